@@ -27,15 +27,15 @@ export function groupsOfPages(outputs) {
   const chunkOf = (module) => Object.keys(outputs).find((name) => outputs[name].entryPoint === module);
   const device = (kind) => atOnce(outputs, chunkOf(`src/devices/${kind}/index.ts`));
   const [cpu, webgpu] = [device('cpu'), device('webgpu')];
-  const [main, sync, numeric, helpers, windows] = ['omnifft', 'sync', 'numeric', 'numpy-helpers', 'signal-windows'].map(
-    (name) => atOnce(outputs, `${name}.js`),
-  );
+  const names = ['omnifft', 'sync', 'numeric', 'numpy-helpers', 'signal-windows', 'signal-filters'];
+  const [main, sync, numeric, helpers, windows, filters] = names.map((name) => atOnce(outputs, `${name}.js`));
   const parts = Object.keys(outputs).filter((name) => outputs[name].entryPoint?.startsWith('part:'));
   const partsOf = (chunk) => parts.filter((part) => atOnce(outputs, part).has(chunk));
   return (name) => {
     if (!outputs[name] || /^src\/.*\.ts$/.test(outputs[name].entryPoint)) return undefined;
     if (helpers.has(name)) return 'helpers';
     if (windows.has(name)) return 'windows';
+    if (filters.has(name)) return 'filters';
     if (numeric.has(name)) return 'numbers';
     // Those who cannot load anything later get no file that would.
     if (sync.has(name) && (main.has(name) || (cpu.has(name) && webgpu.has(name)))) return 'core';

@@ -50,8 +50,10 @@ export function newStates(lines: Lines, order: number, complex: boolean, section
 export function statesOf(given: NumpyArray, lines: Lines, order: number, complex: boolean, sections = 0): States {
   const states = newStates(lines, order, complex, sections);
   const { shape } = states.array;
+  const repeats = (d: number) => d !== lines.axis + (sections > 0 ? 1 : 0) && (sections === 0 || d > 0);
   const fits =
-    given.shape.length === shape.length && given.shape.every((length, d) => length === shape[d] || length === 1);
+    given.shape.length === shape.length &&
+    given.shape.every((length, d) => length === shape[d] || (length === 1 && repeats(d)));
   if (!fits || (given.data.length === 0) !== (states.array.data.length === 0)) {
     const [own, wanted] = [given.shape, shape].map((lengths) => excerpt(lengths.join(', ')));
     throw new FftError('wrong-length', `zi has shape [${own}]; the filter and the signal take [${wanted}].`, {

@@ -53,6 +53,10 @@ def _window(options):
     return options
 
 
+#: Options of which None is a value of its own.
+NULLS = ("boundary", "padtype")
+
+
 def _listed(*names):
     def before(given):
         for key in names:
@@ -84,7 +88,7 @@ def _function(likeness, arrays, results=None, ignored=(), name=None, before=None
             before(given)
         given = {key: value.item() if isinstance(value, numpy.generic) else value for key, value in given.items()}
         placed = [_value(given.pop(key)) for key in arrays if key in given]
-        options = {_camel(key): _value(value) for key, value in given.items() if value is not None and key not in ignored}
+        options = {_camel(key): _value(value) for key, value in given.items() if (value is not None or key in NULLS) and key not in ignored}
         found = client.call(FACE, own, *placed, _window(options))
         if results is None:
             return _copy(found)
@@ -265,7 +269,8 @@ def _istft(*args, **kwargs):
     found = client.call(FACE, "istft", zxx, _window({_camel(key): value for key, value in given.items() if value is not None}))
     # Python's f, t, x: times are those of the samples.
     samples = found["x"].copy()
-    return numpy.arange(samples.shape[-1]) / float(given.get("fs", 1)), samples
+    axis = 0 if given.get("freq_axis", -2) % zxx.ndim > given.get("time_axis", -1) % zxx.ndim == 0 else -1
+    return numpy.arange(samples.shape[axis]) / float(given.get("fs", 1)), samples
 
 
 _x = _arrays("x")
