@@ -35,8 +35,8 @@ export function groupsOfPages(outputs) {
     if (!outputs[name] || /^src\/.*\.ts$/.test(outputs[name].entryPoint)) return undefined;
     if (helpers.has(name)) return 'helpers';
     if (windows.has(name)) return 'windows';
-    if (filters.has(name)) return 'filters';
     if (numeric.has(name)) return 'numbers';
+    if (filters.has(name) && !main.has(name) && !sync.has(name)) return 'filters';
     // Those who cannot load anything later get no file that would.
     if (sync.has(name) && (main.has(name) || (cpu.has(name) && webgpu.has(name)))) return 'core';
     if (sync.has(name) && cpu.has(name)) return 'cpu';

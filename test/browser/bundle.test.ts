@@ -149,7 +149,7 @@ describe('the bundle for browsers', () => {
   it.each([
     ['fftshift', 'numpy', 5300, 11_900],
     ['fftfreq', 'numpy', 3900, 10_700],
-    ['windowFunction', 'signal', 5900, 12_900],
+    ['windowFunction', 'signal', 5900, 12_500],
     ['butter', 'signal', 6800, 13_800],
     ['sosfilt', 'signal', 7000, 14_300],
     ['findPeaks', 'signal', 6900, 14_200],
