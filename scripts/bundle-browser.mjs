@@ -31,7 +31,11 @@ export const libraryEntries = {
  * No entries of the package, but chunks of their own, which take nothing from others: who takes no more than this from an
  * entry gets no more, from bundlers that leave out single statements and from those that leave out files only.
  */
-const helpers = { 'numpy-helpers': 'src/numpy/helpers.ts', 'signal-windows': 'src/signal/windows.ts' };
+const helpers = {
+  'numpy-helpers': 'src/numpy/helpers.ts',
+  'signal-windows': 'src/signal/windows.ts',
+  'signal-filters': 'src/signal/filters.ts',
+};
 
 /** The modules of devices that a browser can never open. */
 const NATIVE = /^src\/devices\/(cuda|opencl|hip|vulkan|level-zero)\/index\.ts$/;

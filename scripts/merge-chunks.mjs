@@ -27,9 +27,8 @@ export function groupsOfPages(outputs) {
   const chunkOf = (module) => Object.keys(outputs).find((name) => outputs[name].entryPoint === module);
   const device = (kind) => atOnce(outputs, chunkOf(`src/devices/${kind}/index.ts`));
   const [cpu, webgpu] = [device('cpu'), device('webgpu')];
-  const [main, sync, numeric, helpers, windows] = ['omnifft', 'sync', 'numeric', 'numpy-helpers', 'signal-windows'].map(
-    (name) => atOnce(outputs, `${name}.js`),
-  );
+  const names = ['omnifft', 'sync', 'numeric', 'numpy-helpers', 'signal-windows', 'signal-filters'];
+  const [main, sync, numeric, helpers, windows, filters] = names.map((name) => atOnce(outputs, `${name}.js`));
   const lazy = Object.keys(outputs).filter((name) => outputs[name].entryPoint?.startsWith('lazy:'));
   const lazyWith = (chunk) => lazy.filter((group) => atOnce(outputs, group).has(chunk));
   return (name) => {
@@ -37,6 +36,7 @@ export function groupsOfPages(outputs) {
     if (helpers.has(name)) return 'helpers';
     if (windows.has(name)) return 'windows';
     if (numeric.has(name)) return 'numbers';
+    if (filters.has(name) && !main.has(name) && !sync.has(name)) return 'filters';
     // Those who cannot load anything later get no file that would.
     if (sync.has(name) && (main.has(name) || (cpu.has(name) && webgpu.has(name)))) return 'core';
     if (sync.has(name) && cpu.has(name)) return 'cpu';

@@ -13,8 +13,9 @@ import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { excerpt, FftError } from '../problem/errors.ts';
 import { blockLength } from './block-length.ts';
+import { checkWord } from './check.ts';
+import { overAxes } from './convolve-axes.ts';
 import { type BlockCut, type ConvolvedArrays, convolved, type Region } from './overlap-save.ts';
-import { checkWord } from './segments.ts';
 
 /**
  * `full`: all of it; `same`: the middle, of the shape of the first array; `valid`: only what depends on no zeros beyond the
@@ -25,6 +26,11 @@ export type ConvolutionMode = 'full' | 'same' | 'valid';
 export interface ConvolutionOptions extends DeviceChoice {
   /** Default `full`. */
   readonly mode?: ConvolutionMode | undefined;
+}
+
+export interface AxesConvolutionOptions extends ConvolutionOptions {
+  /** The axes to convolve over; default all. Along others the arrays have equal lengths or one of them has 1, and is repeated. */
+  readonly axes?: number | readonly number[] | undefined;
 }
 
 /** Complex if one of two arrays is; single if both are. */
@@ -39,19 +45,19 @@ export type Convolved<X extends ArrayInput, Y extends ArrayInput> = NumpyArray<
 >;
 
 /**
- * Convolution of two arrays over all their axes, by transforms of their whole lengths, as `scipy.signal.fftconvolve`:
+ * Convolution of two arrays over all their axes, or some (`axes`), by transforms of their whole lengths, as `scipy.signal.fftconvolve`:
  * full[k] = Σ x[j] · y[k − j].
  *
  * @param x real or complex, of any shape; it must stay as it is until the promise resolves
  * @param y with as many axes
  * @throws FftError (as a rejection) `invalid-argument` for another mode, arrays with different numbers of axes, or for `valid`
- *   neither of which holds the other, `unknown-field`, `invalid-size` for axes without elements, `wrong-array-type`,
+ *   neither of which holds the other, for axes that there are not, or lengths along the others that differ, `unknown-field`, `invalid-size` for axes without elements, `wrong-array-type`,
  *   `wrong-length`, `detached-array`, `out-of-memory`, and those of `device.plan`
  */
 export async function fftconvolve<X extends ArrayInput, Y extends ArrayInput>(
   x: X,
   y: Y,
-  options: ConvolutionOptions = {},
+  options: AxesConvolutionOptions = {},
 ): Promise<Convolved<X, Y>> {
   return (await convolve('fftconvolve', asArray(x), asArray(y), options, whole)) as Convolved<X, Y>;
 }
@@ -63,7 +69,7 @@ export async function fftconvolve<X extends ArrayInput, Y extends ArrayInput>(
 export async function oaconvolve<X extends ArrayInput, Y extends ArrayInput>(
   x: X,
   y: Y,
-  options: ConvolutionOptions = {},
+  options: AxesConvolutionOptions = {},
 ): Promise<Convolved<X, Y>> {
   return (await convolve('oaconvolve', asArray(x), asArray(y), options, inBlocks)) as Convolved<X, Y>;
 }
@@ -103,10 +109,16 @@ async function convolve(
   what: string,
   x: NumpyArray,
   y: NumpyArray,
-  options: ConvolutionOptions,
+  options: AxesConvolutionOptions,
   by: (x: NumpyArray, y: NumpyArray) => Omit<ConvolvedArrays, 'region'>,
 ): Promise<NumpyArray> {
-  const own = readOptions(options, { works: ['mode', 'device'] }, what);
+  const takesAxes = what !== 'correlate';
+  const own: AxesConvolutionOptions = readOptions(
+    options,
+    { works: ['mode', 'device', ...(takesAxes ? ['axes'] : [])] },
+    what,
+    2,
+  );
   const device = checkDevice(own.device);
   const mode = checkMode(own.mode ?? 'full');
   if (x.shape.length !== y.shape.length || x.shape.length === 0) {
@@ -114,6 +126,11 @@ async function convolve(
     throw new FftError('invalid-argument', message, { path: 'y' });
   }
   for (const { shape } of [x, y]) shape.forEach((length, d) => checkLength(length, `The length of axis ${d}`));
+  if (own.axes !== undefined) {
+    const some = overAxes(x, y, typeof own.axes === 'number' ? [own.axes] : own.axes);
+    const region = regionOf(mode, some.x.shape, some.y.shape);
+    return some.convolved(by(some.x, some.y), region, device ?? (await sharedDevice()));
+  }
   const region = regionOf(mode, x.shape, y.shape);
   return convolved({ ...by(x, y), region }, device ?? (await sharedDevice()));
 }
@@ -123,7 +140,7 @@ function checkMode(mode: ConvolutionMode): ConvolutionMode {
 }
 
 /** The part of the whole convolution that a mode is. @throws FftError `invalid-argument` for `valid` */
-function regionOf(mode: ConvolutionMode, x: readonly number[], y: readonly number[]): Region {
+export function regionOf(mode: ConvolutionMode, x: readonly number[], y: readonly number[]): Region {
   const full = x.map((length, d) => length + y[d]! - 1);
   if (mode === 'full') return { origin: full.map(() => 0), shape: full };
   if (mode === 'same') return { origin: full.map((length, d) => Math.floor((length - x[d]!) / 2)), shape: x };
@@ -164,7 +181,7 @@ function cutOf(x: NumpyArray, y: NumpyArray): BlockCut & { readonly swap: boolea
 }
 
 /** The other way round along all axes, conjugated. */
-function reversed({ data, shape, dtype }: NumpyArray): NumpyArray {
+export function reversed({ data, shape, dtype }: NumpyArray): NumpyArray {
   const reversed = data.slice().reverse();
   if (!isComplex(dtype)) return { data: reversed, shape, dtype };
   // Backwards, an imaginary part comes before its real part.

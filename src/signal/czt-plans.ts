@@ -5,6 +5,7 @@ import type { ArrayInput, ComplexArray } from '../numpy/array.ts';
 import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { FftError, show } from '../problem/errors.ts';
+import { checkWord } from './check.ts';
 import { ChirpPlan } from './chirp-plan.ts';
 import { checkSpiral } from './chirp-tables.ts';
 import {
@@ -17,7 +18,6 @@ import {
   zoomCurve,
 } from './curve.ts';
 import type { FloatPrecision } from './floats.ts';
-import { checkWord } from './segments.ts';
 
 /** Options of both plans. */
 interface ChirpPlanOptions<P extends FloatPrecision> extends DeviceChoice {

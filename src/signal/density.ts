@@ -5,11 +5,11 @@ import { type ArrayInput, asArray, type NumpyArray, type ShapeOf, type Transform
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { excerpt, FftError } from '../problem/errors.ts';
 import { type Average, type Averager, averages, newAverager } from './averages.ts';
+import { checkWord } from './check.ts';
 import type { Floats } from './floats.ts';
 import { binsOf, type FrameSpec, type FrameTransform, withFrames } from './frames.ts';
 import { type Lines, linesOf, newLines, readLine, writeLine } from './lines.ts';
 import {
-  checkWord,
   framesIn,
   frequenciesOf,
   gainOf,

@@ -15,11 +15,11 @@ import { checkLength, resolveAxis } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { FftError } from '../problem/errors.ts';
 import type { ProblemInput } from '../problem/index.ts';
+import { checkWord } from './check.ts';
 import { type Floats, isFloats } from './floats.ts';
 import { batchesOf, binsOf } from './frames.ts';
 import { withPlan } from './plans.ts';
 import {
-  checkWord,
   gainOf,
   readSegments,
   SEGMENT_LEVELS,

@@ -28,6 +28,8 @@ export interface BlockCut {
 
 export interface ConvolvedArrays {
   readonly signal: NumpyArray;
+  /** How many signals of this shape lie one after another in its data, and in that of the result: all with the same kernel. Default 1. */
+  readonly slices?: number;
   readonly kernel: NumpyArray;
   readonly region: Region;
   readonly cut: BlockCut;
@@ -59,6 +61,7 @@ interface Along {
 interface ConvolutionJob extends ConvolvedArrays {
   readonly along: readonly Along[];
   readonly period: readonly number[];
+  /** Of all slices. */
   readonly blocks: number;
   readonly batches: number;
   readonly parts: 1 | 2;
@@ -66,7 +69,7 @@ interface ConvolutionJob extends ConvolvedArrays {
 }
 
 /**
- * A part of the convolution of two arrays of the same number of axes, none of length 0.
+ * A part of the convolution of two arrays of the same number of axes, none of length 0; of several slices, one after another.
  * @throws FftError (as a rejection) `out-of-memory`, and those of `device.plan`
  */
 export async function convolved(convolution: ConvolvedArrays, device: Device): Promise<NumpyArray> {
@@ -75,7 +78,8 @@ export async function convolved(convolution: ConvolvedArrays, device: Device): P
   const single = isSingle(signal.dtype) && isSingle(kernel.dtype);
   const along = signal.shape.map((_, d) => alongAxis(convolution, d, !complex && d === signal.shape.length - 1));
   const period = along.map((axis) => axis.period);
-  const { blocks } = along[cut.axis]!;
+  const { slices = 1 } = convolution;
+  const blocks = along[cut.axis]!.blocks * slices;
   // Rounds of nearly equal size waste least.
   const rounds = Math.ceil(blocks / Math.max(1, Math.floor(POINTS_AT_ONCE / product(period))));
   const batches = Math.ceil(blocks / rounds);
@@ -86,7 +90,7 @@ export async function convolved(convolution: ConvolvedArrays, device: Device): P
     ...spared(along, complex),
     convolution: { conjugate: correlates ? 'kernel' : 'none' },
   };
-  const data = zeros(product(region.shape) * job.parts, single);
+  const data = zeros(product(region.shape) * slices * job.parts, single);
   const numbers = product(period) * job.parts * batches;
   const place = () => placeOn(device, numbers, precision);
   await withWorkplace(device, problem, place, (plan, own) => run(job, plan, own, data));
@@ -171,8 +175,14 @@ interface ArrayBox {
   readonly parts: 1 | 2;
 }
 
-function boxOf({ data, shape, dtype }: NumpyArray, origin: readonly number[]): ArrayBox {
-  return { data: data as Floats, shape, origin, start: 0, parts: isComplex(dtype) ? 2 : 1 };
+function boxOf({ data, shape, dtype }: NumpyArray, origin: readonly number[], slice = 0): ArrayBox {
+  return { data: data as Floats, shape, origin, start: slice * product(shape), parts: isComplex(dtype) ? 2 : 1 };
+}
+
+/** The slice that a block belongs to, and which one of it. */
+function placeOf({ along, cut }: ConvolutionJob, block: number): readonly [slice: number, own: number] {
+  const { blocks } = along[cut.axis]!;
+  return [Math.floor(block / blocks), block % blocks];
 }
 
 function batchOf({ period, parts }: ConvolutionJob, data: Floats, batch: number, origin: readonly number[]): ArrayBox {
@@ -216,7 +226,8 @@ function placeKernel(job: ConvolutionJob, target: Floats): void {
 /** Copies a window of the signal to the beginning of one batch: zeros where there is no signal. */
 function placeWindow(job: ConvolutionJob, block: number, target: Floats, batch: number): void {
   const { signal, along, cut, period, parts } = job;
-  const begin = along.map(({ from, step }, d) => from + (d === cut.axis ? block * step : 0));
+  const [slice, own] = placeOf(job, block);
+  const begin = along.map(({ from, step }, d) => from + (d === cut.axis ? own * step : 0));
   const from = begin.map((index) => Math.max(0, index));
   const to = begin.map((index, d) => Math.min(signal.shape[d]!, index + along[d]!.window));
   const lengths = to.map((index, d) => index - from[d]!);
@@ -226,15 +237,18 @@ function placeWindow(job: ConvolutionJob, block: number, target: Floats, batch: 
   }
   if (lengths.every((length) => length > 0)) {
     const there = from.map((index, d) => index - begin[d]!);
-    copy(lengths, boxOf(signal, from), batchOf(job, target, batch, there));
+    copy(lengths, boxOf(signal, from, slice), batchOf(job, target, batch, there));
   }
 }
 
 /** Copies what a block has become to its place in the result. */
 function take(job: ConvolutionJob, block: number, products: Floats, batch: number, result: Floats): void {
   const { region, along, cut, parts } = job;
-  const origin = along.map(({ step }, d) => (d === cut.axis ? block * step : 0));
+  const [slice, own] = placeOf(job, block);
+  const origin = along.map(({ step }, d) => (d === cut.axis ? own * step : 0));
   const lengths = along.map(({ step }, d) => Math.min(step, region.shape[d]! - origin[d]!));
   const nowhere = origin.map(() => 0);
-  copy(lengths, batchOf(job, products, batch, nowhere), { data: result, shape: region.shape, origin, start: 0, parts });
+  copy(lengths, batchOf(job, products, batch, nowhere), {
+    ...{ data: result, shape: region.shape, origin, start: slice * product(region.shape), parts },
+  });
 }

@@ -1,7 +1,6 @@
 /** Options that short-time transforms share: how a signal is cut into frames, and what each frame is multiplied by. */
-import { arrayClass } from '../problem/bytes.ts';
-import { FftError, show } from '../problem/errors.ts';
-import { didYouMean } from '../problem/meant.ts';
+import { FftError } from '../problem/errors.ts';
+import { check } from './check.ts';
 import { type Floats, isFloats, liveSamples } from './floats.ts';
 import type { WindowName } from './window-kinds.ts';
 import { isFlat, type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
@@ -107,19 +106,4 @@ export function frequenciesOf({ nfft, fs }: Pick<Segments, 'nfft' | 'fs'>, twoSi
   const half = Math.ceil(nfft / 2);
   const bins = twoSided ? nfft : Math.floor(nfft / 2) + 1;
   return Float64Array.from({ length: bins }, (_, k) => ((twoSided && k >= half ? k - nfft : k) * fs) / nfft);
-}
-
-/** @throws FftError `invalid-argument` */
-export function check(path: string, given: unknown, valid: boolean, accepted: string, hint = ''): void {
-  if (valid) return;
-  const shown = arrayClass(given) === undefined ? show(given) : 'an array';
-  throw new FftError('invalid-argument', `${path} takes ${accepted}; ${shown} was given.${hint}`, { path });
-}
-
-/** @throws FftError `invalid-argument` for none of some words */
-export function checkWord<T>(path: string, given: T, words: readonly T[]): T {
-  const accepted = words.map((word) => (typeof word === 'string' ? `'${word}'` : String(word))).join(', ');
-  const valid = words.includes(given);
-  check(path, given, valid, accepted, valid ? '' : didYouMean(given, words));
-  return given;
 }

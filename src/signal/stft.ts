@@ -4,12 +4,11 @@ import { readOptions } from '../engine/options.ts';
 import { type ArrayInput, asArray, type ShapeOf, type Transformed, zeros } from '../numpy/array.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { type Boundary, boundaries, extend } from './boundary.ts';
+import { check, checkWord } from './check.ts';
 import type { Floats } from './floats.ts';
 import { binsOf, type FrameSpec, withFrames } from './frames.ts';
 import { type Lines, linesOf, newLines, readLine } from './lines.ts';
 import {
-  check,
-  checkWord,
   framesIn,
   frequenciesOf,
   gainOf,

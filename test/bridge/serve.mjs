@@ -4,7 +4,7 @@
  *
  * A frame is two numbers of 32 bits (little-endian), the lengths in bytes of a text and of the arrays' data, then these two.
  * The text is JSON: `{ face, name, given, arrays }` of a call, `{ result, arrays, warnings }` or `{ error }` of an answer. In it `{ $array: k }` is an
- * array, of which `arrays[k]` says `{ dtype, shape, at, bytes }`, and `{ $number: 'NaN' }` a number that JSON does not have.
+ * array (`{ $bare: … }` its data alone), of which `arrays[k]` says `{ dtype, shape, at, bytes }`, and `{ $number: 'NaN' }` a number that JSON does not have.
  */
 import { readFileSync } from 'node:fs';
 import { stdin, stdout } from 'node:process';
@@ -30,6 +30,7 @@ function decoded(value, arrays, data) {
   if (Array.isArray(value)) return value.map((entry) => decoded(entry, arrays, data));
   if (typeof value !== 'object' || value === null) return value;
   if ('$number' in value) return Number(value.$number);
+  if ('$bare' in value) return decoded(value.$bare, arrays, data).data;
   if ('$array' in value) {
     const { dtype, shape, at, bytes } = arrays[value.$array];
     // A copy begins at a multiple of 8, as typed arrays have to.

@@ -1,5 +1,5 @@
 /** Asks SciPy for results, in one run of Python. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type NumpyArray, readNpy, writeNpy } from '../../src/numpy/index.ts';
@@ -22,19 +22,30 @@ for k, (name, count, options) in enumerate(json.load(open(folder + '/calls.json'
     named = {key: value['array'] for key, value in options.items() if isinstance(value, dict)}
     options.update({key: arrays[n] for key, n in named.items()})
     arguments = [array for n, array in enumerate(arrays) if n not in named.values()]
-    results = (getattr(scipy.signal, name, None) or getattr(scipy.fft, name))(*arguments, **options)
+    function = getattr(scipy.signal, name, None) or getattr(scipy.fft, name, None)
+    if function is None:
+        continue
+    if 'wavelet' in options:
+        options['wavelet'] = getattr(scipy.signal, options['wavelet'])
+    results = function(*arguments, **options)
     results = results if isinstance(results, tuple) else (results,)
     for n, result in enumerate(results):
+        if isinstance(result, dict):
+            result = numpy.concatenate([result[key] for key in sorted(result)] + [[]])
         result = numpy.ascontiguousarray(result)
         numpy.save(f'{folder}/out{k}-{n}.npy', result.astype(float) if result.dtype.kind == 'i' else result)
 `;
 
 /**
  * @param python that has SciPy
- * @param results how many arrays a call returns
- * @returns for each call its results
+ * @param results how many arrays a call returns: each, or each of them
+ * @returns for each call its results (a dictionary as one array, the values of its keys in their order); none of a function that this SciPy does not have
  */
-export function askScipy(python: string, calls: readonly ScipyCall[], results: number): NumpyArray[][] {
+export function askScipy(
+  python: string,
+  calls: readonly ScipyCall[],
+  results: number | readonly number[],
+): NumpyArray[][] {
   const folder = mkdtempSync(join(tmpdir(), 'omnifft-scipy-'));
   try {
     calls.forEach(({ arrays }, k) => {
@@ -43,9 +54,12 @@ export function askScipy(python: string, calls: readonly ScipyCall[], results: n
     const asked = calls.map(({ name, arrays, options }) => [name, arrays.length, options]);
     writeFileSync(join(folder, 'calls.json'), JSON.stringify(asked));
     runProgram(python, ['-W', 'ignore', '-c', SCRIPT, folder]);
-    return calls.map((_, k) =>
-      Array.from({ length: results }, (_, n) => readNpy(readFileSync(join(folder, `out${k}-${n}.npy`)))),
-    );
+    return calls.map((_, k) => {
+      const names = Array.from({ length: typeof results === 'number' ? results : results[k]! }, (_, n) =>
+        join(folder, `out${k}-${n}.npy`),
+      );
+      return existsSync(names[0]!) ? names.map((name) => readNpy(readFileSync(name))) : [];
+    });
   } finally {
     rmSync(folder, { recursive: true });
   }

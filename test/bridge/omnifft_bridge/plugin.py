@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 from .client import client
-from .exceptions import EXCEPTIONS, LONG, LONGDOUBLE, MOST_CASES, NOT_REPLACED, ROUNDING
+from .exceptions import EXCEPTIONS, LONG, LONGDOUBLE, NOT_REPLACED, ROUNDING
 from .suites import SUITES
 
 
@@ -38,6 +38,8 @@ class Bridge:
         for item in items:
             name = item.omnifft_name
             test = name.split("[")[0]
+            if self.suite.tests is not None and not name.startswith(self.suite.tests):
+                continue
             if name.startswith(NOT_REPLACED) or name in ROUNDING or LONGDOUBLE.search(name):
                 continue
             if self.runs_all or test not in LONG:
@@ -45,7 +47,7 @@ class Bridge:
         if not self.runs_all:
             # An order of cases that has nothing to do with their parameters, and is the same in every run.
             for test, found in cases.items():
-                cases[test] = sorted(found, key=lambda item: zlib.crc32(item.omnifft_name.encode()))[:MOST_CASES]
+                cases[test] = sorted(found, key=lambda item: zlib.crc32(item.omnifft_name.encode()))[: self.suite.most_cases]
         return {item for found in cases.values() for item in found}
 
     @contextlib.contextmanager

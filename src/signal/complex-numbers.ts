@@ -1,0 +1,40 @@
+/** Arithmetic of single complex numbers, of which designs of filters take some dozens. */
+
+export interface Complex {
+  readonly re: number;
+  readonly im: number;
+}
+
+export const real = (re: number): Complex => ({ re, im: 0 });
+export const add = (a: Complex, b: Complex): Complex => ({ re: a.re + b.re, im: a.im + b.im });
+export const subtract = (a: Complex, b: Complex): Complex => ({ re: a.re - b.re, im: a.im - b.im });
+export const negate = ({ re, im }: Complex): Complex => ({ re: -re, im: -im });
+export const conjugate = ({ re, im }: Complex): Complex => ({ re, im: -im });
+export const scaled = ({ re, im }: Complex, by: number): Complex => ({ re: re * by, im: im * by });
+export const multiply = (a: Complex, b: Complex): Complex => ({
+  re: a.re * b.re - a.im * b.im,
+  im: a.re * b.im + a.im * b.re,
+});
+export const modulus = ({ re, im }: Complex): number => Math.hypot(re, im);
+export const productOf = (all: readonly Complex[]): Complex => all.reduce(multiply, real(1));
+
+/** By Smith's method, which divides by the larger part and so stays in the range of numbers. */
+export function divide(a: Complex, b: Complex): Complex {
+  if (Math.abs(b.re) >= Math.abs(b.im)) {
+    const ratio = b.im / b.re;
+    const by = b.re + b.im * ratio;
+    return { re: (a.re + a.im * ratio) / by, im: (a.im - a.re * ratio) / by };
+  }
+  const ratio = b.re / b.im;
+  const by = b.re * ratio + b.im;
+  return { re: (a.re * ratio + a.im) / by, im: (a.im * ratio - a.re) / by };
+}
+
+/** The root whose real part is not negative. */
+export function squareRoot({ re, im }: Complex): Complex {
+  const larger = Math.sqrt((Math.abs(re) + Math.hypot(re, im)) / 2);
+  if (larger === 0) return real(0);
+  const smaller = Math.abs(im) / (2 * larger);
+  const sign = im < 0 || Object.is(im, -0) ? -1 : 1;
+  return re >= 0 ? { re: larger, im: sign * smaller } : { re: smaller, im: sign * larger };
+}

@@ -1,0 +1,89 @@
+/**
+ * Analog low-pass filters with their edge at 1 radian a second, as zeros, poles and a gain.
+ *
+ * Sources: S. Butterworth, "On the theory of filter amplifiers", Experimental Wireless 7 (1930); T. W. Parks and C. S. Burrus,
+ * "Digital Filter Design" (1987), chapter 7, for both kinds of Chebyshev; S. J. Orfanidis, "Lecture notes on elliptic filter
+ * design" (2006).
+ */
+import { type Complex, conjugate, divide, real } from './complex-numbers.ts';
+import { completeIntegral, inverseSc, jacobi, modulusOfDegree } from './elliptic.ts';
+import { productOfNegated } from './polynomials.ts';
+
+/** Zeros, poles and a gain: k · Π(x − z) / Π(x − p). */
+export interface Factored {
+  readonly z: readonly Complex[];
+  readonly p: readonly Complex[];
+  readonly k: number;
+}
+
+const { asinh, cos, cosh, PI, sin, sinh, sqrt } = Math;
+
+/** Decibels as what a square of 1 is more than 1 by: the power that is lost, in parts of the rest. */
+const excessOf = (decibels: number) => Math.expm1((Math.LN10 / 10) * decibels);
+
+/** −(N − 1), −(N − 3) … N − 1: the angles of poles, in units of π/2N. */
+const steps = (order: number) => Array.from({ length: order }, (_, k) => 2 * k - order + 1);
+
+const gainOf = (z: readonly Complex[], p: readonly Complex[]) => productOfNegated(p) / productOfNegated(z);
+
+/** Maximally flat. */
+export function butterworth(order: number): Factored {
+  const p = steps(order).map((m) => {
+    const angle = (PI * m) / (2 * order);
+    return { re: -cos(angle), im: m === 0 ? 0 : -sin(angle) };
+  });
+  return { z: [], p, k: 1 };
+}
+
+/** Ripples of `rp` decibels up to the edge. */
+export function chebyshev1(order: number, rp: number): Factored {
+  const epsilon = sqrt(excessOf(rp));
+  if (order === 0) return { z: [], p: [], k: 10 ** (-rp / 20) };
+  const mu = asinh(1 / epsilon) / order;
+  const p = steps(order).map((m) => {
+    const theta = (PI * m) / (2 * order);
+    return { re: -sinh(mu) * cos(theta), im: -cosh(mu) * sin(theta) };
+  });
+  const k = productOfNegated(p);
+  return { z: [], p, k: order % 2 === 0 ? k / sqrt(1 + epsilon * epsilon) : k };
+}
+
+/** Ripples from the edge on, `rs` decibels down. */
+export function chebyshev2(order: number, rs: number): Factored {
+  const mu = asinh(sqrt(excessOf(rs))) / order;
+  const z = steps(order)
+    .filter((m) => m !== 0)
+    .map((m) => ({ re: 0, im: 1 / sin((PI * m) / (2 * order)) }));
+  const p = steps(order).map((m) => {
+    const theta = (PI * m) / (2 * order);
+    return divide(real(1), { re: -sinh(mu) * cos(theta), im: -cosh(mu) * sin(theta) });
+  });
+  return { z, p, k: gainOf(z, p) };
+}
+
+/** Ripples on both sides: the steepest of an order. */
+export function cauer(order: number, rp: number, rs: number): Factored {
+  if (order === 0) return { z: [], p: [], k: 10 ** (-rp / 20) };
+  const square = excessOf(rp);
+  const epsilon = sqrt(square);
+  if (order === 1) return { z: [], p: [real(-1 / epsilon)], k: 1 / epsilon };
+  const k1 = sqrt(square / excessOf(rs));
+  const { k: modulusOfIt, complement } = modulusOfDegree(order, k1);
+  const whole = completeIntegral(complement);
+  const v0 = (whole * inverseSc(1 / epsilon, k1)) / (order * completeIntegral(Math.sqrt((1 - k1) * (1 + k1))));
+  const across = jacobi(v0, modulusOfIt);
+  const [z, p]: [Complex[], Complex[]] = [[], []];
+  for (let j = 1 - (order % 2); j < order; j += 2) {
+    const { sn, cn, dn } = jacobi((j * whole) / order, complement);
+    const by = 1 - (dn * across.sn) ** 2;
+    const pole = { re: (-cn * dn * across.sn * across.cn) / by, im: (-sn * across.dn) / by };
+    if (j === 0) p.push(real(pole.re));
+    else {
+      const zero = { re: 0, im: 1 / (modulusOfIt * sn) };
+      z.push(zero, conjugate(zero));
+      p.push(pole, conjugate(pole));
+    }
+  }
+  const k = gainOf(z, p);
+  return { z, p, k: order % 2 === 0 ? k / sqrt(1 + square) : k };
+}

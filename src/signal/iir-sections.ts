@@ -1,0 +1,89 @@
+/**
+ * Zeros, poles and a gain as second-order sections: poles are paired with the zeros nearest to them, and sections with poles far from the
+ * unit circle come first, so that none has a peak that the whole has not, and rounding stays small (L. B. Jackson, "Digital Filters and
+ * Signal Processing" (1996), chapter 11; the rule of `scipy.signal.zpk2sos`).
+ */
+import { type Complex, conjugate, modulus, real, subtract } from './complex-numbers.ts';
+import type { Factored } from './iir-prototypes.ts';
+import { polynomialOf } from './polynomials.ts';
+
+/** How poles find zeros: the nearest ones; the same, but a single pole is not given a second one at 0; for analog filters, no roots are added at all. */
+export type SectionPairing = 'nearest' | 'keep_odd' | 'minimal';
+
+const isReal = ({ im }: Complex) => im === 0;
+
+/** @returns six numbers for each section, b0, b1, b2, 1, a1, a2 (or, of fewer roots, with zeros in front) */
+export function sectionsOfRoots(filter: Factored, pairing: SectionPairing, isAnalog = false): Float64Array {
+  if (filter.z.length === 0 && filter.p.length === 0) {
+    return isAnalog ? Float64Array.of(0, 0, filter.k, 0, 0, 1) : Float64Array.of(filter.k, 0, 0, 1, 0, 0);
+  }
+  const [z, p] = [upperRoots(filter.z), upperRoots(filter.p)];
+  const counts = () => [z, p].map((roots) => roots.reduce((sum, root) => sum + (isReal(root) ? 1 : 2), 0));
+  if (pairing !== 'minimal') {
+    const [zeros, poles] = counts() as [number, number];
+    for (let k = zeros; k < poles; k++) z.push(real(0));
+    for (let k = poles; k < zeros; k++) p.push(real(0));
+    if (Math.max(zeros, poles) % 2 === 1 && pairing === 'nearest') for (const roots of [z, p]) roots.push(real(0));
+  }
+  const sections = Math.ceil(Math.max(...counts()) / 2);
+  const result = new Float64Array(6 * sections);
+  for (let section = sections - 1; section >= 0; section--) {
+    const { zeros, poles } = nextSection(z, p, pairing, isAnalog);
+    place(zeros, result, 6 * section);
+    place(poles, result, 6 * section + 3);
+  }
+  for (let k = 0; k < 3; k++) result[k]! *= filter.k;
+  return result;
+}
+
+/** Writes the polynomial of at most two roots, the power 0 last. */
+function place(roots: readonly Complex[], into: Float64Array, at: number): void {
+  polynomialOf(roots).forEach(({ re }, k) => {
+    into[at + 2 - roots.length + k] = re;
+  });
+}
+
+/**
+ * One root of each conjugate pair, the one above the axis, and the real ones behind them, in the order of their real parts.
+ */
+function upperRoots(roots: readonly Complex[]): Complex[] {
+  const tolerance = 100 * 2 ** -52;
+  const isNearlyReal = (root: Complex) => Math.abs(root.im) <= tolerance * modulus(root);
+  const byPlace = (a: Complex, b: Complex) => a.re - b.re || a.im - b.im;
+  const upper = roots.filter((root) => !isNearlyReal(root) && root.im > 0).sort(byPlace);
+  const alone = roots.filter(isNearlyReal).map(({ re }) => real(re));
+  return [...upper, ...alone.sort(byPlace)];
+}
+
+/** Takes the poles that belong into the last section that is left, and zeros for them. */
+function nextSection(z: Complex[], p: Complex[], pairing: SectionPairing, isAnalog: boolean) {
+  const worst = (among: readonly Complex[]) =>
+    leastOf(among, (pole) => (isAnalog ? Math.abs(pole.re) : Math.abs(1 - modulus(pole))));
+  if (p.length === 0) return { zeros: [...z.splice(0, 2)], poles: [] };
+  const first = taken(p, worst(p));
+  const nearest = (among: readonly Complex[]) => leastOf(among, (zero) => modulus(subtract(zero, first)));
+  const realsIn = (roots: readonly Complex[]) => roots.filter(isReal);
+  if (isReal(first) && realsIn(p).length === 0) {
+    const zeros = realsIn(z).length > 0 ? [taken(z, nearest(realsIn(z)))] : [];
+    const padding = pairing === 'minimal' ? [] : [real(0)];
+    return { zeros: [...zeros, ...padding], poles: [first, ...padding] };
+  }
+  // Where one real zero and one real pole would be left, they must not be parted.
+  if (p.length + 1 === z.length && !isReal(first) && realsIn(p).length === 1 && realsIn(z).length === 1) {
+    const zero = taken(z, nearest(z.filter((root) => !isReal(root))));
+    return { zeros: [zero, conjugate(zero)], poles: [first, conjugate(first)] };
+  }
+  const poles = [first, isReal(first) ? taken(p, worst(realsIn(p))) : conjugate(first)];
+  if (z.length === 0) return { zeros: [], poles };
+  const zero = taken(z, nearest(z));
+  if (!isReal(zero)) return { zeros: [zero, conjugate(zero)], poles };
+  return { zeros: realsIn(z).length > 0 ? [zero, taken(z, nearest(realsIn(z)))] : [zero], poles };
+}
+
+function leastOf(among: readonly Complex[], measure: (root: Complex) => number): Complex {
+  return among.reduce((best, root) => (measure(root) < measure(best) ? root : best));
+}
+
+function taken(from: Complex[], root: Complex): Complex {
+  return from.splice(from.indexOf(root), 1)[0]!;
+}

@@ -1,0 +1,79 @@
+/**
+ * From an analog low-pass filter with its edge at 1 to other bands and edges, and to a digital filter: each zero and pole by itself
+ * (L. R. Rabiner and B. Gold, "Theory and Application of Digital Signal Processing" (1975), chapter 4).
+ */
+import {
+  add,
+  type Complex,
+  divide,
+  multiply,
+  productOf,
+  real,
+  scaled,
+  squareRoot,
+  subtract,
+} from './complex-numbers.ts';
+import type { Factored } from './iir-prototypes.ts';
+import { productOfNegated } from './polynomials.ts';
+
+/** How many more poles there are than zeros: so many zeros are at infinity. */
+const atInfinity = ({ z, p }: Factored) => p.length - z.length;
+const several = (count: number, value: Complex) => Array.from({ length: count }, () => value);
+
+/** s → s/w */
+export function toLowPass(filter: Factored, w: number): Factored {
+  const move = (root: Complex) => scaled(root, w);
+  return { z: filter.z.map(move), p: filter.p.map(move), k: filter.k * w ** atInfinity(filter) };
+}
+
+/** s → w/s */
+export function toHighPass(filter: Factored, w: number): Factored {
+  const move = (root: Complex) => divide(real(w), root);
+  const k = (filter.k * productOfNegated(filter.z)) / productOfNegated(filter.p);
+  return { z: [...filter.z.map(move), ...several(atInfinity(filter), real(0))], p: filter.p.map(move), k };
+}
+
+/** s → (s² + w²)/(s · width) */
+export function toBandPass(filter: Factored, w: number, width: number): Factored {
+  const move = (roots: readonly Complex[]) =>
+    around(
+      roots.map((root) => scaled(root, width / 2)),
+      w,
+    );
+  const z = [...move(filter.z), ...several(atInfinity(filter), real(0))];
+  return { z, p: move(filter.p), k: filter.k * width ** atInfinity(filter) };
+}
+
+/** s → s · width/(s² + w²) */
+export function toBandStop(filter: Factored, w: number, width: number): Factored {
+  const move = (roots: readonly Complex[]) =>
+    around(
+      roots.map((root) => divide(real(width / 2), root)),
+      w,
+    );
+  const [above, below] = [
+    { re: 0, im: w },
+    { re: 0, im: -w },
+  ];
+  const count = atInfinity(filter);
+  const k = (filter.k * productOfNegated(filter.z)) / productOfNegated(filter.p);
+  return { z: [...move(filter.z), ...several(count, above), ...several(count, below)], p: move(filter.p), k };
+}
+
+/** r ± √(r² − w²): the two roots that each becomes. */
+function around(roots: readonly Complex[], w: number): Complex[] {
+  const distances = roots.map((root) => squareRoot(subtract(multiply(root, root), real(w * w))));
+  return [
+    ...roots.map((root, k) => add(root, distances[k]!)),
+    ...roots.map((root, k) => subtract(root, distances[k]!)),
+  ];
+}
+
+/** s → 2 fs (x − 1)/(x + 1), the bilinear transform. */
+export function toDigital(filter: Factored, fs: number): Factored {
+  const rate = real(2 * fs);
+  const move = (root: Complex) => divide(add(rate, root), subtract(rate, root));
+  const distanceOf = (roots: readonly Complex[]) => productOf(roots.map((root) => subtract(rate, root)));
+  const k = filter.k * divide(distanceOf(filter.z), distanceOf(filter.p)).re;
+  return { z: [...filter.z.map(move), ...several(atInfinity(filter), real(-1))], p: filter.p.map(move), k };
+}

@@ -1,0 +1,73 @@
+/** Polynomials in one variable, by their coefficients, that of the highest power first. */
+import { add, type Complex, divide, modulus, multiply, productOf, real, scaled, subtract } from './complex-numbers.ts';
+
+/** The coefficients of (x − r₀)(x − r₁)…: one more than there are roots. */
+export function polynomialOf(roots: readonly Complex[]): Complex[] {
+  let coefficients: Complex[] = [real(1)];
+  for (const root of roots) {
+    const longer = [...coefficients, real(0)];
+    coefficients.forEach((value, k) => {
+      longer[k + 1] = subtract(longer[k + 1]!, multiply(value, root));
+    });
+    coefficients = longer;
+  }
+  return coefficients;
+}
+
+/** The value at a point, by Horner's scheme. */
+export function valueAt(coefficients: readonly Complex[], x: Complex): Complex {
+  return coefficients.reduce((value, coefficient) => add(multiply(value, x), coefficient), real(0));
+}
+
+/** Steps after which roots are as near as they come; a handful is usual. */
+const MOST_STEPS = 200;
+
+/**
+ * All roots at once, by Aberth's method: Newton's step for each, corrected for the other roots found so far (O. Aberth, "Iteration
+ * methods for finding all zeros of a polynomial simultaneously", Mathematics of Computation 27 (1973)).
+ *
+ * @param coefficients that of the highest power first; neither the first nor the last one is 0
+ */
+export function rootsOf(coefficients: readonly Complex[]): Complex[] {
+  const degree = coefficients.length - 1;
+  if (degree < 1) return [];
+  const slope = coefficients.slice(0, -1).map((value, k) => scaled(value, degree - k));
+  return aberth(startsOf(coefficients), (x) => divide(valueAt(slope, x), valueAt(coefficients, x)));
+}
+
+/** @param attraction the slope of the polynomial divided by its value, at a point: what is infinite is a root */
+export function aberth(starts: readonly Complex[], attraction: (x: Complex) => Complex): Complex[] {
+  const roots = [...starts];
+  for (let step = 0; step < MOST_STEPS; step++) {
+    let moved = 0;
+    for (const [k, root] of roots.entries()) {
+      const pull = attraction(root);
+      if (!Number.isFinite(modulus(pull))) continue;
+      const repulsion = roots.reduce(
+        (sum, other, j) => (j === k ? sum : add(sum, divide(real(1), subtract(root, other)))),
+        real(0),
+      );
+      const change = divide(real(1), subtract(pull, repulsion));
+      if (!Number.isFinite(modulus(change))) continue;
+      roots[k] = subtract(root, change);
+      moved = Math.max(moved, modulus(change) / Math.max(modulus(root), Number.MIN_VALUE));
+    }
+    if (moved < 4 * 2 ** -52) break;
+  }
+  return roots;
+}
+
+/** Points around the origin, on a circle that has the product of all roots, none of them on an axis. */
+function startsOf(coefficients: readonly Complex[]): Complex[] {
+  const degree = coefficients.length - 1;
+  const radius = (modulus(coefficients[degree]!) / modulus(coefficients[0]!)) ** (1 / degree);
+  return Array.from({ length: degree }, (_, k) => {
+    const angle = (2 * Math.PI * k) / degree + 0.4;
+    return { re: radius * Math.cos(angle), im: radius * Math.sin(angle) };
+  });
+}
+
+/** The product of −r over some roots, of which those that are not real come in pairs: it is real. */
+export function productOfNegated(roots: readonly Complex[]): number {
+  return productOf(roots.map(({ re, im }) => ({ re: -re, im: -im }))).re;
+}
