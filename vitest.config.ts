@@ -33,7 +33,7 @@ export default defineConfig({
     // A test that asserts nothing cannot fail; what is polled for may be long in coming on a busy machine.
     expect: { requireAssertions: true, poll: { timeout: 10_000 } },
     // Kernels are compiled and warmed up inside tests, on machines that may have two slow cores.
-    testTimeout: exhaustive ? 1_800_000 : 60_000,
+    testTimeout: exhaustive ? 1_800_000 : 180_000,
     hookTimeout: 60_000,
     // All cores: by default one is left free, which on two cores doubles the time.
     maxWorkers: '100%',

@@ -5,7 +5,14 @@ import type { NewFloat64Array } from '../problem/index.ts';
 import { sectionsOf } from './coefficients.ts';
 import { filterSections, refuseOverflow } from './filter-kernels.ts';
 import { newStates, type States, statesOf } from './filter-states.ts';
-import { type Filtered, type FilterOptions, type StatefulOptions, steadyState, type WithState } from './lfilter.ts';
+import {
+  type Filtered,
+  type FilterOptions,
+  type FilterState,
+  type StatefulOptions,
+  steadyState,
+  type WithState,
+} from './lfilter.ts';
 import { type Lines, linesOf, newLines } from './lines.ts';
 import { newPlanes, partsOf, readPlanes, writePlanes } from './planes.ts';
 
@@ -65,7 +72,7 @@ function filtered(sections: Float64Array, lines: Lines, states: States, complex:
  * @returns shape [sections, 2]
  * @throws FftError `invalid-argument` for a section with a pole at frequency 0, and those of `sosfilt` for sections
  */
-export function sosfiltZi(sos: ArrayInput): NumpyArray<'float64', readonly [number, number]> {
+export function sosfiltZi(sos: ArrayInput): FilterState {
   const data = steadySections(sectionsOf(sos));
   return { data, shape: [data.length / 2, 2], dtype: 'float64' };
 }
