@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { relativeError } from '../../test/support/accuracy.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
+import { FftError } from '../problem/index.ts';
+import * as signal from './index.ts';
 import {
   bessel,
   butter,
@@ -13,6 +15,7 @@ import {
   freqz,
   lfilter,
   lfilterZi,
+  savgolCoeffs,
   sos2tf,
   sos2zpk,
   sosfilt,
@@ -203,6 +206,8 @@ describe('filtering', () => {
       [() => lfilterZi([1], [1, -1]), 'invalid-argument', 'a'],
       [() => freqz([1], 1, { worN: 0 }), 'invalid-argument', 'worN'],
       [() => lfilter([1], 1, x, { zf: x } as never), 'unknown-field'],
+      [() => zpk2sos([], [], 1, null as never), 'invalid-argument'],
+      [() => savgolCoeffs(Symbol('five') as never, 2), 'invalid-argument', 'windowLength'],
     ];
     for (const [call, code, path] of refusals) {
       let thrown: { code?: string; problems?: { path: string }[] } = {};
@@ -215,4 +220,36 @@ describe('filtering', () => {
       if (path !== undefined) expect(thrown.problems?.[0]?.path, String(call)).toBe(path);
     }
   });
+});
+
+/** What nobody should pass, and some of what they should. */
+const ANYTHING: readonly unknown[] = [
+  ...[undefined, null, Number.NaN, -1, 0, 1e12, 2.5, 'x', '', true, Symbol('s'), 10n, () => 1, {}, [], [Number.NaN]],
+  ...[[1], [1, 2, 3], new Float64Array(0), new Float64Array(8), new Float64Array([1, Number.NaN, 2, 3])],
+  ...[
+    { data: 7, shape: [3], dtype: 'float64' },
+    { data: new Float64Array(3), shape: [-1], dtype: 'float64' },
+  ],
+];
+
+it('whatever filters, resampling and peaks are given, they refuse it with an FftError or return', async () => {
+  const functions = Object.entries(signal).filter(([name]) =>
+    /filt|sos|zpk|tf|butter|cheby|ellip|bessel|firwin|freqz|resample|decimate|upfirdn|savgol|detrend|[pP]eak|periodogram|lombscargle|envelope|2d|cwt|kaiser/.test(
+      name,
+    ),
+  ) as [string, (...given: unknown[]) => unknown][];
+  expect(functions.length).toBeGreaterThan(35);
+  for (const [name, call] of functions) {
+    if (/^[A-Z]/.test(name)) continue;
+    for (let round = 0; round < 10; round++) {
+      const given = Array.from({ length: random.integer(0, 4) }, () => random.pick(ANYTHING));
+      const thrown = await Promise.resolve()
+        .then(() => call(...given))
+        .then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+      if (thrown !== undefined) expect(thrown, `${name}(${given.map(String)})`).toBeInstanceOf(FftError);
+    }
+  }
 });

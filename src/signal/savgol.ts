@@ -52,8 +52,9 @@ export function savgolCoeffs(
   options: SavgolCoeffsOptions = {},
 ): NewFloat64Array {
   const own = readOptions(options, { works: ['deriv', 'delta', 'pos', 'use'] }, 'savgolCoeffs');
-  const { deriv = 0, delta = 1, pos = (windowLength - 1) / 2, use = 'conv' } = own;
+  const { deriv = 0, delta = 1, use = 'conv' } = own;
   checkWindow(windowLength, polyorder, deriv, delta);
+  const { pos = (windowLength - 1) / 2 } = own;
   check('pos', pos, pos >= 0 && pos < windowLength, `a number from 0 to ${windowLength}, which it does not reach`);
   checkWord('use', use, ['conv', 'dot']);
   const coefficients = weightsAt(basisOf(windowLength, polyorder), pos, deriv, delta);
