@@ -95,7 +95,7 @@ describe('precisions', () => {
       'plan/tree/leaf.ts',
       'kernels/number-types.ts',
     ];
-    const root = new URL('..', import.meta.url);
+    const root = new URL('../..', import.meta.url);
     const files = (await readdir(root, { recursive: true })).map((file) => file.replaceAll('\\', '/'));
     const algorithms = files.filter(
       (file) => /^(plan|kernels)\/.*(?<!\.test)\.ts$/.test(file) && !knowing.includes(file),
