@@ -71,7 +71,7 @@ export function loadGroupsBy(known: Loaders): void {
 }
 
 /**
- * Loads what of these groups is not there.
+ * Loads those of the named groups of modules that have not been loaded yet.
  * @returns undefined where nothing has to be loaded: what the caller was given should be read before anybody waits.
  * @throws FftError (as a rejection) `not-loaded`
  */

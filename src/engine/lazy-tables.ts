@@ -1,7 +1,8 @@
 /**
- * How groups of lazy modules are had, by name: loaded when they are needed, or there at once for callers who cannot wait, which are
- * all that a processor may need, or those of streams of real frames. Here there are none, because nothing is left out; the build
- * for browsers gives each importer the table that it names (scripts/lazy-modules.mjs).
+ * Tables of the groups of lazy modules, by name. `loaders` imports a group when a problem needs it. Callers who cannot wait get their
+ * groups at once: `allAtOnce` has every group that a CPU may need, `streamsAtOnce` those that a stream of real frames may need.
+ * The sources import all modules directly, so the tables here are empty; the build for browsers fills the one that an importer
+ * names (scripts/lazy-modules.mjs).
  */
 import type { LazyGroup } from './lazy-modules.ts';
 

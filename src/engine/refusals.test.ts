@@ -1,8 +1,10 @@
 /** What a plan refuses, by code; whatever is refused leaves every buffer as it was. */
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openUnseen } from '../../test/support/gate.ts';
 import { changedOutside, poison, snapshot } from '../../test/support/poison.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
+import { uploads } from '../../test/support/schemes.ts';
 import { FftError, type FftErrorCode } from '../problem/index.ts';
 import { Device, type DeviceMemory, openDevice } from './index.ts';
 import { openCpuSync } from './open-sync.ts';
@@ -467,11 +469,7 @@ describe('saved plans', () => {
     const saved = JSON.parse(text) as Record<string, unknown>;
     const changed = (fields: object) => JSON.stringify({ ...saved, ...fields });
     const texts = [
-      '',
-      'null',
-      '7',
-      '[]',
-      '{}',
+      ...['', 'null', '7', '[]', '{}'],
       text.slice(0, -5),
       changed({ format: 'omnifft-plan-0' }),
       changed({ splits: undefined }),
@@ -480,14 +478,7 @@ describe('saved plans', () => {
       changed({ splits: { axes: [7] } }),
       changed({ splits: { axes: [{ by: 'rader' }] } }),
       changed({ splits: { axes: [{ by: 'uploads' }] } }),
-      changed({
-        splits: {
-          axes: [
-            { by: 'uploads', lengths: [8] },
-            { by: 'uploads', lengths: [360] },
-          ],
-        },
-      }),
+      changed({ splits: { axes: [uploads(8), uploads(360)] } }),
       changed({ profile: { ...(saved.profile as object), sharedBytes: 7 } }),
       changed({ problem: null }),
     ];

@@ -1,6 +1,6 @@
 /**
- * What can be asked of one dimension of a layout. All answers are careful: what is said is true, and undefined, none or the least says
- * "unknown". Places are those of numbers in memory, whatever their sign and whatever functions make of them.
+ * Queries about one dimension of a layout. Every answer is safe: what it says is true, and undefined, an empty list or the smallest
+ * value means "unknown". They are about places in memory; signs and callbacks on the numbers there do not matter to them.
  */
 import { join, permute } from './constructors.ts';
 import type { Affine, Concat, Layout, Masked } from './layout.ts';

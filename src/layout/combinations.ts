@@ -14,7 +14,8 @@ export interface Summand {
 const MOST_STEPS = 20_000;
 
 /**
- * Whether a sum of summands is `target`; where some are counted, with one of these not 0.
+ * Whether the summands, each at a value of its range, can add up to `target`. Where some of them are marked `counted`, at least one of
+ * those has to be other than 0.
  * @returns undefined where the search was given up
  */
 export function reaches(given: readonly Summand[], target: number): boolean | undefined {

@@ -2,8 +2,8 @@
  * The constructors of layouts. Each checks its rule of shapes, and returns the normal form of what it says.
  *
  * They throw a `RangeError` where a shape, a dimension or a count does not fit: that is a fault of the caller, not of a user's input. The
- * words are those of LIFT's data-layout patterns and of NumPy. `d` is a dimension, n its length. "Is at" says which
- * index of the given layout an index of the new one stands for.
+ * words are those of LIFT's data-layout patterns and of NumPy. `d` is a dimension, n its length. "Index i is at j" means that element i
+ * of the new layout is element j of the given one.
  */
 import type { Layout, Order, Row, RowBound } from './layout.ts';
 import { memoryNode, zerosNode } from './nodes.ts';
@@ -65,7 +65,7 @@ export function split(of: Layout, d: number, by: number): Layout {
   return normal.affine(of, shape, slideRows(of.shape, shape, d, by));
 }
 
-/** Rows over a shape that has two dimensions for one: index i, j of these is step·i + j of that. */
+/** Rows of a slide: dimension `d` becomes two, window i and offset j, and element (i, j) is element step·i + j of the given layout. */
 function slideRows(from: readonly number[], shape: readonly number[], d: number, step: number): Row[] {
   return from.map((_, k): Row => {
     if (k !== d) return coordinate(shape, k < d ? k : k + 1);

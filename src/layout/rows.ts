@@ -202,7 +202,7 @@ export function splitShape(shape: readonly number[], d: number, a: number, b: nu
   return [...shape.slice(0, d), a, b, ...shape.slice(d + 1)];
 }
 
-/** Rows over a shape one of whose dimensions has become two, which are those of a join. */
+/** The rows where a joined dimension has been split into its slow and its fast part again, which are dimensions of the shape. */
 export function splitRows(rows: readonly Row[], special: number, place: number, a: number, b: number): Row[] {
   const widened = (row: Row, slow: number, fast: number): Row => ({
     first: row.first,

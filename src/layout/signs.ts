@@ -1,4 +1,4 @@
-/** Signs in normal forms: those of all elements are at the leaves, alternating ones are outside. */
+/** Signs in normal forms. A sign of all elements belongs to the memory nodes; an alternating sign is the outermost node. */
 import type { Affine, Layout, Masked, Row } from './layout.ts';
 import { affineNode, alternateNode, concatNode, gatherNode, joinNode, mapNode, maskNode, memoryNode } from './nodes.ts';
 import { dimensionsIn, normalRow, remainderRow } from './rows.ts';
