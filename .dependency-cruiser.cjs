@@ -16,10 +16,13 @@ const MATRIX = {
 };
 
 /**
- * The floors of plan/, from the ground up: each may import itself and those below it. Files of plan/ itself stand on all of them: they
- * are the way from a problem to a plan.
+ * The floors of rooms that have folders inside, from the ground up: each folder may import itself and those before it. Files of the room
+ * itself stand on all of its floors: in plan/ they are the way from a problem to a plan, in engine/ what users hold.
  */
-const PLAN_FLOORS = ['device', 'tree', 'buffers', 'group', 'price', 'schemes', 'launch'];
+const FLOORS = {
+  plan: ['device', 'tree', 'buffers', 'group', 'price', 'schemes', 'launch'],
+  engine: ['lazy', 'arguments', 'programs', 'calls', 'measuring', 'saved', 'explaining'],
+};
 
 /** The public faces sit side by side: they see the engine, the problem and exact numbers, and may build on one another. */
 const FACES = ['index\\.ts$', 'sync\\.ts$', 'numeric\\.ts$', 'version\\.ts$', 'numpy/', 'cli/', 'signal/'];
@@ -36,18 +39,20 @@ const roomRules = Object.entries(MATRIX).map(([room, allowed]) => ({
   to: { path: '^(src|test|bench|examples|scripts)/', pathNot: `^src/(${[room, ...allowed].join('|')})/` },
 }));
 
-const planRules = PLAN_FLOORS.map((floor, n) => ({
-  name: `plan-${floor}`,
-  comment: `src/plan/${floor}/ may import ${PLAN_FLOORS.slice(0, n).join(', ') || 'no other floor of plan/'} besides itself.`,
-  severity: 'error',
-  from: { path: `^src/plan/${floor}/`, pathNot: TESTS },
-  to: { path: '^src/plan/', pathNot: `^src/plan/(${PLAN_FLOORS.slice(0, n + 1).join('|')})/` },
-}));
+const floorRules = Object.entries(FLOORS).flatMap(([room, floors]) =>
+  floors.map((floor, n) => ({
+    name: `${room}-${floor}`,
+    comment: `src/${room}/${floor}/ may import ${floors.slice(0, n).join(', ') || `no other floor of ${room}/`} besides itself.`,
+    severity: 'error',
+    from: { path: `^src/${room}/${floor}/`, pathNot: TESTS },
+    to: { path: `^src/${room}/`, pathNot: `^src/${room}/(${floors.slice(0, n + 1).join('|')})/` },
+  })),
+);
 
 module.exports = {
   forbidden: [
     ...roomRules,
-    ...planRules,
+    ...floorRules,
     {
       name: 'faces',
       comment:

@@ -1,5 +1,5 @@
 // What a page loads only when a problem needs it: modules by group. The build for browsers puts functions in the place of those that
-// other modules import from them; these look the group up in src/engine/lazy-modules.ts, which says what a problem needs.
+// other modules import from them; these look the group up in src/engine/lazy/lazy-modules.ts, which says what a problem needs.
 // Nothing else may be imported from such a module: neither constants nor classes can be had before they are loaded.
 
 import { readFileSync } from 'node:fs';
@@ -8,9 +8,14 @@ import { dirname, join, resolve } from 'node:path';
 /** By what the code is for, as the error says it. */
 export const groups = {
   debugging: ['ir/verify'],
-  'saved and measured plans': ['engine/load-saved', 'engine/measure', 'engine/peer', 'engine/trials'],
+  'saved and measured plans': [
+    'engine/saved/load-saved',
+    'engine/measuring/measure',
+    'engine/measuring/peer',
+    'engine/measuring/trials',
+  ],
   callbacks: ['problem/record', 'kernels/callbacks'],
-  convolutions: ['plan/convolution', 'engine/kernels', 'kernels/products'],
+  convolutions: ['plan/convolution', 'engine/arguments/prepared-kernels', 'kernels/products'],
   'real transforms': [
     'plan/schemes/r2c',
     'plan/schemes/r2r/r2r',
@@ -48,7 +53,7 @@ export const groups = {
 const names = Object.keys(groups);
 const quoted = JSON.stringify;
 
-/** The tables of src/engine/lazy-tables.ts, each a module of its own: who imports one gets nothing that only another one needs. */
+/** The tables of src/engine/lazy/lazy-tables.ts, each a module of its own: who imports one gets nothing that only another one needs. */
 const tables = {
   loaders: `export const loaders = {${names.map((name) => `${quoted(name)}: () => import(${quoted(`lazy:${name}`)})`)}};`,
   allAtOnce: tableAtOnce(
@@ -88,7 +93,7 @@ export function lazyModules(root) {
   const standIn = (file) => {
     const lookUp = `lazyGroup(${quoted(groupOf.get(file))})`;
     return [
-      `import { lazyGroup } from ${quoted(join(source, 'engine', 'lazy-modules.ts'))};`,
+      `import { lazyGroup } from ${quoted(join(source, 'engine', 'lazy', 'lazy-modules.ts'))};`,
       ...functionsOf(file).map((name) => `export const ${name} = (...given) => ${lookUp}.${name}(...given);`),
     ].join('\n');
   };

@@ -1,1 +1,1 @@
-export { version } from './engine/version.ts';
+export { version } from './engine/programs/version.ts';

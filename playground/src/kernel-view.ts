@@ -1,7 +1,7 @@
 /** The kernels of a plan: a button for each, and the source of the one that is chosen. */
 
 import type { Plan, PlanKernel } from 'omnifft';
-import { bytesText } from '../../src/engine/explain.ts';
+import { bytesText } from '../../src/engine/explaining/explain.ts';
 import { byId, html } from './dom.ts';
 import { wasmText } from './wasm-text.ts';
 

@@ -4,7 +4,7 @@
  */
 
 import type { Plan } from 'omnifft';
-import { bytesText } from '../../src/engine/explain.ts';
+import { bytesText } from '../../src/engine/explaining/explain.ts';
 import { svg } from './dom.ts';
 
 type Facts = ReturnType<Plan['toJSON']>['directions'][number];

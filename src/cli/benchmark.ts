@@ -3,7 +3,7 @@
  * Printing is not done here.
  */
 
-import { MOST_REPEATS } from '../engine/measure.ts';
+import { MOST_REPEATS } from '../engine/measuring/measure.ts';
 import {
   type ComplexData,
   type Device,

@@ -24,22 +24,22 @@ import {
   tensorSpan,
 } from '../problem/index.ts';
 import { storages } from '../problem/problem.ts';
-import { KernelCache, Recent } from './cache.ts';
-import { pendingCallsOf } from './call-hazards.ts';
-import { candidateFacts, type MeasuredCandidates } from './candidates.ts';
-import { asyncDispose, dispose } from './dispose.ts';
-import { copied } from './explain.ts';
-import { convolutionFacts } from './kernels.ts';
-import { lazyGroupsOf, loadGroups } from './lazy-modules.ts';
-import { loadPlans, type PlanOf } from './load-saved.ts';
-import { DeviceMemory, typeOfArrays } from './memory.ts';
-import { noteDevice, readOptions } from './options.ts';
+import { asyncDispose, dispose } from './arguments/dispose.ts';
+import { DeviceMemory, typeOfArrays } from './arguments/memory.ts';
+import { noteDevice, readOptions } from './arguments/options.ts';
+import { convolutionFacts } from './arguments/prepared-kernels.ts';
+import { pendingCallsOf } from './calls/call-hazards.ts';
+import { copied } from './explaining/explain.ts';
+import { lazyGroupsOf, loadGroups } from './lazy/lazy-modules.ts';
+import { candidateFacts, type MeasuredCandidates } from './measuring/candidates.ts';
+import { measureCandidates } from './measuring/trials.ts';
 import { Plan } from './plan.ts';
 import type { PlanHost } from './plan-programs.ts';
 import type { PlanTypes, PlanTypesFor } from './plan-types.ts';
-import { DirectionProgram, tempBytesOf } from './program.ts';
-import { measureCandidates } from './trials.ts';
-import { knobProblems, planTuned, planTunedConvolution } from './tuning.ts';
+import { KernelCache, Recent } from './programs/cache.ts';
+import { DirectionProgram, tempBytesOf } from './programs/program.ts';
+import { knobProblems, planTuned, planTunedConvolution } from './programs/tuning.ts';
+import { loadPlans, type PlanOf } from './saved/load-saved.ts';
 
 export interface PlanOptions {
   /** Text from `plan.serialize()` for the same problem and device: planning is skipped. */

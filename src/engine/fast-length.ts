@@ -2,7 +2,7 @@
 import { nextSmooth, previousSmooth } from '../numeric/primes.ts';
 import { LARGEST_LISTED_PRIME } from '../plan/group/butterflies.ts';
 import { FftError, show } from '../problem/errors.ts';
-import { readOptions } from './options.ts';
+import { readOptions } from './arguments/options.ts';
 
 export interface FastLengthOptions {
   /**

@@ -6,13 +6,13 @@ import type { PlanTypesFor } from './plan-types.ts';
 export type { DeviceKind, ForeignGpuBuffer, ForeignMemory, OpenableKind } from '../devices/device.ts';
 export type { OfflineLanguage } from '../devices/offline/index.ts';
 export type { DeviceProfile } from '../plan/device/profile.ts';
-export type { ComplexData, Data } from './arguments.ts';
+export type { ComplexData, Data } from './arguments/arguments.ts';
+export { DeviceMemory } from './arguments/memory.ts';
+export type { Arrays, CallOptions } from './arguments/operands.ts';
+export type { EnqueueOptions, MemoryOptions } from './calls/enqueue.ts';
 export { Device, type PlanOptions } from './device.ts';
-export type { EnqueueOptions, MemoryOptions } from './enqueue.ts';
-export { bytesText } from './explain.ts';
-
-export type { MeasureOptions } from './measure.ts';
-export { DeviceMemory } from './memory.ts';
+export { bytesText } from './explaining/explain.ts';
+export type { MeasureOptions } from './measuring/measure.ts';
 export {
   type AvailableDevice,
   type DeviceInfo,
@@ -29,7 +29,6 @@ export {
   type ProfileOptions,
   profileNames,
 } from './open-profile.ts';
-export type { Arrays, CallOptions } from './operands.ts';
 export type { PlanKernel, PlanSide } from './plan.ts';
 
 /** A plan for problems, or descriptors, of the type `P`: those of one type have the same arrays. `Plan` alone: for any problem. */

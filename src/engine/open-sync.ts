@@ -1,9 +1,9 @@
 /** Opening a device without waiting. A file of its own: see devices/sync.ts. */
 import { openBackendSync } from '../devices/sync.ts';
+import { readOptions } from './arguments/options.ts';
 import { Device } from './device.ts';
-import { provideGroups } from './lazy-modules.ts';
-import { allAtOnce } from './lazy-tables.ts';
-import { readOptions } from './options.ts';
+import { provideGroups } from './lazy/lazy-modules.ts';
+import { allAtOnce } from './lazy/lazy-tables.ts';
 
 /**
  * The CPU device with one thread: the only device that needs nothing asynchronous to open.

@@ -8,10 +8,10 @@ import { deviceModule, openableKinds } from '../devices/registry.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { didYouMean } from '../problem/meant.ts';
+import { readOptions } from './arguments/options.ts';
 import { Device } from './device.ts';
-import { loadGroupsBy } from './lazy-modules.ts';
-import { loaders } from './lazy-tables.ts';
-import { readOptions } from './options.ts';
+import { loadGroupsBy } from './lazy/lazy-modules.ts';
+import { loaders } from './lazy/lazy-tables.ts';
 
 export type { DeviceOptions } from '../devices/options.ts';
 

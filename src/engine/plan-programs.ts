@@ -10,13 +10,13 @@ import type { DirectionPlan, PlanTask } from '../plan/planner.ts';
 import type { Splits } from '../plan/schemes/splits.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, FftError, type Problem, tensorShape } from '../problem/index.ts';
-import { factsOf, type SideFacts } from './arguments.ts';
-import type { CandidateList } from './candidates.ts';
-import { type ConvolutionFacts, convolutionFacts, readKernel } from './kernels.ts';
-import { DeviceMemory, typeOfStorage } from './memory.ts';
-import { operandsOf } from './operands.ts';
-import { type DirectionProgram, tempBytesOf } from './program.ts';
-import { Runner, type RunnerHost } from './runner.ts';
+import { factsOf, type SideFacts } from './arguments/arguments.ts';
+import { DeviceMemory, typeOfStorage } from './arguments/memory.ts';
+import { operandsOf } from './arguments/operands.ts';
+import { type ConvolutionFacts, convolutionFacts, readKernel } from './arguments/prepared-kernels.ts';
+import { Runner, type RunnerHost } from './calls/runner.ts';
+import type { CandidateList } from './measuring/candidates.ts';
+import { type DirectionProgram, tempBytesOf } from './programs/program.ts';
 
 /** What the engine does for a plan; keeps plans from knowing the device facade. */
 export interface PlanHost {

@@ -12,8 +12,8 @@ import type {
   SideData,
   WrittenSide,
 } from '../problem/index.ts';
-import type { ComplexData } from './arguments.ts';
-import type { DeviceMemory } from './memory.ts';
+import type { ComplexData } from './arguments/arguments.ts';
+import type { DeviceMemory } from './arguments/memory.ts';
 
 /** What a direction takes and returns; nothing at all where a plan is not made for it. */
 interface CallTypes {

@@ -7,18 +7,18 @@ import { unorderedPlace } from '../numeric/digits.ts';
 import type { PlanTask } from '../plan/planner.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, elementBytes, FftError, type Side, tensorShape, tensorSpan } from '../problem/index.ts';
-import type { ComplexData } from './arguments.ts';
-import { dispose } from './dispose.ts';
-import { type EnqueueOptions, enqueue } from './enqueue.ts';
-import { explainPlan, planToJson } from './explain.ts';
-import { noteKernel } from './kernels.ts';
-import { loadGroups } from './lazy-modules.ts';
-import { type MeasureOptions, measure } from './measure.ts';
-import type { DeviceMemory } from './memory.ts';
-import type { CallOptions } from './operands.ts';
+import type { ComplexData } from './arguments/arguments.ts';
+import { dispose } from './arguments/dispose.ts';
+import type { DeviceMemory } from './arguments/memory.ts';
+import type { CallOptions } from './arguments/operands.ts';
+import { noteKernel } from './arguments/prepared-kernels.ts';
+import { type EnqueueOptions, enqueue } from './calls/enqueue.ts';
+import { explainPlan, planToJson } from './explaining/explain.ts';
+import { loadGroups } from './lazy/lazy-modules.ts';
+import { type MeasureOptions, measure } from './measuring/measure.ts';
 import { directionsOf, type PlanHost, PlanPrograms } from './plan-programs.ts';
 import type { PlanTypes } from './plan-types.ts';
-import { serializePlan } from './saved.ts';
+import { serializePlan } from './saved/saved.ts';
 
 /** One side of a plan, for allocating arrays. */
 export interface PlanSide {

@@ -5,10 +5,10 @@ import { type ProfileName, profileNames } from '../devices/profiles/names.ts';
 import type { DeviceProfile } from '../plan/device/profile.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
+import { readOptions } from './arguments/options.ts';
 import { Device } from './device.ts';
-import { loadGroupsBy } from './lazy-modules.ts';
-import { loaders } from './lazy-tables.ts';
-import { readOptions } from './options.ts';
+import { loadGroupsBy } from './lazy/lazy-modules.ts';
+import { loaders } from './lazy/lazy-tables.ts';
 import { readProfile } from './profile-check.ts';
 
 /** Plans like the device it stands for, and has no memory. */

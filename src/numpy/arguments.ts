@@ -2,7 +2,7 @@
  * NumPy's arguments as axes, lengths and a norm. Meanings are those of `numpy.fft` (its reference manual): `null` is NumPy's
  * `None`, the default of `n`, `s`, `axes` and `norm`.
  */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { excerpt, FftError, show } from '../problem/errors.ts';
 import { didYouMean } from '../problem/meant.ts';
 import type { RawRecord } from '../problem/snapshot.ts';

@@ -1,6 +1,7 @@
 /** The device that a function works on: the one it is given, or one that all share. */
+
+import { isDevice } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
-import { isDevice } from '../engine/options.ts';
 import { FftError, show } from '../problem/errors.ts';
 
 /** Where to work. */

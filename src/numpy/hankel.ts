@@ -5,7 +5,7 @@
  * With xp = (μ + 1 + bias) / 2 and xm = (μ + 1 − bias) / 2, bin m is multiplied by
  * u(m) = 2^bias · e^(2iy (ln 2 − offset)) · Γ(xp + iy) / Γ(xm − iy), where y = π m / (n · dln).
  */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { isPoleOfGamma, logGamma } from '../numeric/log-gamma.ts';
 import { FftError, show } from '../problem/errors.ts';
 import { hermitianLength } from '../problem/index.ts';

@@ -1,6 +1,6 @@
 /** What comes with the transforms and computes none: frequencies of bins, the order of bins, lengths worth padding to. */
 
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import { hermitianLength } from '../problem/layout.ts';

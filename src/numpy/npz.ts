@@ -1,6 +1,6 @@
 /** `.npz` files: several arrays with names, each a `.npy` file in a zip archive, as `numpy.savez` writes them. */
 
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { requireBytes } from '../problem/bytes.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewUint8Array } from '../problem/index.ts';

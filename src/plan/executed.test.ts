@@ -15,7 +15,7 @@ import { realProblem, triedReal, withBlocks as withRealBlocks } from '../../test
 import { sumsProblem, triedSums, withBlocks } from '../../test/support/sums.ts';
 import { exhaustive } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
-import { MOST_CANDIDATES } from '../engine/candidates.ts';
+import { MOST_CANDIDATES } from '../engine/measuring/candidates.ts';
 import { normalizeProblem, type Problem, type ProblemInput } from '../problem/index.ts';
 import type { DeviceProfile } from './device/profile.ts';
 import type { Launch } from './launch/launches.ts';

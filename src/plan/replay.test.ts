@@ -12,7 +12,7 @@ import { randomFrom, seedFor } from '../../test/support/random.ts';
 import { replay, Undecided } from '../../test/support/replay.ts';
 import { exhaustive } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
-import { MOST_CANDIDATES } from '../engine/candidates.ts';
+import { MOST_CANDIDATES } from '../engine/measuring/candidates.ts';
 import {
   type Block,
   type Direction,

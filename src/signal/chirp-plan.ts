@@ -1,6 +1,6 @@
 /** A chirp z-transform that is kept: its tables, a plan of the device for the circle, and memory to work in. */
 import type { Device, Plan } from '../engine/index.ts';
-import { loadGroups } from '../engine/lazy-modules.ts';
+import { loadGroups } from '../engine/lazy/lazy-modules.ts';
 import {
   type ArrayInput,
   asArray,

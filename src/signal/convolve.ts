@@ -1,5 +1,5 @@
 /** Convolution and correlation, as `scipy.signal.fftconvolve`, `oaconvolve` and `correlate`. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import {
   type ArrayInput,
   asArray,

@@ -1,6 +1,7 @@
 /** Convolution and correlation of two images with boundaries, as `scipy.signal.convolve2d` and `correlate2d`. */
+
+import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
-import { readOptions } from '../engine/options.ts';
 import { type ArrayInput, asArray, dtypeOf, isComplex, isSingle, type NumpyArray, zeros } from '../numpy/array.ts';
 import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, sharedDevice } from '../numpy/choice.ts';

@@ -1,6 +1,6 @@
 /** Chirp z-transforms that are kept and called many times, as SciPy's `CZT` and `ZoomFFT`. */
-import { dispose } from '../engine/dispose.ts';
-import { readOptions } from '../engine/options.ts';
+import { dispose } from '../engine/arguments/dispose.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import type { ArrayInput, ComplexArray } from '../numpy/array.ts';
 import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';

@@ -5,8 +5,9 @@
  * Names and meanings are those of `scipy.signal.czt`, `zoom_fft`, `CZT`, `ZoomFFT` and `czt_points` (SciPy's reference
  * manual). chirp-tables.ts has the algorithm.
  */
+
+import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
-import { readOptions } from '../engine/options.ts';
 import { type ArrayInput, asArray, type ComplexArray, isSingle, product, type Transformed } from '../numpy/array.ts';
 import { checkLength, resolveAxis } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';

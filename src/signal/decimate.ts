@@ -1,5 +1,5 @@
 /** Fewer samples, after a low-pass filter, as `scipy.signal.decimate`. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, asArray, type NumpyArray } from '../numpy/array.ts';
 import { checkInteger, checkWord } from './check.ts';
 import { sectionsBothWays } from './filtfilt.ts';

@@ -1,6 +1,7 @@
 /** Spectral densities by Welch's method, as `scipy.signal.welch`, `csd` and `coherence`. */
+
+import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
-import { readOptions } from '../engine/options.ts';
 import { type ArrayInput, asArray, type NumpyArray, type ShapeOf, type Transformed, zeros } from '../numpy/array.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { excerpt, FftError } from '../problem/errors.ts';

@@ -1,5 +1,5 @@
 /** Signals without their mean or their slope, as `scipy.signal.detrend`. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, asArray } from '../numpy/array.ts';
 import { check, checkWord } from './check.ts';
 import { realsOf } from './coefficients.ts';

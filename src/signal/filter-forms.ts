@@ -2,7 +2,7 @@
  * The three ways to write a filter, and from one to another, as `scipy.signal.zpk2tf`, `zpk2sos`, `tf2zpk`, `tf2sos`, `sos2tf` and
  * `sos2zpk`: polynomials b(x)/a(x) with the highest power first (`ba`), zeros, poles and a gain (`zpk`), second-order sections (`sos`).
  */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, asArray, type ComplexArray, type NumpyArray } from '../numpy/array.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import { check, checkWord } from './check.ts';

@@ -1,5 +1,5 @@
 /** Filters that run forwards and backwards, and so delay nothing, as `scipy.signal.filtfilt` and `sosfiltfilt`. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, asArray, type NumpyArray } from '../numpy/array.ts';
 import { FftError } from '../problem/errors.ts';
 import { type Boundary, extend } from './boundary.ts';

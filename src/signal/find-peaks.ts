@@ -1,5 +1,5 @@
 /** Peaks of a signal by what they are like, as `scipy.signal.find_peaks`. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import type { ArrayInput } from '../numpy/array.ts';
 import { arrayClass } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';

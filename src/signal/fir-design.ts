@@ -1,5 +1,5 @@
 /** Filters of finite impulse response by windows, as `scipy.signal.firwin`, and how long Kaiser's window has to be for them. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { fitting } from '../numpy/array.ts';
 import { FftError } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';

@@ -1,5 +1,5 @@
 /** What a digital filter does to each frequency, as `scipy.signal.freqz` and `sosfreqz`. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, type ComplexArray, zeros } from '../numpy/array.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import { check, checkInteger, checkPositive, checkWord } from './check.ts';

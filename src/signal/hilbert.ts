@@ -1,6 +1,7 @@
 /** Analytic signals, as `scipy.signal.hilbert`. */
+
+import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
-import { readOptions } from '../engine/options.ts';
 import { type ArrayInput, asArray, type NumpyArray, type Transformed } from '../numpy/array.ts';
 import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';

@@ -1,5 +1,5 @@
 /** Recursive filters by their kind, order and edges, as `scipy.signal.butter`, `cheby1`, `cheby2`, `ellip` and `bessel`. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { FftError, show } from '../problem/errors.ts';
 import { check, checkInteger, checkPositive, checkWord } from './check.ts';
 import { type FilterOutput, type FilterResult, outputsOf, resultOf } from './filter-forms.ts';

@@ -1,6 +1,7 @@
 /** Signals from short-time Fourier transforms, as `scipy.signal.istft`: by overlapping and adding up. */
+
+import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
-import { readOptions } from '../engine/options.ts';
 import {
   asArray,
   type ComplexArray,

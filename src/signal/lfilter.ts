@@ -1,5 +1,5 @@
 /** Filters by their coefficients, as `scipy.signal.lfilter` and `lfilter_zi`. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import {
   type ArrayInput,
   asArray,

@@ -1,5 +1,5 @@
 /** Spectra of samples at any times, as `scipy.signal.lombscargle`. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, type ComplexArray, type NumpyArray, zeros } from '../numpy/array.ts';
 import { FftError } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';

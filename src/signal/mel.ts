@@ -6,7 +6,7 @@
  * norm; S. Young et al., "The HTK Book", for the other scale; S. S. Stevens, J. Volkmann and E. B. Newman, "A scale for the
  * measurement of the psychological magnitude pitch", Journal of the Acoustical Society of America 8 (1937).
  */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { type NumpyArray, zeros } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';

@@ -1,7 +1,7 @@
 /**
  * Local maxima of a signal, how far they stand out, and how wide they are, as `scipy.signal.peak_prominences` and `peak_widths`.
  */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, fitting } from '../numpy/array.ts';
 import { FftError } from '../problem/errors.ts';
 import { check } from './check.ts';

@@ -1,5 +1,5 @@
 /** The power spectrum of a whole signal, as `scipy.signal.periodogram`. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, asArray } from '../numpy/array.ts';
 import type { DeviceChoice } from '../numpy/choice.ts';
 import { checkInteger } from './check.ts';

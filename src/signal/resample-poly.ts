@@ -1,5 +1,5 @@
 /** Resampling by a ratio of integers, in time, as `scipy.signal.resample_poly`. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, asArray } from '../numpy/array.ts';
 import { arrayClass } from '../problem/bytes.ts';
 import { check, checkInteger, checkWord } from './check.ts';

@@ -1,6 +1,7 @@
 /** Resampling by transforms, as `scipy.signal.resample`. */
+
+import { readOptions } from '../engine/arguments/options.ts';
 import type { Device, Plan } from '../engine/index.ts';
-import { readOptions } from '../engine/options.ts';
 import { type ArrayInput, asArray, type DtypeOf, type NumpyArray, type ShapeOf } from '../numpy/array.ts';
 import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';

@@ -1,5 +1,5 @@
 /** Smoothing by polynomials of least squares, as `scipy.signal.savgol_filter` and `savgol_coeffs`. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, asArray } from '../numpy/array.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import { check, checkInteger, checkPositive, checkWord } from './check.ts';

@@ -1,5 +1,5 @@
 /** Filters of second-order sections, as `scipy.signal.sosfilt` and `sosfilt_zi`. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, asArray, isComplex, type NumpyArray } from '../numpy/array.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import { sectionsOf } from './coefficients.ts';

@@ -2,7 +2,7 @@
  * Short-time Fourier transform: how the power of a signal spreads over time and frequency.
  */
 
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import type { Device, Plan } from '../index.ts';
 import { zeros } from '../numpy/array.ts';
 import { checkDevice, sharedDevice } from '../numpy/choice.ts';

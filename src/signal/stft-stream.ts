@@ -2,11 +2,11 @@
  * Short-time transforms of a signal that arrives bit by bit, without waiting: for audio threads, and for recordings that are
  * longer than memory.
  */
-import { dispose } from '../engine/dispose.ts';
+import { dispose } from '../engine/arguments/dispose.ts';
+import { isDevice, readOptions } from '../engine/arguments/options.ts';
 import type { Device, Plan } from '../engine/index.ts';
-import { provideGroups } from '../engine/lazy-modules.ts';
-import { streamsAtOnce } from '../engine/lazy-tables.ts';
-import { isDevice, readOptions } from '../engine/options.ts';
+import { provideGroups } from '../engine/lazy/lazy-modules.ts';
+import { streamsAtOnce } from '../engine/lazy/lazy-tables.ts';
 import { zeros } from '../numpy/array.ts';
 import { lengthOf, refuseDetached } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';

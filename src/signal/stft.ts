@@ -1,6 +1,7 @@
 /** Short-time Fourier transform, as `scipy.signal.stft`. */
+
+import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
-import { readOptions } from '../engine/options.ts';
 import { type ArrayInput, asArray, type ShapeOf, type Transformed, zeros } from '../numpy/array.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { type Boundary, boundaries, extend } from './boundary.ts';

@@ -1,5 +1,5 @@
 /** Resampling by a filter of one's own, as `scipy.signal.upfirdn`. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, asArray } from '../numpy/array.ts';
 import { check, checkInteger, checkWord } from './check.ts';
 import { realsOf } from './coefficients.ts';

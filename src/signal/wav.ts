@@ -6,7 +6,7 @@
  * documentation of `WAVEFORMATEXTENSIBLE`.
  */
 
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { fitting, zeros } from '../numpy/array.ts';
 import { type ByteSource, memorySource, PIECE, partOf } from '../numpy/source.ts';
 import { requireBytes } from '../problem/bytes.ts';

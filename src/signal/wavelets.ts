@@ -1,5 +1,5 @@
 /** Continuous wavelet transforms, as SciPy 1.14 and before had `scipy.signal.cwt`, with its wavelets `morlet2` and `ricker`. */
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, type ComplexArray, type DtypeOf, isSingle, type NumpyArray, zeros } from '../numpy/array.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { FftError } from '../problem/errors.ts';

@@ -7,7 +7,7 @@
  * (the symmetric one is for designing filters), and hann and hamming at half overlap add up to a constant.
  */
 
-import { readOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { zeros } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { namedProfiles } from '../../src/devices/profiles/index.ts';
 import { computable } from '../../src/emit/double-word/index.ts';
-import { fillTable } from '../../src/engine/tables.ts';
+import { fillTable } from '../../src/engine/programs/tables.ts';
 import type { Device, ProblemInput } from '../../src/index.ts';
 import { buildKernel } from '../../src/kernels/index.ts';
 import { power } from '../../src/numeric/scale-factor.ts';

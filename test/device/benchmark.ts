@@ -6,7 +6,7 @@
 import type { CudaBackend } from '../../src/devices/cuda/backend.ts';
 import type { Cufft, CufftPlan } from '../../src/devices/cuda/cufft.ts';
 import type { Backend, PeerProblem } from '../../src/devices/device.ts';
-import { DeviceMemory } from '../../src/engine/memory.ts';
+import { DeviceMemory } from '../../src/engine/arguments/memory.ts';
 import type { Device, Plan, PlanKernel, Precision, ProblemInput } from '../../src/index.ts';
 import { realBytes } from '../../src/problem/index.ts';
 import type { Timed } from './cases.ts';

@@ -3,7 +3,7 @@
  * product, blocks of zeros beside the same plan without them, and callbacks beside the plain plan.
  */
 import type { Backend } from '../../src/devices/device.ts';
-import { DeviceMemory } from '../../src/engine/memory.ts';
+import { DeviceMemory } from '../../src/engine/arguments/memory.ts';
 import type { Callback, Plan, ProblemInput } from '../../src/index.ts';
 import { realBytes } from '../../src/problem/index.ts';
 import { relativeError } from '../support/accuracy.ts';

@@ -1,7 +1,7 @@
 /** What only a large GPU can show: transforms of more than 4 GiB, and thousands of plans that leave nothing behind. */
 import type { CudaBackend } from '../../src/devices/cuda/backend.ts';
 import type { Backend } from '../../src/devices/device.ts';
-import { DeviceMemory } from '../../src/engine/memory.ts';
+import { DeviceMemory } from '../../src/engine/arguments/memory.ts';
 import type { Device, ProblemInput } from '../../src/index.ts';
 import { relativeError, tolerance } from '../support/accuracy.ts';
 import type { Random } from '../support/random.ts';

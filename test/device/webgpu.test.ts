@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Backend } from '../../src/devices/device.ts';
 import { create as createWebGpuBackend } from '../../src/devices/webgpu/index.ts';
+import { DeviceMemory } from '../../src/engine/arguments/memory.ts';
 import { Device } from '../../src/engine/device.ts';
-import { DeviceMemory } from '../../src/engine/memory.ts';
 import { randomFor, uniform } from '../support/random.ts';
 import { noWebGpu } from '../support/webgpu.ts';
 import { besidePeers, COPY_WAYS, webGpuCases, webGpuCopier } from './webgpu.ts';

@@ -11,7 +11,7 @@ import type { Backend } from '../../src/devices/device.ts';
 import type { WebGpuBuffer } from '../../src/devices/webgpu/memory.ts';
 import { milliseconds } from '../../src/devices/webgpu/timing.ts';
 import type { GpuWork } from '../../src/devices/webgpu/work.ts';
-import { DeviceMemory } from '../../src/engine/memory.ts';
+import { DeviceMemory } from '../../src/engine/arguments/memory.ts';
 import type { Device } from '../../src/index.ts';
 import { randomFrom, seedFor } from '../support/random.ts';
 import type { Copier, Effort } from './benchmark.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { namedProfiles } from '../../src/devices/profiles/index.ts';
-import { planTuned, planTunedConvolution } from '../../src/engine/tuning.ts';
+import { planTuned, planTunedConvolution } from '../../src/engine/programs/tuning.ts';
 import { FftError, normalizeProblem, type Problem, type ProblemInput } from '../../src/problem/index.ts';
 import { randomThreads } from '../support/devices.ts';
 import { openInterpreted } from '../support/interpreted.ts';

@@ -4,8 +4,8 @@
  * result is not that of the reference, which knows nothing of plans.
  */
 import { arrayOver } from '../../src/devices/host-arrays.ts';
-import { typeOfStorage } from '../../src/engine/memory.ts';
-import { fillTable } from '../../src/engine/tables.ts';
+import { typeOfStorage } from '../../src/engine/arguments/memory.ts';
+import { fillTable } from '../../src/engine/programs/tables.ts';
 import type { Device } from '../../src/index.ts';
 import { type ArrayRef, bytesOf, type Kernel } from '../../src/ir/index.ts';
 import { buildKernel } from '../../src/kernels/index.ts';

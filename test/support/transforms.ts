@@ -4,8 +4,8 @@
  */
 import type { Backend, DeviceBuffer, DeviceKind } from '../../src/devices/device.ts';
 import { deviceModule } from '../../src/devices/registry.ts';
+import { DeviceMemory } from '../../src/engine/arguments/memory.ts';
 import { Device } from '../../src/engine/device.ts';
-import { DeviceMemory } from '../../src/engine/memory.ts';
 import type { Plan } from '../../src/engine/plan.ts';
 import { largestPrimeFactor } from '../../src/numeric/primes.ts';
 import type { DeviceProfile } from '../../src/plan/device/profile.ts';

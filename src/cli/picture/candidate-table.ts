@@ -1,5 +1,5 @@
 /** Under the tree of a plan's picture: the candidates with their prices, and what these are made of. */
-import { differenceText, splitsText } from '../../engine/explain.ts';
+import { differenceText, splitsText } from '../../engine/explaining/explain.ts';
 import type { Plan } from '../../index.ts';
 import { MUTED, type TextStyle, text, widthOf } from './svg.ts';
 

@@ -3,8 +3,8 @@
  * for each launch an arrow from the lane it reads to the lane it writes.
  */
 
+import type { LaunchFacts } from '../../engine/explaining/launch-facts.ts';
 import { bytesText } from '../../engine/index.ts';
-import type { LaunchFacts } from '../../engine/launch-facts.ts';
 import { badge, type TreeRow } from './plan-tree.ts';
 import { type Box, box, INK, type TextStyle, text } from './svg.ts';
 

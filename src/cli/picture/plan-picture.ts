@@ -1,6 +1,6 @@
 /** A plan as a picture, in SVG: for each direction the tree with its launches, and beside it the buffers that they use. */
 
-import { chunkText, paddingText, reasonText, transformText } from '../../engine/explain.ts';
+import { chunkText, paddingText, reasonText, transformText } from '../../engine/explaining/explain.ts';
 import { bytesText } from '../../engine/index.ts';
 import type { Plan } from '../../index.ts';
 import { candidateTable, MARGIN } from './candidate-table.ts';

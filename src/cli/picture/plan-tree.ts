@@ -3,7 +3,7 @@
  * with the stages that its numbers go through.
  */
 
-import { absentText, type LaunchFacts, type LaunchPart, stagesOf } from '../../engine/launch-facts.ts';
+import { absentText, type LaunchFacts, type LaunchPart, stagesOf } from '../../engine/explaining/launch-facts.ts';
 import type { Plan } from '../../index.ts';
 import { type Box, box, flow, INK, MUTED, type TextStyle, text, widthOf, wrap } from './svg.ts';
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildSimulator, type Simulator } from '../../../test/device/simulator.ts';
 import { codeOf } from '../../../test/support/device-kernels.ts';
+import { DeviceMemory } from '../../engine/arguments/memory.ts';
 import { Device } from '../../engine/device.ts';
-import { DeviceMemory } from '../../engine/memory.ts';
 import { loadKoffi } from '../native/library.ts';
 
 const SOURCE = `

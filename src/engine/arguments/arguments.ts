@@ -1,0 +1,270 @@
+/**
+ * What a call was given: host arrays or device memory, one array or two planes. Everything is checked here, before
+ * anything is written.
+ */
+import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch } from '../../devices/device.ts';
+import { arrayNameOf } from '../../devices/host-arrays.ts';
+import { bytesOf, type StorageType } from '../../ir/index.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
+import type { SideLayout } from '../../plan/tree/leaf.ts';
+import { arrayClass, lengthOf, plainView, refuseDetached, type UsualClass } from '../../problem/bytes.ts';
+import {
+  blocksOf,
+  type ElementRuns,
+  elementKind,
+  elementRuns,
+  FftError,
+  type HostArray,
+  type PlanarData,
+  type Problem,
+  type Side,
+  type Storage,
+  tensorShape,
+  tensorSpan,
+  wordsOf,
+} from '../../problem/index.ts';
+import { DeviceMemory, typeOfArrays } from './memory.ts';
+import { type Given, givenName, unreadable } from './read-data.ts';
+
+/** An array of real numbers, device memory, or memory that the caller made with the device's own API. */
+export type Data = HostArray | DeviceMemory | ForeignMemory;
+/** What plans take, whatever their problem: one array, of reals or interleaved complex numbers, or two planes. */
+export type ComplexData = Data | PlanarData<Data>;
+
+/** What one side of a problem needs. */
+export interface SideFacts {
+  readonly layout: SideLayout;
+  readonly type: StorageType;
+  /** Numbers in each array. */
+  readonly length: number;
+  /** Of them, for each real: a double-double has two. */
+  readonly words: 1 | 2;
+  /** Of a number. */
+  readonly bytes: number;
+  /** On the device each double is two singles, hi and lo. */
+  readonly pairs: boolean;
+  /** Where the elements are, if the arrays also hold what does not belong to the tensor. */
+  readonly runs: ElementRuns | undefined;
+}
+
+/** One array or plane: where it is on the device, or the host array that has to be copied. */
+export interface Part {
+  readonly device: Binding | undefined;
+  readonly host: RealArray | undefined;
+  /** What the caller gave for it. */
+  readonly given: unknown;
+}
+
+/** An array that holds so many reals of a kind, side by side. */
+export function numbersOf(storage: Storage, reals: number, { precisions }: DeviceProfile): Omit<SideFacts, 'layout'> {
+  const words = wordsOf(storage);
+  const type = typeOfArrays(storage);
+  const pairs = type === 'f64' && precisions?.includes('double') === false;
+  return { type, length: words * reals, words, bytes: bytesOf(type), pairs, runs: undefined };
+}
+
+export function factsOf(problem: Problem, side: Side, profile: DeviceProfile): SideFacts {
+  const span = tensorSpan(problem, side);
+  const layout = elementKind(problem, side) === 'real' ? 'real' : problem.layout[side];
+  const elements = tensorShape(problem, side).reduce((product, count) => product * count, 1);
+  return {
+    layout,
+    ...numbersOf(problem.edgeStorage, layout === 'interleaved' ? 2 * span : span, profile),
+    runs: span === elements && !blocksOf(problem, side).some((block) => block) ? undefined : elementRuns(problem, side),
+  };
+}
+
+/**
+ * The one or two parts of an argument, checked.
+ * @param offset elements of this side to skip in each array: complex numbers, reals of planes, or reals of a real side.
+ */
+export function partsOf(given: Given, facts: SideFacts, what: string, backend: Backend, offset = 0): Part[] {
+  if (facts.layout === 'planar') {
+    if (given.length !== 2) {
+      throw wrongType(what, given, `{ re, im }, two ${arrayName(facts)}s, because this side's layout is planar`);
+    }
+    const [re, im] = given;
+    const skip = numbersPerElement(facts) * offset;
+    return [part(re, facts, `${what}.re`, backend, skip), part(im, facts, `${what}.im`, backend, skip)];
+  }
+  if (given.length !== 1) {
+    const why = facts.layout === 'real' ? 'this side is real' : "this side's layout is interleaved";
+    const wanted = facts.layout === 'real' ? 'reals' : 'interleaved re, im';
+    throw wrongType(what, given, `one ${arrayName(facts)} of ${wanted}, because ${why}`);
+  }
+  return [part(given[0], facts, what, backend, numbersPerElement(facts) * offset)];
+}
+
+/** Numbers of each array that belong to one element. */
+export function numbersPerElement({ layout, words }: Pick<SideFacts, 'layout' | 'words'>): number {
+  return words * (layout === 'interleaved' ? 2 : 1);
+}
+
+/** @param skip numbers before the data. */
+function part(value: unknown, facts: SideFacts, what: string, backend: Backend, skip: number): Part {
+  const needed = (skip + facts.length) * facts.bytes;
+  const isArray = isArrayOf(value, facts);
+  const memory = isArray ? undefined : deviceBuffer(value, what, backend);
+  if (memory) {
+    if (memory.bytes < needed) throw tooSmall(what, memory.bytes, needed);
+    return { device: { buffer: memory, byteOffset: skip * facts.bytes }, host: undefined, given: value };
+  }
+  if (!isArray)
+    throw wrongType(what, [value], `a ${arrayName(facts)} of ${facts.length} numbers${otherPrecision(value)}`);
+  refuseDetached(value, what);
+  const length = skip + facts.length;
+  const there = lengthOf(value);
+  if (skip === 0 ? there !== length : there < length) {
+    // A longer array is fine for device memory, where the caller decides what lies behind; for host arrays it is a mistake.
+    const wanted =
+      skip === 0 ? `exactly ${length}${meaning(facts, there)}` : `${length}, ${skip} of them before the data`;
+    throw new FftError('wrong-length', `${what} has ${there} numbers; this plan needs ${wanted}.`);
+  }
+  const { array, device } = located(value, what, backend);
+  if (skip === 0) return { device, host: array, given: value };
+  const data = array.subarray(skip, length);
+  return { device: backend.locate(data), host: data, given: value };
+}
+
+/** An array as one that can be relied upon, and where it is if it shows memory of the device. */
+function located(value: RealArray, what: string, backend: Backend): { array: RealArray; device: Binding | undefined } {
+  const array = plainView(value, arrayClass(value) as UsualClass);
+  const device = backend.locate(array);
+  if (device && array !== value) {
+    const message = `${what} shows memory of the device, but has fields or a class of its own; pass the memory's array itself.`;
+    throw new FftError('wrong-array-type', message);
+  }
+  return { array, device };
+}
+
+/** Memory of this device, its own or the caller's; undefined for what is none. */
+function deviceBuffer(value: unknown, what: string, backend: Backend): DeviceBuffer | undefined {
+  const buffer = DeviceMemory.bufferOf(value) ?? adopted(value, what, backend);
+  if (buffer?.failure) throw buffer.failure;
+  if (buffer?.freed) throw new FftError('destroyed', `${what} has been freed.`);
+  if (buffer && !backend.owns(buffer)) {
+    throw new FftError(
+      'foreign-buffer',
+      `${what} was allocated by another device; use memory of this device or a host array.`,
+    );
+  }
+  return buffer;
+}
+
+/** The caller's own memory, as the device knows it. @throws FftError also where looking at it throws something else */
+export function adopted(value: unknown, what: string, backend: Backend): DeviceBuffer | undefined {
+  try {
+    return backend.adopt?.(value, what);
+  } catch (cause) {
+    throw isOurs(cause) ? cause : unreadable(what, cause);
+  }
+}
+
+/** What was thrown may be anything, a proxy that throws again too. */
+function isOurs(cause: unknown): cause is FftError {
+  try {
+    return cause instanceof FftError;
+  } catch {
+    return false;
+  }
+}
+
+/** Arrays from another window or context have the same class. */
+function isArrayOf(value: unknown, facts: SideFacts): value is RealArray {
+  return arrayClass(value) === arrayName(facts);
+}
+
+function arrayName(facts: SideFacts): string {
+  return arrayNameOf(facts.type);
+}
+
+function wrongType(what: string, given: Given, wanted: string): FftError {
+  return new FftError('wrong-array-type', `${what} is ${givenName(given)}; this plan takes ${wanted}.`);
+}
+
+/** What the numbers of an array are, for those who took them for something else. */
+function meaning(facts: SideFacts, there: number): string {
+  if (facts.layout !== 'interleaved') return '';
+  const elements = facts.length / numbersPerElement(facts);
+  const reals = there === elements * facts.words ? `; ${elements} reals are for transform 'r2c'` : '';
+  return `, re and im of ${elements} complex numbers${reals}`;
+}
+
+/** Which plans take an array that this one does not. */
+function otherPrecision(value: unknown): string {
+  const name = arrayClass(value);
+  const precision = name === 'Float32Array' ? 'single' : name === 'Float64Array' && 'double';
+  return precision ? `; plan with precision '${precision}' for a ${name}` : '';
+}
+
+function tooSmall(what: string, given: number, needed: number): FftError {
+  return new FftError('buffer-too-small', `${what} has ${given} bytes; this plan needs ${needed}.`);
+}
+
+/** Memory that a caller brings as scratch. */
+export function scratchBinding(value: unknown, needed: number, what: string, backend: Backend): Binding {
+  const isArray = arrayClass(value) === 'Float32Array' || arrayClass(value) === 'Float64Array';
+  if (isArray) refuseDetached(value as RealArray, what);
+  const shown = isArray ? located(value as RealArray, what, backend) : undefined;
+  const view = shown?.device;
+  const buffer = shown ? view?.buffer : deviceBuffer(value, what, backend);
+  if (!buffer) {
+    throw new FftError('foreign-buffer', `${what} must be memory of this device, for instance from device.alloc.`);
+  }
+  const bytes = shown ? shown.array.byteLength : buffer.bytes;
+  if (bytes < needed) throw tooSmall(what, bytes, needed);
+  return view ?? { buffer, byteOffset: 0 };
+}
+
+/** A stretch of memory, for overlap checks. */
+export interface Extent extends Stretch {
+  readonly what: string;
+}
+
+/** From the first to the last element of each array: what lies before them, at the problem's offset, may be anything. */
+export function extentsOf(parts: readonly Part[], facts: SideFacts, what: string): Extent[] {
+  return parts.flatMap(({ device, host }, n) => {
+    const name = parts.length === 2 ? `${what}.${n === 0 ? 're' : 'im'}` : what;
+    if (!host) return sideExtents(device!, facts, name);
+    const { before, bytes } = elementBytesOf(facts);
+    const start = host.byteOffset + before;
+    return [{ of: host.buffer, start, end: start + bytes, what: name }];
+  });
+}
+
+/** The same of one array in device memory. */
+export function sideExtents({ buffer, byteOffset }: Binding, facts: SideFacts, what: string): Extent[] {
+  const { before, bytes } = elementBytesOf(facts);
+  return deviceExtents({ buffer, byteOffset: byteOffset + before }, bytes, what);
+}
+
+function elementBytesOf({ length, bytes, runs }: SideFacts): { before: number; bytes: number } {
+  const before = (runs?.start ?? 0) * bytes;
+  return { before, bytes: length * bytes - before };
+}
+
+export function deviceExtents({ buffer, byteOffset }: Binding, bytes: number, what: string): Extent[] {
+  if (buffer.stretches) return buffer.stretches(byteOffset, bytes).map((stretch) => ({ ...stretch, what }));
+  const view = buffer.view?.('f32');
+  const start = (view?.byteOffset ?? 0) + byteOffset;
+  return [{ of: view?.buffer ?? buffer, start, end: start + bytes, what }];
+}
+
+/** @throws FftError `aliased-buffers` where two stretches share a byte. */
+export function refuseOverlap(extents: readonly Extent[]): void {
+  for (let a = 0; a < extents.length; a++) {
+    for (let b = a + 1; b < extents.length; b++) {
+      const x = extents[a]!;
+      const y = extents[b]!;
+      if (x.of !== y.of || x.end <= y.start || y.end <= x.start) continue;
+      // Two planes of one side share none in place either, nor do arrays with what is written.
+      const [one, other] = [x, y].map(({ what }) => what.split('.')[0]);
+      const apart = one !== other && other !== 'arrays';
+      const hint = apart ? ", or plan with placement 'in-place'" : '';
+      throw new FftError(
+        'aliased-buffers',
+        `${x.what} and ${y.what} share memory; give them memory of their own${hint}.`,
+      );
+    }
+  }
+}

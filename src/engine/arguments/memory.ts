@@ -1,0 +1,88 @@
+/**
+ * Device memory as users hold it.
+ */
+import type { DeviceBuffer, RealArray } from '../../devices/device.ts';
+import type { StorageType } from '../../ir/index.ts';
+import { FftError, type HostArray } from '../../problem/index.ts';
+import type { Storage } from '../../problem/problem.ts';
+import { dispose } from './dispose.ts';
+
+/** Memory of a device, from `device.alloc`; `A` is how its `array` shows it. */
+export class DeviceMemory<A extends HostArray = HostArray> {
+  /** Out of reach: what is checked and what is run must be the same memory. */
+  readonly #buffer: DeviceBuffer;
+  private readonly type: StorageType;
+
+  /** @internal */
+  constructor(buffer: DeviceBuffer, type: StorageType) {
+    this.#buffer = buffer;
+    this.type = type;
+  }
+
+  /** @internal What is behind device memory; undefined for everything else. */
+  static bufferOf(value: unknown): DeviceBuffer | undefined {
+    return typeof value === 'object' && value !== null && #buffer in value ? value.#buffer : undefined;
+  }
+
+  /** How many it has. */
+  get bytes(): number {
+    return this.#buffer.bytes;
+  }
+
+  /**
+   * The memory itself, without a copy, where the device shares memory with the host (`cpu`): a `Float32Array`, or a
+   * `Float64Array` when it was allocated for `double`.
+   * @throws FftError `destroyed` after `free`, `unsupported-feature` where host code cannot see device memory.
+   */
+  get array(): A {
+    return this.view(this.type) as A;
+  }
+
+  /**
+   * The same memory as single-precision numbers.
+   * @throws FftError as `array`.
+   */
+  get float32(): Float32Array {
+    return this.view('f32') as Float32Array;
+  }
+
+  /**
+   * The same memory as double-precision numbers.
+   * @throws FftError as `array`.
+   */
+  get float64(): Float64Array {
+    return this.view('f64') as Float64Array;
+  }
+
+  /** Gives the memory back. Views of it must not be used afterwards. A second call does nothing. */
+  free(): void {
+    this.#buffer.free();
+  }
+
+  /** `free`, for `using`. */
+  [dispose](): void {
+    this.free();
+  }
+
+  private view(type: StorageType): RealArray {
+    if (this.#buffer.freed) throw new FftError('destroyed', 'This memory has been freed; allocate new memory.');
+    if (!this.#buffer.view) {
+      throw new FftError(
+        'unsupported-feature',
+        'Host code cannot see the memory of this device; pass host arrays to the plan instead.',
+      );
+    }
+    return this.#buffer.view(type);
+  }
+}
+
+/** What numbers of a problem are in memory, in the words of kernels and host arrays. */
+export function typeOfStorage(storage: Storage): StorageType {
+  return ({ half: 'f16', single: 'f32', double: 'f64', 'double-double': 'dd' } as const)[storage];
+}
+
+/** What arrays of them hold: a double-double is two doubles. */
+export function typeOfArrays(storage: Storage): Exclude<StorageType, 'dd'> {
+  const type = typeOfStorage(storage);
+  return type === 'dd' ? 'f64' : type;
+}

@@ -1,0 +1,137 @@
+/** The user's arrays that callbacks load from: what a call has to be given, and what it was given. */
+import type { Backend, Binding } from '../../devices/device.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
+import { operandName } from '../../plan/launch/leaf-sides.ts';
+import { type Direction, FftError, loadedArrays, type Problem } from '../../problem/index.ts';
+import {
+  type Data,
+  type Extent,
+  extentsOf,
+  numbersOf,
+  type Part,
+  partsOf,
+  refuseOverlap,
+  type SideFacts,
+} from './arguments.ts';
+import { readOptions } from './options.ts';
+import { readMemory } from './read-data.ts';
+
+/** Arrays of the user's, by the names in `callbacks.arrays`. */
+export type Arrays = { readonly [name: string]: Data };
+
+/** What a call may be given beside its data. */
+export interface CallOptions {
+  /** The arrays that the direction's callbacks load from: host arrays, which are copied at each call, or device memory. */
+  readonly arrays?: Arrays | undefined;
+}
+
+/** An array that a direction loads from. */
+export interface DirectionOperand {
+  readonly name: string;
+  /** How programs name it. */
+  readonly bound: string;
+  readonly facts: SideFacts;
+}
+
+/** All that a direction loads from. */
+export function operandsOf(problem: Problem, direction: Direction, profile: DeviceProfile): DirectionOperand[] {
+  return loadedArrays(problem.callbacks, direction).map((name): DirectionOperand => {
+    const { type, length } = problem.callbacks!.arrays[name]!;
+    const numbers = numbersOf(type === 'f64' ? 'double' : 'single', length, profile);
+    const facts: SideFacts = { layout: 'real', ...numbers };
+    return { name, bound: operandName(name), facts };
+  });
+}
+
+/** What a direction has to know to read arrays. */
+interface OperandReading {
+  readonly operands: readonly DirectionOperand[];
+  readonly problem: Problem;
+  /** Of a convolution: what is wrong with a kernel. */
+  readonly readKernel?: ((value: unknown, what: string) => unknown) | undefined;
+}
+
+/** No arrays: what most calls have. */
+const NONE: readonly unknown[] = [];
+
+const CALL_OPTIONS = { works: ['arrays'] };
+
+/**
+ * Whether a call is given what the one before was given, which has been checked: reading options closely takes longer than a
+ * short transform. Whatever is not plainly the same gets that closer look.
+ */
+export function givesTheSame(options: unknown, before: readonly unknown[], reading: OperandReading): boolean {
+  const { operands, problem, readKernel } = reading;
+  if (options === undefined || before.length === 0) return false;
+  if (readKernel) return options === before[0];
+  try {
+    const given = options as CallOptions;
+    for (const field in given) if (field !== 'arrays') return false;
+    const arrays: unknown = Object.hasOwn(given, 'arrays') && given.arrays;
+    if (typeof arrays !== 'object' || arrays === null) return false;
+    const declared = problem.callbacks?.arrays ?? {};
+    for (const name in arrays) if (!Object.hasOwn(declared, name)) return false;
+    for (let n = 0; n < operands.length; n++) {
+      const { name } = operands[n]!;
+      if (!Object.hasOwn(arrays, name) || (arrays as Arrays)[name] !== before[n]) return false;
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The arrays of a call, or the kernel that a convolution is given in place of options, in the order of the operands; others that the problem has are left alone.
+ * @param what the call, in messages
+ * @throws FftError `unknown-field`, `missing-buffer`, `invalid-argument`, `wrong-array-type`
+ */
+export function readCall(options: unknown, host: OperandReading, what: string): readonly unknown[] {
+  if (host.readKernel) return [host.readKernel(options, what)];
+  if (options === undefined && host.operands.length === 0) return NONE;
+  return readArrays(
+    options === undefined ? undefined : readOptions(options as CallOptions, CALL_OPTIONS, what).arrays,
+    host,
+    what,
+  );
+}
+
+/** The same of the arrays alone. */
+export function readArrays(arrays: unknown, { operands, problem }: OperandReading, what: string): readonly unknown[] {
+  if (arrays === undefined && operands.length === 0) return NONE;
+  const works = Object.keys(problem.callbacks?.arrays ?? {});
+  const given: Readonly<Record<string, unknown>> =
+    arrays === undefined ? {} : readOptions(arrays as Record<string, unknown>, { works }, `${what}.arrays`);
+  return operands.map(({ name, facts: { type, length } }) => {
+    const value = given[name];
+    if (value !== undefined) return readMemory(value, `arrays.${name}`);
+    const wanted = `${length} numbers of type ${type}`;
+    throw new FftError('missing-buffer', `${what} needs arrays.${name}, which callbacks load from: ${wanted}.`);
+  });
+}
+
+/**
+ * @param written what the call writes: arrays are only read, and are other memory.
+ * @throws FftError what is wrong with an array
+ */
+export function operandParts(
+  arrays: readonly unknown[],
+  operands: readonly DirectionOperand[],
+  written: readonly Extent[],
+  backend: Backend,
+): Part[] {
+  return operands.map(({ name, facts }, n) => {
+    const what = `arrays.${name}`;
+    const parts = partsOf([arrays[n]], facts, what, backend);
+    refuseOverlap([...written, ...extentsOf(parts, facts, what)]);
+    return parts[0]!;
+  });
+}
+
+/** What programs are bound to. */
+export function boundOperands(
+  operands: readonly DirectionOperand[],
+  places: readonly Binding[],
+): ReadonlyMap<string, Binding> | undefined {
+  return operands.length === 0 ? undefined : new Map(operands.map(({ bound }, n) => [bound, places[n]!]));
+}

@@ -1,0 +1,104 @@
+/**
+ * Objects with named options, checked name by name: a misspelt option must not be ignored in silence.
+ */
+import { arrayClass } from '../../problem/bytes.ts';
+import { excerpt, FftError, type FftProblem, show, throwIfAny } from '../../problem/errors.ts';
+import { meantOption } from '../../problem/meant.ts';
+import { isRecord, snapshot } from '../../problem/snapshot.ts';
+
+/** Names an object may have, and names that belong to the interface but that this release cannot serve yet. */
+export interface KnownOptions {
+  readonly works: readonly string[];
+  readonly planned?: readonly string[];
+}
+
+/** Options reported one by one that nobody knows. */
+const UNKNOWN_REPORTED = 16;
+
+/**
+ * The options as they are now: fields of the object's own, each read once. What is in them (arrays, memory, devices) stays
+ * as it is.
+ * @param what the object is, in messages: `enqueue`, `tuning` …
+ * @param depth levels that are read: 2 where there are lists.
+ * @throws FftError `invalid-argument` when it is no plain object or cannot be read, `unknown-field`, `unsupported-feature`
+ */
+export function readOptions<T extends object>(
+  options: T,
+  { works, planned = [] }: KnownOptions,
+  what: string,
+  depth = 1,
+): T {
+  const own = snapshot(options, `The object of options of ${what}`, { code: 'invalid-argument', depth, keep: true });
+  if (!isRecord(own)) {
+    const given = arrayClass(own) === undefined ? show(own) : `a ${arrayClass(own)}`;
+    const message = `The options of ${what} are ${given}; a plain object is needed${example(own, works)}.`;
+    throw new FftError('invalid-argument', message);
+  }
+  const unknown = Object.keys(own).filter((name) => own[name] !== undefined && !works.includes(name));
+  const accepted = works.length > 0 ? `${what} takes ${works.join(', ')}` : `there are no options of ${what}`;
+  throwIfAny(
+    unknown.slice(0, UNKNOWN_REPORTED).map((name): FftProblem => {
+      const path = `${what}.${excerpt(name)}`;
+      if (!planned.includes(name)) {
+        const meant = meantOption(name, works);
+        const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+        return { code: 'unknown-field', path, message: `${path} is not known; ${accepted}.${hint}` };
+      }
+      return { code: 'unsupported-feature', path, message: `${path} is not supported yet; ${accepted}.` };
+    }),
+  );
+  return own as T;
+}
+
+/**
+ * For a number, text … given in the place of an options object: names of options that it may have been meant for, the likeliest first.
+ * The message suggests the first of them that the function has.
+ */
+const MEANT = {
+  number: [
+    'type',
+    'n',
+    's',
+    'm',
+    'fs',
+    'sampleRate',
+    'size',
+    'threads',
+    'd',
+    'axis',
+    'beta',
+    'std',
+    'alpha',
+    'p',
+    'tau',
+    'at',
+    'offset',
+    'initial',
+  ],
+  string: ['mode', 'norm', 'window', 'precision', 'from'],
+  boolean: ['real', 'sym', 'compressed', 'endpoint'],
+  list: ['s', 'axes', 'a'],
+  array: ['window'],
+  device: ['device'],
+} as const;
+
+/** How the value would be written as an option, after a comma: other libraries take the most usual ones by place. */
+function example(value: unknown, works: readonly string[]): string {
+  const kind = isDevice(value) ? 'device' : arrayClass(value) ? 'array' : Array.isArray(value) ? 'list' : typeof value;
+  if (!Object.hasOwn(MEANT, kind)) return '';
+  const name = MEANT[kind as keyof typeof MEANT].find((option) => works.includes(option));
+  if (name === undefined) return '';
+  return kind === 'device' || kind === 'array' ? `, such as { ${name} }` : `, such as { ${name}: ${show(value)} }`;
+}
+
+/** Devices, to be told from what only looks like one without loading what makes them. */
+const devices = new WeakSet<object>();
+
+/** Notes a device that was made. */
+export function noteDevice(device: object): void {
+  devices.add(device);
+}
+
+export function isDevice(value: unknown): boolean {
+  return devices.has(value as object);
+}

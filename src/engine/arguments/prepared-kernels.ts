@@ -1,0 +1,62 @@
+/** Prepared kernels: memory of a device that a plan has filled with the spectrum of what it is to convolve with. */
+import { type ConvolutionPlan, kernelProblem, resultProblem } from '../../plan/convolution.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
+import { KERNEL } from '../../plan/tree/leaf.ts';
+import { FftError, type Problem } from '../../problem/index.ts';
+import { factsOf, numbersOf, type SideFacts } from './arguments.ts';
+import { DeviceMemory } from './memory.ts';
+import type { DirectionOperand } from './operands.ts';
+import { givenName } from './read-data.ts';
+
+/** What each prepared kernel was made for. */
+const prepared = new WeakMap<DeviceMemory, string>();
+
+/** What the calls of a convolution read and write. */
+export interface ConvolutionFacts {
+  /** `h`. */
+  readonly given: SideFacts;
+  /** The memory of a prepared kernel. */
+  readonly kernel: SideFacts;
+  readonly result: SideFacts;
+  readonly operands: readonly DirectionOperand[];
+}
+
+export function convolutionFacts(
+  problem: Problem,
+  { kernel: { elements } }: ConvolutionPlan,
+  profile: DeviceProfile,
+): ConvolutionFacts {
+  const memory = numbersOf(problem.precision, 2 * elements, profile);
+  return {
+    given: factsOf(kernelProblem(problem), 'input', profile),
+    kernel: { layout: 'interleaved', ...memory },
+    result: factsOf(resultProblem(problem), 'input', profile),
+    operands: [{ name: KERNEL, bound: KERNEL, facts: { layout: 'real', ...memory } }],
+  };
+}
+
+/** @returns the memory, from now on a kernel for plans with that key. */
+export function noteKernel(memory: DeviceMemory, key: string): DeviceMemory {
+  prepared.set(memory, key);
+  return memory;
+}
+
+/**
+ * A kernel that was prepared for plans with a key.
+ * @param what the call, in messages.
+ * @throws FftError `missing-buffer`, `wrong-kernel`
+ */
+export function readKernel(value: unknown, key: string, what: string): DeviceMemory {
+  if (value === undefined) {
+    throw new FftError('missing-buffer', `${what} needs a kernel: what prepareKernel of this plan resolves to.`);
+  }
+  const memory = DeviceMemory.bufferOf(value) ? (value as DeviceMemory) : undefined;
+  const known = memory && prepared.get(memory);
+  if (known === key) return memory!;
+  const given =
+    known === undefined ? `${givenName([value])}, which no plan has prepared` : 'one that another plan has prepared';
+  throw new FftError(
+    'wrong-kernel',
+    `${what} was given ${given}; it takes what prepareKernel of this plan resolves to.`,
+  );
+}

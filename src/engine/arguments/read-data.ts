@@ -1,0 +1,61 @@
+/**
+ * What a call was given as data, read once: one array or memory, or the two planes of planar data.
+ */
+
+import { arrayClass } from '../../problem/bytes.ts';
+import { FftError, reasonOf, typeName } from '../../problem/errors.ts';
+import { isRecord, snapshot } from '../../problem/snapshot.ts';
+import { DeviceMemory } from './memory.ts';
+
+/** One value, or the real and the imaginary plane. Lists and descriptors of foreign memory are copies. */
+export type Given = readonly [unknown] | readonly [re: unknown, im: unknown];
+
+/**
+ * The data of a call. Planar is what has `re` and `im` of its own.
+ * @param what the argument, in messages
+ * @throws FftError `wrong-array-type` where it cannot be read
+ */
+export function readData(value: unknown, what: string): Given {
+  if (isArrayOrMemory(value)) return [value];
+  try {
+    const own = (name: string) => Object.hasOwn(value as object, name);
+    if (typeof value === 'object' && value !== null && own('re') && own('im')) {
+      const { re, im } = value as { readonly re: unknown; readonly im: unknown };
+      return [readMemory(re, `${what}.re`), readMemory(im, `${what}.im`)];
+    }
+  } catch (cause) {
+    throw unreadable(what, cause);
+  }
+  return [readMemory(value, what)];
+}
+
+/** One array or memory. @throws FftError `wrong-array-type` where it cannot be read */
+export function readMemory(value: unknown, what: string): unknown {
+  if (isArrayOrMemory(value)) return value;
+  return snapshot(value, what, { code: 'wrong-array-type', depth: 1, keep: true });
+}
+
+/** What has no fields of the caller's to read. */
+function isArrayOrMemory(value: unknown): boolean {
+  return arrayClass(value) !== undefined || DeviceMemory.bufferOf(value) !== undefined;
+}
+
+/** Lists and descriptors of foreign memory, which may say something else the next time. */
+export function mayChange(part: unknown): boolean {
+  return isRecord(part) || Array.isArray(part);
+}
+
+/** The same array or memory, or the same two planes. */
+export function isSame(one: Given, other: Given): boolean {
+  return one.length === other.length && one[0] === other[0] && one[1] === other[1];
+}
+
+/** What the caller's own code threw while it was read, as an error of ours. */
+export function unreadable(what: string, cause: unknown): FftError {
+  return new FftError('wrong-array-type', `${what} cannot be read: ${reasonOf(cause)}.`, { cause });
+}
+
+/** What it was, in a message about its type. */
+export function givenName(given: Given): string {
+  return given.length === 2 ? 'two planes { re, im }' : typeName(given[0]);
+}

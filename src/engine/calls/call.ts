@@ -1,0 +1,265 @@
+/**
+ * A call that has been checked and bound: its data, the program, and what has to be copied before and after.
+ *
+ * A transform of 64 points takes 80 ns, so a call like the one before must not cost more than that again. Which memory a
+ * view shows never changes, only whether it is still there: the same arrays need no more than a look at that. Other host
+ * arrays go through the same memory of the device, so the program stays bound to it and they alone are checked.
+ */
+import type { Backend, BoundProgram, DeviceBuffer, RealArray } from '../../devices/device.ts';
+import { arrayClass, bufferOf, copyInto, lengthOf } from '../../problem/bytes.ts';
+import type { ElementRuns, HostArray, PlanarData } from '../../problem/index.ts';
+import { type ComplexData, type Data, type SideFacts, sideExtents } from '../arguments/arguments.ts';
+import { mayChange } from '../arguments/read-data.ts';
+import { type Access, quiet, refuseHazard } from './call-hazards.ts';
+import { fromDevice, moveResult, stagingArray, toDevice } from './result-staging.ts';
+import type { Copy, PlacedPart } from './staging.ts';
+
+export interface CallParts {
+  readonly input: ComplexData;
+  readonly output: ComplexData;
+  readonly from: readonly PlacedPart[];
+  /** The same list as `from` in place. */
+  readonly to: readonly PlacedPart[];
+  readonly read: SideFacts;
+  readonly written: SideFacts;
+  readonly program: BoundProgram;
+  /** All memory that the program is bound to and that others may free. */
+  readonly buffers: readonly DeviceBuffer[];
+  /** What callbacks load from, as it was given. */
+  readonly arrays: readonly unknown[];
+  /** Where that is. */
+  readonly operands: readonly { readonly part: PlacedPart; readonly facts: SideFacts }[];
+}
+
+export class Call {
+  input: ComplexData;
+  output: ComplexData;
+  readonly program: BoundProgram;
+  readonly copiesIn: readonly Copy[];
+  readonly copiesOut: readonly Copy[];
+  /** What of them belongs to the tensor, where not all does: the rest is the caller's, who may change it meanwhile. */
+  readonly runs: ElementRuns | undefined;
+  /** What callbacks load from, as it was given. */
+  readonly arrays: readonly unknown[];
+  /** True where nothing has to be copied. */
+  readonly direct: boolean;
+  /** There are copies to or from memory that host code does not see. */
+  readonly staged: boolean;
+  private readonly sides: Pick<CallParts, 'from' | 'to' | 'read' | 'written' | 'operands'>;
+  private readonly buffers: readonly DeviceBuffer[];
+  /** What planar sides held: the caller may put other planes into the same object. */
+  private readonly planes: {
+    readonly input: PlanarData<Data> | undefined;
+    readonly output: PlanarData<Data> | undefined;
+  };
+  /** The caller may put other buffers into the same list. */
+  private readonly mutable: boolean;
+  /** Set where each side is one host array. */
+  private readonly pair: HostPair | undefined;
+  /** Set where besides there is one copy in and one out. */
+  private readonly one: HostPair | undefined;
+  /** What most calls are: there is nothing to copy or `one` is set, two objects are all that tells it, and it can run at once. */
+  readonly simple: boolean;
+
+  constructor({ input, output, from, to, read, written, program, buffers, arrays, operands }: CallParts) {
+    this.input = input;
+    this.output = output;
+    this.program = program;
+    this.buffers = buffers;
+    this.arrays = arrays;
+    this.sides = { from, to, read, written, operands };
+    this.planes = { input: planesOf(from), output: planesOf(to) };
+    const source = copiesOf(from);
+    const target = from === to ? source : copiesOf(to);
+    // Where host code does not see the memory, all of it comes back: what lies between goes along, for a device to have
+    // read nothing that nobody has written.
+    const unseen = written.runs && from !== to ? target.filter(({ view }) => !view) : [];
+    this.copiesIn = [...source, ...copiesOf(operands.map(({ part }) => part)), ...unseen];
+    this.copiesOut = target;
+    this.runs = written.runs;
+    this.direct = this.copiesIn.length === 0 && target.length === 0;
+    this.staged = [...this.copiesIn, ...target].some(({ view }) => !view);
+    this.mutable = [...from, ...to, ...operands.map(({ part }) => part)].some(({ given }) => mayChange(given));
+    const { input: planar } = this.planes;
+    const more = planar || this.planes.output || operands.length > 0;
+    this.pair = more ? undefined : hostPair(source[0], target[0]);
+    const single = source.length === 1 && target.length === 1 && !this.staged && !this.runs;
+    this.one = single ? this.pair : undefined;
+    const told = !more && !this.mutable;
+    this.simple = told && (this.direct || this.one !== undefined) && program.runSync !== undefined;
+  }
+
+  /** What it was given, for a call that waits: the caller may put other planes into the same object. */
+  get data(): { readonly input: ComplexData; readonly output: ComplexData } {
+    const { from, to } = this.sides;
+    const input = dataOf(from);
+    return { input, output: this.output === this.input ? input : dataOf(to) };
+  }
+
+  /** Host arrays that it copies from and to. */
+  get hostAccesses(): Access[] {
+    const accesses = (copies: readonly Copy[], writes: boolean) =>
+      copies.map(({ host: { buffer, byteOffset, byteLength } }): Access => {
+        return { of: buffer, start: byteOffset, end: byteOffset + byteLength, writes };
+      });
+    return [...accesses(this.copiesIn, false), ...accesses(this.copiesOut, true)];
+  }
+
+  /** Memory of the device that it was given. */
+  get deviceAccesses(): Access[] {
+    const { from, to, read, written, operands } = this.sides;
+    const accesses = (parts: readonly PlacedPart[], facts: SideFacts, writes: boolean) =>
+      parts.flatMap(({ device, copy }) =>
+        copy ? [] : sideExtents(device, facts, '').map((extent): Access => ({ ...extent, writes })),
+      );
+    return [
+      ...accesses(from, read, false),
+      ...operands.flatMap(({ part, facts }) => accesses([part], facts, false)),
+      ...accesses(to, written, true),
+    ];
+  }
+
+  /** Whether the call would be over before it returns, with its copies: host code sees the memory, and nothing else runs. */
+  get immediate(): boolean {
+    return !this.staged && this.program.immediate === true;
+  }
+
+  /** Whether all memory of a simple call is still there. */
+  get whole(): boolean {
+    const { buffers, one } = this;
+    for (let n = 0; n < buffers.length; n++) if (buffers[n]!.freed) return false;
+    if (!one) return true;
+    try {
+      return one.from.host.length === one.from.view!.length && one.to.host.length === one.to.view!.length;
+    } catch {
+      // A getter that the caller has put on an array since. The whole check looks behind it.
+      return false;
+    }
+  }
+
+  /** Runs a simple call on the calling thread. */
+  runSimply(backend: Backend): void {
+    const { one } = this;
+    if (one) {
+      backend.finishSync?.();
+      one.from.view!.set(one.from.host);
+    }
+    this.program.runSync!();
+    if (one) copyInto(one.to.host, one.to.view!);
+  }
+
+  /** Whether this is the same call with the same data, all of it still there. */
+  repeats(input: ComplexData, output: ComplexData | undefined, arrays: readonly unknown[]): boolean {
+    if (input !== this.input || output !== this.output || this.mutable) return false;
+    if (arrays !== this.arrays && arrays.some((array, n) => array !== this.arrays[n])) return false;
+    if (!this.whole) return false;
+    try {
+      if (!this.direct && !this.one) {
+        for (const { host, view } of this.copiesIn) if (host.length !== view?.length) return false;
+        for (const { host, view } of this.copiesOut) if (host.length !== view?.length) return false;
+      }
+      const { planes } = this;
+      return holds(input, planes.input) && holds(output, planes.output);
+    } catch {
+      return false;
+    }
+  }
+
+  /**
+   * Takes other host arrays for the same memory of the device.
+   * @returns false, and nothing is taken, where anything about them needs a closer look.
+   */
+  adopt(input: ComplexData, output: ComplexData | undefined, backend: Backend): boolean {
+    const { pair } = this;
+    if (pair === undefined) return false;
+    const { from, to, readLength, writtenLength } = pair;
+    try {
+      // What an array says of itself is only asked for by `locate`: a lie gets a closer look, or nothing but a copy.
+      if (arrayClass(input) !== pair.name || lengthOf(input) !== readLength || backend.locate(input as RealArray)) {
+        return false;
+      }
+      if (from === to) {
+        if (input !== output) return false;
+      } else {
+        if (arrayClass(output) !== pair.name || lengthOf(output) !== writtenLength) return false;
+        if (backend.locate(output as RealArray) || bufferOf(input) === bufferOf(output)) return false;
+      }
+    } catch {
+      return false;
+    }
+    this.input = from.host = input as HostArray;
+    this.output = to.host = output as HostArray;
+    return true;
+  }
+
+  /** Lets go of the caller's arrays. @returns whether it can take others: else nothing is left to remember. */
+  forget(): boolean {
+    const { pair, sides } = this;
+    if (pair) {
+      this.input = this.output = pair.from.host = pair.to.host = RELEASED_ARRAY;
+      for (const part of [...sides.from, ...sides.to]) part.given = RELEASED_ARRAY;
+    }
+    return this.direct || pair !== undefined;
+  }
+}
+
+/** Stands for arrays that were let go: nobody can give it. */
+const RELEASED_ARRAY = new Float32Array(0);
+
+interface HostPair {
+  readonly from: Copy;
+  readonly to: Copy;
+  /** Class of the arrays. */
+  readonly name: string | undefined;
+  readonly readLength: number;
+  readonly writtenLength: number;
+}
+
+function hostPair(from: Copy | undefined, to: Copy | undefined): HostPair | undefined {
+  if (!from?.view || !to?.view) return undefined;
+  return { from, to, name: arrayClass(from.view), readLength: from.view.length, writtenLength: to.view.length };
+}
+
+function copiesOf(parts: readonly PlacedPart[]): Copy[] {
+  return parts.flatMap(({ copy }) => (copy ? [copy] : []));
+}
+
+function planesOf(parts: readonly PlacedPart[]): PlanarData<Data> | undefined {
+  const [re, im] = parts;
+  return re && im ? ({ re: re.given, im: im.given } as PlanarData<Data>) : undefined;
+}
+
+function dataOf(parts: readonly PlacedPart[]): ComplexData {
+  return planesOf(parts) ?? (parts[0]!.given as ComplexData);
+}
+
+function holds(data: ComplexData | undefined, planes: PlanarData<Data> | undefined): boolean {
+  return (
+    planes === undefined || ((data as PlanarData<Data>).re === planes.re && (data as PlanarData<Data>).im === planes.im)
+  );
+}
+
+/**
+ * Copies in, runs, copies out, on the calling thread; for devices that can. Earlier calls end first.
+ * @throws FftError `aliased-buffers` where an earlier call that was not awaited has yet to write memory of this one, or to
+ * read what this one would write.
+ */
+export function runNow(call: Call, backend: Backend): void {
+  if (!quiet()) refuseHazard({ device: backend, accesses: [...call.hostAccesses, ...call.deviceAccesses] });
+  if (call.simple) return call.runSimply(backend);
+  if (call.staged) return runStaged(call, backend);
+  const { copiesIn, copiesOut, program, runs } = call;
+  if (copiesIn.length > 0) backend.finishSync?.();
+  for (const { host, view } of copiesIn) (view as RealArray).set(host);
+  program.runSync!();
+  for (const { host, view } of copiesOut) moveResult(host, view as RealArray, runs);
+}
+
+/** The same through the device's copies, where host code does not see its memory. */
+function runStaged({ copiesIn, copiesOut, program, runs }: Call, backend: Backend): void {
+  const staged = copiesOut.map(stagingArray);
+  for (const copy of copiesIn) backend.uploadSync!(copy.device, toDevice(copy));
+  program.runSync!();
+  for (const [n, { device }] of copiesOut.entries()) backend.downloadSync!(device, staged[n]!);
+  for (const [n, copy] of copiesOut.entries()) moveResult(copy.host, fromDevice(copy, staged[n]!), runs);
+}

@@ -1,0 +1,366 @@
+/**
+ * `plan.enqueue`: one direction of a plan over memory that the caller manages, appended to the device's work.
+ *
+ * What the last call of a direction was given is remembered: the same memory need not be checked again (`Checked`).
+ */
+
+import type { Backend, Binding, BoundProgram, DeviceBuffer, EncodeTarget, Stretch } from '../../devices/device.ts';
+import { show } from '../../problem/errors.ts';
+import { FftError } from '../../problem/index.ts';
+import {
+  adopted,
+  type ComplexData,
+  type Data,
+  deviceExtents,
+  extentsOf,
+  type Part,
+  partsOf,
+  refuseOverlap,
+  type SideFacts,
+  scratchBinding,
+  sideExtents,
+} from '../arguments/arguments.ts';
+import { DeviceMemory } from '../arguments/memory.ts';
+import { type Arrays, boundOperands, operandParts, readArrays } from '../arguments/operands.ts';
+import { readOptions } from '../arguments/options.ts';
+import { type Given, mayChange, readData, readMemory } from '../arguments/read-data.ts';
+import type { DirectionProgram, ProgramBindings, SideBinding } from '../programs/program.ts';
+import { type Access, hasHazard, inOrder, type OrderedCall, quiet, refuseHazard } from './call-hazards.ts';
+import type { RunnerHost } from './runner.ts';
+
+/** Memory for one run of a direction: memory of the device, or the caller's own (`ForeignMemory`). */
+export interface MemoryOptions<Input = ComplexData, Output = ComplexData> {
+  /** What the direction reads: memory for as many elements as that side of the plan says (`length`, `bytes`), `offsets` added; two planes where it is planar. */
+  readonly input?: Input;
+  /** What it writes, likewise. */
+  readonly output?: Output;
+  /**
+   * VkFFT's main buffer, at least `plan.bytes.work` bytes: intermediate results go here, so that the input is only read
+   * and the output only written by the last launch.
+   */
+  readonly work?: Data;
+  /** Scratch of `plan.bytes.temp` bytes instead of the plan's own. */
+  readonly temp?: Data;
+  /**
+   * Elements before the data in each array of a side: complex numbers of an interleaved side, reals of a planar or a real one. They
+   * add to the problem's own `offsets`.
+   */
+  readonly offsets?: { readonly input?: number; readonly output?: number };
+  /** Memory of the arrays that the direction's callbacks load from, by their names in `callbacks.arrays`. */
+  readonly arrays?: Arrays;
+  /** Of `convolve`: a prepared kernel. */
+  readonly kernel?: DeviceMemory;
+}
+
+/** Memory for `enqueue`, and where the work is appended: what the kind of device takes. */
+export interface EnqueueOptions<Input = ComplexData, Output = ComplexData> extends MemoryOptions<Input, Output> {
+  /** `webgpu`: a `GPUCommandEncoder` or `GPUComputePassEncoder` of the plan's device, which the caller ends and submits. */
+  readonly encoder?: unknown;
+  /** `cuda`, `hip`: a stream of the caller. */
+  readonly stream?: unknown;
+  /** `opencl`: a command queue of the caller. */
+  readonly queue?: unknown;
+}
+
+export const MEMORY_OPTIONS = ['input', 'output', 'work', 'temp', 'offsets', 'arrays', 'kernel'] as const;
+const TARGETS: readonly EncodeTarget[] = ['encoder', 'stream', 'queue'];
+const OPTIONS = { works: [...MEMORY_OPTIONS, ...TARGETS] };
+
+/**
+ * Calls before it that wait, and use the same memory, come first: it waits for them too, but work for the caller's own has
+ * to be appended now.
+ * @returns a promise of completion; where the work was appended to the caller's own, of its being accepted.
+ * @throws FftError at once, before anything is appended: `unknown-field`, `unsupported-feature`, `missing-buffer`,
+ * `foreign-buffer`, `buffer-too-small`, `buffer-usage`, `misaligned-buffer`, `aliased-buffers`, `destroyed`,
+ * `invalid-encoder`, `invalid-argument`, `wrong-array-type`, `wrong-length`, `detached-array`, `direction-not-planned`,
+ * `device-closed`, `device-lost`
+ */
+export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void> {
+  host.check();
+  const own = readQuickly(options) ?? readOptions(options, OPTIONS, 'enqueue');
+  const name = targetOf(own);
+  if (name !== undefined) requireTarget(host.backend, name);
+  const asked = askedOf(host, own, 'enqueue');
+  const checked = checkMemory(host, asked, 'enqueue');
+  const call = quiet() ? undefined : orderedCall(host, checked);
+  if (call && name !== undefined) refuseHazard(call);
+  const bound = checked.program.bind(checked.places);
+  if (call && hasHazard(call)) return unattended(defer(host, asked, bound, call));
+  try {
+    if (name === undefined) return unattended(bound.run());
+    return unattended(Promise.resolve(bound.encode!(own[name])));
+  } finally {
+    bound.release();
+  }
+}
+
+const NO_OPTIONS: { readonly [name in keyof Required<EnqueueOptions>]: undefined } = {
+  ...{ input: undefined, output: undefined, work: undefined, temp: undefined, offsets: undefined },
+  ...{ arrays: undefined, kernel: undefined },
+  ...{ encoder: undefined, stream: undefined, queue: undefined },
+};
+
+/** What `readOptions` gives, at less cost where there is nothing to find: calls are many, and short. */
+function readQuickly(options: EnqueueOptions): EnqueueOptions | undefined {
+  try {
+    if (Object.getPrototypeOf(options) !== Object.prototype) return undefined;
+    // Every field is its own: what is missing is inherited from nobody.
+    const own: { -readonly [name in keyof EnqueueOptions]: unknown } = { ...NO_OPTIONS };
+    for (const name of Object.keys(options) as (keyof EnqueueOptions)[]) {
+      if (!Object.hasOwn(NO_OPTIONS, name)) return undefined;
+      own[name] = options[name];
+    }
+    return own as EnqueueOptions;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param bound keeps memory alive that the caller lets go of meanwhile. */
+function defer(host: RunnerHost, asked: EnqueuedMemory, bound: BoundProgram, call: OrderedCall): Promise<void> {
+  const run = async () => {
+    // The plan may have been destroyed or have other temp now, and memory may have been freed.
+    host.resume();
+    const { program, places } = checkMemory(host, asked, 'enqueue');
+    const again = program.bind(places);
+    const done = again.run();
+    again.release();
+    await done;
+  };
+  return inOrder(call, run).finally(() => bound.release());
+}
+
+/** @throws FftError `invalid-argument` */
+function targetOf(options: EnqueueOptions): EncodeTarget | undefined {
+  let name: EncodeTarget | undefined;
+  for (const target of TARGETS) {
+    if (options[target] === undefined) continue;
+    if (name) {
+      throw new FftError('invalid-argument', `enqueue was given both ${name} and ${target}; one of them is enough.`);
+    }
+    name = target;
+  }
+  return name;
+}
+
+/** @throws FftError `unsupported-feature` where the device appends to something else, or to its own work only. */
+function requireTarget({ kind, target }: Backend, name: EncodeTarget): void {
+  if (name === target) return;
+  const instead = target
+    ? `takes '${target}' instead of '${name}'`
+    : `appends to its own work only; leave out '${name}'`;
+  throw new FftError('unsupported-feature', `enqueue on a ${kind} device ${instead}.`, { path: `enqueue.${name}` });
+}
+
+/** Nobody has to wait for it: a failure that nobody asked about must not end the process. */
+function unattended(done: Promise<void>): Promise<void> {
+  done.catch(() => undefined);
+  return done;
+}
+
+/** A call's memory, with everything that was left out filled in. */
+interface EnqueuedMemory {
+  readonly input: Given;
+  readonly output: Given;
+  readonly work: unknown;
+  readonly temp: unknown;
+  readonly skip: { readonly input: number; readonly output: number };
+  /** In the order of the direction's operands. */
+  readonly arrays: readonly unknown[];
+}
+
+/** What a call was given, after all checks. */
+interface EnqueuedCall {
+  readonly program: DirectionProgram;
+  readonly places: ProgramBindings;
+  readonly skip: EnqueuedMemory['skip'];
+  readonly ownTemp: boolean;
+}
+
+/** By what a direction writes, which each direction of each plan has an object of its own for. */
+const lastChecked = new WeakMap<SideFacts, EnqueuedCall>();
+
+/**
+ * Checks the memory of a call that runs at once and binds the direction to it.
+ * @param what the call, in messages.
+ * @throws FftError what is wrong with the memory; `aliased-buffers` also where earlier calls that wait come first.
+ */
+export function bindMemory(host: RunnerHost, options: MemoryOptions, what: string): BoundProgram {
+  const checked = checkMemory(host, askedOf(host, options, what), what);
+  if (!quiet()) refuseHazard(orderedCall(host, checked));
+  return checked.program.bind(checked.places);
+}
+
+/** @param options fields that change no more. */
+function askedOf(host: RunnerHost, options: MemoryOptions, what: string): EnqueuedMemory {
+  const { inPlace } = host;
+  const { input, output, work, temp } = options;
+  const from = input ?? (inPlace ? output : undefined);
+  const to = output ?? (inPlace ? input : undefined);
+  if (!from || !to) {
+    const missing = inPlace ? 'input or output' : [from ? [] : 'input', to ? [] : 'output'].flat().join(' and ');
+    throw new FftError('missing-buffer', `${what} needs ${missing}: memory of this device, from device.alloc.`);
+  }
+  const skip = offsetsOf(options, inPlace, what);
+  const read = readData(from, 'input');
+  return {
+    input: read,
+    output: from === to ? read : readData(to, 'output'),
+    work: readMemory(work, 'work'),
+    temp: readMemory(temp, 'temp'),
+    skip,
+    arrays: host.readKernel ? [host.readKernel(options.kernel, what)] : readArrays(arraysOf(options, what), host, what),
+  };
+}
+
+/** @throws FftError `invalid-argument` where a transform is given a kernel */
+function arraysOf({ arrays, kernel }: MemoryOptions, what: string): Arrays | undefined {
+  if (kernel === undefined) return arrays;
+  throw new FftError('invalid-argument', `${what} was given a kernel, which only 'convolve' takes; leave it out.`);
+}
+
+function checkMemory(host: RunnerHost, asked: EnqueuedMemory, what: string): EnqueuedCall {
+  const { written } = host;
+  let checked = lastChecked.get(written);
+  if (!checked || !repeats(host, asked, checked)) {
+    checked = check(host, asked, what);
+    if (isLasting(asked)) lastChecked.set(written, checked);
+  }
+  return checked;
+}
+
+/** The plan's own temp is for any call: what runs later is in the same order. */
+function orderedCall(
+  { backend, read, written, workBytes, operands }: RunnerHost,
+  { program, places: { input, output, work, temp, operands: loaded }, ownTemp }: EnqueuedCall,
+): OrderedCall {
+  const accesses = (stretches: readonly Stretch[], writes: boolean) =>
+    stretches.map((stretch): Access => ({ ...stretch, writes }));
+  const scratch = (place: Binding | undefined, bytes: number) => (place ? deviceExtents(place, bytes, '') : []);
+  const side = ({ re, im }: SideBinding, facts: SideFacts) =>
+    [re, im].flatMap((place) => (place ? sideExtents(place, facts, '') : []));
+  const loads = operands.flatMap(({ bound, facts }) => sideExtents(loaded!.get(bound)!, facts, ''));
+  const temps = ownTemp ? [] : scratch(temp, program.tempBytes);
+  return {
+    device: backend,
+    accesses: [
+      ...accesses([...side(input, read), ...loads], false),
+      ...accesses([...side(output, written), ...scratch(work, workBytes), ...temps], true),
+    ],
+  };
+}
+
+/** Views show any part of a buffer, lists and descriptors may say something else the next time: `check` looks at those. */
+function isLasting({ input, output, work, temp, arrays }: EnqueuedMemory): boolean {
+  return [...input, ...output, work, temp, ...arrays].every((part) => !(ArrayBuffer.isView(part) || mayChange(part)));
+}
+
+/** Whether the same memory was checked already: buffers never change, only whether they can still be used. */
+function repeats(host: RunnerHost, asked: EnqueuedMemory, { program, places, skip, ownTemp }: EnqueuedCall): boolean {
+  const { backend, operands } = host;
+  const { input, output, work, temp, arrays } = asked;
+  return (
+    skip.input === asked.skip.input &&
+    skip.output === asked.skip.output &&
+    ownTemp === (temp === undefined) &&
+    isSide(input, places.input, 'input', backend) &&
+    isSide(output, places.output, 'output', backend) &&
+    isBuffer(work, places.work?.buffer, 'work', backend) &&
+    operands.every(({ name, bound }, n) =>
+      isBuffer(arrays[n], places.operands!.get(bound)!.buffer, `arrays.${name}`, backend),
+    ) &&
+    (ownTemp
+      ? program.tempBytes === 0 || host.temp(program.tempBytes) === places.temp!.buffer
+      : isBuffer(temp, places.temp?.buffer, 'temp', backend))
+  );
+}
+
+function isSide(given: Given, { re, im }: SideBinding, what: string, backend: Backend): boolean {
+  if (im === undefined) return given.length === 1 && isBuffer(given[0], re.buffer, what, backend);
+  return isBuffer(given[0], re.buffer, `${what}.re`, backend) && isBuffer(given[1], im.buffer, `${what}.im`, backend);
+}
+
+function isBuffer(value: unknown, buffer: DeviceBuffer | undefined, what: string, backend: Backend): boolean {
+  if (value === undefined || buffer === undefined) return value === buffer;
+  if (buffer.freed || buffer.failure) return false;
+  const own = DeviceMemory.bufferOf(value);
+  if (own) return own === buffer;
+  return !ArrayBuffer.isView(value) && adopted(value, what, backend) === buffer;
+}
+
+/** @throws FftError what is wrong with the memory of a call. */
+function check(
+  host: RunnerHost,
+  { input: from, output: to, work, temp, skip, arrays }: EnqueuedMemory,
+  what: string,
+): EnqueuedCall {
+  const { backend, read, written, inPlace, operands } = host;
+  const source = partsOf(from, read, 'input', backend, skip.input);
+  const target = partsOf(to, written, 'output', backend, skip.output);
+  const loaded = operandParts(arrays, operands, extentsOf(target, written, 'output'), backend);
+  if (![...source, ...target, ...loaded].every(({ device }) => device)) {
+    throw new FftError(
+      'foreign-buffer',
+      `${what} takes memory of this device only; use forward or inverse for host arrays.`,
+    );
+  }
+  const ownExtents = [...extentsOf(target, written, 'output')];
+  if (inPlace) refuseTwoPlaces(source, target, read, written);
+  else ownExtents.unshift(...extentsOf(source, read, 'input'));
+  const program = host.program(work !== undefined);
+  const workBytes = host.workBytes;
+  const workAt = work === undefined ? undefined : scratchBinding(work, workBytes, 'work', backend);
+  const { tempBytes } = program;
+  const ownTemp = () => (tempBytes === 0 ? undefined : { buffer: host.temp(tempBytes), byteOffset: 0 });
+  const tempAt = temp === undefined ? ownTemp() : scratchBinding(temp, tempBytes, 'temp', backend);
+  const scratch = [
+    ...(workAt ? deviceExtents(workAt, workBytes, 'work') : []),
+    ...(tempAt ? deviceExtents(tempAt, tempBytes, 'temp') : []),
+  ];
+  refuseOverlap([...ownExtents, ...scratch]);
+  if (scratch.length > 0) operandParts(arrays, operands, scratch, backend);
+  const bindings = loaded.map(({ device }) => device!);
+  const places = {
+    ...{ input: sideBinding(source), output: sideBinding(target), work: workAt, temp: tempAt },
+    operands: boundOperands(operands, bindings),
+  };
+  return { program, places, skip, ownTemp: temp === undefined };
+}
+
+const NO_OFFSETS = { input: 0, output: 0 };
+
+/** @throws FftError `unknown-field`, `invalid-argument` */
+export function offsetsOf(
+  { offsets }: Pick<MemoryOptions, 'offsets'>,
+  inPlace: boolean,
+  what: string,
+): { readonly input: number; readonly output: number } {
+  if (offsets === undefined) return NO_OFFSETS;
+  const { input, output } = readOptions(offsets, { works: ['input', 'output'] }, `${what}.offsets`);
+  for (const [side, offset] of Object.entries({ input, output })) {
+    if (offset === undefined || (Number.isSafeInteger(offset) && offset >= 0)) continue;
+    throw new FftError(
+      'invalid-argument',
+      `${what}.offsets.${side} is ${show(offset)}; it counts elements, from 0 up.`,
+    );
+  }
+  // In place, one of them speaks for both.
+  return inPlace
+    ? { input: input ?? output ?? 0, output: output ?? input ?? 0 }
+    : { input: input ?? 0, output: output ?? 0 };
+}
+
+/** @throws FftError `aliased-buffers` where both sides of an in-place plan are not the same memory. */
+function refuseTwoPlaces(source: readonly Part[], target: readonly Part[], read: SideFacts, written: SideFacts): void {
+  const whole = (parts: readonly Part[], { length, bytes }: SideFacts) =>
+    parts.flatMap(({ device }) => deviceExtents(device!, length * bytes, ''));
+  const to = whole(target, written);
+  const apart = whole(source, read).some(({ of, start }, n) => of !== to[n]!.of || start !== to[n]!.start);
+  if (apart) {
+    throw new FftError('aliased-buffers', "This plan is 'in-place': input and output must be the same memory.");
+  }
+}
+
+function sideBinding(parts: readonly Part[]): SideBinding {
+  return { re: parts[0]!.device!, im: parts[1]?.device };
+}

@@ -1,0 +1,71 @@
+/**
+ * Arrays of the host that a device's results are copied to until the whole call has succeeded: only then are they moved into the
+ * caller's arrays, so that a call that fails writes nothing.
+ */
+import type { RealArray } from '../../devices/device.ts';
+import { arrayFor, typeOfArray } from '../../devices/host-arrays.ts';
+import { bytesOf, type StorageType } from '../../ir/index.ts';
+import { copyInto, lengthOf, refuseDetached } from '../../problem/bytes.ts';
+import { copyElements, type ElementRuns, FftError, type HostArray } from '../../problem/index.ts';
+import { fromPairs, toPairs } from '../programs/tables.ts';
+import type { Copy } from './staging.ts';
+
+/** Of an array, in messages. */
+export const ARRAY_OF_WAITING_CALL = 'An array of a waiting call';
+
+/** What is copied to the device. @throws FftError `out-of-memory` */
+export function toDevice({ host, pairs }: Copy): RealArray {
+  if (!pairs) return host;
+  const singles = newArray('f32', 2 * lengthOf(host)) as Float32Array;
+  toPairs(host, singles);
+  return singles;
+}
+
+/** An array for what comes back: like the caller's, or in pairs. @throws FftError `out-of-memory` */
+export function stagingArray({ host, pairs }: Copy): RealArray {
+  return pairs ? newArray('f32', 2 * lengthOf(host)) : newArray(typeOfArray(host), lengthOf(host));
+}
+
+/** What has come back, as the caller's arrays have it. */
+export function fromDevice({ pairs }: Copy, staged: RealArray): RealArray {
+  if (!pairs) return staged;
+  const doubles = newArray('f64', staged.length / 2) as Float64Array;
+  fromPairs(staged, doubles);
+  return doubles;
+}
+
+/** An array for a result. @throws FftError `out-of-memory` */
+export function newArray(type: StorageType, length: number): HostArray {
+  try {
+    return arrayFor(type, length) as HostArray;
+  } catch (cause) {
+    const bytes = length * bytesOf(type);
+    throw new FftError('out-of-memory', `A result of ${bytes} bytes does not fit in host memory.`, { cause });
+  }
+}
+
+/**
+ * All arrays of a result are there as they were given, so that it can be moved into all of them or into none.
+ * @throws FftError `detached-array` where one was transferred away or has changed its size meanwhile.
+ */
+export function requireWhole(hosts: readonly RealArray[], length: number): void {
+  for (const host of hosts) {
+    refuseDetached(host, ARRAY_OF_WAITING_CALL);
+    const now = lengthOf(host);
+    if (now === length) continue;
+    const sizes = `it has ${now} numbers now, not ${length}`;
+    throw new FftError(
+      'detached-array',
+      `${ARRAY_OF_WAITING_CALL} was resized: ${sizes}. Leave it alone until the call has ended.`,
+    );
+  }
+}
+
+/**
+ * Moves a result into the caller's array.
+ * @param runs the elements to move, where not all are results.
+ */
+export function moveResult(host: RealArray, result: RealArray, runs?: ElementRuns): void {
+  if (runs) copyElements(host, result, runs);
+  else copyInto(host, result);
+}

@@ -1,0 +1,60 @@
+/**
+ * Device memory that stands in for host arrays: allocated at the first call that needs it, kept as long as the plan.
+ */
+import type { Backend, Binding, DeviceBuffer, RealArray } from '../../devices/device.ts';
+import type { Part, SideFacts } from '../arguments/arguments.ts';
+
+/** A host array and the device memory that stands in for it. */
+export interface Copy {
+  host: RealArray;
+  readonly device: Binding;
+  /** The stand-in as an array, where host code can see it. */
+  readonly view: RealArray | undefined;
+  /** On the device each double is two singles. */
+  readonly pairs: boolean;
+}
+
+/** Where one array or plane is on the device, and what has to be copied for that. */
+export interface PlacedPart {
+  readonly device: Binding;
+  readonly copy: Copy | undefined;
+  /** What the caller gave for it. */
+  given: unknown;
+}
+
+interface StandIn {
+  readonly device: Binding;
+  readonly view: RealArray | undefined;
+}
+
+export class Staging {
+  private readonly backend: Backend;
+  private readonly facts: SideFacts;
+  private readonly standIns: (StandIn | undefined)[] = [];
+
+  constructor(backend: Backend, facts: SideFacts) {
+    this.backend = backend;
+    this.facts = facts;
+  }
+
+  /** Where each part is on the device; host arrays get a stand-in there. @throws FftError `out-of-memory` */
+  place(parts: readonly Part[]): PlacedPart[] {
+    return parts.map(({ device, host, given }, n) => {
+      if (device) return { device, copy: undefined, given };
+      let standIn = this.standIns[n];
+      // Memory that the device could not give after all is freed already.
+      if (!standIn || standIn.device.buffer.freed) standIn = this.standIns[n] = this.allocate();
+      return { device: standIn.device, copy: { host: host!, ...standIn, pairs: this.facts.pairs }, given };
+    });
+  }
+
+  release(): void {
+    for (const standIn of this.standIns.splice(0)) standIn?.device.buffer.free();
+  }
+
+  private allocate(): StandIn {
+    const { length, bytes, pairs, type } = this.facts;
+    const buffer: DeviceBuffer = this.backend.allocate(length * bytes);
+    return { device: { buffer, byteOffset: 0 }, view: pairs ? undefined : buffer.view?.(type).subarray(0, length) };
+  }
+}

@@ -1,0 +1,361 @@
+/** What there is to say of one launch: what it reads and writes, the steps in between, and how it is laid out. */
+import type { CompiledKernel } from '../../devices/device.ts';
+import { approximately } from '../../numeric/scale-factor.ts';
+import type { Launch } from '../../plan/launch/launches.ts';
+import {
+  type Factors,
+  type HermitianSplit,
+  type KernelFactors,
+  type Leaf,
+  type LeafSide,
+  type LeafStep,
+  type MultiplyStep,
+  type PointwiseStep,
+  type PowerOrder,
+  passesOf,
+  radicesOf,
+  type SideLayout,
+  type Stored,
+  type Stride,
+  stagedOf,
+} from '../../plan/tree/leaf.ts';
+import type { Extended, LeafNode } from '../../plan/tree/node.ts';
+import { shimsOf } from '../../plan/tree/shims.ts';
+import { type ElementKind, realBytes } from '../../problem/index.ts';
+
+/** Elements of an axis, `from` ≤ n < `to`, that count as zero where they would be read and are not written. */
+export interface AbsentFacts {
+  readonly axis: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One side of a launch. */
+export interface OperandFacts {
+  readonly buffer: string;
+  readonly layout: SideLayout;
+  /** What its numbers are in memory. */
+  readonly storage: Stored;
+  /** Blocks that are left out, those of whole lines too. */
+  readonly absent: readonly AbsentFacts[];
+  /** What each number is multiplied by on this side, where it is: the double next to it. */
+  readonly scale?: number;
+  /** In which order its points are taken, where that is not theirs. */
+  readonly order?: PowerOrder;
+  /** Of an axis that is continued by its mirror image as it is read: what there is in memory, and what it is. */
+  readonly mirrored?: { readonly count: number; readonly what: 'reals' | 'bins' };
+  /** Elements with even numbers come first, then the others backwards. */
+  readonly evenFirst?: true;
+  /** Every second element from the middle on, then back and forth between the ends. */
+  readonly fromMiddle?: true;
+  /** Real parts are read or written from the first real on, imaginary ones from the last one back. */
+  readonly facing?: true;
+  /** Of an axis of which only some bins are written: how many. */
+  readonly kept?: number;
+  /** What the user's callback takes from memory or gives to it, and the arrays that it loads from. */
+  readonly callback?: { readonly takes: ElementKind; readonly gives: ElementKind; readonly arrays: readonly string[] };
+  /** By what else the numbers are multiplied, one factor for each place along an axis. */
+  readonly factors?: readonly Factors[];
+}
+
+/** What a launch does to its tile, one step after another; passes over dimension `of`, from `read` to `write`. */
+export type StepFacts =
+  | { readonly do: 'copy' }
+  | MultiplyStep
+  | HermitianSplit
+  | {
+      readonly do: 'passes';
+      readonly of: number;
+      readonly length: number;
+      readonly radices: readonly number[];
+      /** The other way than the launch. */
+      readonly inverse?: true;
+      /** From reals to bins up to the half, or back: half the work of complex passes. */
+      readonly symmetry?: 'real-input' | 'real-output';
+      /** Primes whose butterflies are convolutions. */
+      readonly convolved?: readonly number[];
+      readonly read?: { readonly count?: number; readonly factors?: Factors; readonly kernel?: KernelFactors };
+      /** With `origin` the point that is in no power order goes its own way. */
+      readonly write?: {
+        readonly count?: number;
+        readonly factors?: Factors;
+        readonly kernel?: KernelFactors;
+        readonly origin?: true;
+      };
+    };
+
+export interface LaunchFacts {
+  readonly title: string;
+  readonly scheme: string;
+  readonly from: string;
+  readonly to: string;
+  readonly operands: { readonly input: OperandFacts; readonly output: OperandFacts };
+  readonly steps: readonly StepFacts[];
+  /** Of the dimensions that the launch transforms. */
+  readonly lengths: readonly number[];
+  /** Of each of them. */
+  readonly radices: readonly (readonly number[])[];
+  /** The first two of them are digits of one axis. */
+  readonly digits?: true;
+  /** The axis is transformed as a cyclic convolution of this length. */
+  readonly padded?: number;
+  /** Blocks of the cluster that shares a tile. */
+  readonly blocks?: number;
+  readonly batch: readonly number[];
+  readonly transformsPerGroup: number;
+  readonly threads: number;
+  readonly groups: number;
+  /** Blocks in each dimension of a launch, and launches that they take; where the device numbers them so. */
+  readonly grid?: CompiledKernel['grid'];
+  readonly lanesAlong: string;
+  readonly twiddles?: number;
+  /** Whether they are applied to what is read or to what is written; missing where there are none. */
+  readonly twiddlesOn?: 'input' | 'output';
+  /** What is part of the launch and would be kernels of its own. */
+  readonly fused: readonly string[];
+  /** Axis first. `1×16+16384`: 16 neighbours, then 16384 elements on to the next. */
+  readonly strides: { readonly input: readonly (number | string)[]; readonly output: readonly (number | string)[] };
+  readonly staged: { readonly input: boolean; readonly output: boolean };
+  readonly kernel: string;
+  readonly bytesRead: number;
+  readonly bytesWritten: number;
+}
+
+export function launchFacts(launch: Launch, { kernel, grid }: CompiledKernel): LaunchFacts {
+  const { leaf, node } = launch;
+  const operands = { input: operandFacts(launch, 'input'), output: operandFacts(launch, 'output') };
+  return {
+    title: node.title,
+    scheme: node.scheme,
+    from: launch.from,
+    to: launch.to,
+    operands,
+    steps: leaf.steps.map((step) => stepFacts(step, leaf)),
+    lengths: leaf.lengths,
+    radices: radicesOf(leaf),
+    ...(leaf.coupled ? { digits: true as const } : {}),
+    ...(node.convolved ? { padded: node.convolved.length } : {}),
+    ...(leaf.blocks > 1 ? { blocks: leaf.blocks } : {}),
+    batch: leaf.batch,
+    transformsPerGroup: leaf.tile,
+    threads: leaf.threads,
+    groups: kernel.group.count,
+    ...(grid ? { grid } : {}),
+    lanesAlong: lanesText(leaf),
+    ...(leaf.twiddle ? { twiddles: leaf.twiddle.order, twiddlesOn: leaf.twiddle.on } : {}),
+    fused: shimsOf(node).map(({ name }) => name),
+    strides: { input: stridesOf(leaf.input), output: stridesOf(leaf.output) },
+    staged: stagedOf(leaf),
+    kernel: kernel.name,
+    bytesRead: bytesMoved(operands.input, node.length),
+    bytesWritten: bytesMoved(operands.output, node.outputLength),
+  };
+}
+
+function operandFacts({ leaf, node, from, to }: Launch, side: 'input' | 'output'): OperandFacts {
+  const { layout, storage = leaf.precision } = leaf[side];
+  const gaps = node.batch.flatMap(({ gap, [side]: { of } }) => (gap ? [{ of, ...gap }] : []));
+  const all = [...(node.absent?.[side] ?? []), ...gaps];
+  const tensor = side === 'input' ? node.length : node.outputLength;
+  // Bins that memory has no place for are no zeros.
+  const absent = all
+    .filter(({ of, from }) => from < tensor[of]!)
+    .map(({ of, from, to }) => ({ axis: of - 1, from, to }));
+  const beyond = all.find(({ of, from }) => from >= tensor[of]!);
+  const kept = side === 'output' ? (node.cropped?.count ?? beyond?.from) : undefined;
+  const mirrored = side === 'input' ? mirroredOf(node) : undefined;
+  const scale = approximately(leaf.scale[side]);
+  const { order, factors, callback } = leaf[side];
+  const called = callback && {
+    takes: callback.built.takes,
+    gives: callback.built.gives,
+    arrays: Object.keys(callback.arrays),
+  };
+  return {
+    ...{ buffer: side === 'input' ? from : to, layout, storage, absent },
+    ...(scale === 1 ? {} : { scale }),
+    ...(order ? { order } : {}),
+    ...(called ? { callback: called } : {}),
+    ...(mirrored ? { mirrored } : {}),
+    ...(node.extended?.on === side ? seconds(node.extended) : {}),
+    ...(node.facing?.[side] ? { facing: true as const } : {}),
+    ...(kept === undefined ? {} : { kept }),
+    ...(factors?.length ? { factors: factors.map(({ terms: _, ...own }) => own) } : {}),
+  };
+}
+
+function seconds({ step, around }: Extended): Pick<OperandFacts, 'evenFirst' | 'fromMiddle'> {
+  if (step !== 2) return {};
+  return around ? { fromMiddle: true } : { evenFirst: true };
+}
+
+function mirroredOf({ extended, mirrored, length, axis }: LeafNode): OperandFacts['mirrored'] {
+  if (extended?.on === 'input' && !extended.step) return { count: extended.count, what: 'reals' };
+  return mirrored?.side === 'input' ? { count: length[axis.input.of]!, what: 'bins' } : undefined;
+}
+
+/** An axis has one block on each side at most, so that what is left of each is multiplied. @param tensor lengths */
+function bytesMoved({ absent, storage, layout }: OperandFacts, tensor: readonly number[]): number {
+  const left = [...tensor];
+  for (const { axis, from, to } of absent) left[axis + 1]! -= to - from;
+  return left.reduce((product, count) => product * count, layout === 'real' ? 1 : 2) * realBytes(storage);
+}
+
+function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
+  if (step.do !== 'passes') return step;
+  const { of, radices, convolved, inverse, symmetry, read, write } = step;
+  const points = ({ count, factors, kernel, origin }: PointwiseStep) => ({
+    ...(count === undefined ? {} : { count }),
+    ...(factors ? { factors } : {}),
+    ...(kernel ? { kernel } : {}),
+    ...(origin ? { origin } : {}),
+  });
+  return {
+    ...{ do: 'passes', of, length: lengths[of]!, radices },
+    ...(convolved ? { convolved } : {}),
+    ...(inverse ? { inverse } : {}),
+    ...(symmetry ? { symmetry } : {}),
+    ...(read ? { read: points(read) } : {}),
+    ...(write ? { write: points(write) } : {}),
+  };
+}
+
+function stridesOf({ axes, batch }: LeafSide): (number | string)[] {
+  return [...axes, ...batch].map(strideText);
+}
+
+function strideText(stride: Stride): number | string {
+  if (typeof stride === 'number') return stride;
+  if ('step' in stride) return `${stride.step}×${stride.before}+${stride.step * (stride.skip + 1)}`;
+  return `1×${stride.run}+${stride.next}`;
+}
+
+function lanesText(leaf: Leaf): string {
+  const all = passesOf(leaf).flatMap(({ lanesAlong }) => [lanesAlong.input, lanesAlong.output]);
+  return all.filter((way, n) => way !== all[n - 1]).join(', then ');
+}
+
+/** One thing that a launch does to its numbers, in words: `× chirp`, `passes 2048 = 16·16·8`. */
+export interface LaunchPart {
+  readonly kind: 'memory' | 'passes' | 'product' | 'move';
+  readonly text: string;
+}
+
+/** All of them in order, from memory to memory. */
+export function stagesOf(launch: LaunchFacts): LaunchPart[] {
+  const { operands, steps, digits, lengths, twiddles, twiddlesOn } = launch;
+  const { input, output } = operands;
+  const twiddled = (side: 'input' | 'output') =>
+    twiddles && twiddlesOn === side ? [product(`twiddles of ${twiddles}`)] : [];
+  const first = steps.findIndex((step) => step.do === 'passes' && step.of < 2);
+  return [
+    { kind: 'memory', text: `load ${input.storage}` },
+    ...called(input),
+    ...ordered(input),
+    ...mirroring(input),
+    ...multiplied(input),
+    ...scaled(input),
+    ...twiddled('input'),
+    ...steps.flatMap((step, n) => [
+      ...stepStages(step),
+      ...(digits && n === first ? [product(`twiddles of ${lengths[0]! * lengths[1]!}`)] : []),
+    ]),
+    ...twiddled('output'),
+    ...multiplied(output),
+    ...scaled(output),
+    ...ordered(output),
+    ...mirroring(output),
+    ...(output.kept === undefined ? [] : [{ kind: 'move' as const, text: `keep ${output.kept} bins` }]),
+    ...called(output),
+    { kind: 'memory', text: `store ${output.storage}` },
+  ];
+}
+
+function called({ callback }: OperandFacts): LaunchPart[] {
+  return callback ? [{ kind: 'product', text: 'callback' }] : [];
+}
+
+function product(by: string): LaunchPart {
+  return { kind: 'product', text: `× ${by}` };
+}
+
+function ordered({ order }: OperandFacts): LaunchPart[] {
+  if (!order) return [];
+  return [{ kind: 'move', text: `order of ${order.inverse ? 'inverse ' : ''}powers modulo ${order.of}` }];
+}
+
+function mirroring({ mirrored, evenFirst, fromMiddle, facing }: OperandFacts): LaunchPart[] {
+  if (facing) return [{ kind: 'move', text: 'parts from both ends' }];
+  if (evenFirst) return [{ kind: 'move', text: 'even points, then odd ones backwards' }];
+  if (fromMiddle) return [{ kind: 'move', text: 'every second point from the middle, turning at the ends' }];
+  return mirrored ? [{ kind: 'move', text: `mirror ${mirrored.count} ${mirrored.what}` }] : [];
+}
+
+function multiplied({ factors = [] }: OperandFacts): LaunchPart[] {
+  return factors.map((own) => product(own.kind === 'roots' ? `roots of ${own.of}` : factorsText(own)));
+}
+
+/** `kernel`, `3 × 3 kernel`, `conjugate of kernel, over its magnitude`. */
+function kernelText({ matrix, symmetric, conjugate, crossPower }: KernelFactors): string {
+  const size = matrix === 1 ? '' : `${symmetric ? 'symmetric ' : ''}${matrix} × ${matrix} `;
+  const conjugated = conjugate === 'none' ? '' : `, ${conjugate} conjugated`;
+  return `${size}kernel${conjugated}${crossPower ? ', over the magnitude' : ''}`;
+}
+
+function factorsText({ kind }: Factors): string {
+  return kind === 'hartley' ? '1 + i' : kind.replace('-', ' ');
+}
+
+function scaled({ scale }: OperandFacts): LaunchPart[] {
+  if (scale === undefined) return [];
+  const over = Math.round(1 / scale);
+  return [product(Math.abs(1 / scale - over) < 1e-9 * over ? `1/${over}` : String(Number(scale.toPrecision(4))))];
+}
+
+function stepStages(step: StepFacts): LaunchPart[] {
+  if (step.do === 'copy') return [{ kind: 'move', text: 'transpose' }];
+  if (step.do === 'pair') {
+    const pairs = { kind: 'move' as const, text: PAIRS[step.by] };
+    return step.kernel ? [pairs, product(kernelText(step.kernel)), pairs] : [pairs];
+  }
+  if (step.do === 'multiply') return [product(kernelText(step.kernel))];
+  const { length, radices, inverse, symmetry, read, write } = step;
+  const way = inverse || symmetry === 'real-output' ? 'inverse ' : '';
+  const passes = {
+    kind: 'passes' as const,
+    text: `${way}${passesText(length, radices)}${symmetry ? ' of reals' : ''}`,
+  };
+  const factors = (points: typeof read) => [
+    ...(points?.factors ? [product(factorsText(points.factors))] : []),
+    ...(points?.kernel ? [product(kernelText(points.kernel))] : []),
+  ];
+  return [
+    ...(read?.count ? [{ kind: 'move' as const, text: `${read.count} points, then zeros` }] : []),
+    ...factors(read),
+    // A dimension of one point is only copied.
+    ...(length === 1 ? [] : [passes]),
+    ...(write?.origin ? [{ kind: 'move' as const, text: 'point 0 apart' }] : []),
+    ...factors(write),
+    ...(write?.count ? [{ kind: 'move' as const, text: `keep ${write.count} points` }] : []),
+  ];
+}
+
+/** What is done to bins k and N − k. */
+const PAIRS = {
+  halves: 'pair bins of both halves',
+  lines: 'pair bins of two lines',
+} as const;
+
+function passesText(length: number, radices: readonly number[]): string {
+  return radices.length > 1 ? `passes ${length} = ${radices.join('·')}` : `pass ${length}`;
+}
+
+/** `input (interleaved, half) without 128 to 255 of axis 0`. */
+export function operandText({ buffer, layout, storage, absent }: OperandFacts): string {
+  const without = absent.length > 0 ? ` without ${absent.map(absentText).join(' and ')}` : '';
+  return `${buffer} (${layout}, ${storage})${without}`;
+}
+
+export function absentText({ axis, from, to }: AbsentFacts): string {
+  return `${from} to ${to - 1} of axis ${axis}`;
+}

@@ -1,0 +1,90 @@
+/**
+ * Modules that only some problems need: a page loads them before it plans such a problem. Where all of the library is at hand, as in
+ * Node, nothing is left to load; the build for browsers leaves these modules out of what a page loads first (scripts/lazy-modules.mjs)
+ * and puts functions in their place that look them up here.
+ */
+
+import { isInPairs } from '../../plan/device/capacity.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
+import { largePrimesOf } from '../../plan/group/butterflies.ts';
+import { FftError } from '../../problem/errors.ts';
+import { elementKind, type Problem } from '../../problem/index.ts';
+
+/** Groups of modules, by what their code is for, as errors say it. */
+export type LazyGroup =
+  | 'callbacks'
+  | 'convolutions'
+  | 'debugging'
+  | 'large primes'
+  | 'pairs of numbers'
+  | 'real transforms'
+  | 'saved and measured plans'
+  | 'threads';
+
+type Loaders = { readonly [name in LazyGroup]?: () => Promise<object> };
+
+const loaded = new Map<LazyGroup, object>();
+/** None where nothing can be loaded later, as on an audio thread. */
+let loaders: Loaders = {};
+
+/** What has to be loaded before a problem is planned; a group too many costs a request, one too few an error. */
+export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGroup[] {
+  const { callbacks, convolution, debug, precision, size, strategy, transform } = problem;
+  const real = (['input', 'output'] as const).some((side) => elementKind(problem, side) === 'real');
+  const needed: { readonly [name in LazyGroup]: boolean } = {
+    callbacks: Boolean(callbacks),
+    convolutions: Boolean(convolution),
+    debugging: debug,
+    'large primes': size.some((length, axis) => largePrimesOf(pointsOf(length, transform[axis]!)).length > 0),
+    'pairs of numbers': isInPairs(precision, profile),
+    'real transforms': real || transform.some((kind) => kind !== 'c2c'),
+    'saved and measured plans': strategy === 'measure',
+    threads: profile.lockstep === 'threads',
+  };
+  return (Object.keys(needed) as LazyGroup[]).filter((name) => needed[name]);
+}
+
+/** Points whose prime factors an axis has: of type I, DCTs are transforms of N − 1 points and DSTs of N + 1. */
+function pointsOf(length: number, kind: Problem['transform'][number]): number {
+  return kind === 'dct1' ? Math.max(1, length - 1) : kind === 'dst1' ? length + 1 : length;
+}
+
+/** The functions of a group, for those in their place. @throws FftError `not-loaded` */
+export function lazyGroup<T extends object>(name: LazyGroup): T {
+  const modules = loaded.get(name);
+  if (modules) return modules as T;
+  throw new FftError(
+    'not-loaded',
+    `The code for ${name} has not been loaded, which takes waiting: await device.plan() for such a problem once, or ` +
+      "open the device with openCpuSync() of 'omnifft/sync', which has it all.",
+  );
+}
+
+/** Groups that are there from the beginning. */
+export function provideGroups(groups: { readonly [name in LazyGroup]?: object }): void {
+  for (const [name, modules] of Object.entries(groups)) loaded.set(name as LazyGroup, modules);
+}
+
+/** How those are loaded that are not. */
+export function loadGroupsBy(known: Loaders): void {
+  loaders = known;
+}
+
+/**
+ * Loads those of the named groups of modules that have not been loaded yet.
+ * @returns undefined where nothing has to be loaded: what the caller was given should be read before anybody waits.
+ * @throws FftError (as a rejection) `not-loaded`
+ */
+export function loadGroups(names: readonly LazyGroup[]): Promise<unknown> | undefined {
+  const missing = names.filter((name) => loaders[name] && !loaded.has(name));
+  return missing.length === 0 ? undefined : Promise.all(missing.map((name) => load(name, loaders[name]!)));
+}
+
+async function load(name: LazyGroup, loader: () => Promise<object>): Promise<void> {
+  try {
+    loaded.set(name, await loader());
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new FftError('not-loaded', `The code for ${name} could not be loaded: ${why}`, { cause });
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * Which of a problem's candidates its plan is: the first by price, or, with `strategy: 'measure'`, the fastest of the best
+ * few, timed on the device (FFTW's MEASURE).
+ */
+import type { Backend } from '../../devices/device.ts';
+import { targetOf } from '../../plan/device/target.ts';
+import { WAYS_WITHOUT_TEMP } from '../../plan/planner.ts';
+import { type CostUnit, unitOf } from '../../plan/price/cost.ts';
+import { type PriceParts, pricePartsOf } from '../../plan/price-parts.ts';
+import type { Splits } from '../../plan/schemes/splits.ts';
+import { type Problem, withoutCallbacks } from '../../problem/index.ts';
+import { rankTuned, tunedProfile } from '../programs/tuning.ts';
+
+/** Candidates that are timed, or shown. */
+export const MOST_CANDIDATES = 8;
+
+/** What the device found out about a problem. */
+export interface MeasuredCandidates {
+  /** Of the fastest candidate. */
+  readonly splits: Splits;
+  /** Milliseconds that each candidate takes in all directions of the problem, by its splits as text. */
+  readonly times: ReadonlyMap<string, number>;
+}
+
+/** A candidate as `explain` shows it. */
+export interface CandidateFacts {
+  readonly splits: Splits;
+  /** Per point, in the unit of the list. */
+  readonly price: number;
+  /** What it is made of. */
+  readonly parts: PriceParts;
+  /** Of one direction. */
+  readonly launches: number;
+  /** Of all directions of the problem, where that was measured. */
+  readonly milliseconds?: number;
+  /** It is the plan. */
+  readonly chosen: boolean;
+}
+
+export interface CandidateList {
+  readonly unit: CostUnit;
+  /** The cheapest, cheapest first; and the plan, where that is another one for its memory. */
+  readonly list: readonly CandidateFacts[];
+}
+
+/** @param chosen how the plan at hand is split. */
+export function candidateFacts(
+  problem: Problem,
+  backend: Backend,
+  chosen: Splits,
+  measured?: MeasuredCandidates,
+): CandidateList {
+  const most = problem.strategy === 'least-memory' ? WAYS_WITHOUT_TEMP : MOST_CANDIDATES;
+  const plain = withoutCallbacks(problem);
+  const direction = problem.directions === 'inverse' ? 'inverse' : 'forward';
+  const target = targetOf(tunedProfile(backend.profile, problem), problem.precision);
+  const isChosen = (splits: Splits) => textOf(splits) === textOf(chosen);
+  const list = rankTuned(problem, backend.profile, most)
+    .filter(({ value }, n) => n < MOST_CANDIDATES || isChosen(value))
+    .map(({ value: splits, price }): CandidateFacts => {
+      const milliseconds = measured?.times.get(textOf(splits));
+      return {
+        ...{ splits, price, ...pricePartsOf(plain, direction, target, splits, price) },
+        ...(milliseconds === undefined ? {} : { milliseconds }),
+        chosen: isChosen(splits),
+      };
+    });
+  return { unit: unitOf(backend.profile), list };
+}
+
+/** Two splits are the same where their texts are. */
+export function textOf({ shared, axes }: Splits): string {
+  return JSON.stringify([shared ?? null, axes]);
+}

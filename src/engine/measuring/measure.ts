@@ -1,0 +1,139 @@
+/**
+ * `plan.measure`: how long a direction takes on the device, by the device's clock where it has one.
+ */
+
+import { leastMilliseconds, repeated } from '../../devices/clock.ts';
+import type { Backend, BoundProgram, DeviceBuffer } from '../../devices/device.ts';
+import { show } from '../../problem/errors.ts';
+import { FftError } from '../../problem/index.ts';
+import { type ComplexData, type Data, numbersPerElement, type SideFacts } from '../arguments/arguments.ts';
+import { DeviceMemory } from '../arguments/memory.ts';
+import type { Arrays } from '../arguments/operands.ts';
+import { readOptions } from '../arguments/options.ts';
+import { bindMemory, MEMORY_OPTIONS, type MemoryOptions, offsetsOf } from '../calls/enqueue.ts';
+import type { RunnerHost } from '../calls/runner.ts';
+import { bindPeer } from './peer.ts';
+
+const OPTIONS = { works: [...MEMORY_OPTIONS, 'repeats', 'peer'] };
+
+/** Many are submitted before one is waited for. */
+export const MOST_REPEATS = 100_000;
+
+/** Milliseconds that one transform takes. */
+export async function measure(host: RunnerHost, options: MeasureOptions): Promise<number> {
+  host.check();
+  const asked = readOptions(options, OPTIONS, 'measure');
+  const { repeats = 10, peer } = asked;
+  if (!(Number.isSafeInteger(repeats) && repeats >= 1 && repeats <= MOST_REPEATS)) {
+    const accepted = `it is a whole number from 1 to ${MOST_REPEATS}`;
+    throw new FftError('invalid-argument', `measure.repeats is ${show(repeats)}; ${accepted}.`);
+  }
+  const offsets = offsetsOf(asked, host.inPlace, 'measure');
+  const own: DeviceBuffer[] = [];
+  const make = (facts: SideFacts, offset = 0) => allocateFor(facts, offset, host.backend, own);
+  try {
+    const input = asked.input ?? (host.inPlace ? asked.output : undefined) ?? (await make(host.read, offsets.input));
+    const output = asked.output ?? (host.inPlace ? input : await make(host.written, offsets.output));
+    const arrays = asked.arrays ?? (await allocatedArrays(host, make));
+    // The plan may have been destroyed meanwhile, or the device closed.
+    host.resume();
+    const memory = { ...asked, ...(asked.offsets && { offsets }), input, output, arrays };
+    const checked = bindMemory(host, memory, 'measure');
+    const bound = peer === undefined ? checked : await bindPeer(host, memory, peer).finally(() => checked.release());
+    try {
+      return await (bound.time ? bound.time(repeats) : wallClock(bound as BoundProgram, repeats));
+    } finally {
+      bound.release();
+    }
+  } finally {
+    for (const buffer of own) buffer.free();
+  }
+}
+
+async function allocatedArrays(
+  { operands }: RunnerHost,
+  make: (facts: SideFacts) => Promise<ComplexData>,
+): Promise<Arrays> {
+  const arrays: Record<string, Data> = {};
+  for (const { name, facts } of operands) arrays[name] = (await make(facts)) as Data;
+  return arrays;
+}
+
+/** Memory for one side, zero. @param buffers gets what was allocated, however far it went. */
+export async function allocateFor(
+  facts: SideFacts,
+  offset: number,
+  backend: Backend,
+  buffers: DeviceBuffer[],
+): Promise<ComplexData> {
+  const planar = facts.layout === 'planar';
+  const part = async () => {
+    const bytes = (numbersPerElement(facts) * offset + facts.length) * facts.bytes;
+    const buffer = backend.allocate(bytes);
+    buffers.push(buffer);
+    await clear(backend, buffer, bytes);
+    return new DeviceMemory(buffer, facts.type);
+  };
+  return planar ? { re: await part(), im: await part() } : part();
+}
+
+/** Bytes that are uploaded at a time, so that zeros for large memory need no such memory on the host. */
+const PIECE_BYTES = 2 ** 22;
+
+/** What was in the memory before may be anything: numbers that are slow to compute with, too. */
+async function clear(backend: Backend, buffer: DeviceBuffer, bytes: number): Promise<void> {
+  if (buffer.view) {
+    // Zeros of any type.
+    buffer.view('f16').fill(0);
+    return;
+  }
+  const zeros = new Float32Array(Math.min(bytes, PIECE_BYTES) / 4);
+  for (let byteOffset = 0; byteOffset < bytes; byteOffset += zeros.byteLength) {
+    await backend.upload({ buffer, byteOffset }, zeros.subarray(0, Math.min(zeros.length, (bytes - byteOffset) / 4)));
+  }
+}
+
+/** Runs before the clock starts: pages are touched, worker threads wake up, the work finds its way into the caches. */
+const WARM_UP_RUNS = 2;
+const WARM_UP_MS = 10;
+/** The runs are timed in so many batches, so that a pause of the machine does not count for all of them. */
+const BATCHES = 5;
+/** Runs that are submitted before one of them is waited for: all of them may be more than memory holds. */
+const MOST_SUBMITTED = 20_000;
+
+/** @internal Milliseconds of one run by the host's clock. @param repeats at least: more where the clock is too coarse for them. */
+export async function wallClock(bound: Pick<BoundProgram, 'run'>, repeats: number): Promise<number> {
+  const begin = performance.now();
+  for (let run = 0; run < WARM_UP_RUNS || performance.now() - begin < WARM_UP_MS; run++) await bound.run();
+  const least = leastMilliseconds();
+  const elapsed = async (runs: number) => {
+    const start = performance.now();
+    for (let n = 1; n < runs; n++) {
+      const run = bound.run();
+      if (n % MOST_SUBMITTED === 0) await run;
+      else void run.catch(() => undefined);
+    }
+    // Runs end in order, and one that fails leaves the device in no state to do the last.
+    await bound.run();
+    return performance.now() - start;
+  };
+  const each = Math.ceil(repeats / BATCHES);
+  const times: number[] = [];
+  for (let runs = each; times.length < Math.ceil(repeats / each); ) {
+    const batch = await repeated(runs, least, elapsed);
+    runs = batch.repeats;
+    times.push(batch.milliseconds);
+  }
+  return times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
+}
+
+/** Memory as for `enqueue`; what is left out is allocated for the measurement, and zero. */
+export interface MeasureOptions<Input = ComplexData, Output = ComplexData> extends MemoryOptions<Input, Output> {
+  /**
+   * Transforms to run one after another, at least, and 100 000 at most; default 10. There are more where the clock is too
+   * coarse to time so few.
+   */
+  readonly repeats?: number;
+  /** Another library to time instead, on the same memory and by the same clock. `cuda`: cuFFT, where it is installed. */
+  readonly peer?: 'cufft';
+}

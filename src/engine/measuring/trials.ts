@@ -1,0 +1,137 @@
+/** With `strategy: 'measure'`, the fastest of a problem's best candidates, timed on the device (FFTW's MEASURE). */
+import type { Backend, DeviceBuffer } from '../../devices/device.ts';
+import type { Candidate } from '../../plan/candidates.ts';
+import type { Splits } from '../../plan/schemes/splits.ts';
+import { type Direction, FftError, type Problem } from '../../problem/index.ts';
+import { type ComplexData, factsOf } from '../arguments/arguments.ts';
+import { rankTuned } from '../programs/tuning.ts';
+import { type MeasuredCandidates, MOST_CANDIDATES, textOf } from './candidates.ts';
+import { allocateFor, type MeasureOptions } from './measure.ts';
+
+/** Milliseconds after which no other candidate is begun, and no other round. */
+const BUDGET_MILLISECONDS = 2000;
+/** Times that every candidate is timed at most, round by round, so that a machine that slows down slows all of them. */
+const ROUNDS = 8;
+/** Milliseconds that a candidate takes in one round, roughly. */
+const TIMING_MILLISECONDS = 10;
+/** Transforms of a candidate in one round at most. */
+const MOST_REPEATS = 200;
+/** Transforms that tell at first how long a candidate takes. */
+const FIRST_REPEATS = 3;
+/**
+ * How many times as long as the fastest one a candidate may take at first: what is slower is not timed again. But the planner's
+ * own choice is: on a machine that is busy, what looks fast once need not be.
+ */
+const SLOWEST_RETRIED = 2;
+/** What one candidate may fail of while others do not. */
+const OWN_FAILURES: readonly string[] = ['compile-failed', 'device-limit', 'out-of-memory'];
+
+/** What trials ask of a plan. `Plan` itself stands above this room. */
+interface MeasurablePlan {
+  readonly directions: readonly Direction[];
+  measure(direction: Direction, options: MeasureOptions): Promise<number>;
+  destroy(): void;
+}
+
+/** A candidate on trial. */
+interface Trial {
+  readonly splits: Splits;
+  readonly plan: MeasurablePlan;
+  milliseconds: number;
+}
+
+/**
+ * Times the best few candidates of a problem.
+ * @param planOf makes the plan of one, ready to run.
+ * @throws FftError what `planOf` throws, where no candidate can be run; `unsupported-feature` where the device runs nothing.
+ */
+export async function measureCandidates(
+  problem: Problem,
+  backend: Backend,
+  planOf: (splits: Splits) => Promise<MeasurablePlan>,
+): Promise<MeasuredCandidates> {
+  if (backend.pretends) {
+    const why = `strategy 'measure' times plans, and ${backend.name} is only a profile, which runs nothing`;
+    throw new FftError('unsupported-feature', `${why}; use 'fast' there.`, { path: 'strategy' });
+  }
+  const candidates = rankTuned(problem, backend.profile, MOST_CANDIDATES);
+  if (candidates.length === 1) return { splits: candidates[0]!.value, times: new Map() };
+  const memory = await memoryOf(problem, backend);
+  const trials: Trial[] = [];
+  try {
+    const begin = performance.now();
+    await firstRound(candidates, planOf, memory, trials, begin);
+    const fastest = Math.min(...trials.map(({ milliseconds }) => milliseconds));
+    const near = trials.filter(({ milliseconds }, n) => n === 0 || milliseconds <= SLOWEST_RETRIED * fastest);
+    for (let round = 0; round < ROUNDS && near.length > 1 && performance.now() - begin < BUDGET_MILLISECONDS; round++) {
+      for (const trial of near) {
+        const repeats = Math.min(MOST_REPEATS, Math.ceil(TIMING_MILLISECONDS / trial.milliseconds));
+        trial.milliseconds = Math.min(trial.milliseconds, await timeOf(trial.plan, memory, repeats));
+      }
+    }
+  } finally {
+    for (const { plan } of trials) plan.destroy();
+    for (const buffer of memory.buffers) buffer.free();
+  }
+  const best = trials.reduce((one, other) => (other.milliseconds < one.milliseconds ? other : one));
+  return {
+    splits: best.splits,
+    times: new Map(trials.map(({ splits, milliseconds }) => [textOf(splits), milliseconds])),
+  };
+}
+
+/** Makes the plans, and runs each once or a few times. */
+async function firstRound(
+  candidates: readonly Candidate[],
+  planOf: (splits: Splits) => Promise<MeasurablePlan>,
+  memory: TrialBuffers,
+  trials: Trial[],
+  begin: number,
+): Promise<void> {
+  let failure: unknown;
+  for (const { value: splits } of candidates) {
+    if (trials.length > 0 && performance.now() - begin > BUDGET_MILLISECONDS) break;
+    let plan: MeasurablePlan | undefined;
+    try {
+      plan = await planOf(splits);
+      trials.push({ splits, plan, milliseconds: await timeOf(plan, memory, FIRST_REPEATS) });
+    } catch (error) {
+      plan?.destroy();
+      if (!(error instanceof FftError) || !OWN_FAILURES.includes(error.code)) throw error;
+      failure ??= error;
+    }
+  }
+  if (trials.length === 0) throw failure;
+}
+
+/** Milliseconds of one transform in each of a plan's directions. */
+async function timeOf(plan: MeasurablePlan, { input, output }: TrialBuffers, repeats: number): Promise<number> {
+  let sum = 0;
+  for (const direction of plan.directions) {
+    const sides = direction === 'forward' ? { input, output } : { input: output, output: input };
+    sum += await plan.measure(direction, { ...sides, repeats });
+  }
+  return sum;
+}
+
+/** Both sides of a problem, and what they are made of. */
+interface TrialBuffers {
+  readonly input: ComplexData;
+  readonly output: ComplexData;
+  readonly buffers: readonly DeviceBuffer[];
+}
+
+async function memoryOf(problem: Problem, backend: Backend): Promise<TrialBuffers> {
+  const buffers: DeviceBuffer[] = [];
+  try {
+    const input = await allocateFor(factsOf(problem, 'input', backend.profile), 0, backend, buffers);
+    const inPlace = problem.placement === 'in-place';
+    const output = inPlace
+      ? input
+      : await allocateFor(factsOf(problem, 'output', backend.profile), 0, backend, buffers);
+    return { input, output, buffers };
+  } catch (error) {
+    for (const buffer of buffers) buffer.free();
+    throw error;
+  }
+}

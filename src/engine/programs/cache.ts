@@ -1,0 +1,250 @@
+/**
+ * Compiled kernels and filled tables of one device, shared by everything that asks for the same ones.
+ *
+ * An entry that no plan uses any more stays for the next plan like it, up to a budget; the least recently used goes
+ * first. That makes a plan the device has seen cheap without letting ten thousand different plans pile up.
+ */
+import type { Backend, Binding, CompiledKernel, CompileOptions, DeviceBuffer, Schedule } from '../../devices/device.ts';
+import { arrayFor } from '../../devices/host-arrays.ts';
+import { bytesOf, type Kernel, type Table } from '../../ir/index.ts';
+import { fillTable } from './tables.ts';
+
+interface CachedEntry<T> {
+  readonly value: T;
+  readonly cost: number;
+  uses: number;
+  lastUse: number;
+}
+
+/**
+ * Counts uses; forgets unused entries, oldest first, beyond a budget.
+ *
+ * Ages are numbers. Moving an entry to the end of the map at each use would do as well, but leaves a chain of outgrown
+ * hash tables behind that an engine's collector of young garbage cannot tell from live ones.
+ */
+class Shelf<T> {
+  private readonly entries = new Map<string, CachedEntry<T>>();
+  private readonly budget: number;
+  private readonly drop: (value: T) => void;
+  private idle = 0;
+  private clock = 0;
+
+  constructor(budget: number, drop: (value: T) => void) {
+    this.budget = budget;
+    this.drop = drop;
+  }
+
+  has(key: string): boolean {
+    return this.entries.has(key);
+  }
+
+  /** Keeps a value that nobody uses yet. */
+  put(key: string, value: T, cost: number): void {
+    this.entries.set(key, { value, cost, uses: 0, lastUse: ++this.clock });
+    this.idle += cost;
+  }
+
+  take(key: string, make: () => { value: T; cost: number }): T {
+    let entry = this.entries.get(key);
+    if (!entry) this.entries.set(key, (entry = { uses: 0, lastUse: 0, ...make() }));
+    else if (entry.uses === 0) this.idle -= entry.cost;
+    entry.uses++;
+    entry.lastUse = ++this.clock;
+    return entry.value;
+  }
+
+  release(key: string): void {
+    const entry = this.entries.get(key);
+    if (!entry || --entry.uses > 0) return;
+    this.idle += entry.cost;
+    this.trim(this.budget);
+  }
+
+  /** Drops a value that is no good; those who use it still are on their own. */
+  forget(key: string): void {
+    const entry = this.entries.get(key);
+    if (!entry) return;
+    if (entry.uses === 0) this.idle -= entry.cost;
+    this.entries.delete(key);
+    this.drop(entry.value);
+  }
+
+  /** Forgets unused entries until they cost no more than `budget`. */
+  trim(budget: number): void {
+    if (this.idle <= budget) return;
+    const unused = [...this.entries].filter(([, { uses }]) => uses === 0);
+    for (const [key, { value, cost }] of unused.sort(([, a], [, b]) => a.lastUse - b.lastUse)) {
+      this.idle -= cost;
+      this.entries.delete(key);
+      this.drop(value);
+      if (this.idle <= budget) return;
+    }
+  }
+}
+
+/** The values asked for most recently, by key. */
+export class Recent<T> {
+  private readonly entries = new Map<string, { readonly value: T; lastUse: number }>();
+  private readonly most: number;
+  private clock = 0;
+
+  constructor(most: number) {
+    this.most = most;
+  }
+
+  get(key: string): T | undefined {
+    const entry = this.entries.get(key);
+    if (entry) entry.lastUse = ++this.clock;
+    return entry?.value;
+  }
+
+  /** Keeps a value; where that is one too many, the one not asked for longest is forgotten. */
+  set(key: string, value: T): void {
+    this.entries.set(key, { value, lastUse: ++this.clock });
+    if (this.entries.size <= this.most) return;
+    let oldest: [string, number] = ['', Number.POSITIVE_INFINITY];
+    for (const [other, { lastUse }] of this.entries) if (lastUse < oldest[1]) oldest = [other, lastUse];
+    this.entries.delete(oldest[0]);
+  }
+
+  clear(): void {
+    this.entries.clear();
+  }
+}
+
+/** A kernel, and whether it is its other way that was asked for. */
+export interface Compiled {
+  readonly kernel: CompiledKernel;
+  readonly reverse: boolean;
+}
+
+/** A kernel to compile. */
+export interface Built {
+  readonly kernel: Kernel;
+  /** The key of what it does the other way around, where it runs both ways. */
+  readonly reverse?: string;
+}
+
+/** Unused kernels that are kept. */
+const KERNEL_BUDGET = 128;
+/** Bytes of unused tables that are kept. */
+const TABLE_BUDGET = 16 * 2 ** 20;
+
+export class KernelCache {
+  private readonly backend: Backend;
+  private readonly kernels: Shelf<Compiled>;
+  /** Kernels that run both ways and are still kept for both. */
+  private readonly keptTwice = new Set<CompiledKernel>();
+  private readonly tables: Shelf<DeviceBuffer>;
+  /** Tables that have memory and nothing in it yet. */
+  private readonly empty = new Map<DeviceBuffer, Table>();
+  /** Tables whose contents are on their way to the device. */
+  private readonly filling = new Set<Promise<void>>();
+  /** What went wrong on the way, by table. */
+  private readonly failures = new Map<string, unknown>();
+
+  constructor(backend: Backend) {
+    this.backend = backend;
+    this.kernels = new Shelf(KERNEL_BUDGET, ({ kernel }) => {
+      if (!this.keptTwice.delete(kernel)) backend.discard(kernel);
+    });
+    this.tables = new Shelf(TABLE_BUDGET, (buffer) => {
+      this.empty.delete(buffer);
+      buffer.free();
+    });
+  }
+
+  /** @param build is called where there is no such kernel; `known` tells it which ones there are. */
+  kernel(key: string, build: (known: (key: string) => boolean) => Built, options?: CompileOptions): Compiled {
+    return this.kernels.take(key, () => {
+      const { kernel: built, reverse } = build((other) => this.kernels.has(other));
+      const kernel = this.backend.compile(built, options);
+      if (reverse !== undefined) {
+        this.keptTwice.add(kernel);
+        this.kernels.put(reverse, { kernel, reverse: true }, 1);
+      }
+      return { value: { kernel, reverse: false }, cost: 1 };
+    });
+  }
+
+  /** Two of its kernels as one; undefined where the device does not do that with them. */
+  pipelined(key: string, kernels: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined {
+    const made = this.kernels.has(key) ? undefined : this.backend.pipeline?.(kernels, schedule);
+    if (!made && !this.kernels.has(key)) return undefined;
+    return this.kernels.take(key, () => ({ value: { kernel: made!, reverse: false }, cost: 1 })).kernel;
+  }
+
+  /** Memory for a table, which `fillTables` fills where it is new. */
+  table(table: Table): Binding {
+    const make = () => {
+      const buffer = this.backend.allocate(table.length * bytesOf(table.type));
+      this.failures.delete(table.key);
+      if (!this.backend.pretends) this.empty.set(buffer, table);
+      return { value: buffer, cost: buffer.bytes };
+    };
+    return { buffer: this.tables.take(table.key, make), byteOffset: 0 };
+  }
+
+  /**
+   * Fills what is new. Done when all kernels are with their compilers, which go on meanwhile.
+   * @throws FftError what went wrong with a table
+   */
+  fillTables(): void {
+    for (const [buffer, table] of this.empty) {
+      this.empty.delete(buffer);
+      try {
+        this.follow(table.key, fill(this.backend, buffer, table));
+      } catch (error) {
+        this.fail(table.key, error);
+        throw error;
+      }
+    }
+  }
+
+  /** Resolves when the contents of all tables are on the device. @throws FftError (as a rejection) where one is not. */
+  async filled(): Promise<void> {
+    await Promise.all(this.filling);
+  }
+
+  /** @throws FftError what went wrong with one of these tables: nothing right could be computed with it. */
+  requireTables(keys: Iterable<string>): void {
+    this.fillTables();
+    for (const key of keys) if (this.failures.has(key)) throw this.failures.get(key);
+  }
+
+  private follow(key: string, upload: Promise<void> | undefined): void {
+    if (!upload) return;
+    const filling = upload.catch((error) => {
+      this.fail(key, error);
+      throw error;
+    });
+    this.filling.add(filling);
+    const end = () => this.filling.delete(filling);
+    filling.then(end, end);
+  }
+
+  private fail(key: string, error: unknown): void {
+    this.failures.set(key, error);
+    // The next plan that wants the table makes it anew.
+    this.tables.forget(key);
+  }
+
+  release(kernelKey: string, tables: readonly Table[]): void {
+    this.kernels.release(kernelKey);
+    for (const table of tables) this.tables.release(table.key);
+  }
+
+  /** Gives back all that no plan uses. */
+  clear(): void {
+    this.kernels.trim(0);
+    this.tables.trim(0);
+  }
+}
+
+/** @returns the copy to the device, where one is needed. */
+function fill(backend: Backend, buffer: DeviceBuffer, table: Table): Promise<void> | undefined {
+  const direct = buffer.view?.(table.type);
+  const data = direct ?? arrayFor(table.type, table.length);
+  fillTable(data, table);
+  return direct ? undefined : backend.upload({ buffer, byteOffset: 0 }, data);
+}

@@ -1,0 +1,202 @@
+/**
+ * `problem.tuning` applied to a device: the profile that the planner reads for this problem.
+ */
+import type { Backend, CompileOptions } from '../../devices/device.ts';
+import { type Candidate, rankSplits } from '../../plan/candidates.ts';
+import { type ConvolutionPlan, planConvolution } from '../../plan/convolution.ts';
+import { isInPairs } from '../../plan/device/capacity.ts';
+import type { DeviceProfile, PlannerTuning } from '../../plan/device/profile.ts';
+import { targetOf } from '../../plan/device/target.ts';
+import { type DirectionPlan, planDirection } from '../../plan/planner.ts';
+import type { Splits } from '../../plan/schemes/splits.ts';
+import { type Direction, FftError, type FftProblem, type Problem, type Tuning } from '../../problem/index.ts';
+import { tooShort } from '../../problem/scheme-knobs.ts';
+
+/** Points that a thread usually has: a butterfly of radix 8. */
+const POINTS_PER_THREAD = 8;
+/** Bytes of a number in single precision, which lanes in lockstep are counted in. */
+const LANE_BYTES = 4;
+
+/** Knobs about threads and their groups: the lanes of a vector are what they are. */
+const FOR_THREADS = [
+  'banks',
+  'warpSize',
+  'threads',
+  'maxThreads',
+  'halfThreads',
+  'maxGroups',
+  'registerBoost',
+  'registerBoost4Step',
+  'registerBoostNonPow2',
+] as const;
+
+/** The profile as the planner is to see it; `profile` itself where nothing is tuned. */
+export function tunedProfile(profile: DeviceProfile, { tuning }: Problem): DeviceProfile {
+  if (Object.keys(tuning).length === 0) return profile;
+  const { coalescedBytes, banks, warpSize, threads, maxThreads } = tuning;
+  const { distant, ...sharedOut } = sharing(profile, tuning);
+  return {
+    ...sharedOut,
+    // Who asks for runs gets them near and far.
+    ...(coalescedBytes !== undefined ? { coalescedBytes } : distant ? { distant } : {}),
+    ...(banks === undefined ? {} : { banks }),
+    ...(warpSize === undefined ? {} : { lockstepBytes: LANE_BYTES * warpSize }),
+    ...(threads === undefined ? {} : { groupPoints: POINTS_PER_THREAD * threads }),
+    ...(maxThreads === undefined ? {} : { maxThreads }),
+    tuning: plannerTuning(tuning),
+  };
+}
+
+/** No group takes more shared memory, and no block of a cluster either, which may also have fewer of them. */
+function sharing({ cluster, ...profile }: DeviceProfile, tuning: Tuning): DeviceProfile {
+  const { sharedBytes, clusterBlocks, maxGroups = Number.POSITIVE_INFINITY } = tuning;
+  const most = sharedBytes ?? profile.sharedBytes;
+  const shared = { ...profile, sharedBytes: most };
+  // The blocks of a cluster are neighbours in one dimension of a launch.
+  const blocks = Math.min(clusterBlocks ?? cluster?.blocks ?? 1, maxGroups);
+  if (!cluster || blocks === 1) return shared;
+  return { ...shared, cluster: { ...cluster, blocks, sharedBytes: Math.min(cluster.sharedBytes, most) } };
+}
+
+/** How kernels are written and launched differently; undefined where they are not. */
+export function compileOptions({ tuning: { maxGroups, streams, twiddles } }: Problem): CompileOptions | undefined {
+  if (maxGroups === undefined && streams === undefined && twiddles === undefined) return undefined;
+  return {
+    ...(maxGroups === undefined ? {} : { maxGroups }),
+    ...(streams === undefined ? {} : { streams }),
+    // Tables are no knob but the usual.
+    ...(twiddles === undefined ? {} : { computedRoots: true }),
+  };
+}
+
+/**
+ * Knobs that the device cannot follow: `device-limit` where more is asked for than it has, `unsupported-feature` for what it
+ * has nothing of.
+ */
+export function knobProblems(problem: Problem, backend: Backend): FftProblem[] {
+  const { tuning } = problem;
+  return [
+    ...missing(problem, backend),
+    ...misplaced(backend.profile, tuning),
+    ...excesses(backend.profile, tuning),
+    ...tooShort(problem).map((short): FftProblem => ({ code: 'invalid-field', ...short })),
+  ];
+}
+
+/** Several streams, exact sines. */
+function missing(
+  { precision, tuning }: Problem,
+  { kind, severalStreams, computesRoots, profile }: Backend,
+): FftProblem[] {
+  const { streams, twiddles } = tuning;
+  const refuse = (knob: keyof Tuning, why: string): FftProblem => {
+    const path = `tuning.${knob}`;
+    const message = `${path} cannot be followed by a device of kind ${kind}: ${why}.`;
+    return { code: 'unsupported-feature', path, message };
+  };
+  const problems: FftProblem[] = [];
+  if (streams !== undefined && !severalStreams) {
+    problems.push(refuse('streams', 'it submits to one queue; leave it out there, cuda and hip have streams'));
+  }
+  if (twiddles === 'computed' && !computesRoots) {
+    const why = "it has no sines that are exact enough; use 'table' there, cuda, hip and opencl compute them";
+    problems.push(refuse('twiddles', why));
+  }
+  if (twiddles === 'computed' && computesRoots && isInPairs(precision, profile)) {
+    problems.push(refuse('twiddles', `its sines are not as exact as numbers in '${precision}' precision; use 'table'`));
+  }
+  return problems;
+}
+
+/** What the planner decides differently; the rest is the profile's numbers. */
+function plannerTuning({ groupedBatch, uploadSwitch, ...tuning }: Tuning): PlannerTuning {
+  const { threads, halfThreads, performBandwidthBoost, considerAllAxesStrided } = tuning;
+  const { registerBoost, registerBoost4Step, registerBoostNonPow2, bluestein, rader } = tuning;
+  return {
+    ...(threads === undefined ? {} : { threads }),
+    ...(halfThreads === undefined ? {} : { halfThreads }),
+    ...(performBandwidthBoost === undefined ? {} : { performBandwidthBoost }),
+    ...(considerAllAxesStrided === undefined ? {} : { considerAllAxesStrided }),
+    ...(registerBoost === undefined ? {} : { registerBoost }),
+    ...(registerBoost4Step === undefined ? {} : { registerBoost4Step }),
+    ...(registerBoostNonPow2 === undefined ? {} : { registerBoostNonPow2 }),
+    ...(bluestein === undefined ? {} : { bluestein: bluestein as NonNullable<PlannerTuning['bluestein']> }),
+    ...(rader === undefined ? {} : { rader: rader as NonNullable<PlannerTuning['rader']> }),
+    // The normal form of a problem has lists and numbers only.
+    ...(groupedBatch === undefined ? {} : { groupedBatch: groupedBatch as readonly number[] }),
+    ...(uploadSwitch === undefined ? {} : { uploadSwitch: uploadSwitch as { two?: number; three?: number } }),
+  };
+}
+
+function misplaced({ name, lockstep, doubleBuffered }: DeviceProfile, tuning: Tuning): FftProblem[] {
+  const refuse = (knob: keyof Tuning, why: string): FftProblem => {
+    const path = `tuning.${knob}`;
+    return { code: 'unsupported-feature', path, message: `${path} ${why}; leave it out there.` };
+  };
+  if (lockstep === 'vector') {
+    const why = `is about threads of a group, and ${name} computes with vectors`;
+    return FOR_THREADS.filter((knob) => tuning[knob] !== undefined).map((knob) => refuse(knob, why));
+  }
+  const boosts = (['registerBoost', 'registerBoost4Step'] as const).filter((knob) => (tuning[knob] ?? 1) > 1);
+  const why = `is more than 1, but ${name} keeps nothing in registers over a barrier`;
+  return doubleBuffered ? boosts.map((knob) => refuse(knob, why)) : [];
+}
+
+function excesses(profile: DeviceProfile, tuning: Tuning): FftProblem[] {
+  const { name, lockstep, sharedBytes, maxThreads, lockstepBytes, cluster } = profile;
+  const threads = lockstep === 'threads' ? { maxThreads, warpSize: lockstepBytes / LANE_BYTES } : {};
+  const most = { sharedBytes, clusterBlocks: cluster?.blocks ?? 1, ...threads };
+  return Object.entries(most).flatMap(([knob, has]): FftProblem[] => {
+    const asked = tuning[knob as keyof typeof most];
+    if (asked === undefined || asked <= has) return [];
+    const path = `tuning.${knob}`;
+    return [{ code: 'device-limit', path, message: `${path} is ${asked}, but ${name} has ${has}.` }];
+  });
+}
+
+/**
+ * Plans one direction.
+ * @param splits of the axes, where they have been chosen; else the cheapest.
+ * @throws FftError `device-limit` where no decomposition fits the profile
+ */
+export function planTuned(
+  problem: Problem,
+  direction: Direction,
+  profile: DeviceProfile,
+  throughWork: boolean,
+  splits?: Splits,
+): DirectionPlan {
+  const tuned = tunedProfile(profile, problem);
+  return fitting(tuned, () =>
+    planDirection(problem, direction, targetOf(tuned, problem.precision), throughWork, splits),
+  );
+}
+
+/** The plans of a convolution. @throws FftError as `planTuned`, `unsupported-length` */
+export function planTunedConvolution(problem: Problem, profile: DeviceProfile, throughWork: boolean): ConvolutionPlan {
+  const tuned = tunedProfile(profile, problem);
+  return fitting(tuned, () => planConvolution(problem, targetOf(tuned, problem.precision), throughWork));
+}
+
+/**
+ * The cheapest ways to split the axes of a problem, at most so many.
+ * @throws FftError as `planTuned`
+ */
+export function rankTuned(problem: Problem, profile: DeviceProfile, most: number): Candidate[] {
+  const tuned = tunedProfile(profile, problem);
+  return fitting(tuned, () => rankSplits(problem, targetOf(tuned, problem.precision), most));
+}
+
+function fitting<T>({ sharedBytes, coalescedBytes }: DeviceProfile, plan: () => T): T {
+  try {
+    return plan();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new FftError(
+      'device-limit',
+      `No plan fits ${sharedBytes} bytes of shared memory in runs of ${coalescedBytes}: ${cause.message}. ` +
+        'More shared memory or shorter runs would do.',
+      { path: 'tuning', cause },
+    );
+  }
+}

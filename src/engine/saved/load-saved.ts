@@ -1,0 +1,89 @@
+/** Plans from what `saved.ts` has written. */
+import type { Backend } from '../../devices/device.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
+import { type Target, targetOf } from '../../plan/device/target.ts';
+import { type DirectionPlan, planDirection } from '../../plan/planner.ts';
+import type { Splits } from '../../plan/schemes/splits.ts';
+import { show } from '../../problem/errors.ts';
+import { type Direction, FftError, type Problem } from '../../problem/index.ts';
+import { tunedProfile } from '../programs/tuning.ts';
+import { version } from '../programs/version.ts';
+import { checksum, FORMAT, type Saved } from './saved.ts';
+
+/** Characters that no saved plan comes near. */
+const MOST_CHARACTERS = 2 ** 20;
+
+/** The plan of a direction; through `work` or not. */
+export type PlanOf = (direction: Direction, throughWork: boolean) => DirectionPlan;
+
+/**
+ * Plans of a saved text. They are all split alike, those through `work`, which are made when they are asked for, too.
+ * @throws FftError `invalid-saved-plan` when the text is not a plan for this problem on this device.
+ */
+export function loadPlans(text: string, problem: Problem, backend: Backend): PlanOf {
+  try {
+    return parsed(text, problem, backend);
+  } catch (cause) {
+    if (cause instanceof FftError) throw cause;
+    // No JSON, or so deep that a stack does not hold it.
+    return refuse('The saved plan is not the text that plan.serialize() gave', cause);
+  }
+}
+
+function refuse(why: string, cause?: unknown): never {
+  throw new FftError('invalid-saved-plan', `${why}; plan without 'from' and serialize again.`, { cause });
+}
+
+function parsed(text: string, problem: Problem, backend: Backend): PlanOf {
+  if (typeof text !== 'string') refuse(`The saved plan is ${show(text)}, no text`);
+  if (text.length > MOST_CHARACTERS) refuse(`The saved plan has ${text.length} characters, more than any has`);
+  const saved = JSON.parse(text) as Saved;
+  if (saved?.format !== FORMAT) refuse(`The saved plan has format ${show(saved?.format)}, not ${FORMAT}`);
+  if (saved.version !== version) refuse(`The saved plan is of omnifft ${show(saved.version)}, this is ${version}`);
+  if (JSON.stringify(saved.problem) !== JSON.stringify(problem)) refuse('The saved plan is for another problem');
+  if (JSON.stringify(saved.profile) !== JSON.stringify(backend.profile)) {
+    refuse(`The saved plan is for another device (${differing(saved.profile, backend.profile)})`);
+  }
+  if (saved.checksum !== checksum(saved.splits)) refuse('The saved plan is damaged or was edited');
+  return derived(saved.splits, problem, targetOf(tunedProfile(backend.profile, problem), problem.precision));
+}
+
+/** The plans that follow from how axes are split; splits that the planner could not have made are refused. */
+function derived(splits: unknown, problem: Problem, target: Target): PlanOf {
+  if (!isSplits(splits, problem)) return refuse('The saved plan does not say how axes are split');
+  const plans = new Map<string, DirectionPlan>();
+  const planOf: PlanOf = (direction, throughWork) => {
+    const key = `${direction}${throughWork}`;
+    let plan = plans.get(key);
+    if (!plan) plans.set(key, (plan = planDirection(problem, direction, target, throughWork, splits)));
+    return plan;
+  };
+  try {
+    for (const direction of problem.directions === 'both' ? (['forward', 'inverse'] as const) : [problem.directions]) {
+      planOf(direction, false);
+    }
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    refuse(`The saved plan cannot be used: ${cause.message}`, cause);
+  }
+  return planOf;
+}
+
+/** Whether a value looks like splits; the planner sees to what they say. */
+function isSplits(value: unknown, { size }: Problem): value is Splits {
+  const { shared, axes } = (value ?? {}) as { readonly [F in keyof Splits]: unknown };
+  const isObject = (one: unknown) => typeof one === 'object' && one !== null;
+  const schemes =
+    Array.isArray(axes) && axes.length === size.length && axes.every((one) => one === null || isObject(one));
+  return schemes && (shared === undefined || isObject(shared));
+}
+
+/** Which entries of two profiles are not the same. */
+function differing(saved: unknown, here: DeviceProfile): string {
+  const there = (typeof saved === 'object' && saved !== null ? saved : {}) as Readonly<Record<string, unknown>>;
+  const names = new Set([...Object.keys(there), ...Object.keys(here)]);
+  const others = [...names].filter(
+    (name) => JSON.stringify(there[name]) !== JSON.stringify(here[name as keyof DeviceProfile]),
+  );
+  return others.length > 0 ? `its profile differs in ${others.join(', ')}` : 'its profile is written in another order';
+}
