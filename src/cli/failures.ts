@@ -4,7 +4,6 @@
  */
 
 import { FftError, type FftProblem } from '../problem/index.ts';
-import { inCommands } from './words.ts';
 
 /** Whether `--json` is among what was written on the command line. */
 export function wantsJson(args: readonly string[]): boolean {
@@ -40,4 +39,41 @@ function failureOf(error: unknown): Pick<FftError, 'code' | 'message' | 'problem
 
 function oneLine(text: string): string {
   return text.trim().replace(/\s*\n\s*/g, ' ');
+}
+
+// Messages of the library are put into the words of the command line: commands and options instead of calls.
+
+/** What a call is on the command line. */
+const COMMANDS: readonly (readonly [RegExp, string])[] = [
+  [/listDevices\(\)/g, '`omnifft devices`'],
+  [/openDevice\('([\w-]+)'(?:, \{[^}]*\})?\)/g, '--device $1'],
+  [/openDevice\(\)/g, '--device'],
+  [/\{ truncated: 'accept' \}/g, '--truncated accept'],
+];
+
+/** A message without calls. */
+export function inCommands(message: string): string {
+  return COMMANDS.reduce((text, [call, command]) => text.replace(call, command), message);
+}
+
+/**
+ * Runs what is told the values of some options under the same names, and calls them as the command line does if it
+ * complains of one.
+ *
+ * @param names `size` for `--size`
+ * @throws FftError whatever `run` throws, in these words
+ */
+export async function withOptionNames<T>(names: readonly string[], run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof FftError)) throw error;
+    // Where an option has only one value, it is no list either.
+    const name = new RegExp(`^(${names.join('|')})(\\[0\\])?(?=\\s|$)`);
+    const renamed = (text: string) => text.replace(name, '--$1');
+    const problems = error.problems.map(({ code, message, path }) => ({
+      ...{ code, message: renamed(message), path: renamed(path) },
+    }));
+    throw new FftError(error.code, renamed(error.message), { problems, cause: error });
+  }
 }

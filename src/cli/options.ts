@@ -19,7 +19,7 @@ import {
 } from '../index.ts';
 import { show } from '../problem/errors.ts';
 import { lengthsAlone } from '../problem/index.ts';
-import { withOptionNames } from './words.ts';
+import { withOptionNames } from './failures.ts';
 
 export interface DeviceFlags {
   readonly device: string;

@@ -1,11 +1,13 @@
 /**
- * A pass over phases: what looks at the neighbouring lane of a vector becomes what an item computes by itself, the neighbour's value
- * from what the neighbour reads. For devices whose items know nothing of one another, and for loops that fill no vector.
+ * Passes that remove exchanges between the lanes of a vector. An item then computes the neighbouring lane's value itself, from what the
+ * neighbour reads. Devices whose items cannot see one another need this, and so do loops that fill no vector.
  */
+
 import {
   add,
   Expressions,
   type Index,
+  type Kernel,
   mod,
   type Phase,
   type Real,
@@ -69,4 +71,20 @@ function values(x: Expressions, part: Index, at: Substitution, other: (node: Rea
     return known;
   };
   return { made, make };
+}
+
+/** A kernel for vectors as a kernel for threads; the same object if nothing in it depends on vectors. */
+export function forThreads(kernel: Kernel): Kernel {
+  const phases = kernel.phases.map(ofThreads);
+  return phases.every((phase, n) => phase === kernel.phases[n]) ? kernel : { ...kernel, phases };
+}
+
+/**
+ * In a phase in place, the items of a vector load together before any of them stores. On threads these items run apart, so all
+ * items of the phase load first.
+ */
+function ofThreads(phase: Phase): Phase {
+  const single = itemwise(phase);
+  const { inPlace = 1, ...others } = single;
+  return inPlace > 1 ? { ...others, readsFirst: true } : single;
 }

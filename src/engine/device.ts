@@ -24,8 +24,7 @@ import {
   tensorSpan,
 } from '../problem/index.ts';
 import { storages } from '../problem/problem.ts';
-import { asyncDispose, dispose } from './arguments/dispose.ts';
-import { DeviceMemory, typeOfArrays } from './arguments/memory.ts';
+import { asyncDispose, DeviceMemory, dispose, typeOfArrays } from './arguments/memory.ts';
 import { noteDevice, readOptions } from './arguments/options.ts';
 import { convolutionFacts } from './arguments/prepared-kernels.ts';
 import { pendingCallsOf } from './calls/call-hazards.ts';

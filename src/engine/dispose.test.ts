@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { planCzt } from '../signal/index.ts';
 import { StftStream } from '../signal/sync.ts';
-import { asyncDispose, dispose } from './arguments/dispose.ts';
+import { asyncDispose, dispose } from './arguments/memory.ts';
 import { openDevice, openProfile } from './index.ts';
 
 const destroyed = expect.objectContaining({ code: 'destroyed' });

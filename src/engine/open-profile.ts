@@ -6,7 +6,7 @@ import type { OfflineLanguage } from '../devices/offline/index.ts';
 import type { ProfileName } from '../devices/profiles/names.ts';
 import type { DeviceProfile } from '../plan/device/profile.ts';
 import type { Checked, ProblemInput, ProblemLike } from '../problem/index.ts';
-import type { asyncDispose, dispose } from './arguments/dispose.ts';
+import type { asyncDispose, dispose } from './arguments/memory.ts';
 import type { Device, PlanOptions } from './device.ts';
 import type { Plan } from './plan.ts';
 import type { PlanTypesFor } from './plan-types.ts';

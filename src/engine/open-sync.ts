@@ -1,5 +1,9 @@
-/** Opening a device without waiting. A file of its own: see devices/sync.ts. */
-import { openBackendSync } from '../devices/sync.ts';
+/**
+ * Opening the CPU, the one kind of device that opens without waiting. This is a file of its own because whoever imports it loads the
+ * CPU's code at once, while `open.ts` loads only the device that is asked for.
+ */
+
+import { openCpuBackend } from '../devices/cpu/backend.ts';
 import { readOptions } from './arguments/options.ts';
 import { Device } from './device.ts';
 import { provideGroups } from './lazy/lazy-modules.ts';
@@ -13,5 +17,5 @@ import { allAtOnce } from './lazy/lazy-tables.ts';
 export function openCpuSync(options: Readonly<Record<string, never>> = {}): Device {
   readOptions(options, { works: [] }, 'openCpuSync');
   provideGroups(allAtOnce);
-  return new Device(openBackendSync());
+  return new Device(openCpuBackend({ threads: 1 }));
 }

@@ -3,13 +3,12 @@
  */
 
 import type { CompiledKernel } from '../devices/device.ts';
-import { unorderedPlace } from '../numeric/digits.ts';
+import { unorderedPlace } from '../numeric/primes.ts';
 import type { PlanTask } from '../plan/planner.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, elementBytes, FftError, type Side, tensorShape, tensorSpan } from '../problem/index.ts';
 import type { ComplexData } from './arguments/arguments.ts';
-import { dispose } from './arguments/dispose.ts';
-import type { DeviceMemory } from './arguments/memory.ts';
+import { type DeviceMemory, dispose } from './arguments/memory.ts';
 import type { CallOptions } from './arguments/operands.ts';
 import { noteKernel } from './arguments/prepared-kernels.ts';
 import { type EnqueueOptions, enqueue } from './calls/enqueue.ts';

@@ -24,9 +24,9 @@ import {
   type ViewMap,
 } from '../ir/index.ts';
 import { chirp, chirpSpectrum, type Rounding } from '../numeric/chirp.ts';
-import { unorderedPlace } from '../numeric/digits.ts';
 import { cosTurn, neg, sinTurn } from '../numeric/exact.ts';
 import { rootSpectrum } from '../numeric/powers.ts';
+import { unorderedPlace } from '../numeric/primes.ts';
 import type { ChirpReach, Factors, KernelFactors, PassesStep, PointwiseStep } from '../plan/tree/leaf.ts';
 import { roundingOf } from './number-types.ts';
 import { type Coordinates, placeOf } from './places.ts';

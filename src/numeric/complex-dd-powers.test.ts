@@ -9,8 +9,7 @@ import {
   squarePowers,
   turnComplexDd,
 } from './complex-dd-powers.ts';
-import { type Exact, exact, mul, sub, toNumber } from './exact.ts';
-import { fraction, minus, over } from './fraction.ts';
+import { type Exact, exact, fraction, minus, mul, over, sub, toNumber } from './exact.ts';
 
 const random = randomFor('src/numeric/spiral');
 

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { seedFor } from '../../test/support/random.ts';
-import { parseDescriptor } from './descriptor.ts';
+import { lengthsAlone, parseDescriptor } from './descriptor.ts';
 import { formatDescriptor } from './descriptor-format.ts';
 import { FftError } from './errors.ts';
 import { defaultStrides } from './layout.ts';
-import { lengthsAlone } from './lengths-alone.ts';
 import { normalizeProblem, resolveProblem } from './normalize.ts';
 import type { ProblemInput } from './problem.ts';
 

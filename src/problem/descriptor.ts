@@ -12,7 +12,6 @@
 
 import type { ParsedDescriptor } from './arrays.ts';
 import { FftError, show } from './errors.ts';
-import { lengthsAlone } from './lengths-alone.ts';
 import type { AnyProblemInput, Side } from './problem.ts';
 
 /** The grammar's limit on transformed axes. */
@@ -147,4 +146,15 @@ class Parser {
 /** Which side of a problem a transform reads and which it writes. */
 export function sidesOf(directions: AnyProblemInput['directions']): { reading: Side; writing: Side } {
   return directions === 'inverse' ? { reading: 'output', writing: 'input' } : { reading: 'input', writing: 'output' };
+}
+
+const LENGTHS = /^(\d+(?:\s*[x×]\s*\d+)*)(?:\s*\*\s*(\d+))?$/;
+
+/**
+ * Reads `1024`, `256x256`, `64 x 64 * 10`: complex numbers in single precision.
+ * @returns undefined for any other text; whether it is a good problem is not judged
+ */
+export function lengthsAlone(text: string): Pick<AnyProblemInput, 'size' | 'batches'> | undefined {
+  const [, size, batches = '1'] = LENGTHS.exec(text.trim()) ?? [];
+  return size === undefined ? undefined : { size: size.split(/[x×]/).map(Number), batches: Number(batches) };
 }

@@ -37,7 +37,7 @@ export {
   loadedArrays,
 } from './callbacks.ts';
 export { entriesOf, resultSide } from './convolution.ts';
-export { parseDescriptor } from './descriptor.ts';
+export { lengthsAlone, parseDescriptor } from './descriptor.ts';
 export { formatDescriptor } from './descriptor-format.ts';
 export type { Direction, Directions } from './directions.ts';
 export { copyElements, type ElementRuns, elementRuns } from './elements.ts';
@@ -62,7 +62,6 @@ export {
   withoutCallbacks,
   wordsOf,
 } from './layout.ts';
-export { lengthsAlone } from './lengths-alone.ts';
 export { normalizeProblem } from './normalize.ts';
 export type {
   AnyProblemInput,

@@ -1,9 +1,8 @@
 /** The knobs `bluestein` and `rader`: how lengths with large primes are transformed. */
 import { primeFactors } from '../numeric/primes.ts';
 import { show } from './errors.ts';
-import type { FieldReader } from './fields.ts';
+import { count, type FieldReader, within } from './fields.ts';
 import type { Problem, Tuning } from './problem.ts';
-import { count, within } from './readings.ts';
 import { isRecord } from './snapshot.ts';
 
 /** The largest prime that a padded length may have. */

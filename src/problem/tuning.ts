@@ -4,9 +4,8 @@
  */
 
 import { show } from './errors.ts';
-import type { FieldReader } from './fields.ts';
+import { count, type FieldReader, type KnobReading, power, span, within } from './fields.ts';
 import type { Tuning } from './problem.ts';
-import { count, type KnobReading, power, span, within } from './readings.ts';
 import { readBluestein, readRader } from './scheme-knobs.ts';
 import { isRecord, type RawRecord } from './snapshot.ts';
 

@@ -4,7 +4,7 @@ import { relativeError } from '../../test/support/accuracy.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { type DeviceMemory, openDevice } from '../index.ts';
 import type { NumpyArray } from '../numpy/index.ts';
-import { blockLength } from './block-length.ts';
+import { blockLength } from './convolve.ts';
 import { correlate, correlationLags, fftconvolve, hilbert, oaconvolve } from './index.ts';
 
 const random = randomFor('src/signal/convolve');

@@ -1,5 +1,6 @@
 /** Convolution and correlation, as `scipy.signal.fftconvolve`, `oaconvolve` and `correlate`. */
 import { readOptions } from '../engine/arguments/options.ts';
+import { nextFastLength } from '../engine/fast-length.ts';
 import {
   type ArrayInput,
   asArray,
@@ -12,7 +13,6 @@ import {
 import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { excerpt, FftError } from '../problem/errors.ts';
-import { blockLength } from './block-length.ts';
 import { checkWord } from './check.ts';
 import { overAxes } from './convolve-axes.ts';
 import { type BlockCut, type ConvolvedArrays, convolved, type Region } from './overlap-save.ts';
@@ -191,4 +191,22 @@ export function reversed({ data, shape, dtype }: NumpyArray): NumpyArray {
     reversed[k + 1] = -im;
   }
   return { data: reversed, shape, dtype };
+}
+
+/**
+ * Samples of a block, for a signal and a kernel of these lengths. A transform of L points takes about L · log₂ L steps, and
+ * brings L − kernel + 1 samples further: of all powers of two, and one block for everything, that which takes the fewest
+ * steps for the whole signal.
+ */
+export function blockLength(signal: number, kernel: number): number {
+  const costOf = (points: number) => points * Math.log2(2 * points);
+  let best = signal;
+  let least = costOf(nextFastLength(signal + kernel - 1));
+  for (let points = 2; points < 2 * (signal + kernel); points *= 2) {
+    const step = points - kernel + 1;
+    if (step < 1 || step >= signal) continue;
+    const cost = Math.ceil(signal / step) * costOf(points);
+    if (cost < least) [best, least] = [step, cost];
+  }
+  return best;
 }

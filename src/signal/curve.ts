@@ -13,7 +13,7 @@ import {
   squarePowers,
   turnComplexDd,
 } from '../numeric/complex-dd-powers.ts';
-import { type Fraction, fraction, minus, over } from '../numeric/fraction.ts';
+import { type Fraction, fraction, minus, over } from '../numeric/exact.ts';
 import { type ComplexArray, fitting } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
 import { isRecord, snapshot } from '../problem/snapshot.ts';

@@ -1,5 +1,5 @@
 /** Chirp z-transforms that are kept and called many times, as SciPy's `CZT` and `ZoomFFT`. */
-import { dispose } from '../engine/arguments/dispose.ts';
+import { dispose } from '../engine/arguments/memory.ts';
 import { readOptions } from '../engine/arguments/options.ts';
 import type { ArrayInput, ComplexArray } from '../numpy/array.ts';
 import { checkLength } from '../numpy/axes.ts';

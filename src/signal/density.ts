@@ -6,10 +6,12 @@ import { type ArrayInput, asArray, type NumpyArray, type ShapeOf, type Transform
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { excerpt, FftError } from '../problem/errors.ts';
 import { type Average, type Averager, averages, newAverager } from './averages.ts';
-import { checkWord } from './check.ts';
+import { checkInteger, checkWord } from './check.ts';
+import type { Trend } from './detrend.ts';
 import type { Floats } from './floats.ts';
 import { binsOf, type FrameSpec, type FrameTransform, withFrames } from './frames.ts';
 import { type Lines, linesOf, newLines, readLine, writeLine } from './lines.ts';
+import { eachPlane } from './planes.ts';
 import {
   framesIn,
   frequenciesOf,
@@ -20,7 +22,6 @@ import {
   type SegmentOptions,
   type Segments,
 } from './segments.ts';
-import type { Trend } from './trend.ts';
 
 export interface CoherenceOptions extends SegmentOptions, DeviceChoice {
   /** What is taken off each frame; default `constant`, its mean. */
@@ -230,4 +231,33 @@ function realParts(lines: Lines): NumpyArray {
   const { array } = newLines(lines, lines.n, false);
   for (let k = 0; k < array.data.length; k++) array.data[k] = lines.array.data[2 * k]!;
   return array;
+}
+
+export interface PeriodogramOptions
+  extends Omit<WelchOptions, 'nperseg' | 'noverlap' | 'average' | 'nfft'>,
+    DeviceChoice {
+  /** Length of the transform; default that of the signal, which is cut off or filled up with zeros. */
+  readonly nfft?: number | undefined;
+}
+
+const WORKS = ['fs', 'window', 'windowOptions', 'nfft', 'detrend', 'returnOnesided', 'scaling', 'axis', 'device'];
+
+/**
+ * Power spectral density by one transform of all samples, in units² per hertz (or units² with `scaling: 'spectrum'`): as exact in frequency as can be,
+ * and as noisy. Options, defaults (a window of ones, the mean taken off) and results are those of `scipy.signal.periodogram`.
+ *
+ * @param x real or complex, of any shape; it must stay as it is until the promise resolves
+ * @throws FftError (as a rejection) as `welch`
+ */
+export async function periodogram<X extends ArrayInput>(x: X, options: PeriodogramOptions = {}): Promise<Density<X>> {
+  const { nfft, window = 'boxcar', ...own } = readOptions(options, { works: WORKS }, 'periodogram', SEGMENT_LEVELS);
+  const array = asArray(x);
+  const lines = linesOf(array, own.axis ?? -1);
+  const length = nfft === undefined ? lines.n : checkInteger('nfft', nfft, 1);
+  const nperseg = Math.min(length, lines.n);
+  const cut =
+    nperseg === lines.n
+      ? array
+      : eachPlane(lines, nperseg, (source, target) => target.set(source.subarray(0, nperseg)));
+  return (await welch(cut, { ...own, window, nperseg, noverlap: 0, nfft: length })) as Density<X>;
 }

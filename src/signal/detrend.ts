@@ -3,10 +3,10 @@ import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, asArray } from '../numpy/array.ts';
 import { check, checkWord } from './check.ts';
 import { realsOf } from './coefficients.ts';
+import type { Floats } from './floats.ts';
 import type { Filtered } from './lfilter.ts';
 import { linesOf } from './lines.ts';
 import { eachPlane } from './planes.ts';
-import { fitTrend } from './trend.ts';
 
 export interface DetrendOptions {
   /** The axis of time; default −1. */
@@ -45,4 +45,36 @@ export function detrend<X extends ArrayInput>(x: X, options: DetrendOptions = {}
       for (let k = start; k < end; k++) target[k] = source[k]! - (level + slope * (k - start));
     }
   }) as Filtered<X>;
+}
+
+/** SciPy's `detrend`. */
+export type Trend = 'constant' | 'linear' | false;
+
+/**
+ * The straight line of least squares through every `step`-th of some samples; for a constant, one without slope.
+ *
+ * @param start of the first sample; there are `length` of them, `step` apart
+ * @param into gets the level at sample 0 and the slope from sample to sample
+ */
+export function fitTrend(
+  samples: Floats,
+  { start, length, step }: { readonly start: number; readonly length: number; readonly step: number },
+  trend: Trend,
+  into: Float64Array,
+): void {
+  into[0] = into[1] = 0;
+  if (trend === false) return;
+  const middle = (length - 1) / 2;
+  let sum = 0;
+  let moment = 0;
+  for (let k = 0; k < length; k++) {
+    const sample = samples[start + k * step]!;
+    sum += sample;
+    moment += (k - middle) * sample;
+  }
+  // The sum of (k − middle)² over all k.
+  const spread = (length * (length * length - 1)) / 12;
+  const slope = trend === 'linear' && length > 1 ? moment / spread : 0;
+  into[0] = sum / length - slope * middle;
+  into[1] = slope;
 }

@@ -6,9 +6,9 @@
  */
 import type { Device, Plan } from '../engine/index.ts';
 import type { ProblemInput } from '../problem/index.ts';
+import { fitTrend, type Trend } from './detrend.ts';
 import type { Floats } from './floats.ts';
 import { withPlan } from './plans.ts';
-import { fitTrend, type Trend } from './trend.ts';
 import { type Work, workOn } from './work.ts';
 
 /** Frames of a line, and how they are transformed. */

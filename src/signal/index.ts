@@ -28,6 +28,8 @@ export {
   coherence,
   csd,
   type Density,
+  type PeriodogramOptions,
+  periodogram,
   type WelchOptions,
   welch,
 } from './density.ts';
@@ -92,7 +94,6 @@ export {
   peakWidths,
   type Widths,
 } from './peak-shapes.ts';
-export { type PeriodogramOptions, periodogram } from './periodogram.ts';
 export { type Resampled, type ResampleOptions, resample } from './resample.ts';
 export { type ResamplePolyOptions, resamplePoly } from './resample-poly.ts';
 export { type SavgolCoeffsOptions, type SavgolMode, type SavgolOptions, savgolCoeffs, savgolFilter } from './savgol.ts';

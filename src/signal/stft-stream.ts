@@ -2,7 +2,7 @@
  * Short-time transforms of a signal that arrives bit by bit, without waiting: for audio threads, and for recordings that are
  * longer than memory.
  */
-import { dispose } from '../engine/arguments/dispose.ts';
+import { dispose } from '../engine/arguments/memory.ts';
 import { isDevice, readOptions } from '../engine/arguments/options.ts';
 import type { Device, Plan } from '../engine/index.ts';
 import { provideGroups } from '../engine/lazy/lazy-modules.ts';

@@ -6,6 +6,7 @@ import { type ArrayInput, asArray, type ShapeOf, type Transformed, zeros } from 
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { type Boundary, boundaries, extend } from './boundary.ts';
 import { check, checkWord } from './check.ts';
+import type { Trend } from './detrend.ts';
 import type { Floats } from './floats.ts';
 import { binsOf, type FrameSpec, withFrames } from './frames.ts';
 import { type Lines, linesOf, newLines, readLine } from './lines.ts';
@@ -21,7 +22,6 @@ import {
   type StftScaling,
   stftScalings,
 } from './segments.ts';
-import type { Trend } from './trend.ts';
 
 export interface StftOptions extends SegmentOptions, DeviceChoice {
   /** What is taken off each frame; default false, nothing. */

@@ -10,7 +10,6 @@
  * and side-lobe level", Proceedings of the IRE 34 (1946), for chebwin; J. F. Kaiser and R. W. Schafer, "On the use of the
  * I₀-sinh window for spectrum analysis", IEEE Transactions on Acoustics, Speech and Signal Processing 28 (1980).
  */
-import { besselI0 } from './bessel.ts';
 
 /** The value at an index from 0 to m − 1; m is at least 2. Mirror images are equal to the last bit. */
 export type Shape = (n: number) => number;
@@ -125,3 +124,18 @@ export const chebwin =
     const peak = values.reduce((a, b) => Math.max(a, b));
     return (n) => values[min(n, order - n)]! / peak;
   };
+
+/**
+ * I₀, the modified Bessel function of the first kind and order 0: the sum of (x²/4)^k / k!², whose terms are all positive,
+ * so that nothing cancels (Abramowitz and Stegun 9.6.12).
+ * @param x at most some 700 in modulus; beyond, the result is Infinity
+ */
+export function besselI0(x: number): number {
+  const square = (x * x) / 4;
+  let [sum, term] = [1, 1];
+  for (let k = 1; term > sum * 2 ** -56; k++) {
+    term *= square / (k * k);
+    sum += term;
+  }
+  return sum;
+}

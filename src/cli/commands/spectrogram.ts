@@ -4,17 +4,14 @@ import { basename } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FftError } from '../../index.ts';
 import { plainWindowNames, type WindowName } from '../../signal/window-kinds.ts';
-import { warn } from '../failures.ts';
+import { warn, withOptionNames } from '../failures.ts';
 import { checkOutput, report, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
 import { inputName, readWith } from '../inputs.ts';
 import { type DeviceFlags, outputPath, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
-import { captionOf } from '../picture/caption.ts';
-import { type ColourMap, colourMaps } from '../picture/colours.ts';
 import { type FrequencyScaleName, frequencyScales, LEAST_LOG_SIZE } from '../picture/frequency-scale.ts';
-import { LEAST_PIXELS, MOST_PIXELS } from '../picture/style.ts';
+import { type ColourMap, captionOf, colourMaps, LEAST_PIXELS, MOST_PIXELS } from '../picture/style.ts';
 import { secondsSinceStart, startProgress } from '../progress.ts';
-import { withOptionNames } from '../words.ts';
 
 interface SpectrogramFlags extends DeviceFlags {
   readonly output: string;

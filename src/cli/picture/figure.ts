@@ -3,11 +3,9 @@
  */
 
 import type { Spectrogram } from '../../signal/index.ts';
-import type { Caption } from './caption.ts';
-import { coloursOf } from './colours.ts';
 import { frequencyScale, type Tick, tickLabels } from './frequency-scale.ts';
 import type { LevelRange } from './heatmap.ts';
-import { type Layout, layoutOf, type PictureStyle } from './style.ts';
+import { type Caption, coloursOf, type Layout, layoutOf, type PictureStyle } from './style.ts';
 import { type Box, INK, MUTED, type TextStyle, text, widthOf } from './svg.ts';
 
 const TICK = 9;

@@ -3,9 +3,8 @@
  */
 
 import type { Spectrogram } from '../../signal/index.ts';
-import { coloursOf } from './colours.ts';
 import { frequencyScale } from './frequency-scale.ts';
-import type { PictureStyle } from './style.ts';
+import { coloursOf, type PictureStyle } from './style.ts';
 
 /** RGBA pixels, row by row from the top, 8 bits a channel. */
 export interface Pixels {

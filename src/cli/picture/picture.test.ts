@@ -2,12 +2,11 @@ import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
 import { randomFor } from '../../../test/support/random.ts';
 import type { Spectrogram } from '../../signal/index.ts';
-import { colourMaps, coloursOf } from './colours.ts';
 import { figure } from './figure.ts';
 import { frequencyScale, tickLabels } from './frequency-scale.ts';
 import { heatmap, levelRange } from './heatmap.ts';
 import { spectrogramPng } from './render.ts';
-import { LEAST_PIXELS, layoutOf } from './style.ts';
+import { colourMaps, coloursOf, LEAST_PIXELS, layoutOf } from './style.ts';
 
 const colours = coloursOf('magma');
 const { plot: PLOT, ...PICTURE } = layoutOf({});

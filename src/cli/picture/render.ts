@@ -8,10 +8,9 @@ import { createRequire } from 'node:module';
 import { encode } from 'fast-png';
 import { FftError } from '../../index.ts';
 import type { Spectrogram } from '../../signal/index.ts';
-import type { Caption } from './caption.ts';
 import { figure } from './figure.ts';
 import { heatmap, levelRange, type Pixels } from './heatmap.ts';
-import { layoutOf, type PictureStyle } from './style.ts';
+import { type Caption, layoutOf, type PictureStyle } from './style.ts';
 import { FONT } from './svg.ts';
 
 const require = createRequire(import.meta.url);

@@ -1,6 +1,16 @@
-/** How a spectrogram's picture is to look, and where things are in it. */
+/** How a spectrogram's picture looks: its caption, its colours, and where things are in it. */
 
-import type { ColourMap } from './colours.ts';
+import {
+  interpolateCividis,
+  interpolateGreys,
+  interpolateInferno,
+  interpolateMagma,
+  interpolatePlasma,
+  interpolateTurbo,
+  interpolateViridis,
+} from 'd3-scale-chromatic';
+import type { Recording, Spectrogram } from '../../signal/index.ts';
+import { digits } from '../format.ts';
 import type { FrequencyScaleName } from './frequency-scale.ts';
 import type { Box } from './svg.ts';
 
@@ -40,4 +50,47 @@ export function layoutOf({ width = 1600, height = 900 }: PictureStyle): Layout {
   };
   const bar = { x: plot.x + plot.width + 36, y: plot.y, width: 26, height: plot.height };
   return { width, height, plot, bar };
+}
+
+const maps = {
+  magma: interpolateMagma,
+  inferno: interpolateInferno,
+  plasma: interpolatePlasma,
+  viridis: interpolateViridis,
+  cividis: interpolateCividis,
+  turbo: interpolateTurbo,
+  greys: interpolateGreys,
+} as const;
+
+export type ColourMap = keyof typeof maps;
+export const colourMaps = Object.keys(maps) as ColourMap[];
+
+/**
+ * 256 colours as RGB bytes, from the lowest level to the highest. Of all but turbo the lightness grows evenly (of greys it
+ * falls, for paper), so that equal steps in decibels look equal, in grey and to colour-blind eyes too.
+ */
+export function coloursOf(map: ColourMap): Uint8Array {
+  return Uint8Array.from(Array.from({ length: 256 }, (_, step) => channelsOf(maps[map](step / 255))).flat());
+}
+
+/** `#rrggbb`, or `rgb(r, g, b)`. */
+function channelsOf(colour: string): number[] {
+  const hex = /^#(..)(..)(..)$/.exec(colour);
+  if (hex) return hex.slice(1).map((channel) => Number.parseInt(channel, 16));
+  return (colour.match(/\d+/g) ?? []).slice(0, 3).map(Number);
+}
+
+export interface Caption {
+  readonly title: string;
+  readonly subtitle: string;
+}
+
+/** A title, and below it what was recorded and how it was transformed. */
+export function captionOf(title: string, recording: Recording, { frames, size, hop, window }: Spectrogram): Caption {
+  const { sampleRate, channels, format } = recording;
+  const sound = `${format}, ${digits(sampleRate / 1000)} kHz${channels.length > 1 ? `, ${channels.length} channels` : ''}`;
+  return {
+    title,
+    subtitle: `${sound} · ${window} window of ${size} sample${size === 1 ? '' : 's'}, hop ${hop} · ${frames} transform${frames === 1 ? '' : 's'}`,
+  };
 }

@@ -13,12 +13,12 @@ import type { DeviceOptions, Overridden } from '../options.ts';
 import { cpuProfile } from '../profiles/cpu.ts';
 import { cpuAvailability, hasSeparateAdders } from './host.ts';
 import { CpuKernel } from './kernel.ts';
+import { Scratch } from './launch.ts';
 import { CpuAllocator, type CpuBuffer } from './memory.ts';
 import type { Pool } from './pool.ts';
 import { type CpuHost, CpuProgram, isWorthSharing } from './program.ts';
 import { DONE, immediately, Queue } from './queue.ts';
 import { hasRelaxedSimd, roundsOnce } from './relaxed.ts';
-import { Scratch } from './scratch.ts';
 import { beginWarmUp, warmUp } from './warmup.ts';
 
 /** Threads count the calling one; default, and at most: as many as the machine runs at once. */

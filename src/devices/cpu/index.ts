@@ -1,6 +1,6 @@
 /** The room's door: opening the CPU. */
+import { FftError } from '../../problem/errors.ts';
 import type { Backend } from '../device.ts';
-import { wrongOption } from '../wrong-option.ts';
 import { type CpuOptions, openCpuBackend } from './backend.ts';
 import { canShareMemory, MOST_THREADS, processorCount } from './host.ts';
 
@@ -18,7 +18,11 @@ export async function create(options: CpuOptions = {}): Promise<Backend> {
   const most = Math.min(await processorCount(), MOST_THREADS);
   const { threads = most } = options;
   if (!(Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS)) {
-    throw wrongOption('threads', `threads must be a whole number from 1 to ${MOST_THREADS}, but ${threads} was given.`);
+    throw new FftError(
+      'invalid-argument',
+      `threads must be a whole number from 1 to ${MOST_THREADS}, but ${threads} was given.`,
+      { path: 'threads' },
+    );
   }
   // More would only share the cores, and each takes its time to start and some megabytes.
   const count = canShareMemory() ? Math.min(threads, most) : 1;

@@ -3,7 +3,9 @@
  * argument list is built, nothing is allocated, and each count of pointers has a function of its own.
  */
 import { FftError } from '../../problem/errors.ts';
+import { COLOUR_STEP, PAGE } from './heap.ts';
 import type { KernelEntry } from './kernel.ts';
+import type { CpuAllocator, CpuBuffer } from './memory.ts';
 
 /** Where the calling thread's scratch lies now: it moves when a kernel needs more. */
 export interface ScratchPlace {
@@ -82,4 +84,36 @@ export function sequence(steps: readonly Sequenced[], chunks: number): GroupRunn
       for (const { launch, groups } of steps) launch(chunk * groups, (chunk + 1) * groups);
     }
   };
+}
+
+/**
+ * Memory for the arrays that a group shares: one region for each thread, used by one kernel after another. It grows to what
+ * the largest kernel needs and stays.
+ */
+export class Scratch implements ScratchPlace {
+  /** The calling thread's region; thread t has `address + t · stride`. */
+  address = 0;
+  stride = 0;
+  private readonly memory: CpuAllocator;
+  private readonly threads: number;
+  private buffer: CpuBuffer | undefined;
+  private bytes = 0;
+
+  constructor(memory: CpuAllocator, threads: number) {
+    this.memory = memory;
+    this.threads = threads;
+  }
+
+  /** @throws FftError `out-of-memory` */
+  reserve(bytes: number): void {
+    if (bytes <= this.bytes) return;
+    // The regions of two threads lie off each other's lines, and at unequal places of a page.
+    const stride = Math.ceil(bytes / PAGE) * PAGE + COLOUR_STEP;
+    const buffer = this.memory.allocate(stride * this.threads);
+    this.buffer?.free();
+    this.buffer = buffer;
+    this.bytes = bytes;
+    this.stride = stride;
+    this.address = buffer.address | 0;
+  }
 }

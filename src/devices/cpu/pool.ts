@@ -8,10 +8,9 @@
 import { FftError } from '../../problem/errors.ts';
 import { nodeModule } from './host.ts';
 import type { CpuKernel } from './kernel.ts';
-import { launchFailure } from './launch.ts';
+import { launchFailure, type Scratch } from './launch.ts';
 import { CONTROL_ADDRESS, type CpuAllocator } from './memory.ts';
 import { DONE } from './queue.ts';
-import type { Scratch } from './scratch.ts';
 import {
   CONTROL,
   JOINED_MASK,

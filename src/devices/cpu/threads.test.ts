@@ -8,9 +8,9 @@ import { randomFor, uniform } from '../../../test/support/random.ts';
 import type { Backend } from '../device.ts';
 import { create as createCpuBackend, openCpuBackend } from './index.ts';
 import { CpuKernel } from './kernel.ts';
+import { Scratch } from './launch.ts';
 import { CpuAllocator } from './memory.ts';
 import { Pool } from './pool.ts';
-import { Scratch } from './scratch.ts';
 
 const random = randomFor('cpu threads');
 /** Threads may be long in starting and ending on a busy machine. */

@@ -2,7 +2,6 @@ import { FftError, reasonOf, show } from '../../problem/errors.ts';
 import type { Availability, Backend } from '../device.ts';
 import { isHandle, type LibraryRequest, loadKoffi, openLibrary } from '../native/library.ts';
 import type { DeviceOptions, Overridden } from '../options.ts';
-import { wrongOption } from '../wrong-option.ts';
 import { DriverApi, type DriverWords } from './api.ts';
 import { CudaBackend } from './backend.ts';
 import { type CompilerNames, RuntimeCompiler } from './compiler.ts';
@@ -107,17 +106,23 @@ function chooseContext(api: DriverApi, wanted: number | undefined, context: bigi
 /** The number of the device that is wanted. */
 function checkOptions({ device, context, stream }: GpuOptions): number | undefined {
   if (device !== undefined && !(typeof device === 'number' && Number.isSafeInteger(device) && device >= 0)) {
-    throw wrongOption('device', `device is ${show(device)}; it must be a whole number from 0 up.`);
+    throw new FftError('invalid-argument', `device is ${show(device)}; it must be a whole number from 0 up.`, {
+      path: 'device',
+    });
   }
   for (const [path, handle] of [
     ['context', context],
     ['stream', stream],
   ] as const) {
     if (handle === undefined || isHandle(handle, 1n)) continue;
-    throw wrongOption(path, `${path} is ${show(handle)}; it must be a handle of the driver, a bigint.`);
+    throw new FftError('invalid-argument', `${path} is ${show(handle)}; it must be a handle of the driver, a bigint.`, {
+      path: path,
+    });
   }
   if (stream !== undefined && context === undefined) {
-    throw wrongOption('stream', 'A stream belongs to a context: give that as context, too.');
+    throw new FftError('invalid-argument', 'A stream belongs to a context: give that as context, too.', {
+      path: 'stream',
+    });
   }
   return device;
 }

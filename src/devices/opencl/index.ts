@@ -4,13 +4,13 @@
  */
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
+import { FftError } from '../../problem/errors.ts';
 import type { BoundStep } from '../common/program.ts';
 import type { Backend, CompileOptions } from '../device.ts';
 import { NativeBackend } from '../native/backend.ts';
 import type { Launches } from '../native/driver.ts';
 import { loadKoffi } from '../native/library.ts';
 import type { DeviceOptions, Overridden } from '../options.ts';
-import { wrongOption } from '../wrong-option.ts';
 import { type Handle, INFO, type OpenCl, openCl, requireHandle } from './api.ts';
 import { ClDriver } from './driver.ts';
 import { ClKernel } from './kernel.ts';
@@ -59,7 +59,9 @@ function place(cl: OpenCl, options: OpenClOptions): { chosen: ClDevice; context:
   refuseBoth('device', device, 'queue');
   const owner = cl.handle('queue', queue, INFO.queueContext);
   if (context !== undefined && context !== owner) {
-    throw wrongOption('context', 'context and queue do not belong together; leave context out.');
+    throw new FftError('invalid-argument', 'context and queue do not belong together; leave context out.', {
+      path: 'context',
+    });
   }
   const own = cl.handle('queue', queue, INFO.queueDevice);
   const chosen = choose(
@@ -74,7 +76,9 @@ function place(cl: OpenCl, options: OpenClOptions): { chosen: ClDevice; context:
 /** @throws FftError `invalid-argument` where an option is given that another one decides. */
 function refuseBoth(name: 'platform' | 'device', value: unknown, other: string): void {
   if (value === undefined) return;
-  throw wrongOption(name, `${name} and ${other} were given, but ${other} decides; leave ${name} out.`);
+  throw new FftError('invalid-argument', `${name} and ${other} were given, but ${other} decides; leave ${name} out.`, {
+    path: name,
+  });
 }
 
 class ClBackend extends NativeBackend<ClBuffer, ClKernel> {

@@ -1,7 +1,6 @@
 /** Which OpenCL device to take: the platforms and devices of the system, and what the caller asked for. */
 import { FftError, show } from '../../problem/errors.ts';
 import type { Availability } from '../device.ts';
-import { wrongOption } from '../wrong-option.ts';
 import { DEVICE_TYPE, type Handle, INFO, INSTALL, type OpenCl, openCl } from './api.ts';
 
 /** A device of the system. */
@@ -78,7 +77,9 @@ function fits(wanted: unknown, path: 'platform' | 'device', place: number, name:
   if (wanted === undefined) return true;
   if (typeof wanted === 'number' && Number.isInteger(wanted) && wanted >= 0) return wanted === place;
   if (typeof wanted === 'string' && wanted !== '') return name.toLowerCase().includes(wanted.toLowerCase());
-  throw wrongOption(path, `${path} is ${show(wanted)}; it takes a number from 0 up or part of a name.`);
+  throw new FftError('invalid-argument', `${path} is ${show(wanted)}; it takes a number from 0 up or part of a name.`, {
+    path: path,
+  });
 }
 
 /** What there is. The names of all devices, the one that would be chosen first. */

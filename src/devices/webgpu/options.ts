@@ -1,7 +1,6 @@
 /** What `openDevice('webgpu', …)` may be told. */
-import { show } from '../../problem/errors.ts';
+import { FftError, show } from '../../problem/errors.ts';
 import type { DeviceOptions, Overridden } from '../options.ts';
-import { wrongOption } from '../wrong-option.ts';
 
 export type WebGpuOptions = Pick<DeviceOptions, 'gpu' | 'adapter' | 'device' | 'powerPreference' | 'software'>;
 
@@ -27,14 +26,16 @@ export type Limits = Readonly<Record<(typeof limitNames)[number], number>>;
 export function checkWebGpuOptions({ gpu, adapter, device, powerPreference, software }: WebGpuOptions): void {
   const needs = (name: keyof WebGpuOptions, value: unknown, method: string, what: string) => {
     if (value === undefined || hasMethod(value, method)) return;
-    throw wrongOption(name, `${name} is no ${what}: it has no method ${method}.`);
+    throw new FftError('invalid-argument', `${name} is no ${what}: it has no method ${method}.`, { path: name });
   };
   needs('gpu', gpu, 'requestAdapter', 'GPU');
   needs('adapter', adapter, 'requestDevice', 'GPUAdapter');
   needs('device', device, 'createComputePipeline', 'GPUDevice');
   const one = (name: keyof WebGpuOptions, value: unknown, accepted: readonly unknown[]) => {
     if (value === undefined || accepted.includes(value)) return;
-    throw wrongOption(name, `${name} is ${show(value)}; choose one of ${accepted.join(', ')}.`);
+    throw new FftError('invalid-argument', `${name} is ${show(value)}; choose one of ${accepted.join(', ')}.`, {
+      path: name,
+    });
   };
   one('powerPreference', powerPreference, ['low-power', 'high-performance']);
   one('software', software, [true, false]);

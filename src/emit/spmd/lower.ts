@@ -16,6 +16,7 @@ import {
   type Var,
   variable,
 } from '../../ir/index.ts';
+import { forThreads } from '../lanes.ts';
 import { readBy, writtenBy } from './accesses.ts';
 import { type Grid, grid, groupsOf } from './grid.ts';
 import { inHalves } from './halves.ts';
@@ -25,7 +26,6 @@ import { placed } from './place.ts';
 import type { SpmdOptions, SpmdProgram } from './program.ts';
 import { computedRoots } from './root.ts';
 import { NameScope, Names } from './scope.ts';
-import { forThreads } from './threads.ts';
 import { apart, type Barrier, chain, type Statement } from './tree.ts';
 import { Item, PhaseValues } from './values.ts';
 

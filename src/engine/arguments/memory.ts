@@ -5,7 +5,23 @@ import type { DeviceBuffer, RealArray } from '../../devices/device.ts';
 import type { StorageType } from '../../ir/index.ts';
 import { FftError, type HostArray } from '../../problem/index.ts';
 import type { Storage } from '../../problem/problem.ts';
-import { dispose } from './dispose.ts';
+
+declare global {
+  interface SymbolConstructor {
+    // Declared exactly as TypeScript's `esnext.disposable` library declares them, so that both declarations agree.
+    readonly dispose: unique symbol;
+    readonly asyncDispose: unique symbol;
+  }
+}
+
+/**
+ * The symbol of the method that `using` calls at the end of a block. Engines without `using` lack the symbol; compilers then fall back
+ * to the registered symbol of the same name, and so do we.
+ */
+export const dispose: typeof Symbol.dispose = Symbol.dispose ?? (Symbol.for('Symbol.dispose') as never);
+/** The same for `await using`. */
+export const asyncDispose: typeof Symbol.asyncDispose =
+  Symbol.asyncDispose ?? (Symbol.for('Symbol.asyncDispose') as never);
 
 /** Memory of a device, from `device.alloc`; `A` is how its `array` shows it. */
 export class DeviceMemory<A extends HostArray = HostArray> {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { FftError } from '../problem/errors.ts';
-import { inCommands, withOptionNames } from './words.ts';
+import { inCommands, withOptionNames } from './failures.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 

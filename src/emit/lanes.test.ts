@@ -1,22 +1,22 @@
 /** Kernels that were made for vectors, on threads. */
 
 import { describe, expect, it } from 'vitest';
-import { vectorProfile } from '../../../test/support/devices.ts';
-import { interpret } from '../../../test/support/interpret.ts';
-import { planDirection } from '../../../test/support/planned.ts';
-import { randomFor, uniform } from '../../../test/support/random.ts';
-import { cpuProfile } from '../../devices/profiles/cpu.ts';
-import { namedProfiles } from '../../devices/profiles/index.ts';
-import { type Kernel, verify } from '../../ir/index.ts';
-import { buildKernel } from '../../kernels/index.ts';
-import type { DeviceProfile } from '../../plan/device/profile.ts';
-import { normalizeProblem, type ProblemInput } from '../../problem/index.ts';
-import { emitCuda } from '../cuda/index.ts';
-import { emitOpencl } from '../opencl/index.ts';
-import { emitWgsl } from '../wgsl/index.ts';
-import { forThreads } from './threads.ts';
+import { vectorProfile } from '../../test/support/devices.ts';
+import { interpret } from '../../test/support/interpret.ts';
+import { planDirection } from '../../test/support/planned.ts';
+import { randomFor, uniform } from '../../test/support/random.ts';
+import { cpuProfile } from '../devices/profiles/cpu.ts';
+import { namedProfiles } from '../devices/profiles/index.ts';
+import { type Kernel, verify } from '../ir/index.ts';
+import { buildKernel } from '../kernels/index.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
+import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
+import { emitCuda } from './cuda/index.ts';
+import { forThreads } from './lanes.ts';
+import { emitOpencl } from './opencl/index.ts';
+import { emitWgsl } from './wgsl/index.ts';
 
-const random = randomFor('emit/spmd/threads');
+const random = randomFor('emit/lanes');
 const kernelsOf = (input: ProblemInput, profile: DeviceProfile): Kernel[] =>
   planDirection(normalizeProblem(input), 'forward', profile, false).launches.map(({ leaf }) => buildKernel(leaf));
 
