@@ -12,6 +12,7 @@ import {
   type MeasureOptions,
   type Plan,
 } from '../index.ts';
+import { elementCount } from '../numpy/array.ts';
 import {
   elementBytes,
   elementKind,
@@ -54,9 +55,9 @@ const MOST_FILLED = 2 ** 20;
 /** @throws FftError of planning and measuring; with a peer also `device-unavailable` and `unsupported-feature` */
 export async function benchmark(device: Device, problem: PlannedProblem, peer?: PeerName): Promise<Measurement> {
   const direction = problem.directions === 'inverse' ? 'inverse' : 'forward';
-  const { points, length } = extent(problem);
+  const { points, length } = tensorExtent(problem);
   const operations = elementKind(problem, 'input') === 'real' ? 2.5 : 5;
-  const moved = bytesOf(problem, 'input') + bytesOf(problem, 'output');
+  const moved = sideBytes(problem, 'input') + sideBytes(problem, 'output');
   const copy = await copyTime(device, problem, moved / 2);
   const plan = await device.plan(problem);
   const memory: DeviceMemory[] = [];
@@ -65,12 +66,12 @@ export async function benchmark(device: Device, problem: PlannedProblem, peer?: 
     const input = allocate(device, plan, read, memory);
     const output = problem.placement === 'in-place' ? input : allocate(device, plan, written, memory);
     // In place only zeros stay finite, however often they are transformed.
-    await fill(device, problem, memory, problem.placement === 'in-place' ? 0 : 1);
+    await fillMemory(device, problem, memory, problem.placement === 'in-place' ? 0 : 1);
     const time = (repeats: number, of?: PeerName) =>
       plan.measure(direction, { input, output, repeats, ...(of === undefined ? {} : { peer: of }) });
     const subjects = [(repeats: number) => time(repeats)];
     if (peer !== undefined) subjects.push((repeats: number) => time(repeats, peer));
-    const [own, other] = await sample(subjects, BUDGET_MS);
+    const [own, other] = await sampleTimes(subjects, BUDGET_MS);
     const seconds = median(own!.times);
     const theirs = other && median(other.times);
     return {
@@ -104,7 +105,7 @@ function planCopy(device: Device, { precision }: Pick<PlannedProblem, 'precision
 }
 
 /** Writes numbers up to an amplitude, through a copy on the device: not every device lets the host see its memory. */
-export async function fill(
+export async function fillMemory(
   device: Device,
   problem: Pick<PlannedProblem, 'precision'>,
   memory: readonly DeviceMemory[],
@@ -149,8 +150,8 @@ export async function copyTime(
     const memory: DeviceMemory[] = [];
     try {
       const [input, output] = [allocate(device, plan, 'input', memory), allocate(device, plan, 'output', memory)];
-      await fill(device, problem, memory, 1);
-      const [result] = await sample([(repeats) => plan.measure('forward', { input, output, repeats })], BUDGET_MS);
+      await fillMemory(device, problem, memory, 1);
+      const [result] = await sampleTimes([(repeats) => plan.measure('forward', { input, output, repeats })], BUDGET_MS);
       return median(result!.times);
     } finally {
       for (const part of memory) part.free();
@@ -169,7 +170,7 @@ export async function copyTime(
  * @param budget milliseconds for each, at most, as far as the fewest samples leave a choice.
  * @returns of each subject the seconds of one run, ascending, and the runs in a sample.
  */
-export async function sample(
+export async function sampleTimes(
   subjects: readonly ((repeats: number) => Promise<number>)[],
   budget: number,
 ): Promise<{ times: number[]; repeats: number }[]> {
@@ -198,19 +199,15 @@ export function median(times: readonly number[]): number {
   return times[Math.floor(times.length / 2)]!;
 }
 
-function product(lengths: readonly number[]): number {
-  return lengths.reduce((total, length) => total * length, 1);
-}
-
 /** Bytes of the elements of one side. */
-export function bytesOf(problem: PlannedProblem, side: Side): number {
-  return product(tensorShape(problem, side)) * elementBytes(problem, side);
+export function sideBytes(problem: PlannedProblem, side: Side): number {
+  return elementCount(tensorShape(problem, side)) * elementBytes(problem, side);
 }
 
 /** Points of the whole tensor, and the length of one transform over all its axes. */
-export function extent(problem: PlannedProblem): { points: number; length: number } {
+export function tensorExtent(problem: PlannedProblem): { points: number; length: number } {
   return {
-    points: product(tensorShape(problem, 'input')),
-    length: product(problem.size.filter((_, axis) => !problem.omit[axis])),
+    points: elementCount(tensorShape(problem, 'input')),
+    length: elementCount(problem.size.filter((_, axis) => !problem.omit[axis])),
   };
 }

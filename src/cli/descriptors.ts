@@ -37,7 +37,7 @@ export function descriptorOf(path: string): number | undefined {
   try {
     const name = NAMES.exec(followLinks(path))?.[1];
     const descriptor = Number(name);
-    return name !== undefined && isSame(statSync(path), fstatSync(descriptor)) ? descriptor : undefined;
+    return name !== undefined && isSameFile(statSync(path), fstatSync(descriptor)) ? descriptor : undefined;
   } catch {
     return undefined;
   }
@@ -46,9 +46,9 @@ export function descriptorOf(path: string): number | undefined {
 /** Whether a path names the standard output, or a descriptor of the same file. */
 export function isStandardOutput(path: string): boolean {
   const descriptor = descriptorOf(path);
-  return descriptor !== undefined && isSame(fstatSync(descriptor), fstatSync(1));
+  return descriptor !== undefined && isSameFile(fstatSync(descriptor), fstatSync(1));
 }
 
-function isSame(one: Stats, other: Stats): boolean {
+function isSameFile(one: Stats, other: Stats): boolean {
   return one.dev === other.dev && one.ino === other.ino;
 }

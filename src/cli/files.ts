@@ -108,7 +108,7 @@ async function isWritable(path: string): Promise<boolean> {
 }
 
 /** Says what was done: beside the output, where that is the standard one. */
-export function report(output: string, text: string): void {
+export function reportDone(output: string, text: string): void {
   (isStandardOutput(output) ? console.error : console.log)(text);
 }
 

@@ -1,7 +1,7 @@
 /** Arrays that a device cannot hold as a whole. */
 
 import { FftError } from '../index.ts';
-import { isComplex, isSingle, type NumpyArray, product, zeros } from '../numpy/array.ts';
+import { elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../numpy/array.ts';
 
 /**
  * Transforms an array at once or, where that is too much for the device, in halves of its first axis, and in halves of
@@ -56,5 +56,5 @@ function isTooMuch(error: unknown): boolean {
 /** An array of as many rows like those of another one. */
 function emptyLike({ shape: [, ...others], dtype }: NumpyArray, rows: number): NumpyArray {
   const shape = [rows, ...others];
-  return { data: zeros(product(shape) * (isComplex(dtype) ? 2 : 1), isSingle(dtype)), shape, dtype };
+  return { data: floatZeros(elementCount(shape) * (isComplex(dtype) ? 2 : 1), isSingle(dtype)), shape, dtype };
 }

@@ -34,7 +34,7 @@ export const openableKinds = Object.keys(modules) as readonly OpenableKind[];
 export async function deviceModule(kind: DeviceKind): Promise<DeviceModule | undefined> {
   const load = (modules as Partial<Record<DeviceKind, Load>>)[kind];
   if (!load) return undefined;
-  const module = await load().catch((cause) => missing(kind, reasonOf(cause), cause));
+  const module = await load().catch((cause) => missingModule(kind, reasonOf(cause), cause));
   return {
     async availability(hardware) {
       try {
@@ -57,11 +57,11 @@ export async function deviceModule(kind: DeviceKind): Promise<DeviceModule | und
 function behindLibrary(title: string, load: Load): Load {
   return async () => {
     const reason = librariesForbidden();
-    return reason === undefined ? load() : missing(title, reason);
+    return reason === undefined ? load() : missingModule(title, reason);
   };
 }
 
-function missing(name: string, reason: string, cause?: unknown): DeviceModule {
+function missingModule(name: string, reason: string, cause?: unknown): DeviceModule {
   return {
     availability: () => ({ name, available: false, reason }),
     create: () => Promise.reject(unavailable(name, reason, cause)),

@@ -28,7 +28,7 @@ import { asyncDispose, DeviceMemory, dispose, typeOfArrays } from './arguments/m
 import { noteDevice, readOptions } from './arguments/options.ts';
 import { convolutionFacts } from './arguments/prepared-kernels.ts';
 import { pendingCallsOf } from './calls/call-hazards.ts';
-import { copied } from './explaining/explain.ts';
+import { deepCopy } from './explaining/explain.ts';
 import { lazyGroupsOf, loadGroups } from './lazy/lazy-modules.ts';
 import { candidateFacts, type MeasuredCandidates } from './measuring/candidates.ts';
 import { measureCandidates } from './measuring/trials.ts';
@@ -86,7 +86,7 @@ export class Device {
 
   /** What the planner knows about the device: a copy. */
   get profile(): DeviceProfile {
-    return copied(this.backend.profile);
+    return deepCopy(this.backend.profile);
   }
 
   /**

@@ -12,7 +12,7 @@ import { show } from '../problem/errors.ts';
 import { type Direction, FftError, type Problem, tensorShape } from '../problem/index.ts';
 import { factsOf, type SideFacts } from './arguments/arguments.ts';
 import { DeviceMemory, typeOfStorage } from './arguments/memory.ts';
-import { operandsOf } from './arguments/operands.ts';
+import { directionOperands } from './arguments/operands.ts';
 import { type ConvolutionFacts, convolutionFacts, readKernel } from './arguments/prepared-kernels.ts';
 import { Runner, type RunnerHost } from './calls/runner.ts';
 import type { CandidateList } from './measuring/candidates.ts';
@@ -195,7 +195,7 @@ export class PlanPrograms {
       ...this.hostWith(direction),
       read: direction === 'forward' ? this.facts.input : this.facts.output,
       written: direction === 'forward' ? this.facts.output : this.facts.input,
-      operands: operandsOf(this.problem, direction, this.host.backend.profile),
+      operands: directionOperands(this.problem, direction, this.host.backend.profile),
     };
   }
 

@@ -24,7 +24,7 @@ export function simplified(guard: Guard): Guard | undefined {
   for (const bound of guard) {
     const known = alwaysOrNever(bound);
     if (known === false) return undefined;
-    const key = boundKey(bound);
+    const key = indexBoundKey(bound);
     if (known === undefined && !seen.has(key)) kept.push(bound);
     seen.add(key);
   }
@@ -48,10 +48,10 @@ export function guardAt(guard: Guard, at: Substitution): Guard {
 
 /** Equal for equal guards. */
 export function guardKey(guard: Guard): string {
-  return guard.map(boundKey).join('&');
+  return guard.map(indexBoundKey).join('&');
 }
 
-function boundKey({ index, from, to, outside }: Bound): string {
+function indexBoundKey({ index, from, to, outside }: Bound): string {
   return `${outside ? '!' : ''}${from}:${to}:${indexKey(index)}`;
 }
 

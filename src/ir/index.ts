@@ -9,6 +9,7 @@ export {
   type Complex,
   countOperations,
   Expressions,
+  isZeroConstant,
   type LoadNode,
   mapOperands,
   operandsOf,

@@ -6,6 +6,7 @@
  * two addresses known?" and "by how much does this address move from one lane to the next?" are look-ups, and the
  * ranges make most divisions that views introduce disappear before anything is printed (design decision 4).
  */
+import { gcd } from '../numeric/primes.ts';
 import type { IntegerTable } from './arrays.ts';
 
 /** A run-time integer in [0, count). Identity is the object, the name is for people. */
@@ -68,12 +69,12 @@ export function index(value: IndexLike): Index {
 
 export function add(...values: IndexLike[]): Index {
   let sum = index(values[0]!);
-  for (let n = 1; n < values.length; n++) sum = plus(sum, index(values[n]!));
+  for (let n = 1; n < values.length; n++) sum = mergedTerms(sum, index(values[n]!));
   return sum;
 }
 
 /** Merges two sorted lists of terms. */
-function plus(a: Index, b: Index): Index {
+function mergedTerms(a: Index, b: Index): Index {
   const constant = a.constant + b.constant;
   if (b.terms.length === 0) return b.constant === 0 ? a : { constant, terms: a.terms };
   if (a.terms.length === 0) return a.constant === 0 ? b : { constant, terms: b.terms };
@@ -144,7 +145,7 @@ function largest(atom: Atom): number {
 }
 
 /** `value` = by · whole + rest, where the whole has every term that `by` divides: the whole. */
-function wholeOf({ constant, terms }: Index, by: number): Index {
+function quotientTerms({ constant, terms }: Index, by: number): Index {
   const divided = multiplesIn(terms, by, true);
   const whole = new Array<Term>(divided.length);
   for (let n = 0; n < whole.length; n++) whole[n] = { atom: divided[n]!.atom, factor: divided[n]!.factor / by };
@@ -152,7 +153,7 @@ function wholeOf({ constant, terms }: Index, by: number): Index {
 }
 
 /** The rest. */
-function restOf({ constant, terms }: Index, by: number): Index {
+function remainderTerms({ constant, terms }: Index, by: number): Index {
   return { constant: constant - Math.floor(constant / by) * by, terms: multiplesIn(terms, by, false) };
 }
 
@@ -175,15 +176,15 @@ function knownQuotient(value: Index, by: number): number | undefined {
 /** ⌊value / by⌋ for a known positive divisor. */
 export function div(value: IndexLike, by: number): Index {
   const all = index(value);
-  const rest = restOf(all, by);
+  const rest = remainderTerms(all, by);
   const below = periodsBelow(rest, by);
   const raised = below === 0 ? rest : { ...rest, constant: rest.constant + below * by };
-  return add(wholeOf(all, by), -below, knownQuotient(raised, by) ?? reduced('div', raised, by));
+  return add(quotientTerms(all, by), -below, knownQuotient(raised, by) ?? reduced('div', raised, by));
 }
 
 /** value − by · ⌊value / by⌋ for a known positive divisor. */
 export function mod(value: IndexLike, by: number): Index {
-  const least = restOf(index(value), by);
+  const least = remainderTerms(index(value), by);
   const rest = { ...least, constant: least.constant + periodsBelow(least, by) * by };
   const floor = knownQuotient(rest, by);
   return floor === undefined ? reduced('mod', rest, by) : add(rest, -floor * by);
@@ -199,9 +200,9 @@ function periodsBelow(value: Index, by: number): number {
 function reduced(kind: Quotient['kind'], of: Index, by: number): Index {
   let step = by;
   for (const { factor } of of.terms) step = gcd(step, Math.abs(factor));
-  if (step === 1) return quotient(kind, of, by);
-  const whole = quotient(kind, wholeOf(of, step), by / step);
-  return kind === 'div' ? whole : add(scale(whole, step), restOf(of, step).constant);
+  if (step === 1) return quotientAtom(kind, of, by);
+  const whole = quotientAtom(kind, quotientTerms(of, step), by / step);
+  return kind === 'div' ? whole : add(scale(whole, step), remainderTerms(of, step).constant);
 }
 
 /**
@@ -213,7 +214,7 @@ export function released(value: Index, of: Var): Index {
   for (const term of value.terms) {
     const { atom, factor } = term;
     const without = atom.kind === 'var' ? undefined : withoutIn(atom, of);
-    result = plus(result, without ? scale(without, factor) : { constant: 0, terms: [term] });
+    result = mergedTerms(result, without ? scale(without, factor) : { constant: 0, terms: [term] });
   }
   return result;
 }
@@ -226,15 +227,11 @@ function withoutIn(quotient: Quotient | Lookup, v: Var): Index | undefined {
     const own = atom === v || (atom.kind !== 'var' && dependsOn(atom.of, v));
     if (!own) step = gcd(step, Math.abs(factor));
   }
-  const rest = restOf(of, step);
+  const rest = remainderTerms(of, step);
   const [low, high] = range(rest);
   if (step === 1 || low < 0 || high >= step) return undefined;
-  const whole = wholeOf(of, step);
+  const whole = quotientTerms(of, step);
   return kind === 'div' ? div(whole, by / step) : add(scale(mod(whole, by / step), step), rest);
-}
-
-function gcd(a: number, b: number): number {
-  return b === 0 ? a : gcd(b, a % b);
 }
 
 const lookups = new WeakMap<IntegerTable, Map<string, Lookup>>();
@@ -254,7 +251,7 @@ export function lookup(table: IntegerTable, at: IndexLike): Index {
 const quotients = new WeakMap<Atom, Map<string, Quotient>>();
 
 /** Hash-consed, so that the same quotient is the same atom and cancels against itself. */
-function quotient(kind: 'div' | 'mod', of: Index, by: number): Index {
+function quotientAtom(kind: 'div' | 'mod', of: Index, by: number): Index {
   const anchor = of.terms[0]!.atom;
   let known = quotients.get(anchor);
   if (!known) quotients.set(anchor, (known = new Map()));
@@ -317,10 +314,10 @@ export class Substitution {
       if (replacement) {
         if (!added) kept = terms.slice(0, n);
         const scaled = scale(replacement, term.factor);
-        added = added ? plus(added, scaled) : scaled;
+        added = added ? mergedTerms(added, scaled) : scaled;
       } else if (added) kept.push(term);
     }
-    return added ? plus({ constant, terms: kept }, added) : value;
+    return added ? mergedTerms({ constant, terms: kept }, added) : value;
   }
 
   private replacement(atom: Atom): Index | undefined {

@@ -101,7 +101,7 @@ export interface Kernel {
 }
 
 /** The phases of a kernel; those that each slice goes through on its own stand together. */
-export function joined(phases: readonly Phase[]): Phase[][] {
+export function slicedPhases(phases: readonly Phase[]): Phase[][] {
   const runs: Phase[][] = [];
   phases.forEach((phase, n) => {
     if (n > 0 && phases[n - 1]!.exchange === 'slice') runs.at(-1)!.push(phase);

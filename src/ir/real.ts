@@ -151,7 +151,7 @@ export class Expressions {
 
   private operation(op: BinaryOp, a: Real, b: Real): Real {
     const made = this.operations[op];
-    const key = pairOf(a, b);
+    const key = pairKey(a, b);
     let node = made.get(key);
     if (!node) made.set(key, (node = { op, id: this.nextId++, a, b }));
     return node;
@@ -166,8 +166,8 @@ export class Expressions {
 
   add(a: Real, b: Real): Real {
     if (a.op === 'const' && b.op === 'const') return this.constant(exact.add(a.value, b.value));
-    if (isZero(a)) return b;
-    if (isZero(b)) return a;
+    if (isZeroConstant(a)) return b;
+    if (isZeroConstant(b)) return a;
     if (b.op === 'neg') return this.sub(a, b.a);
     if (a.op === 'neg') return this.sub(b, a.a);
     const common = commonFactor(a, b);
@@ -177,8 +177,8 @@ export class Expressions {
 
   sub(a: Real, b: Real): Real {
     if (a.op === 'const' && b.op === 'const') return this.constant(exact.sub(a.value, b.value));
-    if (isZero(b)) return a;
-    if (isZero(a)) return this.neg(b);
+    if (isZeroConstant(b)) return a;
+    if (isZeroConstant(a)) return this.neg(b);
     if (a === b) return this.constant(exact.ZERO);
     if (b.op === 'neg') return this.add(a, b.a);
     // −a − b = −(a + b): the sign moves outwards.
@@ -186,7 +186,7 @@ export class Expressions {
     const common = commonFactor(a, b);
     if (common) return this.mul(common.factor, this.sub(common.a, common.b));
     // b − a is known already: use its negative rather than a second subtraction.
-    const reversed = this.operations.sub.get(pairOf(b, a));
+    const reversed = this.operations.sub.get(pairKey(b, a));
     return reversed ? this.unary('neg', reversed) : this.operation('sub', a, b);
   }
 
@@ -306,7 +306,7 @@ export class Expressions {
     if (a.op === 'const') return a;
     if (a.op === 'conj') return this.neg(a);
     if (a.op === 'neg') return this.neg(this.swap(a.a));
-    const [factor, rest] = factored(a);
+    const [factor, rest] = constantFactor(a);
     if (!factor) return this.unary('swap', a);
     const product = this.mul(factor, this.swap(rest));
     return factor.op === 'conj' ? this.neg(product) : product;
@@ -316,8 +316,8 @@ export class Expressions {
   conj(a: Real): Real {
     if (a.op === 'neg') return this.neg(this.conj(a.a));
     if (a.op === 'conj') return this.constant(a.value);
-    if (a.op === 'const') return isZero(a) ? a : this.fixed('conj', a.value);
-    const [factor, rest] = factored(a);
+    if (a.op === 'const') return isZeroConstant(a) ? a : this.fixed('conj', a.value);
+    const [factor, rest] = constantFactor(a);
     return this.mul(this.conj(factor ?? this.constant(1)), rest);
   }
 
@@ -372,7 +372,7 @@ export class Expressions {
 }
 
 /** The constant in a product, or one that is negative in every second item, and the rest of it. */
-function factored(a: Real): [factor: Real | undefined, rest: Real] {
+function constantFactor(a: Real): [factor: Real | undefined, rest: Real] {
   if (a.op !== 'mul') return [undefined, a];
   const isFactor = ({ op }: Real) => op === 'const' || op === 'conj';
   return isFactor(a.a) ? [a.a, a.b] : isFactor(a.b) ? [a.b, a.a] : [undefined, a];
@@ -381,13 +381,13 @@ function factored(a: Real): [factor: Real | undefined, rest: Real] {
 /** The constant that both are products with, and what they are without it. */
 function commonFactor(a: Real, b: Real): { factor: Real; a: Real; b: Real } | undefined {
   if (a.op !== 'mul' || b.op !== 'mul') return undefined;
-  const [factor, first] = factored(a);
-  const [other, second] = factored(b);
+  const [factor, first] = constantFactor(a);
+  const [other, second] = constantFactor(b);
   return factor && factor === other ? { factor, a: first, b: second } : undefined;
 }
 
 /** A number for two nodes in this order; the nodes of one builder are far fewer than 2^26. */
-function pairOf(a: Real, b: Real): number {
+function pairKey(a: Real, b: Real): number {
   return a.id * 2 ** 26 + b.id;
 }
 
@@ -400,7 +400,8 @@ function constantKey(value: Exact): string {
   return key;
 }
 
-function isZero(a: Real): boolean {
+/** Whether a value is the constant 0. */
+export function isZeroConstant(a: Real): boolean {
   return a.op === 'const' && exact.isZero(a.value);
 }
 

@@ -17,7 +17,7 @@ import {
   variable,
   variablesOf,
 } from './integer.ts';
-import { joined, type Kernel, type Loop, type Phase } from './kernel.ts';
+import { type Kernel, type Loop, type Phase, slicedPhases } from './kernel.ts';
 import { operandsOf, type Real, reachable } from './real.ts';
 import { rangeWithin } from './within.ts';
 
@@ -57,7 +57,7 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
     problems.push(`${kernel.name}: one group may write what another reads in ${array.name}`);
   }
   let number = 0;
-  for (const run of joined(phases)) {
+  for (const run of slicedPhases(phases)) {
     const [start, end] = [number, (number += run.length)];
     if (run.length === 1 && run[0]!.exchange !== 'slice') continue;
     const what = complaintsOfSlices(kernel, run);
@@ -230,7 +230,7 @@ function complaintsInPlace({ lanes, loops, stores, inPlace = 0 }: Phase): Set<st
     if (!read.has(array) || !written.has(array)) continue;
     if (array.space === 'shared' && inPlace === 0) {
       problems.add(`reads and writes ${array.name} without an exchange between`);
-    } else if (!apart([...places.values()], around)) {
+    } else if (!allPlacesDiffer([...places.values()], around)) {
       problems.add(`two items may touch the same place of ${array.name}`);
     }
   }
@@ -244,13 +244,13 @@ interface Digit {
 }
 
 /** Whether no place of an item is one of another's. False, too, where that cannot be seen from the form of the indices. */
-function apart(places: readonly Index[], loops: readonly Loop[]): boolean {
+function allPlacesDiffer(places: readonly Index[], loops: readonly Loop[]): boolean {
   const [{ terms }] = places as [Index];
   if (new Set(places.map((at) => indexKey({ ...at, constant: 0 }))).size > 1) return false;
   const digits: Digit[] = [];
   for (const { variable } of loops) {
     if (variable.count === 1) continue;
-    const own = digitsOf(variable, terms);
+    const own = mixedRadixDigits(variable, terms);
     if (!own) return false;
     digits.push(...own);
   }
@@ -263,7 +263,7 @@ function apart(places: readonly Index[], loops: readonly Loop[]): boolean {
 }
 
 /** Undefined where terms do not tell all values of a variable apart by themselves. */
-function digitsOf(variable: Var, terms: Index['terms']): Digit[] | undefined {
+function mixedRadixDigits(variable: Var, terms: Index['terms']): Digit[] | undefined {
   const own = terms.filter(({ atom }) => variablesOf({ constant: 0, terms: [{ atom, factor: 1 }] }).has(variable));
   const [first, second] = own;
   if (own.length === 1 && first!.atom === variable) return [{ step: first!.factor, count: variable.count }];

@@ -78,7 +78,7 @@ function croppedSpectrum(
   const values = new Float64Array(2 * length);
   for (let n = 0; n < values.length; n++) {
     const hi = spectrum[n * part]!;
-    values[n] = part === 1 ? hi / length : quotient(hi, spectrum[n * part + 1]!, length);
+    values[n] = part === 1 ? hi / length : roundedQuotient(hi, spectrum[n * part + 1]!, length);
   }
   return values;
 }
@@ -112,7 +112,7 @@ function halfSpectrum(of: number, length: number, precision: Rounding): Float64A
   for (let n = 0; n < values.length; n++) {
     const at = n * part;
     const hi = spectrum[at]!;
-    const scaled = part === 1 ? hi / length : quotient(hi, spectrum[at + 1]!, length);
+    const scaled = part === 1 ? hi / length : roundedQuotient(hi, spectrum[at + 1]!, length);
     values[n] = n % 2 === 0 ? scaled : 0 - scaled;
   }
   return values;
@@ -138,7 +138,7 @@ function quotients(complexDds: Float64Array, n: number): Float64Array {
 }
 
 /** (hi + lo) / n, rounded once. */
-function quotient(hi: number, lo: number, n: number): number {
+function roundedQuotient(hi: number, lo: number, n: number): number {
   const near = hi / n;
   const product = near * n;
   return near + (hi - product - productError(near, n, product) + lo) / n;

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { randomFor } from '../../test/support/random.ts';
 import {
   complexDd,
+  complexDdPowers,
   inverseComplexDd,
-  powers,
   rootComplexDd,
   roundComplexDds,
   squarePowers,
   turnComplexDd,
 } from './complex-dd-powers.ts';
-import { type Exact, exact, fraction, minus, mul, over, sub, toNumber } from './exact.ts';
+import { divideFractions, type Exact, exact, fraction, mul, sub, subtractFractions, toNumber } from './exact.ts';
 
 const random = randomFor('src/numeric/spiral');
 
@@ -66,7 +66,7 @@ describe('spirals', () => {
 
   it('powers and powers of squares', () => {
     const z = complexDd(0.6, 0.8001);
-    const [one, two] = [powers(z, 50), squarePowers(z, 12)];
+    const [one, two] = [complexDdPowers(z, 50), squarePowers(z, 12)];
     let expected: Point = { re: exact(1), im: exact(0) };
     let square = 0;
     for (let n = 0; n < 122; n++, expected = times(expected, pointAt(z, 0))) {
@@ -76,7 +76,7 @@ describe('spirals', () => {
       square++;
     }
     expect(square).toBe(12);
-    expect([powers(z, 0), squarePowers(z, 0), squarePowers(z, 1)]).toEqual([
+    expect([complexDdPowers(z, 0), squarePowers(z, 0), squarePowers(z, 1)]).toEqual([
       new Float64Array(0),
       new Float64Array(0),
       complexDd(1, 0),
@@ -105,7 +105,7 @@ describe('fractions', () => {
   });
 
   it('are taken from one another and divided', () => {
-    const { p, q } = over(minus(fraction(0.25), fraction(1.5)), fraction(-2.5));
+    const { p, q } = divideFractions(subtractFractions(fraction(0.25), fraction(1.5)), fraction(-2.5));
     expect(Number(p) / Number(q)).toBe(0.5);
     expect(q > 0n).toBe(true);
   });

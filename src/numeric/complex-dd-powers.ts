@@ -22,7 +22,7 @@ export function inverseComplexDd(z: ComplexDd): ComplexDd {
   const size = z[0]! * z[0]! + z[2]! * z[2]!;
   const y = complexDd(z[0]! / size, -z[2]! / size);
   // Newton: y ← y·(2 − z·y) doubles the digits that are right, of which there are 52 to begin with.
-  for (let round = 0; round < 2; round++) correct(y, product(z, y), 2, 1);
+  for (let round = 0; round < 2; round++) correct(y, multiplyComplexDd(z, y), 2, 1);
   return y;
 }
 
@@ -35,8 +35,8 @@ export function rootComplexDd(z: ComplexDd): ComplexDd {
   const [x, y] = re >= 0 ? [large, small] : [small, large];
   // Newton for 1/√z needs no division: r ← r·(3 − z·r²)/2. It begins with the conjugate over |z|.
   const r = complexDd(x / size, (im < 0 ? y : -y) / size);
-  for (let round = 0; round < 2; round++) correct(r, product(z, product(r, r)), 3, 0.5);
-  return product(z, r);
+  for (let round = 0; round < 2; round++) correct(r, multiplyComplexDd(z, multiplyComplexDd(r, r)), 3, 0.5);
+  return multiplyComplexDd(z, r);
 }
 
 /** y ← y·(from − residue)·scale, in place. @param scale a power of two */
@@ -47,14 +47,14 @@ function correct(y: ComplexDd, residue: ComplexDd, from: number, scale: number):
   for (let part = 0; part < 4; part++) y[part]! *= scale;
 }
 
-function product(a: ComplexDd, b: ComplexDd): ComplexDd {
+function multiplyComplexDd(a: ComplexDd, b: ComplexDd): ComplexDd {
   const result = new Float64Array(4);
   ddMulComplex(result, 0, a, 0, b, 0);
   return result;
 }
 
 /** first·z^n for n = 0, 1, … : `count` numbers. The n-th is wrong by some n·2^-102. */
-export function powers(z: ComplexDd, count: number, first = complexDd(1, 0)): Float64Array {
+export function complexDdPowers(z: ComplexDd, count: number, first = complexDd(1, 0)): Float64Array {
   const table = new Float64Array(4 * count);
   if (count > 0) table.set(first);
   for (let n = 1; n < count; n++) ddMulComplex(table, 4 * n, table, 4 * (n - 1), z, 0);
@@ -66,7 +66,7 @@ export function squarePowers(z: ComplexDd, count: number): Float64Array {
   const table = new Float64Array(4 * count);
   if (count > 0) table[0] = 1;
   const step = Float64Array.from(z);
-  const square = product(z, z);
+  const square = multiplyComplexDd(z, z);
   // n² − (n − 1)² = 2n − 1.
   for (let n = 1; n < count; n++) {
     ddMulComplex(table, 4 * n, table, 4 * (n - 1), step, 0);

@@ -88,8 +88,8 @@ function powersOfRoot(count: number, by: number, n: number, less: exactly.Exact)
 export const COMPLEX_DDS: Numbers = {
   words: 4,
   roots: (n, count, exponent = (i) => i) => complexDdRoots(n, count, exponent),
-  butterfly: (radix) => (radix === 4 ? four : radix === 2 ? two : odd(radix)),
-  add,
+  butterfly: (radix) => (radix === 4 ? four : radix === 2 ? two : oddComplexDd(radix)),
+  add: addComplexDd,
   subtract,
   inverses,
   scale: (y, t, factors, a) => scaleComplexDd(y, t, factors[a]!, factors[a + 1]!),
@@ -108,7 +108,7 @@ function sumError(a: number, b: number, sum: number): number {
 }
 
 /** y[t] = x[a] + z[b], one part of a complex number. */
-function plus(y: Float64Array, t: number, x: Float64Array, a: number, z: Float64Array, b: number): void {
+function addPart(y: Float64Array, t: number, x: Float64Array, a: number, z: Float64Array, b: number): void {
   const [p, q] = [x[a]!, z[b]!];
   const sum = p + q;
   y[t + 1] = sumError(p, q, sum) + (x[a + 1]! + z[b + 1]!);
@@ -116,21 +116,21 @@ function plus(y: Float64Array, t: number, x: Float64Array, a: number, z: Float64
 }
 
 /** y[t] = x[a] − z[b], one part. */
-function minus(y: Float64Array, t: number, x: Float64Array, a: number, z: Float64Array, b: number): void {
+function subtractPart(y: Float64Array, t: number, x: Float64Array, a: number, z: Float64Array, b: number): void {
   const [p, q] = [x[a]!, -z[b]!];
   const sum = p + q;
   y[t + 1] = sumError(p, q, sum) + (x[a + 1]! - z[b + 1]!);
   y[t] = sum;
 }
 
-function add(...[y, t, x, a, z, b]: Parameters<Sum>): void {
-  plus(y, t, x, a, z, b);
-  plus(y, t + 2, x, a + 2, z, b + 2);
+function addComplexDd(...[y, t, x, a, z, b]: Parameters<Sum>): void {
+  addPart(y, t, x, a, z, b);
+  addPart(y, t + 2, x, a + 2, z, b + 2);
 }
 
 function subtract(...[y, t, x, a, z, b]: Parameters<Sum>): void {
-  minus(y, t, x, a, z, b);
-  minus(y, t + 2, x, a + 2, z, b + 2);
+  subtractPart(y, t, x, a, z, b);
+  subtractPart(y, t + 2, x, a + 2, z, b + 2);
 }
 
 function inverses(x: Float64Array, factor: number): Float64Array {
@@ -200,7 +200,14 @@ function turn(y: Float64Array, t: number, x: Float64Array, a: number, w: Float64
 /** The points of a butterfly, twiddled. */
 let points = new Float64Array(64);
 
-function twiddle(radix: number, from: Float64Array, at: number, step: number, roots: Float64Array, root: number): void {
+function twiddleComplexDd(
+  radix: number,
+  from: Float64Array,
+  at: number,
+  step: number,
+  roots: Float64Array,
+  root: number,
+): void {
   for (let part = 0; part < 4; part++) points[part] = from[at + part]!;
   for (let m = 1; m < radix; m++) {
     const x = at + m * step;
@@ -210,37 +217,37 @@ function twiddle(radix: number, from: Float64Array, at: number, step: number, ro
 }
 
 const two: Butterfly = (from, at, step, to, toAt, toStep, roots, root) => {
-  twiddle(2, from, at, step, roots, root);
+  twiddleComplexDd(2, from, at, step, roots, root);
   for (let part = 0; part < 4; part += 2) {
-    plus(to, toAt + part, points, part, points, 4 + part);
-    minus(to, toAt + toStep + part, points, part, points, 4 + part);
+    addPart(to, toAt + part, points, part, points, 4 + part);
+    subtractPart(to, toAt + toStep + part, points, part, points, 4 + part);
   }
 };
 
 const halves = new Float64Array(16);
 
 const four: Butterfly = (from, at, step, to, toAt, toStep, roots, root) => {
-  twiddle(4, from, at, step, roots, root);
+  twiddleComplexDd(4, from, at, step, roots, root);
   const [x, h] = [points, halves];
   for (let part = 0; part < 4; part += 2) {
-    plus(h, part, x, part, x, 8 + part);
-    minus(h, 4 + part, x, part, x, 8 + part);
-    plus(h, 8 + part, x, 4 + part, x, 12 + part);
-    minus(h, 12 + part, x, 4 + part, x, 12 + part);
+    addPart(h, part, x, part, x, 8 + part);
+    subtractPart(h, 4 + part, x, part, x, 8 + part);
+    addPart(h, 8 + part, x, 4 + part, x, 12 + part);
+    subtractPart(h, 12 + part, x, 4 + part, x, 12 + part);
   }
   for (let part = 0; part < 4; part += 2) {
-    plus(to, toAt + part, h, part, h, 8 + part);
-    minus(to, toAt + 2 * toStep + part, h, part, h, 8 + part);
+    addPart(to, toAt + part, h, part, h, 8 + part);
+    subtractPart(to, toAt + 2 * toStep + part, h, part, h, 8 + part);
   }
   // ∓i times the last one.
-  plus(to, toAt + toStep, h, 4, h, 14);
-  minus(to, toAt + toStep + 2, h, 6, h, 12);
-  minus(to, toAt + 3 * toStep, h, 4, h, 14);
-  plus(to, toAt + 3 * toStep + 2, h, 6, h, 12);
+  addPart(to, toAt + toStep, h, 4, h, 14);
+  subtractPart(to, toAt + toStep + 2, h, 6, h, 12);
+  subtractPart(to, toAt + 3 * toStep, h, 4, h, 14);
+  addPart(to, toAt + 3 * toStep + 2, h, 6, h, 12);
 };
 
 /** By definition, points m and p − m together. */
-function odd(prime: number): Butterfly {
+function oddComplexDd(prime: number): Butterfly {
   const circle = complexDdRoots(prime, prime, (k) => k);
   if (points.length < 4 * prime) points = new Float64Array(4 * prime);
   /** Sums of two points, then their differences. */
@@ -248,13 +255,13 @@ function odd(prime: number): Butterfly {
   const even = new Float64Array(4);
   const other = new Float64Array(4);
   return (from, at, step, to, toAt, toStep, roots, root) => {
-    twiddle(prime, from, at, step, roots, root);
+    twiddleComplexDd(prime, from, at, step, roots, root);
     for (let part = 0; part < 4; part++) to[toAt + part] = points[part]!;
     for (let m = 1; 2 * m < prime; m++) {
       for (let part = 0; part < 4; part += 2) {
-        plus(pairs, 4 * m + part, points, 4 * m + part, points, 4 * (prime - m) + part);
-        minus(pairs, 4 * (prime - m) + part, points, 4 * m + part, points, 4 * (prime - m) + part);
-        plus(to, toAt + part, to, toAt + part, pairs, 4 * m + part);
+        addPart(pairs, 4 * m + part, points, 4 * m + part, points, 4 * (prime - m) + part);
+        subtractPart(pairs, 4 * (prime - m) + part, points, 4 * m + part, points, 4 * (prime - m) + part);
+        addPart(to, toAt + part, to, toAt + part, pairs, 4 * m + part);
       }
     }
     for (let k = 1; 2 * k < prime; k++) {
@@ -267,10 +274,10 @@ function odd(prime: number): Butterfly {
         }
       }
       // The roots have the forward sign: i times what the sines make.
-      minus(to, toAt + k * toStep, even, 0, other, 2);
-      plus(to, toAt + k * toStep + 2, even, 2, other, 0);
-      plus(to, toAt + (prime - k) * toStep, even, 0, other, 2);
-      minus(to, toAt + (prime - k) * toStep + 2, even, 2, other, 0);
+      subtractPart(to, toAt + k * toStep, even, 0, other, 2);
+      addPart(to, toAt + k * toStep + 2, even, 2, other, 0);
+      addPart(to, toAt + (prime - k) * toStep, even, 0, other, 2);
+      subtractPart(to, toAt + (prime - k) * toStep + 2, even, 2, other, 0);
     }
   };
 }

@@ -1,6 +1,7 @@
 /**
  * Decimal text and double-doubles, exactly: what is read is the nearest one, what is written is rounded once, halves to even.
  */
+import { bitLength } from './exact.ts';
 
 /** p/q with q > 0. */
 type Ratio = readonly [p: bigint, q: bigint];
@@ -23,23 +24,23 @@ function fractionOf(text: string): Ratio | undefined {
 }
 
 /** The double nearest to a fraction, halves to even. */
-function nearest([p, q]: Ratio): number {
+function nearestDouble([p, q]: Ratio): number {
   if (p === 0n) return 0;
   const size = p < 0n ? -p : p;
   // A quotient of 64 bits or more, whose last one also stands for the rest, rounds as the fraction does.
-  let shift = bitsOf(q) - bitsOf(size) + 66;
+  let shift = bitLength(q) - bitLength(size) + 66;
   // Below the least normal number there are fewer bits to round to.
   shift = Math.min(shift, 1074 + 2);
   const [top, bottom] = shift >= 0 ? [size << BigInt(shift), q] : [size, q << BigInt(-shift)];
   let quotient = top / bottom;
   if (top % bottom !== 0n) quotient |= 1n;
-  const value = scaled(quotient, -shift);
+  const value = timesPowerOfTwo(quotient, -shift);
   return p < 0n ? -value : value;
 }
 
 /** An integer times 2^power, rounded once. */
-function scaled(integer: bigint, power: number): number {
-  const bits = bitsOf(integer);
+function timesPowerOfTwo(integer: bigint, power: number): number {
+  const bits = bitLength(integer);
   // Bits that a double of that size has; the rest is rounded by hand, so that nothing is rounded twice.
   const kept = Math.min(53, bits + power + 1074);
   if (kept < 0) return 0;
@@ -55,10 +56,6 @@ function scaled(integer: bigint, power: number): number {
   // In two steps: 2^exponent by itself may be no double.
   const first = Math.max(-1000, Math.min(900, exponent));
   return Number(whole) * 2 ** first * 2 ** (exponent - first);
-}
-
-function bitsOf(value: bigint): number {
-  return value.toString(2).length;
 }
 
 /** A double as a fraction. */
@@ -79,11 +76,11 @@ export function parseDecimal(text: string): [hi: number, lo: number] | undefined
   if (word) return [word[2]!.toLowerCase() === 'nan' ? Number.NaN : word[1] === '-' ? -Infinity : Infinity, 0];
   const value = fractionOf(text);
   if (!value) return undefined;
-  const hi = nearest(value);
+  const hi = nearestDouble(value);
   if (!Number.isFinite(hi)) return [hi, 0];
   const [p, q] = exactly(hi);
   // No −0.
-  return [hi, nearest(sum(value, [-p, q])) + 0];
+  return [hi, nearestDouble(sum(value, [-p, q])) + 0];
 }
 
 /** hi + lo with the fewest digits that are read as the same number. */
@@ -116,7 +113,7 @@ export function formatDecimal(hi: number, lo: number, digits: number): string {
     exponent++;
     text = text.slice(0, digits);
   }
-  return (p < 0n ? '-' : '') + placed(text.replace(/0+$/, ''), exponent);
+  return (p < 0n ? '-' : '') + decimalText(text.replace(/0+$/, ''), exponent);
 }
 
 function scaledBy(q: bigint, power: number): Ratio {
@@ -132,7 +129,7 @@ function roundedDigits(size: bigint, q: bigint, power: number): string {
 }
 
 /** Digits d.ddd · 10^exponent as JavaScript writes numbers. */
-function placed(digits: string, exponent: number): string {
+function decimalText(digits: string, exponent: number): string {
   if (exponent < -7 || exponent >= 21) {
     const rest = digits.slice(1);
     return `${digits[0]}${rest ? `.${rest}` : ''}e${exponent < 0 ? '-' : '+'}${Math.abs(exponent)}`;

@@ -207,8 +207,8 @@ function seriesTurn(a: bigint, d: bigint, first: 0n | 1n): Exact {
   return value;
 }
 
-function gcd(a: bigint, b: bigint): bigint {
-  return b === 0n ? a : gcd(b, a % b);
+function bigintGcd(a: bigint, b: bigint): bigint {
+  return b === 0n ? a : bigintGcd(b, a % b);
 }
 
 /**
@@ -231,7 +231,7 @@ export function cosTurn(p: number | bigint, q: number | bigint): Exact {
   if (angle === 0n) value = useSine ? ZERO : ONE;
   else if (useSine && 12n * angle === full) value = HALF;
   else {
-    const common = gcd(full, angle);
+    const common = bigintGcd(full, angle);
     value = seriesTurn(angle / common, full / common, useSine ? 1n : 0n);
   }
   return negative ? neg(value) : value;
@@ -257,12 +257,17 @@ export function fraction(value: number): Fraction {
   return { p: BigInt(p), q: 1n << BigInt(exponent) };
 }
 
-export function minus(a: Fraction, b: Fraction): Fraction {
+export function subtractFractions(a: Fraction, b: Fraction): Fraction {
   return { p: a.p * b.q - b.p * a.q, q: a.q * b.q };
 }
 
 /** @param b not 0 */
-export function over(a: Fraction, b: Fraction): Fraction {
+export function divideFractions(a: Fraction, b: Fraction): Fraction {
   const [p, q] = [a.p * b.q, a.q * b.p];
   return q < 0n ? { p: -p, q: -q } : { p, q };
+}
+
+/** Binary digits of a positive integer. */
+export function bitLength(positive: bigint): number {
+  return positive.toString(2).length;
 }

@@ -1,20 +1,20 @@
 /** The gamma function of complex numbers, by values that are known and the equations that it solves. */
 import { describe, expect, it } from 'vitest';
 import { randomFor } from '../../test/support/random.ts';
-import { isPoleOfGamma, logGamma, type Point } from './log-gamma.ts';
+import { type ComplexPoint, isPoleOfGamma, logGamma } from './log-gamma.ts';
 
 const random = randomFor('numeric/log-gamma');
 const between = (low: number, high: number) => low + (high - low) * random.unit();
 
 /** Of a difference of logarithms, whose imaginary part may be off by a multiple of 2π. */
-function distance({ re, im }: Point): number {
+function distance({ re, im }: ComplexPoint): number {
   return Math.hypot(re, im - 2 * Math.PI * Math.round(im / (2 * Math.PI)));
 }
 
 /** Numbers near the poles, between them, and far away. */
 const points = Array.from(
   { length: 300 },
-  (_, k): Point => ({ re: between(-15, 15), im: between(-1, 1) * 10 ** ((k % 5) - 2) }),
+  (_, k): ComplexPoint => ({ re: between(-15, 15), im: between(-1, 1) * 10 ** ((k % 5) - 2) }),
 );
 
 describe('the logarithm of the gamma function', () => {

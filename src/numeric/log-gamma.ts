@@ -5,7 +5,7 @@
  */
 
 /** A complex number. */
-export interface Point {
+export interface ComplexPoint {
   readonly re: number;
   readonly im: number;
 }
@@ -17,12 +17,12 @@ const STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360
 const HALF_LOG_TWO_PI = 0.9189385332046728;
 
 /** Whether Γ has a pole there: 0, −1, −2 … */
-export function isPoleOfGamma({ re, im }: Point): boolean {
+export function isPoleOfGamma({ re, im }: ComplexPoint): boolean {
   return im === 0 && re <= 0 && Number.isInteger(re);
 }
 
 /** A number whose exponential is Γ(z): its imaginary part may be off by a multiple of 2π. At a pole the real part is infinite. */
-export function logGamma({ re, im }: Point): Point {
+export function logGamma({ re, im }: ComplexPoint): ComplexPoint {
   if (im < 0) {
     const mirrored = logGamma({ re, im: -im });
     return { re: mirrored.re, im: -mirrored.im };
@@ -33,7 +33,7 @@ export function logGamma({ re, im }: Point): Point {
   return { re: Math.log(Math.PI) - sine.re - other.re, im: -sine.im - other.im };
 }
 
-function rightHalf(re: number, im: number): Point {
+function rightHalf(re: number, im: number): ComplexPoint {
   let x = re;
   let factor = { re: 1, im: 0 };
   for (; Math.hypot(x, im) < FAR; x++) {
@@ -59,7 +59,7 @@ function rightHalf(re: number, im: number): Point {
  * ln sin πz for Im z ≥ 0, up to a multiple of 2πi. Since sin πz = (i/2) e^(−iπz) (1 − e^(2πiz)), nothing overflows far from the
  * real axis. The real part is first reduced by an integer r, which multiplies the sine by (−1)^r.
  */
-function logSine(re: number, im: number): Point {
+function logSine(re: number, im: number): ComplexPoint {
   const r = Math.round(re);
   const x = re - r;
   const [decay, turn] = [-2 * Math.PI * im, 2 * Math.PI * x];

@@ -47,7 +47,7 @@ function setSplit(table: Float64Array, at: number, hi: number, lo: number): void
   table[at + 1] = hi - upper + lo;
 }
 
-/** Writes the product of entries i and j of a table of {@link powers} to entry `to`: relative error below 2^-77. */
+/** Writes the product of entries i and j of a table of {@link rootPowers} to entry `to`: relative error below 2^-77. */
 function multiply(table: Float64Array, to: number, i: number, j: number): void {
   const [a, b] = [4 * i, 4 * j];
   const aRe1 = table[a] as number;
@@ -72,7 +72,7 @@ function multiply(table: Float64Array, to: number, i: number, j: number): void {
 }
 
 /** `e^(+2πi·step·j/turn)` for `0 ≤ j < count`, all within the first eighth: cosine and sine, each in two halves. */
-function powers(count: number, step: number, turn: number): Float64Array {
+function rootPowers(count: number, step: number, turn: number): Float64Array {
   const table = new Float64Array(4 * count);
   const set = (j: number, [re, im]: readonly [Exact, Exact]): void => {
     setSplit(table, 4 * j, ...toDoubleDouble(re));
@@ -133,8 +133,8 @@ export class NearestRoots {
     // As long as the coarse table, but for angles small enough that doubtful roundings stay rare.
     const even = Math.ceil(Math.log2(eighth + 1) / 2);
     this.length = 2 ** Math.max(0, Math.min(even, Math.floor(Math.log2(this.turn)) - 11));
-    this.coarse = powers(Math.floor(eighth / this.length) + 1, this.length, this.turn);
-    this.fine = powers(this.length, 1, this.turn);
+    this.coarse = rootPowers(Math.floor(eighth / this.length) + 1, this.length, this.turn);
+    this.fine = rootPowers(this.length, 1, this.turn);
     for (let i = 0; i < this.fine.length; i += 4) {
       const sine1 = this.fine[i + 2] as number;
       const sine2 = this.fine[i + 3] as number;

@@ -3,10 +3,10 @@ import { NearestRoots } from './nearest-roots.ts';
 import type { Butterfly, Numbers, Sum } from './passes.ts';
 
 /** Each part is the nearest double. */
-export function pairRoots(n: number, count: number, exponent?: (i: number) => number): Float64Array {
+export function rootPairs(n: number, count: number, exponent?: (i: number) => number): Float64Array {
   const roots = new Float64Array(2 * count);
   if (exponent) {
-    const all = pairRoots(n, n);
+    const all = rootPairs(n, n);
     for (let i = 0; i < count; i++) {
       const k = 2 * exponent(i);
       roots[2 * i] = all[k]!;
@@ -31,7 +31,7 @@ const subtract: Sum = (y, t, x, a, z, b) => {
 
 export const PAIRS: Numbers = {
   words: 2,
-  roots: pairRoots,
+  roots: rootPairs,
   butterfly: (radix) => (radix === 4 ? four : radix === 2 ? two : odd(radix)),
   add,
   subtract,
@@ -78,7 +78,7 @@ const four: Butterfly = (from, at, step, to, toAt, toStep, roots, root) => {
 
 /** By definition, points m and p − m together. */
 function odd(prime: number): Butterfly {
-  const circle = pairRoots(prime, prime);
+  const circle = rootPairs(prime, prime);
   if (points.length < 2 * prime) points = new Float64Array(2 * prime);
   return (from, at, step, to, toAt, toStep, roots, root) => {
     twiddle(prime, from, at, step, roots, root);

@@ -45,7 +45,7 @@ export function transformed(data: Float64Array, numbers: Numbers): Float64Array 
   let from = data;
   let to: Float64Array = new Float64Array(data.length);
   let before = 1;
-  for (const radix of radicesOf(n)) {
+  for (const radix of passRadices(n)) {
     pass(from, to, { radix, before, n, roots }, numbers);
     [from, to] = [to, from];
     before *= radix;
@@ -53,13 +53,13 @@ export function transformed(data: Float64Array, numbers: Numbers): Float64Array 
   return from;
 }
 
-function radicesOf(n: number): number[] {
+function passRadices(n: number): number[] {
   const primes = primeFactors(n);
   const twos = primes.filter((prime) => prime === 2).length;
   return [...Array<number>(twos >> 1).fill(4), ...Array<number>(twos % 2).fill(2), ...primes.slice(twos)];
 }
 
-interface Pass {
+interface RadixPass {
   readonly radix: number;
   /** Product of the radices before it. */
   readonly before: number;
@@ -67,7 +67,7 @@ interface Pass {
   readonly roots: Float64Array;
 }
 
-function pass(from: Float64Array, to: Float64Array, { radix, before, n, roots }: Pass, numbers: Numbers): void {
+function pass(from: Float64Array, to: Float64Array, { radix, before, n, roots }: RadixPass, numbers: Numbers): void {
   const { words } = numbers;
   const butterfly = numbers.butterfly(radix);
   const blocks = n / (radix * before);

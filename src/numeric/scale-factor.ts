@@ -3,7 +3,7 @@
  * `Exact`; and no double is 1/3, 0.1/60 or √2, of which double-doubles and pairs of numbers show more than 53 bits. So a factor
  * says what it is made of, and becomes exact constants where a kernel is built.
  */
-import { type Exact, scaledInteger, ZERO } from './exact.ts';
+import { bitLength, type Exact, scaledInteger, ZERO } from './exact.ts';
 
 /** A double, exactly that; or, where no double is the number, what it is a product of. */
 export type ScaleFactor = number | { readonly powers: readonly Power[] };
@@ -15,7 +15,7 @@ export type Power = readonly [base: number, exponent: number];
 export function product(...factors: readonly ScaleFactor[]): ScaleFactor {
   if (factors.includes(0)) return 0;
   const exponents = new Map<number, number>();
-  for (const [base, exponent] of factors.flatMap(powersOf)) {
+  for (const [base, exponent] of factors.flatMap(factorPowers)) {
     exponents.set(base, (exponents.get(base) ?? 0) + exponent);
   }
   // Powers of two go into a double without rounding, and so does a sign.
@@ -74,7 +74,7 @@ const [MOST, LEAST] = [127, -126];
 const STEP = 64;
 const MANTISSA_BITS = 260;
 
-function powersOf(factor: ScaleFactor): readonly Power[] {
+function factorPowers(factor: ScaleFactor): readonly Power[] {
   return typeof factor === 'number' ? [[factor, 1]] : factor.powers;
 }
 
@@ -88,18 +88,18 @@ function exponentOfTwo(number: number): number | undefined {
 function binary(factor: ScaleFactor): { readonly mantissa: bigint; readonly exponent: number } {
   // Of the square, whose powers are whole.
   let [top, bottom, twos, sign] = [1n, 1n, 0, 1n];
-  for (const [base, power] of powersOf(factor)) {
+  for (const [base, power] of factorPowers(factor)) {
     const { integer, exponent } = integerOf(Math.abs(base));
     if (power > 0) top *= integer ** BigInt(2 * power);
     else bottom *= integer ** BigInt(-2 * power);
     twos += exponent * 2 * power;
     if (base < 0 && power % 2 !== 0) sign = -sign;
   }
-  let shift = 2 * MANTISSA_BITS + bitsOf(bottom) - bitsOf(top);
+  let shift = 2 * MANTISSA_BITS + bitLength(bottom) - bitLength(top);
   if ((twos - shift) % 2 !== 0) shift++;
   const square = shift < 0 ? top / (bottom << BigInt(-shift)) : (top << BigInt(shift)) / bottom;
-  const root = squareRoot(square);
-  const over = BigInt(bitsOf(root) - MANTISSA_BITS);
+  const root = integerSquareRoot(square);
+  const over = BigInt(bitLength(root) - MANTISSA_BITS);
   return { mantissa: sign * (root >> over), exponent: (twos - shift) / 2 + Number(over) };
 }
 
@@ -110,13 +110,9 @@ function integerOf(double: number): { readonly integer: bigint; readonly exponen
   return { integer: BigInt(integer), exponent };
 }
 
-function bitsOf(positive: bigint): number {
-  return positive.toString(2).length;
-}
-
 /** ⌊√n⌋, by Newton's iteration from above. */
-function squareRoot(n: bigint): bigint {
-  let root = 1n << BigInt(Math.ceil(bitsOf(n) / 2));
+function integerSquareRoot(n: bigint): bigint {
+  let root = 1n << BigInt(Math.ceil(bitLength(n) / 2));
   for (;;) {
     const next = (root + n / root) >> 1n;
     if (next >= root) return root;

@@ -82,7 +82,7 @@ export function lineArguments(
   const axis = resolveAxis(own.axis === undefined ? -1 : own.axis, shape.length, 'axis');
   const n = own.n ?? undefined;
   const length = n === undefined ? usualLength(shape, axis, toReals) : checkLength(n, 'n');
-  return { axes: [axis], lengths: [length], norm: checkNorm(own.norm), asked: own as RawRecord, ...othersOf(own) };
+  return { axes: [axis], lengths: [length], norm: checkNorm(own.norm), asked: own as RawRecord, ...otherOptions(own) };
 }
 
 /** @param usual default axes; left out: all. @throws FftError as above */
@@ -93,13 +93,13 @@ export function tensorArguments(
   usual?: readonly number[],
 ): Arguments {
   const own = readOptions(options, { works: ['s', 'axes', 'norm', ...more] }, name, LEVELS);
-  const s = own.s === null || own.s === undefined ? undefined : listOf(own.s);
+  const s = own.s === null || own.s === undefined ? undefined : asList(own.s);
   if (s !== undefined && !Array.isArray(s)) {
     throw new FftError('invalid-argument', `s is ${show(s)}; it must list lengths, such as [64, 64].`, { path: 's' });
   }
   // `null` stands for the axes that s or the array has, even where left out they would be two.
   const given = (own.axes === undefined ? usual : own.axes) ?? lastAxes(s?.length ?? shape.length);
-  const listed = listOf(given);
+  const listed = asList(given);
   const axes = resolveAxes(listed, shape.length);
   if (s !== undefined && s.length !== axes.length) {
     const message = `s has ${s.length} lengths for ${axes.length} axes [${excerpt(listed.join(', '))}]; it takes one for each.`;
@@ -109,15 +109,15 @@ export function tensorArguments(
     if (s === undefined) return usualLength(shape, axis, toReals && k === axes.length - 1);
     return s[k] === -1 ? usualLength(shape, axis, false) : checkLength(s[k]!, `s[${k}]`);
   });
-  return { axes, lengths, norm: checkNorm(own.norm), asked: own as RawRecord, ...othersOf(own) };
+  return { axes, lengths, norm: checkNorm(own.norm), asked: own as RawRecord, ...otherOptions(own) };
 }
 
-function othersOf({ device, type, orthogonalize }: OtherOptions): OtherOptions {
+function otherOptions({ device, type, orthogonalize }: OtherOptions): OtherOptions {
   return { device, type, orthogonalize };
 }
 
 /** SciPy takes one number for a list of it. */
-function listOf(given: number | readonly number[]): readonly number[] {
+function asList(given: number | readonly number[]): readonly number[] {
   return typeof given === 'number' ? [given] : given;
 }
 

@@ -5,12 +5,13 @@
 import { arrayClass, lengthOf, plainView, refuseDetached } from '../problem/bytes.ts';
 import { excerpt, FftError, show } from '../problem/errors.ts';
 import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
+import { isFloats } from '../signal/floats.ts';
 import { fromLists, type NumberLists } from './lists.ts';
 import { converted, type Floats } from './memory.ts';
 import type { NpyArray, NpyDtype } from './npy-array.ts';
 
 export type { NumberLists } from './lists.ts';
-export { converted, type Floats, fitting, zeros } from './memory.ts';
+export { converted, type Floats, fitting, floatZeros } from './memory.ts';
 
 /** A dense array in C order: `shape` is slowest first, complex numbers lie as `re, im` in `data`. */
 export type NumpyArray<T extends NpyDtype = NpyDtype, S extends readonly number[] = readonly number[]> = NpyArray<T, S>;
@@ -88,7 +89,7 @@ export function isSingle(dtype: NpyDtype): boolean {
   return dtype === 'float32' || dtype === 'complex64';
 }
 
-export function product(lengths: readonly number[]): number {
+export function elementCount(lengths: readonly number[]): number {
   return lengths.reduce((total, length) => total * length, 1);
 }
 
@@ -128,7 +129,7 @@ export function asArray(input: ArrayInput): NumpyArray {
     const accepted = 'it must list the lengths of the axes, slowest first, as integers from 0';
     throw new FftError('invalid-argument', `shape is ${show(shape)}; ${accepted}.`, { path: 'shape' });
   }
-  const entries = product(shape) * (isComplex(dtype) ? 2 : 1);
+  const entries = elementCount(shape) * (isComplex(dtype) ? 2 : 1);
   if (lengthOf(data) !== entries) {
     throw new FftError(
       'wrong-length',
@@ -145,11 +146,6 @@ function asFloats(input: TypedArray): Floats {
   // Where the engine has half precision, single is the smallest that holds all of it.
   const half = arrayClass(input) === 'Float16Array';
   return converted(input, half);
-}
-
-/** Arrays from another window or context have the same class. */
-function isFloats(value: unknown): value is Floats {
-  return arrayClass(value) === 'Float32Array' || arrayClass(value) === 'Float64Array';
 }
 
 function isList(value: unknown): value is NumberLists {

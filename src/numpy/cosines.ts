@@ -11,13 +11,13 @@ import {
   type TensorOptions,
   tensorArguments,
 } from './arguments.ts';
-import { type ArrayInput, asArray, dtypeOf, isComplex, isSingle, type NumpyArray, product } from './array.ts';
+import { type ArrayInput, asArray, dtypeOf, elementCount, isComplex, isSingle, type NumpyArray } from './array.ts';
 import { resolveDistinctAxes } from './axes.ts';
 import { fitFor } from './fit.ts';
 import { KnownCalls } from './known.ts';
 import type { Floats } from './memory.ts';
-import { problemOf, type SumKind } from './problem.ts';
-import { checkMemory, resized, type TransformStep } from './steps.ts';
+import { denseProblemOf, type SumKind } from './problem.ts';
+import { checkShapeFits, resized, type TransformStep } from './steps.ts';
 import type { TransformRequest, Work } from './work.ts';
 
 /** I to IV. */
@@ -70,7 +70,7 @@ export function sumLineRequest(
   const found = known.find(name, input, options, more.length > 0);
   if (found) return found;
   const operand = asArray(input);
-  return request(
+  return r2rRequest(
     name,
     operand,
     lineArguments(operand.shape, options === undefined ? {} : options, signatureOf(name, more)),
@@ -89,16 +89,16 @@ export function sumTensorRequest(
   const operand = asArray(input);
   const given = tensorArguments(operand.shape, options === undefined ? {} : options, signatureOf(name, more));
   resolveDistinctAxes(given.axes, operand.shape.length);
-  return request(name, operand, given);
+  return r2rRequest(name, operand, given);
 }
 
 function signatureOf(name: string, more: readonly string[]) {
   return { name, toReals: false, more: ['type', 'orthogonalize', ...more] };
 }
 
-function request(name: LineName | `${LineName}n`, operand: NumpyArray, given: Arguments): TransformRequest {
+function r2rRequest(name: LineName | `${LineName}n`, operand: NumpyArray, given: Arguments): TransformRequest {
   const inverse = name.startsWith('i');
-  const kind = kindOf(name.includes('dct') ? 'dct' : 'dst', checkType(given.type), inverse);
+  const kind = r2rKind(name.includes('dct') ? 'dct' : 'dst', checkType(given.type), inverse);
   const orthogonal = checkOrthogonalize(given);
   given.lengths.forEach((length, k) => {
     if (kind !== 'dct1' || length > 1) return;
@@ -110,15 +110,15 @@ function request(name: LineName | `${LineName}n`, operand: NumpyArray, given: Ar
   const parts = isComplex(operand.dtype) ? [2] : [];
   const single = isSingle(operand.dtype);
   const reals = { data: operand.data, shape: [...operand.shape, ...parts], dtype: dtypeOf(false, single) };
-  const step = stepOf(reals, given, kind, inverse);
+  const step = r2rStep(reals, given, kind, inverse);
   const after = step.to.shape.slice(0, operand.shape.length);
-  const work = workOf(reals, step, { kind, axes, orthogonal, shape: after, dtype: operand.dtype });
+  const work = r2rWork(reals, step, { kind, axes, orthogonal, shape: after, dtype: operand.dtype });
   known.keep(name, { operand, asked: given.asked }, work);
   return { device, work, data: operand.data };
 }
 
 /** The transform that is to be done: inverses are those of other types. */
-function kindOf(family: Family, type: SumType, inverse: boolean): SumKind {
+function r2rKind(family: Family, type: SumType, inverse: boolean): SumKind {
   return `${family}${inverse && (type === 2 || type === 3) ? ((5 - type) as 2 | 3) : type}`;
 }
 
@@ -134,22 +134,27 @@ function checkOrthogonalize({ orthogonalize, norm }: Arguments): boolean {
   throw new FftError('invalid-argument', message, { path: 'orthogonalize' });
 }
 
-function stepOf(reals: NumpyArray, { axes, lengths, norm }: Arguments, kind: SumKind, inverse: boolean): TransformStep {
+function r2rStep(
+  reals: NumpyArray,
+  { axes, lengths, norm }: Arguments,
+  kind: SumKind,
+  inverse: boolean,
+): TransformStep {
   const shape = resized(
     reals.shape,
     axes.map((axis, k) => ({ axis, length: lengths[k]! })),
   );
-  checkMemory(shape);
+  checkShapeFits(shape);
   const side = { shape, complex: false };
   const direction = 'forward';
-  if (product(shape) === 0) return { direction, problem: undefined, axes: [], from: side, to: side };
-  const scale = scaleOf(norm, inverse, product(lengths.map((length) => logicalLength(kind, length))));
+  if (elementCount(shape) === 0) return { direction, problem: undefined, axes: [], from: side, to: side };
+  const scale = r2rScale(norm, inverse, elementCount(lengths.map((length) => logicalLength(kind, length))));
   const wanted = { shape, axes, sums: kind, direction, single: isSingle(reals.dtype), scale } as const;
-  return { direction, ...problemOf(wanted), from: side, to: side };
+  return { direction, ...denseProblemOf(wanted), from: side, to: side };
 }
 
 /** @param points by which there and back multiplies */
-function scaleOf(norm: Norm, inverse: boolean, points: number): number {
+function r2rScale(norm: Norm, inverse: boolean, points: number): number {
   if (norm === 'ortho') return 1 / Math.sqrt(points);
   return inverse === (norm === 'backward') ? 1 / points : 1;
 }
@@ -163,7 +168,7 @@ interface SumFacts {
   readonly dtype: NumpyArray['dtype'];
 }
 
-function workOf(
+function r2rWork(
   { data, shape: given, dtype: parts }: NumpyArray,
   { direction, problem, axes: sizes, from }: TransformStep,
   { kind, axes, orthogonal, shape, dtype }: SumFacts,
@@ -181,7 +186,7 @@ function workOf(
   const step = {
     ...{ direction, problem, axes: sizes, single: isSingle(parts) },
     key: problem ? JSON.stringify(problem) : '',
-    length: product(from.shape),
+    length: elementCount(from.shape),
     fill: scaled.before.length > 0 ? before : fit?.fill,
     finish: scaled.after.length > 0 ? after : undefined,
   };
@@ -195,7 +200,7 @@ function scaleEnds(
   { axis, at, factor }: { readonly axis: number; readonly at: readonly End[]; readonly factor: number },
 ): void {
   if (data.length === 0) return;
-  const inner = product(shape.slice(axis + 1));
+  const inner = elementCount(shape.slice(axis + 1));
   const block = shape[axis]! * inner;
   for (const end of at) {
     for (let start = end === 'first' ? 0 : block - inner; start < data.length; start += block) {

@@ -1,5 +1,5 @@
 /** Arrays of another shape: every axis is cropped at its end or filled up with zeros, and reals become complex if need be. */
-import { product } from './array.ts';
+import { elementCount } from './array.ts';
 import type { Floats } from './memory.ts';
 import type { OperandShape } from './steps.ts';
 import type { Fill } from './work.ts';
@@ -21,8 +21,8 @@ export function fitFor(from: OperandShape, to: OperandShape): Fit | undefined {
   while (whole > 0 && from.shape[whole - 1] === to.shape[whole - 1]) whole--;
   if (whole > 0) return { fill: reshaping(from, to, whole - 1), readsParts: true };
   if (from.complex === to.complex) return undefined;
-  const count = product(from.shape);
-  return { fill: (target, data) => spread(data, 0, target, 0, count), readsParts: false };
+  const count = elementCount(from.shape);
+  return { fill: (target, data) => spreadReals(data, 0, target, 0, count), readsParts: false };
 }
 
 /** @param whole the first axis that is copied in one piece with those inside it */
@@ -32,9 +32,9 @@ function reshaping(from: OperandShape, to: OperandShape, whole: number): Fill {
   const kept = from.shape.map((length, axis) => Math.min(length, to.shape[axis]!));
   // The axes outside an empty one may be long, and none of their steps copies anything.
   const isEmpty = kept.includes(0);
-  const run = product(kept.slice(whole));
-  const readStrides = from.shape.map((_, axis) => product(from.shape.slice(axis + 1)));
-  const writeStrides = to.shape.map((_, axis) => product(to.shape.slice(axis + 1)));
+  const run = elementCount(kept.slice(whole));
+  const readStrides = from.shape.map((_, axis) => elementCount(from.shape.slice(axis + 1)));
+  const writeStrides = to.shape.map((_, axis) => elementCount(to.shape.slice(axis + 1)));
   return (target, data) => {
     target.fill(0);
     if (!isEmpty) walk(0, 0, 0);
@@ -42,7 +42,7 @@ function reshaping(from: OperandShape, to: OperandShape, whole: number): Fill {
     function walk(axis: number, read: number, write: number): void {
       if (axis === whole) {
         if (given === wanted) target.set(data.subarray(given * read, given * (read + run)), wanted * write);
-        else spread(data, read, target, write, run);
+        else spreadReals(data, read, target, write, run);
         return;
       }
       for (let k = 0; k < kept[axis]!; k++)
@@ -52,7 +52,7 @@ function reshaping(from: OperandShape, to: OperandShape, whole: number): Fill {
 }
 
 /** Reals become real parts. */
-function spread(data: Floats, read: number, target: Floats, write: number, count: number): void {
+function spreadReals(data: Floats, read: number, target: Floats, write: number, count: number): void {
   for (let k = 0; k < count; k++) {
     target[2 * (write + k)] = data[read + k]!;
     target[2 * (write + k) + 1] = 0;
@@ -60,6 +60,6 @@ function spread(data: Floats, read: number, target: Floats, write: number, count
 }
 
 /** Conjugates complex numbers where they are. */
-export function conjugate(data: Floats): void {
+export function conjugateInPlace(data: Floats): void {
   for (let k = 1; k < data.length; k += 2) data[k] = -data[k]!;
 }

@@ -9,7 +9,7 @@ import { readOptions } from '../engine/arguments/options.ts';
 import { isPoleOfGamma, logGamma } from '../numeric/log-gamma.ts';
 import { FftError, show } from '../problem/errors.ts';
 import { hermitianLength } from '../problem/index.ts';
-import { type ArrayInput, asArray, isComplex, isSingle, type NumpyArray, zeros } from './array.ts';
+import { type ArrayInput, asArray, floatZeros, isComplex, isSingle, type NumpyArray } from './array.ts';
 import { checkLength } from './axes.ts';
 
 /** Options of the fast Hankel transforms. */
@@ -68,7 +68,7 @@ export function hankelRequest(
     throw new FftError('wrong-array-type', message, { path: 'dtype' });
   }
   const own = readOptions(options === undefined ? {} : options, { works: ['offset', 'bias', ...more] }, name);
-  const [offset, bias] = [checkNumber(own.offset ?? 0, 'offset'), checkNumber(own.bias ?? 0, 'bias')];
+  const [offset, bias] = [finiteNumber(own.offset ?? 0, 'offset'), finiteNumber(own.bias ?? 0, 'bias')];
   if (operand.shape.length === 0) {
     throw new FftError('invalid-argument', `The array is a single number; ${name} takes an axis.`, { path: 'shape' });
   }
@@ -77,15 +77,15 @@ export function hankelRequest(
     inverse: name === 'ifht',
     n,
     dln: checkSpacing(dln),
-    mu: checkNumber(mu, 'mu'),
+    mu: finiteNumber(mu, 'mu'),
     offset,
     bias,
   };
-  const { before, after } = powersOf(hankel);
+  const { before, after } = biasFactors(hankel);
   const factors = coefficients(hankel);
   return {
     device: own.device,
-    reals: bias === 0 ? operand : { ...operand, data: scaled(operand, before) },
+    reals: bias === 0 ? operand : { ...operand, data: scaledElements(operand, before) },
     n,
     convolve: ({ data }) => multiplyLines(data, factors),
     finish: ({ data }) => {
@@ -104,25 +104,25 @@ export function hankelRequest(
  */
 export function fhtoffset(dln: number, mu: number, options: HankelOffsetOptions = {}): number {
   const own = readOptions(options, { works: ['initial', 'bias'] }, 'fhtoffset');
-  const [initial, bias] = [checkNumber(own.initial ?? 0, 'initial'), checkNumber(own.bias ?? 0, 'bias')];
+  const [initial, bias] = [finiteNumber(own.initial ?? 0, 'initial'), finiteNumber(own.bias ?? 0, 'bias')];
   const y = Math.PI / (2 * checkSpacing(dln));
-  const order = checkNumber(mu, 'mu');
+  const order = finiteNumber(mu, 'mu');
   const angle = logGamma({ re: (order + 1 + bias) / 2, im: y }).im + logGamma({ re: (order + 1 - bias) / 2, im: y }).im;
   const turns = (Math.LN2 - initial) / dln + angle / Math.PI;
   return initial + (turns - Math.round(turns)) * dln;
 }
 
 /** The powers of the grids' points that the bias multiplies by: element j before the transforms and after them. */
-function powersOf({ inverse, n, dln, offset, bias }: Hankel) {
+function biasFactors({ inverse, n, dln, offset, bias }: Hankel) {
   const input = (j: number) => Math.exp(-bias * (j - (n - 1) / 2) * dln);
   const output = (j: number) => Math.exp(-bias * ((j - (n - 1) / 2) * dln + offset));
   if (!inverse) return { before: input, after: output };
   return { before: (j: number) => 1 / output(j), after: (j: number) => 1 / input(j) };
 }
 
-function scaled({ data, shape, dtype }: NumpyArray, power: (j: number) => number): NumpyArray['data'] {
+function scaledElements({ data, shape, dtype }: NumpyArray, power: (j: number) => number): NumpyArray['data'] {
   const n = shape.at(-1)!;
-  const result = zeros(data.length, isSingle(dtype));
+  const result = floatZeros(data.length, isSingle(dtype));
   for (let k = 0; k < data.length; k++) result[k] = data[k]! * power(k % n);
   return result;
 }
@@ -177,12 +177,12 @@ function multiplyLines(data: NumpyArray['data'], factors: Float64Array): void {
   }
 }
 
-function checkNumber(value: unknown, path: string): number {
+function finiteNumber(value: unknown, path: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw new FftError('invalid-argument', `${path} is ${show(value)}; it must be a finite number.`, { path });
 }
 
 function checkSpacing(dln: unknown): number {
-  if (checkNumber(dln, 'dln') !== 0) return dln as number;
+  if (finiteNumber(dln, 'dln') !== 0) return dln as number;
   throw new FftError('invalid-argument', 'dln is 0; the points of a logarithmic grid differ.', { path: 'dln' });
 }

@@ -9,11 +9,11 @@ import {
   type ArrayInput,
   asArray,
   fitting,
+  floatZeros,
   isComplex,
   isSingle,
   type NumpyArray,
   type SameArray,
-  zeros,
 } from './array.ts';
 import { checkLength, resolveAxes } from './axes.ts';
 
@@ -37,8 +37,8 @@ export type ShiftAxes =
  * @throws FftError `invalid-size`, `invalid-argument`, `unknown-field`, `out-of-memory`
  */
 export function fftfreq(n: number, d: Spacing = 1): NumpyArray<'float64'> {
-  const step = stepOf(n, d, 'fftfreq');
-  const data = zeros(n, false) as NewFloat64Array;
+  const step = binSpacing(n, d, 'fftfreq');
+  const data = floatZeros(n, false) as NewFloat64Array;
   const negative = Math.ceil(n / 2);
   for (let k = 0; k < n; k++) data[k] = (k < negative ? k : k - n) * step;
   return { data, shape: [n], dtype: 'float64' };
@@ -53,15 +53,15 @@ export function fftfreq(n: number, d: Spacing = 1): NumpyArray<'float64'> {
  * @throws FftError as `fftfreq`
  */
 export function rfftfreq(n: number, d: Spacing = 1): NumpyArray<'float64'> {
-  const step = stepOf(n, d, 'rfftfreq');
+  const step = binSpacing(n, d, 'rfftfreq');
   const bins = hermitianLength(n);
-  const data = zeros(bins, false) as NewFloat64Array;
+  const data = floatZeros(bins, false) as NewFloat64Array;
   for (let k = 0; k < bins; k++) data[k] = k * step;
   return { data, shape: [bins], dtype: 'float64' };
 }
 
 /** Between neighbouring bins. @throws FftError `invalid-size`, `invalid-argument`, `unknown-field` */
-function stepOf(n: number, d: Spacing, name: string): number {
+function binSpacing(n: number, d: Spacing, name: string): number {
   checkLength(n, 'n');
   const spacing = typeof d === 'object' ? (readOptions(d, { works: ['d'] }, name).d ?? 1) : d;
   if (typeof spacing !== 'number' || !Number.isFinite(spacing) || spacing === 0) {
@@ -112,7 +112,7 @@ function roll<X extends ArrayInput>(
     const head = block - ((times * shiftOf(shape[axis]!)) % shape[axis]!) * inner;
     // Of nothing, a remainder is no number, and head is none either.
     if (times === 0 || block === 0 || head === block) continue;
-    const rolled = zeros(data.length, isSingle(dtype));
+    const rolled = floatZeros(data.length, isSingle(dtype));
     for (let start = 0; start < data.length; start += block) {
       rolled.set(data.subarray(start + head, start + block), start);
       rolled.set(data.subarray(start, start + head), start + block - head);

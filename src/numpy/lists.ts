@@ -1,6 +1,6 @@
 /** Arrays given as lists of numbers, or as lists of lists of equal length, as `numpy.asarray` takes them. */
 import { FftError, reasonOf, show } from '../problem/errors.ts';
-import { zeros } from './memory.ts';
+import { floatZeros } from './memory.ts';
 
 /** One axis of numbers, or several: `[[1, 2], [3, 4]]` has the shape [2, 2]. */
 export type NumberLists = readonly number[] | readonly NumberLists[];
@@ -28,8 +28,8 @@ export function fromLists(lists: NumberLists): Listed {
 }
 
 function read(lists: NumberLists): Listed {
-  const shape = shapeOf(lists);
-  const data = zeros(
+  const shape = listShape(lists);
+  const data = floatZeros(
     shape.reduce((total, length) => total * length, 1),
     false,
   ) as Float64Array;
@@ -51,7 +51,7 @@ function read(lists: NumberLists): Listed {
 }
 
 /** The lengths of the first list, of the first one in that, and so on. */
-function shapeOf(lists: NumberLists): number[] {
+function listShape(lists: NumberLists): number[] {
   const shape: number[] = [];
   for (let part: unknown = lists; Array.isArray(part); part = part[0]) {
     if (shape.length === MOST_AXES) {

@@ -6,7 +6,7 @@ import type { Floats } from '../signal/floats.ts';
 export type { Floats } from '../signal/floats.ts';
 
 /** An array of zeros for `length` numbers. @throws FftError `out-of-memory` */
-export function zeros(length: number, single: boolean): Floats {
+export function floatZeros(length: number, single: boolean): Floats {
   return fitting(length, () => (single ? new Float32Array(length) : new Float64Array(length)));
 }
 
@@ -26,7 +26,7 @@ export function fitting<T>(length: number, make: () => T): T {
  * @throws FftError `out-of-memory`
  */
 export function converted(values: ArrayLike<number | bigint>, single = false): Floats {
-  const floats = zeros(lengthOf(values), single);
+  const floats = floatZeros(lengthOf(values), single);
   // `set` converts numbers faster than a loop, but refuses the entries of 64-bit arrays.
   if (typeof values[0] === 'number') floats.set(values as ArrayLike<number>);
   else for (let k = 0; k < floats.length; k++) floats[k] = Number(values[k]);

@@ -27,7 +27,7 @@ function real(dtype: NpyDtype, bytes: number, decode: NpyKind['decode']): NpyKin
 
 /** What a `descr` without its byte order mark stands for. Integers become doubles, and halves singles, as in `numpy.fft`. */
 const KINDS: Readonly<Record<string, NpyKind>> = {
-  f2: real('float32', 2, halves),
+  f2: real('float32', 2, halfEntries),
   bfloat16: real('float32', 2, upperHalves),
   f4: real('float32', 4, (buffer) => new Float32Array(buffer)),
   f8: real('float64', 8, (buffer) => new Float64Array(buffer)),
@@ -72,7 +72,7 @@ const CONVERSIONS: readonly (readonly [RegExp, string, string?])[] = [
  * @param descriptor such as `<f8`.
  * @throws FftError `invalid-file` for elements of another kind, with what to run.
  */
-export function elementOf(descriptor: string): NpyElement {
+export function npyElementOf(descriptor: string): NpyElement {
   const [, order, name = ''] = /^([<>|=]?)(.*)$/s.exec(descriptor)!;
   const known = BFLOAT16.test(descriptor) ? 'bfloat16' : name;
   const kind = Object.hasOwn(KINDS, known) ? KINDS[known] : undefined;
@@ -95,7 +95,7 @@ export function swapBytes(bytes: Uint8Array, unit: number): void {
 }
 
 /** Half precision: its bits, moved to where single precision has them, are smaller by the two exponents' difference. */
-function halves(buffer: ArrayBuffer): Entries {
+function halfEntries(buffer: ArrayBuffer): Entries {
   const given = new Uint16Array(buffer);
   const floats = new Float32Array(given.length);
   const bits = new Uint32Array(floats.buffer);

@@ -7,8 +7,8 @@
 
 import { excerpt, FftError } from '../problem/errors.ts';
 import type { NewUint8Array } from '../problem/index.ts';
-import { product } from './array.ts';
-import { ACCEPTED, elementOf, type NpyElement } from './npy-elements.ts';
+import { elementCount } from './array.ts';
+import { ACCEPTED, type NpyElement, npyElementOf } from './npy-elements.ts';
 import type { ByteSource } from './source.ts';
 
 export interface NpyHeader {
@@ -62,24 +62,31 @@ function headerText(source: ByteSource): { text: string; start: number } {
   const first = new Uint8Array(source.read(0, 12));
   if (!MAGIC.every((byte, index) => first[index] === byte)) {
     const short = first.length > 0 && first.length < MAGIC.length && first.every((byte, n) => byte === MAGIC[n]);
-    if (short) throw invalid(`The file is truncated: it ends after ${first.length} bytes.`);
-    throw invalid(`The file does not start as a .npy file does but ${describeStart(first)}; ${ACCEPTED}.`);
+    if (short) throw new FftError('invalid-file', `The file is truncated: it ends after ${first.length} bytes.`);
+    throw new FftError(
+      'invalid-file',
+      `The file does not start as a .npy file does but ${describeStart(first)}; ${ACCEPTED}.`,
+    );
   }
   const major = first[6];
-  if (major === undefined) throw invalid('The file is truncated: it ends within the first 8 bytes of a .npy file.');
+  if (major === undefined)
+    throw new FftError('invalid-file', 'The file is truncated: it ends within the first 8 bytes of a .npy file.');
   if (major < 1 || major > 3) {
-    throw invalid(`The file has .npy format version ${major}; versions 1, 2 and 3 are known.`);
+    throw new FftError('invalid-file', `The file has .npy format version ${major}; versions 1, 2 and 3 are known.`);
   }
   const start = major === 1 ? 10 : 12;
-  if (first.length < start) throw invalid('The file is truncated: it ends before the length of its header.');
+  if (first.length < start)
+    throw new FftError('invalid-file', 'The file is truncated: it ends before the length of its header.');
   const view = new DataView(first.buffer);
   const length = major === 1 ? view.getUint16(8, true) : view.getUint32(8, true);
   if (source.size < start + length) {
-    throw invalid(
+    throw new FftError(
+      'invalid-file',
       `The file is truncated: its header takes ${length} bytes, the file has ${source.size - start} after its start.`,
     );
   }
-  if (length > LONGEST) throw invalid(`The header takes ${length} bytes; at most ${LONGEST} are read.`);
+  if (length > LONGEST)
+    throw new FftError('invalid-file', `The header takes ${length} bytes; at most ${LONGEST} are read.`);
   // Version 1 and 2 headers are Latin-1, version 3 is UTF-8; all that can matter here is ASCII.
   const text = new TextDecoder(major === 3 ? 'utf-8' : 'latin1').decode(source.read(start, length));
   // Python accepts both kinds of quotes; one of them is enough for the patterns below.
@@ -92,27 +99,32 @@ const TUPLE = /^(?:|\d+L?\s*,|\d+L?(?:\s*,\s*\d+L?)+\s*,?)$/;
 function parseShape(header: string): number[] {
   // Python 2 wrote long integers with a trailing L.
   const text = field(header, /'shape'\s*:\s*\(([\d\s,L]*)\)/, 'shape').trim();
-  if (!TUPLE.test(text)) throw invalid(`The header has no valid 'shape': (${excerpt(text, 80)}).`);
+  if (!TUPLE.test(text)) throw new FftError('invalid-file', `The header has no valid 'shape': (${excerpt(text, 80)}).`);
   const shape = (text.match(/\d+/g) ?? []).map(Number);
   // With 16 bytes, the most that an element takes.
-  if (!shape.every(Number.isSafeInteger) || !Number.isSafeInteger(16 * product(shape))) {
-    throw invalid(`The header's shape ${showShape(shape)} has more elements than any file could hold.`);
+  if (!shape.every(Number.isSafeInteger) || !Number.isSafeInteger(16 * elementCount(shape))) {
+    throw new FftError(
+      'invalid-file',
+      `The header's shape ${showShape(shape)} has more elements than any file could hold.`,
+    );
   }
   return shape;
 }
 
 function parseElement(header: string): NpyElement {
   if (/'descr'\s*:\s*\[/.test(header)) {
-    throw invalid(
+    throw new FftError(
+      'invalid-file',
       `The array's elements are records (a structured dtype); ${ACCEPTED}. Save one field: numpy.save(file, a['name']).`,
     );
   }
-  return elementOf(field(header, /'descr'\s*:\s*'([^']*)'/, 'descr'));
+  return npyElementOf(field(header, /'descr'\s*:\s*'([^']*)'/, 'descr'));
 }
 
 function field(header: string, pattern: RegExp, name: string): string {
   const value = pattern.exec(header)?.[1];
-  if (value === undefined) throw invalid(`The header has no valid '${name}': '${excerpt(header.trim(), 80)}'.`);
+  if (value === undefined)
+    throw new FftError('invalid-file', `The header has no valid '${name}': '${excerpt(header.trim(), 80)}'.`);
   return value;
 }
 
@@ -124,8 +136,4 @@ function describeStart(bytes: Uint8Array): string {
   if (first === 0x80 && second !== undefined && second <= 5) return 'as a Python pickle does';
   if (first === 0x89 && second === 0x48) return 'as an HDF5 file does';
   return `with the bytes ${Array.from(bytes.subarray(0, 6), (byte) => byte.toString(16).padStart(2, '0')).join(' ')}`;
-}
-
-function invalid(message: string): FftError {
-  return new FftError('invalid-file', message);
 }

@@ -6,7 +6,7 @@ import { FftError } from '../problem/errors.ts';
 import { asArray, fitting } from './array.ts';
 import { npyPieces, readNpy, readNpyFrom, writeNpy } from './npy.ts';
 import type { NpyArray, NpyDtype } from './npy-array.ts';
-import { memorySource, partOf, pieceSource } from './source.ts';
+import { memorySource, pieceSource, sourceSlice } from './source.ts';
 
 /** A file put together by hand, so that the reader is not only tested against the writer. */
 function file(dict: string, data: ArrayBufferView, version = 1, lengthBytes = version === 1 ? 2 : 4): Uint8Array {
@@ -345,7 +345,7 @@ describe('in pieces', () => {
       const inside = all.subarray(start, start + size);
       for (const [source, bytes] of [
         [pieceSource(parts), all],
-        [partOf(pieceSource(parts), start, size), inside],
+        [sourceSlice(pieceSource(parts), start, size), inside],
       ] as const) {
         expect(source.size).toBe(bytes.length);
         for (let call = 0; call < 5; call++) {

@@ -7,7 +7,7 @@
 import { refuseDetached, requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
 import type { NewUint8Array } from '../problem/index.ts';
-import { type ArrayInput, asArray, fitting, isComplex, isSingle, product, zeros } from './array.ts';
+import { type ArrayInput, asArray, elementCount, fitting, floatZeros, isComplex, isSingle } from './array.ts';
 import type { NpyArray, NpyDtype } from './npy-array.ts';
 import { swapBytes } from './npy-elements.ts';
 import { encodeHeader, readHeader, showShape } from './npy-header.ts';
@@ -40,11 +40,11 @@ export function readNpy(bytes: Uint8Array): NpyArray {
 export function readNpyFrom(source: ByteSource, most = PIECE): NpyArray {
   const { shape, element, fortran, start } = readHeader(source);
   const { dtype, bytes, unit, bigEndian, decode } = element;
-  const count = product(shape);
+  const count = elementCount(shape);
   if (count * bytes > source.size - start) throw truncated(shape, bytes, source.size - start);
   const parts = isComplex(dtype) ? 2 : 1;
-  const data = zeros(count * parts, isSingle(dtype));
-  const place = fortran ? fortranOrder(data, shape, parts) : inOrder(data);
+  const data = floatZeros(count * parts, isSingle(dtype));
+  const place = fortran ? fortranOrder(data, shape, parts) : sequentialSink(data);
   const each = Math.max(1, Math.floor(most / bytes));
   for (let first = 0; first < count; first += each) {
     const length = Math.min(each, count - first) * bytes;
@@ -60,7 +60,7 @@ export function readNpyFrom(source: ByteSource, most = PIECE): NpyArray {
 }
 
 function truncated(shape: readonly number[], bytes: number, present: number): FftError {
-  const expected = product(shape) * bytes;
+  const expected = elementCount(shape) * bytes;
   return new FftError(
     'invalid-file',
     `The file is truncated: shape ${showShape(shape)} of ${bytes}-byte elements takes ${expected} bytes of data, ` +
@@ -71,7 +71,7 @@ function truncated(shape: readonly number[], bytes: number, present: number): Ff
 /** Takes the numbers of a file, some at a time, to where they lie in C order. */
 type EntrySink = (entries: ArrayLike<number>) => void;
 
-function inOrder(data: Float32Array | Float64Array): EntrySink {
+function sequentialSink(data: Float32Array | Float64Array): EntrySink {
   let at = 0;
   return (entries) => {
     data.set(entries, at);
@@ -109,11 +109,11 @@ function fortranOrder(data: Float32Array | Float64Array, shape: readonly number[
  */
 export function writeNpy(array: ArrayInput): NewUint8Array {
   const { size, pieces } = npyPieces(array);
-  return joined(size, pieces);
+  return joinBytes(size, pieces);
 }
 
 /** @param size bytes of all pieces. @throws FftError `out-of-memory` */
-export function joined(size: number, pieces: Iterable<Uint8Array>): NewUint8Array {
+export function joinBytes(size: number, pieces: Iterable<Uint8Array>): NewUint8Array {
   const bytes = fitting(size, () => new Uint8Array(size));
   let at = 0;
   for (const piece of pieces) {

@@ -6,7 +6,7 @@ import { FftError, show } from '../problem/errors.ts';
 import type { NewUint8Array } from '../problem/index.ts';
 import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
 import type { ArrayInput } from './array.ts';
-import { joined, npyPieces, readNpyFrom } from './npy.ts';
+import { joinBytes, npyPieces, readNpyFrom } from './npy.ts';
 import type { NpyArray } from './npy-array.ts';
 import { type ByteSource, memorySource } from './source.ts';
 import { isZip, type ZipInput, zipContents, zipEntries, zipPieces } from './zip.ts';
@@ -47,11 +47,11 @@ export function npzMembers(source: ByteSource): NpzMember[] {
   const entries = zipEntries(source).filter(({ name }) => name.endsWith(SUFFIX));
   return entries.map((entry) => {
     const name = entry.name.slice(0, -SUFFIX.length);
-    return { name, read: async () => named(name, await zipContents(source, entry), readNpyFrom) };
+    return { name, read: async () => readMember(name, await zipContents(source, entry), readNpyFrom) };
   });
 }
 
-function named(name: string, contents: ByteSource, read: (source: ByteSource) => NpyArray): NpyArray {
+function readMember(name: string, contents: ByteSource, read: (source: ByteSource) => NpyArray): NpyArray {
   try {
     return read(contents);
   } catch (error) {
@@ -88,7 +88,7 @@ export async function writeNpz(
     pieces.push(piece);
     size += piece.length;
   }
-  return joined(size, pieces);
+  return joinBytes(size, pieces);
 }
 
 /** The same piece by piece. */

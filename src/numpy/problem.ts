@@ -1,7 +1,6 @@
 /** Problems of the engine for transforms of dense arrays in C order. */
-import type { ProblemInput } from '../problem/index.ts';
-import { type Direction, hermitianLength, type TransformKind } from '../problem/index.ts';
-import { product } from './array.ts';
+import { type Direction, hermitianLength, type ProblemInput, type TransformKind } from '../problem/index.ts';
+import { elementCount } from './array.ts';
 
 /** Problems of this room: interleaved, out of place, stored as they are computed. */
 export type DenseProblem = Omit<
@@ -23,7 +22,7 @@ export function bytesOfSides({
   batches = 1,
   precision,
 }: DenseProblem): number {
-  const points = product(size) * leftBatches * batches;
+  const points = elementCount(size) * leftBatches * batches;
   const bins = (points / size[0]!) * hermitianLength(size[0]!);
   const reals = transform === 'c2c' ? 4 * points : transform === 'r2c' ? points + 2 * bins : 2 * points;
   return reals * (precision === 'single' ? 4 : 8);
@@ -62,9 +61,12 @@ interface AxisRun {
  *
  * @returns `axes`: which axis of the array each one of the problem is; no problem where nothing is transformed.
  */
-export function problemOf(wanted: Wanted): { readonly problem: DenseProblem | undefined; readonly axes: number[] } {
+export function denseProblemOf(wanted: Wanted): {
+  readonly problem: DenseProblem | undefined;
+  readonly axes: number[];
+} {
   const { realAxis, sums, direction, single, scale } = wanted;
-  const inner = runsOf(wanted);
+  const inner = axisRuns(wanted);
   if (inner.every(({ omitted }) => omitted)) return { problem: undefined, axes: [] };
   const left = inner[0]!.omitted ? inner.shift() : undefined;
   const batch = inner.at(-1)!.omitted ? inner.pop() : undefined;
@@ -87,7 +89,7 @@ export function problemOf(wanted: Wanted): { readonly problem: DenseProblem | un
 }
 
 /** Fastest first. */
-function runsOf({ shape, axes, realAxis, sums }: Wanted): AxisRun[] {
+function axisRuns({ shape, axes, realAxis, sums }: Wanted): AxisRun[] {
   const runs: AxisRun[] = [];
   let input = 1;
   let output = 1;

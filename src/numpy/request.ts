@@ -9,11 +9,11 @@ import {
   type TensorOptions,
   tensorArguments,
 } from './arguments.ts';
-import { type ArrayInput, asArray, dtypeOf, isComplex, isSingle, type NumpyArray, product } from './array.ts';
+import { type ArrayInput, asArray, dtypeOf, elementCount, isComplex, isSingle, type NumpyArray } from './array.ts';
 import { resolveDistinctAxes } from './axes.ts';
-import { conjugate, fitFor } from './fit.ts';
+import { conjugateInPlace, fitFor } from './fit.ts';
 import { KnownCalls } from './known.ts';
-import { type OperandShape, stepsOf, type TransformStep, type TransformWay } from './steps.ts';
+import { fftSteps, type OperandShape, type TransformStep, type TransformWay } from './steps.ts';
 import type { Fill, TransformRequest, Work, WorkStep } from './work.ts';
 
 const complex = { transform: 'c2c', conjugate: false } as const;
@@ -63,7 +63,7 @@ export function lineRequest(
   if (found) return found;
   const kind = lines[name];
   const operand = operandOf(name, kind, input);
-  const signature = { name, toReals: toReals(kind), more };
+  const signature = { name, toReals: yieldsReals(kind), more };
   return request(name, kind, operand, lineArguments(operand.shape, options === undefined ? {} : options, signature));
 }
 
@@ -78,14 +78,14 @@ export function tensorRequest(
   if (found) return found;
   const kind = tensors[name];
   const operand = operandOf(name, kind, input);
-  const signature = { name, toReals: toReals(kind), more };
+  const signature = { name, toReals: yieldsReals(kind), more };
   const given = tensorArguments(operand.shape, options === undefined ? {} : options, signature, kind.usual);
   // Of the functions that NumPy does not have, SciPy says that each axis is taken once.
   if (kind.conjugate) resolveDistinctAxes(given.axes, operand.shape.length);
   return request(name, kind, operand, given);
 }
 
-function toReals({ transform, direction }: TransformWay): boolean {
+function yieldsReals({ transform, direction }: TransformWay): boolean {
   return transform === 'r2c' && direction === 'inverse';
 }
 
@@ -100,12 +100,12 @@ function request(name: string, kind: TransformWay, operand: NumpyArray, given: A
   if (kind.transform === 'r2c' && given.axes.length === 0) {
     throw new FftError('invalid-argument', `axes is []; ${name} takes at least one axis.`, { path: 'axes' });
   }
-  const work = workOf(kind, stepsOf(operand.shape, given, kind, isSingle(operand.dtype)), operand);
+  const work = fftWork(kind, fftSteps(operand.shape, given, kind, isSingle(operand.dtype)), operand);
   known.keep(name, { operand, asked: given.asked }, work);
   return { device: given.device, work, data: operand.data };
 }
 
-function workOf(kind: TransformWay, steps: readonly TransformStep[], { data, shape, dtype }: NumpyArray): Work {
+function fftWork(kind: TransformWay, steps: readonly TransformStep[], { data, shape, dtype }: NumpyArray): Work {
   const single = isSingle(dtype);
   let current: OperandShape = { shape, complex: isComplex(dtype) };
   let readsParts = false;
@@ -119,10 +119,10 @@ function workOf(kind: TransformWay, steps: readonly TransformStep[], { data, sha
     return {
       ...{ direction, problem, axes, single },
       key: problem ? JSON.stringify(problem) : '',
-      length: product(from.shape) * (from.complex ? 2 : 1),
+      length: elementCount(from.shape) * (from.complex ? 2 : 1),
       // Bins are conjugated where they come in or go out, once.
-      fill: kind.conjugate && kind.direction === 'inverse' && n === 0 ? conjugated(fit?.fill) : fit?.fill,
-      finish: kind.conjugate && kind.direction === 'forward' && n === all.length - 1 ? conjugate : undefined,
+      fill: kind.conjugate && kind.direction === 'inverse' && n === 0 ? conjugatingFill(fit?.fill) : fit?.fill,
+      finish: kind.conjugate && kind.direction === 'forward' && n === all.length - 1 ? conjugateInPlace : undefined,
     };
   });
   return {
@@ -140,10 +140,10 @@ function nothingOf(shape: readonly number[]): TransformStep {
   return { direction: 'forward', problem: undefined, axes: [], from: side, to: side };
 }
 
-function conjugated(fill: Fill | undefined): Fill {
+function conjugatingFill(fill: Fill | undefined): Fill {
   return (target, data) => {
     if (fill) fill(target, data);
     else copyInto(target, data);
-    conjugate(target);
+    conjugateInPlace(target);
   };
 }

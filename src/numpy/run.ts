@@ -43,7 +43,7 @@ async function doneOn(device: Device, job: PlannedTransform): Promise<Floats> {
   const plans = cacheOf(device);
   const lease = plans.take(job.problem, job.step.key);
   try {
-    return await run(job, await lease.plan);
+    return await runStep(job, await lease.plan);
   } catch (error) {
     plans.forget(lease);
     if (!(error instanceof FftError && error.code === 'destroyed')) throw inAxes(error, job.step);
@@ -53,13 +53,13 @@ async function doneOn(device: Device, job: PlannedTransform): Promise<Floats> {
   // Closing a device destroys its plans; asked for a new one, it says that it is closed.
   const plan = await device.plan(job.problem);
   try {
-    return await run(job, plan);
+    return await runStep(job, plan);
   } finally {
     plan.destroy();
   }
 }
 
-function run({ step, data }: PlannedTransform, plan: Plan<DenseProblem>): Promise<Floats> {
+function runStep({ step, data }: PlannedTransform, plan: Plan<DenseProblem>): Promise<Floats> {
   return plan[step.direction](data);
 }
 

@@ -31,7 +31,7 @@ export function memorySource(bytes: Uint8Array): ByteSource {
 }
 
 /** A part of a source as a source of its own. */
-export function partOf(source: ByteSource, start: number, size: number): ByteSource {
+export function sourceSlice(source: ByteSource, start: number, size: number): ByteSource {
   const inside = Math.max(0, Math.min(size, source.size - start));
   return {
     size: inside,

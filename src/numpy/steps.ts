@@ -2,8 +2,8 @@
 import { excerpt, FftError } from '../problem/errors.ts';
 import { type Direction, hermitianLength } from '../problem/index.ts';
 import type { Arguments, Norm } from './arguments.ts';
-import { product } from './array.ts';
-import { type DenseProblem, problemOf } from './problem.ts';
+import { elementCount } from './array.ts';
+import { type DenseProblem, denseProblemOf } from './problem.ts';
 
 /** How a function transforms. */
 export interface TransformWay {
@@ -40,25 +40,25 @@ export interface AxisLine {
  * @param shape of the array
  * @throws FftError `invalid-size`
  */
-export function stepsOf(
+export function fftSteps(
   shape: readonly number[],
   { axes, lengths, norm }: Arguments,
   kind: TransformWay,
   single: boolean,
 ): TransformStep[] {
-  const groups = groupsOf(axes.map((axis, k) => ({ axis, length: lengths[k]! })));
+  const groups = axisGroups(axes.map((axis, k) => ({ axis, length: lengths[k]! })));
   const isReal = (group: readonly AxisLine[]) => kind.transform === 'r2c' && group === groups[0];
   const order = kind.transform === 'r2c' && kind.direction === 'inverse' ? groups.toReversed() : groups;
   let current = shape;
   return order.map((group) => {
-    const step = stepOf(current, group, { ...kind, real: isReal(group), norm, single });
+    const step = fftStep(current, group, { ...kind, real: isReal(group), norm, single });
     current = step.to.shape;
     return step;
   });
 }
 
 /** Runs of axes that differ, the last axis first: NumPy's order of application but in `irfftn`, which has the opposite one. */
-function groupsOf(lines: readonly AxisLine[]): AxisLine[][] {
+function axisGroups(lines: readonly AxisLine[]): AxisLine[][] {
   const groups: AxisLine[][] = [];
   for (const line of lines.toReversed()) {
     const group = groups.at(-1);
@@ -74,7 +74,7 @@ interface FunctionFacts extends TransformWay {
   readonly single: boolean;
 }
 
-function stepOf(
+function fftStep(
   before: readonly number[],
   group: readonly AxisLine[],
   { direction, conjugate, real, norm, single }: FunctionFacts,
@@ -84,20 +84,20 @@ function stepOf(
   const spatial = resized(before, group);
   const realAxis = real ? axes[0]! : undefined;
   const bins = real ? resized(spatial, [{ axis: axes[0]!, length: hermitianLength(points[0]!) }]) : spatial;
-  for (const shape of [spatial, bins]) checkMemory(shape, spatial);
+  for (const shape of [spatial, bins]) checkShapeFits(shape, spatial);
   const sides = [
     { shape: spatial, complex: !real },
     { shape: bins, complex: true },
   ] as const;
   const [from, to] = direction === 'forward' ? sides : [sides[1], sides[0]];
-  if (product(spatial) === 0) return { direction, problem: undefined, axes: [], from, to };
-  const scale = scaleOf(norm, (direction === 'forward') !== conjugate, product(points));
-  return { direction, ...problemOf({ shape: spatial, axes, realAxis, direction, single, scale }), from, to };
+  if (elementCount(spatial) === 0) return { direction, problem: undefined, axes: [], from, to };
+  const scale = fftScale(norm, (direction === 'forward') !== conjugate, elementCount(points));
+  return { direction, ...denseProblemOf({ shape: spatial, axes, realAxis, direction, single, scale }), from, to };
 }
 
 /** @param asked the shape that the caller knows. @throws FftError `invalid-size` for more numbers than can be counted */
-export function checkMemory(shape: readonly number[], asked = shape): void {
-  if (Number.isSafeInteger(16 * product(shape))) return;
+export function checkShapeFits(shape: readonly number[], asked = shape): void {
+  if (Number.isSafeInteger(16 * elementCount(shape))) return;
   const message = `Shape [${excerpt(asked.join(', '))}] has more numbers than any memory; crop to less.`;
   throw new FftError('invalid-size', message);
 }
@@ -109,7 +109,7 @@ export function resized(shape: readonly number[], lines: readonly AxisLine[]): n
 }
 
 /** The factor of one direction. */
-function scaleOf(norm: Norm, forward: boolean, points: number): number {
+function fftScale(norm: Norm, forward: boolean, points: number): number {
   if (norm === 'ortho') return 1 / Math.sqrt(points);
   return forward === (norm === 'forward') ? 1 / points : 1;
 }

@@ -10,20 +10,20 @@ import type { DenseProblem } from './problem.ts';
 import type { WorkStep } from './work.ts';
 
 /** Memory of one side, and how host code sees it. */
-interface Place {
+interface SideMemory {
   readonly memory: DeviceMemory;
   readonly array: Floats;
 }
 
-interface Places {
-  readonly read: Place;
-  readonly written: Place;
+interface PlanMemory {
+  readonly read: SideMemory;
+  readonly written: SideMemory;
 }
 
 export class SyncPlan {
   private readonly device: Device;
   private readonly plan: Plan<DenseProblem>;
-  private places: Places | undefined;
+  private places: PlanMemory | undefined;
 
   /** @param problem of one direction. @throws FftError those of `planSync` */
   constructor(device: Device, problem: DenseProblem) {
@@ -41,7 +41,7 @@ export class SyncPlan {
     else copyInto(read.array, data);
     if (direction === 'forward') this.plan.forwardSync(read.memory, written.memory);
     else this.plan.inverseSync(read.memory, written.memory);
-    return copyOf(written.array);
+    return copyOfFloats(written.array);
   }
 
   destroy(): void {
@@ -51,7 +51,7 @@ export class SyncPlan {
     this.places = undefined;
   }
 
-  private place(direction: WorkStep['direction']): Places {
+  private place(direction: WorkStep['direction']): PlanMemory {
     const { input, output } = this.plan;
     const [read, written] = direction === 'forward' ? [input, output] : [output, input];
     const first = this.allocate(read.bytes);
@@ -63,14 +63,14 @@ export class SyncPlan {
     }
   }
 
-  private allocate(bytes: number): Place {
+  private allocate(bytes: number): SideMemory {
     const memory = this.device.alloc(bytes, this.plan.problem.precision as 'single' | 'double');
     return { memory, array: memory.array as Floats };
   }
 }
 
 /** @throws FftError `out-of-memory` */
-function copyOf(array: Floats): Floats {
+function copyOfFloats(array: Floats): Floats {
   try {
     // Of a typed array the engine makes one without zeros first.
     return array instanceof Float32Array ? new Float32Array(array) : new Float64Array(array);

@@ -9,7 +9,7 @@ import type { LineOptions, TensorOptions } from './arguments.ts';
 import type { ArrayInput, NumpyArray, RealOnly, RealTransformed, SameArray, Transformed } from './array.ts';
 import { type SumLineOptions, type SumTensorOptions, sumLineRequest, sumTensorRequest } from './cosines.ts';
 import { type HankelOptions, type HankelRequest, hankelRequest } from './hankel.ts';
-import { type Floats, zeros } from './memory.ts';
+import { type Floats, floatZeros } from './memory.ts';
 import { PlanCache } from './plans.ts';
 import { bytesOfSides, type DenseProblem } from './problem.ts';
 import { lineRequest, tensorRequest } from './request.ts';
@@ -50,132 +50,132 @@ export type { NpyArray, NpyDtype } from './npy-array.ts';
 
 /** `fft` of `omnifft/numpy`, at once. */
 export function fft<X extends ArrayInput>(x: X, options?: LineOptions): Transformed<X> {
-  return transform(lineRequest('fft', x, options));
+  return transformSync(lineRequest('fft', x, options));
 }
 
 /** `ifft` of `omnifft/numpy`, at once. */
 export function ifft<X extends ArrayInput>(x: X, options?: LineOptions): Transformed<X> {
-  return transform(lineRequest('ifft', x, options));
+  return transformSync(lineRequest('ifft', x, options));
 }
 
 /** `rfft` of `omnifft/numpy`, at once. */
 export function rfft<X extends ArrayInput>(x: X & RealOnly<X>, options?: LineOptions): Transformed<X> {
-  return transform(lineRequest('rfft', x, options));
+  return transformSync(lineRequest('rfft', x, options));
 }
 
 /** `irfft` of `omnifft/numpy`, at once. */
 export function irfft<X extends ArrayInput>(x: X, options?: LineOptions): RealTransformed<X> {
-  return transform(lineRequest('irfft', x, options));
+  return transformSync(lineRequest('irfft', x, options));
 }
 
 /** `hfft` of `omnifft/numpy`, at once. */
 export function hfft<X extends ArrayInput>(x: X, options?: LineOptions): RealTransformed<X> {
-  return transform(lineRequest('hfft', x, options));
+  return transformSync(lineRequest('hfft', x, options));
 }
 
 /** `ihfft` of `omnifft/numpy`, at once. */
 export function ihfft<X extends ArrayInput>(x: X & RealOnly<X>, options?: LineOptions): Transformed<X> {
-  return transform(lineRequest('ihfft', x, options));
+  return transformSync(lineRequest('ihfft', x, options));
 }
 
 /** `fft2` of `omnifft/numpy`, at once. */
 export function fft2<X extends ArrayInput>(x: X, options?: TensorOptions): Transformed<X> {
-  return transform(tensorRequest('fft2', x, options));
+  return transformSync(tensorRequest('fft2', x, options));
 }
 
 /** `ifft2` of `omnifft/numpy`, at once. */
 export function ifft2<X extends ArrayInput>(x: X, options?: TensorOptions): Transformed<X> {
-  return transform(tensorRequest('ifft2', x, options));
+  return transformSync(tensorRequest('ifft2', x, options));
 }
 
 /** `rfft2` of `omnifft/numpy`, at once. */
 export function rfft2<X extends ArrayInput>(x: X & RealOnly<X>, options?: TensorOptions): Transformed<X> {
-  return transform(tensorRequest('rfft2', x, options));
+  return transformSync(tensorRequest('rfft2', x, options));
 }
 
 /** `irfft2` of `omnifft/numpy`, at once. */
 export function irfft2<X extends ArrayInput>(x: X, options?: TensorOptions): RealTransformed<X> {
-  return transform(tensorRequest('irfft2', x, options));
+  return transformSync(tensorRequest('irfft2', x, options));
 }
 
 /** `fftn` of `omnifft/numpy`, at once. */
 export function fftn<X extends ArrayInput>(x: X, options?: TensorOptions): Transformed<X> {
-  return transform(tensorRequest('fftn', x, options));
+  return transformSync(tensorRequest('fftn', x, options));
 }
 
 /** `ifftn` of `omnifft/numpy`, at once. */
 export function ifftn<X extends ArrayInput>(x: X, options?: TensorOptions): Transformed<X> {
-  return transform(tensorRequest('ifftn', x, options));
+  return transformSync(tensorRequest('ifftn', x, options));
 }
 
 /** `rfftn` of `omnifft/numpy`, at once. */
 export function rfftn<X extends ArrayInput>(x: X & RealOnly<X>, options?: TensorOptions): Transformed<X> {
-  return transform(tensorRequest('rfftn', x, options));
+  return transformSync(tensorRequest('rfftn', x, options));
 }
 
 /** `irfftn` of `omnifft/numpy`, at once. */
 export function irfftn<X extends ArrayInput>(x: X, options?: TensorOptions): RealTransformed<X> {
-  return transform(tensorRequest('irfftn', x, options));
+  return transformSync(tensorRequest('irfftn', x, options));
 }
 
 /** `hfft2` of `omnifft/numpy`, at once. */
 export function hfft2<X extends ArrayInput>(x: X, options?: TensorOptions): RealTransformed<X> {
-  return transform(tensorRequest('hfft2', x, options));
+  return transformSync(tensorRequest('hfft2', x, options));
 }
 
 /** `ihfft2` of `omnifft/numpy`, at once. */
 export function ihfft2<X extends ArrayInput>(x: X & RealOnly<X>, options?: TensorOptions): Transformed<X> {
-  return transform(tensorRequest('ihfft2', x, options));
+  return transformSync(tensorRequest('ihfft2', x, options));
 }
 
 /** `hfftn` of `omnifft/numpy`, at once. */
 export function hfftn<X extends ArrayInput>(x: X, options?: TensorOptions): RealTransformed<X> {
-  return transform(tensorRequest('hfftn', x, options));
+  return transformSync(tensorRequest('hfftn', x, options));
 }
 
 /** `ihfftn` of `omnifft/numpy`, at once. */
 export function ihfftn<X extends ArrayInput>(x: X & RealOnly<X>, options?: TensorOptions): Transformed<X> {
-  return transform(tensorRequest('ihfftn', x, options));
+  return transformSync(tensorRequest('ihfftn', x, options));
 }
 
 /** `dct` of `omnifft/numpy`, at once. */
 export function dct<X extends ArrayInput>(x: X, options?: SumLineOptions): SameArray<X> {
-  return transform(sumLineRequest('dct', x, options));
+  return transformSync(sumLineRequest('dct', x, options));
 }
 
 /** `idct` of `omnifft/numpy`, at once. */
 export function idct<X extends ArrayInput>(x: X, options?: SumLineOptions): SameArray<X> {
-  return transform(sumLineRequest('idct', x, options));
+  return transformSync(sumLineRequest('idct', x, options));
 }
 
 /** `dst` of `omnifft/numpy`, at once. */
 export function dst<X extends ArrayInput>(x: X, options?: SumLineOptions): SameArray<X> {
-  return transform(sumLineRequest('dst', x, options));
+  return transformSync(sumLineRequest('dst', x, options));
 }
 
 /** `idst` of `omnifft/numpy`, at once. */
 export function idst<X extends ArrayInput>(x: X, options?: SumLineOptions): SameArray<X> {
-  return transform(sumLineRequest('idst', x, options));
+  return transformSync(sumLineRequest('idst', x, options));
 }
 
 /** `dctn` of `omnifft/numpy`, at once. */
 export function dctn<X extends ArrayInput>(x: X, options?: SumTensorOptions): SameArray<X> {
-  return transform(sumTensorRequest('dctn', x, options));
+  return transformSync(sumTensorRequest('dctn', x, options));
 }
 
 /** `idctn` of `omnifft/numpy`, at once. */
 export function idctn<X extends ArrayInput>(x: X, options?: SumTensorOptions): SameArray<X> {
-  return transform(sumTensorRequest('idctn', x, options));
+  return transformSync(sumTensorRequest('idctn', x, options));
 }
 
 /** `dstn` of `omnifft/numpy`, at once. */
 export function dstn<X extends ArrayInput>(x: X, options?: SumTensorOptions): SameArray<X> {
-  return transform(sumTensorRequest('dstn', x, options));
+  return transformSync(sumTensorRequest('dstn', x, options));
 }
 
 /** `idstn` of `omnifft/numpy`, at once. */
 export function idstn<X extends ArrayInput>(x: X, options?: SumTensorOptions): SameArray<X> {
-  return transform(sumTensorRequest('idstn', x, options));
+  return transformSync(sumTensorRequest('idstn', x, options));
 }
 
 /** `fht` of `omnifft/numpy`, at once. */
@@ -220,18 +220,18 @@ function ownPlans(): SyncPlans {
 }
 
 /** Carries out a request whose result is known to be an `R`. */
-function transform<R extends NumpyArray>({ work, data }: TransformRequest): R {
+function transformSync<R extends NumpyArray>({ work, data }: TransformRequest): R {
   const { steps } = work;
   let current = data;
   for (let n = 0; n < steps.length; n++) {
     const step = steps[n]!;
-    current = step.problem ? run(step, step.problem, current) : filled(step, current);
+    current = step.problem ? runStepSync(step, step.problem, current) : filled(step, current);
     step.finish?.(current);
   }
   return resultOf(work, current);
 }
 
-function run(step: WorkStep, problem: DenseProblem, data: Floats): Floats {
+function runStepSync(step: WorkStep, problem: DenseProblem, data: Floats): Floats {
   plans ??= ownPlans();
   try {
     const lease = plans.take(problem, step.key);
@@ -245,7 +245,7 @@ function run(step: WorkStep, problem: DenseProblem, data: Floats): Floats {
     }
   } catch (error) {
     // What no array can hold is refused for that before the device is asked what it can.
-    if (error instanceof FftError && error.code === 'device-limit') zeros(step.length, step.single);
+    if (error instanceof FftError && error.code === 'device-limit') floatZeros(step.length, step.single);
     throw inAxes(error, step);
   }
 }

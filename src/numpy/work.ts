@@ -1,6 +1,6 @@
 /** What a call comes to: steps that plans do, and what is done to the numbers before and after each. */
 import type { NumpyArray } from './array.ts';
-import { type Floats, zeros } from './memory.ts';
+import { type Floats, floatZeros } from './memory.ts';
 import type { TransformStep } from './steps.ts';
 
 /** Writes numbers where a plan reads them, all of them. */
@@ -42,7 +42,7 @@ export interface TransformRequest {
 
 /** A new array of what the plan of a step reads. @throws FftError `out-of-memory` */
 export function filled({ fill, length, single }: WorkStep, data: Floats): Floats {
-  const target = zeros(length, single);
+  const target = floatZeros(length, single);
   if (fill) fill(target, data);
   else target.set(data);
   return target;

@@ -8,7 +8,7 @@
  */
 
 import { excerpt, FftError } from '../problem/errors.ts';
-import { type ByteSource, partOf, pieceSource, piecesOf } from './source.ts';
+import { type ByteSource, pieceSource, piecesOf, sourceSlice } from './source.ts';
 
 /** A file in an archive. */
 export interface ZipEntry {
@@ -74,16 +74,19 @@ export function zipEntries(source: ByteSource): ZipEntry[] {
 export async function zipContents(source: ByteSource, entry: ZipEntry): Promise<ByteSource> {
   const { name, method, encrypted, size, packed, at } = entry;
   const called = `${excerpt(name, 100)} in the archive`;
-  if (encrypted) throw invalid(`${called} is encrypted; unpack it and give the file itself.`);
+  if (encrypted) throw new FftError('invalid-file', `${called} is encrypted; unpack it and give the file itself.`);
   if (method !== STORED && method !== DEFLATED) {
-    throw invalid(`${called} is compressed by method ${method}; only deflate is read: save it with numpy.savez.`);
+    throw new FftError(
+      'invalid-file',
+      `${called} is compressed by method ${method}; only deflate is read: save it with numpy.savez.`,
+    );
   }
   const head = viewAt(source, at, 30, LOCAL);
   const start = at + 30 + head.getUint16(26, true) + head.getUint16(28, true);
   if (start + packed > source.size) throw damaged(`${called} is cut short`);
   const possible = method === STORED ? size === packed : size <= MOST_DEFLATION * packed;
   if (!possible) throw damaged(`${called} cannot have ${size} bytes where it takes ${packed}`);
-  const bytes = partOf(source, start, packed);
+  const bytes = sourceSlice(source, start, packed);
   const contents = method === STORED ? bytes : await inflate(bytes, size, called);
   let crc = 0;
   for (const piece of piecesOf(contents)) crc = crc32(piece, crc);
@@ -311,9 +314,5 @@ function crc32(bytes: Uint8Array, before: number): number {
 }
 
 function damaged(reason: string): FftError {
-  return invalid(`The archive is damaged: ${reason}.`);
-}
-
-function invalid(message: string): FftError {
-  return new FftError('invalid-file', message);
+  return new FftError('invalid-file', `The archive is damaged: ${reason}.`);
 }

@@ -1,7 +1,7 @@
 /**
  * Writes problems as bbfft descriptors: the way back of descriptor.ts, which gives the grammar.
  */
-import { maximumAxes, sidesOf } from './descriptor.ts';
+import { maximumAxes, sidesOfDirections } from './descriptor.ts';
 import { type FftProblem, throwIfAny } from './errors.ts';
 import { blocksOf, defaultStrides } from './layout.ts';
 import { resolveProblem } from './normalize.ts';
@@ -31,7 +31,7 @@ export function formatDescriptor(input: AnyProblemInput): string {
 function formatStrides(problem: Problem): string {
   const coordinate = problem.size.length + 1;
   const sayable = (list: readonly number[]) => list.filter((_, i) => i !== coordinate).join();
-  const { reading, writing } = sidesOf(problem.directions);
+  const { reading, writing } = sidesOfDirections(problem.directions);
   const lists = [reading, writing].map((side) => ({
     text: sayable(problem.strides[side]),
     usual: sayable(defaultStrides(problem, side)),

@@ -69,7 +69,7 @@ class Parser {
     }
     const described: DescriptorFields = { precision, transform, directions, placement, ...shape };
     if (read === undefined && written === undefined) return described;
-    const { reading, writing } = sidesOf(directions);
+    const { reading, writing } = sidesOfDirections(directions);
     const strides: { -readonly [S in Side]?: readonly number[] } = {};
     if (read !== undefined) strides[reading] = read;
     if (written !== undefined) strides[writing] = written;
@@ -144,7 +144,7 @@ class Parser {
 }
 
 /** Which side of a problem a transform reads and which it writes. */
-export function sidesOf(directions: AnyProblemInput['directions']): { reading: Side; writing: Side } {
+export function sidesOfDirections(directions: AnyProblemInput['directions']): { reading: Side; writing: Side } {
   return directions === 'inverse' ? { reading: 'output', writing: 'input' } : { reading: 'input', writing: 'output' };
 }
 

@@ -183,26 +183,34 @@ export class FieldReader {
 /** What a knob is set to; undefined where that changes nothing, or was reported. */
 export type KnobReading<T> = (reader: FieldReader, value: unknown, path: string, axes: number) => T | undefined;
 
-export function within(value: unknown, least: number, most: number): value is number {
+export function isWholeNumberIn(value: unknown, least: number, most: number): value is number {
   return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
 }
 
-export function span(least: number, most: number): string {
+export function rangeText(least: number, most: number): string {
   return most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
 }
 
-export function count(least: number, most = Number.MAX_SAFE_INTEGER): KnobReading<number> {
+export function wholeNumberKnob(least: number, most = Number.MAX_SAFE_INTEGER): KnobReading<number> {
   return (reader, value, path) => {
-    if (within(value, least, most)) return value;
-    reader.report('invalid-field', path, `${path} is ${show(value)}, but must be a whole number ${span(least, most)}.`);
+    if (isWholeNumberIn(value, least, most)) return value;
+    reader.report(
+      'invalid-field',
+      path,
+      `${path} is ${show(value)}, but must be a whole number ${rangeText(least, most)}.`,
+    );
     return undefined;
   };
 }
 
-export function power(least: number, most: number): KnobReading<number> {
+export function powerOfTwoKnob(least: number, most: number): KnobReading<number> {
   return (reader, value, path) => {
-    if (within(value, least, most) && Number.isInteger(Math.log2(value))) return value;
-    reader.report('invalid-field', path, `${path} is ${show(value)}, but must be a power of two ${span(least, most)}.`);
+    if (isWholeNumberIn(value, least, most) && Number.isInteger(Math.log2(value))) return value;
+    reader.report(
+      'invalid-field',
+      path,
+      `${path} is ${show(value)}, but must be a power of two ${rangeText(least, most)}.`,
+    );
     return undefined;
   };
 }

@@ -121,15 +121,15 @@ export function stridedSpan(shape: readonly number[], strides: readonly number[]
 /** Elements that a buffer for one side needs at least: its offset plus the span of its tensor (of each array if planar). */
 export function tensorSpan(problem: Problem, side: Side): number {
   const changes = elementKind(problem, 'input') !== elementKind(problem, 'output') || keepsReals(problem, 'output');
-  if (problem.placement !== 'in-place' || !changes) return spanOf(problem, side);
+  if (problem.placement !== 'in-place' || !changes) return sideSpan(problem, side);
   // One buffer holds reals first and then complex numbers, or the other way around: as long as the longer ones need.
   const complex = (of: Side) =>
-    elementKind(problem, of) === 'real' ? Math.ceil(spanOf(problem, of) / 2) : spanOf(problem, of);
+    elementKind(problem, of) === 'real' ? Math.ceil(sideSpan(problem, of) / 2) : sideSpan(problem, of);
   const most = Math.max(complex('input'), complex('output'));
   return elementKind(problem, side) === 'real' ? 2 * most : most;
 }
 
-function spanOf(problem: Problem, side: Side): number {
+function sideSpan(problem: Problem, side: Side): number {
   return problem.offsets[side] + stridedSpan(tensorShape(problem, side), problem.strides[side]);
 }
 

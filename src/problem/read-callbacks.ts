@@ -34,7 +34,7 @@ export function readCallbacks(
 ): BuiltCallbacks | null {
   if (value === undefined || value === null) return null;
   const given = reader.record(value, 'callbacks', [...DIRECTIONS, 'arrays']);
-  const arrays = readArrays(reader, given.arrays, problem?.precision);
+  const arrays = readArrayTypes(reader, given.arrays, problem?.precision);
   const pairs = Object.fromEntries(
     DIRECTIONS.map((direction) => [
       direction,
@@ -92,7 +92,7 @@ function callerOf(reader: FieldReader, problem: CallbackFacts, arrays: BuiltCall
   };
 }
 
-function readArrays(
+function readArrayTypes(
   reader: FieldReader,
   value: unknown,
   precision: Problem['precision'] | undefined,

@@ -211,7 +211,7 @@ class Recorder {
     const visit = (n: number): void => {
       if (needed.has(n)) return;
       needed.add(n);
-      for (const operand of operandsOf(this.nodes[n]!)) visit(operand);
+      for (const operand of nodeOperands(this.nodes[n]!)) visit(operand);
     };
     parts.forEach(visit);
     this.nodes.forEach((node, n) => {
@@ -377,7 +377,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
-function operandsOf(node: CallbackNode): number[] {
+function nodeOperands(node: CallbackNode): number[] {
   const { a, b, less = [], index } = node as { a?: number; b?: number; less?: readonly number[]; index?: number };
   return [a, b, ...less, index].filter((operand) => operand !== undefined);
 }

@@ -1,7 +1,7 @@
 /** The knobs `bluestein` and `rader`: how lengths with large primes are transformed. */
 import { primeFactors } from '../numeric/primes.ts';
 import { show } from './errors.ts';
-import { count, type FieldReader, within } from './fields.ts';
+import { type FieldReader, isWholeNumberIn, wholeNumberKnob } from './fields.ts';
 import type { Problem, Tuning } from './problem.ts';
 import { isRecord } from './snapshot.ts';
 
@@ -19,7 +19,7 @@ export function readBluestein(reader: FieldReader, value: unknown, path: string)
   const record = reader.record(value, path, ['maxRadix', 'length', 'pattern', 'launches']);
   const set: Fields<NonNullable<Tuning['bluestein']>> = Object.create(null);
   if (record.maxRadix !== undefined) {
-    const most = count(2, LARGEST_PRIME)(reader, record.maxRadix, `${path}.maxRadix`, 1);
+    const most = wholeNumberKnob(2, LARGEST_PRIME)(reader, record.maxRadix, `${path}.maxRadix`, 1);
     if (most !== undefined) set.maxRadix = most;
   }
   if (record.length !== undefined) {
@@ -37,7 +37,7 @@ export function readBluestein(reader: FieldReader, value: unknown, path: string)
 
 /** A length that passes can do whatever the device. */
 function readLength(reader: FieldReader, value: unknown, path: string): number | undefined {
-  const length = count(1, LONGEST)(reader, value, path, 1);
+  const length = wholeNumberKnob(1, LONGEST)(reader, value, path, 1);
   const large = length === undefined ? undefined : primeFactors(length).find((prime) => prime > LARGEST_PRIME);
   if (large === undefined) return length;
   reader.report(
@@ -74,7 +74,7 @@ function readEntry(reader: FieldReader, value: unknown, path: string): PatternEn
     return undefined;
   }
   const record = reader.record(value, path, ['from', 'length']);
-  const from = count(1, LONGEST)(reader, record.from, `${path}.from`, 1);
+  const from = wholeNumberKnob(1, LONGEST)(reader, record.from, `${path}.from`, 1);
   const length = readLength(reader, record.length, `${path}.length`);
   if (from === undefined || length === undefined) return undefined;
   if (length < 2 * from - 1) {
@@ -98,7 +98,12 @@ export function readRader(reader: FieldReader, value: unknown, path: string): Tu
 
 function readRange(reader: FieldReader, value: unknown, path: string): Range | undefined {
   const most = Number.MAX_SAFE_INTEGER;
-  if (Array.isArray(value) && value.length === 2 && within(value[0], 2, most) && within(value[1], value[0], most)) {
+  if (
+    Array.isArray(value) &&
+    value.length === 2 &&
+    isWholeNumberIn(value[0], 2, most) &&
+    isWholeNumberIn(value[1], value[0], most)
+  ) {
     return Object.freeze([value[0], value[1]] as const);
   }
   const accepted = 'a list [least, most] of two whole numbers from 2 on, the second not below the first';

@@ -4,7 +4,14 @@
  */
 
 import { show } from './errors.ts';
-import { count, type FieldReader, type KnobReading, power, span, within } from './fields.ts';
+import {
+  type FieldReader,
+  isWholeNumberIn,
+  type KnobReading,
+  powerOfTwoKnob,
+  rangeText,
+  wholeNumberKnob,
+} from './fields.ts';
 import type { Tuning } from './problem.ts';
 import { readBluestein, readRader } from './scheme-knobs.ts';
 import { isRecord, type RawRecord } from './snapshot.ts';
@@ -12,24 +19,24 @@ import { isRecord, type RawRecord } from './snapshot.ts';
 /** Every knob, in the order of the normal form. A function, so that bundlers see that nobody needs it who asks for no plan. */
 function knobs(): { readonly [K in keyof Tuning]-?: KnobReading<Tuning[K]> } {
   return {
-    coalescedBytes: power(16, 4096),
-    sharedBytes: count(4096),
-    banks: power(1, 1024),
-    warpSize: power(1, 1024),
-    threads: count(1, 65536),
-    maxThreads: count(32, 65536),
+    coalescedBytes: powerOfTwoKnob(16, 4096),
+    sharedBytes: wholeNumberKnob(4096),
+    banks: powerOfTwoKnob(1, 1024),
+    warpSize: powerOfTwoKnob(1, 1024),
+    threads: wholeNumberKnob(1, 65536),
+    maxThreads: wholeNumberKnob(32, 65536),
     halfThreads: flag,
-    clusterBlocks: count(1, 1024),
+    clusterBlocks: wholeNumberKnob(1, 1024),
     groupedBatch: readGroups,
     uploadSwitch: readUploadSwitch,
     performBandwidthBoost: readBoost,
     considerAllAxesStrided: flag,
     twiddles: readTwiddles,
-    streams: unless(1, count(1, 128)),
-    registerBoost: count(1, 64),
+    streams: unless(1, wholeNumberKnob(1, 128)),
+    registerBoost: wholeNumberKnob(1, 64),
     registerBoostNonPow2: either,
-    registerBoost4Step: count(1, 64),
-    maxGroups: count(1),
+    registerBoost4Step: wholeNumberKnob(1, 64),
+    maxGroups: wholeNumberKnob(1),
     bluestein: readBluestein,
     rader: readRader,
     mergeSequences: flag,
@@ -84,8 +91,8 @@ function readTwiddles(reader: FieldReader, value: unknown, path: string): Tuning
 function readGroups(reader: FieldReader, value: unknown, path: string, axes: number): readonly number[] | undefined {
   const most = 2 ** 31;
   const list = Array.isArray(value) ? value : new Array<unknown>(axes).fill(value);
-  if (list.length !== axes || !list.every((group) => within(group, 0, most))) {
-    const accepted = `a whole number ${span(0, most)}, or a list with one for each of the ${axes} axes`;
+  if (list.length !== axes || !list.every((group) => isWholeNumberIn(group, 0, most))) {
+    const accepted = `a whole number ${rangeText(0, most)}, or a list with one for each of the ${axes} axes`;
     reader.report(
       'invalid-field',
       path,
@@ -99,7 +106,7 @@ function readGroups(reader: FieldReader, value: unknown, path: string, axes: num
 function readUploadSwitch(reader: FieldReader, value: unknown, path: string): Tuning['uploadSwitch'] {
   const record: RawRecord = reader.record(value, path, ['two', 'three']);
   const read = (name: 'two' | 'three') =>
-    record[name] === undefined ? undefined : count(2)(reader, record[name], `${path}.${name}`, 1);
+    record[name] === undefined ? undefined : wholeNumberKnob(2)(reader, record[name], `${path}.${name}`, 1);
   const two = read('two');
   const three = read('three');
   if (two !== undefined && three !== undefined && three < two) {
@@ -114,7 +121,7 @@ function readUploadSwitch(reader: FieldReader, value: unknown, path: string): Tu
 }
 
 function readBoost(reader: FieldReader, value: unknown, path: string): number | undefined {
-  if (value === -1 || within(value, 1, 64)) return value;
+  if (value === -1 || isWholeNumberIn(value, 1, 64)) return value;
   const accepted = 'a whole number from 1 to 64, or -1 for as much as there is';
   reader.report('invalid-field', path, `${path} is ${show(value)}, but must be ${accepted}.`);
   return undefined;

@@ -1,5 +1,5 @@
 /** Averages of the periodograms of frames: their mean, or the median freed of its bias. */
-import { zeros } from '../numpy/array.ts';
+import { floatZeros } from '../numpy/array.ts';
 import type { Floats } from './floats.ts';
 
 export type Average = 'mean' | 'median';
@@ -18,11 +18,11 @@ export interface Averager {
  * @throws FftError `out-of-memory`
  */
 export function newAverager(average: Average, bins: number, frames: number): Averager {
-  return average === 'mean' ? meanOf(bins, frames) : medianOf(bins, frames);
+  return average === 'mean' ? meanAverager(bins, frames) : medianOf(bins, frames);
 }
 
-function meanOf(bins: number, frames: number): Averager {
-  const sum = zeros(2 * bins, false);
+function meanAverager(bins: number, frames: number): Averager {
+  const sum = floatZeros(2 * bins, false);
   return {
     add(x, y, _frame, count) {
       for (let at = 0, k = 0; at < 2 * bins * count; at += 2, k = k + 2 === 2 * bins ? 0 : k + 2) {
@@ -41,7 +41,7 @@ function meanOf(bins: number, frames: number): Averager {
 /** Real and imaginary parts have medians of their own. */
 function medianOf(bins: number, frames: number): Averager {
   // Of each part of each bin, the values of all frames.
-  const all = zeros(2 * bins * frames, false);
+  const all = floatZeros(2 * bins * frames, false);
   const bias = medianBias(frames);
   return {
     add(x, y, frame, count) {

@@ -26,14 +26,14 @@ export function extend(
     for (let part = 0; part < parts; part++) {
       const at = (sample: number) => sample * parts + part;
       const [first, end] = [line[at(from)]!, line[at(last)]!];
-      line[at(from - k)] = beyond(boundary, first, line[at(from + k)]!);
-      line[at(last + k)] = beyond(boundary, end, line[at(last - k)]!);
+      line[at(from - k)] = extrapolated(boundary, first, line[at(from + k)]!);
+      line[at(last + k)] = extrapolated(boundary, end, line[at(last - k)]!);
     }
   }
 }
 
 /** The value beyond an end that mirrors `inner`. */
-function beyond(boundary: Boundary, end: number, inner: number): number {
+function extrapolated(boundary: Boundary, end: number, inner: number): number {
   if (boundary === 'even') return inner;
   if (boundary === 'odd') return 2 * end - inner;
   return boundary === 'constant' ? end : 0;

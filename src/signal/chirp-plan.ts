@@ -5,19 +5,19 @@ import {
   type ArrayInput,
   asArray,
   type ComplexArray,
+  elementCount,
   fitting,
+  floatZeros,
   isComplex,
   isSingle,
   type NumpyArray,
-  product,
-  zeros,
 } from '../numpy/array.ts';
 import { resolveAxis } from '../numpy/axes.ts';
 import { refuseDetached } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
 import { type ChirpProblem, type ChirpTables, checkSpiral, chirpTables, circleOf } from './chirp-tables.ts';
 import type { Floats } from './floats.ts';
-import { type Work, workOn } from './work.ts';
+import { type WorkMemory, workOn } from './work.ts';
 
 type CirclePlan = Plan<{ precision: 'single' | 'double'; placement: 'in-place' }>;
 
@@ -35,11 +35,11 @@ export class ChirpPlan {
   private readonly tables: ChirpTables;
   private readonly circle: CirclePlan;
   /** The circles of all batches. */
-  private readonly work: Work;
+  private readonly work: WorkMemory;
   private last: Promise<unknown> = Promise.resolve();
   private destroyed = false;
 
-  private constructor(problem: ChirpProblem, tables: ChirpTables, circle: CirclePlan, work: Work) {
+  private constructor(problem: ChirpProblem, tables: ChirpTables, circle: CirclePlan, work: WorkMemory) {
     this.problem = problem;
     this.length = circleOf(problem);
     this.tables = tables;
@@ -102,14 +102,14 @@ export class ChirpPlan {
       const message = `Axis ${axis} has length ${shape[axis]}; this transform is of ${n} points${hint}.`;
       throw new FftError('wrong-length', message, { path: 'x' });
     }
-    return { array, axis, inner: product(shape.slice(axis + 1)), count: product(shape) / n };
+    return { array, axis, inner: elementCount(shape.slice(axis + 1)), count: elementCount(shape) / n };
   }
 
   private async run(lines: ChirpLines): Promise<ComplexArray> {
     const { m, batches, precision } = this.problem;
     refuseDetached(lines.array.data, 'The array');
     const shape = lines.array.shape.map((length, axis) => (axis === lines.axis ? m : length));
-    const data = zeros(2 * product(shape), precision === 'single');
+    const data = floatZeros(2 * elementCount(shape), precision === 'single');
     for (let first = 0; first < lines.count; first += batches) {
       const count = Math.min(batches, lines.count - first);
       this.load(lines, first, count);
@@ -130,7 +130,7 @@ export class ChirpPlan {
     const complex = isComplex(array.dtype);
     work.fill(0);
     for (let line = 0; line < count; line++) {
-      let from = startOf(first + line, inner, n);
+      let from = lineStart(first + line, inner, n);
       let to = 2 * line * this.length;
       for (let j = 0; j < 2 * n; j += 2, to += 2, from += inner) {
         const re = complex ? data[2 * from]! : data[from]!;
@@ -160,7 +160,7 @@ export class ChirpPlan {
     const work = this.work.array();
     for (let line = 0; line < count; line++) {
       let from = 2 * line * this.length;
-      let to = 2 * startOf(first + line, inner, m);
+      let to = 2 * lineStart(first + line, inner, m);
       for (let k = 0; k < 2 * m; k += 2, from += 2, to += 2 * inner) {
         const [re, im] = [work[from]!, work[from + 1]!];
         data[to] = re * after[k]! - im * after[k + 1]!;
@@ -171,6 +171,6 @@ export class ChirpPlan {
 }
 
 /** Where a line begins, if lines are of so many elements. */
-function startOf(line: number, inner: number, length: number): number {
+function lineStart(line: number, inner: number, length: number): number {
   return Math.floor(line / inner) * inner * length + (line % inner);
 }

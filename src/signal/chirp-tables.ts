@@ -75,13 +75,13 @@ export function chirpTables(problem: ChirpProblem): ChirpTables {
   for (let j = 0; j < n; j++) ddMulComplex(before, 4 * j, before, 4 * j, powers.chirp, 4 * j);
   return {
     before: roundComplexDds(before),
-    spectrum: roundComplexDds(chirpSpectrum(problem, powers)),
+    spectrum: roundComplexDds(chirpZSpectrum(problem, powers)),
     after: roundComplexDds(powers.chirp.subarray(0, 4 * m)),
   };
 }
 
 /** The spectrum of w^(−i²/2) for −n < i < m, around the circle. */
-function chirpSpectrum({ n, m }: ChirpProblem, { inverse }: ChirpPowers): Float64Array {
+function chirpZSpectrum({ n, m }: ChirpProblem, { inverse }: ChirpPowers): Float64Array {
   const length = circleOf({ n, m });
   const circle = new Float64Array(4 * length);
   const [hi, lo] = toDoubleDouble(rational(1, length));

@@ -24,7 +24,7 @@ export function coefficientsOf(given: NumberList, path: string): Coefficients {
 }
 
 /** The same of real numbers. @throws FftError `wrong-array-type` for complex ones, and those above */
-export function realsOf(given: NumberList, path: string): Float64Array {
+export function realCoefficients(given: NumberList, path: string): Float64Array {
   const { re, im } = coefficientsOf(given, path);
   if (!im) return re;
   throw new FftError('wrong-array-type', `${path} is complex; it takes real numbers.`, { path });

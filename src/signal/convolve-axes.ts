@@ -1,6 +1,6 @@
 /** Convolutions over some axes of two arrays: along the others they are matched element by element, or repeated. */
 import type { Device } from '../engine/index.ts';
-import { isComplex, isSingle, type NumpyArray, product, zeros } from '../numpy/array.ts';
+import { elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../numpy/array.ts';
 import { resolveDistinctAxes } from '../numpy/axes.ts';
 import { excerpt, FftError } from '../problem/errors.ts';
 import type { Floats } from './floats.ts';
@@ -46,8 +46,8 @@ export function overAxes(x: NumpyArray, y: NumpyArray, given: readonly number[])
       const swapped = how.signal === second;
       const data = await each(swapped ? [b, a] : [a, b], outer, how, region, device);
       const shape = [...outer, ...region.shape];
-      const result = { data, shape, dtype: dtypeOf(x, y) } as NumpyArray;
-      return permuted(
+      const result = { data, shape, dtype: commonDtype(x, y) } as NumpyArray;
+      return permuteAxes(
         result,
         shape.map((_, d) => order.indexOf(d)),
       );
@@ -55,19 +55,19 @@ export function overAxes(x: NumpyArray, y: NumpyArray, given: readonly number[])
   };
 }
 
-function dtypeOf(x: NumpyArray, y: NumpyArray): NumpyArray['dtype'] {
+function commonDtype(x: NumpyArray, y: NumpyArray): NumpyArray['dtype'] {
   const single = isSingle(x.dtype) && isSingle(y.dtype);
   if (isComplex(x.dtype) || isComplex(y.dtype)) return single ? 'complex64' : 'complex128';
   return single ? 'float32' : 'float64';
 }
 
 function slicedAs(array: NumpyArray, order: readonly number[], outer: number): Sliced {
-  const moved = permuted(array, order);
+  const moved = permuteAxes(array, order);
   return { array: moved, outer: moved.shape.slice(0, outer), shape: moved.shape.slice(outer) };
 }
 
 function sliceOf({ array, shape }: Sliced, slice: number): NumpyArray {
-  const numbers = product(shape) * (isComplex(array.dtype) ? 2 : 1);
+  const numbers = elementCount(shape) * (isComplex(array.dtype) ? 2 : 1);
   const data = array.data.subarray(slice * numbers, (slice + 1) * numbers);
   return { data, shape, dtype: array.dtype } as NumpyArray;
 }
@@ -82,12 +82,12 @@ async function each(
 ): Promise<Floats> {
   const single = isSingle(signal.array.dtype) && isSingle(kernel.array.dtype);
   const parts = isComplex(signal.array.dtype) || isComplex(kernel.array.dtype) ? 2 : 1;
-  const numbers = product(region.shape) * parts;
-  const data = zeros(product(outer) * numbers, single);
+  const numbers = elementCount(region.shape) * parts;
+  const data = floatZeros(elementCount(outer) * numbers, single);
   // By kernel, the places of the result, and the slices of the signal there.
   const meetings = new Map<number, number[]>();
-  for (let place = 0; place < product(outer); place++) {
-    const own = repeated(place, outer, kernel.outer);
+  for (let place = 0; place < elementCount(outer); place++) {
+    const own = broadcastPlace(place, outer, kernel.outer);
     const places = meetings.get(own);
     if (places) places.push(place);
     else meetings.set(own, [place]);
@@ -95,7 +95,7 @@ async function each(
   for (const [own, places] of meetings) {
     const stacked = stackedSlices(
       signal,
-      places.map((place) => repeated(place, outer, signal.outer)),
+      places.map((place) => broadcastPlace(place, outer, signal.outer)),
     );
     const slices = { ...how, signal: stacked, kernel: sliceOf(kernel, own), slices: places.length, region };
     const results = await convolved(slices, device);
@@ -110,13 +110,13 @@ async function each(
 function stackedSlices(signal: Sliced, slices: readonly number[]): NumpyArray {
   if (slices.length === 1) return sliceOf(signal, slices[0]!);
   const first = sliceOf(signal, slices[0]!);
-  const data = zeros(first.data.length * slices.length, isSingle(first.dtype));
+  const data = floatZeros(first.data.length * slices.length, isSingle(first.dtype));
   for (const [k, slice] of slices.entries()) data.set(sliceOf(signal, slice).data, k * first.data.length);
   return { ...first, data } as NumpyArray;
 }
 
 /** A place among slices as that in an array which is repeated along axes of length 1. */
-function repeated(place: number, outer: readonly number[], own: readonly number[]): number {
+function broadcastPlace(place: number, outer: readonly number[], own: readonly number[]): number {
   let [rest, at, stride] = [place, 0, 1];
   for (let d = outer.length - 1; d >= 0; d--) {
     if (own[d] !== 1) at += (rest % outer[d]!) * stride;
@@ -127,14 +127,14 @@ function repeated(place: number, outer: readonly number[], own: readonly number[
 }
 
 /** The same array with its axes in another order: axis d of the result is axis order[d]. */
-function permuted(array: NumpyArray, order: readonly number[]): NumpyArray {
+function permuteAxes(array: NumpyArray, order: readonly number[]): NumpyArray {
   if (order.every((axis, d) => axis === d)) return array;
   const { data, shape, dtype } = array;
   const parts = isComplex(dtype) ? 2 : 1;
-  const strides = shape.map((_, d) => product(shape.slice(d + 1)));
+  const strides = shape.map((_, d) => elementCount(shape.slice(d + 1)));
   const lengths = order.map((axis) => shape[axis]!);
   const steps = order.map((axis) => strides[axis]!);
-  const result = zeros(data.length, isSingle(dtype));
+  const result = floatZeros(data.length, isSingle(dtype));
   const index = lengths.map(() => 0);
   for (let to = 0, from = 0; to < data.length; to += parts) {
     for (let part = 0; part < parts; part++) result[to + part] = data[from * parts + part]!;

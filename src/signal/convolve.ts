@@ -6,9 +6,9 @@ import {
   asArray,
   type ComplexDtype,
   type DtypeOf,
+  floatZeros,
   isComplex,
   type NumpyArray,
-  zeros,
 } from '../numpy/array.ts';
 import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
@@ -100,7 +100,7 @@ export function correlationLags(x: number, y: number, mode: ConvolutionMode = 'f
   const { origin, shape } = regionOf(checkMode(mode), [x], [y]);
   // Of `valid`, the shorter signal moves along the longer one, whichever that is.
   const first = origin[0]! - y + 1;
-  const lags = zeros(shape[0]!, false) as Float64Array;
+  const lags = floatZeros(shape[0]!, false) as Float64Array;
   for (let k = 0; k < lags.length; k++) lags[k] = first + k;
   return lags;
 }

@@ -2,7 +2,7 @@
 
 import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
-import { type ArrayInput, asArray, dtypeOf, isComplex, isSingle, type NumpyArray, zeros } from '../numpy/array.ts';
+import { type ArrayInput, asArray, dtypeOf, floatZeros, isComplex, isSingle, type NumpyArray } from '../numpy/array.ts';
 import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, sharedDevice } from '../numpy/choice.ts';
 import { FftError } from '../problem/errors.ts';
@@ -22,7 +22,7 @@ export interface Convolution2dOptions extends ConvolutionOptions {
 /** Elements of a kernel up to which sums of products are faster than transforms, and as exact as can be. */
 const DIRECT = 64;
 
-type Pair = readonly [number, number];
+type NumberPair = readonly [number, number];
 
 /**
  * Convolution of two images, out[i, j] = Σ y[k, l] · x[i − k, j − l], x going on beyond its edges as `boundary` says. Options, defaults and results are
@@ -69,35 +69,35 @@ async function images(what: string, x: NumpyArray, y: NumpyArray, options: Convo
   }
   const fill = readFill(own.fillvalue ?? 0);
   const correlates = what === 'correlate2d';
-  const { shape } = regionOf(mode, x.shape, y.shape) as unknown as { shape: Pair };
+  const { shape } = regionOf(mode, x.shape, y.shape) as unknown as { shape: NumberPair };
   // Of `valid`, the larger image is the one that the smaller one moves in.
   const swapped = mode === 'valid' && y.shape.some((length, d) => length > x.shape[d]!);
   const [image, kernel] = swapped ? [y, x] : [x, y];
-  const weights = correlates ? conjugated(kernel) : flipped(kernel);
+  const weights = correlates ? conjugateArray(kernel) : flipped(kernel);
   const offsets = kernel.shape.map((length) => {
     if (mode === 'valid') return 0;
     if (mode === 'full') return 1 - length;
     return correlates ? -Math.floor((length - 1) / 2) : -Math.ceil((length - 1) / 2);
   });
-  const wide = extended(image, offsets as unknown as Pair, shape, kernel.shape, boundary, fill);
+  const wide = extended(image, offsets as unknown as NumberPair, shape, kernel.shape, boundary, fill);
   const sum = await summed(wide, weights, shape, device);
   if (!swapped || !correlates) return sum;
   // The first image has moved over the second one: the other way round.
   return reversed(sum);
 }
 
-function readFill(given: ComplexNumber): Pair {
+function readFill(given: ComplexNumber): NumberPair {
   const pair = typeof given === 'number' ? [given, 0] : [given?.re, given?.im];
   check('fillvalue', given, pair.every(Number.isFinite), 'a finite number, or its parts re and im');
-  return pair as unknown as Pair;
+  return pair as unknown as NumberPair;
 }
 
 /** The other way round, as a kernel that is correlated with stands for one that is convolved with. */
 function flipped(kernel: NumpyArray): NumpyArray {
-  return conjugated(reversed(kernel));
+  return conjugateArray(reversed(kernel));
 }
 
-function conjugated({ data, shape, dtype }: NumpyArray): NumpyArray {
+function conjugateArray({ data, shape, dtype }: NumpyArray): NumpyArray {
   if (!isComplex(dtype)) return { data, shape, dtype } as NumpyArray;
   return { data: data.map((value, k) => (k % 2 === 1 ? -value : value)), shape, dtype } as NumpyArray;
 }
@@ -105,11 +105,11 @@ function conjugated({ data, shape, dtype }: NumpyArray): NumpyArray {
 /** An image with all that a kernel reaches around a part of it. */
 function extended(
   { data, shape, dtype }: NumpyArray,
-  offsets: Pair,
-  out: Pair,
+  offsets: NumberPair,
+  out: NumberPair,
   kernel: readonly number[],
   boundary: 'fill' | 'wrap' | 'symm',
-  fill: Pair,
+  fill: NumberPair,
 ): NumpyArray {
   const single = isSingle(dtype);
   const complex = isComplex(dtype) || (boundary === 'fill' && fill[1] !== 0);
@@ -119,7 +119,7 @@ function extended(
   ) as [number[], number[]];
   const parts = complex ? 2 : 1;
   const own = isComplex(dtype) ? 2 : 1;
-  const result = zeros(height * width * parts, single);
+  const result = floatZeros(height * width * parts, single);
   for (let row = 0; row < height; row++) {
     for (let column = 0; column < width; column++) {
       const isInside = rows[row]! >= 0 && columns[column]! >= 0;
@@ -146,10 +146,10 @@ function placeIn(index: number, length: number, boundary: 'fill' | 'wrap' | 'sym
 async function summed(
   wide: NumpyArray,
   weights: NumpyArray,
-  out: Pair,
+  out: NumberPair,
   device: Device | undefined,
 ): Promise<NumpyArray> {
-  const [rows, columns] = weights.shape as Pair;
+  const [rows, columns] = weights.shape as NumberPair;
   if (rows * columns <= DIRECT) return directly(wide, weights, out);
   const region = { origin: [rows - 1, columns - 1], shape: [...out] };
   const cut = { axis: 0, step: Number.POSITIVE_INFINITY };
@@ -157,18 +157,18 @@ async function summed(
   return convolved({ signal: wide, kernel, region, cut, correlates: false }, device ?? (await sharedDevice()));
 }
 
-function directly(wide: NumpyArray, weights: NumpyArray, out: Pair): NumpyArray {
+function directly(wide: NumpyArray, weights: NumpyArray, out: NumberPair): NumpyArray {
   const single = isSingle(wide.dtype) && isSingle(weights.dtype);
-  const [image, kernel] = [planesOf(wide), planesOf(weights)];
+  const [image, kernel] = [partPlanes(wide), partPlanes(weights)];
   const parts = Math.max(image.length, kernel.length);
-  const sums = Array.from({ length: parts }, () => zeros(out[0] * out[1], false));
+  const sums = Array.from({ length: parts }, () => floatZeros(out[0] * out[1], false));
   for (const [p, plane] of image.entries()) {
     for (const [q, factors] of kernel.entries()) {
       const signed = p === 1 && q === 1 ? factors.map((value) => -value) : factors;
       addProducts({ data: plane, shape: wide.shape }, { data: signed, shape: weights.shape }, sums[p ^ q]!, out);
     }
   }
-  const data = zeros(out[0] * out[1] * parts, single);
+  const data = floatZeros(out[0] * out[1] * parts, single);
   sums.forEach((sum, part) => {
     for (let k = 0; k < sum.length; k++) data[k * parts + part] = sum[k]!;
   });
@@ -176,7 +176,7 @@ function directly(wide: NumpyArray, weights: NumpyArray, out: Pair): NumpyArray 
 }
 
 /** Real parts, and imaginary ones where there are any. */
-function planesOf({ data, dtype }: NumpyArray): Floats[] {
+function partPlanes({ data, dtype }: NumpyArray): Floats[] {
   if (!isComplex(dtype)) return [data];
   return [0, 1].map((part) => data.filter((_, k) => k % 2 === part));
 }
@@ -187,7 +187,7 @@ interface Plane {
 }
 
 /** Products with each weight, row by row. */
-function addProducts(wide: Plane, weights: Plane, sum: Floats, [height, width]: Pair): void {
+function addProducts(wide: Plane, weights: Plane, sum: Floats, [height, width]: NumberPair): void {
   const columns = weights.shape[1]!;
   for (let i = 0; i < height; i++) {
     for (const [k, weight] of weights.data.entries()) {

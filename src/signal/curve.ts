@@ -6,14 +6,14 @@
 import {
   type ComplexDd,
   complexDd,
+  complexDdPowers,
   inverseComplexDd,
-  powers,
   rootComplexDd,
   roundComplexDds,
   squarePowers,
   turnComplexDd,
 } from '../numeric/complex-dd-powers.ts';
-import { type Fraction, fraction, minus, over } from '../numeric/exact.ts';
+import { divideFractions, type Fraction, fraction, subtractFractions } from '../numeric/exact.ts';
 import { type ComplexArray, fitting } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
 import { isRecord, snapshot } from '../problem/snapshot.ts';
@@ -22,13 +22,13 @@ import { isRecord, snapshot } from '../problem/snapshot.ts';
 export type ComplexNumber = number | { readonly re: number; readonly im: number };
 
 /** A complex number other than 0, or e^(2πi·p/q) with p and q in decimal digits: plain data, which keys are made of. */
-export type Factor = { readonly re: number; readonly im: number } | { readonly p: string; readonly q: string };
+export type CurveFactor = { readonly re: number; readonly im: number } | { readonly p: string; readonly q: string };
 
 export interface Curve {
   /** From one point to the one before. */
-  readonly w: Factor;
+  readonly w: CurveFactor;
   /** The first point. */
-  readonly a: Factor;
+  readonly a: CurveFactor;
 }
 
 /** Names of the options below. */
@@ -52,67 +52,67 @@ export type FrequencyRange = number | readonly [from: number, to: number];
 /** @throws FftError `invalid-argument` */
 export function curveOf(m: number, { w, a }: CurveOptions): Curve {
   return {
-    w: w === undefined ? { p: '-1', q: String(m) } : readComplex(w, 'w'),
-    a: a === undefined ? { re: 1, im: 0 } : readComplex(a, 'a'),
+    w: w === undefined ? { p: '-1', q: String(m) } : readComplexNumber(w, 'w'),
+    a: a === undefined ? { re: 1, im: 0 } : readComplexNumber(a, 'a'),
   };
 }
 
 /** m points on the unit circle, over a range of frequencies. @throws FftError `invalid-argument` */
 export function zoomCurve(m: number, range: FrequencyRange, { fs = 2, endpoint = false }: ZoomOptions): Curve {
-  if (!isReal(fs) || fs <= 0) throw bad('fs', fs, 'a positive number, the samples a second');
-  if (typeof endpoint !== 'boolean') throw bad('endpoint', endpoint, 'true or false');
-  const [from, to] = readRange(range, fs);
+  if (!isFiniteNumber(fs) || fs <= 0) throw curveError('fs', fs, 'a positive number, the samples a second');
+  if (typeof endpoint !== 'boolean') throw curveError('endpoint', endpoint, 'true or false');
+  const [from, to] = readFrequencyRange(range, fs);
   const rate = fraction(fs);
-  const width = over(minus(fraction(to), fraction(from)), rate);
+  const width = divideFractions(subtractFractions(fraction(to), fraction(from)), rate);
   // One point has no distance to the next.
   const steps = Math.max(1, endpoint ? m - 1 : m);
-  return { w: turned({ p: -width.p, q: width.q * BigInt(steps) }), a: turned(over(fraction(from), rate)) };
+  return { w: turned({ p: -width.p, q: width.q * BigInt(steps) }), a: turned(divideFractions(fraction(from), rate)) };
 }
 
-function readRange(given: FrequencyRange, fs: number): [from: number, to: number] {
+function readFrequencyRange(given: FrequencyRange, fs: number): [from: number, to: number] {
   const range: unknown = snapshot(given, 'The range of frequencies', { code: 'invalid-argument', depth: 1 });
   const list: unknown[] = Array.isArray(range) ? range : [0, range];
   const accepted = 'one frequency, or [from, to] with from < to';
-  if (list.length !== 2 || !list.every(isReal)) throw bad('fn', range, accepted);
+  if (list.length !== 2 || !list.every(isFiniteNumber)) throw curveError('fn', range, accepted);
   const [from, to] = list as [number, number];
-  if (from >= to) throw bad('fn', range, accepted);
+  if (from >= to) throw curveError('fn', range, accepted);
   if (Math.abs(from) > fs || Math.abs(to) > fs) {
-    throw bad('fn', range, `frequencies from ${-fs} to ${fs}: the rate (fs) is ${fs} samples a second`);
+    throw curveError('fn', range, `frequencies from ${-fs} to ${fs}: the rate (fs) is ${fs} samples a second`);
   }
   return [from, to];
 }
 
-function readComplex(given: ComplexNumber, path: string): Factor {
+function readComplexNumber(given: ComplexNumber, path: string): CurveFactor {
   const value: unknown = snapshot(given, path, { code: 'invalid-argument', depth: 1 });
   const { re, im }: { re?: unknown; im?: unknown } = isRecord(value) ? value : { re: value, im: 0 };
-  if (isReal(re) && isReal(im) && (re !== 0 || im !== 0)) return { re, im };
+  if (isFiniteNumber(re) && isFiniteNumber(im) && (re !== 0 || im !== 0)) return { re, im };
   const found = isRecord(value) ? `{ re: ${show(re)}, im: ${show(im)} }` : show(value);
-  throw bad(path, value, 'a finite number other than 0, real or { re, im }', found);
+  throw curveError(path, value, 'a finite number other than 0, real or { re, im }', found);
 }
 
-function isReal(value: unknown): value is number {
+function isFiniteNumber(value: unknown): value is number {
   return Number.isFinite(value);
 }
 
-function bad(path: string, value: unknown, accepted: string, found = show(value)): FftError {
+function curveError(path: string, value: unknown, accepted: string, found = show(value)): FftError {
   return new FftError('invalid-argument', `${path} is ${found}; it takes ${accepted}.`, { path });
 }
 
-function turned({ p, q }: Fraction): Factor {
+function turned({ p, q }: Fraction): CurveFactor {
   return { p: String(p), q: String(q) };
 }
 
-function complexDdOf(factor: Factor): ComplexDd {
+function complexDdOf(factor: CurveFactor): ComplexDd {
   return 'p' in factor ? turnComplexDd(BigInt(factor.p), BigInt(factor.q)) : complexDd(factor.re, factor.im);
 }
 
 /** One of the two square roots. */
-function rootOf(factor: Factor): ComplexDd {
+function rootOf(factor: CurveFactor): ComplexDd {
   return 'p' in factor ? turnComplexDd(BigInt(factor.p), 2n * BigInt(factor.q)) : rootComplexDd(complexDdOf(factor));
 }
 
 /** How many doublings a factor makes of a number: the binary logarithm of its modulus. */
-export function doublings(factor: Factor): number {
+export function doublings(factor: CurveFactor): number {
   return 'p' in factor ? 0 : Math.log2(Math.hypot(factor.re, factor.im));
 }
 
@@ -129,7 +129,7 @@ export function chirpPowers({ w, a }: Curve, n: number, m: number): ChirpPowers 
   const root = rootOf(w);
   const most = Math.max(n, m);
   return {
-    starts: powers(inverseComplexDd(complexDdOf(a)), n),
+    starts: complexDdPowers(inverseComplexDd(complexDdOf(a)), n),
     chirp: squarePowers(root, most),
     inverse: squarePowers(inverseComplexDd(root), most),
   };
@@ -137,6 +137,8 @@ export function chirpPowers({ w, a }: Curve, n: number, m: number): ChirpPowers 
 
 /** The points themselves, m pairs. @throws FftError `out-of-memory` */
 export function pointArray({ w, a }: Curve, m: number): ComplexArray<'complex128'> {
-  const data = fitting(4 * m, () => roundComplexDds(powers(inverseComplexDd(complexDdOf(w)), m, complexDdOf(a))));
+  const data = fitting(4 * m, () =>
+    roundComplexDds(complexDdPowers(inverseComplexDd(complexDdOf(w)), m, complexDdOf(a))),
+  );
   return { data, shape: [m], dtype: 'complex128' };
 }

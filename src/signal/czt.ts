@@ -8,7 +8,14 @@
 
 import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
-import { type ArrayInput, asArray, type ComplexArray, isSingle, product, type Transformed } from '../numpy/array.ts';
+import {
+  type ArrayInput,
+  asArray,
+  type ComplexArray,
+  elementCount,
+  isSingle,
+  type Transformed,
+} from '../numpy/array.ts';
 import { checkLength, resolveAxis } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { PlanCache } from '../numpy/plans.ts';
@@ -58,7 +65,7 @@ const ZOOM = ['m', 'fs', 'endpoint', 'axis', 'device'];
  */
 export async function czt<X extends ArrayInput>(x: X, options: CztOptions = {}): Promise<Transformed<X>> {
   const own = readOptions(options, { works: CZT }, 'czt');
-  return (await transformed(x, own, (m) => curveOf(m, own))) as Transformed<X>;
+  return (await transformAlongCurve(x, own, (m) => curveOf(m, own))) as Transformed<X>;
 }
 
 /**
@@ -76,7 +83,7 @@ export async function zoomFft<X extends ArrayInput>(
   options: ZoomFftOptions = {},
 ): Promise<Transformed<X>> {
   const own = readOptions(options, { works: ZOOM }, 'zoomFft');
-  return (await transformed(x, own, (m) => zoomCurve(m, fn, own))) as Transformed<X>;
+  return (await transformAlongCurve(x, own, (m) => zoomCurve(m, fn, own))) as Transformed<X>;
 }
 
 /**
@@ -93,7 +100,7 @@ export function cztPoints(m: number, options: CurveOptions = {}): ComplexArray<'
 /** Points of all batches that are transformed at once: enough for the device, and little memory. */
 const POINTS_AT_ONCE = 2 ** 20;
 
-async function transformed(
+async function transformAlongCurve(
   x: ArrayInput,
   options: CurveTransform,
   curveFor: (m: number) => Curve,
@@ -104,12 +111,12 @@ async function transformed(
   const axis = resolveAxis(options.axis ?? -1, shape.length, 'axis');
   const n = checkLength(shape[axis]!, `The length of axis ${axis}`);
   const m = checkLength(options.m ?? n, 'm');
-  const lines = product(shape) / n;
+  const lines = elementCount(shape) / n;
   const batches = Math.max(1, Math.min(lines, Math.floor(POINTS_AT_ONCE / circleOf({ n, m }))));
   const problem = { n, m, curve: curveFor(m), precision: isSingle(dtype) ? 'single' : 'double', batches } as const;
   checkSpiral(problem);
   const device = chosen ?? (await sharedDevice());
-  const plans = plansOn(device);
+  const plans = chirpPlansOn(device);
   const lease = plans.take(problem);
   try {
     return await (await lease.plan).transform(array, axis);
@@ -133,7 +140,7 @@ type ChirpPlans = PlanCache<ChirpProblem, Promise<ChirpPlan>>;
 /** Plans go with their device. */
 const plansOf = new WeakMap<Device, ChirpPlans>();
 
-function plansOn(device: Device): ChirpPlans {
+function chirpPlansOn(device: Device): ChirpPlans {
   let plans = plansOf.get(device);
   if (!plans) {
     plans = new PlanCache({

@@ -6,7 +6,7 @@ import { sectionsBothWays } from './filtfilt.ts';
 import { firwin } from './fir-design.ts';
 import { cheby1 } from './iir-design.ts';
 import type { Filtered } from './lfilter.ts';
-import { linesOf } from './lines.ts';
+import { linesAlong } from './lines.ts';
 import { eachPlane } from './planes.ts';
 import { resamplePoly } from './resample-poly.ts';
 import { sosfilt } from './sosfilt.ts';
@@ -47,17 +47,17 @@ export function decimate<X extends ArrayInput>(x: X, q: number, options: Decimat
   }
   const h = firwin(order + 1, 1 / q, { window: 'hamming' });
   if (zeroPhase) return resamplePoly(array, 1, q, { axis, window: h }) as Filtered<X>;
-  const lines = linesOf(array, axis);
-  return firstOf(upfirdn(h, array, { down: q, axis }), axis, Math.ceil(lines.n / q)) as Filtered<X>;
+  const lines = linesAlong(array, axis);
+  return leadingSamples(upfirdn(h, array, { down: q, axis }), axis, Math.ceil(lines.n / q)) as Filtered<X>;
 }
 
 function everyQth(x: NumpyArray, axis: number, q: number): NumpyArray {
-  const lines = linesOf(x, axis);
+  const lines = linesAlong(x, axis);
   return eachPlane(lines, Math.ceil(lines.n / q), (source, target) => {
     for (let k = 0; k < target.length; k++) target[k] = source[k * q]!;
   });
 }
 
-function firstOf(x: NumpyArray, axis: number, count: number): NumpyArray {
-  return eachPlane(linesOf(x, axis), count, (source, target) => target.set(source.subarray(0, target.length)));
+function leadingSamples(x: NumpyArray, axis: number, count: number): NumpyArray {
+  return eachPlane(linesAlong(x, axis), count, (source, target) => target.set(source.subarray(0, target.length)));
 }

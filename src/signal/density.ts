@@ -2,7 +2,14 @@
 
 import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
-import { type ArrayInput, asArray, type NumpyArray, type ShapeOf, type Transformed, zeros } from '../numpy/array.ts';
+import {
+  type ArrayInput,
+  asArray,
+  floatZeros,
+  type NumpyArray,
+  type ShapeOf,
+  type Transformed,
+} from '../numpy/array.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { excerpt, FftError } from '../problem/errors.ts';
 import { type Average, type Averager, averages, newAverager } from './averages.ts';
@@ -10,11 +17,11 @@ import { checkInteger, checkWord } from './check.ts';
 import type { Trend } from './detrend.ts';
 import type { Floats } from './floats.ts';
 import { binsOf, type FrameSpec, type FrameTransform, withFrames } from './frames.ts';
-import { type Lines, linesOf, newLines, readLine, writeLine } from './lines.ts';
+import { type Lines, linesAlong, newLines, readLine, writeLine } from './lines.ts';
 import { eachPlane } from './planes.ts';
 import {
+  binFrequencies,
   framesIn,
-  frequenciesOf,
   gainOf,
   readSegments,
   SEGMENT_LEVELS,
@@ -74,7 +81,7 @@ const WELCH = [...COHERENCE, 'returnOnesided', 'scaling', 'average'];
  */
 export async function welch<X extends ArrayInput>(x: X, options: WelchOptions = {}): Promise<Density<X>> {
   const { f, products } = await averaged('welch', [x], readOptions(options, { works: WELCH }, 'welch', SEGMENT_LEVELS));
-  return { f, pxx: realParts(products[0]!) as Density<X>['pxx'] };
+  return { f, pxx: realPartOf(products[0]!) as Density<X>['pxx'] };
 }
 
 /**
@@ -105,7 +112,7 @@ export async function coherence<X extends ArrayInput, Y extends ArrayInput>(
   const own = readOptions(options, { works: COHERENCE }, 'coherence', SEGMENT_LEVELS);
   const { f, products } = await averaged('coherence', [x, y], own);
   const [xy, xx, yy] = products.map(({ array }) => array.data) as [Floats, Floats, Floats];
-  const result = realParts(products[0]!);
+  const result = realPartOf(products[0]!);
   for (let k = 0; k < result.data.length; k++) {
     result.data[k] = (xy[2 * k]! ** 2 + xy[2 * k + 1]! ** 2) / xx[2 * k]! / yy[2 * k]!;
   }
@@ -127,7 +134,7 @@ const PAIRS: Readonly<Record<What, readonly (readonly [0 | 1, 0 | 1])[]>> = {
 
 async function averaged(what: What, given: readonly ArrayInput[], own: WelchOptions) {
   const device = checkDevice(own.device);
-  const signals = alike(given.map((x) => linesOf(asArray(x), own.axis ?? -1)));
+  const signals = alike(given.map((x) => linesAlong(asArray(x), own.axis ?? -1)));
   const [first] = signals as [Lines];
   const segments = readSegments(own, first.n);
   const { detrend = 'constant', returnOnesided = true, scaling = 'density', average = 'mean' } = own;
@@ -146,7 +153,7 @@ async function averaged(what: What, given: readonly ArrayInput[], own: WelchOpti
   };
   const products = await productsOf(what, signals, { spec, segments, average }, device ?? (await sharedDevice()));
   if (!spec.twoSided) for (const product of products) addOtherSide(product, nfft);
-  return { f: frequenciesOf(segments, spec.twoSided), products };
+  return { f: binFrequencies(segments, spec.twoSided), products };
 }
 
 /** Of one shape, and of the wider type of both. @throws FftError `wrong-length` */
@@ -179,12 +186,12 @@ async function productsOf(what: What, signals: readonly Lines[], job: DensityJob
   const bins = binsOf(spec);
   const [first] = signals as [Lines];
   const pairs = PAIRS[what];
-  const samples = signals.map(() => zeros(first.n * (spec.complex ? 2 : 1), spec.precision === 'single'));
+  const samples = signals.map(() => floatZeros(first.n * (spec.complex ? 2 : 1), spec.precision === 'single'));
   return withFrames(device, spec, segments.window, async (transform) => {
     // Only now: the device knows how many bins are too many.
     const averagers = pairs.map(() => newAverager(average, bins, spec.frames));
     const results = pairs.map(() => newLines(first, bins, true));
-    const mean = zeros(2 * bins, false) as Float64Array;
+    const mean = floatZeros(2 * bins, false) as Float64Array;
     for (let l = 0; l < first.count; l++) {
       signals.forEach((lines, s) => readLine(lines, l, samples[s]!));
       await addLine(transform, samples, (spectra, frame, count) => {
@@ -227,7 +234,7 @@ function addOtherSide({ array, n, inner }: Lines, nfft: number): void {
   }
 }
 
-function realParts(lines: Lines): NumpyArray {
+function realPartOf(lines: Lines): NumpyArray {
   const { array } = newLines(lines, lines.n, false);
   for (let k = 0; k < array.data.length; k++) array.data[k] = lines.array.data[2 * k]!;
   return array;
@@ -252,7 +259,7 @@ const WORKS = ['fs', 'window', 'windowOptions', 'nfft', 'detrend', 'returnOnesid
 export async function periodogram<X extends ArrayInput>(x: X, options: PeriodogramOptions = {}): Promise<Density<X>> {
   const { nfft, window = 'boxcar', ...own } = readOptions(options, { works: WORKS }, 'periodogram', SEGMENT_LEVELS);
   const array = asArray(x);
-  const lines = linesOf(array, own.axis ?? -1);
+  const lines = linesAlong(array, own.axis ?? -1);
   const length = nfft === undefined ? lines.n : checkInteger('nfft', nfft, 1);
   const nperseg = Math.min(length, lines.n);
   const cut =

@@ -2,10 +2,10 @@
 import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, asArray } from '../numpy/array.ts';
 import { check, checkWord } from './check.ts';
-import { realsOf } from './coefficients.ts';
+import { realCoefficients } from './coefficients.ts';
 import type { Floats } from './floats.ts';
 import type { Filtered } from './lfilter.ts';
-import { linesOf } from './lines.ts';
+import { linesAlong } from './lines.ts';
 import { eachPlane } from './planes.ts';
 
 export interface DetrendOptions {
@@ -27,9 +27,11 @@ export interface DetrendOptions {
 export function detrend<X extends ArrayInput>(x: X, options: DetrendOptions = {}): Filtered<X> {
   const own = readOptions(options, { works: ['axis', 'type', 'bp'] }, 'detrend', 2);
   const type = checkWord<'linear' | 'constant'>('type', own.type ?? 'linear', ['linear', 'constant']);
-  const lines = linesOf(asArray(x), own.axis ?? -1);
+  const lines = linesAlong(asArray(x), own.axis ?? -1);
   const given =
-    own.bp === undefined || (Array.isArray(own.bp) && own.bp.length === 0) ? [] : realsOf(own.bp as number[], 'bp');
+    own.bp === undefined || (Array.isArray(own.bp) && own.bp.length === 0)
+      ? []
+      : realCoefficients(own.bp as number[], 'bp');
   for (const place of given) {
     const isInside = Number.isInteger(place) && place >= 0 && place <= lines.n;
     check('bp', place, isInside, `places in the signal, integers from 0 to ${lines.n}`);

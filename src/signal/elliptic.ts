@@ -8,7 +8,7 @@
  */
 
 /** The mean that arithmetic and geometric means of two positive numbers tend to. */
-function meanOf(a: number, b: number): number {
+function arithmeticGeometricMean(a: number, b: number): number {
   let [p, q] = [a, b];
   while (Math.abs(p - q) > 2 ** -50 * p) [p, q] = [(p + q) / 2, Math.sqrt(p * q)];
   return (p + q) / 2;
@@ -16,7 +16,7 @@ function meanOf(a: number, b: number): number {
 
 /** K, the complete integral of the first kind. @param complement k' */
 export function completeIntegral(complement: number): number {
-  return Math.PI / (2 * meanOf(1, complement));
+  return Math.PI / (2 * arithmeticGeometricMean(1, complement));
 }
 
 /** sn, cn and dn of a real number. @param complement k', not 0 */

@@ -8,9 +8,9 @@ import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts
 import type { ProblemInput } from '../problem/index.ts';
 import { check, checkInteger, checkWord } from './check.ts';
 import type { Floats } from './floats.ts';
-import { type Lines, linesOf, newLines, readLine, writeLine } from './lines.ts';
+import { type Lines, linesAlong, newLines, readLine, writeLine } from './lines.ts';
 import { type Workplace, withWorkplace } from './plans.ts';
-import { unfilledOn, type Work } from './work.ts';
+import { unfilledOn, type WorkMemory } from './work.ts';
 
 export interface EnvelopeOptions extends DeviceChoice {
   /**
@@ -51,7 +51,7 @@ export async function envelope<X extends ArrayInput>(z: X, options: EnvelopeOpti
   const { squared = false, residual = 'lowpass' } = own;
   checkWord('squared', squared, [true, false]);
   checkWord('residual', residual, ['lowpass', 'all', null]);
-  const lines = linesOf(asArray(z), own.axis ?? -1);
+  const lines = linesAlong(asArray(z), own.axis ?? -1);
   const num = checkLength(own.nOut ?? lines.n, 'nOut');
   const band = readBand(own.bpIn ?? [1, null], lines.n);
   const job: EnvelopeJob = { lines, num, band, squared, residual };
@@ -80,8 +80,8 @@ interface EnvelopeJob {
   readonly residual: 'lowpass' | 'all' | null;
 }
 
-interface Place extends Workplace {
-  readonly numbers: Work;
+interface EnvelopeWorkplace extends Workplace {
+  readonly numbers: WorkMemory;
 }
 
 async function computed({ lines, num, band, squared, residual }: EnvelopeJob, device: Device): Promise<Envelope> {
@@ -91,10 +91,10 @@ async function computed({ lines, num, band, squared, residual }: EnvelopeJob, de
   const inverse: ProblemInput = { ...common, size: [num], directions: 'inverse' };
   const placeOf = (length: number) => () => {
     const numbers = unfilledOn(device, 2 * length, precision);
-    return { numbers, free: () => numbers.free() } satisfies Place;
+    return { numbers, free: () => numbers.free() } satisfies EnvelopeWorkplace;
   };
-  return withWorkplace(device, forward, placeOf(n), (there, from: Place) =>
-    withWorkplace(device, inverse, placeOf(num), async (back, to: Place) => {
+  return withWorkplace(device, forward, placeOf(n), (there, from: EnvelopeWorkplace) =>
+    withWorkplace(device, inverse, placeOf(num), async (back, to: EnvelopeWorkplace) => {
       // Only now: the device knows which lengths are too long.
       const result = newLines(lines, num, false);
       const rest = residual === null ? undefined : newLines(lines, num, complex);
@@ -107,7 +107,14 @@ async function computed({ lines, num, band, squared, residual }: EnvelopeJob, de
         writeSquares(to.numbers.array(), squared);
         writeLine(result, line, to.numbers.array());
         if (!rest) continue;
-        restOf(from.numbers.array(), n, band, { complex, lowpass: residual === 'lowpass' }, to.numbers.array(), num);
+        residualBins(
+          from.numbers.array(),
+          n,
+          band,
+          { complex, lowpass: residual === 'lowpass' },
+          to.numbers.array(),
+          num,
+        );
         await back.inverse(to.numbers.array() as never);
         if (!complex) firstParts(to.numbers.array());
         writeLine(rest, line, to.numbers.array());
@@ -140,7 +147,7 @@ function bandOf(spectrum: Floats, n: number, { from, to }: Band, complex: boolea
 }
 
 /** The bins of what is left, of another number of samples. */
-function restOf(
+function residualBins(
   spectrum: Floats,
   n: number,
   { from, to }: Band,

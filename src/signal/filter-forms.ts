@@ -6,7 +6,7 @@ import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, asArray, type ComplexArray, type NumpyArray } from '../numpy/array.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import { check, checkWord } from './check.ts';
-import { coefficientsOf, type NumberList, realsOf, sectionsOf } from './coefficients.ts';
+import { coefficientsOf, type NumberList, realCoefficients, sectionsOf } from './coefficients.ts';
 import { type Complex, real } from './complex-numbers.ts';
 import type { Factored } from './iir-prototypes.ts';
 import { type SectionPairing, sectionsOfRoots } from './iir-sections.ts';
@@ -37,7 +37,7 @@ export type FilterResult<Output extends FilterOutput> = {
   readonly sos: Sections;
 }[Output];
 
-export function resultOf(filter: Factored, output: FilterOutput, analog: boolean): FilterResult<FilterOutput> {
+export function filterResult(filter: Factored, output: FilterOutput, analog: boolean): FilterResult<FilterOutput> {
   if (output === 'ba') return polynomialsOf(filter);
   if (output === 'sos') return asSections(sectionsOfRoots(filter, analog ? 'minimal' : 'nearest', analog));
   return { z: rootArray(filter.z), p: rootArray(filter.p), k: filter.k };
@@ -109,16 +109,16 @@ function readPairs(given: ArrayInput, path: string): Complex[] {
  * @throws FftError `invalid-argument` for a that is 0 or begins with 0, `wrong-array-type`, `wrong-length`
  */
 export function tf2zpk(b: NumberList, a: NumberList): ZerosPolesGain {
-  return resultOf(factored(b, a), 'zpk', false) as ZerosPolesGain;
+  return filterResult(zerosAndPoles(b, a), 'zpk', false) as ZerosPolesGain;
 }
 
 /** Second-order sections of two polynomials. @throws FftError as `tf2zpk` */
 export function tf2sos(b: NumberList, a: NumberList): Sections {
-  return resultOf(factored(b, a), 'sos', false) as Sections;
+  return filterResult(zerosAndPoles(b, a), 'sos', false) as Sections;
 }
 
-function factored(b: NumberList, a: NumberList): Factored {
-  const [numerator, denominator] = [realsOf(b, 'b'), realsOf(a, 'a')];
+function zerosAndPoles(b: NumberList, a: NumberList): Factored {
+  const [numerator, denominator] = [realCoefficients(b, 'b'), realCoefficients(a, 'a')];
   check('a', a, denominator[0] !== 0, 'numbers that do not begin with 0');
   const first = numerator.findIndex((value) => value !== 0);
   if (first < 0) return { z: [], p: realRoots(denominator), k: 0 };
@@ -181,13 +181,13 @@ export function sos2tf(sos: ArrayInput): TransferFunction {
   const sections = sectionsOf(sos);
   let [b, a] = [Float64Array.of(1), Float64Array.of(1)];
   for (let at = 0; at < sections.length; at += 6) {
-    b = multiplied(b, sections.subarray(at, at + 3));
-    a = multiplied(a, sections.subarray(at + 3, at + 6));
+    b = multiplyPolynomials(b, sections.subarray(at, at + 3));
+    a = multiplyPolynomials(a, sections.subarray(at + 3, at + 6));
   }
   return { b: b as NewFloat64Array, a: a as NewFloat64Array };
 }
 
-function multiplied(x: Float64Array, y: Float64Array): Float64Array<ArrayBuffer> {
+function multiplyPolynomials(x: Float64Array, y: Float64Array): Float64Array<ArrayBuffer> {
   const result = new Float64Array(x.length + y.length - 1);
   x.forEach((value, j) => {
     y.forEach((other, k) => {
@@ -209,5 +209,5 @@ export function sos2zpk(sos: ArrayInput): ZerosPolesGain {
     z.push(...(b0 === 0 ? [real(b1 === 0 ? 0 : -b2! / b1!), real(0)] : quadraticRoots(1, b1! / b0!, b2! / b0!)));
     p.push(...quadraticRoots(1, a1!, a2!));
   }
-  return resultOf({ z, p, k }, 'zpk', false) as ZerosPolesGain;
+  return filterResult({ z, p, k }, 'zpk', false) as ZerosPolesGain;
 }

@@ -2,7 +2,7 @@
 import { FftError } from '../problem/errors.ts';
 import type { Coefficients } from './coefficients.ts';
 import type { Lines } from './lines.ts';
-import { newPlanes, type Planes, partsOf, readPlanes } from './planes.ts';
+import { newPlanes, type Planes, presentPlanes, readPlanes } from './planes.ts';
 
 /**
  * A recursive filter.
@@ -132,8 +132,8 @@ function filterPair(sections: Float64Array, section: number, line: Float64Array,
 export function refuseOverflow(lines: Lines, l: number, line: Planes): void {
   const input = newPlanes(lines.n, line.im !== undefined);
   readPlanes(lines, l, input);
-  if (!partsOf(input).every((part) => part.every(Number.isFinite))) return;
-  const at = Math.min(...partsOf(line).map((part) => part.findIndex((value) => !Number.isFinite(value)) >>> 0));
+  if (!presentPlanes(input).every((part) => part.every(Number.isFinite))) return;
+  const at = Math.min(...presentPlanes(line).map((part) => part.findIndex((value) => !Number.isFinite(value)) >>> 0));
   const where = at < lines.n ? ` at sample ${at}` : '';
   const message = `The filter's output leaves the range of numbers${where}: it is unstable. Of high orders take second-order sections (output: 'sos'), which rounding hurts less.`;
   throw new FftError('invalid-argument', message, { path: 'a' });

@@ -1,5 +1,5 @@
 /** What filters remember from one chunk of a stream to the next: for each line of the signal some numbers. */
-import { isComplex, type NumpyArray, product } from '../numpy/array.ts';
+import { elementCount, isComplex, type NumpyArray } from '../numpy/array.ts';
 import { excerpt, FftError } from '../problem/errors.ts';
 import type { Lines } from './lines.ts';
 import type { Planes } from './planes.ts';
@@ -13,8 +13,8 @@ export interface States {
 
 /** Zeros. @param order numbers that a line has, along its axis */
 export function newStates(lines: Lines, order: number, complex: boolean, sections = 0): States {
-  const { shape, leading } = shapeOf(lines, order, sections);
-  const data = new Float64Array(product(shape) * (complex ? 2 : 1));
+  const { shape, leading } = stateShape(lines, order, sections);
+  const data = new Float64Array(elementCount(shape) * (complex ? 2 : 1));
   const array = { data, shape, dtype: complex ? 'complex128' : 'float64' } as States['array'];
   const parts = complex ? 2 : 1;
   /** Where a number of a line is: its lines lie as those of the signal do, in each section. */
@@ -61,7 +61,7 @@ export function statesOf(given: NumpyArray, lines: Lines, order: number, complex
     });
   }
   const [from, to] = [isComplex(given.dtype) ? 2 : 1, complex ? 2 : 1];
-  const elements = product(shape);
+  const elements = elementCount(shape);
   for (let element = 0; element < elements; element++) {
     const source = from * repeatedPlace(element, shape, given.shape);
     for (let part = 0; part < Math.min(from, to); part++)
@@ -81,7 +81,7 @@ function repeatedPlace(element: number, shape: readonly number[], own: readonly 
   return place;
 }
 
-function shapeOf({ array, axis }: Lines, order: number, sections: number) {
+function stateShape({ array, axis }: Lines, order: number, sections: number) {
   const shape = array.shape.map((length, d) => (d === axis ? order : length));
-  return { shape: sections > 0 ? [sections, ...shape] : shape, leading: product(shape) };
+  return { shape: sections > 0 ? [sections, ...shape] : shape, leading: elementCount(shape) };
 }

@@ -7,8 +7,8 @@ import { check, checkInteger, checkWord } from './check.ts';
 import { type NumberList, sectionsOf } from './coefficients.ts';
 import { filterFir, filterPlane, filterSections } from './filter-kernels.ts';
 import { type Filtered, readFilter, steadyState } from './lfilter.ts';
-import { linesOf, newLines } from './lines.ts';
-import { newPlanes, partsOf, readPlanes, writePlanes } from './planes.ts';
+import { linesAlong, newLines } from './lines.ts';
+import { newPlanes, presentPlanes, readPlanes, writePlanes } from './planes.ts';
 import { steadySections } from './sosfilt.ts';
 
 export interface FiltfiltOptions {
@@ -43,7 +43,7 @@ export function filtfilt<X extends ArrayInput>(
   const [numerator, denominator] = [filter.b.re, filter.a.re];
   refuseUnstable(isStable(denominator), 'a');
   const run = filter.isFir ? filterFir : filterPlane;
-  const pass: Pass = {
+  const pass: RestingFilter = {
     zi: steadyState(numerator, denominator),
     run: (line, z) => run(numerator, denominator, line, z),
   };
@@ -75,7 +75,7 @@ export function sectionsBothWays(sections: Float64Array, x: NumpyArray, own: Fil
 }
 
 /** A filter, and its state at rest. */
-interface Pass {
+interface RestingFilter {
   readonly zi: Float64Array;
   readonly run: (line: Float64Array, z: Float64Array) => void;
 }
@@ -86,8 +86,8 @@ function refuseUnstable(stable: boolean, path: string): void {
   throw new FftError('invalid-argument', message, { path });
 }
 
-function bothWays(x: NumpyArray, options: FiltfiltOptions, usual: number, pass: Pass): NumpyArray {
-  const lines = linesOf(x, options.axis ?? -1);
+function bothWays(x: NumpyArray, options: FiltfiltOptions, usual: number, pass: RestingFilter): NumpyArray {
+  const lines = linesAlong(x, options.axis ?? -1);
   const { padtype = 'odd' } = options;
   checkWord('padtype', padtype, ['odd', 'even', 'constant', null]);
   const edge = padtype === null ? 0 : checkInteger('padlen', options.padlen ?? usual, 0);
@@ -103,7 +103,7 @@ function bothWays(x: NumpyArray, options: FiltfiltOptions, usual: number, pass: 
   const line = newPlanes(lines.n + 2 * edge, lines.complex);
   for (let l = 0; l < lines.count; l++) {
     readPlanes(lines, l, line, edge);
-    for (const plane of partsOf(line)) {
+    for (const plane of presentPlanes(line)) {
       extend(plane, { from: edge, length: lines.n, edge, parts: 1 }, padtype as Boundary);
       for (let direction = 0; direction < 2; direction++) {
         pass.run(

@@ -88,8 +88,8 @@ export function findPeaks(x: ArrayInput, options: FindPeaksOptions = {}): Peaks 
     const peakHeights = Float64Array.from(found.peaks, (peak) => signal[peak]!);
     found = kept(found, { peakHeights }, intervals.height, peakHeights);
   }
-  if (intervals.threshold) found = above(signal, found, intervals.threshold);
-  if (distance !== undefined) found = apart(signal, found, Math.ceil(distance));
+  if (intervals.threshold) found = selectByThreshold(signal, found, intervals.threshold);
+  if (distance !== undefined) found = selectByDistance(signal, found, Math.ceil(distance));
   if (intervals.prominence || intervals.width) {
     const known = prominencesOf(signal, found.peaks, reach);
     found = kept(found, { ...known }, intervals.prominence ?? everything, known.prominences);
@@ -156,7 +156,7 @@ function picked({ peaks, properties }: Peaks, isKept: (k: number) => boolean): P
   return { peaks: pick(peaks), properties: Object.fromEntries(entries) as PeakProperties };
 }
 
-function above(x: Float64Array, { peaks, properties }: Peaks, { least, most }: Interval): Peaks {
+function selectByThreshold(x: Float64Array, { peaks, properties }: Peaks, { least, most }: Interval): Peaks {
   const over = (step: 1 | -1) => Float64Array.from(peaks, (peak) => x[peak]! - x[peak + step]!);
   const [leftThresholds, rightThresholds] = [over(-1), over(1)];
   return picked({ peaks, properties: { ...properties, leftThresholds, rightThresholds } }, (k) => {
@@ -166,7 +166,7 @@ function above(x: Float64Array, { peaks, properties }: Peaks, { least, most }: I
 }
 
 /** From the highest one down, each takes those away that are too near. */
-function apart(x: Float64Array, found: Peaks, distance: number): Peaks {
+function selectByDistance(x: Float64Array, found: Peaks, distance: number): Peaks {
   const { peaks } = found;
   const keep = new Uint8Array(peaks.length).fill(1);
   const order = Array.from(peaks, (_, k) => k).sort((a, b) => x[peaks[a]!]! - x[peaks[b]!]! || a - b);

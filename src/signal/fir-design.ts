@@ -4,7 +4,7 @@ import { fitting } from '../numpy/array.ts';
 import { FftError } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import { check, checkInteger, checkPositive, checkWord } from './check.ts';
-import { type NumberList, realsOf } from './coefficients.ts';
+import { type NumberList, realCoefficients } from './coefficients.ts';
 import type { WindowName } from './window-kinds.ts';
 import { type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
 
@@ -44,7 +44,7 @@ export function firwin(numtaps: number, cutoff: NumberList, options: FirwinOptio
   checkWord('passZero', passZero, [true, false, 'lowpass', 'highpass', 'bandpass', 'bandstop']);
   checkWord('scale', scale, [true, false]);
   const nyquist = checkPositive('fs', own.fs ?? 2) / 2;
-  const edges = realsOf(cutoff, 'cutoff').map((edge) => edge / nyquist);
+  const edges = realCoefficients(cutoff, 'cutoff').map((edge) => edge / nyquist);
   edges.forEach((edge, k) => {
     const isRising = edge > (k === 0 ? 0 : edges[k - 1]!) && edge < 1;
     check('cutoff', edge * nyquist, isRising, `frequencies between 0 and half of fs, ${nyquist}, each above the last`);
@@ -58,7 +58,10 @@ export function firwin(numtaps: number, cutoff: NumberList, options: FirwinOptio
   const taper = taperOf(numtaps, window, { ...own, width: own.width === undefined ? undefined : own.width / nyquist });
   const middle = (numtaps - 1) / 2;
   for (let n = 0; n < numtaps; n++) {
-    const ideal = bands.reduce((sum, [low, high]) => sum + band(high, n - middle) - band(low, n - middle), 0);
+    const ideal = bands.reduce(
+      (sum, [low, high]) => sum + idealLowpass(high, n - middle) - idealLowpass(low, n - middle),
+      0,
+    );
     response[n] = ideal * taper[n]!;
   }
   if (scale) normalise(response, bands[0]!);
@@ -66,7 +69,7 @@ export function firwin(numtaps: number, cutoff: NumberList, options: FirwinOptio
 }
 
 /** The ideal low-pass filter with an edge, at a distance from its middle. */
-function band(edge: number, distance: number): number {
+function idealLowpass(edge: number, distance: number): number {
   return distance === 0 ? edge : Math.sin(Math.PI * edge * distance) / (Math.PI * distance);
 }
 

@@ -9,7 +9,7 @@ import type { ProblemInput } from '../problem/index.ts';
 import { fitTrend, type Trend } from './detrend.ts';
 import type { Floats } from './floats.ts';
 import { withPlan } from './plans.ts';
-import { type Work, workOn } from './work.ts';
+import { type WorkMemory, workOn } from './work.ts';
 
 /** Frames of a line, and how they are transformed. */
 export interface FrameSpec {
@@ -71,8 +71,8 @@ export class FrameTransform {
   readonly bins: number;
   private readonly plan: Plan;
   private readonly window: Float64Array;
-  private readonly frames: Work | undefined;
-  private readonly spectra: Work;
+  private readonly frames: WorkMemory | undefined;
+  private readonly spectra: WorkMemory;
   /** Level and slope of what is taken off a frame. */
   private readonly fit = new Float64Array(2);
 

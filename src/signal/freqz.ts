@@ -1,9 +1,9 @@
 /** What a digital filter does to each frequency, as `scipy.signal.freqz` and `sosfreqz`. */
 import { readOptions } from '../engine/arguments/options.ts';
-import { type ArrayInput, type ComplexArray, zeros } from '../numpy/array.ts';
+import { type ArrayInput, type ComplexArray, floatZeros } from '../numpy/array.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import { check, checkInteger, checkPositive, checkWord } from './check.ts';
-import { type Coefficients, coefficientsOf, type NumberList, realsOf, sectionsOf } from './coefficients.ts';
+import { type Coefficients, coefficientsOf, type NumberList, realCoefficients, sectionsOf } from './coefficients.ts';
 import { type Complex, divide, multiply, real } from './complex-numbers.ts';
 
 export interface FreqzOptions {
@@ -51,15 +51,15 @@ export function sosfreqz(sos: ArrayInput, options: FreqzOptions = {}): Frequency
   return responseOf(factors, options, 'sosfreqz');
 }
 
-interface Factor {
+interface ResponseFactor {
   readonly numerator: Coefficients;
   readonly denominator: Coefficients;
 }
 
 /** The product of quotients of polynomials in 1/z. */
-function responseOf(factors: readonly Factor[], options: FreqzOptions, what: string): FrequencyResponse {
-  const { w, angles } = frequenciesOf(readOptions(options, { works: WORKS }, what));
-  const data = zeros(2 * w.length, false) as NewFloat64Array;
+function responseOf(factors: readonly ResponseFactor[], options: FreqzOptions, what: string): FrequencyResponse {
+  const { w, angles } = responseFrequencies(readOptions(options, { works: WORKS }, what));
+  const data = floatZeros(2 * w.length, false) as NewFloat64Array;
   for (let k = 0; k < w.length; k++) {
     const back = { re: Math.cos(angles[k]!), im: -Math.sin(angles[k]!) };
     const value = factors.reduce(
@@ -74,16 +74,16 @@ function responseOf(factors: readonly Factor[], options: FreqzOptions, what: str
 }
 
 /** Frequencies in the unit of `fs`, and in radians for each sample. */
-function frequenciesOf({ worN = 512, whole = false, includeNyquist = false, ...own }: FreqzOptions) {
+function responseFrequencies({ worN = 512, whole = false, includeNyquist = false, ...own }: FreqzOptions) {
   const fs = checkPositive('fs', own.fs ?? 2 * Math.PI);
   checkWord('whole', whole, [true, false]);
   checkWord('includeNyquist', includeNyquist, [true, false]);
   if (typeof worN !== 'number') {
-    const w = realsOf(worN, 'worN') as NewFloat64Array;
+    const w = realCoefficients(worN, 'worN') as NewFloat64Array;
     return { w, angles: w.map((frequency) => (2 * Math.PI * frequency) / fs) };
   }
-  const w = zeros(checkInteger('worN', worN, 1), false) as NewFloat64Array;
-  const angles = zeros(worN, false);
+  const w = floatZeros(checkInteger('worN', worN, 1), false) as NewFloat64Array;
+  const angles = floatZeros(worN, false);
   const [intervals, end] = [includeNyquist && !whole ? Math.max(1, worN - 1) : worN, whole ? 1 : 0.5];
   for (let k = 0; k < worN; k++) {
     w[k] = (fs * end * k) / intervals;

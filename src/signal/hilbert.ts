@@ -7,9 +7,9 @@ import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { FftError } from '../problem/errors.ts';
 import type { Floats } from './floats.ts';
-import { type Lines, linesOf, newLines, readLine, writeLine } from './lines.ts';
+import { type Lines, linesAlong, newLines, readLine, writeLine } from './lines.ts';
 import { withPlan } from './plans.ts';
-import { type Work, workOn } from './work.ts';
+import { type WorkMemory, workOn } from './work.ts';
 
 export interface HilbertOptions extends DeviceChoice {
   /** Samples of a line, to which it is cut or filled up with zeros; default all that it has. */
@@ -33,7 +33,7 @@ const POINTS_AT_ONCE = 2 ** 20;
 export async function hilbert<X extends ArrayInput>(x: X, options: HilbertOptions = {}): Promise<Transformed<X>> {
   const own = readOptions(options, { works: ['n', 'axis', 'device'] }, 'hilbert');
   const device = checkDevice(own.device);
-  const lines = linesOf(asArray(x), own.axis ?? -1);
+  const lines = linesAlong(asArray(x), own.axis ?? -1);
   if (lines.complex) {
     const message = `x is ${lines.array.dtype}; the analytic signal is that of a real one, float32 or float64.`;
     throw new FftError('wrong-array-type', message, { path: 'x' });
@@ -54,7 +54,7 @@ async function analytic(lines: Lines, n: number, device: Device): Promise<NumpyA
       // Only now: the device knows which lengths are too long.
       const result = newLines(lines, n, true);
       const memory = [n, 2 * bins, 2 * n].map((entries) => workOn(device, entries * batches, precision));
-      const [waves, spectra, whole] = memory as [Work, Work, Work];
+      const [waves, spectra, whole] = memory as [WorkMemory, WorkMemory, WorkMemory];
       try {
         for (let first = 0; first < count; first += batches) {
           const some = Math.min(batches, count - first);

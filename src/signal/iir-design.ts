@@ -2,7 +2,7 @@
 import { readOptions } from '../engine/arguments/options.ts';
 import { FftError, show } from '../problem/errors.ts';
 import { check, checkInteger, checkPositive, checkWord } from './check.ts';
-import { type FilterOutput, type FilterResult, outputsOf, resultOf } from './filter-forms.ts';
+import { type FilterOutput, type FilterResult, filterResult, outputsOf } from './filter-forms.ts';
 import { type BesselNorm, besselThomson } from './iir-bessel.ts';
 import { butterworth, cauer, chebyshev1, chebyshev2, type Factored } from './iir-prototypes.ts';
 import { toBandPass, toBandStop, toDigital, toHighPass, toLowPass } from './iir-transforms.ts';
@@ -126,17 +126,17 @@ function designed<Output extends FilterOutput>(
   const { analog = false } = own;
   checkWord('analog', analog, [true, false]);
   const output = checkWord<FilterOutput>('output', own.output ?? 'ba', outputsOf);
-  const { edges, band } = readBand(Wn, own, analog);
+  const { edges, band } = readBandEdges(Wn, own, analog);
   // A digital filter at rate 2 with these edges comes of an analog one with other edges.
   const warped = analog ? edges : edges.map((edge) => 4 * Math.tan((Math.PI * edge) / 2));
-  const moved = shifted(prototype(order), band, warped);
+  const moved = transformedToBand(prototype(order), band, warped);
   const filter = analog ? moved : toDigital(moved, 2);
-  if (Number.isFinite(filter.k)) return resultOf(filter, output, analog) as FilterResult<Output>;
+  if (Number.isFinite(filter.k)) return filterResult(filter, output, analog) as FilterResult<Output>;
   const message = `A filter of order ${order} with edges ${show(edges)} has a gain beyond the range of numbers; take a lower order.`;
   throw new FftError('invalid-argument', message, { path: 'N' });
 }
 
-function shifted(filter: Factored, band: FilterBand, [low, high]: readonly number[]): Factored {
+function transformedToBand(filter: Factored, band: FilterBand, [low, high]: readonly number[]): Factored {
   if (band === 'lowpass') return toLowPass(filter, low!);
   if (band === 'highpass') return toHighPass(filter, low!);
   const [middle, width] = [Math.sqrt(low! * high!), high! - low!];
@@ -144,7 +144,7 @@ function shifted(filter: Factored, band: FilterBand, [low, high]: readonly numbe
 }
 
 /** Edges in parts of the Nyquist frequency, or in radians a second, and the long name of the band. */
-function readBand(Wn: BandEdges, { fs, btype }: IirOptions, analog: boolean) {
+function readBandEdges(Wn: BandEdges, { fs, btype }: IirOptions, analog: boolean) {
   if (analog) check('fs', fs, fs === undefined, 'nothing where the filter is an analog one');
   const rate = checkPositive('fs', fs ?? 2);
   const given = typeof Wn === 'number' ? [Wn] : isListOfNumbers(Wn) ? Array.from(Wn) : [];

@@ -29,15 +29,15 @@ export function sectionsOfRoots(filter: Factored, pairing: SectionPairing, isAna
   const result = new Float64Array(6 * sections);
   for (let section = sections - 1; section >= 0; section--) {
     const { zeros, poles } = nextSection(z, p, pairing, isAnalog);
-    place(zeros, result, 6 * section);
-    place(poles, result, 6 * section + 3);
+    writePolynomial(zeros, result, 6 * section);
+    writePolynomial(poles, result, 6 * section + 3);
   }
   for (let k = 0; k < 3; k++) result[k]! *= filter.k;
   return result;
 }
 
 /** Writes the polynomial of at most two roots, the power 0 last. */
-function place(roots: readonly Complex[], into: Float64Array, at: number): void {
+function writePolynomial(roots: readonly Complex[], into: Float64Array, at: number): void {
   polynomialOf(roots).forEach(({ re }, k) => {
     into[at + 2 - roots.length + k] = re;
   });

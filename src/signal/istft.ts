@@ -5,12 +5,12 @@ import type { Device } from '../engine/index.ts';
 import {
   asArray,
   type ComplexArray,
+  elementCount,
+  floatZeros,
   isComplex,
   isSingle,
   type NumpyArray,
-  product,
   type ShapeOf,
-  zeros,
 } from '../numpy/array.ts';
 import { checkLength, resolveAxis } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
@@ -110,7 +110,7 @@ export async function istft<Z extends ComplexArray>(zxx: Z, options: IstftOption
   const job = jobOf(asArray(zxx), own);
   const x = await added(job, device ?? (await sharedDevice()));
   // A loop: there may be millions, and `from` takes longer than the transforms.
-  const t = zeros(x.shape[timeAfter(job)]!, false) as Float64Array;
+  const t = floatZeros(x.shape[timeAfter(job)]!, false) as Float64Array;
   for (let k = 0; k < t.length; k++) t[k] = k / job.segments.fs;
   return { t, x: x as Istft<Z>['x'], undetermined: job.undetermined };
 }
@@ -134,7 +134,7 @@ function jobOf(given: NumpyArray, own: IstftOptions): IstftJob {
   const frames = checkLength(given.shape[time]!, `The length of axis ${time}`);
   const segments = inverseSegments(own, bins, inputOnesided);
   const { window, hop, nperseg } = segments;
-  const norm = zeros((frames - 1) * hop + nperseg, false) as Float64Array;
+  const norm = floatZeros((frames - 1) * hop + nperseg, false) as Float64Array;
   for (let frame = 0; frame < frames; frame++) {
     for (let k = 0; k < nperseg; k++) norm[frame * hop + k]! += window[k]! * window[k]!;
   }
@@ -199,9 +199,9 @@ async function added(job: IstftJob, device: Device): Promise<NumpyArray> {
   };
   const { length } = job;
   const shape = given.shape.map((count, d) => (d === time ? length : count)).filter((_, d) => d !== frequency);
-  const data = zeros(product(shape) * parts, single);
-  const inner = product(shape.slice(timeAfter(job) + 1));
-  const sum = zeros(norm.length * parts, false) as Float64Array;
+  const data = floatZeros(elementCount(shape) * parts, single);
+  const inner = elementCount(shape.slice(timeAfter(job) + 1));
+  const sum = floatZeros(norm.length * parts, false) as Float64Array;
   await withPlan(device, problem, async (plan) => {
     const bins = given.shape[frequency]!;
     const spectra = workOn(device, 2 * bins * batches, precision);
@@ -211,7 +211,7 @@ async function added(job: IstftJob, device: Device): Promise<NumpyArray> {
         sum.fill(0);
         for (let done = 0; done < frames; done += batches) {
           const first = Math.min(done, frames - batches);
-          load(job, start, first, spectra.array(), batches);
+          loadFrames(job, start, first, spectra.array(), batches);
           await plan.inverse(spectra.array(), waves.array());
           addFrames(sum, waves.array(), segments, { first, done, batches, parts });
         }
@@ -248,16 +248,22 @@ function linesOfPlanes(shape: readonly number[], time: number, frequency: number
   let starts = [0];
   shape.forEach((count, axis) => {
     if (axis === time || axis === frequency) return;
-    const stride = product(shape.slice(axis + 1));
+    const stride = elementCount(shape.slice(axis + 1));
     starts = starts.flatMap((start) => Array.from({ length: count }, (_, k) => start + k * stride));
   });
   return starts;
 }
 
 /** Bins of some frames of a plane, frame by frame. */
-function load({ given, time, frequency }: IstftJob, start: number, first: number, target: Floats, count: number): void {
+function loadFrames(
+  { given, time, frequency }: IstftJob,
+  start: number,
+  first: number,
+  target: Floats,
+  count: number,
+): void {
   const { data, shape } = given;
-  const [perFrame, perBin] = [product(shape.slice(time + 1)), product(shape.slice(frequency + 1))];
+  const [perFrame, perBin] = [elementCount(shape.slice(time + 1)), elementCount(shape.slice(frequency + 1))];
   const bins = shape[frequency]!;
   for (let frame = 0; frame < count; frame++) {
     for (let bin = 0; bin < bins; bin++) {

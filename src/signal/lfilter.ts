@@ -12,11 +12,11 @@ import {
 import { FftError } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import { check } from './check.ts';
-import { type Coefficients, coefficientsOf, type NumberList, realsOf } from './coefficients.ts';
+import { type Coefficients, coefficientsOf, type NumberList, realCoefficients } from './coefficients.ts';
 import { type Complex, divide, real } from './complex-numbers.ts';
 import { filterComplex, filterFir, filterPlane, refuseOverflow } from './filter-kernels.ts';
 import { newStates, type States, statesOf } from './filter-states.ts';
-import { type Lines, linesOf, newLines } from './lines.ts';
+import { type Lines, linesAlong, newLines } from './lines.ts';
 import { newPlanes, type Planes, readPlanes, writePlanes } from './planes.ts';
 
 export interface FilterOptions {
@@ -85,12 +85,12 @@ export function lfilter(
 ): unknown {
   const own = readOptions(options, { works: ['axis', 'zi'] }, 'lfilter');
   const filter = readFilter(b, a);
-  const lines = linesOf(asArray(x), own.axis ?? -1);
+  const lines = linesAlong(asArray(x), own.axis ?? -1);
   const given = own.zi === undefined ? undefined : asArray(own.zi);
   const complex = lines.complex || filter.b.im !== undefined || (given !== undefined && isComplex(given.dtype));
   const order = filter.b.re.length - 1;
   const states = given ? statesOf(given, lines, order, complex) : newStates(lines, order, complex);
-  const y = filtered(filter, lines, states, complex);
+  const y = filterLines(filter, lines, states, complex);
   return given ? { y, zf: states.array } : y;
 }
 
@@ -122,7 +122,7 @@ export function readFilter(b: NumberList, a: NumberList): DirectForm {
   return { b: normalised(numerator), a: own, isFir };
 }
 
-function filtered({ b, a, isFir }: DirectForm, lines: Lines, states: States, complex: boolean): NumpyArray {
+function filterLines({ b, a, isFir }: DirectForm, lines: Lines, states: States, complex: boolean): NumpyArray {
   const result = newLines(lines, lines.n, complex);
   const [line, state] = [newPlanes(lines.n, complex), newPlanes(b.re.length - 1, complex)];
   for (let l = 0; l < lines.count; l++) {
@@ -154,8 +154,8 @@ function areFinite({ re, im }: Planes): boolean {
  *   for complex coefficients, `wrong-length`
  */
 export function lfilterZi(b: NumberList, a: NumberList): NewFloat64Array {
-  realsOf(b, 'b');
-  realsOf(a, 'a');
+  realCoefficients(b, 'b');
+  realCoefficients(a, 'a');
   const { b: numerator, a: denominator } = readFilter(b, a);
   return steadyState(numerator.re, denominator.re);
 }

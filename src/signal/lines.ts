@@ -1,5 +1,5 @@
 /** The lines of an array along one axis. */
-import { isComplex, isSingle, type NumpyArray, product, zeros } from '../numpy/array.ts';
+import { elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../numpy/array.ts';
 import { checkLength, resolveAxis } from '../numpy/axes.ts';
 import type { Floats } from './floats.ts';
 
@@ -15,12 +15,12 @@ export interface Lines {
 }
 
 /** @throws FftError `invalid-argument` for an axis that there is not, `invalid-size` for one without elements */
-export function linesOf(array: NumpyArray, axis: number, path = 'axis'): Lines {
+export function linesAlong(array: NumpyArray, axis: number, path = 'axis'): Lines {
   const { shape, dtype } = array;
   const resolved = resolveAxis(axis, shape.length, path);
   const n = checkLength(shape[resolved]!, `The length of axis ${resolved}`);
   return {
-    ...{ array, axis: resolved, n, inner: product(shape.slice(resolved + 1)), count: product(shape) / n },
+    ...{ array, axis: resolved, n, inner: elementCount(shape.slice(resolved + 1)), count: elementCount(shape) / n },
     ...{ complex: isComplex(dtype), precision: isSingle(dtype) ? 'single' : 'double' },
   };
 }
@@ -30,7 +30,7 @@ export function newLines(like: Lines, n: number, complex: boolean): Lines {
   const { array, axis, inner, count, precision } = like;
   const shape = array.shape.map((length, d) => (d === axis ? n : length));
   const single = precision === 'single';
-  const data = zeros(product(shape) * (complex ? 2 : 1), single);
+  const data = floatZeros(elementCount(shape) * (complex ? 2 : 1), single);
   const dtype = complex ? (single ? 'complex64' : 'complex128') : single ? 'float32' : 'float64';
   return { array: { data, shape, dtype } as NumpyArray, axis, n, inner, count, complex, precision };
 }

@@ -1,10 +1,10 @@
 /** Spectra of samples at any times, as `scipy.signal.lombscargle`. */
 import { readOptions } from '../engine/arguments/options.ts';
-import { type ArrayInput, type ComplexArray, type NumpyArray, zeros } from '../numpy/array.ts';
+import { type ArrayInput, type ComplexArray, floatZeros, type NumpyArray } from '../numpy/array.ts';
 import { FftError } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import { check, checkWord } from './check.ts';
-import { realsOf } from './coefficients.ts';
+import { realCoefficients } from './coefficients.ts';
 
 /** `power`: A²·n/4 for a sine of amplitude A; `normalize`: in parts of the signal's own power, from 0 to 1; `amplitude`: A and its phase. */
 export type LombScargleNorm = boolean | 'power' | 'normalize' | 'amplitude';
@@ -51,9 +51,15 @@ export function lombscargle<Norm extends LombScargleNorm = false>(
   ]);
   checkWord('precenter', precenter, [true, false]);
   checkWord('floatingMean', floatingMean, [true, false]);
-  const [times, given, frequencies] = [realsOf(x, 'x'), realsOf(y, 'y'), realsOf(freqs, 'freqs')];
+  const [times, given, frequencies] = [
+    realCoefficients(x, 'x'),
+    realCoefficients(y, 'y'),
+    realCoefficients(freqs, 'freqs'),
+  ];
   const weights =
-    own.weights === undefined ? times.map(() => 1 / times.length) : sharesOf(realsOf(own.weights, 'weights'));
+    own.weights === undefined
+      ? times.map(() => 1 / times.length)
+      : normalizedWeights(realCoefficients(own.weights, 'weights'));
   for (const [path, list] of [
     ['y', given],
     ['weights', weights],
@@ -65,7 +71,7 @@ export function lombscargle<Norm extends LombScargleNorm = false>(
   const mean = precenter ? given.reduce((sum, value) => sum + value, 0) / given.length : 0;
   const samples = given.map((value) => value - mean);
   const fits = fitterOf(times, samples, weights, floatingMean);
-  return (norm === 'amplitude' ? amplitudes : powers)(
+  return (norm === 'amplitude' ? amplitudes : periodogramPowers)(
     frequencies,
     fits,
     norm,
@@ -74,7 +80,7 @@ export function lombscargle<Norm extends LombScargleNorm = false>(
 }
 
 /** Weights with the sum 1. */
-function sharesOf(weights: Float64Array): Float64Array {
+function normalizedWeights(weights: Float64Array): Float64Array {
   for (const weight of weights) check('weights', weight, weight >= 0, 'numbers from 0 on');
   const total = weights.reduce((sum, value) => sum + value, 0);
   check('weights', total, total > 0, 'numbers that are not all 0');
@@ -82,14 +88,14 @@ function sharesOf(weights: Float64Array): Float64Array {
 }
 
 /** The sine nearest to the samples: a cos ωx + b sin ωx, what of the power it has, and the power of all. */
-interface Fit {
+interface SineFit {
   readonly a: number;
   readonly b: number;
   readonly explained: number;
   readonly whole: number;
 }
 
-function fitterOf(x: Float64Array, y: Float64Array, w: Float64Array, floating: boolean): (omega: number) => Fit {
+function fitterOf(x: Float64Array, y: Float64Array, w: Float64Array, floating: boolean): (omega: number) => SineFit {
   const total = (of: (k: number) => number) => x.reduce((sum, _, k) => sum + w[k]! * of(k), 0);
   const level = floating ? total((k) => y[k]!) : 0;
   const whole = total((k) => y[k]! * y[k]!) - level * level;
@@ -123,8 +129,13 @@ function fitterOf(x: Float64Array, y: Float64Array, w: Float64Array, floating: b
 
 const TINY = 4 * 2 ** -52;
 
-function powers(frequencies: Float64Array, fitAt: (omega: number) => Fit, norm: LombScargleNorm, n: number) {
-  const data = zeros(frequencies.length, false) as NewFloat64Array;
+function periodogramPowers(
+  frequencies: Float64Array,
+  fitAt: (omega: number) => SineFit,
+  norm: LombScargleNorm,
+  n: number,
+) {
+  const data = floatZeros(frequencies.length, false) as NewFloat64Array;
   const isNormalised = norm === true || norm === 'normalize';
   frequencies.forEach((omega, k) => {
     const { explained, whole } = fitAt(omega);
@@ -133,8 +144,8 @@ function powers(frequencies: Float64Array, fitAt: (omega: number) => Fit, norm: 
   return { data, shape: [frequencies.length], dtype: 'float64' };
 }
 
-function amplitudes(frequencies: Float64Array, fitAt: (omega: number) => Fit) {
-  const data = zeros(2 * frequencies.length, false) as NewFloat64Array;
+function amplitudes(frequencies: Float64Array, fitAt: (omega: number) => SineFit) {
+  const data = floatZeros(2 * frequencies.length, false) as NewFloat64Array;
   frequencies.forEach((omega, k) => {
     const { a, b } = fitAt(omega);
     data.set([a, b], 2 * k);

@@ -1,5 +1,5 @@
 /** Medians of what surrounds each element, as `scipy.signal.medfilt` and `medfilt2d`. */
-import { type ArrayInput, asArray, isSingle, type NumpyArray, product, zeros } from '../numpy/array.ts';
+import { type ArrayInput, asArray, elementCount, floatZeros, isSingle, type NumpyArray } from '../numpy/array.ts';
 import { FftError } from '../problem/errors.ts';
 import { check, checkInteger } from './check.ts';
 import { realArray } from './coefficients.ts';
@@ -29,7 +29,7 @@ export function medfilt<X extends ArrayInput>(volume: X, kernelSize: number | re
     checkInteger('kernelSize', size, 1, MOST_ELEMENTS);
     check('kernelSize', size, size % 2 === 1, 'odd integers');
   }
-  check('kernelSize', sizes, product(sizes) <= MOST_ELEMENTS, `at most ${MOST_ELEMENTS} elements in all`);
+  check('kernelSize', sizes, elementCount(sizes) <= MOST_ELEMENTS, `at most ${MOST_ELEMENTS} elements in all`);
   return medians(array, sizes) as Filtered<X>;
 }
 
@@ -45,7 +45,7 @@ export function medfilt2d<X extends ArrayInput>(
 
 /** Along the last axis a window moves by one column of elements at a time, which leave and enter the sorted ones. */
 function medians({ data, shape, dtype }: NumpyArray, sizes: readonly number[]): NumpyArray {
-  const result = zeros(data.length, isSingle(dtype));
+  const result = floatZeros(data.length, isSingle(dtype));
   const n = shape.at(-1)!;
   const [width, across] = [sizes.at(-1)!, sizes.slice(0, -1)];
   const lines = n === 0 ? 0 : data.length / n;

@@ -7,7 +7,7 @@
  * measurement of the psychological magnitude pitch", Journal of the Acoustical Society of America 8 (1937).
  */
 import { readOptions } from '../engine/arguments/options.ts';
-import { type NumpyArray, zeros } from '../numpy/array.ts';
+import { floatZeros, type NumpyArray } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import { didYouMean } from '../problem/meant.ts';
@@ -42,14 +42,14 @@ const STEP = Math.log(6.4) / 27;
 
 /** A frequency in hertz on a mel scale. @throws FftError `invalid-argument` */
 export function hzToMel(frequency: number, scale: MelScale = 'slaney'): number {
-  checkNumber('frequency', frequency, 'a frequency from 0 on', (value) => value >= 0);
+  checkMelNumber('frequency', frequency, 'a frequency from 0 on', (value) => value >= 0);
   if (checkScale(scale) === 'htk') return 2595 * Math.log10(1 + frequency / 700);
   return frequency < CORNER ? frequency / LINEAR : CORNER / LINEAR + Math.log(frequency / CORNER) / STEP;
 }
 
 /** The frequency in hertz at a place of a mel scale. @throws FftError `invalid-argument` */
 export function melToHz(mel: number, scale: MelScale = 'slaney'): number {
-  checkNumber('mel', mel, 'a number from 0 on', (value) => value >= 0);
+  checkMelNumber('mel', mel, 'a number from 0 on', (value) => value >= 0);
   if (checkScale(scale) === 'htk') return 700 * (10 ** (mel / 2595) - 1);
   const corner = CORNER / LINEAR;
   return mel < corner ? mel * LINEAR : CORNER * Math.exp(STEP * (mel - corner));
@@ -68,7 +68,7 @@ export function melFilterBank(options: MelOptions): NumpyArray<'float64'> {
   const bank = readMel(options);
   const { sampleRate, size, bands, edges, norm } = bank;
   const bins = Math.floor(size / 2) + 1;
-  const data = zeros(bands * bins, false) as NewFloat64Array;
+  const data = floatZeros(bands * bins, false) as NewFloat64Array;
   for (let band = 0; band < bands; band++) {
     const [from, middle, to] = [edges[band]!, edges[band + 1]!, edges[band + 2]!];
     const row = data.subarray(band * bins, (band + 1) * bins);
@@ -76,7 +76,7 @@ export function melFilterBank(options: MelOptions): NumpyArray<'float64'> {
       const frequency = (bin * sampleRate) / size;
       row[bin] = Math.max(0, Math.min((frequency - from) / (middle - from), (to - frequency) / (to - middle)));
     }
-    const divisor = norm === 'slaney' ? (to - from) / 2 : norm === 'none' ? 1 : lengthOf(row, norm);
+    const divisor = norm === 'slaney' ? (to - from) / 2 : norm === 'none' ? 1 : pNorm(row, norm);
     // A band without a bin has no length.
     if (divisor > 0) for (let bin = 0; bin < bins; bin++) row[bin]! /= divisor;
   }
@@ -131,7 +131,7 @@ function emptyBands(edges: Float64Array, spacing: number, last: number): number[
 
 /** Where bands begin, in hertz, and two more edges: of equal width on the scale. */
 function edgesOf(bands: number, { fMin, fMax, scale }: Pick<Bank, 'fMin' | 'fMax' | 'scale'>): Float64Array {
-  const edges = zeros(bands + 2, false) as NewFloat64Array;
+  const edges = floatZeros(bands + 2, false) as NewFloat64Array;
   const [first, last] = [hzToMel(fMin, scale), hzToMel(fMax, scale)];
   for (let k = 0; k < edges.length; k++) edges[k] = melToHz(first + ((last - first) * k) / (bands + 1), scale);
   return edges;
@@ -153,35 +153,35 @@ function readMel(given: MelOptions): Bank {
   const options = readOptions(given, { works }, 'melFilterBank');
   const { sampleRate, size, bands = 128, fMin = 0, norm = 'slaney' } = options;
   const isCount = (value: number) => Number.isSafeInteger(value) && value >= 1;
-  checkNumber('sampleRate', sampleRate, 'a positive number', (value) => value > 0);
-  checkNumber('size', size, 'a positive integer', isCount);
-  checkNumber('bands', bands, 'a positive integer', isCount);
-  checkNumber('fMin', fMin, 'a frequency from 0 on', (value) => value >= 0);
+  checkMelNumber('sampleRate', sampleRate, 'a positive number', (value) => value > 0);
+  checkMelNumber('size', size, 'a positive integer', isCount);
+  checkMelNumber('bands', bands, 'a positive integer', isCount);
+  checkMelNumber('fMin', fMin, 'a frequency from 0 on', (value) => value >= 0);
   const fMax = options.fMax ?? sampleRate / 2;
-  checkNumber('fMax', fMax, `a frequency above fMin, which is ${fMin}`, (value) => value > fMin);
+  checkMelNumber('fMax', fMax, `a frequency above fMin, which is ${fMin}`, (value) => value > fMin);
   const scale = checkScale(options.scale ?? 'slaney');
   if (norm !== 'slaney' && norm !== 'none' && !(typeof norm === 'number' && norm >= 1)) {
-    throw bad('norm', norm, "'slaney', 'none' or a number from 1 on", ['slaney', 'none']);
+    throw melError('norm', norm, "'slaney', 'none' or a number from 1 on", ['slaney', 'none']);
   }
   return { sampleRate, size, bands, fMin, fMax, scale, edges: edgesOf(bands, { fMin, fMax, scale }), norm };
 }
 
 /** The p-norm. */
-function lengthOf(row: Float64Array, p: number): number {
+function pNorm(row: Float64Array, p: number): number {
   if (p === Number.POSITIVE_INFINITY) return row.reduce((most, value) => Math.max(most, value), 0);
   return row.reduce((sum, value) => sum + value ** p, 0) ** (1 / p);
 }
 
 function checkScale(scale: unknown): MelScale {
   if (scale === 'slaney' || scale === 'htk') return scale;
-  throw bad('scale', scale, "'slaney' or 'htk'", ['slaney', 'htk']);
+  throw melError('scale', scale, "'slaney' or 'htk'", ['slaney', 'htk']);
 }
 
-function checkNumber(path: string, value: number, accepted: string, test: (value: number) => boolean): void {
-  if (!Number.isFinite(value) || !test(value)) throw bad(path, value, accepted);
+function checkMelNumber(path: string, value: number, accepted: string, test: (value: number) => boolean): void {
+  if (!Number.isFinite(value) || !test(value)) throw melError(path, value, accepted);
 }
 
-function bad(path: string, value: unknown, accepted: string, words: readonly string[] = []): FftError {
+function melError(path: string, value: unknown, accepted: string, words: readonly string[] = []): FftError {
   const message = `${path} is ${show(value)}; it takes ${accepted}.${didYouMean(value, words)}`;
   return new FftError('invalid-argument', message, { path });
 }

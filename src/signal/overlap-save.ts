@@ -6,12 +6,12 @@
  */
 import { nextFastLength } from '../engine/fast-length.ts';
 import type { Device, DeviceMemory, Plan } from '../engine/index.ts';
-import { dtypeOf, isComplex, isSingle, type NumpyArray, product, zeros } from '../numpy/array.ts';
+import { dtypeOf, elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../numpy/array.ts';
 import type { ProblemInput } from '../problem/index.ts';
 import type { Floats } from './floats.ts';
 import { type Workplace, withWorkplace } from './plans.ts';
 import { eachRow } from './tensors.ts';
-import { unfilledOn, type Work } from './work.ts';
+import { unfilledOn, type WorkMemory } from './work.ts';
 
 /** What of the whole convolution is wanted: a box in it. */
 export interface Region {
@@ -81,19 +81,19 @@ export async function convolved(convolution: ConvolvedArrays, device: Device): P
   const { slices = 1 } = convolution;
   const blocks = along[cut.axis]!.blocks * slices;
   // Rounds of nearly equal size waste least.
-  const rounds = Math.ceil(blocks / Math.max(1, Math.floor(POINTS_AT_ONCE / product(period))));
+  const rounds = Math.ceil(blocks / Math.max(1, Math.floor(POINTS_AT_ONCE / elementCount(period))));
   const batches = Math.ceil(blocks / rounds);
   const precision = single ? 'single' : 'double';
   const job: ConvolutionJob = { ...convolution, along, period, blocks, batches, parts: complex ? 2 : 1, precision };
   const problem: ProblemInput = {
     ...{ size: [...period].reverse(), transform: complex ? 'c2c' : 'r2c', batches, precision, directions: 'forward' },
-    ...spared(along, complex),
+    ...unusedPoints(along, complex),
     convolution: { conjugate: correlates ? 'kernel' : 'none' },
   };
-  const data = zeros(product(region.shape) * slices * job.parts, single);
-  const numbers = product(period) * job.parts * batches;
+  const data = floatZeros(elementCount(region.shape) * slices * job.parts, single);
+  const numbers = elementCount(period) * job.parts * batches;
   const place = () => placeOn(device, numbers, precision);
-  await withWorkplace(device, problem, place, (plan, own) => run(job, plan, own, data));
+  await withWorkplace(device, problem, place, (plan, own) => runOverlapSave(job, plan, own, data));
   return { data, shape: [...region.shape], dtype: dtypeOf(complex, single) } as NumpyArray;
 }
 
@@ -116,7 +116,7 @@ function alongAxis({ signal, kernel, region, cut, correlates }: ConvolvedArrays,
  * Points that are neither in a window nor in the result. Lines of them are left out, so that an axis whose neighbours in memory
  * are lines of their own gains nothing: a single one, and that of reals.
  */
-function spared(along: readonly Along[], complex: boolean): Pick<ProblemInput, 'zeroPadding'> {
+function unusedPoints(along: readonly Along[], complex: boolean): Pick<ProblemInput, 'zeroPadding'> {
   const last = along.length - (complex && along.length > 1 ? 0 : 1);
   const space = along.map(({ window, step, period }, d) => {
     const from = Math.max(window, step);
@@ -128,8 +128,8 @@ function spared(along: readonly Along[], complex: boolean): Pick<ProblemInput, '
 /** What convolutions of one problem work in. */
 interface OverlapWorkplace extends Workplace {
   /** Windows of the signal; before them, the kernel. */
-  readonly waves: Work;
-  readonly products: Work;
+  readonly waves: WorkMemory;
+  readonly products: WorkMemory;
   /** The prepared kernel, from the first one on. */
   kernel?: DeviceMemory;
 }
@@ -150,10 +150,10 @@ function placeOn(device: Device, numbers: number, precision: 'single' | 'double'
   }
 }
 
-async function run(job: ConvolutionJob, plan: Plan, place: OverlapWorkplace, result: Floats): Promise<void> {
+async function runOverlapSave(job: ConvolutionJob, plan: Plan, place: OverlapWorkplace, result: Floats): Promise<void> {
   const { period, batches, parts, blocks } = job;
   const { waves, products } = place;
-  const numbers = product(period) * parts;
+  const numbers = elementCount(period) * parts;
   placeKernel(job, waves.array());
   place.kernel = await plan.prepareKernelIn(place.kernel, waves.array().subarray(0, numbers) as never);
   for (let first = 0; first < blocks; first += batches) {
@@ -162,7 +162,7 @@ async function run(job: ConvolutionJob, plan: Plan, place: OverlapWorkplace, res
     // Two lines of reals may be transformed as one of complex numbers: what is not wanted has to be nothing.
     waves.array().fill(0, all.length * numbers);
     await plan.convolve(waves.array() as never, place.kernel, products.array() as never);
-    for (const [batch, block] of all.entries()) take(job, block, products.array(), batch, result);
+    for (const [batch, block] of all.entries()) copyBlock(job, block, products.array(), batch, result);
   }
 }
 
@@ -176,17 +176,17 @@ interface ArrayBox {
 }
 
 function boxOf({ data, shape, dtype }: NumpyArray, origin: readonly number[], slice = 0): ArrayBox {
-  return { data: data as Floats, shape, origin, start: slice * product(shape), parts: isComplex(dtype) ? 2 : 1 };
+  return { data: data as Floats, shape, origin, start: slice * elementCount(shape), parts: isComplex(dtype) ? 2 : 1 };
 }
 
 /** The slice that a block belongs to, and which one of it. */
-function placeOf({ along, cut }: ConvolutionJob, block: number): readonly [slice: number, own: number] {
+function sliceOfBlock({ along, cut }: ConvolutionJob, block: number): readonly [slice: number, own: number] {
   const { blocks } = along[cut.axis]!;
   return [Math.floor(block / blocks), block % blocks];
 }
 
 function batchOf({ period, parts }: ConvolutionJob, data: Floats, batch: number, origin: readonly number[]): ArrayBox {
-  return { data, shape: period, origin, start: batch * product(period), parts };
+  return { data, shape: period, origin, start: batch * elementCount(period), parts };
 }
 
 /** Copies so many elements along each axis; reals become complex numbers where those are wanted. */
@@ -208,7 +208,7 @@ function copy(lengths: readonly number[], from: ArrayBox, to: ArrayBox): void {
 /** The kernel where it belongs in a period; what would come behind its end begins it. */
 function placeKernel(job: ConvolutionJob, target: Floats): void {
   const { kernel, along, period, parts } = job;
-  if (kernel.shape.some((m, d) => m < period[d]!)) target.fill(0, 0, product(period) * parts);
+  if (kernel.shape.some((m, d) => m < period[d]!)) target.fill(0, 0, elementCount(period) * parts);
   const pieces = kernel.shape.map((m, d) => {
     const { at, period } = along[d]!;
     const first = Math.min(m, period - at);
@@ -226,13 +226,13 @@ function placeKernel(job: ConvolutionJob, target: Floats): void {
 /** Copies a window of the signal to the beginning of one batch: zeros where there is no signal. */
 function placeWindow(job: ConvolutionJob, block: number, target: Floats, batch: number): void {
   const { signal, along, cut, period, parts } = job;
-  const [slice, own] = placeOf(job, block);
+  const [slice, own] = sliceOfBlock(job, block);
   const begin = along.map(({ from, step }, d) => from + (d === cut.axis ? own * step : 0));
   const from = begin.map((index) => Math.max(0, index));
   const to = begin.map((index, d) => Math.min(signal.shape[d]!, index + along[d]!.window));
   const lengths = to.map((index, d) => index - from[d]!);
   if (lengths.some((length, d) => length < period[d]!)) {
-    const numbers = product(period) * parts;
+    const numbers = elementCount(period) * parts;
     target.fill(0, batch * numbers, (batch + 1) * numbers);
   }
   if (lengths.every((length) => length > 0)) {
@@ -242,13 +242,13 @@ function placeWindow(job: ConvolutionJob, block: number, target: Floats, batch: 
 }
 
 /** Copies what a block has become to its place in the result. */
-function take(job: ConvolutionJob, block: number, products: Floats, batch: number, result: Floats): void {
+function copyBlock(job: ConvolutionJob, block: number, products: Floats, batch: number, result: Floats): void {
   const { region, along, cut, parts } = job;
-  const [slice, own] = placeOf(job, block);
+  const [slice, own] = sliceOfBlock(job, block);
   const origin = along.map(({ step }, d) => (d === cut.axis ? own * step : 0));
   const lengths = along.map(({ step }, d) => Math.min(step, region.shape[d]! - origin[d]!));
   const nowhere = origin.map(() => 0);
   copy(lengths, batchOf(job, products, batch, nowhere), {
-    ...{ data: result, shape: region.shape, origin, start: slice * product(region.shape), parts },
+    ...{ data: result, shape: region.shape, origin, start: slice * elementCount(region.shape), parts },
   });
 }

@@ -42,7 +42,7 @@ export interface Prominences {
 
 /** @param reach samples on either side that are looked at; all without one */
 export function prominencesOf(x: Float64Array, peaks: Uint32Array, reach: number | undefined): Prominences {
-  const bases = reach === undefined ? basesOf(x, peaks) : basesWithin(x, peaks, reach);
+  const bases = reach === undefined ? prominenceBases(x, peaks) : basesWithin(x, peaks, reach);
   const prominences = Float64Array.from(
     peaks,
     (peak, k) => x[peak]! - Math.max(x[bases.leftBases[k]!]!, x[bases.rightBases[k]!]!),
@@ -68,7 +68,7 @@ function basesWithin(x: Float64Array, peaks: Uint32Array, reach: number): Omit<P
 }
 
 /** In one pass from either side, however the peaks lie: a stack holds the samples that no later one reaches. */
-function basesOf(x: Float64Array, peaks: Uint32Array): Omit<Prominences, 'prominences'> {
+function prominenceBases(x: Float64Array, peaks: Uint32Array): Omit<Prominences, 'prominences'> {
   const n = x.length;
   const leftBases = lowestBefore((k) => x[k]!, n, peaks);
   const mirrored = peaks.map((peak) => n - 1 - peak).reverse();

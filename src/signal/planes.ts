@@ -1,5 +1,5 @@
 /** Lines of an array as doubles, real and imaginary parts each by itself: what filters run over. */
-import { type NumpyArray, zeros } from '../numpy/array.ts';
+import { floatZeros, type NumpyArray } from '../numpy/array.ts';
 import { type Lines, newLines, startOf } from './lines.ts';
 
 /** One line. */
@@ -11,12 +11,12 @@ export interface Planes {
 
 /** @throws FftError `out-of-memory` */
 export function newPlanes(length: number, complex: boolean): Planes {
-  const plane = () => zeros(length, false) as Float64Array;
+  const plane = () => floatZeros(length, false) as Float64Array;
   return { re: plane(), im: complex ? plane() : undefined };
 }
 
 /** The planes that there are: one or two. */
-export function partsOf({ re, im }: Planes): readonly Float64Array[] {
+export function presentPlanes({ re, im }: Planes): readonly Float64Array[] {
   return im ? [re, im] : [re];
 }
 

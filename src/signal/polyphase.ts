@@ -2,7 +2,7 @@
  * Zeros between samples, a filter, and samples left out, without computing what is multiplied by zeros or left out: the filter falls apart
  * into phases (R. E. Crochiere and L. R. Rabiner, "Multirate Digital Signal Processing" (1983), chapter 3).
  */
-import { zeros } from '../numpy/array.ts';
+import { floatZeros } from '../numpy/array.ts';
 import { type Extension, extendLine } from './extension.ts';
 
 /** How a line is resampled. */
@@ -33,11 +33,11 @@ export function polyphase(h: Float64Array, length: number, rates: Rates, mode: E
   const { up, down, start, count } = rates;
   const taps = Math.ceil(h.length / up);
   // Of each phase, its taps one after another, for samples in their order.
-  const phases = zeros(up * taps, false);
+  const phases = floatZeros(up * taps, false);
   for (let k = 0; k < h.length; k++) phases[(k % up) * taps + taps - 1 - Math.floor(k / up)] = h[k]!;
   const furthest = Math.floor((start + (count - 1) * down) / up);
   const before = taps - 1;
-  const line = zeros(before + Math.max(length, furthest + 1), false) as Float64Array;
+  const line = floatZeros(before + Math.max(length, furthest + 1), false) as Float64Array;
   const run = (source: Float64Array, target: Float64Array) => {
     line.set(source, before);
     extendLine(line, before, length, mode, cval);

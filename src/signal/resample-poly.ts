@@ -1,13 +1,14 @@
 /** Resampling by a ratio of integers, in time, as `scipy.signal.resample_poly`. */
 import { readOptions } from '../engine/arguments/options.ts';
+import { gcd } from '../numeric/primes.ts';
 import { type ArrayInput, asArray } from '../numpy/array.ts';
 import { arrayClass } from '../problem/bytes.ts';
 import { check, checkInteger, checkWord } from './check.ts';
-import { realsOf } from './coefficients.ts';
+import { realCoefficients } from './coefficients.ts';
 import { type Extension, extensions } from './extension.ts';
 import { firwin } from './fir-design.ts';
 import type { Filtered } from './lfilter.ts';
-import { linesOf } from './lines.ts';
+import { linesAlong } from './lines.ts';
 import { eachPlane } from './planes.ts';
 import { polyphase } from './polyphase.ts';
 import { MOST_RATE } from './upfirdn.ts';
@@ -55,8 +56,8 @@ export function resamplePoly<X extends ArrayInput>(
   const { padtype = 'constant', cval = 0 } = own;
   checkWord<Extension | Level>('padtype', padtype, [...extensions, ...levels]);
   check('cval', cval, Number.isFinite(cval), 'a finite number');
-  const lines = linesOf(asArray(x), own.axis ?? -1);
-  const divisor = greatestDivisor(up, down);
+  const lines = linesAlong(asArray(x), own.axis ?? -1);
+  const divisor = gcd(up, down);
   const rates = { up: up / divisor, down: down / divisor };
   if (rates.up === 1 && rates.down === 1)
     return eachPlane(lines, lines.n, (source, target) => target.set(source)) as Filtered<X>;
@@ -76,14 +77,10 @@ export function resamplePoly<X extends ArrayInput>(
 /** A tenth of its length is one period of the lower rate, as SciPy has it. */
 function filterFor(options: ResamplePolyOptions, { up, down }: { up: number; down: number }): Float64Array {
   const { window = 'kaiser', windowOptions } = options;
-  if (arrayClass(window) !== undefined) return realsOf(window as Float64Array, 'window');
+  if (arrayClass(window) !== undefined) return realCoefficients(window as Float64Array, 'window');
   const rate = Math.max(up, down);
   const parameters = options.window === undefined ? ({ beta: 5 } as WindowOptions) : windowOptions;
   return firwin(20 * rate + 1, 1 / rate, { window: window as WindowName, windowOptions: parameters });
-}
-
-function greatestDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestDivisor(b, a % b);
 }
 
 const levelOf: Readonly<Record<Level, (x: Float64Array) => number>> = {

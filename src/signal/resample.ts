@@ -8,13 +8,13 @@ import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts
 import { arrayClass } from '../problem/bytes.ts';
 import type { ProblemInput } from '../problem/index.ts';
 import { check } from './check.ts';
-import { realsOf } from './coefficients.ts';
+import { realCoefficients } from './coefficients.ts';
 import type { Floats } from './floats.ts';
-import { type Lines, linesOf, newLines, readLine, writeLine } from './lines.ts';
+import { type Lines, linesAlong, newLines, readLine, writeLine } from './lines.ts';
 import { type Workplace, withWorkplace } from './plans.ts';
 import type { WindowName } from './window-kinds.ts';
 import { type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
-import { unfilledOn, type Work } from './work.ts';
+import { unfilledOn, type WorkMemory } from './work.ts';
 
 export interface ResampleOptions extends DeviceChoice {
   /** The axis of time; default −1. */
@@ -53,18 +53,18 @@ export async function resample<X extends ArrayInput>(
   const own = readOptions(options, { works: ['axis', 'window', 'windowOptions', 'device'] }, 'resample', 3);
   const device = checkDevice(own.device);
   checkLength(num, 'num');
-  const lines = linesOf(asArray(x), own.axis ?? -1);
-  const weights = weightsOf(own, lines);
+  const lines = linesAlong(asArray(x), own.axis ?? -1);
+  const weights = binWeights(own, lines);
   return (await resampled({ lines, num, weights }, device ?? (await sharedDevice()))) as Resampled<X>;
 }
 
 /** Factors on the bins that there are, one for each number of them. */
-function weightsOf({ window, windowOptions }: ResampleOptions, { n, complex }: Lines): Float64Array | undefined {
+function binWeights({ window, windowOptions }: ResampleOptions, { n, complex }: Lines): Float64Array | undefined {
   if (window === undefined) return undefined;
   const isArray = arrayClass(window) !== undefined;
   if (isArray) check('window', window, windowOptions === undefined, 'no windowOptions beside values');
   const given = isArray
-    ? realsOf(window as Float64Array, 'window')
+    ? realCoefficients(window as Float64Array, 'window')
     : windowFunction(window as WindowName, n, ...([windowOptions] as WindowArguments<WindowName>));
   if (isArray) check('window', window, given.length === n, `${n} values, as many as the signal has samples`);
   const half = Math.floor(n / 2);
@@ -82,8 +82,8 @@ interface ResampleJob {
 
 /** Memory for the samples and the bins of one plan. */
 interface Spectra extends Workplace {
-  readonly waves: Work;
-  readonly bins: Work;
+  readonly waves: WorkMemory;
+  readonly bins: WorkMemory;
 }
 
 function spectraOn(

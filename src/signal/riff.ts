@@ -57,8 +57,8 @@ const W64_WAVE = `77617665${W64_TAIL}`;
 /** How the file holds its chunks; undefined for what is no WAVE file. */
 export function containerOf(source: ByteSource): Container | undefined {
   const start = source.read(0, 40);
-  const name = text(start.subarray(0, 4));
-  if (text(start.subarray(8, 12)) === 'WAVE' && Object.hasOwn(CONTAINERS, name)) return CONTAINERS[name];
+  const name = asciiText(start.subarray(0, 4));
+  if (asciiText(start.subarray(8, 12)) === 'WAVE' && Object.hasOwn(CONTAINERS, name)) return CONTAINERS[name];
   return hex(start.subarray(0, 16)) === W64_RIFF && hex(start.subarray(24, 40)) === W64_WAVE ? W64 : undefined;
 }
 
@@ -119,7 +119,7 @@ interface Header {
 function headerAt(source: ByteSource, { littleEndian, id, header, bytes }: Container, at: number): Header | undefined {
   if (at + header > source.size) return undefined;
   const head = source.read(at, header);
-  const name = nameOf(head.subarray(0, id));
+  const name = chunkName(head.subarray(0, id));
   const size = viewOf(head);
   // Wave64 counts the header, too.
   const announced = bytes === 8 ? Number(size.getBigUint64(id, true)) - header : size.getUint32(id, littleEndian);
@@ -136,17 +136,17 @@ function nextHeader(
   end: number,
   names: readonly string[],
 ): Header | undefined {
-  const padded = aligned(container, end);
+  const padded = alignedPosition(container, end);
   // Without padding, what stands one byte further on may look like a chunk by chance; the names that are wanted do not.
   const tight = padded === end ? undefined : headerAt(source, container, end);
   if (tight && names.includes(tight.name)) return tight;
   return [headerAt(source, container, padded), tight].find(
-    (header) => header && (names.includes(header.name) || isWhole(source, header)),
+    (header) => header && (names.includes(header.name) || isCompleteChunk(source, header)),
   );
 }
 
 /** Whether something has the name of a chunk and ends within the file. */
-function isWhole(source: ByteSource, { name, start, size }: Header): boolean {
+function isCompleteChunk(source: ByteSource, { name, start, size }: Header): boolean {
   return /^[\x20-\x7e]{4}$/.test(name) && start + size <= source.size;
 }
 
@@ -164,23 +164,23 @@ function searchedHeader(
   names: readonly string[],
 ): Header | undefined {
   const end = before.start + before.size;
-  if (end === source.size || aligned(container, end) === source.size) return undefined;
+  if (end === source.size || alignedPosition(container, end) === source.size) return undefined;
   for (let from = before.start; from + container.header <= source.size; from += SEARCHED) {
     // A copy, because headers are read meanwhile; some bytes more, for ids that begin at its end.
     const piece = new Uint8Array(source.read(from, SEARCHED + 3));
     const letters = new TextDecoder('latin1').decode(piece);
-    const places = names.flatMap((name) => placesOf(letters, name)).sort((a, b) => a - b);
+    const places = names.flatMap((name) => positionsOf(letters, name)).sort((a, b) => a - b);
     for (const place of places) {
       const header = headerAt(source, container, from + place);
       // Texts in other chunks may have these letters, too, but not a size that could be one.
-      if (header && names.includes(header.name) && (isWhole(source, header) || isPlaceholder(header.size)))
+      if (header && names.includes(header.name) && (isCompleteChunk(source, header) || isPlaceholder(header.size)))
         return header;
     }
   }
   return undefined;
 }
 
-function placesOf(text: string, word: string): number[] {
+function positionsOf(text: string, word: string): number[] {
   const places: number[] = [];
   for (let at = text.indexOf(word); at >= 0 && at < SEARCHED; at = text.indexOf(word, at + 1)) places.push(at);
   return places;
@@ -203,13 +203,13 @@ function isPlaceholder(size: number): boolean {
 function hasOnlyChunks(source: ByteSource, container: Container, from: number): boolean {
   for (let at = from; at < source.size; ) {
     const header = headerAt(source, container, at);
-    if (!header || !isWhole(source, header)) return false;
-    at = aligned(container, header.start + header.size);
+    if (!header || !isCompleteChunk(source, header)) return false;
+    at = alignedPosition(container, header.start + header.size);
   }
   return true;
 }
 
-function aligned({ alignment }: Container, at: number): number {
+function alignedPosition({ alignment }: Container, at: number): number {
   return Math.ceil(at / alignment) * alignment;
 }
 
@@ -219,11 +219,11 @@ export function viewOf(bytes: Uint8Array): DataView {
 }
 
 /** The letters of an id. */
-function nameOf(id: Uint8Array): string {
-  return id.length === 4 || hex(id.subarray(4)) === W64_TAIL ? text(id.subarray(0, 4)) : '';
+function chunkName(id: Uint8Array): string {
+  return id.length === 4 || hex(id.subarray(4)) === W64_TAIL ? asciiText(id.subarray(0, 4)) : '';
 }
 
-function text(bytes: Uint8Array): string {
+function asciiText(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);
 }
 

@@ -5,7 +5,7 @@ import type { NewFloat64Array } from '../problem/index.ts';
 import { check, checkInteger, checkPositive, checkWord } from './check.ts';
 import { type Extension, extendLine } from './extension.ts';
 import type { Filtered } from './lfilter.ts';
-import { linesOf } from './lines.ts';
+import { linesAlong } from './lines.ts';
 import { eachPlane } from './planes.ts';
 import { polyphase } from './polyphase.ts';
 
@@ -132,7 +132,7 @@ export function savgolFilter<X extends ArrayInput>(
   checkWindow(windowLength, polyorder, deriv, delta);
   checkWord<SavgolMode>('mode', mode, ['interp', 'mirror', 'nearest', 'constant', 'wrap']);
   check('cval', cval, Number.isFinite(cval), 'a finite number');
-  const lines = linesOf(asArray(x), own.axis ?? -1);
+  const lines = linesAlong(asArray(x), own.axis ?? -1);
   if (mode === 'interp') {
     const accepted = `at most the length of the signal, ${lines.n}, with the mode 'interp'`;
     check('windowLength', windowLength, windowLength <= lines.n, accepted);

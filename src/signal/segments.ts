@@ -67,12 +67,12 @@ export function readSegments(options: SegmentOptions, length: number, longest = 
   const nfft = options.nfft ?? nperseg;
   check('nfft', nfft, Number.isSafeInteger(nfft) && nfft >= nperseg, `an integer from nperseg, ${nperseg}, on`);
   check('nperseg', nperseg, nperseg <= longest, `at most the length of the signal, ${longest}`);
-  const values = given ? valuesOf(given, nperseg) : named(window as WindowName, nperseg, windowOptions);
+  const values = given ? valuesOf(given, nperseg) : namedWindow(window as WindowName, nperseg, windowOptions);
   const flat = given ? values.every((value) => value === 1) : isFlat(window as WindowName);
   return { fs, window: values, flat, nperseg, hop: nperseg - noverlap, nfft };
 }
 
-function named(name: WindowName, size: number, options: WindowOptions | undefined): Float64Array {
+function namedWindow(name: WindowName, size: number, options: WindowOptions | undefined): Float64Array {
   return windowFunction(name, size, ...([options] as WindowArguments<WindowName>));
 }
 
@@ -102,7 +102,7 @@ export function framesIn(length: number, { nperseg, hop }: Pick<Segments, 'npers
 }
 
 /** Frequencies of the bins, in the unit of `fs`: of two sides, the second half is negative. */
-export function frequenciesOf({ nfft, fs }: Pick<Segments, 'nfft' | 'fs'>, twoSided: boolean): Float64Array {
+export function binFrequencies({ nfft, fs }: Pick<Segments, 'nfft' | 'fs'>, twoSided: boolean): Float64Array {
   const half = Math.ceil(nfft / 2);
   const bins = twoSided ? nfft : Math.floor(nfft / 2) + 1;
   return Float64Array.from({ length: bins }, (_, k) => ((twoSided && k >= half ? k - nfft : k) * fs) / nfft);

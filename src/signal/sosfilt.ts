@@ -13,8 +13,8 @@ import {
   steadyState,
   type WithState,
 } from './lfilter.ts';
-import { type Lines, linesOf, newLines } from './lines.ts';
-import { newPlanes, partsOf, readPlanes, writePlanes } from './planes.ts';
+import { type Lines, linesAlong, newLines } from './lines.ts';
+import { newPlanes, presentPlanes, readPlanes, writePlanes } from './planes.ts';
 
 /**
  * Filters along an axis by second-order sections, one after another, with `scipy.signal.sosfilt`'s meaning and results, in doubles. The
@@ -42,15 +42,15 @@ export function sosfilt(
   const own = readOptions(options, { works: ['axis', 'zi'] }, 'sosfilt');
   const sections = sectionsOf(sos);
   const count = sections.length / 6;
-  const lines = linesOf(asArray(x), own.axis ?? -1);
+  const lines = linesAlong(asArray(x), own.axis ?? -1);
   const given = own.zi === undefined ? undefined : asArray(own.zi);
   const complex = lines.complex || (given !== undefined && isComplex(given.dtype));
   const states = given ? statesOf(given, lines, 2, complex, count) : newStates(lines, 2, complex, count);
-  const y = filtered(sections, lines, states, complex);
+  const y = filterLinesBySections(sections, lines, states, complex);
   return given ? { y, zf: states.array } : y;
 }
 
-function filtered(sections: Float64Array, lines: Lines, states: States, complex: boolean): NumpyArray {
+function filterLinesBySections(sections: Float64Array, lines: Lines, states: States, complex: boolean): NumpyArray {
   const result = newLines(lines, lines.n, complex);
   const [line, state] = [newPlanes(lines.n, complex), newPlanes(sections.length / 3, complex)];
   for (let l = 0; l < lines.count; l++) {
@@ -58,7 +58,7 @@ function filtered(sections: Float64Array, lines: Lines, states: States, complex:
     states.read(l, state);
     filterSections(sections, line.re, state.re);
     if (line.im) filterSections(sections, line.im, state.im!);
-    if (!partsOf(state).every((part) => part.every(Number.isFinite))) refuseOverflow(lines, l, line);
+    if (!presentPlanes(state).every((part) => part.every(Number.isFinite))) refuseOverflow(lines, l, line);
     states.write(l, state);
     writePlanes(result, l, line);
   }

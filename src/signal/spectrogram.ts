@@ -4,10 +4,11 @@
 
 import { readOptions } from '../engine/arguments/options.ts';
 import type { Device, Plan } from '../index.ts';
-import { zeros } from '../numpy/array.ts';
+import { floatZeros } from '../numpy/array.ts';
 import { checkDevice, sharedDevice } from '../numpy/choice.ts';
-import { FftError, show } from '../problem/errors.ts';
+import { FftError } from '../problem/errors.ts';
 import type { Callback, Callbacks, NewFloat32Array, ProblemInput } from '../problem/index.ts';
+import { check } from './check.ts';
 import { areSingles, type Floats, isFloats, liveSamples } from './floats.ts';
 import { batchesOf } from './frames.ts';
 import type { WindowName } from './window-kinds.ts';
@@ -112,14 +113,14 @@ export async function spectrogram(
   const device = chosen ?? (await sharedDevice());
   const problem: ProblemInput = {
     ...{ size: [size], transform: 'r2c', batches, directions: 'forward', strides: { input: [1, 1, hop] } },
-    callbacks: powersOf(size, bins, flat),
+    callbacks: powerCallbacks(size, bins, flat),
   };
   const plan = (await device.plan(problem)) as Plan;
   try {
     // Only now: the device knows which sizes are too long.
     const taper = taperOf(size);
-    const levels = zeros(frames * bins, true) as NewFloat32Array;
-    const arrays = { ...(flat ? {} : { window: Float32Array.from(taper) }), weights: weightsOf(taper) };
+    const levels = floatZeros(frames * bins, true) as NewFloat32Array;
+    const arrays = { ...(flat ? {} : { window: Float32Array.from(taper) }), weights: powerWeights(taper) };
     const signal = atLeast(samples, size);
     for (let done = 0; done < frames; done += batches) {
       // The last round is as long as the others: it begins with frames that are done already.
@@ -127,7 +128,7 @@ export async function spectrogram(
       const round = signal.subarray(first * hop, first * hop + (batches - 1) * hop + size);
       const read = areSingles(round) ? round : Float32Array.from(round);
       const powers = (await plan.forward(read as never, undefined, { arrays })) as Float32Array;
-      measure(levels.subarray(done * bins, (first + batches) * bins), powers.subarray((done - first) * bins));
+      toDecibels(levels.subarray(done * bins, (first + batches) * bins), powers.subarray((done - first) * bins));
       onProgress?.(first + batches, frames);
     }
     return { levels, frames, bins, sampleRate, window, size, hop, batches, plan: plan.explain() };
@@ -137,7 +138,7 @@ export async function spectrogram(
 }
 
 /** The window on the way in, where there is one, and the weighted power of each bin on the way out. */
-function powersOf(size: number, bins: number, flat: boolean): Callbacks {
+function powerCallbacks(size: number, bins: number, flat: boolean): Callbacks {
   const power: Callback = (x, { re, im }, at) =>
     x.mul(x.load('weights', at.axis[0]!), x.add(x.mul(re, re), x.mul(im, im)));
   const weights = { type: 'f32', length: bins } as const;
@@ -149,13 +150,13 @@ function powersOf(size: number, bins: number, flat: boolean): Callbacks {
 /** Samples, and zeros where there are too few of them. */
 function atLeast(samples: Floats, length: number): Floats {
   if (samples.length >= length) return samples;
-  const longer = zeros(length, areSingles(samples));
+  const longer = floatZeros(length, areSingles(samples));
   longer.set(samples);
   return longer;
 }
 
 /** What makes powers of the bins such that a sine of amplitude 1 has power 1. */
-function weightsOf(taper: Float64Array): Float32Array {
+function powerWeights(taper: Float64Array): Float32Array {
   const size = taper.length;
   const gain = taper.reduce((sum, value) => sum + value, 0);
   // A sine's power is shared by a positive and a negative frequency; bin 0 and the Nyquist bin have no partner.
@@ -165,10 +166,6 @@ function weightsOf(taper: Float64Array): Float32Array {
 }
 
 /** Powers in decibels, as many as there are `levels`. */
-function measure(levels: Float32Array, powers: Float32Array): void {
+function toDecibels(levels: Float32Array, powers: Float32Array): void {
   for (let i = 0; i < levels.length; i++) levels[i] = 10 * Math.log10(Math.max(powers[i]!, SILENCE));
-}
-
-function check(path: string, given: unknown, valid: boolean, accepted: string): void {
-  if (!valid) throw new FftError('invalid-argument', `${path} takes ${accepted}; ${show(given)} was given.`, { path });
 }

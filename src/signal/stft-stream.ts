@@ -7,7 +7,7 @@ import { isDevice, readOptions } from '../engine/arguments/options.ts';
 import type { Device, Plan } from '../engine/index.ts';
 import { provideGroups } from '../engine/lazy/lazy-modules.ts';
 import { streamsAtOnce } from '../engine/lazy/lazy-tables.ts';
-import { zeros } from '../numpy/array.ts';
+import { floatZeros } from '../numpy/array.ts';
 import { lengthOf, refuseDetached } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
 import { check, checkWord } from './check.ts';
@@ -15,7 +15,7 @@ import { type FloatPrecision, type Floats, isFloats } from './floats.ts';
 import { readSegments, SEGMENT_LEVELS } from './segments.ts';
 import type { WindowName } from './window-kinds.ts';
 import type { WindowOptions } from './windows.ts';
-import { type Work, workOn } from './work.ts';
+import { type WorkMemory, workOn } from './work.ts';
 
 type ArrayOf<P extends FloatPrecision> = P extends 'single' ? Float32Array : Float64Array;
 
@@ -55,8 +55,8 @@ export class StftStream<P extends FloatPrecision = 'single'> {
   readonly bins: number;
   private readonly window: Float64Array;
   private readonly plan: Plan;
-  private readonly wave: Work;
-  private readonly spectrum: Work;
+  private readonly wave: WorkMemory;
+  private readonly spectrum: WorkMemory;
   /** The samples of the next frame, as far as they are there. */
   private readonly held: Floats;
   private filled = 0;
@@ -93,7 +93,7 @@ export class StftStream<P extends FloatPrecision = 'single'> {
     this.plan = device.planSync(problem, from === undefined ? {} : { from }) as Plan;
     try {
       this.window = readSegments({ window, windowOptions, nperseg: size, nfft }, size).window;
-      this.held = zeros(size, precision === 'single');
+      this.held = floatZeros(size, precision === 'single');
       this.wave = workOn(device, nfft, precision);
       this.spectrum = workOn(device, 2 * bins, precision);
     } catch (error) {

@@ -2,17 +2,17 @@
 
 import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
-import { type ArrayInput, asArray, type ShapeOf, type Transformed, zeros } from '../numpy/array.ts';
+import { type ArrayInput, asArray, floatZeros, type ShapeOf, type Transformed } from '../numpy/array.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { type Boundary, boundaries, extend } from './boundary.ts';
 import { check, checkWord } from './check.ts';
 import type { Trend } from './detrend.ts';
 import type { Floats } from './floats.ts';
 import { binsOf, type FrameSpec, withFrames } from './frames.ts';
-import { type Lines, linesOf, newLines, readLine } from './lines.ts';
+import { type Lines, linesAlong, newLines, readLine } from './lines.ts';
 import {
+  binFrequencies,
   framesIn,
-  frequenciesOf,
   gainOf,
   readSegments,
   SEGMENT_LEVELS,
@@ -63,7 +63,7 @@ const WORKS = [...SEGMENT_OPTIONS, 'device', 'detrend', 'returnOnesided', 'bound
 export async function stft<X extends ArrayInput>(x: X, options: StftOptions = {}): Promise<Stft<X>> {
   const own = readOptions(options, { works: WORKS }, 'stft', SEGMENT_LEVELS);
   const device = checkDevice(own.device);
-  const lines = linesOf(asArray(x), own.axis ?? -1);
+  const lines = linesAlong(asArray(x), own.axis ?? -1);
   const segments = readSegments(own, lines.n);
   const { boundary = 'zeros', padded = true, detrend = false, returnOnesided = true, scaling = 'spectrum' } = own;
   checkWord('boundary', boundary, boundaries);
@@ -86,7 +86,7 @@ export async function stft<X extends ArrayInput>(x: X, options: StftOptions = {}
   const zxx = await spectraOf(lines, { spec, segments, edge, boundary }, device ?? (await sharedDevice()));
   const begin = boundary === null ? nperseg / 2 : 0;
   const t = Float64Array.from({ length: frames }, (_, k) => (begin + k * hop) / fs);
-  return { f: frequenciesOf(segments, spec.twoSided), t, zxx: zxx as unknown as Stft<X>['zxx'] };
+  return { f: binFrequencies(segments, spec.twoSided), t, zxx: zxx as unknown as Stft<X>['zxx'] };
 }
 
 function modulo(value: number, by: number): number {
@@ -108,7 +108,7 @@ async function spectraOf(lines: Lines, { spec, segments, edge, boundary }: StftJ
   const bins = binsOf(spec);
   // All that frames reach, and all of the signal: what is behind it stays zero.
   const reach = Math.max((frames - 1) * hop + size, lines.n + 2 * edge);
-  const line = zeros(reach * parts, precision === 'single');
+  const line = floatZeros(reach * parts, precision === 'single');
   const { inner } = lines;
   return withFrames(device, spec, segments.window, async (transform) => {
     // Only now: the device knows how many bins are too many.
@@ -119,7 +119,7 @@ async function spectraOf(lines: Lines, { spec, segments, edge, boundary }: StftJ
       // Of one line, bins lie inner · frames apart, and frames one.
       const start = Math.floor(l / inner) * inner * bins * frames + (l % inner) * frames;
       await transform.each(line, (spectra, first, count) => {
-        transpose(spectra, data, { start: start + first, bins, count, stride: inner * frames });
+        transposeFrames(spectra, data, { start: start + first, bins, count, stride: inner * frames });
       });
     }
     const shape = lines.array.shape.map((length, d) => (d === lines.axis ? bins : length));
@@ -128,7 +128,7 @@ async function spectraOf(lines: Lines, { spec, segments, edge, boundary }: StftJ
 }
 
 /** Frames of bins become bins of frames. */
-function transpose(
+function transposeFrames(
   spectra: Floats,
   target: Floats,
   { start, bins, count, stride }: { start: number; bins: number; count: number; stride: number },

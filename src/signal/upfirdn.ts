@@ -2,10 +2,10 @@
 import { readOptions } from '../engine/arguments/options.ts';
 import { type ArrayInput, asArray } from '../numpy/array.ts';
 import { check, checkInteger, checkWord } from './check.ts';
-import { realsOf } from './coefficients.ts';
+import { realCoefficients } from './coefficients.ts';
 import { type Extension, extensions } from './extension.ts';
 import type { Filtered } from './lfilter.ts';
-import { linesOf } from './lines.ts';
+import { linesAlong } from './lines.ts';
 import { eachPlane } from './planes.ts';
 import { polyphase } from './polyphase.ts';
 
@@ -36,12 +36,12 @@ export const MOST_RATE = 2 ** 24;
  */
 export function upfirdn<X extends ArrayInput>(h: ArrayInput, x: X, options: UpfirdnOptions = {}): Filtered<X> {
   const own = readOptions(options, { works: ['up', 'down', 'axis', 'mode', 'cval'] }, 'upfirdn');
-  const kernel = realsOf(h, 'h');
+  const kernel = realCoefficients(h, 'h');
   const { mode = 'constant', cval = 0 } = own;
   const [up, down] = [checkInteger('up', own.up ?? 1, 1, MOST_RATE), checkInteger('down', own.down ?? 1, 1, MOST_RATE)];
   checkWord('mode', mode, extensions);
   check('cval', cval, Number.isFinite(cval), 'a finite number');
-  const lines = linesOf(asArray(x), own.axis ?? -1);
+  const lines = linesAlong(asArray(x), own.axis ?? -1);
   const count = Math.ceil(((lines.n - 1) * up + kernel.length) / down);
   const { run } = polyphase(kernel, lines.n, { up, down, start: 0, count }, mode, cval);
   return eachPlane(lines, count, run) as Filtered<X>;

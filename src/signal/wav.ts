@@ -7,8 +7,8 @@
  */
 
 import { readOptions } from '../engine/arguments/options.ts';
-import { fitting, zeros } from '../numpy/array.ts';
-import { type ByteSource, memorySource, PIECE, partOf } from '../numpy/source.ts';
+import { fitting, floatZeros } from '../numpy/array.ts';
+import { type ByteSource, memorySource, PIECE, sourceSlice } from '../numpy/source.ts';
 import { requireBytes } from '../problem/bytes.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat32Array } from '../problem/index.ts';
@@ -75,24 +75,31 @@ export function readWavFrom(source: ByteSource, { truncated = 'refuse' }: WavOpt
   const { format, data, littleEndian, warnings } = openFile(source);
   const { channels, sampleRate, blockAlign } = format;
   if (channels < 1 || sampleRate < 1) {
-    throw invalid(`The WAV file has ${channels} channels at ${sampleRate} Hz; at least 1 of each is needed.`);
+    throw new FftError(
+      'invalid-file',
+      `The WAV file has ${channels} channels at ${sampleRate} Hz; at least 1 of each is needed.`,
+    );
   }
   const samples = samplesOf(format, littleEndian);
   if (data.size > data.present) {
     const found = `it announces ${data.size} bytes of samples and has ${data.present}`;
     if (truncated === 'refuse') {
-      throw invalid(`The WAV file is truncated ({ truncated: 'accept' } takes what is there): ${found}.`);
+      throw new FftError(
+        'invalid-file',
+        `The WAV file is truncated ({ truncated: 'accept' } takes what is there): ${found}.`,
+      );
     }
     warnings.push(`The WAV file is truncated: ${found}, which are read.`);
   }
   const frames = Math.floor(data.present / blockAlign);
-  if (frames === 0) throw invalid('The WAV file holds no samples; at least one is needed.');
-  const decoded = Array.from({ length: channels }, () => zeros(frames, true) as NewFloat32Array);
+  if (frames === 0) throw new FftError('invalid-file', 'The WAV file holds no samples; at least one is needed.');
+  const decoded = Array.from({ length: channels }, () => floatZeros(frames, true) as NewFloat32Array);
   const each = Math.max(1, Math.floor(most / blockAlign));
   for (let first = 0; first < frames; first += each) {
     const count = Math.min(each, frames - first);
     const piece = source.read(data.start + first * blockAlign, count * blockAlign);
-    if (piece.length < count * blockAlign) throw invalid('The WAV file has become shorter while it was read.');
+    if (piece.length < count * blockAlign)
+      throw new FftError('invalid-file', 'The WAV file has become shorter while it was read.');
     deinterleave(viewOf(piece), decoded, first, count, samples);
   }
   const recording = { sampleRate, channels: decoded, format: samples.name };
@@ -137,7 +144,7 @@ interface OpenFile {
 function openFile(source: ByteSource): OpenFile {
   const file = openAt(source, 0);
   const { start: header, size, unknown } = file.data;
-  const isHeader = (at: number) => containerOf(partOf(source, at, header)) !== undefined;
+  const isHeader = (at: number) => containerOf(sourceSlice(source, at, header)) !== undefined;
   if (!unknown || !isHeader(header)) return file;
   const again = openAt(source, header);
   // The last one begins a header's length before the end of the file.
@@ -148,16 +155,16 @@ function openFile(source: ByteSource): OpenFile {
 
 /** @param origin where the header begins */
 function openAt(whole: ByteSource, origin: number): OpenFile {
-  const source = partOf(whole, origin, whole.size);
+  const source = sourceSlice(whole, origin, whole.size);
   const container = containerOf(source);
-  if (container === undefined) throw unreadable(whatElse(source.read(0, 12)));
+  if (container === undefined) throw unreadableWav(whatElse(source.read(0, 12)));
   const { littleEndian } = container;
   const chunks = findChunks(source, container, ['fmt ', 'data']);
   const fmt = chunks.get('fmt ');
-  if (fmt === undefined) throw unreadable('it has no "fmt " chunk');
+  if (fmt === undefined) throw unreadableWav('it has no "fmt " chunk');
   const format = readFormat(source.read(fmt.start, Math.min(fmt.present, 40)), littleEndian);
   const data = chunks.get('data');
-  if (data === undefined) throw unreadable('it has no "data" chunk');
+  if (data === undefined) throw unreadableWav('it has no "data" chunk');
   return { format, data: { ...data, start: origin + data.start }, littleEndian, warnings: warningsAbout(chunks) };
 }
 
@@ -179,7 +186,7 @@ function warningsAbout(chunks: ReadonlyMap<string, Chunk>): string[] {
 function readFormat(bytes: Uint8Array, littleEndian: boolean): SampleFormat {
   const view = viewOf(bytes);
   const needs = (least: number) => {
-    if (bytes.length < least) throw unreadable(`its "fmt " chunk has ${bytes.length} bytes, but needs ${least}`);
+    if (bytes.length < least) throw unreadableWav(`its "fmt " chunk has ${bytes.length} bytes, but needs ${least}`);
   };
   needs(16);
   const tag = view.getUint16(0, littleEndian);
@@ -235,10 +242,6 @@ function whatElse(bytes: Uint8Array): string {
   return found ? `it starts as a file of ${found[0]} does` : 'it does not start as one does';
 }
 
-function unreadable(reason: string): FftError {
-  return invalid(`This is not a WAV file that can be read (${reason}); ${ACCEPTED}. ${CONVERT}.`);
-}
-
-function invalid(message: string): FftError {
-  return new FftError('invalid-file', message);
+function unreadableWav(reason: string): FftError {
+  return new FftError('invalid-file', `This is not a WAV file that can be read (${reason}); ${ACCEPTED}. ${CONVERT}.`);
 }

@@ -1,11 +1,18 @@
 /** Continuous wavelet transforms, as SciPy 1.14 and before had `scipy.signal.cwt`, with its wavelets `morlet2` and `ricker`. */
 import { readOptions } from '../engine/arguments/options.ts';
-import { type ArrayInput, type ComplexArray, type DtypeOf, isSingle, type NumpyArray, zeros } from '../numpy/array.ts';
+import {
+  type ArrayInput,
+  type ComplexArray,
+  type DtypeOf,
+  floatZeros,
+  isSingle,
+  type NumpyArray,
+} from '../numpy/array.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { FftError } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import { check, checkPositive, checkWord } from './check.ts';
-import { realArray, realsOf } from './coefficients.ts';
+import { realArray, realCoefficients } from './coefficients.ts';
 import { reversed } from './convolve.ts';
 import { convolved } from './overlap-save.ts';
 
@@ -34,7 +41,7 @@ const REACH = 10;
 export function ricker(points: number, a: number): NumpyArray<'float64', readonly [number]> {
   checkPositive('points', points);
   checkPositive('a', a);
-  const data = zeros(Math.ceil(points), false) as NewFloat64Array;
+  const data = floatZeros(Math.ceil(points), false) as NewFloat64Array;
   const height = 2 / (Math.sqrt(3 * a) * Math.PI ** 0.25);
   for (let k = 0; k < data.length; k++) {
     const t = (k - (points - 1) / 2) / a;
@@ -54,7 +61,7 @@ export function morlet2(M: number, s: number, w = 5): ComplexArray<'complex128',
   checkPositive('s', s);
   check('w', w, Number.isFinite(w), 'a finite number');
   const count = Math.ceil(M);
-  const data = zeros(2 * count, false) as NewFloat64Array;
+  const data = floatZeros(2 * count, false) as NewFloat64Array;
   for (let k = 0; k < count; k++) {
     const t = (k - (M - 1) / 2) / s;
     const height = Math.PI ** -0.25 * Math.sqrt(1 / s) * Math.exp(-0.5 * t * t);
@@ -84,7 +91,7 @@ export async function cwt<X extends ArrayInput, Name extends WaveletName>(
   const device = checkDevice(own.device);
   checkWord<WaveletName>('wavelet', wavelet, ['morlet2', 'ricker']);
   check('w', own.w, own.w === undefined || wavelet === 'morlet2', "nothing but for the wavelet 'morlet2'");
-  const scales = realsOf(widths, 'widths');
+  const scales = realCoefficients(widths, 'widths');
   for (const scale of scales) check('widths', scale, scale > 0, 'positive numbers');
   const signal = realArray(x, 'x');
   const [n] = signal.shape as [number];
@@ -107,12 +114,12 @@ async function allWidths(
   const single = isSingle(signal.dtype);
   const n = signal.data.length;
   const parts = kernels[0]!.dtype === 'complex128' ? 2 : 1;
-  const data = zeros(kernels.length * n * parts, single);
+  const data = floatZeros(kernels.length * n * parts, single);
   // All of one length, so that one plan does for all: those that are shorter have zeros around them.
   const longest = Math.max(...kernels.map(({ shape }) => shape[0]!));
   for (const [row, kernel] of kernels.entries()) {
     const before = Math.floor((longest - 1) / 2) - Math.floor((kernel.shape[0]! - 1) / 2);
-    const padded = zeros(longest * parts, single);
+    const padded = floatZeros(longest * parts, single);
     padded.set(reversed(kernel).data, before * parts);
     const dtype = parts === 2 ? (single ? 'complex64' : 'complex128') : single ? 'float32' : 'float64';
     const own = { data: padded, shape: [longest], dtype } as NumpyArray;

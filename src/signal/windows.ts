@@ -8,7 +8,7 @@
  */
 
 import { readOptions } from '../engine/arguments/options.ts';
-import { zeros } from '../numpy/array.ts';
+import { floatZeros } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import { meantWord } from '../problem/meant.ts';
@@ -57,7 +57,7 @@ export function windowFunction<Name extends WindowName>(
   if (!Number.isSafeInteger(size) || size < 1) {
     throw invalid('size', `A window's size is a positive integer; ${show(size)} was given.`);
   }
-  const values = zeros(size, false) as NewFloat64Array;
+  const values = floatZeros(size, false) as NewFloat64Array;
   if (size === 1) return values.fill(1);
   const valueAt = shape(sym ? size : size + 1);
   for (let n = 0; n < size; n++) values[n] = valueAt(n);

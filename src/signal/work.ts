@@ -1,9 +1,9 @@
 /** Memory to work in, between the host and a plan. */
 import type { Device } from '../engine/index.ts';
-import { zeros } from '../numpy/array.ts';
+import { floatZeros } from '../numpy/array.ts';
 import type { Floats } from './floats.ts';
 
-export interface Work {
+export interface WorkMemory {
   /** As it is now: memory of a CPU device, which needs no copies, may move. */
   readonly array: () => Floats;
   readonly free: () => void;
@@ -13,9 +13,9 @@ export interface Work {
  * Memory of a CPU device itself, which plans read and write without a copy, a host array for any other. It holds anything.
  * @throws FftError `out-of-memory`, `device-closed`
  */
-export function unfilledOn(device: Device, entries: number, precision: 'single' | 'double'): Work {
+export function unfilledOn(device: Device, entries: number, precision: 'single' | 'double'): WorkMemory {
   if (device.kind !== 'cpu') {
-    const array = zeros(entries, precision === 'single');
+    const array = floatZeros(entries, precision === 'single');
     return { array: () => array, free: () => undefined };
   }
   const memory = device.alloc(entries * (precision === 'single' ? 4 : 8), precision);
@@ -23,7 +23,7 @@ export function unfilledOn(device: Device, entries: number, precision: 'single' 
 }
 
 /** The same of zeros. */
-export function workOn(device: Device, entries: number, precision: 'single' | 'double'): Work {
+export function workOn(device: Device, entries: number, precision: 'single' | 'double'): WorkMemory {
   const work = unfilledOn(device, entries, precision);
   work.array().fill(0);
   return work;

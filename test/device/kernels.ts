@@ -1,6 +1,6 @@
 /** The kernels of a list of problems, built for a device that need not be there. */
 
-import { inPairs, partsOf } from '../../src/emit/double-word/index.ts';
+import { doubleWordPart, inPairs } from '../../src/emit/double-word/index.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 import { buildKernel } from '../../src/kernels/index.ts';
 import type { DeviceProfile } from '../../src/plan/device/profile.ts';
@@ -16,7 +16,7 @@ export function kernelsOf(problems: readonly ProblemInput[], profile: DeviceProf
       const key = JSON.stringify(leaf);
       if (kernels.has(key)) continue;
       const kernel = buildKernel(leaf);
-      const part = partsOf(kernel.precision, true);
+      const part = doubleWordPart(kernel.precision, true);
       kernels.set(key, part ? inPairs(kernel, part, { fused: true }) : kernel);
     }
   }

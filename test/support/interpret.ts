@@ -9,11 +9,11 @@ import {
   evaluate,
   type Guard,
   type Index,
-  joined,
   type Kernel,
   type Phase,
   type Real,
   type StorageType,
+  slicedPhases,
   type Var,
 } from '../../src/ir/index.ts';
 import * as exact from '../../src/numeric/exact.ts';
@@ -292,7 +292,7 @@ export function interpret(
       for (let rank = 0; rank < count; rank++) each({ memory, blocks, late, group, rank, slice });
       flush(late);
     };
-    for (const together of joined(phases)) {
+    for (const together of slicedPhases(phases)) {
       if (together.length === 1) {
         run(together[0]!);
         continue;

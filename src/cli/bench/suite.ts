@@ -42,13 +42,13 @@ export async function benchSuite(
   const left: SuiteResult['left'][number][] = [];
   let first: FftError | undefined;
   for (const [n, system] of systems.entries()) {
-    update(n, systems.length, nameOf(system));
+    update(n, systems.length, systemName(system));
     try {
-      rows.push({ problem: nameOf(system), ...(await timeSystem(device, suite, system, most, copies)) });
+      rows.push({ problem: systemName(system), ...(await timeSystem(device, suite, system, most, copies)) });
     } catch (error) {
       if (!(error instanceof FftError && REFUSALS.has(error.code))) throw error;
       first ??= error;
-      left.push({ problem: nameOf(system), reason: error.message, code: error.code });
+      left.push({ problem: systemName(system), reason: error.message, code: error.code });
     }
   }
   if (rows.length === 0 && first) throw first;
@@ -65,7 +65,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'unsupported-feature',
 ]);
 
-function nameOf({ size, transform }: System): string {
+function systemName({ size, transform }: System): string {
   return `${size.join('×')}${transform === 'c2c' ? '' : ` ${transform}`}`;
 }
 

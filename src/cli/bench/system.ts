@@ -7,7 +7,7 @@ import {
   realBytes,
   type TransformKind,
 } from '../../problem/index.ts';
-import { bytesOf, copyTime, extent, fill, median, sample } from '../benchmark.ts';
+import { copyTime, fillMemory, median, sampleTimes, sideBytes, tensorExtent } from '../benchmark.ts';
 import { type BenchSuite, problemOf, type System, systemsIn } from './suites.ts';
 
 export interface Timed {
@@ -67,9 +67,9 @@ export async function timeSystem(
 ): Promise<Timed> {
   const one = normalizeProblem(problemOf(suite, system, 1));
   const buffers = suite.buffers ?? 1;
-  const each = bytesOf(one, 'output') / system.size.reduce((product, n) => product * n, 1);
+  const each = sideBytes(one, 'output') / system.size.reduce((product, n) => product * n, 1);
   for (let batches = systemsIn(suite, system, most / each); ; batches = Math.max(buffers, Math.floor(batches / 2))) {
-    if (batches * bytesOf(one, 'output') > most) {
+    if (batches * sideBytes(one, 'output') > most) {
       const message = `over the ${most / 2 ** 20} MiB of a buffer; --megabytes gives it more.`;
       throw new FftError('out-of-memory', message);
     }
@@ -96,13 +96,13 @@ async function timeSystems(
     const room = Math.max(plan.input.bytes, plan.output.bytes);
     for (let n = 0; n < buffers; n++) memory.push(device.alloc(room));
     // In place only zeros stay finite, however often they are transformed.
-    await fill(device, plan.problem, memory, 0);
+    await fillMemory(device, plan.problem, memory, 0);
     const time = (direction: 'forward' | 'inverse') => async (repeats: number) => {
       let milliseconds = 0;
       for (const data of memory) milliseconds += await plan.measure(direction, { input: data, output: data, repeats });
       return milliseconds;
     };
-    const results = await sample([time('forward'), time('inverse')], BUDGET_MS);
+    const results = await sampleTimes([time('forward'), time('inverse')], BUDGET_MS);
     const [forward, inverse] = results.map(({ times }) => median(times)) as [number, number];
     const copied = await copies.rate(plan.problem, room);
     return {
@@ -118,10 +118,10 @@ async function timeSystems(
 
 function figures(problem: PlannedProblem, buffers: number, forward: number, inverse: number, copied?: number) {
   const seconds = forward + inverse;
-  const { points, length } = extent(problem);
+  const { points, length } = tensorExtent(problem);
   const operations = elementKind(problem, 'input') === 'real' ? 2.5 : 5;
-  const sides = bytesOf(problem, 'input') + bytesOf(problem, 'output');
-  const bytes = buffers * Math.max(bytesOf(problem, 'input'), bytesOf(problem, 'output'));
+  const sides = sideBytes(problem, 'input') + sideBytes(problem, 'output');
+  const bytes = buffers * Math.max(sideBytes(problem, 'input'), sideBytes(problem, 'output'));
   const gigabytes = (2 * buffers * sides) / seconds / 1e9;
   return {
     ...{ bytes, forward, inverse, seconds, gigabytes },

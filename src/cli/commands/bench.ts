@@ -86,7 +86,7 @@ async function bench(texts: readonly string[], options: BenchOptions): Promise<v
     });
     progress.stop();
     if (options.json) return console.log(JSON.stringify(rows, null, 2));
-    console.log(`${rows[0]?.device}\n${table(rows.map(columns))}`);
+    console.log(`${rows[0]?.device}\n${table(rows.map(benchColumns))}`);
   } finally {
     progress.stop();
   }
@@ -116,7 +116,7 @@ async function benchNamed(name: string, options: BenchOptions): Promise<void> {
   }
 }
 
-function columns({ problem, direction, seconds, gflops, gigabytes, copyFraction, peer }: BenchRow): string[] {
+function benchColumns({ problem, direction, seconds, gflops, gigabytes, copyFraction, peer }: BenchRow): string[] {
   return [
     ...[problem, direction, duration(seconds), `${digits(gflops)} GFLOP/s`, `${digits(gigabytes)} GB/s`],
     copyFraction === undefined ? '' : `${copyFraction.toFixed(2)} of copy`,

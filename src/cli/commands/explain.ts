@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Plan } from '../../index.ts';
 import { normalizeProblem } from '../../problem/index.ts';
-import { checkOutput, makeFolder, report, writeOutput } from '../files.ts';
+import { checkOutput, makeFolder, reportDone, writeOutput } from '../files.ts';
 import {
   type DeviceFlags,
   outputPath,
@@ -47,7 +47,7 @@ async function explain(text: string, options: ExplainOptions): Promise<void> {
       if (svg !== undefined) await writeOutput(svg, new TextEncoder().encode(planSvg(plan.toJSON())));
       const said = options.json ? JSON.stringify(plan.toJSON(), null, 2) : plan.explain();
       if (svg === undefined) console.log(said);
-      else report(svg, said);
+      else reportDone(svg, said);
     } finally {
       plan.destroy();
     }

@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FftError } from '../../index.ts';
 import { plainWindowNames, type WindowName } from '../../signal/window-kinds.ts';
 import { warn, withOptionNames } from '../failures.ts';
-import { checkOutput, report, writeOutput } from '../files.ts';
+import { checkOutput, reportDone, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
 import { inputName, readWith } from '../inputs.ts';
 import { type DeviceFlags, outputPath, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
@@ -89,14 +89,14 @@ function pixels(least: number): (text: string) => number {
 }
 
 /** @throws FftError `invalid-usage` for options that do not go together */
-function checkOptions({ frequencies, size }: SpectrogramFlags): void {
+function checkFlags({ frequencies, size }: SpectrogramFlags): void {
   if (frequencies !== 'log' || size >= LEAST_LOG_SIZE) return;
   const message = `--frequencies log needs frames of ${LEAST_LOG_SIZE} samples or more; --size is ${size}, of which no octave is told from another.`;
   throw new FftError('invalid-usage', message);
 }
 
 async function spectrogramFile(input: string, options: SpectrogramFlags): Promise<void> {
-  checkOptions(options);
+  checkFlags(options);
   await checkOutput(options.output);
   // The drawing libraries take longer to load than the other commands to run, which do not need what reads WAV either.
   const { loadRenderer, spectrogramPng } = await import('../picture/render.ts');
@@ -135,8 +135,8 @@ async function spectrogramFile(input: string, options: SpectrogramFlags): Promis
     const seconds = secondsSinceStart();
     const picture = { width, height, frequencies, colours };
     const summary = { output: options.output, frames, bins, size, hop, window, ...picture, device, seconds, warnings };
-    if (options.json) return report(options.output, JSON.stringify(summary));
-    report(
+    if (options.json) return reportDone(options.output, JSON.stringify(summary));
+    reportDone(
       options.output,
       `${options.output}: ${frames} transform${frames === 1 ? '' : 's'} of ${size} point${size === 1 ? '' : 's'}, ${duration(seconds)} in all on ${device}`,
     );

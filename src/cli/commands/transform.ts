@@ -11,7 +11,7 @@ import { npzMembers, npzPieces } from '../../numpy/npz.ts';
 import type { ByteSource } from '../../numpy/source.ts';
 import { isZip } from '../../numpy/zip.ts';
 import { show } from '../../problem/errors.ts';
-import { type Contents, checkOutput, report, writeOutput } from '../files.ts';
+import { type Contents, checkOutput, reportDone, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
 import { inputName, readWith } from '../inputs.ts';
 import {
@@ -83,7 +83,7 @@ async function transformFile(input: string, options: TransformOptions): Promise<
     const precision = isSingle(array.dtype) ? 'single' : 'double';
     const { result, device } = await useDevice({ ...options, precision }, async (device) => {
       progress.update(1, 4, 'transforming');
-      const result = await inRounds(array, axes, (part) => transformed(part, axes, options, device));
+      const result = await inRounds(array, axes, (part) => transformArray(part, axes, options, device));
       return { result, device: device.name };
     });
     progress.update(3, 4, 'writing     ');
@@ -92,8 +92,8 @@ async function transformFile(input: string, options: TransformOptions): Promise<
     const { shape, dtype } = result;
     const seconds = secondsSinceStart();
     const summary = { output: options.output, shape, dtype, axes, device, seconds };
-    if (options.json) return report(options.output, JSON.stringify(summary));
-    report(
+    if (options.json) return reportDone(options.output, JSON.stringify(summary));
+    reportDone(
       options.output,
       `${options.output}: ${dtype} (${shape.join(', ')}${shape.length === 1 ? ',' : ''}), axes ${axes.join(', ')}, ${duration(seconds)} in all on ${device}`,
     );
@@ -102,7 +102,7 @@ async function transformFile(input: string, options: TransformOptions): Promise<
   }
 }
 
-function transformed(
+function transformArray(
   array: NpyArray,
   axes: readonly number[],
   { real, inverse, length, norm }: TransformOptions,

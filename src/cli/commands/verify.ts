@@ -25,7 +25,7 @@ interface VerifyOptions extends Omit<DeviceFlags, 'precision'> {
   readonly svg?: string;
 }
 
-interface Row extends Measured {
+interface VerifyRow extends Measured {
   readonly set: string;
   readonly precision: SuitePrecision;
   readonly length: number;
@@ -50,14 +50,14 @@ export function addVerify(program: Command): void {
     .option('--rounds <count>', 'sets of random numbers for each length', positiveInteger, 3)
     .option('--no-peers', 'leave out FFTW, SciPy and cuFFT, whose errors stand beside where they are installed')
     .option('--svg <folder>', 'draw the errors there, a picture for each precision');
-  withJson(withDevice(command)).action(verify);
+  withJson(withDevice(command)).action(runVerify);
 }
 
-async function verify({ precision, ...options }: VerifyOptions): Promise<void> {
+async function runVerify({ precision, ...options }: VerifyOptions): Promise<void> {
   const progress = startProgress('verifying');
   try {
     const { rows, name, missing } = await useDevice(options, async (device) => {
-      const wanted = precision ? [precision] : suitePrecisions.filter((one) => has(device, one));
+      const wanted = precision ? [precision] : suitePrecisions.filter((one) => hasPrecision(device, one));
       const peers = await openPeers(device, options.peers ? wanted : []);
       try {
         const rows = await rowsOf(device, wanted, options, peers, progress.update.bind(progress));
@@ -79,7 +79,7 @@ async function verify({ precision, ...options }: VerifyOptions): Promise<void> {
 }
 
 /** Doubles are pairs where there are none; double-doubles need doubles. */
-function has({ profile }: Device, precision: SuitePrecision): boolean {
+function hasPrecision({ profile }: Device, precision: SuitePrecision): boolean {
   return precision !== 'double-double' || (profile.precisions?.includes('double') ?? true);
 }
 
@@ -89,7 +89,7 @@ async function rowsOf(
   { most, batches, rounds, ...wanted }: VerifyOptions,
   peers: Peers,
   update: (done: number, all: number, what: string) => void,
-): Promise<Row[]> {
+): Promise<VerifyRow[]> {
   const tried = precisions.flatMap((precision) =>
     wantedSets(precision === 'double-double' ? Math.min(most, LONGEST_SUM) : most, wanted).flatMap((set) =>
       set.lengths.map((length) => ({ set: set.name, transform: set.transform, length, batches, precision })),
@@ -97,14 +97,14 @@ async function rowsOf(
   );
   const cpu = await openDevice('cpu', { threads: 1 });
   try {
-    const rows: Row[] = [];
+    const rows: VerifyRow[] = [];
     for (const [n, one] of tried.entries()) {
       const { set, transform, length, precision } = one;
       update(n, tried.length, `${set}, ${precision}, ${length}`);
       // A sum over two ends needs two of them.
       if (transform === 'dct1' && length < 2) continue;
       const measured = await measureErrors(device, cpu, one, rounds, peers);
-      rows.push(...measured.map((errors): Row => ({ set, precision, length, batches, ...errors })));
+      rows.push(...measured.map((errors): VerifyRow => ({ set, precision, length, batches, ...errors })));
     }
     return rows;
   } finally {
@@ -115,9 +115,9 @@ async function rowsOf(
 const HEAD = ['transform', 'precision', 'length', 'direction', 'average', 'maximum', 'of what is allowed'];
 
 /** A table, and below it how we compare and what is missing. */
-function report(rows: readonly Row[], device: string, missing: readonly string[]): string {
+function report(rows: readonly VerifyRow[], device: string, missing: readonly string[]): string {
   const names = [...new Set(rows.flatMap(({ peers }) => peers.map(({ name }) => name)))];
-  const cells = rows.map((row) => [...columns(row), ...names.map((name) => besides(row, name))]);
+  const cells = rows.map((row) => [...verifyColumns(row), ...names.map((name) => besides(row, name))]);
   return [
     ...[device, table([[...HEAD, ...names.map((name) => `${name} (ours over it)`)], ...cells])],
     ...names.map((name) => comparison(rows, name)),
@@ -125,18 +125,18 @@ function report(rows: readonly Row[], device: string, missing: readonly string[]
   ].join('\n');
 }
 
-function columns({ set, precision, length, direction, average, maximum, bound }: Row): string[] {
+function verifyColumns({ set, precision, length, direction, average, maximum, bound }: VerifyRow): string[] {
   const errors = [average, maximum].map((error) => error.toExponential(2));
   return [set, precision, String(length), direction, ...errors, (maximum / bound).toFixed(2)];
 }
 
-function besides({ peers }: Row, name: string): string {
+function besides({ peers }: VerifyRow, name: string): string {
   const peer = peers.find((one) => one.name === name);
-  return peer ? `${peer.average.toExponential(2)}${peer.ratio === undefined ? '' : ` (${times(peer.ratio)})`}` : '';
+  return peer ? `${peer.average.toExponential(2)}${peer.ratio === undefined ? '' : ` (${timesText(peer.ratio)})`}` : '';
 }
 
 /** Averages over those of a library: all in the geometric mean, and the worst. */
-function comparison(rows: readonly Row[], name: string): string {
+function comparison(rows: readonly VerifyRow[], name: string): string {
   const ratios = rows.flatMap((row) => {
     const ratio = row.peers.find((peer) => peer.name === name)?.ratio;
     return ratio === undefined || ratio === 0 ? [] : [{ row, ratio }];
@@ -145,15 +145,15 @@ function comparison(rows: readonly Row[], name: string): string {
   const mean = Math.exp(ratios.reduce((sum, { ratio }) => sum + Math.log(ratio), 0) / ratios.length);
   const { row, ratio } = ratios.reduce((worst, one) => (one.ratio > worst.ratio ? one : worst));
   const where = `${row.set}, ${row.precision}, ${row.length}, ${row.direction}`;
-  return `over ${name}: ${times(mean)} in the geometric mean, at most ${times(ratio)} (${where})`;
+  return `over ${name}: ${timesText(mean)} in the geometric mean, at most ${timesText(ratio)} (${where})`;
 }
 
-function times(ratio: number): string {
+function timesText(ratio: number): string {
   return ratio < 0.01 ? ratio.toExponential(1) : ratio.toFixed(2);
 }
 
 /** Average errors of forward transforms. */
-async function draw(rows: readonly Row[], device: string, folder: string): Promise<void> {
+async function draw(rows: readonly VerifyRow[], device: string, folder: string): Promise<void> {
   await makeFolder(folder);
   for (const precision of new Set(rows.map((row) => row.precision))) {
     const own = rows.filter((row) => row.precision === precision && row.direction === 'forward');
@@ -175,7 +175,7 @@ async function draw(rows: readonly Row[], device: string, folder: string): Promi
 }
 
 /** Errors of other libraries in the first set, powers of two. */
-function besideLines(rows: readonly Row[]): ChartLine[] {
+function besideLines(rows: readonly VerifyRow[]): ChartLine[] {
   const first = rows.filter(({ set }) => set === rows[0]!.set);
   const names = [...new Set(first.flatMap(({ peers }) => peers.map(({ name }) => name)))];
   return names.map((name) => ({

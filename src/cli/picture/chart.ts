@@ -83,12 +83,12 @@ export function chart({ title, about, across, up, fromZero, lines }: Chart): str
 function lengths(values: readonly number[]): Scale {
   const { from, to, at } = logarithmic(values.map(Math.log2));
   const label = (x: number) => (to > 13 ? `2${superscript(x)}` : String(2 ** x));
-  return { at: (x) => at(Math.log2(x)), marks: range(from, to).map((x) => ({ value: 2 ** x, label: label(x) })) };
+  return { at: (x) => at(Math.log2(x)), marks: axisMarks(from, to).map((x) => ({ value: 2 ** x, label: label(x) })) };
 }
 
 function powersOfTen(values: readonly number[]): Scale {
   const { from, to, at } = logarithmic(values.map(Math.log10));
-  return { at: (y) => at(Math.log10(y)), marks: range(from, to).map((y) => ({ value: 10 ** y, label: `1e${y}` })) };
+  return { at: (y) => at(Math.log10(y)), marks: axisMarks(from, to).map((y) => ({ value: 10 ** y, label: `1e${y}` })) };
 }
 
 /** From whole exponents to whole exponents, two of them at least. */
@@ -115,7 +115,7 @@ function curve({ name, points, bound, beside }: ChartLine, n: number, at: Projec
   return [
     `<polyline class="line" points="${points.map((point) => at(point).map(tenths).join(',')).join(' ')}" ${style}><title>${escapeXml(name)}</title></polyline>`,
     `<line x1="${RIGHT + 24}" y1="${y - 6}" x2="${RIGHT + 60}" y2="${y - 6}" ${style}/>`,
-    legend(name, y),
+    legendEntry(name, y),
   ].join('');
 }
 
@@ -125,14 +125,14 @@ function dots({ name, points }: ChartLine, n: number, at: Projection): string {
   const circles = [...points.map(at), [RIGHT + 42, y - 6] as const].map(
     ([across, up]) => `<circle cx="${tenths(across)}" cy="${tenths(up)}" r="3"/>`,
   );
-  return `<g class="dots" fill="${COLOURS[n % COLOURS.length]}" fill-opacity="0.6">${circles.join('')}</g>${legend(name, y)}`;
+  return `<g class="dots" fill="${COLOURS[n % COLOURS.length]}" fill-opacity="0.6">${circles.join('')}</g>${legendEntry(name, y)}`;
 }
 
 function heightOfName(n: number): number {
   return PLOT.top + 20 + 30 * n;
 }
 
-function legend(name: string, y: number): string {
+function legendEntry(name: string, y: number): string {
   const room = WIDTH - RIGHT - 80;
   return text(RIGHT + 70, y, name, { size: Math.min(18, (18 * room) / widthOf(name, { size: 18 })) });
 }
@@ -151,7 +151,7 @@ function rule(x1: number, y1: number, x2: number, y2: number): string {
 }
 
 /** About ten marks at the most. */
-function range(from: number, to: number): number[] {
+function axisMarks(from: number, to: number): number[] {
   const step = Math.max(1, Math.ceil((to - from) / 10));
   return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, n) => from + n * step);
 }

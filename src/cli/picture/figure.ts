@@ -5,8 +5,8 @@
 import type { Spectrogram } from '../../signal/index.ts';
 import { frequencyScale, type Tick, tickLabels } from './frequency-scale.ts';
 import type { LevelRange } from './heatmap.ts';
-import { type Caption, coloursOf, type Layout, layoutOf, type PictureStyle } from './style.ts';
-import { type Box, INK, MUTED, type TextStyle, text, widthOf } from './svg.ts';
+import { type Caption, coloursOf, type PictureLayout, type PictureStyle, pictureLayout } from './style.ts';
+import { INK, MUTED, type Rectangle, type TextStyle, text, widthOf } from './svg.ts';
 
 const TICK = 9;
 
@@ -18,7 +18,7 @@ export function figure(
   style: PictureStyle = {},
 ): string {
   const { frames, hop, size, sampleRate } = spectrogram;
-  const layout = layoutOf(style);
+  const layout = pictureLayout(style);
   const { plot, width, height } = layout;
   const time = timeUnit(((frames - 1) * hop + size) / sampleRate);
   const scale = frequencyScale(style.frequencies ?? 'linear', spectrogram);
@@ -59,7 +59,7 @@ function timeUnit(seconds: number): { extent: number; unit: string } {
   return seconds > 600 ? { extent: seconds / 60, unit: 'min' } : { extent: seconds, unit: 's' };
 }
 
-function axisBelow(extent: number, plot: Box): string[] {
+function axisBelow(extent: number, plot: Rectangle): string[] {
   const y = plot.y + plot.height;
   return tickLabels(0, extent, Math.max(2, Math.round(plot.width / 127))).flatMap(({ value, label }) => {
     const x = plot.x + (value / extent) * plot.width;
@@ -67,14 +67,14 @@ function axisBelow(extent: number, plot: Box): string[] {
   });
 }
 
-function axisLeft(marks: readonly Tick[], plot: Box): string[] {
+function axisLeft(marks: readonly Tick[], plot: Rectangle): string[] {
   return marks.flatMap(({ at, label }) => {
     const y = plot.y + plot.height * (1 - at);
     return [line(plot.x - TICK, y, plot.x, y), text(plot.x - 16, y + 7, label, { size: 20, anchor: 'end' })];
   });
 }
 
-function colourBar({ low, high }: LevelRange, colours: Uint8Array, { bar }: Layout): string[] {
+function colourBar({ low, high }: LevelRange, colours: Uint8Array, { bar }: PictureLayout): string[] {
   const stops = Array.from({ length: 33 }, (_, k) => {
     const [red, green, blue] = colours.subarray(3 * Math.min(8 * k, 255));
     return `<stop offset="${k / 32}" stop-color="rgb(${red},${green},${blue})"/>`;
@@ -103,6 +103,6 @@ function line(x1: number, y1: number, x2: number, y2: number): string {
 }
 
 /** A border around a box, outside of it. */
-function frame({ x, y, width, height }: Box): string {
+function frame({ x, y, width, height }: Rectangle): string {
   return `<rect x="${x - 1}" y="${y - 1}" width="${width + 2}" height="${height + 2}" fill="none" stroke="${INK}" stroke-width="2"/>`;
 }

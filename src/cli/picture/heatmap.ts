@@ -59,15 +59,15 @@ export function heatmap(
   const { levels, frames, bins, size, hop, sampleRate } = spectrogram;
   const duration = (frames - 1) * hop + size;
   // A frame is shown at its middle: sample t lies in frame (t − size/2) / hop.
-  const columns = resample(levels, frames, bins, width, (x) => ((x / width) * duration - size / 2) / hop);
+  const columns = resampleRows(levels, frames, bins, width, (x) => ((x / width) * duration - size / 2) / hop);
   const { hertzAt } = frequencyScale(frequencies, spectrogram);
   const binAt = (y: number) => (hertzAt(y / height) * size) / sampleRate;
-  const rows = resample(transpose(columns, width, bins), bins, width, height, binAt);
+  const rows = resampleRows(transposeMatrix(columns, width, bins), bins, width, height, binAt);
   const palette = coloursOf(colours);
   const data = new Uint8Array(4 * width * height).fill(255);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
-      const step = 3 * stepOf(rows[(height - 1 - y) * width + x] ?? range.low, range);
+      const step = 3 * colourIndex(rows[(height - 1 - y) * width + x] ?? range.low, range);
       const at = 4 * (y * width + x);
       for (let channel = 0; channel < 3; channel++) data[at + channel] = palette[step + channel]!;
     }
@@ -76,7 +76,7 @@ export function heatmap(
 }
 
 /** Which of 256 colours a level has. */
-function stepOf(level: number, { low, high }: LevelRange): number {
+function colourIndex(level: number, { low, high }: LevelRange): number {
   return Math.round(Math.min(Math.max((level - low) / (high - low), 0), 1) * 255);
 }
 
@@ -84,7 +84,7 @@ function stepOf(level: number, { low, high }: LevelRange): number {
  * Resamples the rows of a matrix. Output row i covers the input rows from `position(i)` to `position(i + 1)`: where that is
  * more than one, their maximum is taken, since a mean would hide short sounds; where it is less, neighbours are blended.
  */
-function resample(
+function resampleRows(
   matrix: Float32Array,
   rows: number,
   columns: number,
@@ -118,7 +118,7 @@ function resample(
   return result;
 }
 
-function transpose(matrix: Float32Array, rows: number, columns: number): Float32Array {
+function transposeMatrix(matrix: Float32Array, rows: number, columns: number): Float32Array {
   const result = new Float32Array(matrix.length);
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {

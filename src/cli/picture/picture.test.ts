@@ -6,10 +6,10 @@ import { figure } from './figure.ts';
 import { frequencyScale, tickLabels } from './frequency-scale.ts';
 import { heatmap, levelRange } from './heatmap.ts';
 import { spectrogramPng } from './render.ts';
-import { colourMaps, coloursOf, LEAST_PIXELS, layoutOf } from './style.ts';
+import { colourMaps, coloursOf, LEAST_PIXELS, pictureLayout } from './style.ts';
 
 const colours = coloursOf('magma');
-const { plot: PLOT, ...PICTURE } = layoutOf({});
+const { plot: PLOT, ...PICTURE } = pictureLayout({});
 
 /** Silence at −120 dB with one loud spot, whose place is given as shares of duration and bandwidth. */
 function spot(time: number, frequency: number, frames = 200, bins = 129): Spectrogram {
@@ -190,7 +190,7 @@ describe('spectrogramPng', () => {
     const title = 'A long title that would be wider than the picture if its letters stayed as they are';
     const { width, height, data } = decode(await spectrogramPng(spot(0.5, 0.5), { title, subtitle: title }, style));
     expect({ width, height }).toEqual(size);
-    const { plot } = layoutOf(style);
+    const { plot } = pictureLayout(style);
     // Silence is white on paper.
     expect(brightness(data, (plot.y + 5) * width + plot.x + 5)).toBe(3 * 255);
     for (let y = 0; y < height; y++) expect(brightness(data, y * width + width - 2)).toBe(3 * 255);

@@ -6,7 +6,7 @@
 import type { LaunchFacts } from '../../engine/explaining/launch-facts.ts';
 import { bytesText } from '../../engine/index.ts';
 import { badge, type TreeRow } from './plan-tree.ts';
-import { type Box, box, INK, type TextStyle, text } from './svg.ts';
+import { box, INK, type Rectangle, type TextStyle, text } from './svg.ts';
 
 /** Lanes in their order, whatever the order in which they are used. */
 const LANES = ['input', 'temp', 'temp2', 'work', 'output'] as const;
@@ -18,7 +18,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   output: '#2d8a57',
 };
 export const LANE_WIDTH = 200;
-const HEAD: Pick<Box, 'width' | 'height'> = { width: 176, height: 50 };
+const HEAD: Pick<Rectangle, 'width' | 'height'> = { width: 176, height: 50 };
 const LABEL: TextStyle = { size: 14 };
 
 interface Launched {
@@ -49,7 +49,12 @@ function laneOf(buffer: string, inPlace: boolean): string {
 }
 
 /** @param area from the heads of the lanes down to their ends */
-export function drawLanes(lanes: readonly Lane[], rows: readonly TreeRow[], inPlace: boolean, area: Box): string[] {
+export function drawLanes(
+  lanes: readonly Lane[],
+  rows: readonly TreeRow[],
+  inPlace: boolean,
+  area: Rectangle,
+): string[] {
   const launched = rows.flatMap(({ launch, box: { y, height } }) => (launch ? [{ ...launch, y: y + height / 2 }] : []));
   const bands = rows.flatMap(({ launch, box: { y, height } }) =>
     launch ? [box({ x: area.x, y, width: area.width, height }, { kind: 'band', fill: '#f6f7fa', radius: 10 })] : [],
@@ -62,7 +67,12 @@ export function drawLanes(lanes: readonly Lane[], rows: readonly TreeRow[], inPl
   ];
 }
 
-function drawLane({ buffer, names, x }: Lane, launched: readonly Launched[], inPlace: boolean, area: Box): string[] {
+function drawLane(
+  { buffer, names, x }: Lane,
+  launched: readonly Launched[],
+  inPlace: boolean,
+  area: Rectangle,
+): string[] {
   const top = area.y + HEAD.height;
   const bottom = area.y + area.height;
   const colour = COLOURS[buffer]!;
@@ -112,7 +122,7 @@ export function heldOf(
   return held;
 }
 
-function arrow({ y, number, facts }: Launched, from: number, to: number, area: Box): string[] {
+function arrow({ y, number, facts }: Launched, from: number, to: number, area: Rectangle): string[] {
   const reads = `reads ${bytesText(facts.bytesRead)}`;
   const writes = `writes ${bytesText(facts.bytesWritten)}`;
   const line = (path: string) => `<path class="flow" d="${path}" fill="none" stroke="${INK}" stroke-width="2.2"/>`;

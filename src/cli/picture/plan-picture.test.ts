@@ -6,7 +6,7 @@ import { bytesText } from '../../engine/index.ts';
 import { openProfile, type ProblemInput, type ProfileName } from '../../index.ts';
 import { heldOf } from './plan-lanes.ts';
 import { planSvg } from './plan-picture.ts';
-import { type Box, escapeXml, wrap } from './svg.ts';
+import { escapeXml, type Rectangle, wrap } from './svg.ts';
 
 const require = createRequire(import.meta.url);
 let fontBuffers: Uint8Array[] = [];
@@ -54,7 +54,7 @@ async function factsOf(profile: ProfileName, problem: ProblemInput) {
 }
 
 /** All rectangles that stand for something. */
-function boxesOf(svg: string): (Box & { kind: string })[] {
+function boxesOf(svg: string): (Rectangle & { kind: string })[] {
   const pattern = /<rect class="(\w+)" x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)" height="([\d.]+)"/g;
   return [...svg.matchAll(pattern)].map(([, kind = '', ...numbers]) => {
     const [x, y, width, height] = numbers.map(Number) as [number, number, number, number];
@@ -63,7 +63,7 @@ function boxesOf(svg: string): (Box & { kind: string })[] {
 }
 
 /** Where letters are, as they are drawn. */
-function textsOf(svg: string): (Box & { content: string })[] {
+function textsOf(svg: string): (Rectangle & { content: string })[] {
   const sheet = svg.slice(0, svg.indexOf('>') + 1);
   return [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([text, content = '']) => {
     const image = new Resvg(`${sheet}${text}</svg>`, { font: { fontBuffers, defaultFontFamily: 'Inter' } });
@@ -73,11 +73,11 @@ function textsOf(svg: string): (Box & { content: string })[] {
   });
 }
 
-function overlap(a: Box, b: Box): boolean {
+function overlap(a: Rectangle, b: Rectangle): boolean {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
-function within(a: Box, b: Box): boolean {
+function within(a: Rectangle, b: Rectangle): boolean {
   return a.x >= b.x && a.y >= b.y && a.x + a.width <= b.x + b.width && a.y + a.height <= b.y + b.height;
 }
 

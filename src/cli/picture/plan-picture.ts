@@ -5,7 +5,7 @@ import { bytesText } from '../../engine/index.ts';
 import type { Plan } from '../../index.ts';
 import { candidateTable, MARGIN } from './candidate-table.ts';
 import { drawLanes, LANE_WIDTH, lanesOf } from './plan-lanes.ts';
-import { branches, count, type DirectionFacts, STAGE_COLOURS, treeRows } from './plan-tree.ts';
+import { branches, countOf, type DirectionFacts, STAGE_COLOURS, treeRows } from './plan-tree.ts';
 import { box, escapeXml, MUTED, type TextStyle, text, widthOf, wrap } from './svg.ts';
 
 type PlanJson = ReturnType<Plan['toJSON']>;
@@ -45,7 +45,7 @@ export function planSvg(facts: PlanJson): string {
     y = drawn.bottom;
   }
   const table = candidateTable(facts.candidates, y + 34);
-  parts.push(...table.parts, ...legend(table.bottom + 30));
+  parts.push(...table.parts, ...stageLegend(table.bottom + 30));
   const height = table.bottom + 86;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${Math.ceil(height)}" viewBox="0 0 ${width} ${Math.ceil(height)}" role="img">`,
@@ -79,7 +79,7 @@ function drawDirection(facts: DirectionFacts, inPlace: boolean, top: number, wid
   const { direction, launches, chunks, turns, bytesMoved, assignment } = facts;
   const name = direction === 'forward' ? 'Forward' : 'Inverse';
   const launchCount = `${launches.length} launch${launches.length === 1 ? '' : 'es'}`;
-  const best = `${count(assignment.criteria.buffers, 'buffer')}, the best of ${count(assignment.candidates, 'assignment')}${reasonText(assignment.decidedBy)}`;
+  const best = `${countOf(assignment.criteria.buffers, 'buffer')}, the best of ${countOf(assignment.candidates, 'assignment')}${reasonText(assignment.decidedBy)}`;
   const used = wrap(`${best}${paddingText(assignment.padding)}`, TREE_WIDTH, NOTE);
   const chunked = chunks > 1 ? wrap(`${launchCount}${chunkText(chunks, turns)}`, TREE_WIDTH, NOTE) : [];
   const notes = [...used, ...chunked];
@@ -103,7 +103,7 @@ function drawDirection(facts: DirectionFacts, inPlace: boolean, top: number, wid
 }
 
 /** What the colours of stages and the thick parts of lanes mean. */
-function legend(y: number): string[] {
+function stageLegend(y: number): string[] {
   const keys = Object.values(STAGE_COLOURS).map(({ fill, stroke, what }) => ({
     what,
     drawn: (x: number) => box({ x, y: y + 1, width: 26, height: 16 }, { kind: 'key', fill, stroke, radius: 4 }),

@@ -3,17 +3,23 @@
  * with the stages that its numbers go through.
  */
 
-import { absentText, type LaunchFacts, type LaunchPart, stagesOf } from '../../engine/explaining/launch-facts.ts';
+import type { NodeFacts } from '../../engine/explaining/explain.ts';
+import {
+  absentText,
+  type LaunchFacts,
+  type LaunchPart,
+  launchParts,
+  lengthsText,
+} from '../../engine/explaining/launch-facts.ts';
 import type { Plan } from '../../index.ts';
-import { type Box, box, flow, INK, MUTED, type TextStyle, text, widthOf, wrap } from './svg.ts';
+import { box, flow, INK, MUTED, type Rectangle, type TextStyle, text, widthOf, wrap } from './svg.ts';
 
 export type DirectionFacts = ReturnType<Plan['toJSON']>['directions'][number];
-type NodeFacts = DirectionFacts['tree'];
 
 /** A node of the tree in its place. */
 export interface TreeRow {
   readonly depth: number;
-  readonly box: Box;
+  readonly box: Rectangle;
   /** Set where it is a launch, counted from 1. */
   readonly launch?: { readonly number: number; readonly facts: LaunchFacts };
   readonly parts: readonly string[];
@@ -39,7 +45,7 @@ const CHIP_GAP = 18;
 const LINE = 22;
 
 /** @param area `height` is whatever it takes */
-export function treeRows({ tree, launches }: DirectionFacts, area: Pick<Box, 'x' | 'y' | 'width'>): TreeRow[] {
+export function treeRows({ tree, launches }: DirectionFacts, area: Pick<Rectangle, 'x' | 'y' | 'width'>): TreeRow[] {
   const rows: TreeRow[] = [];
   let top = area.y;
   let number = 0;
@@ -67,7 +73,11 @@ export function branches(rows: readonly TreeRow[]): string[] {
   });
 }
 
-function branch({ scheme, title, parts, length }: NodeFacts, corner: Omit<Box, 'height'>, depth: number): TreeRow {
+function branch(
+  { scheme, title, parts, length }: NodeFacts,
+  corner: Omit<Rectangle, 'height'>,
+  depth: number,
+): TreeRow {
   const place = { ...corner, height: BRANCH_HEIGHT };
   const y = place.y + 27;
   const cut = parts ? [`${parts.reduce((a, b) => a * b, 1)} = ${parts.join(' × ')}`] : [];
@@ -76,15 +86,15 @@ function branch({ scheme, title, parts, length }: NodeFacts, corner: Omit<Box, '
     box(place, { kind: 'node', fill: '#ffffff', stroke: '#aab3c2', radius: 8 }),
     text(place.x + PADDING, y, scheme, NAME),
     text(place.x + PADDING + widthOf(scheme, NAME) + 14, y, what, { ...CHIP, fill: MUTED }),
-    text(place.x + place.width - PADDING, y, shape(length), { ...CHIP, anchor: 'end' }),
+    text(place.x + place.width - PADDING, y, lengthsText(length), { ...CHIP, anchor: 'end' }),
   ];
   return { depth, box: place, parts: drawn };
 }
 
-function card(launch: LaunchFacts, number: number, corner: Omit<Box, 'height'>, depth: number): TreeRow {
+function card(launch: LaunchFacts, number: number, corner: Omit<Rectangle, 'height'>, depth: number): TreeRow {
   const left = corner.x + PADDING;
   const room = corner.width - 2 * PADDING;
-  const chips = stageChips(stagesOf(launch), left, corner.y + 48, room);
+  const chips = stageChips(launchParts(launch), left, corner.y + 48, room);
   const lines = detailsOf(launch)
     .flatMap((items) => wrap(items.join(DOT), room, DETAIL, DOT))
     .flatMap((line) => wrap(line, room, DETAIL));
@@ -134,11 +144,11 @@ function detailsOf(launch: LaunchFacts): string[][] {
   const zeros = (['input', 'output'] as const).flatMap((side) =>
     operands[side].absent.map((block) => `${side === 'input' ? 'not read' : 'not written'}: ${absentText(block)}`),
   );
-  const cluster = blocks ? ` × ${count(blocks, 'block')}` : '';
+  const cluster = blocks ? ` × ${countOf(blocks, 'block')}` : '';
   return [
     [
-      `tile ${lengths.join(' × ')}, ${count(transformsPerGroup, 'transform')} per group`,
-      `${count(groups, 'group')}${cluster} × ${count(threads, 'thread')}`,
+      `tile ${lengths.join(' × ')}, ${countOf(transformsPerGroup, 'transform')} per group`,
+      `${countOf(groups, 'group')}${cluster} × ${countOf(threads, 'thread')}`,
       `lanes along ${lanesAlong}`,
       ...(padded ? [`a cyclic convolution of ${padded} points`] : []),
     ],
@@ -148,10 +158,6 @@ function detailsOf(launch: LaunchFacts): string[][] {
   ];
 }
 
-export function count(number: number, what: string): string {
+export function countOf(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
-}
-
-export function shape(length: readonly number[]): string {
-  return length.filter((points) => points > 1).join(' × ') || '1';
 }

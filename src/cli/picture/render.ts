@@ -10,7 +10,7 @@ import { FftError } from '../../index.ts';
 import type { Spectrogram } from '../../signal/index.ts';
 import { figure } from './figure.ts';
 import { heatmap, levelRange, type Pixels } from './heatmap.ts';
-import { type Caption, layoutOf, type PictureStyle } from './style.ts';
+import { type Caption, type PictureStyle, pictureLayout } from './style.ts';
 import { FONT } from './svg.ts';
 
 const require = createRequire(import.meta.url);
@@ -43,7 +43,7 @@ export async function spectrogramPng(
   style: PictureStyle = {},
 ): Promise<Uint8Array> {
   const range = levelRange(spectrogram, style.dynamicRange);
-  const { plot } = layoutOf(style);
+  const { plot } = pictureLayout(style);
   const picture = await rasterise(figure(spectrogram, range, caption, style));
   paste(picture, heatmap(spectrogram, range, plot.width, plot.height, style), plot.x, plot.y);
   return encode({ ...picture, channels: 4, depth: 8 });

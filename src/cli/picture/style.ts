@@ -12,7 +12,7 @@ import {
 import type { Recording, Spectrogram } from '../../signal/index.ts';
 import { digits } from '../format.ts';
 import type { FrequencyScaleName } from './frequency-scale.ts';
-import type { Box } from './svg.ts';
+import type { Rectangle } from './svg.ts';
 
 export interface PictureStyle {
   /** Pixels; default 1600 × 900. */
@@ -31,19 +31,19 @@ export const LEAST_PIXELS = { width: 640, height: 400 } as const;
 export const MOST_PIXELS = 8192;
 
 /** Boxes of a picture. */
-export interface Layout {
+export interface PictureLayout {
   readonly width: number;
   readonly height: number;
   /** Where the heat map goes. */
-  readonly plot: Box;
+  readonly plot: Rectangle;
   /** The colours, and their levels. */
-  readonly bar: Box;
+  readonly bar: Rectangle;
 }
 
 /** Room for letters on all sides of the plot. */
 const MARGIN = { left: 132, top: 128, right: 200, bottom: 124 } as const;
 
-export function layoutOf({ width = 1600, height = 900 }: PictureStyle): Layout {
+export function pictureLayout({ width = 1600, height = 900 }: PictureStyle): PictureLayout {
   const plot = {
     ...{ x: MARGIN.left, y: MARGIN.top },
     ...{ width: width - MARGIN.left - MARGIN.right, height: height - MARGIN.top - MARGIN.bottom },

@@ -1,7 +1,7 @@
 /** What pictures are made of: boxes, text and its colours, as SVG. */
 
 /** A rectangle in pixels, from the top left corner of the picture. */
-export interface Box {
+export interface Rectangle {
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -47,7 +47,7 @@ export interface BoxStyle {
   readonly radius?: number;
 }
 
-export function box({ x, y, width, height }: Box, { kind, fill, stroke, radius = 0 }: BoxStyle): string {
+export function box({ x, y, width, height }: Rectangle, { kind, fill, stroke, radius = 0 }: BoxStyle): string {
   const [left, top, across, down] = [x, y, width, height].map((value) => value.toFixed(1));
   const border = stroke === undefined ? '' : ` stroke="${stroke}" stroke-width="1.5"`;
   return `<rect class="${kind}" x="${left}" y="${top}" width="${across}" height="${down}" rx="${radius}" fill="${fill}"${border}/>`;

@@ -10,14 +10,14 @@ import { largestPrimeFactor } from '../../numeric/primes.ts';
 import { logicalLength, type Problem } from '../../problem/index.ts';
 import type { TransformKind } from '../../problem/problem.ts';
 import type { Peers } from './peers/index.ts';
-import { lineOf, numbersOf, type Task, type WidePeer } from './peers/peer.ts';
+import { lineOf, realsOnSide, type Task, type WidePeer } from './peers/peer.ts';
 import type { SuitePrecision } from './suite.ts';
 
-type Direction = Task['direction'];
+type TaskDirection = Task['direction'];
 
 /** Relative errors of one transform over some sets of random numbers. */
 export interface Measured {
-  readonly direction: Direction;
+  readonly direction: TaskDirection;
   readonly average: number;
   readonly maximum: number;
   /** What the error may be. */
@@ -40,7 +40,12 @@ const UNITS = { half: 2 ** -11, single: 2 ** -24, double: 2 ** -53, 'double-doub
 const PAIRED = 2 ** -44;
 
 /** 1.2 u √(1 + log₂ N), five times that where the length has large primes. */
-export function boundOf(transform: TransformKind, n: number, precision: SuitePrecision, { profile }: Device): number {
+export function errorBound(
+  transform: TransformKind,
+  n: number,
+  precision: SuitePrecision,
+  { profile }: Device,
+): number {
   const paired = precision === 'double' && profile.precisions?.includes('double') === false;
   const points = Math.max(1, logicalLength(transform, n));
   const factor = largestPrimeFactor(points) > 13 ? 5 : 1;
@@ -117,8 +122,8 @@ function fixedError(
     const want = fixedResult(kind, re, im, k);
     for (let part = 0; part < (complex ? 2 : 1); part++) {
       const off = at(complex ? 2 * k + part : k) - want[part]!;
-      error += toNumber(off) ** 2;
-      norm += toNumber(want[part]!) ** 2;
+      error += fixedToNumber(off) ** 2;
+      norm += fixedToNumber(want[part]!) ** 2;
     }
   }
   return Math.sqrt(error / norm);
@@ -135,7 +140,7 @@ function sumOf(words: Float64Array, n: number): bigint {
   return exact(words[2 * n]!).fixed + exact(words[2 * n + 1]!).fixed;
 }
 
-function toNumber(fixed: bigint): number {
+function fixedToNumber(fixed: bigint): number {
   return Number(fixed >> BigInt(FRACTION_BITS - 180)) * 2 ** -180;
 }
 
@@ -182,7 +187,7 @@ export async function measureErrors(
   const { transform, length, batches, precision } = tried;
   const problem = { size: [length], batches, transform, precision } as ProblemInput;
   const wide = { ...problem, precision: 'double-double' } as ProblemInput;
-  const directions: readonly Direction[] = precision === 'double-double' ? ['forward'] : ['forward', 'inverse'];
+  const directions: readonly TaskDirection[] = precision === 'double-double' ? ['forward'] : ['forward', 'inverse'];
   const plan: Plan = await device.plan(problem);
   const reference: Plan | undefined = precision === 'double-double' ? undefined : await cpu.plan(wide);
   try {
@@ -198,7 +203,11 @@ export async function measureErrors(
         await setImmediate();
         errors.push(await rootMeanSquares(times, once));
       }
-      measured.push({ direction, bound: boundOf(transform, length, precision, device), ...summary(errors, precision) });
+      measured.push({
+        direction,
+        bound: errorBound(transform, length, precision, device),
+        ...summary(errors, precision),
+      });
     }
     return measured;
   } finally {
@@ -207,16 +216,16 @@ export async function measureErrors(
   }
 }
 
-async function run(plan: Plan, direction: Direction, input: object): Promise<Float64Array> {
+async function runPlan(plan: Plan, direction: TaskDirection, input: object): Promise<Float64Array> {
   return (plan[direction] as (input: object) => Promise<Float64Array>).call(plan, input);
 }
 
 /** In half, single or double. */
 async function narrowErrors(plan: Plan, reference: Plan, task: Task, peers: Pick<Peers, 'single' | 'double'>) {
   const { direction, precision } = task;
-  const { data, words } = randomNumbers(numbersOf(task, 'read'), precision);
-  const want = await run(reference, direction, words);
-  const errors = new Map([[OURS, referenceError(want, await run(plan, direction, data), precision)]]);
+  const { data, words } = randomNumbers(realsOnSide(task, 'read'), precision);
+  const want = await runPlan(reference, direction, words);
+  const errors = new Map([[OURS, referenceError(want, await runPlan(plan, direction, data), precision)]]);
   if (precision === 'single' || precision === 'double') {
     for (const peer of peers[precision].filter((one) => one.has(task))) {
       errors.set(peer.name, referenceError(want, await peer.run(task, data), precision));
@@ -227,8 +236,8 @@ async function narrowErrors(plan: Plan, reference: Plan, task: Task, peers: Pick
 
 /** In double-double, forward, of one of the transforms; peers are given what they have room for. */
 async function wideErrors(plan: Plan, task: Task, peers: readonly WidePeer[]) {
-  const { data, words } = randomNumbers(numbersOf(task, 'read'), task.precision);
-  const result = await run(plan, 'forward', data);
+  const { data, words } = randomNumbers(realsOnSide(task, 'read'), task.precision);
+  const result = await runPlan(plan, 'forward', data);
   const line = Math.floor(Math.random() * task.batches);
   const [read, written] = [lineOf(task, 'read'), lineOf(task, 'written')];
   const all = Array.from({ length: words.length / 2 }, (_, n) => sumOf(words, n));

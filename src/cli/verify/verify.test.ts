@@ -7,7 +7,7 @@ import { type Device, openDevice } from '../../index.ts';
 import { fixedResult } from '../../numeric/fixed-transforms.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { transformKinds } from '../../problem/problem.ts';
-import { boundOf, measureErrors } from './errors.ts';
+import { errorBound, measureErrors } from './errors.ts';
 import { precisionSets, suitePrecisions, wantedSets } from './suite.ts';
 
 const random = randomFor('cli/verify');
@@ -119,8 +119,8 @@ describe('errors', () => {
 
   it('may be more for large primes, and for doubles that are two singles', () => {
     const single = { profile: { precisions: ['single'] } } as unknown as Device;
-    expect(boundOf('c2c', 17, 'double', device) / boundOf('c2c', 16, 'double', device)).toBeCloseTo(5, 0);
-    expect(boundOf('c2c', 16, 'double', single)).toBe(2 ** 9 * boundOf('c2c', 16, 'double', device));
+    expect(errorBound('c2c', 17, 'double', device) / errorBound('c2c', 16, 'double', device)).toBeCloseTo(5, 0);
+    expect(errorBound('c2c', 16, 'double', single)).toBe(2 ** 9 * errorBound('c2c', 16, 'double', device));
   });
 });
 

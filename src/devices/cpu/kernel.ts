@@ -53,7 +53,7 @@ export class CpuKernel extends DeviceKernel {
 
   /** Expected nanoseconds for one group; right within a factor of a few. Only several threads ask for it. */
   get groupCost(): number {
-    this.cost ??= estimate(this.kernel);
+    this.cost ??= estimatedCompileTime(this.kernel);
     return this.cost;
   }
 
@@ -76,7 +76,7 @@ function compiled(
   }
 }
 
-function estimate(kernel: Kernel): number {
+function estimatedCompileTime(kernel: Kernel): number {
   const bytes = kernel.precision === 'f32' ? 4 : 8;
   let nodes = 0;
   for (const phase of kernel.phases) {

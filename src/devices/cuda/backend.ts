@@ -10,7 +10,7 @@ import type { Binding, CompiledKernel, CompileOptions, PeerProblem, PeerProgram,
 import { NativeBackend } from '../native/backend.ts';
 import type { Launches } from '../native/driver.ts';
 import type { NativeBuffer } from '../native/memory.ts';
-import { readProfile } from '../profiles/driver.ts';
+import { profileFromDriver } from '../profiles/driver.ts';
 import { bindCufft } from './cufft.ts';
 import { CudaDriver, type CudaSetup } from './driver.ts';
 import { CudaKernel } from './kernel.ts';
@@ -25,7 +25,7 @@ export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> impleme
   constructor(setup: CudaSetup, profile: Partial<DeviceProfile> = {}) {
     const driver = new CudaDriver(setup);
     const facts = setup.api.facts(setup.device);
-    super(driver, facts.name, { ...readProfile(facts), ...profile });
+    super(driver, facts.name, { ...profileFromDriver(facts), ...profile });
     this.driver = driver;
     this.memory = new CudaAllocator(driver, facts.memory, this);
   }

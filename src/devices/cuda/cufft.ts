@@ -46,7 +46,7 @@ export async function openCufft(): Promise<Cufft> {
   const destroy = library.func('cufftDestroy', 'int', ['int']);
   const getVersion = library.func('cufftGetVersion', 'int', ['void *']);
   const version = new Int32Array(1);
-  check('cufftGetVersion', getVersion(version));
+  checkStatus('cufftGetVersion', getVersion(version));
   return {
     version: String(version[0]),
     plan({ size, precision, batches, direction, real }, stream) {
@@ -56,14 +56,14 @@ export async function openCufft(): Promise<Cufft> {
       const layout = [null, 1, points] as const;
       const [type, name] = KINDS[precision][real ? direction : 'complex'];
       const run = library.func(`cufftExec${name}`, 'int', ['int', 'void *', 'void *', ...(real ? [] : ['int'])]);
-      check('cufftPlanMany', planMany(handle, lengths.length, lengths, ...layout, ...layout, type, batches));
+      checkStatus('cufftPlanMany', planMany(handle, lengths.length, lengths, ...layout, ...layout, type, batches));
       const plan = handle[0]!;
-      const close = () => check('cufftDestroy', destroy(plan));
+      const close = () => checkStatus('cufftDestroy', destroy(plan));
       const set = setStream(plan, stream);
       if (set !== 0) close();
-      check('cufftSetStream', set);
+      checkStatus('cufftSetStream', set);
       const sign = real ? [] : [SIGNS[direction]];
-      return { run: (input, output) => check('cufftExec', run(plan, input, output, ...sign)), close };
+      return { run: (input, output) => checkStatus('cufftExec', run(plan, input, output, ...sign)), close };
     },
   };
 }
@@ -102,7 +102,7 @@ export async function bindCufft(
   };
 }
 
-function check(what: string, status: unknown): void {
+function checkStatus(what: string, status: unknown): void {
   if (status === 0) return;
   const code = OUT_OF_MEMORY.includes(Number(status)) ? 'out-of-memory' : 'unsupported-feature';
   throw new FftError(code, `cuFFT refused: ${what} ended with status ${String(status)}.`);

@@ -40,7 +40,7 @@ export async function gpuAvailability(kind: GpuKind): Promise<Availability> {
 
 /** @throws FftError `device-unavailable`, `invalid-argument` */
 export async function openGpu(kind: GpuKind, options: GpuOptions): Promise<Backend> {
-  const wanted = checkOptions(options);
+  const wanted = checkedDeviceNumber(options);
   const koffi = await loadKoffi();
   const api = await openDriver(kind);
   const compiler = new RuntimeCompiler(await openLibrary(kind.compilerLibrary()), kind.compiler);
@@ -104,7 +104,7 @@ function chooseContext(api: DriverApi, wanted: number | undefined, context: bigi
 }
 
 /** The number of the device that is wanted. */
-function checkOptions({ device, context, stream }: GpuOptions): number | undefined {
+function checkedDeviceNumber({ device, context, stream }: GpuOptions): number | undefined {
   if (device !== undefined && !(typeof device === 'number' && Number.isSafeInteger(device) && device >= 0)) {
     throw new FftError('invalid-argument', `device is ${show(device)}; it must be a whole number from 0 up.`, {
       path: 'device',

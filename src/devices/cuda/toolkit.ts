@@ -15,14 +15,14 @@ const folders = windows
  */
 export function toolkitNames(files: readonly string[], part?: string): string[] {
   const roots = toolkits().flatMap((root) => (part === undefined ? [root] : [root, join(dirname(root), part)]));
-  return namesIn(
+  return candidatePaths(
     roots.flatMap((root) => folders.map((folder) => join(root, folder))),
     files,
   );
 }
 
 /** The paths of files that are in some places, then their names alone. */
-export function namesIn(places: readonly string[], files: readonly string[]): string[] {
+export function candidatePaths(places: readonly string[], files: readonly string[]): string[] {
   const paths = places.flatMap((place) => files.map((file) => join(place, file)));
   return [...paths.filter((path) => existsSync(path)), ...files];
 }

@@ -1,7 +1,7 @@
 /** AMD GPUs: the HIP driver API, and HIPRTC to compile at run time. The backend is CUDA's. */
 import { join } from 'node:path';
 import { type GpuKind, type GpuOptions, gpuAvailability, openGpu } from '../cuda/open.ts';
-import { namedPaths, namesIn, windows } from '../cuda/toolkit.ts';
+import { candidatePaths, namedPaths, windows } from '../cuda/toolkit.ts';
 import type { Availability, Backend } from '../device.ts';
 import { environmentVariable } from '../permissions.ts';
 
@@ -72,7 +72,7 @@ export function create(options: GpuOptions = {}): Promise<Backend> {
 /** The files where ROCm was installed, then wherever the loader looks. */
 function inPrefixes(files: readonly string[]): string[] {
   const roots = namedPaths([...['ROCM_PATH', 'HIP_PATH'].map(environmentVariable), '/opt/rocm']);
-  return namesIn(
+  return candidatePaths(
     roots.map((root) => join(root, windows ? 'bin' : 'lib')),
     files,
   );

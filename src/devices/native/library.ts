@@ -74,7 +74,7 @@ export async function openLibrary({ names, what, install }: LibraryRequest): Pro
   let cause: unknown;
   for (const name of names) {
     try {
-      return wrap(koffi, name, what);
+      return wrapLibrary(koffi, name, what);
     } catch (error) {
       cause = error;
     }
@@ -96,7 +96,7 @@ export function functionsOf<K extends string>(
   return Object.fromEntries(bound) as Record<K, NativeFunction>;
 }
 
-function wrap(koffi: Koffi, name: string, what: string): NativeLibrary {
+function wrapLibrary(koffi: Koffi, name: string, what: string): NativeLibrary {
   const handle = koffi.load(name);
   const func: NativeLibrary['func'] = (symbol, result, parameters) => {
     try {

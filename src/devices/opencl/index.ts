@@ -16,7 +16,7 @@ import { ClDriver } from './driver.ts';
 import { ClKernel } from './kernel.ts';
 import { ClLaunches } from './launches.ts';
 import { ClAllocator, type ClBuffer } from './memory.ts';
-import { profileOf } from './profile.ts';
+import { openClProfile } from './profile.ts';
 import { type ClDevice, candidates, choose, contextDevices } from './select.ts';
 
 export { openClAvailability as availability } from './select.ts';
@@ -30,10 +30,10 @@ export type OpenClOptions = Pick<DeviceOptions, 'platform' | 'device' | 'context
 export async function create(options: OpenClOptions = {}): Promise<Backend> {
   const cl = await openCl();
   const koffi = await loadKoffi();
-  const { chosen, context, queue } = place(cl, options);
+  const { chosen, context, queue } = openContext(cl, options);
   try {
     const driver = new ClDriver({ cl, koffi, context, device: chosen.device, queue });
-    return new ClBackend(driver, chosen.name, { ...profileOf(cl, chosen, chosen.name), ...options.profile });
+    return new ClBackend(driver, chosen.name, { ...openClProfile(cl, chosen, chosen.name), ...options.profile });
   } catch (error) {
     if (queue !== undefined) cl.raw.clReleaseCommandQueue(queue);
     cl.raw.clReleaseContext(context);
@@ -42,7 +42,7 @@ export async function create(options: OpenClOptions = {}): Promise<Backend> {
 }
 
 /** The device with its context, and the caller's queue: retained or made, so that they are ours to release. */
-function place(cl: OpenCl, options: OpenClOptions): { chosen: ClDevice; context: Handle; queue?: Handle } {
+function openContext(cl: OpenCl, options: OpenClOptions): { chosen: ClDevice; context: Handle; queue?: Handle } {
   const { platform, device, context, queue } = options;
   if (context === undefined && queue === undefined) {
     const chosen = choose(candidates(cl), { platform, device });

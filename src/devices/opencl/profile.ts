@@ -9,7 +9,7 @@ import type { ClDevice } from './select.ts';
 const USUAL_LOCKSTEP = 16;
 
 /** @param name for people. */
-export function profileOf(cl: OpenCl, { device, type }: ClDevice, name: string): DeviceProfile {
+export function openClProfile(cl: OpenCl, { device, type }: ClDevice, name: string): DeviceProfile {
   const ask = (what: number): number => cl.number('device', device, what) ?? 0;
   const localBytes = ask(INFO.localBytes);
   const most = ask(INFO.maxWorkGroupSize);

@@ -57,8 +57,10 @@ function faultOf(cl: OpenCl, device: Handle): string | undefined {
 /** The best device that fits. @throws FftError `invalid-argument`, `device-unavailable` */
 export function choose(found: readonly ClDevice[], { platform, device }: Choice): ClDevice {
   const platforms = [...new Set(found.map((each) => each.platform))];
-  const named = found.filter((each) => fits(platform, 'platform', platforms.indexOf(each.platform), each.platformName));
-  const fitting = named.filter((each, n) => fits(device, 'device', n, each.name));
+  const named = found.filter((each) =>
+    isWanted(platform, 'platform', platforms.indexOf(each.platform), each.platformName),
+  );
+  const fitting = named.filter((each, n) => isWanted(device, 'device', n, each.name));
   const [best] = fitting.filter(({ fault }) => fault === undefined).sort((a, b) => RANK[a.type] - RANK[b.type]);
   if (best) return best;
   const asked = [
@@ -73,7 +75,7 @@ export function choose(found: readonly ClDevice[], { platform, device }: Choice)
   );
 }
 
-function fits(wanted: unknown, path: 'platform' | 'device', place: number, name: string): boolean {
+function isWanted(wanted: unknown, path: 'platform' | 'device', place: number, name: string): boolean {
   if (wanted === undefined) return true;
   if (typeof wanted === 'number' && Number.isInteger(wanted) && wanted >= 0) return wanted === place;
   if (typeof wanted === 'string' && wanted !== '') return name.toLowerCase().includes(wanted.toLowerCase());

@@ -48,7 +48,7 @@ export interface DriverFacts {
   readonly attribute: (name: DriverAttribute) => number;
 }
 
-export function readProfile({ name, memory, attribute: read }: DriverFacts): DeviceProfile {
+export function profileFromDriver({ name, memory, attribute: read }: DriverFacts): DeviceProfile {
   // The part that has to be asked for is no slower.
   const sharedBytes = Math.max(read('sharedPerBlock'), read('sharedPerBlockOptin'));
   const large = read('major') === 9 || read('major') === 10;

@@ -6,7 +6,7 @@
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { OfflineLanguage } from '../offline/languages.ts';
 import { cpuProfile } from './cpu.ts';
-import { type DriverAttribute, readProfile } from './driver.ts';
+import { type DriverAttribute, profileFromDriver } from './driver.ts';
 import { gpuProfile, OPENCL_RESIDENT_GROUPS, softwareProfile, webGpuProfile } from './gpu.ts';
 import type { ProfileName } from './names.ts';
 
@@ -28,7 +28,7 @@ function answering(
   facts: Partial<Record<DriverAttribute, number>>,
 ): DeviceProfile {
   const attribute = (what: DriverAttribute) => (what === 'multiprocessors' ? multiprocessors : (facts[what] ?? 0));
-  return readProfile({ name, memory, attribute });
+  return profileFromDriver({ name, memory, attribute });
 }
 
 /**

@@ -18,7 +18,7 @@ export interface Opened {
 const FEATURES: readonly GPUFeatureName[] = ['timestamp-query', 'subgroups'];
 
 /** @throws FftError `device-unavailable` */
-export async function openGpu(options: WebGpuOptions): Promise<Opened> {
+export async function openGpuDevice(options: WebGpuOptions): Promise<Opened> {
   if (options.device) {
     const gpu = options.device as GPUDevice;
     return { gpu, own: false, info: gpu.adapterInfo };
@@ -31,7 +31,7 @@ export async function openGpu(options: WebGpuOptions): Promise<Opened> {
     return { gpu, own: true, info: adapter.info };
   } catch (cause) {
     const why = reasonOf(cause);
-    throw new FftError('device-unavailable', `The WebGPU adapter ${nameOf(adapter.info)} gave no device: ${why}`, {
+    throw new FftError('device-unavailable', `The WebGPU adapter ${adapterName(adapter.info)} gave no device: ${why}`, {
       cause,
     });
   }
@@ -63,7 +63,7 @@ export async function webGpuAvailability(hardware = false): Promise<Availability
   if (hardware && !(await mayHaveGpu())) return { name: 'WebGPU', available: false, reason: 'this system has no GPU' };
   try {
     const { info } = await findAdapter({});
-    return { name: nameOf(info), available: true, ...(isSoftware(info) ? { software: true } : {}) };
+    return { name: adapterName(info), available: true, ...(isSoftware(info) ? { software: true } : {}) };
   } catch (error) {
     const reason = (error as Error).message.replace(/^WebGPU cannot be opened: |\.$/g, '');
     return { name: 'WebGPU', available: false, reason };
@@ -74,7 +74,7 @@ function isSoftware(info: GPUAdapterInfo | undefined): boolean {
   return info?.isFallbackAdapter || /swiftshader|llvmpipe|lavapipe/i.test(`${info?.architecture} ${info?.description}`);
 }
 
-export function nameOf(info: GPUAdapterInfo | undefined): string {
+export function adapterName(info: GPUAdapterInfo | undefined): string {
   const { description, device, vendor, architecture } = info ?? {};
   return description || device || [vendor, architecture].filter(Boolean).join(' ') || 'WebGPU';
 }
@@ -87,12 +87,12 @@ export function limitsOf(gpu: GPUDevice, less: WebGpuSettings['limits'] = {}): L
 }
 
 /** What is not asked for here cannot be known: multiprocessors, registers, what memory moves at once. */
-export function profileOf({ info }: Opened, limits: Limits): DeviceProfile {
+export function adapterProfile({ info }: Opened, limits: Limits): DeviceProfile {
   const sharedBytes = limits.maxComputeWorkgroupStorageSize;
   return {
     ...webGpuProfile,
     ...(isSoftware(info) ? softwareProfile : {}),
-    name: nameOf(info),
+    name: adapterName(info),
     lockstepBytes: 4 * (info?.subgroupMaxSize || 32),
     sharedBytes,
     residentBytes: Math.max(webGpuProfile.residentBytes, sharedBytes),

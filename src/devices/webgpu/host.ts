@@ -119,7 +119,7 @@ interface Environment {
 async function environment(): Promise<Environment> {
   const threads = await nodeModule<typeof import('node:worker_threads')>('node:worker_threads');
   const isMain = threads!.isMainThread;
-  const koffi = isMain ? undefined : await loadKoffi().catch(() => undefined);
+  const koffi = isMain ? undefined : await importKoffi().catch(() => undefined);
   if (!koffi) {
     const set: SetVariable = (name, value) => {
       if (value === undefined) delete process.env[name];
@@ -149,14 +149,14 @@ async function createDawn(): Promise<GPU> {
 }
 
 /** Not by `native/`, so that no bundler for browsers sees the name. @throws Error where it is not installed. */
-async function loadKoffi() {
+async function importKoffi() {
   return (await nodeModule<typeof import('koffi')>('koffi'))?.default;
 }
 
 /** Makes Vulkan's loader known to Dawn: the system's where it has one, else the one that comes with SwiftShader. */
 async function loadVulkan(): Promise<void> {
   try {
-    const koffi = await loadKoffi();
+    const koffi = await importKoffi();
     const load = (path: string) => koffi?.load(path, { global: true });
     try {
       load('libvulkan.so.1');

@@ -7,7 +7,7 @@ import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { FftError } from '../../problem/errors.ts';
 import { BaseBackend } from '../common/backend.ts';
 import type { Backend, Binding, BoundProgram, CompileOptions, ProgramStep, RealArray } from '../device.ts';
-import { limitsOf, nameOf, type Opened, openGpu, profileOf } from './adapter.ts';
+import { adapterName, adapterProfile, limitsOf, type Opened, openGpuDevice } from './adapter.ts';
 import { Bindings, type WebGpuHost } from './bound.ts';
 import { WebGpuKernel } from './kernel.ts';
 import { USAGE, WebGpuAllocator, type WebGpuBuffer } from './memory.ts';
@@ -22,7 +22,7 @@ export { webGpuAvailability as availability } from './adapter.ts';
 /** @throws FftError `device-unavailable`, `device-lost`, `invalid-argument` */
 export async function create(settings: WebGpuSettings = {}): Promise<Backend> {
   checkWebGpuOptions(settings);
-  const opened = await openGpu(settings);
+  const opened = await openGpuDevice(settings);
   const backend = new WebGpuBackend(opened, limitsOf(opened.gpu, settings.limits), settings.profile ?? {});
   // A device that was lost before it was given here says so now.
   await Promise.resolve();
@@ -52,10 +52,10 @@ class WebGpuBackend extends BaseBackend<WebGpuBuffer, WebGpuKernel> implements W
 
   constructor(opened: Opened, limits: Limits, profile: Partial<DeviceProfile>) {
     super();
-    this.name = nameOf(opened.info);
+    this.name = adapterName(opened.info);
     this.ownDevice = opened.own;
     this.limits = limits;
-    this.profile = { ...profileOf(opened, limits), ...profile };
+    this.profile = { ...adapterProfile(opened, limits), ...profile };
     this.work = new GpuWork(opened.gpu);
     this.memory = new WebGpuAllocator(this.work, limits, this);
     this.transfers = new Transfers(this.work, limits);

@@ -100,7 +100,7 @@ export class Variant {
           `maxComputeWorkgroupStorageSize = ${limits.maxComputeWorkgroupStorageSize}.`,
       );
     }
-    this.layout = layoutOf(work.gpu, layouts, [
+    this.layout = bindGroupLayout(work.gpu, layouts, [
       ...bindings.map(({ written }): GPUBufferBindingType => (written ? 'storage' : 'read-only-storage')),
       ...(arrangement.offsets || launches > 1 ? (['uniform'] as const) : []),
     ]);
@@ -181,7 +181,7 @@ export class Variant {
   }
 }
 
-function layoutOf(
+function bindGroupLayout(
   gpu: GPUDevice,
   layouts: Map<string, GPUBindGroupLayout>,
   types: readonly GPUBufferBindingType[],

@@ -100,7 +100,7 @@ function probeKernel(): Kernel {
 }
 
 /** Numbers of many bits from 1 to 2, as hi + lo, in an order that has nothing to do with them. */
-function sample(count: number): { readonly doubles: Float64Array; readonly pairs: Float32Array } {
+function probeNumbers(count: number): { readonly doubles: Float64Array; readonly pairs: Float32Array } {
   const doubles = Float64Array.from({ length: count }, (_, n) => 1 + (((n + 1) * Math.SQRT1_2 * 61.8) % 1));
   const pairs = new Float32Array(2 * count);
   doubles.forEach((value, n) => {
@@ -119,7 +119,7 @@ export async function pairsSurvive(backend: Backend): Promise<boolean> {
 /** By how much each of the tried operations is off at most; NaN where it is no number. @throws FftError as launches do */
 export async function pairErrors(backend: Backend): Promise<number[]> {
   const kernel = backend.compile(inPairs(probeKernel(), 'f32', backend.pairForm ?? {}));
-  const { doubles, pairs } = sample(VALUES.length * ITEMS);
+  const { doubles, pairs } = probeNumbers(VALUES.length * ITEMS);
   const found = new Float32Array(2 * TRIED.length * ITEMS);
   const [input, output] = [backend.allocate(pairs.byteLength), backend.allocate(found.byteLength)];
   try {

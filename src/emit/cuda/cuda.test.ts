@@ -18,7 +18,7 @@ import { add, Expressions, type Kernel, type Phase, scale, variable, verify } fr
 import { buildKernel } from '../../kernels/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { normalizeProblem } from '../../problem/index.ts';
-import { lay, place, sampleKernel } from '../spmd/fixture.ts';
+import { lay, placeGlobals, sampleKernel } from '../spmd/fixture.ts';
 import type { SpmdProgram } from '../spmd/program.ts';
 import { emitCuda } from './index.ts';
 import { emitPipelined } from './pipelined.ts';
@@ -60,7 +60,7 @@ function made(kind: 'own' | 'one' | 'pieces', type: 'f16' | 'f32' | 'f64') {
     ...(where.arrangement ? { arrangement: where.arrangement } : {}),
   });
   const memory = dataFor(random, kernel, lengths);
-  const { bindings, collect } = place(kernel, where, memory);
+  const { bindings, collect } = placeGlobals(kernel, where, memory);
   return {
     ...{ title: `${kind}, offsets ${offsets}, ${type}`, kind, kernel, program, memory, bindings, collect },
     sizes: bindings.map(({ byteLength }) => byteLength),

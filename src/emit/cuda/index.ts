@@ -16,7 +16,7 @@ export interface CudaOptions extends SpmdOptions {
  * @throws RangeError where the kernel cannot be said: too many groups, or an exchange over a cluster in HIP.
  */
 export function emitCuda(kernel: Kernel, options: CudaOptions = {}): SpmdProgram {
-  return emitC(kernel, options, family(options.dialect ?? 'cuda'));
+  return emitC(kernel, options, cFamilyOf(options.dialect ?? 'cuda'));
 }
 
 /** Distributed shared memory: the address at which another block of the cluster has an array. */
@@ -127,7 +127,7 @@ function barrierText({ scope, readsOnly, begun }: Barrier, language: 'cuda' | 'h
   return scope === 'subgroup' && language === 'cuda' ? '__syncwarp();' : '__syncthreads();';
 }
 
-function sines(type: ElementType): Statement[] {
+function cudaSines(type: ElementType): Statement[] {
   const results = ['s', 'c'];
   const real = { type, pair: false };
   const pointers = results.map((each) => unary('&', name(each)));
@@ -137,7 +137,7 @@ function sines(type: ElementType): Statement[] {
   ];
 }
 
-export function family(language: 'cuda' | 'hip'): CFamily {
+export function cFamilyOf(language: 'cuda' | 'hip'): CFamily {
   return {
     language,
     wide: { type: 'long long', suffix: 'LL' },
@@ -163,7 +163,7 @@ export function family(language: 'cuda' | 'hip'): CFamily {
     pair: (re, im, type) => `make_${type}(${re}, ${im})`,
     math: (own, type) => (language === 'cuda' && ROUNDED[own]?.[type]) || (exactName(own) ?? mathName(own, type)),
     ...(language === 'cuda' ? CUDA_HALVES : HIP_HALVES),
-    sines,
+    sines: cudaSines,
     barrier: (barrier) => barrierText(barrier, language),
     preamble({ cluster, precision }, shared, math) {
       if (language === 'hip')

@@ -3,8 +3,8 @@
  * earlier, instead of fetching it from memory (VkFFT guide 2.5.2 counts such trips to memory).
  */
 import type { Kernel } from '../../ir/index.ts';
-import { framed, type WrittenKernel, wordsOf, writeC } from '../spmd/c.ts';
-import { lines } from '../spmd/print.ts';
+import { cWords, framed, type WrittenKernel, writeC } from '../spmd/c.ts';
+import { printedLines } from '../spmd/print.ts';
 import type { SpmdProgram } from '../spmd/program.ts';
 import {
   binary,
@@ -22,10 +22,10 @@ import {
   type Type,
   unary,
 } from '../spmd/tree.ts';
-import { family } from './index.ts';
+import { cFamilyOf } from './index.ts';
 
-const CUDA = family('cuda');
-const WORDS = wordsOf(CUDA);
+const CUDA = cFamilyOf('cuda');
+const WORDS = cWords(CUDA);
 
 /** In which order the groups of two kernels run. */
 export interface PipelineSchedule {
@@ -85,8 +85,10 @@ export function emitPipelined(
   if (total >= 2 ** 31) return undefined;
   const shared = parts.map(({ written: { lowered }, beside }) => beside * lowered.memory.sharedBytes);
   const entry = `pipelined_${written.map(({ lowered }) => lowered.entry).join('_')}`;
-  const parameters = parts.flatMap(({ written: { parameters } }, n) => parameters.map((each) => renamed(each, n)));
-  const body = lines(entryBody(parts as [PipelinedPart, PipelinedPart], { chunks, ahead }), WORDS);
+  const parameters = parts.flatMap(({ written: { parameters } }, n) =>
+    parameters.map((each) => renamedParameter(each, n)),
+  );
+  const body = printedLines(entryBody(parts as [PipelinedPart, PipelinedPart], { chunks, ahead }), WORDS);
   const source = [
     ...new Set(parts.flatMap(({ written }) => written.helpers)),
     ...parts.flatMap((part) => functionOf(part)),
@@ -116,7 +118,7 @@ export function emitPipelined(
 const COUNTERS: Pointer = { to: 'unsigned', space: 'global', written: true };
 
 /** A parameter of one of the kernels as one of both, where others may point to the same memory. */
-function renamed({ name, type }: Parameter, n: number): Parameter {
+function renamedParameter({ name, type }: Parameter, n: number): Parameter {
   const shared: Type = typeof type === 'object' && 'to' in type ? { ...type, unique: false } : type;
   return { name: `${name}_${n + 1}`, type: shared };
 }
@@ -129,16 +131,16 @@ function functionOf({ written, name }: PipelinedPart): string[] {
     { name: 't', type: 'int' },
     { name: 'shared_bytes', type: { to: 'byte', space: 'shared', written: true } },
   ];
-  const text = [...shared, ...lines(body, WORDS)];
+  const text = [...shared, ...printedLines(body, WORDS)];
   return framed(`${CUDA.inline} void ${name}`, [...own, ...parameters], text, CUDA);
 }
 
 /** Runs one of the kernels for a block of it. */
-function callOf({ written, name: own, beside }: PipelinedPart, n: number, block: Expression): Statement {
+function partCall({ written, name: own, beside }: PipelinedPart, n: number, block: Expression): Statement {
   const { threads, memory } = written.lowered;
   const [t, bytes] = names('t', 'shared_bytes');
   const inside = binary('/', t, integer(threads));
-  const passed = written.parameters.map((parameter) => name(renamed(parameter, n).name));
+  const passed = written.parameters.map((parameter) => name(renamedParameter(parameter, n).name));
   const where =
     beside > 1
       ? [
@@ -180,7 +182,7 @@ function entryBody(
       condition: binary('>', share(binary('+', slot, integer(1))), before),
       body: [
         { op: 'if', condition: binary('>=', round, integer(chunks)), body: [LEAVE] },
-        callOf(first, 0, own),
+        partCall(first, 0, own),
         { op: 'comment', text: 'The chunk has one more part.' },
         BARRIER,
         only(FENCE, { op: 'call', value: counted(round) }),
@@ -190,7 +192,7 @@ function entryBody(
         { op: 'if', condition: binary('<', chunk, integer(0)), body: [LEAVE] },
         only(...waiting(chunk, first.blocks, total), FENCE),
         BARRIER,
-        callOf(second, 1, other),
+        partCall(second, 1, other),
       ],
     },
   ];

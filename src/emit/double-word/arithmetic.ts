@@ -12,7 +12,14 @@
  * few u² of |a| + |b|: of the larger operand where they cancel, which is what bounds the error of a Fourier transform in the
  * norm of all numbers.
  */
-import type { Comparison, ElementType, Expressions, Guard, Real } from '../../ir/index.ts';
+import {
+  type Comparison,
+  type ElementType,
+  type Expressions,
+  type Guard,
+  isZeroConstant,
+  type Real,
+} from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
 
 /** What a device says of its operations. */
@@ -24,7 +31,7 @@ export interface PairForm {
 }
 
 /** hi + lo. */
-export interface Pair {
+export interface DoubleWord {
   readonly hi: Real;
   readonly lo: Real;
   /** lo may be some units in the last place of hi, or what is left where hi has cancelled. */
@@ -38,7 +45,7 @@ export class PairArithmetic {
   private readonly zero: Real;
   /** Numbers as two of half as many bits. */
   private readonly split = new Map<Real, readonly [upper: Real, lower: Real]>();
-  private readonly shapes = new Map<Pair, Pair>();
+  private readonly shapes = new Map<DoubleWord, DoubleWord>();
 
   constructor(x: Expressions, element: ElementType, form: PairForm) {
     this.x = x;
@@ -48,50 +55,50 @@ export class PairArithmetic {
   }
 
   /** A number that is no pair. */
-  of(hi: Real): Pair {
+  of(hi: Real): DoubleWord {
     return { hi, lo: this.zero };
   }
 
-  constant(value: exact.Exact): Pair {
+  constant(value: exact.Exact): DoubleWord {
     const hi = exact.exact(this.rounded(value));
     const lo = exact.exact(this.rounded(exact.sub(value, hi)));
     return { hi: this.x.constant(hi), lo: this.x.constant(lo) };
   }
 
   /** The same in shape. */
-  shaped(a: Pair): Pair {
+  shaped(a: DoubleWord): DoubleWord {
     if (!a.loose) return a;
     let made = this.shapes.get(a);
     if (!made) this.shapes.set(a, (made = this.quickTwoSum(a.hi, a.lo)));
     return made;
   }
 
-  neg(a: Pair): Pair {
+  neg(a: DoubleWord): DoubleWord {
     return this.each((part) => this.x.neg(part), a);
   }
 
-  add(a: Pair, b: Pair): Pair {
+  add(a: DoubleWord, b: DoubleWord): DoubleWord {
     const { x } = this;
     const sum = this.twoSum(a.hi, b.hi);
     const low = x.add(a.lo, b.lo);
-    return isZero(low) ? sum : { hi: sum.hi, lo: x.add(sum.lo, low), loose: true };
+    return isZeroConstant(low) ? sum : { hi: sum.hi, lo: x.add(sum.lo, low), loose: true };
   }
 
-  sub(a: Pair, b: Pair): Pair {
+  sub(a: DoubleWord, b: DoubleWord): DoubleWord {
     return this.add(a, this.neg(b));
   }
 
-  mul(a: Pair, b: Pair): Pair {
+  mul(a: DoubleWord, b: DoubleWord): DoubleWord {
     const { x } = this;
     const power = [a, b].find(isPowerOfTwo);
     if (power) return this.each((part) => x.mul(power.hi, part), power === a ? b : a);
     const [p, q] = [this.shaped(a), this.shaped(b)];
     const { hi, lo } = this.twoProduct(p.hi, q.hi);
     const low = x.add(x.mul(p.hi, q.lo), x.mul(p.lo, q.hi));
-    return isZero(low) ? { hi, lo } : { hi, lo: x.add(low, lo), loose: true };
+    return isZeroConstant(low) ? { hi, lo } : { hi, lo: x.add(low, lo), loose: true };
   }
 
-  div(a: Pair, b: Pair): Pair {
+  div(a: DoubleWord, b: DoubleWord): DoubleWord {
     const { x } = this;
     const [p, q] = [this.shaped(a), this.shaped(b)];
     const near = this.settled(x.div(p.hi, q.hi));
@@ -100,7 +107,7 @@ export class PairArithmetic {
   }
 
   /** One step of Newton's from the root of hi. */
-  sqrt(a: Pair): Pair {
+  sqrt(a: DoubleWord): DoubleWord {
     const { x, zero } = this;
     const p = this.shaped(a);
     const near = this.settled(x.sqrt(p.hi));
@@ -109,20 +116,20 @@ export class PairArithmetic {
     return this.quickTwoSum(near, x.select('equal', near, zero, zero, low));
   }
 
-  abs(a: Pair): Pair {
+  abs(a: DoubleWord): DoubleWord {
     return this.choose('less', a, this.of(this.zero), this.neg(a), a);
   }
 
-  min(a: Pair, b: Pair): Pair {
+  min(a: DoubleWord, b: DoubleWord): DoubleWord {
     return this.choose('less', b, a, b, a);
   }
 
-  max(a: Pair, b: Pair): Pair {
+  max(a: DoubleWord, b: DoubleWord): DoubleWord {
     return this.choose('less', a, b, b, a);
   }
 
   /** `a` where left and right compare so, otherwise `b`. */
-  choose(comparison: Comparison, left: Pair, right: Pair, a: Pair, b: Pair): Pair {
+  choose(comparison: Comparison, left: DoubleWord, right: DoubleWord, a: DoubleWord, b: DoubleWord): DoubleWord {
     const { x } = this;
     const [p, q] = [this.shaped(left), this.shaped(right)];
     return this.each(
@@ -136,30 +143,30 @@ export class PairArithmetic {
     );
   }
 
-  where(guard: Guard, a: Pair, b: Pair): Pair {
+  where(guard: Guard, a: DoubleWord, b: DoubleWord): DoubleWord {
     return this.each((one, other) => this.x.where(guard, one, other), a, b);
   }
 
   /** The same for both parts. */
-  each(of: (one: Real, other: Real) => Real, a: Pair, b: Pair = a): Pair {
+  each(of: (one: Real, other: Real) => Real, a: DoubleWord, b: DoubleWord = a): DoubleWord {
     const loose = a.loose || b.loose ? ({ loose: true } as const) : {};
     return { hi: of(a.hi, b.hi), lo: of(a.lo, b.lo), ...loose };
   }
 
   /** Without the order of sizes that `quickTwoSum` wants. */
-  private twoSum(a: Real, b: Real): Pair {
+  private twoSum(a: Real, b: Real): DoubleWord {
     const sum = this.add1(a, b);
     const other = this.sub1(sum, a);
     return { hi: sum, lo: this.add1(this.sub1(a, this.sub1(sum, other)), this.sub1(b, other)) };
   }
 
   /** |a| is not less than |b|, or a is 0. */
-  private quickTwoSum(a: Real, b: Real): Pair {
+  private quickTwoSum(a: Real, b: Real): DoubleWord {
     const sum = this.add1(a, b);
     return { hi: sum, lo: this.sub1(b, this.sub1(sum, a)) };
   }
 
-  private twoProduct(a: Real, b: Real): Pair {
+  private twoProduct(a: Real, b: Real): DoubleWord {
     if (a.op === 'neg') return this.neg(this.twoProduct(a.a, b));
     if (b.op === 'neg') return this.neg(this.twoProduct(a, b.a));
     const { x } = this;
@@ -183,7 +190,7 @@ export class PairArithmetic {
   private readonly kept = {
     add: (a: Real, b: Real) => this.add1(a, b),
     sub: (a: Real, b: Real) => this.sub1(a, b),
-    mul: (a: Real, b: Real) => (isZero(a) || isZero(b) ? this.zero : this.x.exactly('mul', a, b)),
+    mul: (a: Real, b: Real) => (isZeroConstant(a) || isZeroConstant(b) ? this.zero : this.x.exactly('mul', a, b)),
   };
 
   /** Dekker's splitting: upper bits and the rest, whose products are exact. Of constants, both are known. */
@@ -215,8 +222,8 @@ export class PairArithmetic {
   /** a + b, rounded once. Signs and zeros are no reason to compute. */
   private add1(a: Real, b: Real): Real {
     const { x } = this;
-    if (isZero(a)) return b;
-    if (isZero(b)) return a;
+    if (isZeroConstant(a)) return b;
+    if (isZeroConstant(b)) return a;
     if (b.op === 'neg') return this.sub1(a, b.a);
     if (a.op === 'neg') return this.sub1(b, a.a);
     // Constants first, always: what compilers make of a sum may depend on the order, and is tried in this one.
@@ -226,8 +233,8 @@ export class PairArithmetic {
 
   private sub1(a: Real, b: Real): Real {
     const { x } = this;
-    if (isZero(b)) return a;
-    if (isZero(a)) return x.neg(b);
+    if (isZeroConstant(b)) return a;
+    if (isZeroConstant(a)) return x.neg(b);
     if (a === b) return this.zero;
     if (b.op === 'neg') return this.add1(a, b.a);
     if (a.op === 'neg') return x.neg(this.add1(a.a, b));
@@ -243,12 +250,8 @@ export class PairArithmetic {
   }
 }
 
-function isZero(a: Real): boolean {
-  return a.op === 'const' && exact.isZero(a.value);
-}
-
-function isPowerOfTwo({ hi, lo }: Pair): boolean {
-  if (hi.op !== 'const' || !isZero(lo)) return false;
+function isPowerOfTwo({ hi, lo }: DoubleWord): boolean {
+  if (hi.op !== 'const' || !isZeroConstant(lo)) return false;
   const size = Math.abs(exact.toNumber(hi.value));
   return size > 0 && Number.isInteger(Math.log2(size)) && 2 ** Math.log2(size) === size;
 }

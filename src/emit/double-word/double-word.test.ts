@@ -6,7 +6,7 @@ import { runWasm } from '../../../test/support/wasm.ts';
 import { roundsOnce } from '../../devices/cpu/relaxed.ts';
 import { type ArrayRef, add, Expressions, type Kernel, type Real, scale, variable, verify } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
-import { inPairs, type PairForm, partsOf } from './index.ts';
+import { doubleWordPart, inPairs, type PairForm } from './index.ts';
 
 type Exact = exact.Exact;
 const random = randomFor('emit/pairs');
@@ -141,12 +141,12 @@ describe.each([
 });
 
 it('parts are what devices compute in', () => {
-  expect([partsOf('dd', true), partsOf('f64', true), partsOf('f64', false), partsOf('f32', false)]).toEqual([
-    'f64',
-    undefined,
-    'f32',
-    undefined,
-  ]);
+  expect([
+    doubleWordPart('dd', true),
+    doubleWordPart('f64', true),
+    doubleWordPart('f64', false),
+    doubleWordPart('f32', false),
+  ]).toEqual(['f64', undefined, 'f32', undefined]);
   expect(() => inPairs(kernelOf('dd'), 'f32', {})).toThrow(RangeError);
 });
 

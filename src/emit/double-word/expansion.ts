@@ -22,7 +22,7 @@ import {
   type Table,
 } from '../../ir/index.ts';
 import { withoutSums } from '../sums.ts';
-import { type Pair, PairArithmetic, type PairForm } from './arithmetic.ts';
+import { type DoubleWord, PairArithmetic, type PairForm } from './arithmetic.ts';
 
 /**
  * The kernel in pairs.
@@ -90,7 +90,7 @@ class Expansion {
   private expanded(phase: Phase): Phase {
     const x = new Expressions();
     const pairs = new PairArithmetic(x, elementOf(this.part), this.form);
-    const made = new Map<Real, Pair>();
+    const made = new Map<Real, DoubleWord>();
     for (const node of reachable(phase.stores.map(({ value }) => value))) {
       made.set(
         node,
@@ -104,7 +104,7 @@ class Expansion {
     };
   }
 
-  private stores(store: Store, { hi, lo }: Pair): Store[] {
+  private stores(store: Store, { hi, lo }: DoubleWord): Store[] {
     const array = this.array(store.array);
     if (array === store.array) return [{ ...store, value: hi }];
     const at = scale(store.index, 2);
@@ -114,7 +114,7 @@ class Expansion {
     ];
   }
 
-  private value(node: Real, x: Expressions, pairs: PairArithmetic, of: (operand: Real) => Pair): Pair {
+  private value(node: Real, x: Expressions, pairs: PairArithmetic, of: (operand: Real) => DoubleWord): DoubleWord {
     switch (node.op) {
       case 'const':
         return pairs.constant(node.value);
@@ -150,6 +150,6 @@ class Expansion {
 }
 
 /** Nothing of what no store needs. */
-function partsIn(pair: Pair | undefined): Real[] {
+function partsIn(pair: DoubleWord | undefined): Real[] {
   return pair ? [pair.hi, pair.lo] : [];
 }

@@ -7,7 +7,7 @@ export type { PairForm } from './arithmetic.ts';
 export { inPairs } from './expansion.ts';
 
 /** What pairs of a type are made of; undefined where a device computes in it. @param doubles whether it has them. */
-export function partsOf(type: NumberType, doubles: boolean): ElementType | undefined {
+export function doubleWordPart(type: NumberType, doubles: boolean): ElementType | undefined {
   return type === 'dd' ? 'f64' : type === 'f64' && !doubles ? 'f32' : undefined;
 }
 
@@ -19,6 +19,6 @@ export function computable(
     pairForm = {},
   }: { readonly profile: { readonly precisions?: readonly string[] | undefined }; readonly pairForm?: PairForm },
 ): Kernel {
-  const part = partsOf(kernel.precision, profile.precisions?.includes('double') !== false);
+  const part = doubleWordPart(kernel.precision, profile.precisions?.includes('double') !== false);
   return part ? inPairs(kernel, part, pairForm) : kernel;
 }

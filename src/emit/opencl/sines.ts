@@ -15,7 +15,7 @@ import { binary, constant, type Expression, name, type Statement } from '../spmd
 const REST: Readonly<Record<ElementType, number>> = { f32: 2 ** -27, f64: 2 ** -56 };
 
 /** Sets `s` and `c` to the sine and the cosine of `x` half turns, |x| ≤ 1/4. */
-export function sines(type: ElementType): Statement[] {
+export function openClSines(type: ElementType): Statement[] {
   const real = { type, pair: false };
   const [x, y] = [name('x'), name('y')];
   const number = (value: number): Expression => ({ op: 'real', value, type });

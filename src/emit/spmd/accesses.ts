@@ -36,10 +36,10 @@ export function pairedArrays(kernel: Kernel): Set<ArrayRef> {
   for (const array of kernel.tables) if (isIntegers(array)) all.delete(array);
   for (const phase of kernel.phases) {
     for (const accesses of [loadsOf(phase), phase.stores]) {
-      const known = new Set(accesses.map((access) => place(access)));
+      const known = new Set(accesses.map((access) => accessKey(access)));
       for (const access of accesses) {
         const { array, index } = access;
-        if (!hasHalves(index) || !known.has(place({ ...access, index: otherHalf(index) }))) all.delete(array);
+        if (!hasHalves(index) || !known.has(accessKey({ ...access, index: otherHalf(index) }))) all.delete(array);
       }
     }
   }
@@ -53,7 +53,7 @@ interface ArrayAccess {
 }
 
 /** Equal for accesses to the same place under the same guard. */
-export function place({ array, index, guard }: ArrayAccess): string {
+export function accessKey({ array, index, guard }: ArrayAccess): string {
   return `${array.name}|${indexKey(index)}${guard?.length ? `?${guardKey(guard)}` : ''}`;
 }
 
@@ -70,7 +70,7 @@ export function otherHalf(index: Index): Index {
 }
 
 /** The number of the pair that an element is in. */
-export function pairOf({ constant, terms }: Index): Index {
+export function pairIndex({ constant, terms }: Index): Index {
   return {
     constant: Math.floor(constant / 2),
     terms: terms.map(({ atom, factor }) => ({ atom, factor: factor / 2 })),

@@ -4,8 +4,15 @@
 import { type ElementType, elementOf, type Kernel } from '../../ir/index.ts';
 import { conversionFunction, type HalfWords, involvesHalf, single } from './conversions.ts';
 import { type Lowered, launchOf, lower } from './lower.ts';
-import { type Conversion, conversionName, pieceFunctions, pointerTo, type SharedArray, type Target } from './memory.ts';
-import { EXACT, indented, lines, type Words } from './print.ts';
+import {
+  type Conversion,
+  conversionName,
+  type Dialect,
+  pieceFunctions,
+  pointerTo,
+  type SharedArray,
+} from './memory.ts';
+import { EXACT, indented, printedLines, type Words } from './print.ts';
 import type { SpmdOptions, SpmdProgram } from './program.ts';
 import { type RootWords, rootFunctions } from './root.ts';
 import {
@@ -72,10 +79,10 @@ export interface WrittenKernel {
 }
 
 export function writeC(kernel: Kernel, options: SpmdOptions, family: CFamily): WrittenKernel {
-  const target = targetOf(family);
+  const target = dialectOf(family);
   const lowered = lower(kernel, options, target);
   const { memory, statements, grid } = lowered;
-  const words = wordsOf(family);
+  const words = cWords(family);
   const whole = memory.conversions.filter((each) => each.from.pair || !involvesHalf(each));
   const functions = [
     ...whole.map(conversionFunction),
@@ -89,7 +96,7 @@ export function writeC(kernel: Kernel, options: SpmdOptions, family: CFamily): W
       ...halfFunctions(memory.conversions, family),
       ...functions.map(({ name, parameters, result, body }) => {
         const type = result ? words.type(result) : 'void';
-        return framed(`${family.inline} ${type} ${name}`, parameters, lines(body, words), family).join('\n');
+        return framed(`${family.inline} ${type} ${name}`, parameters, printedLines(body, words), family).join('\n');
       }),
     ],
     parameters: [
@@ -142,15 +149,15 @@ export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): Sp
     ['rank', binary('%', int(family.group(0)), integer(blocks))],
     ['t', int(family.thread)],
   ];
-  const words = wordsOf(family);
+  const words = cWords(family);
   const text = [
-    ...lines(
+    ...printedLines(
       known.filter(([each]) => used.has(each)).map(([each, value]) => constant(each, 'int', value)),
       words,
     ),
     ...(family.sharedBytes && shared.length > 0 ? [family.sharedBytes] : []),
     ...shared,
-    ...lines(body, words),
+    ...printedLines(body, words),
   ];
   const head = `${family.head(threads, blocks, kernel.residentGroups)} ${entry}`;
   const source = [...helpers, ...framed(head, parameters, text, family)].join('\n');
@@ -166,7 +173,7 @@ export function framed(
 ): string[] {
   const declared = parameters.map(({ name, type }) => {
     if (typeof type === 'object' && 'to' in type) return `    ${pointer(type, family)}${name}`;
-    return `    const ${typeName(type, family)} ${name}`;
+    return `    const ${cTypeName(type, family)} ${name}`;
   });
   return [`${head}(`, declared.join(',\n'), ') {', ...indented(body), '}', ''];
 }
@@ -176,7 +183,7 @@ export function realName({ type, pair }: ValueType): string {
   return type === 'u32' ? 'unsigned int' : `${type === 'f32' ? 'float' : 'double'}${pair ? '2' : ''}`;
 }
 
-function typeName(type: Exclude<Type, Pointer>, { wide }: CFamily): string {
+function cTypeName(type: Exclude<Type, Pointer>, { wide }: CFamily): string {
   switch (type) {
     case 'int':
     case 'bool':
@@ -194,12 +201,12 @@ function typeName(type: Exclude<Type, Pointer>, { wide }: CFamily): string {
 
 /** Ends where the name begins. */
 function pointer({ to, written, unique, volatile }: Pointer, family: CFamily): string {
-  const type = to === 'byte' ? 'unsigned char' : typeName(to, family);
+  const type = to === 'byte' ? 'unsigned char' : cTypeName(to, family);
   const qualifiers = `${volatile ? 'volatile ' : ''}${written ? '' : 'const '}${family.global}`;
   return `${qualifiers}${type} *${unique ? `${family.restrict} ` : ''}`;
 }
 
-function targetOf({ reserved, clusters }: CFamily): Target {
+function dialectOf({ reserved, clusters }: CFamily): Dialect {
   const names = new Set([...RESERVED.trim().split(/\s+/), ...reserved]);
   return { wideIntegers: true, pointers: true, clusters, sines: true, reserved: names };
 }
@@ -220,9 +227,9 @@ export function exactFunctions(
     });
 }
 
-export function wordsOf(family: CFamily): Words {
+export function cWords(family: CFamily): Words {
   const type = (of: Type): string => {
-    return typeof of === 'object' && 'to' in of ? pointer(of, family) : typeName(of, family);
+    return typeof of === 'object' && 'to' in of ? pointer(of, family) : cTypeName(of, family);
   };
   return {
     type,

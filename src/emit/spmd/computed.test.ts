@@ -9,7 +9,7 @@ import { type Index, substitute, type Table, type Var, variable, variablesOf } f
 import type { RootRun } from '../../numeric/nearest-roots.ts';
 import { emitCuda } from '../cuda/index.ts';
 import { emitWgsl } from '../wgsl/index.ts';
-import { isSecond, loadsOf, pairOf } from './accesses.ts';
+import { isSecond, loadsOf, pairIndex } from './accesses.ts';
 import { ComputedTable } from './computed.ts';
 import { tablesBeside } from './memory.ts';
 
@@ -48,7 +48,7 @@ describe('computed tables', () => {
         const computed = new ComputedTable(table);
         const loads = phases.flatMap(loadsOf).filter(({ array, index }) => array === table && !isSecond(index));
         for (const { index } of loads) {
-          const { first, factor, by, q, most } = computed.at(pairOf(index));
+          const { first, factor, by, q, most } = computed.at(pairIndex(index));
           const at = new Map(
             [...variablesOf(index)].map((v) => [v, { constant: random.integer(0, v.count - 1), terms: [] }]),
           );

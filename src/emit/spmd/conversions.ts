@@ -30,23 +30,23 @@ export function conversionFunction(conversion: Conversion): FunctionTree {
     const { from, to: own } = single(conversion);
     return call(conversionName(from, own), part);
   };
-  const parts = from.pair ? partsOf(value, from).map(each) : [each(value)];
+  const parts = from.pair ? halvesOfWord(value, from).map(each) : [each(value)];
   return {
     name: conversionName(from, to),
     parameters: [{ name: 'value', type: from }],
     result: to,
-    body: [{ op: 'return', value: to.pair ? joined(parts as [Expression, Expression], to) : parts[0]! }],
+    body: [{ op: 'return', value: to.pair ? joinedParts(parts as [Expression, Expression], to) : parts[0]! }],
   };
 }
 
 /** Two halves lie in one word. */
-function partsOf(value: Expression, { type }: ValueType): Expression[] {
+function halvesOfWord(value: Expression, { type }: ValueType): Expression[] {
   if (type !== 'f16') return (['x', 'y'] as const).map((member) => ({ op: 'member', member, of: [value] }));
   const low = binary('&', value, integer(0xffff, 'unsigned'));
   return [low, binary('>>', value, integer(16))].map((part) => cast(HALF, part));
 }
 
-function joined([re, im]: readonly [Expression, Expression], { type }: ValueType): Expression {
+function joinedParts([re, im]: readonly [Expression, Expression], { type }: ValueType): Expression {
   if (type !== 'f16') return { op: 'pair', type: type as ElementType, of: [re, im] };
   const high = binary('<<', cast('unsigned', im), integer(16));
   return binary('|', cast('unsigned', re), high);

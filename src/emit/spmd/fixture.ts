@@ -198,7 +198,7 @@ export function lay(pick: Pick, { kernel, lengths }: Sample, kind: 'own' | 'one'
 }
 
 /** The memory of each binding, holding the globals, and what reads them back. */
-export function place(
+export function placeGlobals(
   kernel: Kernel,
   { arrangement, starts, sizes }: Lay,
   memory: Readonly<Record<string, AnyNumbers>>,

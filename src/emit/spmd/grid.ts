@@ -38,15 +38,15 @@ export function groupsOf({ dimensions: [x, y, z] }: Pick<Grid, 'dimensions'>): n
 /** As few groups too many as possible; one of three dimensions where it takes no more. */
 function fold(groups: number, most: number, behind: number): [x: number, y: number, z: number] {
   if (groups <= most) return [groups, 1, 1];
-  const [x, rest] = divide(groups, most);
+  const [x, rest] = splitCount(groups, most);
   if (rest <= behind) return [x, rest, 1];
-  const [y, z] = divide(rest, behind);
+  const [y, z] = splitCount(rest, behind);
   if (z <= behind) return [x, y, z];
   const layers = Math.ceil(groups / most);
   return [most, behind, Math.ceil(layers / behind)];
 }
 
-function divide(count: number, most: number): [inner: number, outer: number] {
+function splitCount(count: number, most: number): [inner: number, outer: number] {
   const least = Math.ceil(count / most);
   for (let outer = least; outer <= 2 * least; outer++) if (count % outer === 0) return [count / outer, outer];
   return [Math.ceil(count / least), least];

@@ -4,7 +4,7 @@
  */
 import type { ArrayRef, Index } from '../../ir/index.ts';
 import { halfOf } from './accesses.ts';
-import { apart, type Statement, visitExpressions } from './tree.ts';
+import { type Statement, splitStatements, visitExpressions } from './tree.ts';
 
 /** A phase: its items, whose results have names that stores use, and the barrier that follows it. */
 export interface PhaseStatements {
@@ -14,7 +14,7 @@ export interface PhaseStatements {
 }
 
 /** @param first what comes before the first store. */
-export function inHalves(parts: readonly PhaseStatements[], first: readonly Statement[]): Statement[] {
+export function exchangeByHalves(parts: readonly PhaseStatements[], first: readonly Statement[]): Statement[] {
   const result: Statement[] = [];
   let items = parts[0]!.items;
   parts.forEach(({ headline, exchange }, n) => {
@@ -24,14 +24,14 @@ export function inHalves(parts: readonly PhaseStatements[], first: readonly Stat
       result.push(...items);
       return;
     }
-    const [prepared, stores] = apart(items, (s) => s.op !== 'store');
+    const [prepared, stores] = splitStatements(items, (s) => s.op !== 'store');
     result.push(...prepared);
     items = next.items;
-    const halves = apart(stores, (s) => s.op === 'store' && isLower(s));
+    const halves = splitStatements(stores, (s) => s.op === 'store' && isLower(s));
     for (const [half, written] of halves.entries()) {
       // The half that was there before has been read by all.
       result.push(...(n === 0 && half === 0 ? first : exchange()), ...written, ...exchange());
-      const [read, rest] = apart(items, (s) => s.op === 'declare' && halvesIn([s]).has(half));
+      const [read, rest] = splitStatements(items, (s) => s.op === 'declare' && halvesIn([s]).has(half));
       result.push(...read);
       items = rest;
     }

@@ -12,7 +12,7 @@ import {
   tablesOf,
   variablesOf,
 } from '../../ir/index.ts';
-import type { Named, NameScope, Names } from './scope.ts';
+import type { NamedValue, NameScope, Names } from './scope.ts';
 import { binary, cast, chain, constant, type Expression, type IntegerType, integer, name } from './tree.ts';
 
 /** Integers of 32 bits end before these, with a sign and without one. */
@@ -67,7 +67,7 @@ export class Integers {
     return name(base.name);
   }
 
-  private operand(named: Named, wide: boolean): Expression {
+  private operand(named: NamedValue, wide: boolean): Expression {
     return wide && !named.wide ? cast('long', name(named.name)) : name(named.name);
   }
 
@@ -77,7 +77,7 @@ export class Integers {
     home: NameScope,
     wide: boolean,
     value: (home: NameScope) => Expression,
-  ): Named {
+  ): NamedValue {
     const whole = value(home);
     const fresh = this.names.fresh(prefix);
     home.statements.push(constant(fresh, typeOf(wide), whole));
@@ -105,7 +105,7 @@ export class Integers {
     return chain('-', [chain('+', added), ...taken]);
   }
 
-  private atom(atom: Atom, scope: NameScope): Named {
+  private atom(atom: Atom, scope: NameScope): NamedValue {
     if (atom.kind === 'var') return { name: scope.variable(atom), wide: false };
     const key = `atom${atom.id}`;
     if (atom.kind === 'lookup') return scope.find(key) ?? this.lookup(atom, key, scope);
@@ -125,7 +125,7 @@ export class Integers {
     });
   }
 
-  private lookup({ of, table }: Lookup, key: string, scope: NameScope): Named {
+  private lookup({ of, table }: Lookup, key: string, scope: NameScope): NamedValue {
     const wide = this.wideIntegers && table.below > SIGNED_END;
     return this.declare(key, 'l', scope, wide, (home) => {
       const entry = this.entry(table, this.address(of, home));

@@ -7,11 +7,11 @@
 import {
   elementOf,
   type Index,
-  joined,
   type Kernel,
   type Loop,
   type Phase,
   range,
+  slicedPhases,
   sub,
   type Var,
   variable,
@@ -19,14 +19,14 @@ import {
 import { forThreads } from '../lanes.ts';
 import { readBy, writtenBy } from './accesses.ts';
 import { type Grid, grid, groupsOf } from './grid.ts';
-import { inHalves } from './halves.ts';
+import { exchangeByHalves } from './halves.ts';
 import { type Share, type Slot, share } from './items.ts';
-import { holdsRoots, KernelArrays, type Target } from './memory.ts';
-import { placed } from './place.ts';
+import { type Dialect, holdsRoots, KernelArrays } from './memory.ts';
+import { placeStatements } from './place.ts';
 import type { SpmdOptions, SpmdProgram } from './program.ts';
 import { computedRoots } from './root.ts';
 import { NameScope, Names } from './scope.ts';
-import { apart, type Barrier, chain, type Statement } from './tree.ts';
+import { type Barrier, chain, type Statement, splitStatements } from './tree.ts';
 import { Item, PhaseValues } from './values.ts';
 
 export interface Lowered extends Pick<SpmdProgram, 'entry' | 'threads'> {
@@ -42,7 +42,7 @@ export interface Lowered extends Pick<SpmdProgram, 'entry' | 'threads'> {
  * @throws RangeError where the kernel cannot be said in the language: too many groups, indices that are too large, an
  * exchange that the language does not have.
  */
-export function lower(kernel: Kernel, options: SpmdOptions, target: Target): Lowered {
+export function lower(kernel: Kernel, options: SpmdOptions, target: Dialect): Lowered {
   return new SpmdLowering(forThreads(kernel), options, target).result();
 }
 
@@ -69,7 +69,7 @@ const NO_STATEMENTS: readonly Statement[] = [];
 
 class SpmdLowering {
   private readonly kernel: Kernel;
-  private readonly target: Target;
+  private readonly target: Dialect;
   private readonly threads: number;
   private readonly grid: Grid;
   private readonly blocks: number;
@@ -84,7 +84,7 @@ class SpmdLowering {
   /** The first phase whose writes to globals no barrier has ordered yet. */
   private ordered = 0;
 
-  constructor(kernel: Kernel, options: SpmdOptions, target: Target) {
+  constructor(kernel: Kernel, options: SpmdOptions, target: Dialect) {
     this.kernel = kernel;
     this.target = target;
     this.threads = options.threads ?? kernel.threads;
@@ -123,7 +123,7 @@ class SpmdLowering {
     const whole = [...begun, ...(halved ? this.halves() : this.phases())];
     const tree = this.computedRoots ? computedRoots(whole, kernel.tables) : whole;
     const { wideIntegers } = this.target;
-    const statements = placed(tree, this.known, { memory, names, wideIntegers });
+    const statements = placeStatements(tree, this.known, { memory, names, wideIntegers });
     return { memory, statements, entry: memory.name(kernel.name), threads, grid, blocks };
   }
 
@@ -146,7 +146,8 @@ class SpmdLowering {
 
   private halves(): Statement[] {
     const { phases } = this.kernel;
-    if (joined(phases).length < phases.length) throw new RangeError('slices go through whole arrays, not their halves');
+    if (slicedPhases(phases).length < phases.length)
+      throw new RangeError('slices go through whole arrays, not their halves');
     const scope = new NameScope();
     const parts = phases.map((phase, n) => {
       const values = new PhaseValues(phase);
@@ -158,12 +159,12 @@ class SpmdLowering {
       return { headline: this.headline(n), items, exchange: () => this.exchange(n) };
     });
     const reaches = phases[0]!.stores.some(({ block }) => block);
-    return inHalves(parts, this.startsOutside ? [this.begun] : reaches ? this.exchange(0) : NO_STATEMENTS);
+    return exchangeByHalves(parts, this.startsOutside ? [this.begun] : reaches ? this.exchange(0) : NO_STATEMENTS);
   }
 
   private phases(): Statement[] {
     let number = 0;
-    return joined(this.kernel.phases).flatMap((run) => {
+    return slicedPhases(this.kernel.phases).flatMap((run) => {
       const first = number;
       number += run.length;
       if (run.length > 1) return this.slices(run, first);
@@ -205,7 +206,7 @@ class SpmdLowering {
     }
     if (!phase.readsFirst) return this.oneByOne(values, slots, phase.repeatable);
     for (const slot of slots) this.item(values, slot, scope, true);
-    const [prepared, stores] = apart(scope.statements, (s) => s.op !== 'store');
+    const [prepared, stores] = splitStatements(scope.statements, (s) => s.op !== 'store');
     return [...prepared, ...this.between(phase), ...stores];
   }
 
@@ -231,7 +232,8 @@ class SpmdLowering {
       if (free(at) && this.surplus.length === 0) while (next < at + together && free(next)) next++;
       const from = scope.statements.length;
       for (const slot of slots.slice(at, next)) this.item(values, slot, scope);
-      if (next > at + 1) scope.statements.push(...apart(scope.statements.splice(from), (s) => s.op !== 'store').flat());
+      if (next > at + 1)
+        scope.statements.push(...splitStatements(scope.statements.splice(from), (s) => s.op !== 'store').flat());
       at = next;
     }
     return scope.statements;

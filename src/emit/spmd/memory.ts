@@ -93,7 +93,7 @@ type NamedArray =
 export type ArrayOptions = Pick<SpmdOptions, 'arrangement' | 'computedRoots' | 'streamed'>;
 
 /** What has to be known of a language before anything is said in it. */
-export interface Target {
+export interface Dialect {
   /** Whether there are integers of 64 bits. Without them, indices are unsigned and end at 2³² − 1. */
   readonly wideIntegers: boolean;
   /** Whether a name may point into the middle of a binding. */
@@ -125,12 +125,12 @@ export class KernelArrays {
   private readonly values = new Map<ArrayRef, ValueType>();
   private readonly read: ReadonlySet<ArrayRef>;
   private readonly written: ReadonlySet<ArrayRef>;
-  private readonly target: Target;
+  private readonly target: Dialect;
   private readonly streamed: SpmdOptions['streamed'];
   private readonly taken: Set<string>;
 
   /** @throws RangeError for an arrangement that is not one of this kernel's globals. */
-  constructor(kernel: Kernel, target: Target, { arrangement, computedRoots = false, streamed }: ArrayOptions) {
+  constructor(kernel: Kernel, target: Dialect, { arrangement, computedRoots = false, streamed }: ArrayOptions) {
     this.precision = elementOf(kernel.precision);
     this.target = target;
     this.streamed = streamed;
@@ -138,7 +138,7 @@ export class KernelArrays {
     this.read = readBy(kernel.phases);
     this.written = writtenBy(kernel.phases);
     const { globals, tables, shared } = kernel;
-    const pieces = piecesOf(kernel, arrangement);
+    const pieces = globalPieces(kernel, arrangement);
     const count = arrangement?.bindings ?? globals.length;
     const users = Array.from({ length: count }, (_, b) =>
       globals.filter((_, n) => pieces[n]!.some(({ binding }) => binding === b)),
@@ -253,7 +253,7 @@ export class KernelArrays {
       place.kind === 'plain'
         ? this.element(array, name(place.name), where)
         : call(`load_${place.array.name}`, ...this.passed(place.array), where);
-    return converted(read, this.valueType(array), this.computedType(array));
+    return convertedTo(read, this.valueType(array), this.computedType(array));
   }
 
   /** What a table of integers holds. */
@@ -269,7 +269,7 @@ export class KernelArrays {
     address: (at: Index) => Expression,
   ): Statement {
     const place = this.places.get(array)!;
-    const value = converted(computed, this.computedType(array), this.valueType(array));
+    const value = convertedTo(computed, this.computedType(array), this.valueType(array));
     const where = this.where(array, at, address);
     if (place.kind === 'pieces') {
       return { op: 'call', value: call(`store_${place.array.name}`, ...this.passed(place.array), where, value) };
@@ -329,12 +329,12 @@ function valueName({ type, pair }: ValueType): string {
   return `${{ f16: 'half', f32: 'float', f64: 'double', u32: 'uint', dd: 'dd' }[type]}${pair ? '2' : ''}`;
 }
 
-function converted(value: Expression, from: ValueType, to: ValueType): Expression {
+function convertedTo(value: Expression, from: ValueType, to: ValueType): Expression {
   return from.type === to.type ? value : call(conversionName(from, to), value);
 }
 
 /** The pieces of each global, checked. */
-function piecesOf({ globals }: Kernel, arrangement: Arrangement | undefined): readonly (readonly Piece[])[] {
+function globalPieces({ globals }: Kernel, arrangement: Arrangement | undefined): readonly (readonly Piece[])[] {
   if (!arrangement) return globals.map((_, binding) => [{ binding }]);
   const { bindings } = arrangement;
   if (arrangement.globals.length !== globals.length) {
@@ -404,7 +404,7 @@ export function tablesBeside(kernel: Kernel): Table[] {
 }
 
 /** Functions that find the piece which holds a value. @param integer the type of an index. */
-export function pieceFunctions(array: PiecedArray, { pointers }: Target, integerType: IntegerType): FunctionTree[] {
+export function pieceFunctions(array: PiecedArray, { pointers }: Dialect, integerType: IntegerType): FunctionTree[] {
   const at = name('at');
   const bindings = pointers
     ? array.pieces.map(({ binding }): Parameter => ({ name: binding.name, type: pointerTo(binding, false) }))

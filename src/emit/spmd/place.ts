@@ -6,7 +6,7 @@ import { NameScope, type Names } from './scope.ts';
 import { type Expression, type Statement, withOperands } from './tree.ts';
 
 /** @param names of the variables that all statements know. */
-export function placed(
+export function placeStatements(
   statements: readonly Statement[],
   names: readonly (readonly [Var, string])[],
   tools: { readonly memory: KernelArrays; readonly names: Names; readonly wideIntegers: boolean },

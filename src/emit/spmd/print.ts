@@ -1,6 +1,6 @@
 /** Trees as text, in the words of a language. */
 import type { ElementType } from '../../ir/index.ts';
-import type { Barrier, BinaryWord, Element, Expression, IntegerType, MathName, Statement, Type } from './tree.ts';
+import type { ArrayElement, Barrier, BinaryWord, Expression, IntegerType, MathName, Statement, Type } from './tree.ts';
 
 /** The words in which the languages differ. */
 export interface Words {
@@ -18,8 +18,8 @@ export interface Words {
   /** @throws RangeError where the language has none like it. */
   barrier(barrier: Barrier): string;
   /** How an element is read and written, where not as an array's. */
-  read?(element: Element, array: string, at: string): string | undefined;
-  write?(element: Element, array: string, at: string, value: string): string | undefined;
+  read?(element: ArrayElement, array: string, at: string): string | undefined;
+  write?(element: ArrayElement, array: string, at: string, value: string): string | undefined;
 }
 
 /** Operations that are not to become part of others, where a language has them as functions that are written for it. */
@@ -107,7 +107,7 @@ export function expression(e: Expression, words: Words): string {
 }
 
 /** One line for each statement, and more for what has a body. */
-export function lines(statements: readonly Statement[], words: Words): string[] {
+export function printedLines(statements: readonly Statement[], words: Words): string[] {
   return statements.flatMap((s) => statement(s, words));
 }
 
@@ -115,7 +115,11 @@ type If = Extract<Statement, { op: 'if' }>;
 
 function statement(s: Statement, words: Words): string[] {
   const text = (e: Expression) => expression(e, words);
-  const block = (head: string, body: readonly Statement[]) => [`${head} {`, ...indented(lines(body, words)), '}'];
+  const block = (head: string, body: readonly Statement[]) => [
+    `${head} {`,
+    ...indented(printedLines(body, words)),
+    '}',
+  ];
   switch (s.op) {
     case 'declare':
       return [words.declare(s.name, s.type, s.constant, s.value && text(s.value))];
@@ -128,7 +132,7 @@ function statement(s: Statement, words: Words): string[] {
     case 'if': {
       const branches = branchesOf(s).flatMap(({ condition, body }, n) => [
         `${n > 0 ? '} else ' : ''}${condition ? `if (${text(condition)}) ` : ''}{`,
-        ...indented(lines(body, words)),
+        ...indented(printedLines(body, words)),
       ]);
       return [...branches, '}'];
     }

@@ -50,18 +50,18 @@ function rootCall(table: ComputedTable, at: Index, type: ElementType): Expressio
     const index: Expression = { op: 'index', value };
     return wide ? cast('long', index) : index;
   };
-  const product = isZero(factor) || isZero(by) ? [] : [binary('*', operand(factor), operand(by))];
-  const terms = isZero(first) && product.length > 0 ? product : [operand(first), ...product];
-  const parts = halves(q, type).map((value): Expression => ({ op: 'real', value, type }));
+  const product = isZeroIndex(factor) || isZeroIndex(by) ? [] : [binary('*', operand(factor), operand(by))];
+  const terms = isZeroIndex(first) && product.length > 0 ? product : [operand(first), ...product];
+  const parts = highAndLow(q, type).map((value): Expression => ({ op: 'real', value, type }));
   return call(wide ? WIDE_ROOT : ROOT, chain('+', terms), integer(q, 'unsigned'), ...parts);
 }
 
-function isZero({ constant, terms }: Index): boolean {
+function isZeroIndex({ constant, terms }: Index): boolean {
   return constant === 0 && terms.length === 0;
 }
 
 /** 1/(2q) as a sum of two numbers of a type. */
-function halves(q: number, type: ElementType): [high: number, low: number] {
+function highAndLow(q: number, type: ElementType): [high: number, low: number] {
   const whole = 1 / (2 * q);
   if (type === 'f32') return [Math.fround(whole), Math.fround(whole - Math.fround(whole))];
   const product = whole * (2 * q);

@@ -6,7 +6,7 @@ import type { Var } from '../../ir/index.ts';
 import type { Statement } from './tree.ts';
 
 /** An integer or value that has a name. */
-export interface Named {
+export interface NamedValue {
   readonly name: string;
   readonly wide: boolean;
 }
@@ -25,7 +25,7 @@ export class Names {
 export class NameScope {
   readonly statements: Statement[] = [];
   private readonly parent: NameScope | undefined;
-  private readonly known = new Map<string, Named>();
+  private readonly known = new Map<string, NamedValue>();
   private readonly variables = new Map<Var, string>();
 
   constructor(parent?: NameScope) {
@@ -43,11 +43,11 @@ export class NameScope {
     return name;
   }
 
-  find(key: string): Named | undefined {
+  find(key: string): NamedValue | undefined {
     return this.known.get(key) ?? this.parent?.find(key);
   }
 
-  remember(key: string, named: Named): Named {
+  remember(key: string, named: NamedValue): NamedValue {
     this.known.set(key, named);
     return named;
   }

@@ -1,9 +1,8 @@
 /** What passes over trees leave, and what printers make of them. */
 import { describe, expect, it } from 'vitest';
 import { randomFor } from '../../../test/support/random.ts';
-import { lines, type Words, width } from './print.ts';
+import { printedLines, type Words, width } from './print.ts';
 import {
-  apart,
   binary,
   type Expression,
   integer,
@@ -11,6 +10,7 @@ import {
   name,
   namesIn,
   type Statement,
+  splitStatements,
   unary,
   type ValueType,
 } from './tree.ts';
@@ -32,7 +32,7 @@ const WORDS: Words = {
   barrier: () => '',
 };
 
-const text = (statements: readonly Statement[]) => lines(statements, WORDS).join('\n');
+const text = (statements: readonly Statement[]) => printedLines(statements, WORDS).join('\n');
 const declare = (own: string, value: Expression): Statement => {
   return { op: 'declare', name: own, type: REAL, constant: true, value };
 };
@@ -88,20 +88,23 @@ describe('statements taken apart', () => {
 
   it('stand in two parts, each in its order', () => {
     const all = [declare('a', integer(1)), store(name('a')), declare('b', integer(2)), store(name('b'))];
-    const [first, second] = apart(all, (s) => !isStore(s));
+    const [first, second] = splitStatements(all, (s) => !isStore(s));
     expect(text(first)).toBe('const a = 1;\nconst b = 2;');
     expect(text(second)).toBe('out = a;\nout = b;');
   });
 
   it('have what both parts need in a variable, where they stand under a condition', () => {
     const body = [declare('a', integer(1)), declare('b', binary('+', name('a'), integer(1))), store(name('b'))];
-    const [first, second] = apart([{ op: 'if', condition: name('some'), body }], (s) => !isStore(s));
+    const [first, second] = splitStatements([{ op: 'if', condition: name('some'), body }], (s) => !isStore(s));
     expect(text(first)).toBe('let b = 0.0;\nif (some) {\n  const a = 1;\n  b = a + 1;\n}');
     expect(text(second)).toBe('if (some) {\n  out = b;\n}');
   });
 
   it('leave no condition behind that nothing stands under', () => {
-    const [first, second] = apart([{ op: 'if', condition: name('some'), body: [store(integer(1))] }], isStore);
+    const [first, second] = splitStatements(
+      [{ op: 'if', condition: name('some'), body: [store(integer(1))] }],
+      isStore,
+    );
     expect([first.length, second.length]).toEqual([1, 0]);
   });
 });

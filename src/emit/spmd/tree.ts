@@ -61,7 +61,7 @@ export type Expression =
   | { readonly op: 'select'; readonly of: readonly Expression[] }
   | { readonly op: 'pair'; readonly type: ElementType; readonly of: readonly Expression[] }
   | { readonly op: 'member'; readonly member: 'x' | 'y' | 'z' | 'w'; readonly of: readonly Expression[] }
-  | Element
+  | ArrayElement
   /** An integer that memory is accessed at. */
   | { readonly op: 'index'; readonly value: Index }
   /** Whether an integer is greater than zero. */
@@ -70,7 +70,7 @@ export type Expression =
   | { readonly op: 'load'; readonly array: ArrayRef; readonly at: Index };
 
 /** An array and the number of a value in it. */
-export interface Element {
+export interface ArrayElement {
   readonly op: 'element';
   /** Of arrays of the kernel: languages may have words of their own for access to them. */
   readonly space?: ArrayRef['space'];
@@ -160,7 +160,7 @@ export const binary = (word: BinaryWord, ...of: [Expression, Expression]): Expre
 export const unary = (word: '-' | '&' | '*', of: Expression): Expression => ({ op: 'unary', word, of: [of] });
 export const call = (text: string, ...of: Expression[]): Expression => ({ op: 'call', name: text, of });
 export const cast = (to: Type, of: Expression): Expression => ({ op: 'cast', to, of: [of] });
-export const element = (array: Expression, at: Expression, type: Element['type']): Element => {
+export const element = (array: Expression, at: Expression, type: ArrayElement['type']): ArrayElement => {
   return { op: 'element', type, of: [array, at] };
 };
 export const constant = (text: string, type: Type, value: Expression): Statement => {
@@ -232,7 +232,7 @@ export function namesIn(statements: readonly Statement[]): Set<string> {
  * Statements in two parts, one to be run after the other: those that are `early`, wherever they stand, and the rest. Where
  * both stand under one condition, it is asked twice, and what the first part declares for the second gets a variable before it.
  */
-export function apart(
+export function splitStatements(
   statements: readonly Statement[],
   early: (statement: Statement) => boolean,
 ): [first: readonly Statement[], second: readonly Statement[]] {
@@ -243,7 +243,7 @@ export function apart(
       (early(s) ? first : second).push(s);
       continue;
     }
-    const [one, other] = apart(s.body, early);
+    const [one, other] = splitStatements(s.body, early);
     const used = namesIn(other);
     const body = one.map((inner): Statement => {
       if (inner.op !== 'declare' || !inner.value || !used.has(inner.name)) return inner;

@@ -19,7 +19,7 @@ import {
   variablesOf,
 } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
-import { isSecond, otherHalf, pairOf, place } from './accesses.ts';
+import { accessKey, isSecond, otherHalf, pairIndex } from './accesses.ts';
 import type { Slot } from './items.ts';
 import type { KernelArrays } from './memory.ts';
 import { width } from './print.ts';
@@ -146,15 +146,15 @@ export class Item {
         continue;
       }
       // The halves of a pair stand anywhere among the stores: written when both are there.
-      const mate = pending.get(place({ ...store, index: otherHalf(store.index) }));
+      const mate = pending.get(accessKey({ ...store, index: otherHalf(store.index) }));
       if (!mate) {
-        pending.set(place(store), store);
+        pending.set(accessKey(store), store);
         continue;
       }
       const parts = isSecond(index) ? [mate.value, store.value] : [store.value, mate.value];
       const of = parts.map((part) => this.expression(part));
-      const value = wholeOf(of[0]!, of[1]!) ?? ({ op: 'pair', type: this.type, of } as const);
-      under(guard, { ...target, at: pairOf(index), value }, scope);
+      const value = unchangedPair(of[0]!, of[1]!) ?? ({ op: 'pair', type: this.type, of } as const);
+      under(guard, { ...target, at: pairIndex(index), value }, scope);
     }
   }
 
@@ -190,9 +190,9 @@ export class Item {
     if (!guard) return this.named('x', zero({ type: this.type, pair: false }), frame);
     const type = this.memory.computedType(array);
     const index = this.at.of(node.index);
-    const where = type.pair ? pairOf(index) : index;
+    const where = type.pair ? pairIndex(index) : index;
     const table = array.space === 'table';
-    const key = place({ array, index: where, guard });
+    const key = accessKey({ array, index: where, guard });
     let found = table ? scope.find(key)?.name : read.get(key);
     if (found === undefined) {
       found = this.names.fresh(type.pair ? 'z' : 'x');
@@ -288,7 +288,7 @@ function under(guard: Guard, statement: Statement, { statements }: NameScope): v
 }
 
 /** A pair that goes out as it was read. */
-function wholeOf(re: Expression, im: Expression): Expression | undefined {
+function unchangedPair(re: Expression, im: Expression): Expression | undefined {
   if (re.op !== 'member' || im.op !== 'member' || re.member !== 'x' || im.member !== 'y') return undefined;
   const [a, b] = [re.of[0]!, im.of[0]!];
   return a.op === 'name' && b.op === 'name' && a.name === b.name ? a : undefined;

@@ -56,7 +56,7 @@ export interface BodyAccesses {
  * @param nodes all that the statements of the body compute, operands first.
  * @returns undefined where the repetitions of the body do not walk through memory at a fixed step, or under other guards.
  */
-export function accessesOf(
+export function bodyAccesses(
   body: Body,
   nodes: readonly Real[],
   statements: readonly Store[],
@@ -88,7 +88,7 @@ export interface Base {
 }
 
 /** All that the accesses of a body start from, each once. */
-export function basesOf({ loads, stores }: BodyAccesses): Base[] {
+export function accessBases({ loads, stores }: BodyAccesses): Base[] {
   const found = new Map<string, Base>();
   const visit = ({ access }: AccessGroup<unknown>): void => {
     const { array } = access;
@@ -148,11 +148,11 @@ function walkAlong(at: Index, v: Var, within?: Var): { step: number | undefined;
     from = released(within ? released(at, within) : at, v);
     step = coefficient(from, v);
   }
-  return { step, from: step ? without(from, v) : from };
+  return { step, from: step ? withoutVariable(from, v) : from };
 }
 
 /** An index in which a variable is 0. */
-function without({ constant, terms }: Index, v: Var): Index {
+function withoutVariable({ constant, terms }: Index, v: Var): Index {
   return { constant, terms: terms.filter(({ atom }) => atom !== v) };
 }
 

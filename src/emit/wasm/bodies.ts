@@ -2,7 +2,7 @@
  * Bodies, ready to be written: their statements, how these reach memory, and what is used how often.
  */
 import { indexKey, type LoadNode, operandsOf, type Phase, type Real, reachable } from '../../ir/index.ts';
-import { accessesOf, type Base, type BodyAccesses, basesOf } from './accesses.ts';
+import { accessBases, type Base, type BodyAccesses, bodyAccesses } from './accesses.ts';
 import { arithmeticOf, type Evaluation, sumsFirst, type VectorArithmetic } from './multiply-adds.ts';
 import { type Body, type Statements, statementsOf, unrolled } from './schedule.ts';
 
@@ -28,7 +28,7 @@ function prepare(body: Body, phase: Phase, lanes: number, vectors: VectorArithme
   const statements = statementsOf(body, phase);
   const { stores, steps: held } = fused && !separateAdders ? sumsFirst(statements) : statements;
   const nodes = reachable(stores.map((store) => store.value));
-  const accesses = accessesOf(body, nodes, stores, lanes);
+  const accesses = bodyAccesses(body, nodes, stores, lanes);
   if (!accesses) return undefined;
   const repetitions = body.repeat?.count ?? 1;
   const steady = repetitions > 1 ? steadyValues(nodes, accesses) : new Set<Real>();
@@ -38,7 +38,7 @@ function prepare(body: Body, phase: Phase, lanes: number, vectors: VectorArithme
   // Values that folding has made superfluous are nobody's, nor are products that sums take in. (What those scale need not be
   // held: measured, 3 to 10 % slower with radix 7, 11 and 13.)
   const steps = held.map((step) => step.filter((value) => live.has(value) && !taken.has(value)));
-  return { accesses, bases: basesOf(accesses), repetitions, steady, steps, ...arithmetic };
+  return { accesses, bases: accessBases(accesses), repetitions, steady, steps, ...arithmetic };
 }
 
 /** Equal for loads that give every lane the same, in whichever body. */

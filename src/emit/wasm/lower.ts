@@ -9,9 +9,9 @@ import {
   bytesOf,
   elementOf,
   type Index,
-  joined,
   type Kernel,
   type Phase,
+  slicedPhases,
   type Var,
   variable,
 } from '../../ir/index.ts';
@@ -119,8 +119,8 @@ class WasmLowering {
     asm.set(group);
     asm.loop();
     const around = { level: 0, counter: group };
-    const reverse = joined(kernel.reverse ?? kernel.phases);
-    joined(kernel.phases).forEach((phases, n) => {
+    const reverse = slicedPhases(kernel.reverse ?? kernel.phases);
+    slicedPhases(kernel.phases).forEach((phases, n) => {
       if (phases.length === 1) this.either(phases[0]!, reverse[n]![0]!, around);
       else this.slices(phases, reverse[n]!);
     });

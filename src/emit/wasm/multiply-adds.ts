@@ -41,7 +41,7 @@ export interface VectorArithmetic {
 export function sumsFirst({ stores, steps }: Statements): Statements {
   const nodes = reachable(stores.map((store) => store.value));
   const users = usersOf(nodes, stores);
-  const pairs = pairsOf(steps.flat(), users);
+  const pairs = twiddledPairs(steps.flat(), users);
   if (pairs.length === 0) return { stores, steps };
   const byResult = new Map<Real, TwiddledPair>();
   const byTwiddled = new Map<Real, TwiddledPair>();
@@ -100,7 +100,7 @@ function usersOf(nodes: readonly Real[], stores: readonly Store[]): Users {
   return users;
 }
 
-function pairsOf(held: readonly Real[], users: Users): TwiddledPair[] {
+function twiddledPairs(held: readonly Real[], users: Users): TwiddledPair[] {
   const pairs: TwiddledPair[] = [];
   const taken = new Set<Real>();
   // Constants rotate values inside a butterfly: there is no step to gain.

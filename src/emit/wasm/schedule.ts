@@ -136,7 +136,7 @@ class Scheduler {
         ),
       );
     }
-    if (this.short && !innermost) return range(v.count).flatMap((n) => bind(index(n)));
+    if (this.short && !innermost) return indicesBelow(v.count).flatMap((n) => bind(index(n)));
     return loopOver(v.name, v.count, this.unrolling(loop, v.count, innermost), bind, innermost && !loop.unroll);
   }
 
@@ -194,7 +194,9 @@ class Scheduler {
     const { variable: v, unroll = 1 } = loop;
     if (unroll === 1) return runLoop(v, index(limit), bind);
     return [
-      ...runLoop(v, div(limit, unroll), (value) => merge(range(unroll).map((u) => bind(add(scale(value, unroll), u))))),
+      ...runLoop(v, div(limit, unroll), (value) =>
+        merge(indicesBelow(unroll).map((u) => bind(add(scale(value, unroll), u)))),
+      ),
       ...this.rest(v, limit, unroll, bind),
     ];
   }
@@ -230,7 +232,7 @@ function runLoop(like: Var, trips: Index, bind: Bind): Node[] {
 function loopOver(name: string, trips: number, unroll: number, bind: Bind, repeats = false): Node[] {
   const whole = Math.floor(trips / unroll);
   const block = (value: Index) => {
-    if (!repeats || unroll === 1) return merge(range(unroll).map((u) => bind(add(scale(value, unroll), u))));
+    if (!repeats || unroll === 1) return merge(indicesBelow(unroll).map((u) => bind(add(scale(value, unroll), u))));
     const copy = variable(`${name}Copy`, unroll);
     return bind(add(scale(value, unroll), copy)).map((node) =>
       node.kind === 'body' ? { ...node, repeat: copy } : node,
@@ -263,7 +265,7 @@ function mergeNodes(nodes: readonly Node[]): Node[] {
       const by = new Map<Var, Index>();
       if (body.lane && lane && body.lane !== lane) by.set(body.lane, index(lane));
       if (body.repeat && repeat && body.repeat !== repeat) by.set(body.repeat, index(repeat));
-      return by.size > 0 ? renamed(body.copies, by) : body.copies;
+      return by.size > 0 ? renamedCopies(body.copies, by) : body.copies;
     });
     return [{ kind: 'body', lane, copies, repeat }];
   }
@@ -279,13 +281,13 @@ function mergeNodes(nodes: readonly Node[]): Node[] {
 }
 
 function rename(node: Node, by: ReadonlyMap<Var, Index>): Node {
-  if (node.kind === 'body') return { ...node, copies: renamed(node.copies, by) };
+  if (node.kind === 'body') return { ...node, copies: renamedCopies(node.copies, by) };
   const children = node.children.map((child) => rename(child, by));
   if (node.kind === 'clip') return { ...node, value: substitute(node.value, by), children };
   return { ...node, trips: typeof node.trips === 'number' ? node.trips : substitute(node.trips, by), children };
 }
 
-function renamed(copies: Body['copies'], by: ReadonlyMap<Var, Index>): ReadonlyMap<Var, Index>[] {
+function renamedCopies(copies: Body['copies'], by: ReadonlyMap<Var, Index>): ReadonlyMap<Var, Index>[] {
   const replaced = new Substitution(by);
   return copies.map((known) => new Map([...known].map(([v, value]) => [v, replaced.of(value)])));
 }
@@ -294,7 +296,7 @@ function renamed(copies: Body['copies'], by: ReadonlyMap<Var, Index>): ReadonlyM
 export function unrolled(body: Body): Body {
   const { repeat } = body;
   if (!repeat) return body;
-  const copies = range(repeat.count).flatMap((u) => renamed(body.copies, new Map([[repeat, index(u)]])));
+  const copies = indicesBelow(repeat.count).flatMap((u) => renamedCopies(body.copies, new Map([[repeat, index(u)]])));
   return { ...body, copies, repeat: undefined };
 }
 
@@ -327,6 +329,6 @@ export function statementsOf(body: Body, phase: Phase): Statements {
   return { stores, steps };
 }
 
-function range(count: number): number[] {
+function indicesBelow(count: number): number[] {
   return Array.from({ length: count }, (_, i) => i);
 }

@@ -35,7 +35,7 @@ const STEP = [
 ];
 
 /** The functions for exact operations that are used, and the step. @param kept something calls the step by itself. */
-export function exactFunctions(used: ReadonlySet<MathName>, kept: boolean): string[] {
+export function exactWgslFunctions(used: ReadonlySet<MathName>, kept: boolean): string[] {
   const signs = Object.entries(EXACT).filter(([own]) => used.has(own as MathName));
   if (signs.length === 0 && !kept) return [];
   return [

@@ -3,10 +3,10 @@
  * sure to come through its own conversions (WGSL §15.7.2).
  */
 import { type Conversion, conversionName } from '../spmd/memory.ts';
-import type { Element, ValueType } from '../spmd/tree.ts';
+import type { ArrayElement, ValueType } from '../spmd/tree.ts';
 
 /** A half that shares its word with another one, which another thread may write. */
-export function isLoneHalf(type: Element['type'] | ValueType): boolean {
+export function isLoneHalf(type: ArrayElement['type'] | ValueType): boolean {
   return typeof type === 'object' && type.type === 'f16' && !type.pair;
 }
 
@@ -23,19 +23,19 @@ export function writeHalf(array: string, at: string, value: string): string {
 }
 
 /** What a word of memory that holds several types stands for; singles are in words of their own, and so are pairs of halves. */
-export function readMixed({ type, written = false }: Element, array: string, at: string): string {
+export function readMixed({ type, written = false }: ArrayElement, array: string, at: string): string {
   if (isLoneHalf(type)) return readHalf(array, at, written);
   const word = written ? `atomicLoad(&${array}[${at}])` : `${array}[${at}]`;
-  return isSingle(type) ? `bitcast<f32>(${word})` : word;
+  return isSingleElement(type) ? `bitcast<f32>(${word})` : word;
 }
 
 /** Such words are atomic where anything writes to them: lone halves may be among them. */
-export function writeMixed({ type }: Element, array: string, at: string, value: string): string {
+export function writeMixed({ type }: ArrayElement, array: string, at: string, value: string): string {
   if (isLoneHalf(type)) return writeHalf(array, at, value);
-  return `atomicStore(&${array}[${at}], ${isSingle(type) ? `bitcast<u32>(${value})` : value});`;
+  return `atomicStore(&${array}[${at}], ${isSingleElement(type) ? `bitcast<u32>(${value})` : value});`;
 }
 
-function isSingle(type: Element['type']): boolean {
+function isSingleElement(type: ArrayElement['type']): boolean {
   return typeof type === 'object' && type.type === 'f32';
 }
 
@@ -68,7 +68,7 @@ const PAIRS = {
 };
 
 /** The functions that a kernel converts with. */
-export function halfFunctions(conversions: readonly Conversion[]): string[] {
+export function halfWgslFunctions(conversions: readonly Conversion[]): string[] {
   const singles = new Set(conversions.map(({ from }) => (from.type === 'f16' ? FROM_HALF : TO_HALF)));
   const names = conversions.filter(({ from }) => from.pair).map(({ from, to }) => conversionName(from, to));
   return [...singles, ...names.map((name) => PAIRS[name as keyof typeof PAIRS])];

@@ -1,8 +1,8 @@
 /** Kernels as WGSL. */
 import type { Kernel } from '../../ir/index.ts';
 import { launchOf, lower } from '../spmd/lower.ts';
-import { pieceFunctions, type Target } from '../spmd/memory.ts';
-import { exactName, indented, lines, type Words } from '../spmd/print.ts';
+import { type Dialect, pieceFunctions } from '../spmd/memory.ts';
+import { exactName, indented, printedLines, type Words } from '../spmd/print.ts';
 import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
 import {
   binary,
@@ -17,8 +17,8 @@ import {
   type Type,
   type ValueType,
 } from '../spmd/tree.ts';
-import { asOperators, exactFunctions, NOTHING } from './exact.ts';
-import { halfFunctions, isLoneHalf, readHalf, readMixed, writeHalf, writeMixed } from './halves.ts';
+import { asOperators, exactWgslFunctions, NOTHING } from './exact.ts';
+import { halfWgslFunctions, isLoneHalf, readHalf, readMixed, writeHalf, writeMixed } from './halves.ts';
 
 /** What every WebGPU device allows in one dimension. */
 const MAX_GROUPS = 65535;
@@ -54,7 +54,7 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
     const start = uniform(number);
     return constant(`${name}_start`, 'unsigned', pair ? binary('>>', start, integer(1)) : start);
   });
-  const exact = exactFunctions(mathIn(statements), kept);
+  const exact = exactWgslFunctions(mathIn(statements), kept);
   const body = [constant('group', 'unsigned', chain('+', numbers)), ...starts, ...statements];
   const source = [
     ...bindings.map((array, n) => {
@@ -68,21 +68,21 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
       const length = isLoneHalf(array) ? Math.ceil(array.length / 2) : array.length;
       return `var<workgroup> ${array.name}: array<${elementName(array, true)}, ${length}>;`;
     }),
-    ...halfFunctions(memory.conversions),
+    ...halfWgslFunctions(memory.conversions),
     ...exact,
     ...pieced.flatMap((array) => pieceFunctions(array, TARGET, 'unsigned')).flatMap(functionText),
     '',
     `@compute @workgroup_size(${threads})`,
     `fn ${entry}(@builtin(workgroup_id) block: vec3<u32>, @builtin(local_invocation_index) t: u32) {`,
     ...(exact.length > 0 ? [`  ${NOTHING}`] : []),
-    ...indented(lines(body, WORDS)),
+    ...indented(printedLines(body, WORDS)),
     '}',
     '',
   ].join('\n');
   return { language: 'wgsl', source, ...launchOf(lowered) };
 }
 
-function typeName(type: Type): string {
+function wgslTypeName(type: Type): string {
   if (typeof type !== 'object') return type === 'bool' ? type : 'u32';
   if ('to' in type || type.type === 'f16' || type.type === 'u32') return 'u32';
   return type.pair ? 'vec2<f32>' : 'f32';
@@ -90,7 +90,7 @@ function typeName(type: Type): string {
 
 /** In memory. Words in which threads write one half each are atomic. */
 function elementName(type: ValueType & { readonly mixed?: boolean }, written: boolean): string {
-  return written && (type.mixed || isLoneHalf(type)) ? 'atomic<u32>' : typeName(type);
+  return written && (type.mixed || isLoneHalf(type)) ? 'atomic<u32>' : wgslTypeName(type);
 }
 
 /** A number that is given at launch. */
@@ -102,9 +102,9 @@ function uniform(number: number): Expression {
 const COMPONENTS = ['x', 'y', 'z', 'w'] as const;
 
 function functionText({ name, parameters, result, body }: FunctionTree): string[] {
-  const declared = parameters.map((parameter) => `${parameter.name}: ${typeName(parameter.type)}`);
-  const type = result ? ` -> ${typeName(result)}` : '';
-  return [`fn ${name}(${declared.join(', ')})${type} {`, ...indented(lines(body, WORDS)), '}'];
+  const declared = parameters.map((parameter) => `${parameter.name}: ${wgslTypeName(parameter.type)}`);
+  const type = result ? ` -> ${wgslTypeName(result)}` : '';
+  return [`fn ${name}(${declared.join(', ')})${type} {`, ...indented(printedLines(body, WORDS)), '}'];
 }
 
 const RESERVED = `
@@ -116,7 +116,7 @@ const RESERVED = `
   storage struct super switch t target template this true try type typedef u32 uniform union unless using var vec
   vec2 virtual where while with workgroup writeonly yield`;
 
-const TARGET: Target = {
+const TARGET: Dialect = {
   wideIntegers: false,
   pointers: false,
   clusters: false,
@@ -125,15 +125,15 @@ const TARGET: Target = {
 };
 
 const WORDS: Words = {
-  type: typeName,
+  type: wgslTypeName,
   integer: (value) => `${value}u`,
-  cast: (to, operand) => `${typeName(to)}(${operand})`,
+  cast: (to, operand) => `${wgslTypeName(to)}(${operand})`,
   pair: (re, im) => `vec2<f32>(${re}, ${im})`,
   select: (condition, then, otherwise) => `select(${otherwise}, ${then}, ${condition})`,
   declare(own, type, isConstant, value) {
     return isConstant
       ? `let ${own} = ${value};`
-      : `var ${own}: ${typeName(type)}${value === undefined ? '' : ` = ${value}`};`;
+      : `var ${own}: ${wgslTypeName(type)}${value === undefined ? '' : ` = ${value}`};`;
   },
   math(own) {
     if (own === 'fma') throw new RangeError('WGSL has no product and sum that are surely rounded once');

@@ -13,7 +13,7 @@ import { Expressions, type Kernel, type Phase, scale, variable } from '../../ir/
 import { buildKernel } from '../../kernels/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { normalizeProblem } from '../../problem/index.ts';
-import { type Lay, lay, place, type Sample, sampleKernel } from '../spmd/fixture.ts';
+import { type Lay, lay, placeGlobals, type Sample, sampleKernel } from '../spmd/fixture.ts';
 import type { Arrangement, SpmdOptions } from '../spmd/program.ts';
 import { emitWgsl } from './index.ts';
 
@@ -75,7 +75,7 @@ async function expectSame(sample: Sample, spread: SpmdOptions = {}, laid?: Lay):
   const { kernel } = sample;
   const where = laid ?? lay(random.integer, sample, 'own', false);
   const memory = memoryFor(sample);
-  const { bindings, collect } = place(kernel, where, memory);
+  const { bindings, collect } = placeGlobals(kernel, where, memory);
   await runWgsl(kernel, where, bindings, memory, spread);
   expectAsInterpreted({ name: kernel.name, kernel, memory }, collect(), false);
 }

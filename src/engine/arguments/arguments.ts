@@ -56,7 +56,7 @@ export interface Part {
 }
 
 /** An array that holds so many reals of a kind, side by side. */
-export function numbersOf(storage: Storage, reals: number, { precisions }: DeviceProfile): Omit<SideFacts, 'layout'> {
+export function sideFactsOf(storage: Storage, reals: number, { precisions }: DeviceProfile): Omit<SideFacts, 'layout'> {
   const words = wordsOf(storage);
   const type = typeOfArrays(storage);
   const pairs = type === 'f64' && precisions?.includes('double') === false;
@@ -69,7 +69,7 @@ export function factsOf(problem: Problem, side: Side, profile: DeviceProfile): S
   const elements = tensorShape(problem, side).reduce((product, count) => product * count, 1);
   return {
     layout,
-    ...numbersOf(problem.edgeStorage, layout === 'interleaved' ? 2 * span : span, profile),
+    ...sideFactsOf(problem.edgeStorage, layout === 'interleaved' ? 2 * span : span, profile),
     runs: span === elements && !blocksOf(problem, side).some((block) => block) ? undefined : elementRuns(problem, side),
   };
 }
@@ -81,18 +81,18 @@ export function factsOf(problem: Problem, side: Side, profile: DeviceProfile): S
 export function partsOf(given: Given, facts: SideFacts, what: string, backend: Backend, offset = 0): Part[] {
   if (facts.layout === 'planar') {
     if (given.length !== 2) {
-      throw wrongType(what, given, `{ re, im }, two ${arrayName(facts)}s, because this side's layout is planar`);
+      throw wrongArgument(what, given, `{ re, im }, two ${arrayName(facts)}s, because this side's layout is planar`);
     }
     const [re, im] = given;
     const skip = numbersPerElement(facts) * offset;
-    return [part(re, facts, `${what}.re`, backend, skip), part(im, facts, `${what}.im`, backend, skip)];
+    return [checkedPart(re, facts, `${what}.re`, backend, skip), checkedPart(im, facts, `${what}.im`, backend, skip)];
   }
   if (given.length !== 1) {
     const why = facts.layout === 'real' ? 'this side is real' : "this side's layout is interleaved";
     const wanted = facts.layout === 'real' ? 'reals' : 'interleaved re, im';
-    throw wrongType(what, given, `one ${arrayName(facts)} of ${wanted}, because ${why}`);
+    throw wrongArgument(what, given, `one ${arrayName(facts)} of ${wanted}, because ${why}`);
   }
-  return [part(given[0], facts, what, backend, numbersPerElement(facts) * offset)];
+  return [checkedPart(given[0], facts, what, backend, numbersPerElement(facts) * offset)];
 }
 
 /** Numbers of each array that belong to one element. */
@@ -101,7 +101,7 @@ export function numbersPerElement({ layout, words }: Pick<SideFacts, 'layout' | 
 }
 
 /** @param skip numbers before the data. */
-function part(value: unknown, facts: SideFacts, what: string, backend: Backend, skip: number): Part {
+function checkedPart(value: unknown, facts: SideFacts, what: string, backend: Backend, skip: number): Part {
   const needed = (skip + facts.length) * facts.bytes;
   const isArray = isArrayOf(value, facts);
   const memory = isArray ? undefined : deviceBuffer(value, what, backend);
@@ -110,7 +110,7 @@ function part(value: unknown, facts: SideFacts, what: string, backend: Backend, 
     return { device: { buffer: memory, byteOffset: skip * facts.bytes }, host: undefined, given: value };
   }
   if (!isArray)
-    throw wrongType(what, [value], `a ${arrayName(facts)} of ${facts.length} numbers${otherPrecision(value)}`);
+    throw wrongArgument(what, [value], `a ${arrayName(facts)} of ${facts.length} numbers${otherPrecision(value)}`);
   refuseDetached(value, what);
   const length = skip + facts.length;
   const there = lengthOf(value);
@@ -178,7 +178,7 @@ function arrayName(facts: SideFacts): string {
   return arrayNameOf(facts.type);
 }
 
-function wrongType(what: string, given: Given, wanted: string): FftError {
+function wrongArgument(what: string, given: Given, wanted: string): FftError {
   return new FftError('wrong-array-type', `${what} is ${givenName(given)}; this plan takes ${wanted}.`);
 }
 
@@ -217,12 +217,12 @@ export function scratchBinding(value: unknown, needed: number, what: string, bac
 }
 
 /** A stretch of memory, for overlap checks. */
-export interface Extent extends Stretch {
+export interface MemoryExtent extends Stretch {
   readonly what: string;
 }
 
 /** From the first to the last element of each array: what lies before them, at the problem's offset, may be anything. */
-export function extentsOf(parts: readonly Part[], facts: SideFacts, what: string): Extent[] {
+export function extentsOf(parts: readonly Part[], facts: SideFacts, what: string): MemoryExtent[] {
   return parts.flatMap(({ device, host }, n) => {
     const name = parts.length === 2 ? `${what}.${n === 0 ? 're' : 'im'}` : what;
     if (!host) return sideExtents(device!, facts, name);
@@ -233,7 +233,7 @@ export function extentsOf(parts: readonly Part[], facts: SideFacts, what: string
 }
 
 /** The same of one array in device memory. */
-export function sideExtents({ buffer, byteOffset }: Binding, facts: SideFacts, what: string): Extent[] {
+export function sideExtents({ buffer, byteOffset }: Binding, facts: SideFacts, what: string): MemoryExtent[] {
   const { before, bytes } = elementBytesOf(facts);
   return deviceExtents({ buffer, byteOffset: byteOffset + before }, bytes, what);
 }
@@ -243,7 +243,7 @@ function elementBytesOf({ length, bytes, runs }: SideFacts): { before: number; b
   return { before, bytes: length * bytes - before };
 }
 
-export function deviceExtents({ buffer, byteOffset }: Binding, bytes: number, what: string): Extent[] {
+export function deviceExtents({ buffer, byteOffset }: Binding, bytes: number, what: string): MemoryExtent[] {
   if (buffer.stretches) return buffer.stretches(byteOffset, bytes).map((stretch) => ({ ...stretch, what }));
   const view = buffer.view?.('f32');
   const start = (view?.byteOffset ?? 0) + byteOffset;
@@ -251,7 +251,7 @@ export function deviceExtents({ buffer, byteOffset }: Binding, bytes: number, wh
 }
 
 /** @throws FftError `aliased-buffers` where two stretches share a byte. */
-export function refuseOverlap(extents: readonly Extent[]): void {
+export function refuseOverlap(extents: readonly MemoryExtent[]): void {
   for (let a = 0; a < extents.length; a++) {
     for (let b = a + 1; b < extents.length; b++) {
       const x = extents[a]!;

@@ -5,13 +5,13 @@ import { operandName } from '../../plan/launch/leaf-sides.ts';
 import { type Direction, FftError, loadedArrays, type Problem } from '../../problem/index.ts';
 import {
   type Data,
-  type Extent,
   extentsOf,
-  numbersOf,
+  type MemoryExtent,
   type Part,
   partsOf,
   refuseOverlap,
   type SideFacts,
+  sideFactsOf,
 } from './arguments.ts';
 import { readOptions } from './options.ts';
 import { readMemory } from './read-data.ts';
@@ -34,10 +34,10 @@ export interface DirectionOperand {
 }
 
 /** All that a direction loads from. */
-export function operandsOf(problem: Problem, direction: Direction, profile: DeviceProfile): DirectionOperand[] {
+export function directionOperands(problem: Problem, direction: Direction, profile: DeviceProfile): DirectionOperand[] {
   return loadedArrays(problem.callbacks, direction).map((name): DirectionOperand => {
     const { type, length } = problem.callbacks!.arrays[name]!;
-    const numbers = numbersOf(type === 'f64' ? 'double' : 'single', length, profile);
+    const numbers = sideFactsOf(type === 'f64' ? 'double' : 'single', length, profile);
     const facts: SideFacts = { layout: 'real', ...numbers };
     return { name, bound: operandName(name), facts };
   });
@@ -117,7 +117,7 @@ export function readArrays(arrays: unknown, { operands, problem }: OperandReadin
 export function operandParts(
   arrays: readonly unknown[],
   operands: readonly DirectionOperand[],
-  written: readonly Extent[],
+  written: readonly MemoryExtent[],
   backend: Backend,
 ): Part[] {
   return operands.map(({ name, facts }, n) => {

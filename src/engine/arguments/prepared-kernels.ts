@@ -3,7 +3,7 @@ import { type ConvolutionPlan, kernelProblem, resultProblem } from '../../plan/c
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { KERNEL } from '../../plan/tree/leaf.ts';
 import { FftError, type Problem } from '../../problem/index.ts';
-import { factsOf, numbersOf, type SideFacts } from './arguments.ts';
+import { factsOf, type SideFacts, sideFactsOf } from './arguments.ts';
 import { DeviceMemory } from './memory.ts';
 import type { DirectionOperand } from './operands.ts';
 import { givenName } from './read-data.ts';
@@ -26,7 +26,7 @@ export function convolutionFacts(
   { kernel: { elements } }: ConvolutionPlan,
   profile: DeviceProfile,
 ): ConvolutionFacts {
-  const memory = numbersOf(problem.precision, 2 * elements, profile);
+  const memory = sideFactsOf(problem.precision, 2 * elements, profile);
   return {
     given: factsOf(kernelProblem(problem), 'input', profile),
     kernel: { layout: 'interleaved', ...memory },

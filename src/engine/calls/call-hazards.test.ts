@@ -9,7 +9,7 @@ import { randomFor, uniform } from '../../../test/support/random.ts';
 import { FftError, type PlanarData } from '../../problem/index.ts';
 import { Device } from '../device.ts';
 import { openDevice, type Plan } from '../index.ts';
-import { type Access, hasHazard, inOrder, pendingCallsOf, quiet } from './call-hazards.ts';
+import { hasHazard, type MemoryAccess, pendingCallsOf, quiet, runInOrder } from './call-hazards.ts';
 
 type Array32 = Float32Array<ArrayBuffer>;
 /** Problems of single precision. */
@@ -358,7 +358,7 @@ describe('the order of calls', () => {
   const of = new ArrayBuffer(8);
   const device = {};
   type Ends = readonly [start: number, end: number];
-  const access = ([start, end]: Ends, writes: boolean): Access => ({ of, start, end, writes });
+  const access = ([start, end]: Ends, writes: boolean): MemoryAccess => ({ of, start, end, writes });
   const reading = (...stretches: Ends[]) => ({ device, accesses: stretches.map((ends) => access(ends, false)) });
   const writing = (...stretches: Ends[]) => ({ device, accesses: stretches.map((ends) => access(ends, true)) });
   /** Calls that end when the test says so, in the order of `ends`; `begun` has their numbers. */
@@ -368,10 +368,10 @@ describe('the order of calls', () => {
     ends = [];
     begun = [];
   });
-  const make = (call: Parameters<typeof inOrder>[0]) => {
+  const make = (call: Parameters<typeof runInOrder>[0]) => {
     const number = ends.length;
     const over = new Promise<void>((resolve) => ends.push(resolve));
-    return inOrder(call, () => {
+    return runInOrder(call, () => {
       begun.push(number);
       return over;
     });
@@ -431,7 +431,7 @@ describe('the order of calls', () => {
 
   it('calls that fail let those behind them go on, and count until they have ended', async () => {
     const failure = new Error('for this test');
-    const first = inOrder(writing([0, 8]), () => Promise.reject(failure));
+    const first = runInOrder(writing([0, 8]), () => Promise.reject(failure));
     const second = make(writing([0, 8]));
     const both = pendingCallsOf(device)!;
     await expect(first).rejects.toBe(failure);

@@ -10,14 +10,14 @@ import type { Stretch } from '../../devices/device.ts';
 import { FftError } from '../../problem/index.ts';
 
 /** Bytes that a call reads or writes. */
-export interface Access extends Stretch {
+export interface MemoryAccess extends Stretch {
   readonly writes: boolean;
 }
 
 /** What has to be known of a call to order it. */
 export interface OrderedCall {
   readonly device: object;
-  readonly accesses: readonly Access[];
+  readonly accesses: readonly MemoryAccess[];
   /** The device itself keeps these accesses in order with others of its own. */
   readonly orderedByDevice?: boolean;
 }
@@ -40,7 +40,7 @@ const pendingCalls = new Set<PendingCall>();
 /** For each memory what pending calls do to it, in the order of the calls. */
 const pendingAccesses = new Map<unknown, PendingAccess[]>();
 
-interface PendingAccess extends Access {
+interface PendingAccess extends MemoryAccess {
   readonly by: PendingCall;
 }
 
@@ -78,7 +78,7 @@ export async function whilePending<T>(call: OrderedCall, run: () => Promise<T>):
 }
 
 /** Runs a call when every earlier one has ended that is a hazard to it; later calls find it here from now on. */
-export async function inOrder<T>(call: OrderedCall, run: () => Promise<T>): Promise<T> {
+export async function runInOrder<T>(call: OrderedCall, run: () => Promise<T>): Promise<T> {
   const pending = enter(call);
   try {
     for (let earlier = hazardOf(call, pending); earlier; earlier = hazardOf(call, pending)) await earlier.ended;

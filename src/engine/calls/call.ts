@@ -10,7 +10,7 @@ import { arrayClass, bufferOf, copyInto, lengthOf } from '../../problem/bytes.ts
 import type { ElementRuns, HostArray, PlanarData } from '../../problem/index.ts';
 import { type ComplexData, type Data, type SideFacts, sideExtents } from '../arguments/arguments.ts';
 import { mayChange } from '../arguments/read-data.ts';
-import { type Access, quiet, refuseHazard } from './call-hazards.ts';
+import { type MemoryAccess, quiet, refuseHazard } from './call-hazards.ts';
 import { fromDevice, moveResult, stagingArray, toDevice } from './result-staging.ts';
 import type { Copy, PlacedPart } from './staging.ts';
 
@@ -68,7 +68,7 @@ export class Call {
     this.buffers = buffers;
     this.arrays = arrays;
     this.sides = { from, to, read, written, operands };
-    this.planes = { input: planesOf(from), output: planesOf(to) };
+    this.planes = { input: givenPlanes(from), output: givenPlanes(to) };
     const source = copiesOf(from);
     const target = from === to ? source : copiesOf(to);
     // Where host code does not see the memory, all of it comes back: what lies between goes along, for a device to have
@@ -97,20 +97,20 @@ export class Call {
   }
 
   /** Host arrays that it copies from and to. */
-  get hostAccesses(): Access[] {
+  get hostAccesses(): MemoryAccess[] {
     const accesses = (copies: readonly Copy[], writes: boolean) =>
-      copies.map(({ host: { buffer, byteOffset, byteLength } }): Access => {
+      copies.map(({ host: { buffer, byteOffset, byteLength } }): MemoryAccess => {
         return { of: buffer, start: byteOffset, end: byteOffset + byteLength, writes };
       });
     return [...accesses(this.copiesIn, false), ...accesses(this.copiesOut, true)];
   }
 
   /** Memory of the device that it was given. */
-  get deviceAccesses(): Access[] {
+  get deviceAccesses(): MemoryAccess[] {
     const { from, to, read, written, operands } = this.sides;
     const accesses = (parts: readonly PlacedPart[], facts: SideFacts, writes: boolean) =>
       parts.flatMap(({ device, copy }) =>
-        copy ? [] : sideExtents(device, facts, '').map((extent): Access => ({ ...extent, writes })),
+        copy ? [] : sideExtents(device, facts, '').map((extent): MemoryAccess => ({ ...extent, writes })),
       );
     return [
       ...accesses(from, read, false),
@@ -159,7 +159,7 @@ export class Call {
         for (const { host, view } of this.copiesOut) if (host.length !== view?.length) return false;
       }
       const { planes } = this;
-      return holds(input, planes.input) && holds(output, planes.output);
+      return isSamePlanes(input, planes.input) && isSamePlanes(output, planes.output);
     } catch {
       return false;
     }
@@ -224,16 +224,16 @@ function copiesOf(parts: readonly PlacedPart[]): Copy[] {
   return parts.flatMap(({ copy }) => (copy ? [copy] : []));
 }
 
-function planesOf(parts: readonly PlacedPart[]): PlanarData<Data> | undefined {
+function givenPlanes(parts: readonly PlacedPart[]): PlanarData<Data> | undefined {
   const [re, im] = parts;
   return re && im ? ({ re: re.given, im: im.given } as PlanarData<Data>) : undefined;
 }
 
 function dataOf(parts: readonly PlacedPart[]): ComplexData {
-  return planesOf(parts) ?? (parts[0]!.given as ComplexData);
+  return givenPlanes(parts) ?? (parts[0]!.given as ComplexData);
 }
 
-function holds(data: ComplexData | undefined, planes: PlanarData<Data> | undefined): boolean {
+function isSamePlanes(data: ComplexData | undefined, planes: PlanarData<Data> | undefined): boolean {
   return (
     planes === undefined || ((data as PlanarData<Data>).re === planes.re && (data as PlanarData<Data>).im === planes.im)
   );

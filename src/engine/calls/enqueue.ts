@@ -25,8 +25,8 @@ import { type Arrays, boundOperands, operandParts, readArrays } from '../argumen
 import { readOptions } from '../arguments/options.ts';
 import { type Given, mayChange, readData, readMemory } from '../arguments/read-data.ts';
 import type { DirectionProgram, ProgramBindings, SideBinding } from '../programs/program.ts';
-import { type Access, hasHazard, inOrder, type OrderedCall, quiet, refuseHazard } from './call-hazards.ts';
-import type { RunnerHost } from './runner.ts';
+import { hasHazard, type MemoryAccess, type OrderedCall, quiet, refuseHazard, runInOrder } from './call-hazards.ts';
+import { type RunnerHost, sideBinding } from './runner.ts';
 
 /** Memory for one run of a direction: memory of the device, or the caller's own (`ForeignMemory`). */
 export interface MemoryOptions<Input = ComplexData, Output = ComplexData> {
@@ -78,10 +78,10 @@ const OPTIONS = { works: [...MEMORY_OPTIONS, ...TARGETS] };
 export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void> {
   host.check();
   const own = readQuickly(options) ?? readOptions(options, OPTIONS, 'enqueue');
-  const name = targetOf(own);
+  const name = encodeTarget(own);
   if (name !== undefined) requireTarget(host.backend, name);
-  const asked = askedOf(host, own, 'enqueue');
-  const checked = checkMemory(host, asked, 'enqueue');
+  const asked = enqueuedMemory(host, own, 'enqueue');
+  const checked = checkedOnce(host, asked, 'enqueue');
   const call = quiet() ? undefined : orderedCall(host, checked);
   if (call && name !== undefined) refuseHazard(call);
   const bound = checked.program.bind(checked.places);
@@ -121,17 +121,17 @@ function defer(host: RunnerHost, asked: EnqueuedMemory, bound: BoundProgram, cal
   const run = async () => {
     // The plan may have been destroyed or have other temp now, and memory may have been freed.
     host.resume();
-    const { program, places } = checkMemory(host, asked, 'enqueue');
+    const { program, places } = checkedOnce(host, asked, 'enqueue');
     const again = program.bind(places);
     const done = again.run();
     again.release();
     await done;
   };
-  return inOrder(call, run).finally(() => bound.release());
+  return runInOrder(call, run).finally(() => bound.release());
 }
 
 /** @throws FftError `invalid-argument` */
-function targetOf(options: EnqueueOptions): EncodeTarget | undefined {
+function encodeTarget(options: EnqueueOptions): EncodeTarget | undefined {
   let name: EncodeTarget | undefined;
   for (const target of TARGETS) {
     if (options[target] === undefined) continue;
@@ -186,13 +186,13 @@ const lastChecked = new WeakMap<SideFacts, EnqueuedCall>();
  * @throws FftError what is wrong with the memory; `aliased-buffers` also where earlier calls that wait come first.
  */
 export function bindMemory(host: RunnerHost, options: MemoryOptions, what: string): BoundProgram {
-  const checked = checkMemory(host, askedOf(host, options, what), what);
+  const checked = checkedOnce(host, enqueuedMemory(host, options, what), what);
   if (!quiet()) refuseHazard(orderedCall(host, checked));
   return checked.program.bind(checked.places);
 }
 
 /** @param options fields that change no more. */
-function askedOf(host: RunnerHost, options: MemoryOptions, what: string): EnqueuedMemory {
+function enqueuedMemory(host: RunnerHost, options: MemoryOptions, what: string): EnqueuedMemory {
   const { inPlace } = host;
   const { input, output, work, temp } = options;
   const from = input ?? (inPlace ? output : undefined);
@@ -209,21 +209,23 @@ function askedOf(host: RunnerHost, options: MemoryOptions, what: string): Enqueu
     work: readMemory(work, 'work'),
     temp: readMemory(temp, 'temp'),
     skip,
-    arrays: host.readKernel ? [host.readKernel(options.kernel, what)] : readArrays(arraysOf(options, what), host, what),
+    arrays: host.readKernel
+      ? [host.readKernel(options.kernel, what)]
+      : readArrays(callbackArraysOf(options, what), host, what),
   };
 }
 
 /** @throws FftError `invalid-argument` where a transform is given a kernel */
-function arraysOf({ arrays, kernel }: MemoryOptions, what: string): Arrays | undefined {
+function callbackArraysOf({ arrays, kernel }: MemoryOptions, what: string): Arrays | undefined {
   if (kernel === undefined) return arrays;
   throw new FftError('invalid-argument', `${what} was given a kernel, which only 'convolve' takes; leave it out.`);
 }
 
-function checkMemory(host: RunnerHost, asked: EnqueuedMemory, what: string): EnqueuedCall {
+function checkedOnce(host: RunnerHost, asked: EnqueuedMemory, what: string): EnqueuedCall {
   const { written } = host;
   let checked = lastChecked.get(written);
   if (!checked || !repeats(host, asked, checked)) {
-    checked = check(host, asked, what);
+    checked = checkedCall(host, asked, what);
     if (isLasting(asked)) lastChecked.set(written, checked);
   }
   return checked;
@@ -235,7 +237,7 @@ function orderedCall(
   { program, places: { input, output, work, temp, operands: loaded }, ownTemp }: EnqueuedCall,
 ): OrderedCall {
   const accesses = (stretches: readonly Stretch[], writes: boolean) =>
-    stretches.map((stretch): Access => ({ ...stretch, writes }));
+    stretches.map((stretch): MemoryAccess => ({ ...stretch, writes }));
   const scratch = (place: Binding | undefined, bytes: number) => (place ? deviceExtents(place, bytes, '') : []);
   const side = ({ re, im }: SideBinding, facts: SideFacts) =>
     [re, im].flatMap((place) => (place ? sideExtents(place, facts, '') : []));
@@ -289,7 +291,7 @@ function isBuffer(value: unknown, buffer: DeviceBuffer | undefined, what: string
 }
 
 /** @throws FftError what is wrong with the memory of a call. */
-function check(
+function checkedCall(
   host: RunnerHost,
   { input: from, output: to, work, temp, skip, arrays }: EnqueuedMemory,
   what: string,
@@ -359,8 +361,4 @@ function refuseTwoPlaces(source: readonly Part[], target: readonly Part[], read:
   if (apart) {
     throw new FftError('aliased-buffers', "This plan is 'in-place': input and output must be the same memory.");
   }
-}
-
-function sideBinding(parts: readonly Part[]): SideBinding {
-  return { re: parts[0]!.device!, im: parts[1]?.device };
 }

@@ -20,7 +20,7 @@ import { boundOperands, type DirectionOperand, givesTheSame, operandParts, readC
 import { isSame, readData } from '../arguments/read-data.ts';
 import type { DirectionProgram, SideBinding } from '../programs/program.ts';
 import { Call, runNow } from './call.ts';
-import { hasHazard, inOrder, type OrderedCall, quiet, whilePending } from './call-hazards.ts';
+import { hasHazard, type OrderedCall, quiet, runInOrder, whilePending } from './call-hazards.ts';
 import {
   ARRAY_OF_WAITING_CALL,
   fromDevice,
@@ -30,7 +30,7 @@ import {
   stagingArray,
   toDevice,
 } from './result-staging.ts';
-import { type PlacedPart, Staging } from './staging.ts';
+import { Staging } from './staging.ts';
 
 export interface RunnerHost {
   readonly backend: Backend;
@@ -209,7 +209,7 @@ export class Runner {
   }
 
   private defer({ arrays, data, output }: Call, ordered: OrderedCall): Promise<ComplexData> {
-    return inOrder(ordered, async () => {
+    return runInOrder(ordered, async () => {
       this.host.resume();
       await this.carryOut(this.bind(this.check(data.input, data.output, arrays)));
       return output;
@@ -280,7 +280,7 @@ export class Runner {
     const temp = tempBytes === 0 ? undefined : { buffer: this.host.temp(tempBytes), byteOffset: 0 };
     const placed = operands.map((part, n) => this.staging.operands[n]!.place([part])[0]!);
     const places = [...from, ...to, ...placed].map(({ device }) => device).concat(temp ?? []);
-    if (!this.bound || !samePlaces(this.bound.places, places)) {
+    if (!this.bound || !sameBindings(this.bound.places, places)) {
       const program = direction.bind({
         ...{ input: sideBinding(from), output: sideBinding(to), temp },
         operands: boundOperands(
@@ -299,11 +299,12 @@ export class Runner {
   }
 }
 
-function sideBinding(parts: readonly PlacedPart[]): SideBinding {
-  return { re: parts[0]!.device, im: parts[1]?.device };
+/** Where the arrays of a side lie, once each of them has memory of the device. */
+export function sideBinding(parts: readonly Pick<Part, 'device'>[]): SideBinding {
+  return { re: parts[0]!.device!, im: parts[1]?.device };
 }
 
-function samePlaces(a: readonly Binding[], b: readonly Binding[]): boolean {
+function sameBindings(a: readonly Binding[], b: readonly Binding[]): boolean {
   return (
     a.length === b.length &&
     a.every(({ buffer, byteOffset }, n) => buffer === b[n]!.buffer && byteOffset === b[n]!.byteOffset)

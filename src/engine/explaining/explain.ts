@@ -10,7 +10,7 @@ import { launchesSaved } from '../../plan/tree/shims.ts';
 import { arraysOf, type Problem, tensorShape } from '../../problem/index.ts';
 import type { CandidateFacts, CandidateList } from '../measuring/candidates.ts';
 import type { DirectionProgram } from '../programs/program.ts';
-import { type LaunchFacts, launchFacts, operandText, stagesOf } from './launch-facts.ts';
+import { type LaunchFacts, launchFacts, launchParts, lengthsText, operandText } from './launch-facts.ts';
 
 export interface NodeFacts {
   readonly scheme: string;
@@ -35,7 +35,7 @@ export function planToJson(
   programs: readonly DirectionProgram[],
   { tables, candidates }: PlanFacts,
 ) {
-  return copied({
+  return deepCopy({
     device: { kind: backend.kind, name: backend.name },
     problem,
     candidates,
@@ -149,7 +149,9 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
     const walk = (node: NodeFacts, depth: number) => {
       const indent = '  '.repeat(depth);
       if (node.children.length > 0) {
-        lines.push(`${indent}${node.scheme} ${node.title}: ${shape(node.length)} → ${shape(node.outputLength)}`);
+        lines.push(
+          `${indent}${node.scheme} ${node.title}: ${lengthsText(node.length)} → ${lengthsText(node.outputLength)}`,
+        );
         for (const child of node.children) walk(child, depth + 1);
         return;
       }
@@ -160,7 +162,7 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
         ...gridLines(launch).map((line) => `${indent}    ${line}`),
         `${indent}    batch ${launch.batch.join(' × ')}, strides ${launch.strides.input.join(' ')} → ${launch.strides.output.join(' ')}${launch.twiddles ? `, twiddles of ${launch.twiddles}` : ''}${stagedText(launch)}`,
         `${indent}    from ${operandText(launch.operands.input)} to ${operandText(launch.operands.output)}`,
-        `${indent}    steps ${stagesOf(launch)
+        `${indent}    steps ${launchParts(launch)
           .map(({ text }) => text)
           .join(', ')}${launch.fused.length > 0 ? `; fused: ${launch.fused.join(', ')}` : ''}`,
         `${indent}    kernel ${launch.kernel}: reads ${bytesText(launch.bytesRead)}, writes ${bytesText(launch.bytesWritten)}`,
@@ -241,10 +243,6 @@ function stagedText({ staged }: LaunchFacts): string {
   return staged.output ? ', transposed on the way out' : '';
 }
 
-function shape(length: readonly number[]): string {
-  return length.filter((count) => count > 1).join(' × ') || '1';
-}
-
 /** Bytes with a binary prefix. */
 export function bytesText(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -261,8 +259,8 @@ export function bytesText(bytes: number): string {
  * A deep copy of plain data. Reports and profiles leave as copies: what somebody does to them must not reach the lists that
  * later plans are made of.
  */
-export function copied<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(copied) as T;
+export function deepCopy<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(deepCopy) as T;
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, copied(field)])) as T;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, deepCopy(field)])) as T;
 }

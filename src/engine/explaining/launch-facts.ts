@@ -242,27 +242,27 @@ export interface LaunchPart {
 }
 
 /** All of them in order, from memory to memory. */
-export function stagesOf(launch: LaunchFacts): LaunchPart[] {
+export function launchParts(launch: LaunchFacts): LaunchPart[] {
   const { operands, steps, digits, lengths, twiddles, twiddlesOn } = launch;
   const { input, output } = operands;
   const twiddled = (side: 'input' | 'output') =>
-    twiddles && twiddlesOn === side ? [product(`twiddles of ${twiddles}`)] : [];
+    twiddles && twiddlesOn === side ? [productPart(`twiddles of ${twiddles}`)] : [];
   const first = steps.findIndex((step) => step.do === 'passes' && step.of < 2);
   return [
     { kind: 'memory', text: `load ${input.storage}` },
     ...called(input),
     ...ordered(input),
     ...mirroring(input),
-    ...multiplied(input),
-    ...scaled(input),
+    ...factorParts(input),
+    ...scaleParts(input),
     ...twiddled('input'),
     ...steps.flatMap((step, n) => [
       ...stepStages(step),
-      ...(digits && n === first ? [product(`twiddles of ${lengths[0]! * lengths[1]!}`)] : []),
+      ...(digits && n === first ? [productPart(`twiddles of ${lengths[0]! * lengths[1]!}`)] : []),
     ]),
     ...twiddled('output'),
-    ...multiplied(output),
-    ...scaled(output),
+    ...factorParts(output),
+    ...scaleParts(output),
     ...ordered(output),
     ...mirroring(output),
     ...(output.kept === undefined ? [] : [{ kind: 'move' as const, text: `keep ${output.kept} bins` }]),
@@ -275,7 +275,7 @@ function called({ callback }: OperandFacts): LaunchPart[] {
   return callback ? [{ kind: 'product', text: 'callback' }] : [];
 }
 
-function product(by: string): LaunchPart {
+function productPart(by: string): LaunchPart {
   return { kind: 'product', text: `× ${by}` };
 }
 
@@ -291,8 +291,8 @@ function mirroring({ mirrored, evenFirst, fromMiddle, facing }: OperandFacts): L
   return mirrored ? [{ kind: 'move', text: `mirror ${mirrored.count} ${mirrored.what}` }] : [];
 }
 
-function multiplied({ factors = [] }: OperandFacts): LaunchPart[] {
-  return factors.map((own) => product(own.kind === 'roots' ? `roots of ${own.of}` : factorsText(own)));
+function factorParts({ factors = [] }: OperandFacts): LaunchPart[] {
+  return factors.map((own) => productPart(own.kind === 'roots' ? `roots of ${own.of}` : factorsText(own)));
 }
 
 /** `kernel`, `3 × 3 kernel`, `conjugate of kernel, over its magnitude`. */
@@ -306,19 +306,19 @@ function factorsText({ kind }: Factors): string {
   return kind === 'hartley' ? '1 + i' : kind.replace('-', ' ');
 }
 
-function scaled({ scale }: OperandFacts): LaunchPart[] {
+function scaleParts({ scale }: OperandFacts): LaunchPart[] {
   if (scale === undefined) return [];
   const over = Math.round(1 / scale);
-  return [product(Math.abs(1 / scale - over) < 1e-9 * over ? `1/${over}` : String(Number(scale.toPrecision(4))))];
+  return [productPart(Math.abs(1 / scale - over) < 1e-9 * over ? `1/${over}` : String(Number(scale.toPrecision(4))))];
 }
 
 function stepStages(step: StepFacts): LaunchPart[] {
   if (step.do === 'copy') return [{ kind: 'move', text: 'transpose' }];
   if (step.do === 'pair') {
     const pairs = { kind: 'move' as const, text: PAIRS[step.by] };
-    return step.kernel ? [pairs, product(kernelText(step.kernel)), pairs] : [pairs];
+    return step.kernel ? [pairs, productPart(kernelText(step.kernel)), pairs] : [pairs];
   }
-  if (step.do === 'multiply') return [product(kernelText(step.kernel))];
+  if (step.do === 'multiply') return [productPart(kernelText(step.kernel))];
   const { length, radices, inverse, symmetry, read, write } = step;
   const way = inverse || symmetry === 'real-output' ? 'inverse ' : '';
   const passes = {
@@ -326,8 +326,8 @@ function stepStages(step: StepFacts): LaunchPart[] {
     text: `${way}${passesText(length, radices)}${symmetry ? ' of reals' : ''}`,
   };
   const factors = (points: typeof read) => [
-    ...(points?.factors ? [product(factorsText(points.factors))] : []),
-    ...(points?.kernel ? [product(kernelText(points.kernel))] : []),
+    ...(points?.factors ? [productPart(factorsText(points.factors))] : []),
+    ...(points?.kernel ? [productPart(kernelText(points.kernel))] : []),
   ];
   return [
     ...(read?.count ? [{ kind: 'move' as const, text: `${read.count} points, then zeros` }] : []),
@@ -358,4 +358,9 @@ export function operandText({ buffer, layout, storage, absent }: OperandFacts): 
 
 export function absentText({ axis, from, to }: AbsentFacts): string {
   return `${from} to ${to - 1} of axis ${axis}`;
+}
+
+/** Lengths of a tensor as text, `64 × 32`, without the axes of one point. */
+export function lengthsText(lengths: readonly number[]): string {
+  return lengths.filter((length) => length > 1).join(' × ') || '1';
 }

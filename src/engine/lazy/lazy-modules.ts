@@ -35,7 +35,7 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     callbacks: Boolean(callbacks),
     convolutions: Boolean(convolution),
     debugging: debug,
-    'large primes': size.some((length, axis) => largePrimesOf(pointsOf(length, transform[axis]!)).length > 0),
+    'large primes': size.some((length, axis) => largePrimesOf(factoredLength(length, transform[axis]!)).length > 0),
     'pairs of numbers': isInPairs(precision, profile),
     'real transforms': real || transform.some((kind) => kind !== 'c2c'),
     'saved and measured plans': strategy === 'measure',
@@ -45,7 +45,7 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
 }
 
 /** Points whose prime factors an axis has: of type I, DCTs are transforms of N − 1 points and DSTs of N + 1. */
-function pointsOf(length: number, kind: Problem['transform'][number]): number {
+function factoredLength(length: number, kind: Problem['transform'][number]): number {
   return kind === 'dct1' ? Math.max(1, length - 1) : kind === 'dst1' ? length + 1 : length;
 }
 
@@ -77,10 +77,10 @@ export function loadGroupsBy(known: Loaders): void {
  */
 export function loadGroups(names: readonly LazyGroup[]): Promise<unknown> | undefined {
   const missing = names.filter((name) => loaders[name] && !loaded.has(name));
-  return missing.length === 0 ? undefined : Promise.all(missing.map((name) => load(name, loaders[name]!)));
+  return missing.length === 0 ? undefined : Promise.all(missing.map((name) => loadGroup(name, loaders[name]!)));
 }
 
-async function load(name: LazyGroup, loader: () => Promise<object>): Promise<void> {
+async function loadGroup(name: LazyGroup, loader: () => Promise<object>): Promise<void> {
   try {
     loaded.set(name, await loader());
   } catch (cause) {

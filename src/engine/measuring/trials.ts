@@ -56,7 +56,7 @@ export async function measureCandidates(
   }
   const candidates = rankTuned(problem, backend.profile, MOST_CANDIDATES);
   if (candidates.length === 1) return { splits: candidates[0]!.value, times: new Map() };
-  const memory = await memoryOf(problem, backend);
+  const memory = await allocateTrial(problem, backend);
   const trials: Trial[] = [];
   try {
     const begin = performance.now();
@@ -121,7 +121,7 @@ interface TrialBuffers {
   readonly buffers: readonly DeviceBuffer[];
 }
 
-async function memoryOf(problem: Problem, backend: Backend): Promise<TrialBuffers> {
+async function allocateTrial(problem: Problem, backend: Backend): Promise<TrialBuffers> {
   const buffers: DeviceBuffer[] = [];
   try {
     const input = await allocateFor(factsOf(problem, 'input', backend.profile), 0, backend, buffers);

@@ -193,7 +193,7 @@ export class KernelCache {
     for (const [buffer, table] of this.empty) {
       this.empty.delete(buffer);
       try {
-        this.follow(table.key, fill(this.backend, buffer, table));
+        this.follow(table.key, fillDeviceTable(this.backend, buffer, table));
       } catch (error) {
         this.fail(table.key, error);
         throw error;
@@ -242,7 +242,7 @@ export class KernelCache {
 }
 
 /** @returns the copy to the device, where one is needed. */
-function fill(backend: Backend, buffer: DeviceBuffer, table: Table): Promise<void> | undefined {
+function fillDeviceTable(backend: Backend, buffer: DeviceBuffer, table: Table): Promise<void> | undefined {
   const direct = buffer.view?.(table.type);
   const data = direct ?? arrayFor(table.type, table.length);
   fillTable(data, table);

@@ -64,11 +64,11 @@ export class DirectionProgram {
     this.backend = backend;
     this.cache = cache;
     const plane = plan.tempElements * realBytesOf(problem);
-    const tempPlane = aligned(plane);
+    const tempPlane = alignedBytes(plane);
     this.tempBytes = tempBytesOf(plan, problem);
     const argumentsOf = (name: BufferName, layout: SideLayout) =>
       bufferArguments(name, layout === 'planar', name === 'work' ? plane : tempPlane);
-    this.operands = operandsOf(plan);
+    this.operands = operandNames(plan);
     const operandArguments = ({ operands = [] }: Leaf) =>
       operands.map(({ name }): Argument => ({ slot: SLOTS.operands + this.operands.indexOf(name), byteOffset: 0 }));
     const seen = new Map<string, number>();
@@ -166,7 +166,7 @@ function oppositeOf(leaf: Leaf, other: ProgramOptions['other']): Leaf | undefine
 }
 
 /** Names of what the launches of a plan read beside their sides, each once. */
-export function operandsOf({ launches }: Pick<DirectionPlan, 'launches'>): string[] {
+export function operandNames({ launches }: Pick<DirectionPlan, 'launches'>): string[] {
   return [...new Set(launches.flatMap(({ leaf: { operands = [] } }) => operands.map(({ name }) => name)))];
 }
 
@@ -175,13 +175,13 @@ function realBytesOf({ storage }: Problem): number {
   return bytesOf(typeOfStorage(storage));
 }
 
-function aligned(bytes: number): number {
+function alignedBytes(bytes: number): number {
   return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 }
 
 /** Temp memory that a plan needs. */
 export function tempBytesOf(plan: DirectionPlan, problem: Problem): number {
-  return plan.assignment.temps * 2 * aligned(plan.tempElements * realBytesOf(problem));
+  return plan.assignment.temps * 2 * alignedBytes(plan.tempElements * realBytesOf(problem));
 }
 
 /** Where a launch finds one of its sides: one array, or two planes. */

@@ -76,7 +76,7 @@ export function compileOptions({ tuning: { maxGroups, streams, twiddles } }: Pro
 export function knobProblems(problem: Problem, backend: Backend): FftProblem[] {
   const { tuning } = problem;
   return [
-    ...missing(problem, backend),
+    ...missingFeatures(problem, backend),
     ...misplaced(backend.profile, tuning),
     ...excesses(backend.profile, tuning),
     ...tooShort(problem).map((short): FftProblem => ({ code: 'invalid-field', ...short })),
@@ -84,7 +84,7 @@ export function knobProblems(problem: Problem, backend: Backend): FftProblem[] {
 }
 
 /** Several streams, exact sines. */
-function missing(
+function missingFeatures(
   { precision, tuning }: Problem,
   { kind, severalStreams, computesRoots, profile }: Backend,
 ): FftProblem[] {
@@ -167,7 +167,7 @@ export function planTuned(
   splits?: Splits,
 ): DirectionPlan {
   const tuned = tunedProfile(profile, problem);
-  return fitting(tuned, () =>
+  return orDeviceLimit(tuned, () =>
     planDirection(problem, direction, targetOf(tuned, problem.precision), throughWork, splits),
   );
 }
@@ -175,7 +175,7 @@ export function planTuned(
 /** The plans of a convolution. @throws FftError as `planTuned`, `unsupported-length` */
 export function planTunedConvolution(problem: Problem, profile: DeviceProfile, throughWork: boolean): ConvolutionPlan {
   const tuned = tunedProfile(profile, problem);
-  return fitting(tuned, () => planConvolution(problem, targetOf(tuned, problem.precision), throughWork));
+  return orDeviceLimit(tuned, () => planConvolution(problem, targetOf(tuned, problem.precision), throughWork));
 }
 
 /**
@@ -184,10 +184,10 @@ export function planTunedConvolution(problem: Problem, profile: DeviceProfile, t
  */
 export function rankTuned(problem: Problem, profile: DeviceProfile, most: number): Candidate[] {
   const tuned = tunedProfile(profile, problem);
-  return fitting(tuned, () => rankSplits(problem, targetOf(tuned, problem.precision), most));
+  return orDeviceLimit(tuned, () => rankSplits(problem, targetOf(tuned, problem.precision), most));
 }
 
-function fitting<T>({ sharedBytes, coalescedBytes }: DeviceProfile, plan: () => T): T {
+function orDeviceLimit<T>({ sharedBytes, coalescedBytes }: DeviceProfile, plan: () => T): T {
   try {
     return plan();
   } catch (cause) {

@@ -1,9 +1,9 @@
 /** cuFFT, on a device of CUDA: on memory of that device, as `plan.measure` times it. */
 import { type Device, FftError, type Plan, type ProblemInput } from '../../../index.ts';
-import { numbersOf, type Peer, type Task } from './peer.ts';
+import { type Peer, realsOnSide, type Task } from './peer.ts';
 
 /** @throws FftError (as a rejection) `device-unavailable`: another device, or no cuFFT */
-export async function openCufft(device: Device): Promise<Peer> {
+export async function openCufftPeer(device: Device): Promise<Peer> {
   if (device.kind !== 'cuda') throw new FftError('device-unavailable', `it runs on cuda, not on ${device.kind}`);
   const plan = await device.plan({ size: [2], directions: 'forward' });
   try {
@@ -11,11 +11,11 @@ export async function openCufft(device: Device): Promise<Peer> {
   } finally {
     plan.destroy();
   }
-  return { name: 'cuFFT', has, run: (task, input) => run(device, task, input), close() {} };
+  return { name: 'cuFFT', has: supports, run: (task, input) => runCufft(device, task, input), close() {} };
 }
 
 /** From complex numbers to reals it destroys what it reads, and it runs more than once when it is timed. */
-function has({ transform, direction, precision, batches }: Task): boolean {
+function supports({ transform, direction, precision, batches }: Task): boolean {
   return (
     batches === 1 &&
     (precision === 'single' || precision === 'double') &&
@@ -23,13 +23,13 @@ function has({ transform, direction, precision, batches }: Task): boolean {
   );
 }
 
-async function run(device: Device, task: Task, input: ArrayLike<number>): Promise<ArrayLike<number>> {
+async function runCufft(device: Device, task: Task, input: ArrayLike<number>): Promise<ArrayLike<number>> {
   const { transform, length, precision, direction } = task;
   const make = precision === 'single' ? Float32Array : Float64Array;
   const problem = { size: [length], transform, precision, directions: direction } as ProblemInput;
   const plan: Plan = await device.plan(problem);
   // Of reals, an odd number of them has one more beside it.
-  const room = (side: 'read' | 'written') => 2 * Math.ceil(numbersOf(task, side) / 2);
+  const room = (side: 'read' | 'written') => 2 * Math.ceil(realsOnSide(task, side) / 2);
   const memory = (['read', 'written'] as const).map((side) => device.alloc(room(side) * make.BYTES_PER_ELEMENT));
   const [from, to] = memory as [(typeof memory)[0], (typeof memory)[0]];
   try {
@@ -39,7 +39,7 @@ async function run(device: Device, task: Task, input: ArrayLike<number>): Promis
     await plan.measure(direction, { input: from, output: to, repeats: 1, peer: 'cufft' });
     const result = new make(room('written'));
     await moved(device, precision, to, result);
-    return result.subarray(0, numbersOf(task, 'written'));
+    return result.subarray(0, realsOnSide(task, 'written'));
   } finally {
     for (const part of memory) part.free();
     plan.destroy();

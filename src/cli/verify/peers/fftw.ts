@@ -1,7 +1,7 @@
 /** FFTW 3 through koffi, in each of the precisions that it is built for. */
 import { FftError } from '../../../index.ts';
-import { double, extended, type Format, quad, single, type WideFormat } from './formats.ts';
-import { lineOf, numbersOf, type Peer, realKind, type Task, type WidePeer } from './peer.ts';
+import { double, extended, type NumberFormat, quad, single, type WideFormat } from './formats.ts';
+import { lineOf, type Peer, realKind, realsOnSide, type Task, type WidePeer } from './peer.ts';
 
 /** Letter of a build in the names of its functions and file. */
 const BUILDS = { single: 'f', double: '', 'long double': 'l', quad: 'q' } as const;
@@ -15,20 +15,20 @@ const R2R = { dct1: 3, dct3: 4, dct2: 5, dct4: 6, dst1: 7, dst3: 8, dst2: 9, dst
 /** Seconds of planning, after which FFTW goes by estimates. */
 const PATIENCE = 1;
 
-type Pointer = bigint;
+type NativePointer = bigint;
 
 interface Functions {
-  readonly alloc: (bytes: number) => Pointer;
-  readonly free: (memory: Pointer) => void;
-  readonly view: (memory: Pointer, bytes: number) => ArrayBuffer;
-  readonly plan: (task: Task, input: Pointer, output: Pointer) => Pointer | null;
-  readonly execute: (plan: Pointer) => void;
-  readonly destroy: (plan: Pointer) => void;
+  readonly alloc: (bytes: number) => NativePointer;
+  readonly free: (memory: NativePointer) => void;
+  readonly view: (memory: NativePointer, bytes: number) => ArrayBuffer;
+  readonly plan: (task: Task, input: NativePointer, output: NativePointer) => NativePointer | null;
+  readonly execute: (plan: NativePointer) => void;
+  readonly destroy: (plan: NativePointer) => void;
 }
 
 /** @throws FftError (as a rejection) `device-unavailable`: no koffi, or no such library */
 export async function openFftw(build: 'single' | 'double'): Promise<Peer> {
-  return peer('FFTW', await functionsOf(build), { single, double }[build]);
+  return peer('FFTW', await fftwFunctions(build), { single, double }[build]);
 }
 
 /** The same of more digits. */
@@ -37,15 +37,15 @@ export async function openWideFftw(build: 'long double' | 'quad'): Promise<WideP
   if (build === 'long double' && process.arch !== 'x64') {
     throw new FftError('device-unavailable', `long double is another type on ${process.arch} than on x64.`);
   }
-  return { ...peer<bigint>(`FFTW ${build}`, await functionsOf(build), format), round: format.round };
+  return { ...peer<bigint>(`FFTW ${build}`, await fftwFunctions(build), format), round: format.round };
 }
 
-function peer<T extends number | bigint>(name: string, fftw: Functions, format: Format<T>): Peer<T> {
+function peer<T extends number | bigint>(name: string, fftw: Functions, format: NumberFormat<T>): Peer<T> {
   return {
     name,
     has: () => true,
     async run(task, input) {
-      const [read, written] = [numbersOf(task, 'read'), numbersOf(task, 'written')];
+      const [read, written] = [realsOnSide(task, 'read'), realsOnSide(task, 'written')];
       const from = fftw.alloc(read * format.bytes);
       const to = fftw.alloc(written * format.bytes);
       try {
@@ -65,7 +65,7 @@ function peer<T extends number | bigint>(name: string, fftw: Functions, format: 
   };
 }
 
-async function functionsOf(build: FftwBuild): Promise<Functions> {
+async function fftwFunctions(build: FftwBuild): Promise<Functions> {
   const { default: koffi } = await import(/* webpackIgnore: true */ 'koffi').catch((cause: unknown) => {
     const message = "FFTW is called through the package koffi, which is not installed: run 'npm install koffi'.";
     throw new FftError('device-unavailable', message, { cause });
@@ -76,7 +76,7 @@ async function functionsOf(build: FftwBuild): Promise<Functions> {
     darwin: [`lib${file}.3.dylib`, `/opt/homebrew/lib/lib${file}.3.dylib`, `/usr/local/lib/lib${file}.3.dylib`],
     win32: [`lib${file}-3.dll`],
   }[process.platform as string] ?? [`lib${file}.so`];
-  const library = firstOf(names, (name) => koffi.load(name));
+  const library = firstLoadable(names, (name) => koffi.load(name));
   if (!library) throw new FftError('device-unavailable', `there is no ${names[0]} (Debian: ${PACKAGES[build]})`);
   const func = (name: string, result: string, ...parameters: string[]) =>
     library.func(`fftw${BUILDS[build]}_${name}`, result, parameters);
@@ -98,7 +98,7 @@ async function functionsOf(build: FftwBuild): Promise<Functions> {
       const { transform, direction, length, batches } = task;
       const forward = direction === 'forward';
       const complex = { read: transform === 'c2c' || !forward, written: transform === 'c2c' || forward };
-      const at = (memory: Pointer, side: 'read' | 'written') => {
+      const at = (memory: NativePointer, side: 'read' | 'written') => {
         const numbers = transform.startsWith('d') || !complex[side] ? 1 : 2;
         return [memory, null, 1, lineOf(task, side) / numbers];
       };
@@ -121,7 +121,7 @@ const PACKAGES: Readonly<Record<FftwBuild, string>> = {
   },
 };
 
-function firstOf<T>(names: readonly string[], load: (name: string) => T): T | undefined {
+function firstLoadable<T>(names: readonly string[], load: (name: string) => T): T | undefined {
   for (const name of names) {
     try {
       return load(name);

@@ -1,24 +1,24 @@
 /** Numbers in memory as C has them: singles, doubles, and two of more digits that JavaScript has not, in fixed point here. */
 import { FRACTION_BITS } from '../../../numeric/exact.ts';
 
-export interface Format<T extends number | bigint> {
+export interface NumberFormat<T extends number | bigint> {
   readonly bytes: number;
   write(memory: ArrayBuffer, values: ArrayLike<T>): void;
   read(memory: ArrayBuffer, count: number): ArrayLike<T>;
 }
 
-export interface WideFormat extends Format<bigint> {
+export interface WideFormat extends NumberFormat<bigint> {
   /** The nearest number that it has. */
   round(fixed: bigint): bigint;
 }
 
-export const single: Format<number> = {
+export const single: NumberFormat<number> = {
   bytes: 4,
   write: (memory, values) => new Float32Array(memory).set(values),
   read: (memory, count) => new Float32Array(memory, 0, count).slice(),
 };
 
-export const double: Format<number> = {
+export const double: NumberFormat<number> = {
   bytes: 8,
   write: (memory, values) => new Float64Array(memory).set(values),
   read: (memory, count) => new Float64Array(memory, 0, count).slice(),
@@ -28,7 +28,7 @@ const BIAS = 16383;
 const BYTES = 16;
 
 /** `mantissa` · 2^(`exponent` − digits + 1), of so many binary digits, the first one 1; 0 has no digits. */
-function digitsOf(fixed: bigint, digits: number): { mantissa: bigint; exponent: number } {
+function binaryDigits(fixed: bigint, digits: number): { mantissa: bigint; exponent: number } {
   const size = fixed < 0n ? -fixed : fixed;
   const length = size === 0n ? 0 : size.toString(2).length;
   const surplus = length - digits;
@@ -50,13 +50,13 @@ function wide(digits: number, stored: number): WideFormat {
   return {
     bytes: BYTES,
     round(fixed) {
-      const { mantissa, exponent } = digitsOf(fixed, digits);
+      const { mantissa, exponent } = binaryDigits(fixed, digits);
       return fixed === 0n ? 0n : fixedOf(fixed < 0n, mantissa, exponent, digits);
     },
     write(memory, values) {
       const words = new BigUint64Array(memory);
       for (let n = 0; n < values.length; n++) {
-        const { mantissa, exponent } = digitsOf(values[n]!, digits);
+        const { mantissa, exponent } = binaryDigits(values[n]!, digits);
         const head = BigInt(values[n]! === 0n ? 0 : exponent + BIAS) | (values[n]! < 0n ? 0x8000n : 0n);
         const bits = (mantissa & mask) | (head << BigInt(stored));
         words[2 * n] = BigInt.asUintN(64, bits);

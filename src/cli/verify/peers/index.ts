@@ -1,7 +1,7 @@
 /** The libraries that errors are held beside, as far as they are there. */
 import { type Device, FftError } from '../../../index.ts';
 import type { SuitePrecision } from '../suite.ts';
-import { openCufft } from './cufft.ts';
+import { openCufftPeer } from './cufft.ts';
 import { openFftw, openWideFftw } from './fftw.ts';
 import type { Peer, WidePeer } from './peer.ts';
 import { openScipy } from './scipy.ts';
@@ -33,7 +33,7 @@ export async function openPeers(device: Device, precisions: readonly SuitePrecis
   const fftw = { single: [] as Peer[], double: [] as Peer[] };
   for (const precision of narrow) fftw[precision] = await tried(`FFTW, ${precision}`, () => openFftw(precision));
   const scipy = narrow.length > 0 ? await tried('SciPy', openScipy) : [];
-  const cufft = narrow.length > 0 ? await tried('cuFFT', () => openCufft(device)) : [];
+  const cufft = narrow.length > 0 ? await tried('cuFFT', () => openCufftPeer(device)) : [];
   const wide: WidePeer[] = [];
   if (precisions.includes('double-double')) {
     for (const build of ['long double', 'quad'] as const) {

@@ -16,7 +16,7 @@ export interface Peer<T extends number | bigint = number> {
   readonly name: string;
   /** Whether it has such a transform. */
   has(task: Task): boolean;
-  /** Of real numbers one after another, complex ones as two; both sides have the sizes of `numbersOf`. */
+  /** Of real numbers one after another, complex ones as two; both sides have the sizes of `realsOnSide`. */
   run(task: Task, input: ArrayLike<T>): Promise<ArrayLike<T>>;
   close(): void;
 }
@@ -27,7 +27,7 @@ export interface WidePeer extends Peer<bigint> {
 }
 
 /** Real numbers on one side of all transforms. */
-export function numbersOf(task: Task, side: 'read' | 'written'): number {
+export function realsOnSide(task: Task, side: 'read' | 'written'): number {
   return task.batches * lineOf(task, side);
 }
 
