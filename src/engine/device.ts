@@ -45,7 +45,7 @@ export interface PlanOptions {
   readonly from?: string;
 }
 
-/** What `plan` was called with, read and found to be right. */
+/** The arguments of `plan`, read and validated. */
 interface PlanRequest {
   readonly problem: PlannedProblem;
   readonly from: string | undefined;
@@ -61,9 +61,9 @@ export class Device {
   private readonly plans = new Set<Pick<Plan, 'destroy'>>();
   private readonly remembered = new Recent<DirectionPlan>(PLANS_KEPT);
   private readonly convolutions = new Recent<ConvolutionPlan>(PLANS_KEPT);
-  /** What was found out about problems with `strategy: 'measure'`. */
+  /** Timed candidates of problems with `strategy: 'measure'`. */
   private readonly measured = new Recent<MeasuredCandidates>(PLANS_KEPT);
-  /** Of the plan made last: what `alloc` is most likely for. */
+  /** Precision of the last plan, the default of `alloc`. */
   private precision: Storage = 'single';
   private closed = false;
 
@@ -158,7 +158,7 @@ export class Device {
     return plan;
   }
 
-  /** What a plan is to be, if this device can plan it. */
+  /** Reads and validates the arguments of `plan`. */
   private asked(problem: ProblemInput | string, options: PlanOptions): PlanRequest {
     this.check();
     const { from } = readOptions(options, { works: ['from'] }, 'plan');
@@ -173,7 +173,7 @@ export class Device {
     return (direction, throughWork) => this.planned(problem, direction, throughWork, splits);
   }
 
-  /** Pairs rest on what compilers may have broken, which is not known yet. */
+  /** Whether the device has yet to be probed: double-word arithmetic fails if a compiler reorders floating-point operations. */
   private mustProbe({ problem }: PlanRequest): boolean {
     const { backend } = this;
     return (
@@ -340,7 +340,7 @@ export class Device {
   }
 }
 
-/** Nothing but whether there are any: `normalizeProblem` reads what is there. */
+/** Whether a problem has callbacks at all; `normalizeProblem` reads and checks them. */
 function hasCallbacks(problem: unknown): boolean {
   try {
     return Object.hasOwn(problem as object, 'callbacks');

@@ -31,7 +31,7 @@ export interface AvailableDevice {
   readonly kind: OpenableKind;
   readonly name: string;
   readonly available: true;
-  /** What there is to know about it all the same. */
+  /** What is known of the device although it cannot be opened. */
   readonly reason?: string;
   /** It computes on the processor, slower than the `cpu` device: `auto` does not choose it. */
   readonly software?: boolean;

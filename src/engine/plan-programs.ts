@@ -18,7 +18,7 @@ import { Runner, type RunnerHost } from './calls/runner.ts';
 import type { CandidateList } from './measuring/candidates.ts';
 import { type DirectionProgram, tempBytesOf } from './programs/program.ts';
 
-/** What the engine does for a plan; keeps plans from knowing the device facade. */
+/** Services of the device for its plans, so that plans do not depend on the `Device` class. */
 export interface PlanHost {
   readonly backend: Backend;
   program(problem: Problem, direction: Direction, throughWork: boolean): DirectionProgram;
@@ -38,7 +38,7 @@ type ConvolvingTask = Exclude<PlanTask, Direction>;
 
 const CONVOLVING: readonly ConvolvingTask[] = ['prepareKernel', 'convolve'];
 
-/** What a plan that convolves knows. */
+/** The extra state of a plan of a convolution. */
 interface Convolving {
   readonly plan: ConvolutionPlan;
   readonly facts: ConvolutionFacts;

@@ -57,9 +57,9 @@ export interface PlanKernel {
  * `T` is what its calls take and return, which follows from the problem (`PlanTypesFor`).
  */
 export class Plan<out T extends PlanTypes = PlanTypes> {
-  /** What it was made for, every field present. */
+  /** The normalized problem, with every field present. */
   declare readonly problem: T['problem'];
-  /** What the forward transform reads and the inverse writes: its shape, and the memory that it takes. */
+  /** The side that the forward transform reads and the inverse writes: shape and memory. */
   declare readonly input: PlanSide;
   /** The other side. */
   declare readonly output: PlanSide;
@@ -75,12 +75,12 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     fix(this, 'output', this.sideOf('output'));
   }
 
-  /** Those that it was made for. */
+  /** The directions that the plan was made for. */
   get directions(): T['directions'][] {
     return directionsOf(this.problem) as T['directions'][];
   }
 
-  /** @internal What has to be warmed up. */
+  /** @internal The kernels to warm up. */
   get compiledKernels(): CompiledKernel[] {
     return this.programs.compiledKernels;
   }
@@ -397,7 +397,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 }
 
-/** A field that stays what it is, for callers that are not held to `readonly`. */
+/** Defines a field that cannot be assigned, for callers in JavaScript, where `readonly` has no effect. */
 function fix<K extends 'problem' | 'input' | 'output'>(plan: Pick<Plan, K>, name: K, value: Plan[K]): void {
   Object.defineProperty(plan, name, { value, enumerable: true });
 }

@@ -108,7 +108,7 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
   ]),
 };
 
-/** Of a profile: its fields, those of `calibration` for one, those of its `cluster`, and those of the `choice` there. */
+/** Levels that are read: the profile, its `calibration` and `cluster`, and the `choice` of a cluster. */
 const LEVELS = 4;
 /** Fields and entries of a profile at most. */
 const MOST_VALUES = 512;

@@ -35,15 +35,15 @@ export type ComplexData = Data | PlanarData<Data>;
 export interface SideFacts {
   readonly layout: SideLayout;
   readonly type: StorageType;
-  /** Numbers in each array. */
+  /** Numbers that each array needs. */
   readonly length: number;
-  /** Of them, for each real: a double-double has two. */
+  /** Numbers that make up one real: 2 for a double-double, else 1. */
   readonly words: 1 | 2;
-  /** Of a number. */
+  /** Bytes of one number. */
   readonly bytes: number;
-  /** On the device each double is two singles, hi and lo. */
+  /** Whether the device stores each double as two singles, hi and lo. */
   readonly pairs: boolean;
-  /** Where the elements are, if the arrays also hold what does not belong to the tensor. */
+  /** Runs of elements that belong to the tensor; undefined if the arrays hold nothing else. */
   readonly runs: ElementRuns | undefined;
 }
 
@@ -51,11 +51,11 @@ export interface SideFacts {
 export interface Part {
   readonly device: Binding | undefined;
   readonly host: RealArray | undefined;
-  /** What the caller gave for it. */
+  /** The caller's own object, for comparison with the next call. */
   readonly given: unknown;
 }
 
-/** An array that holds so many reals of a kind, side by side. */
+/** The facts of a contiguous array of `reals` reals. */
 export function sideFactsOf(storage: Storage, reals: number, { precisions }: DeviceProfile): Omit<SideFacts, 'layout'> {
   const words = wordsOf(storage);
   const type = typeOfArrays(storage);
@@ -126,7 +126,7 @@ function checkedPart(value: unknown, facts: SideFacts, what: string, backend: Ba
   return { device: backend.locate(data), host: data, given: value };
 }
 
-/** An array as one that can be relied upon, and where it is if it shows memory of the device. */
+/** A genuine view of a host array, and its place on the device if it is a view of device memory. */
 function located(value: RealArray, what: string, backend: Backend): { array: RealArray; device: Binding | undefined } {
   const array = plainView(value, arrayClass(value) as UsualClass);
   const device = backend.locate(array);
@@ -137,7 +137,7 @@ function located(value: RealArray, what: string, backend: Backend): { array: Rea
   return { array, device };
 }
 
-/** Memory of this device, its own or the caller's; undefined for what is none. */
+/** The device's buffer behind a value: memory of the device or of the caller; undefined for anything else. */
 function deviceBuffer(value: unknown, what: string, backend: Backend): DeviceBuffer | undefined {
   const buffer = DeviceMemory.bufferOf(value) ?? adopted(value, what, backend);
   if (buffer?.failure) throw buffer.failure;
@@ -151,7 +151,7 @@ function deviceBuffer(value: unknown, what: string, backend: Backend): DeviceBuf
   return buffer;
 }
 
-/** The caller's own memory, as the device knows it. @throws FftError also where looking at it throws something else */
+/** The caller's own memory as a buffer of the device. @throws FftError also if reading the value throws something else */
 export function adopted(value: unknown, what: string, backend: Backend): DeviceBuffer | undefined {
   try {
     return backend.adopt?.(value, what);
@@ -160,7 +160,7 @@ export function adopted(value: unknown, what: string, backend: Backend): DeviceB
   }
 }
 
-/** What was thrown may be anything, a proxy that throws again too. */
+/** Whether a caught value is an `FftError`. It may be anything, even a proxy that throws when it is inspected. */
 function isOurs(cause: unknown): cause is FftError {
   try {
     return cause instanceof FftError;
@@ -169,7 +169,7 @@ function isOurs(cause: unknown): cause is FftError {
   }
 }
 
-/** Arrays from another window or context have the same class. */
+/** Whether a value is an array of the class that a side needs. Classes are compared by name, since arrays may come from another window. */
 function isArrayOf(value: unknown, facts: SideFacts): value is RealArray {
   return arrayClass(value) === arrayName(facts);
 }
@@ -182,7 +182,7 @@ function wrongArgument(what: string, given: Given, wanted: string): FftError {
   return new FftError('wrong-array-type', `${what} is ${givenName(given)}; this plan takes ${wanted}.`);
 }
 
-/** What the numbers of an array are, for those who took them for something else. */
+/** What the numbers of an interleaved array stand for, for messages about a wrong length. */
 function meaning(facts: SideFacts, there: number): string {
   if (facts.layout !== 'interleaved') return '';
   const elements = facts.length / numbersPerElement(facts);
@@ -190,7 +190,7 @@ function meaning(facts: SideFacts, there: number): string {
   return `, re and im of ${elements} complex numbers${reals}`;
 }
 
-/** Which plans take an array that this one does not. */
+/** A hint on which plans take an array of the class given. */
 function otherPrecision(value: unknown): string {
   const name = arrayClass(value);
   const precision = name === 'Float32Array' ? 'single' : name === 'Float64Array' && 'double';
@@ -201,7 +201,7 @@ function tooSmall(what: string, given: number, needed: number): FftError {
   return new FftError('buffer-too-small', `${what} has ${given} bytes; this plan needs ${needed}.`);
 }
 
-/** Memory that a caller brings as scratch. */
+/** The binding of the caller's scratch memory, checked. */
 export function scratchBinding(value: unknown, needed: number, what: string, backend: Backend): Binding {
   const isArray = arrayClass(value) === 'Float32Array' || arrayClass(value) === 'Float64Array';
   if (isArray) refuseDetached(value as RealArray, what);
@@ -221,7 +221,7 @@ export interface MemoryExtent extends Stretch {
   readonly what: string;
 }
 
-/** From the first to the last element of each array: what lies before them, at the problem's offset, may be anything. */
+/** The bytes from the first to the last element of each array. Elements before the problem's offset do not count. */
 export function extentsOf(parts: readonly Part[], facts: SideFacts, what: string): MemoryExtent[] {
   return parts.flatMap(({ device, host }, n) => {
     const name = parts.length === 2 ? `${what}.${n === 0 ? 're' : 'im'}` : what;

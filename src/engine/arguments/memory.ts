@@ -25,7 +25,7 @@ export const asyncDispose: typeof Symbol.asyncDispose =
 
 /** Memory of a device, from `device.alloc`; `A` is how its `array` shows it. */
 export class DeviceMemory<A extends HostArray = HostArray> {
-  /** Out of reach: what is checked and what is run must be the same memory. */
+  /** Private, so that callers cannot exchange the buffer between the check of a call and its run. */
   readonly #buffer: DeviceBuffer;
   private readonly type: StorageType;
 
@@ -35,12 +35,12 @@ export class DeviceMemory<A extends HostArray = HostArray> {
     this.type = type;
   }
 
-  /** @internal What is behind device memory; undefined for everything else. */
+  /** @internal The buffer behind a `DeviceMemory`; undefined for any other value. */
   static bufferOf(value: unknown): DeviceBuffer | undefined {
     return typeof value === 'object' && value !== null && #buffer in value ? value.#buffer : undefined;
   }
 
-  /** How many it has. */
+  /** Its size in bytes. */
   get bytes(): number {
     return this.#buffer.bytes;
   }
@@ -92,12 +92,12 @@ export class DeviceMemory<A extends HostArray = HostArray> {
   }
 }
 
-/** What numbers of a problem are in memory, in the words of kernels and host arrays. */
+/** The type of array elements in kernels that store the numbers of a problem. */
 export function typeOfStorage(storage: Storage): StorageType {
   return ({ half: 'f16', single: 'f32', double: 'f64', 'double-double': 'dd' } as const)[storage];
 }
 
-/** What arrays of them hold: a double-double is two doubles. */
+/** The type of array elements on the host: a double-double is stored as two doubles. */
 export function typeOfArrays(storage: Storage): Exclude<StorageType, 'dd'> {
   const type = typeOfStorage(storage);
   return type === 'dd' ? 'f64' : type;

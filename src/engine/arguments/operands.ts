@@ -1,4 +1,4 @@
-/** The user's arrays that callbacks load from: what a call has to be given, and what it was given. */
+/** The user's arrays that callbacks load from: which ones a direction needs, and reading them from the options of a call. */
 import type { Backend, Binding } from '../../devices/device.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { operandName } from '../../plan/launch/leaf-sides.ts';
@@ -28,12 +28,12 @@ export interface CallOptions {
 /** An array that a direction loads from. */
 export interface DirectionOperand {
   readonly name: string;
-  /** How programs name it. */
+  /** Its name among the bindings of a program. */
   readonly bound: string;
   readonly facts: SideFacts;
 }
 
-/** All that a direction loads from. */
+/** All arrays that the callbacks of a direction load from. */
 export function directionOperands(problem: Problem, direction: Direction, profile: DeviceProfile): DirectionOperand[] {
   return loadedArrays(problem.callbacks, direction).map((name): DirectionOperand => {
     const { type, length } = problem.callbacks!.arrays[name]!;
@@ -43,15 +43,15 @@ export function directionOperands(problem: Problem, direction: Direction, profil
   });
 }
 
-/** What a direction has to know to read arrays. */
+/** What is needed to read the arrays of a call. */
 interface OperandReading {
   readonly operands: readonly DirectionOperand[];
   readonly problem: Problem;
-  /** Of a convolution: what is wrong with a kernel. */
+  /** For a convolution: checks a prepared kernel and returns its memory. */
   readonly readKernel?: ((value: unknown, what: string) => unknown) | undefined;
 }
 
-/** No arrays: what most calls have. */
+/** The operands of most calls: none. */
 const NONE: readonly unknown[] = [];
 
 const CALL_OPTIONS = { works: ['arrays'] };
@@ -96,7 +96,7 @@ export function readCall(options: unknown, host: OperandReading, what: string): 
   );
 }
 
-/** The same of the arrays alone. */
+/** Like `readCall`, given the `arrays` option itself. */
 export function readArrays(arrays: unknown, { operands, problem }: OperandReading, what: string): readonly unknown[] {
   if (arrays === undefined && operands.length === 0) return NONE;
   const works = Object.keys(problem.callbacks?.arrays ?? {});
@@ -128,7 +128,7 @@ export function operandParts(
   });
 }
 
-/** What programs are bound to. */
+/** Operands as bindings of a program. */
 export function boundOperands(
   operands: readonly DirectionOperand[],
   places: readonly Binding[],

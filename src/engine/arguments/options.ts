@@ -12,7 +12,7 @@ export interface KnownOptions {
   readonly planned?: readonly string[];
 }
 
-/** Options reported one by one that nobody knows. */
+/** At most so many unknown options are reported one by one. */
 const UNKNOWN_REPORTED = 16;
 
 /**
@@ -91,7 +91,7 @@ function example(value: unknown, works: readonly string[]): string {
   return kind === 'device' || kind === 'array' ? `, such as { ${name} }` : `, such as { ${name}: ${show(value)} }`;
 }
 
-/** Devices, to be told from what only looks like one without loading what makes them. */
+/** All devices made so far. `isDevice` asks this set, so that it need not load the class. */
 const devices = new WeakSet<object>();
 
 /** Notes a device that was made. */

@@ -1,4 +1,4 @@
-/** Prepared kernels: memory of a device that a plan has filled with the spectrum of what it is to convolve with. */
+/** Prepared kernels of convolutions: device memory that a plan has filled with the spectrum of a convolution kernel. */
 import { type ConvolutionPlan, kernelProblem, resultProblem } from '../../plan/convolution.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { KERNEL } from '../../plan/tree/leaf.ts';
@@ -8,12 +8,12 @@ import { DeviceMemory } from './memory.ts';
 import type { DirectionOperand } from './operands.ts';
 import { givenName } from './read-data.ts';
 
-/** What each prepared kernel was made for. */
+/** For each prepared kernel the key of the plans that it is valid for. */
 const prepared = new WeakMap<DeviceMemory, string>();
 
-/** What the calls of a convolution read and write. */
+/** The sides of the calls of a convolution: kernel, prepared kernel and result. */
 export interface ConvolutionFacts {
-  /** `h`. */
+  /** The user's kernel h. */
   readonly given: SideFacts;
   /** The memory of a prepared kernel. */
   readonly kernel: SideFacts;
@@ -35,7 +35,7 @@ export function convolutionFacts(
   };
 }
 
-/** @returns the memory, from now on a kernel for plans with that key. */
+/** Registers memory as a prepared kernel for plans with a key. @returns the memory */
 export function noteKernel(memory: DeviceMemory, key: string): DeviceMemory {
   prepared.set(memory, key);
   return memory;

@@ -35,12 +35,12 @@ export function readMemory(value: unknown, what: string): unknown {
   return snapshot(value, what, { code: 'wrong-array-type', depth: 1, keep: true });
 }
 
-/** What has no fields of the caller's to read. */
+/** Whether a value is an array or memory, whose fields cannot be the caller's own. */
 function isArrayOrMemory(value: unknown): boolean {
   return arrayClass(value) !== undefined || DeviceMemory.bufferOf(value) !== undefined;
 }
 
-/** Lists and descriptors of foreign memory, which may say something else the next time. */
+/** Whether a part may change between calls: lists and descriptors of foreign memory are objects of the caller. */
 export function mayChange(part: unknown): boolean {
   return isRecord(part) || Array.isArray(part);
 }
@@ -50,12 +50,12 @@ export function isSame(one: Given, other: Given): boolean {
   return one.length === other.length && one[0] === other[0] && one[1] === other[1];
 }
 
-/** What the caller's own code threw while it was read, as an error of ours. */
+/** Wraps an exception of the caller's own code, thrown while its object was read. */
 export function unreadable(what: string, cause: unknown): FftError {
   return new FftError('wrong-array-type', `${what} cannot be read: ${reasonOf(cause)}.`, { cause });
 }
 
-/** What it was, in a message about its type. */
+/** The type of what was given, for messages. */
 export function givenName(given: Given): string {
   return given.length === 2 ? 'two planes { re, im }' : typeName(given[0]);
 }

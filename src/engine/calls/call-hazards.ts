@@ -14,11 +14,11 @@ export interface MemoryAccess extends Stretch {
   readonly writes: boolean;
 }
 
-/** What has to be known of a call to order it. */
+/** The accesses of a call, by which calls are ordered. */
 export interface OrderedCall {
   readonly device: object;
   readonly accesses: readonly MemoryAccess[];
-  /** The device itself keeps these accesses in order with others of its own. */
+  /** Whether the device itself orders these accesses among its own work. */
   readonly orderedByDevice?: boolean;
 }
 
@@ -37,14 +37,14 @@ class PendingCall {
 }
 
 const pendingCalls = new Set<PendingCall>();
-/** For each memory what pending calls do to it, in the order of the calls. */
+/** The accesses of pending calls to each memory, in the order of the calls. */
 const pendingAccesses = new Map<unknown, PendingAccess[]>();
 
 interface PendingAccess extends MemoryAccess {
   readonly by: PendingCall;
 }
 
-/** True where no call is pending that others might have to wait for. */
+/** Whether no call is pending. */
 export function quiet(): boolean {
   return pendingCalls.size === 0;
 }
@@ -67,7 +67,7 @@ export function refuseHazard(call: OrderedCall): void {
   );
 }
 
-/** Runs a call that has not to wait for any; until it has ended, later calls find it here. */
+/** Runs a call that has no hazards, and registers it as pending until it has ended. */
 export async function whilePending<T>(call: OrderedCall, run: () => Promise<T>): Promise<T> {
   const pending = enter(call);
   try {
@@ -77,7 +77,7 @@ export async function whilePending<T>(call: OrderedCall, run: () => Promise<T>):
   }
 }
 
-/** Runs a call when every earlier one has ended that is a hazard to it; later calls find it here from now on. */
+/** Registers a call as pending at once, and runs it when all earlier calls that it has a hazard with have ended. */
 export async function runInOrder<T>(call: OrderedCall, run: () => Promise<T>): Promise<T> {
   const pending = enter(call);
   try {
@@ -88,13 +88,13 @@ export async function runInOrder<T>(call: OrderedCall, run: () => Promise<T>): P
   }
 }
 
-/** Resolves when all calls of a device have ended that are pending now, failed ones too; undefined where there are none. */
+/** Resolves when all calls of a device that are pending now have ended or failed; undefined if there are none. */
 export function pendingCallsOf(device: object): Promise<unknown> | undefined {
   const own = [...pendingCalls].filter(({ call }) => call.device === device);
   return own.length === 0 ? undefined : Promise.all(own.map(({ ended }) => ended));
 }
 
-/** The latest of the calls that one has to wait for in one of the memories that it uses. @param self only calls before it count. */
+/** The latest pending call that a call has a hazard with. @param self only calls before this one count */
 function hazardOf({ device, accesses }: OrderedCall, self?: PendingCall): PendingCall | undefined {
   for (const { of, start, end, writes } of accesses) {
     const others = pendingAccesses.get(of) ?? [];

@@ -18,7 +18,7 @@ export interface CallParts {
   readonly input: ComplexData;
   readonly output: ComplexData;
   readonly from: readonly PlacedPart[];
-  /** The same list as `from` in place. */
+  /** For plans in place, the same list as `from`. */
   readonly to: readonly PlacedPart[];
   readonly read: SideFacts;
   readonly written: SideFacts;
@@ -37,13 +37,13 @@ export class Call {
   readonly program: BoundProgram;
   readonly copiesIn: readonly Copy[];
   readonly copiesOut: readonly Copy[];
-  /** What of them belongs to the tensor, where not all does: the rest is the caller's, who may change it meanwhile. */
+  /** The elements of the result's arrays, if these also hold other numbers, which the caller may change during the call. */
   readonly runs: ElementRuns | undefined;
   /** What callbacks load from, as it was given. */
   readonly arrays: readonly unknown[];
   /** True where nothing has to be copied. */
   readonly direct: boolean;
-  /** There are copies to or from memory that host code does not see. */
+  /** Whether copies go to or from memory that host code cannot see. */
   readonly staged: boolean;
   private readonly sides: Pick<CallParts, 'from' | 'to' | 'read' | 'written' | 'operands'>;
   private readonly buffers: readonly DeviceBuffer[];
@@ -56,7 +56,7 @@ export class Call {
   private readonly mutable: boolean;
   /** Set where each side is one host array. */
   private readonly pair: HostPair | undefined;
-  /** Set where besides there is one copy in and one out. */
+  /** Set if in addition there is exactly one copy in and one copy out. */
   private readonly one: HostPair | undefined;
   /** What most calls are: there is nothing to copy or `one` is set, two objects are all that tells it, and it can run at once. */
   readonly simple: boolean;
@@ -89,14 +89,14 @@ export class Call {
     this.simple = told && (this.direct || this.one !== undefined) && program.runSync !== undefined;
   }
 
-  /** What it was given, for a call that waits: the caller may put other planes into the same object. */
+  /** The data of a call that waits, as a new object, since the caller may put other planes into the old one. */
   get data(): { readonly input: ComplexData; readonly output: ComplexData } {
     const { from, to } = this.sides;
     const input = dataOf(from);
     return { input, output: this.output === this.input ? input : dataOf(to) };
   }
 
-  /** Host arrays that it copies from and to. */
+  /** The host arrays that the call reads and writes. */
   get hostAccesses(): MemoryAccess[] {
     const accesses = (copies: readonly Copy[], writes: boolean) =>
       copies.map(({ host: { buffer, byteOffset, byteLength } }): MemoryAccess => {
@@ -105,7 +105,7 @@ export class Call {
     return [...accesses(this.copiesIn, false), ...accesses(this.copiesOut, true)];
   }
 
-  /** Memory of the device that it was given. */
+  /** The device memory that the call reads and writes. */
   get deviceAccesses(): MemoryAccess[] {
     const { from, to, read, written, operands } = this.sides;
     const accesses = (parts: readonly PlacedPart[], facts: SideFacts, writes: boolean) =>
@@ -119,7 +119,7 @@ export class Call {
     ];
   }
 
-  /** Whether the call would be over before it returns, with its copies: host code sees the memory, and nothing else runs. */
+  /** Whether the call with its copies can finish before it returns: host code sees the memory, and the device is idle. */
   get immediate(): boolean {
     return !this.staged && this.program.immediate === true;
   }
@@ -203,7 +203,7 @@ export class Call {
   }
 }
 
-/** Stands for arrays that were let go: nobody can give it. */
+/** Replaces arrays that were released. No caller can pass this array, so comparisons with it fail. */
 const RELEASED_ARRAY = new Float32Array(0);
 
 interface HostPair {
@@ -255,7 +255,7 @@ export function runNow(call: Call, backend: Backend): void {
   for (const { host, view } of copiesOut) moveResult(host, view as RealArray, runs);
 }
 
-/** The same through the device's copies, where host code does not see its memory. */
+/** Like `runNow`, with copies by the device, because host code does not see its memory. */
 function runStaged({ copiesIn, copiesOut, program, runs }: Call, backend: Backend): void {
   const staged = copiesOut.map(stagingArray);
   for (const copy of copiesIn) backend.uploadSync!(copy.device, toDevice(copy));

@@ -32,7 +32,7 @@ import { type RunnerHost, sideBinding } from './runner.ts';
 export interface MemoryOptions<Input = ComplexData, Output = ComplexData> {
   /** What the direction reads: memory for as many elements as that side of the plan says (`length`, `bytes`), `offsets` added; two planes where it is planar. */
   readonly input?: Input;
-  /** What it writes, likewise. */
+  /** Memory that the direction writes, likewise. */
   readonly output?: Output;
   /**
    * VkFFT's main buffer, at least `plan.bytes.work` bytes: intermediate results go here, so that the input is only read
@@ -100,11 +100,11 @@ const NO_OPTIONS: { readonly [name in keyof Required<EnqueueOptions>]: undefined
   ...{ encoder: undefined, stream: undefined, queue: undefined },
 };
 
-/** What `readOptions` gives, at less cost where there is nothing to find: calls are many, and short. */
+/** Like `readOptions`, but cheaper for plain objects with known names, because `enqueue` is called often for short work. */
 function readQuickly(options: EnqueueOptions): EnqueueOptions | undefined {
   try {
     if (Object.getPrototypeOf(options) !== Object.prototype) return undefined;
-    // Every field is its own: what is missing is inherited from nobody.
+    // Absent fields are set to undefined, so that none is inherited from a prototype.
     const own: { -readonly [name in keyof EnqueueOptions]: unknown } = { ...NO_OPTIONS };
     for (const name of Object.keys(options) as (keyof EnqueueOptions)[]) {
       if (!Object.hasOwn(NO_OPTIONS, name)) return undefined;
@@ -152,7 +152,7 @@ function requireTarget({ kind, target }: Backend, name: EncodeTarget): void {
   throw new FftError('unsupported-feature', `enqueue on a ${kind} device ${instead}.`, { path: `enqueue.${name}` });
 }
 
-/** Nobody has to wait for it: a failure that nobody asked about must not end the process. */
+/** Marks a promise as handled, so that its rejection does not end the process if the caller ignores it. */
 function unattended(done: Promise<void>): Promise<void> {
   done.catch(() => undefined);
   return done;
@@ -169,7 +169,7 @@ interface EnqueuedMemory {
   readonly arrays: readonly unknown[];
 }
 
-/** What a call was given, after all checks. */
+/** The memory of a call after all checks. */
 interface EnqueuedCall {
   readonly program: DirectionProgram;
   readonly places: ProgramBindings;
@@ -177,7 +177,7 @@ interface EnqueuedCall {
   readonly ownTemp: boolean;
 }
 
-/** By what a direction writes, which each direction of each plan has an object of its own for. */
+/** The last checked call of each direction. The key is `host.written`, an object that each direction of each plan has to itself. */
 const lastChecked = new WeakMap<SideFacts, EnqueuedCall>();
 
 /**
@@ -191,7 +191,7 @@ export function bindMemory(host: RunnerHost, options: MemoryOptions, what: strin
   return checked.program.bind(checked.places);
 }
 
-/** @param options fields that change no more. */
+/** @param options copied fields, which the caller cannot change any more */
 function enqueuedMemory(host: RunnerHost, options: MemoryOptions, what: string): EnqueuedMemory {
   const { inPlace } = host;
   const { input, output, work, temp } = options;
@@ -231,7 +231,7 @@ function checkedOnce(host: RunnerHost, asked: EnqueuedMemory, what: string): Enq
   return checked;
 }
 
-/** The plan's own temp is for any call: what runs later is in the same order. */
+/** The accesses of a call. The plan's own temp memory is left out: all calls share it, and the device runs them in order. */
 function orderedCall(
   { backend, read, written, workBytes, operands }: RunnerHost,
   { program, places: { input, output, work, temp, operands: loaded }, ownTemp }: EnqueuedCall,
@@ -252,7 +252,7 @@ function orderedCall(
   };
 }
 
-/** Views show any part of a buffer, lists and descriptors may say something else the next time: `check` looks at those. */
+/** Whether memory can be recognised by identity at the next call. Views, lists and descriptors cannot, and are checked each time. */
 function isLasting({ input, output, work, temp, arrays }: EnqueuedMemory): boolean {
   return [...input, ...output, work, temp, ...arrays].every((part) => !(ArrayBuffer.isView(part) || mayChange(part)));
 }
@@ -346,7 +346,7 @@ export function offsetsOf(
       `${what}.offsets.${side} is ${show(offset)}; it counts elements, from 0 up.`,
     );
   }
-  // In place, one of them speaks for both.
+  // In place, the offset of one side holds for both.
   return inPlace
     ? { input: input ?? output ?? 0, output: output ?? input ?? 0 }
     : { input: input ?? 0, output: output ?? 0 };

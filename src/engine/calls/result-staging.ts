@@ -10,10 +10,10 @@ import { copyElements, type ElementRuns, FftError, type HostArray } from '../../
 import { fromPairs, toPairs } from '../programs/tables.ts';
 import type { Copy } from './staging.ts';
 
-/** Of an array, in messages. */
+/** How messages name an array of a call that waits. */
 export const ARRAY_OF_WAITING_CALL = 'An array of a waiting call';
 
-/** What is copied to the device. @throws FftError `out-of-memory` */
+/** The array to copy to the device: the host array, or its doubles as pairs of singles. @throws FftError `out-of-memory` */
 export function toDevice({ host, pairs }: Copy): RealArray {
   if (!pairs) return host;
   const singles = newArray('f32', 2 * lengthOf(host)) as Float32Array;
@@ -21,12 +21,12 @@ export function toDevice({ host, pairs }: Copy): RealArray {
   return singles;
 }
 
-/** An array for what comes back: like the caller's, or in pairs. @throws FftError `out-of-memory` */
+/** An array for the result of a copy: of the caller's type, or for pairs of singles. @throws FftError `out-of-memory` */
 export function stagingArray({ host, pairs }: Copy): RealArray {
   return pairs ? newArray('f32', 2 * lengthOf(host)) : newArray(typeOfArray(host), lengthOf(host));
 }
 
-/** What has come back, as the caller's arrays have it. */
+/** A staged result in the caller's type. */
 export function fromDevice({ pairs }: Copy, staged: RealArray): RealArray {
   if (!pairs) return staged;
   const doubles = newArray('f64', staged.length / 2) as Float64Array;

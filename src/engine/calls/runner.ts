@@ -49,7 +49,7 @@ export interface RunnerHost {
   temp(bytes: number): DeviceBuffer;
   /** @throws FftError `destroyed` */
   check(): void;
-  /** Before a call that has waited goes on. @throws FftError `device-closed`, `destroyed` */
+  /** Checked before a call that has waited continues. @throws FftError `device-closed`, `destroyed` */
   resume(): void;
 }
 
@@ -59,7 +59,7 @@ interface BoundMemory {
   readonly places: readonly Binding[];
 }
 
-/** After the calls of this iteration of the event loop. On the audio thread, which has no timers, after those of one callback. */
+/** Runs a function after the current iteration of the event loop; on the audio thread, which has no timers, after the current callback. */
 const later: (act: () => void) => void =
   typeof setTimeout === 'function' ? (act) => setTimeout(act, 0) : (act) => void Promise.resolve().then(act);
 
@@ -70,7 +70,7 @@ interface CheckedCall {
   readonly source: readonly Part[];
   /** The same list as `source` in place. */
   readonly target: readonly Part[];
-  /** As they were given, and checked. */
+  /** Arrays of callbacks as they were given, already checked. */
   readonly arrays: readonly unknown[];
   readonly operands: readonly Part[];
 }
@@ -163,7 +163,7 @@ export class Runner {
       : readCall(options, host, `${host.direction}${how}`);
   }
 
-  /** The call before, with this data, where it would be over at once. */
+  /** The previous call adapted to new data, if it can finish at once. */
   private atOnce(input: ComplexData, given: ComplexData | undefined, arrays: readonly unknown[]): Call | undefined {
     if (!this.last?.immediate || !quiet()) return undefined;
     return this.remembered(input, given ?? newData(this.host.written), arrays);
@@ -189,7 +189,7 @@ export class Runner {
     for (const staging of this.staging.operands) staging.release();
   }
 
-  /** The caller's arrays are the caller's: calls one after another find them here, but they do not stay. */
+  /** Releases the caller's arrays soon: successive calls may reuse the remembered call, but the plan must not keep the arrays alive. */
   private forget(): void {
     this.forgetting = false;
     if (this.last && !this.last.forget()) this.last = undefined;

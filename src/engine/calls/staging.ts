@@ -8,9 +8,9 @@ import type { Part, SideFacts } from '../arguments/arguments.ts';
 export interface Copy {
   host: RealArray;
   readonly device: Binding;
-  /** The stand-in as an array, where host code can see it. */
+  /** The stand-in as an array, if host code can see device memory. */
   readonly view: RealArray | undefined;
-  /** On the device each double is two singles. */
+  /** Whether the device stores each double as two singles. */
   readonly pairs: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface Copy {
 export interface PlacedPart {
   readonly device: Binding;
   readonly copy: Copy | undefined;
-  /** What the caller gave for it. */
+  /** The caller's own object, for comparison with the next call. */
   given: unknown;
 }
 

@@ -22,9 +22,9 @@ export interface NodeFacts {
   readonly children: readonly NodeFacts[];
 }
 
-/** What is known of a plan beside its programs. */
+/** Facts of a plan that its programs do not know. */
 export interface PlanFacts {
-  /** Bytes. */
+  /** Bytes of all tables. */
   readonly tables: number;
   readonly candidates: CandidateList;
 }
@@ -69,7 +69,7 @@ export function planToJson(
   });
 }
 
-/** Criteria by which an assignment wins, as they are called here. */
+/** Names of the criteria that rank buffer assignments. */
 const CRITERIA = {
   bufferCount: 'buffers',
   padded: 'padded',
@@ -78,7 +78,7 @@ const CRITERIA = {
   order: 'order',
 } as const;
 
-/** Why the best assignment is better than the next one. */
+/** For each criterion, the reason why the best assignment beats the next one. */
 const REASONS: Readonly<Record<(typeof CRITERIA)[keyof typeof CRITERIA], string>> = {
   buffers: 'fewer buffers',
   padded: 'more padded steps',
@@ -87,12 +87,12 @@ const REASONS: Readonly<Record<(typeof CRITERIA)[keyof typeof CRITERIA], string>
   order: 'the order of preference',
 };
 
-/** Said after how many assignments there were. */
+/** The reason as text, appended to the number of assignments. */
 export function reasonText(decidedBy: keyof typeof REASONS | undefined): string {
   return decidedBy ? ` by ${REASONS[decidedBy]}` : '';
 }
 
-/** Launches that a tree does without: each of its assignments of buffers. */
+/** Launches that fusion saves. All buffer assignments of a tree save the same number. */
 function fusedIn({ launches }: DirectionPlan): number {
   return launches.reduce((sum, { node }) => sum + launchesSaved(node), 0);
 }
@@ -101,12 +101,12 @@ function kernelsText(count: number): string {
   return count === 1 ? '1 kernel' : `${count || 'no'} kernels`;
 }
 
-/** What is said of padding after the buffers; nothing where there is none. */
+/** Text about the padding of temp buffers; empty if there is none. */
 export function paddingText(elements: number): string {
   return elements > 0 ? `, each temp padded by ${elements} element${elements === 1 ? '' : 's'}` : '';
 }
 
-/** What is said of chunks after the number of launches; nothing where there is one. */
+/** Text about chunks of batches; empty for a single chunk. */
 export function chunkText(chunks: number, interleaved: Interleaving | undefined): string {
   if (chunks === 1) return '';
   if (!interleaved) return `, ${chunks} chunks of batches through all of them one after another`;
@@ -128,7 +128,7 @@ function nodeFacts(node: PlanNode): NodeFacts {
   return { scheme, title, ...parts, length, outputLength, children: children.map(nodeFacts) };
 }
 
-/** The same as indented text. */
+/** The facts of a plan as indented text. */
 export function explainPlan(plan: ReturnType<typeof planToJson>): string {
   const { problem, device } = plan;
   const lines = [
@@ -173,7 +173,7 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
   return lines.join('\n');
 }
 
-/** Which callbacks there are; nothing where there are none. */
+/** Lines about the callbacks; none without callbacks. */
 function callbackLines({ callbacks }: Pick<Problem, 'callbacks'>): string[] {
   if (!callbacks) return [];
   const names = (['forward', 'inverse'] as const).flatMap((direction) =>
@@ -190,7 +190,7 @@ function callbackLines({ callbacks }: Pick<Problem, 'callbacks'>): string[] {
   return [`callbacks ${names.join(', ') || 'none, but arrays'}`];
 }
 
-/** One word, unless axes differ in what is computed along them. */
+/** The kind of transform: one word if it is the same for all axes. */
 export function transformText({ transform }: Pick<Problem, 'transform'>): string {
   const [first] = transform;
   const isOne = first === 'r2c' || transform.every((kind) => kind === first);
@@ -203,7 +203,7 @@ function candidateText({ splits, price, milliseconds, chosen }: CandidateFacts):
   return `${splitsText(splits)} at ${price.toFixed(2)}${time}${chosen ? ' (chosen)' : ''}`;
 }
 
-/** What the price of the plan is made of, and how much dearer the next candidate is. */
+/** Lines about the parts of the plan's price, and the price of the next candidate in relation to it. */
 function priceLines({ list }: CandidateList): string[] {
   const at = list.findIndex(({ chosen }) => chosen);
   const plan = list[at];
@@ -216,13 +216,13 @@ function priceLines({ list }: CandidateList): string[] {
   return [`price of ${launches}: ${parts.join(' + ')} + rest ${rest.toFixed(2)}${other}`];
 }
 
-/** By how much a candidate is dearer than the plan. */
+/** The difference between a candidate's price and the plan's, in percent. */
 export function differenceText(one: Pick<CandidateFacts, 'price'>, plan: Pick<CandidateFacts, 'price'>): string {
   const share = plan.price > 0 ? one.price / plan.price - 1 : 0;
   return `${(100 * Math.abs(share)).toFixed(1)} % ${share < 0 ? 'cheaper' : 'dearer'}`;
 }
 
-/** The scheme of each axis, with axes that share launches first. */
+/** The scheme of each axis; axes that share launches come first. */
 export function splitsText({ shared, axes }: CandidateFacts['splits']): string {
   const parts = axes.flatMap((scheme) => (scheme ? [schemeText(scheme)] : []));
   if (shared?.launches === 1) parts.unshift(`${shared.axes} axes in one launch`);
@@ -230,7 +230,7 @@ export function splitsText({ shared, axes }: CandidateFacts['splits']): string {
   return parts.join(' × ') || 'a copy';
 }
 
-/** Only where one dimension of one launch does not hold them all. */
+/** Lines about the grid, if one dimension of one launch cannot hold all groups. */
 function gridLines({ grid }: LaunchFacts): string[] {
   if (!grid || (grid.launches === 1 && grid.blocks[1] * grid.blocks[2] === 1)) return [];
   const text = `in ${grid.blocks.join(' × ')}`;

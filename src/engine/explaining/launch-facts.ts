@@ -1,4 +1,4 @@
-/** What there is to say of one launch: what it reads and writes, the steps in between, and how it is laid out. */
+/** Facts of one launch: the memory that it reads and writes, the steps in between, and its grid. */
 import type { CompiledKernel } from '../../devices/device.ts';
 import { approximately } from '../../numeric/scale-factor.ts';
 import type { Launch } from '../../plan/launch/launches.ts';
@@ -34,27 +34,27 @@ export interface AbsentFacts {
 export interface OperandFacts {
   readonly buffer: string;
   readonly layout: SideLayout;
-  /** What its numbers are in memory. */
+  /** The storage type of its numbers in memory. */
   readonly storage: Stored;
-  /** Blocks that are left out, those of whole lines too. */
+  /** Blocks of zeros that are skipped, including blocks of whole lines. */
   readonly absent: readonly AbsentFacts[];
-  /** What each number is multiplied by on this side, where it is: the double next to it. */
+  /** The scale factor applied on this side, rounded to double; missing if there is none. */
   readonly scale?: number;
-  /** In which order its points are taken, where that is not theirs. */
+  /** The order in which points are read or written, if it is not the natural one. */
   readonly order?: PowerOrder;
-  /** Of an axis that is continued by its mirror image as it is read: what there is in memory, and what it is. */
+  /** A symmetric extension applied when the axis is read: how many elements memory holds, and whether they are reals or bins. */
   readonly mirrored?: { readonly count: number; readonly what: 'reals' | 'bins' };
-  /** Elements with even numbers come first, then the others backwards. */
+  /** The order of a DCT by an FFT: elements of even index first, then those of odd index backwards. */
   readonly evenFirst?: true;
-  /** Every second element from the middle on, then back and forth between the ends. */
+  /** The order of a DCT-IV: every second element from the middle on, then back and forth between the ends. */
   readonly fromMiddle?: true;
-  /** Real parts are read or written from the first real on, imaginary ones from the last one back. */
+  /** Folded packing: real parts run from the first real upwards, imaginary parts from the last one downwards. */
   readonly facing?: true;
-  /** Of an axis of which only some bins are written: how many. */
+  /** The number of bins that are written, if not all are. */
   readonly kept?: number;
-  /** What the user's callback takes from memory or gives to it, and the arrays that it loads from. */
+  /** The element type that the user's callback exchanges with memory, and the arrays that it loads from. */
   readonly callback?: { readonly takes: ElementKind; readonly gives: ElementKind; readonly arrays: readonly string[] };
-  /** By what else the numbers are multiplied, one factor for each place along an axis. */
+  /** Further factors, one for each position along an axis. */
   readonly factors?: readonly Factors[];
 }
 
@@ -68,7 +68,7 @@ export type StepFacts =
       readonly of: number;
       readonly length: number;
       readonly radices: readonly number[];
-      /** The other way than the launch. */
+      /** Set if the pass runs in the direction opposite to the launch. */
       readonly inverse?: true;
       /** From reals to bins up to the half, or back: half the work of complex passes. */
       readonly symmetry?: 'real-input' | 'real-output';
@@ -91,9 +91,9 @@ export interface LaunchFacts {
   readonly to: string;
   readonly operands: { readonly input: OperandFacts; readonly output: OperandFacts };
   readonly steps: readonly StepFacts[];
-  /** Of the dimensions that the launch transforms. */
+  /** Lengths of the dimensions that the launch transforms. */
   readonly lengths: readonly number[];
-  /** Of each of them. */
+  /** Radices of the passes along each of these dimensions. */
   readonly radices: readonly (readonly number[])[];
   /** The first two of them are digits of one axis. */
   readonly digits?: true;
@@ -111,7 +111,7 @@ export interface LaunchFacts {
   readonly twiddles?: number;
   /** Whether they are applied to what is read or to what is written; missing where there are none. */
   readonly twiddlesOn?: 'input' | 'output';
-  /** What is part of the launch and would be kernels of its own. */
+  /** Steps fused into the launch that would otherwise be kernels of their own. */
   readonly fused: readonly string[];
   /** Axis first. `1×16+16384`: 16 neighbours, then 16384 elements on to the next. */
   readonly strides: { readonly input: readonly (number | string)[]; readonly output: readonly (number | string)[] };
@@ -157,7 +157,7 @@ function operandFacts({ leaf, node, from, to }: Launch, side: 'input' | 'output'
   const gaps = node.batch.flatMap(({ gap, [side]: { of } }) => (gap ? [{ of, ...gap }] : []));
   const all = [...(node.absent?.[side] ?? []), ...gaps];
   const tensor = side === 'input' ? node.length : node.outputLength;
-  // Bins that memory has no place for are no zeros.
+  // Bins that are not stored are not reported as zeros.
   const absent = all
     .filter(({ of, from }) => from < tensor[of]!)
     .map(({ of, from, to }) => ({ axis: of - 1, from, to }));
@@ -235,13 +235,13 @@ function lanesText(leaf: Leaf): string {
   return all.filter((way, n) => way !== all[n - 1]).join(', then ');
 }
 
-/** One thing that a launch does to its numbers, in words: `× chirp`, `passes 2048 = 16·16·8`. */
+/** One step of a launch in words: `× chirp`, `passes 2048 = 16·16·8`. */
 export interface LaunchPart {
   readonly kind: 'memory' | 'passes' | 'product' | 'move';
   readonly text: string;
 }
 
-/** All of them in order, from memory to memory. */
+/** All steps of a launch in order, from memory to memory. */
 export function launchParts(launch: LaunchFacts): LaunchPart[] {
   const { operands, steps, digits, lengths, twiddles, twiddlesOn } = launch;
   const { input, output } = operands;
@@ -340,7 +340,7 @@ function stepStages(step: StepFacts): LaunchPart[] {
   ];
 }
 
-/** What is done to bins k and N − k. */
+/** Names of the Hermitian split steps, which combine bins k and N − k. */
 const PAIRS = {
   halves: 'pair bins of both halves',
   lines: 'pair bins of two lines',

@@ -10,7 +10,7 @@ import { largePrimesOf } from '../../plan/group/butterflies.ts';
 import { FftError } from '../../problem/errors.ts';
 import { elementKind, type Problem } from '../../problem/index.ts';
 
-/** Groups of modules, by what their code is for, as errors say it. */
+/** Groups of modules. The names appear in error messages. */
 export type LazyGroup =
   | 'callbacks'
   | 'convolutions'
@@ -24,10 +24,10 @@ export type LazyGroup =
 type Loaders = { readonly [name in LazyGroup]?: () => Promise<object> };
 
 const loaded = new Map<LazyGroup, object>();
-/** None where nothing can be loaded later, as on an audio thread. */
+/** Loaders by group. There are none where nothing can be loaded later, as on an audio thread. */
 let loaders: Loaders = {};
 
-/** What has to be loaded before a problem is planned; a group too many costs a request, one too few an error. */
+/** The groups to load before a problem is planned. A superfluous group costs a request; a missing one leads to an error. */
 export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGroup[] {
   const { callbacks, convolution, debug, precision, size, strategy, transform } = problem;
   const real = (['input', 'output'] as const).some((side) => elementKind(problem, side) === 'real');
@@ -44,12 +44,12 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
   return (Object.keys(needed) as LazyGroup[]).filter((name) => needed[name]);
 }
 
-/** Points whose prime factors an axis has: of type I, DCTs are transforms of N − 1 points and DSTs of N + 1. */
+/** The length whose prime factors decide how an axis is transformed: N − 1 for a DCT-I, N + 1 for a DST-I, else N. */
 function factoredLength(length: number, kind: Problem['transform'][number]): number {
   return kind === 'dct1' ? Math.max(1, length - 1) : kind === 'dst1' ? length + 1 : length;
 }
 
-/** The functions of a group, for those in their place. @throws FftError `not-loaded` */
+/** The functions of a group. The functions that the build puts in their place call this. @throws FftError `not-loaded` */
 export function lazyGroup<T extends object>(name: LazyGroup): T {
   const modules = loaded.get(name);
   if (modules) return modules as T;
@@ -60,12 +60,12 @@ export function lazyGroup<T extends object>(name: LazyGroup): T {
   );
 }
 
-/** Groups that are there from the beginning. */
+/** Registers groups that are loaded already. */
 export function provideGroups(groups: { readonly [name in LazyGroup]?: object }): void {
   for (const [name, modules] of Object.entries(groups)) loaded.set(name as LazyGroup, modules);
 }
 
-/** How those are loaded that are not. */
+/** Registers the loaders of all other groups. */
 export function loadGroupsBy(known: Loaders): void {
   loaders = known;
 }

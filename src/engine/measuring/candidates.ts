@@ -14,9 +14,9 @@ import { rankTuned, tunedProfile } from '../programs/tuning.ts';
 /** Candidates that are timed, or shown. */
 export const MOST_CANDIDATES = 8;
 
-/** What the device found out about a problem. */
+/** Results of timing the candidates of a problem. */
 export interface MeasuredCandidates {
-  /** Of the fastest candidate. */
+  /** The splits of the fastest candidate. */
   readonly splits: Splits;
   /** Milliseconds that each candidate takes in all directions of the problem, by its splits as text. */
   readonly times: ReadonlyMap<string, number>;
@@ -25,15 +25,15 @@ export interface MeasuredCandidates {
 /** A candidate as `explain` shows it. */
 export interface CandidateFacts {
   readonly splits: Splits;
-  /** Per point, in the unit of the list. */
+  /** Predicted cost per point, in the unit of the list. */
   readonly price: number;
-  /** What it is made of. */
+  /** The parts of the price. */
   readonly parts: PriceParts;
-  /** Of one direction. */
+  /** Launches of one direction. */
   readonly launches: number;
-  /** Of all directions of the problem, where that was measured. */
+  /** Measured time of all directions of the problem together, if there is a measurement. */
   readonly milliseconds?: number;
-  /** It is the plan. */
+  /** Whether this candidate is the plan. */
   readonly chosen: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface CandidateList {
   readonly list: readonly CandidateFacts[];
 }
 
-/** @param chosen how the plan at hand is split. */
+/** @param chosen the splits of the plan at hand */
 export function candidateFacts(
   problem: Problem,
   backend: Backend,
@@ -68,7 +68,7 @@ export function candidateFacts(
   return { unit: unitOf(backend.profile), list };
 }
 
-/** Two splits are the same where their texts are. */
+/** A canonical text: two splits are equal if and only if their texts are. */
 export function textOf({ shared, axes }: Splits): string {
   return JSON.stringify([shared ?? null, axes]);
 }

@@ -16,7 +16,7 @@ import { bindPeer } from './peer.ts';
 
 const OPTIONS = { works: [...MEMORY_OPTIONS, 'repeats', 'peer'] };
 
-/** Many are submitted before one is waited for. */
+/** The most runs of one measurement. */
 export const MOST_REPEATS = 100_000;
 
 /** Milliseconds that one transform takes. */
@@ -80,10 +80,10 @@ export async function allocateFor(
 /** Bytes that are uploaded at a time, so that zeros for large memory need no such memory on the host. */
 const PIECE_BYTES = 2 ** 22;
 
-/** What was in the memory before may be anything: numbers that are slow to compute with, too. */
+/** Fills memory with zeros, because old contents may be subnormal numbers, which are slow on some processors. */
 async function clear(backend: Backend, buffer: DeviceBuffer, bytes: number): Promise<void> {
   if (buffer.view) {
-    // Zeros of any type.
+    // All bits zero is the number 0 in any type.
     buffer.view('f16').fill(0);
     return;
   }
@@ -96,9 +96,9 @@ async function clear(backend: Backend, buffer: DeviceBuffer, bytes: number): Pro
 /** Runs before the clock starts: pages are touched, worker threads wake up, the work finds its way into the caches. */
 const WARM_UP_RUNS = 2;
 const WARM_UP_MS = 10;
-/** The runs are timed in so many batches, so that a pause of the machine does not count for all of them. */
+/** Number of batches that are timed separately, so that a pause of the machine affects one of them only. */
 const BATCHES = 5;
-/** Runs that are submitted before one of them is waited for: all of them may be more than memory holds. */
+/** The most runs submitted before the host waits for one, since queued runs take memory. */
 const MOST_SUBMITTED = 20_000;
 
 /** @internal Milliseconds of one run by the host's clock. @param repeats at least: more where the clock is too coarse for them. */

@@ -16,14 +16,14 @@ const ROUNDS = 8;
 const TIMING_MILLISECONDS = 10;
 /** Transforms of a candidate in one round at most. */
 const MOST_REPEATS = 200;
-/** Transforms that tell at first how long a candidate takes. */
+/** Transforms in the first, rough timing of a candidate. */
 const FIRST_REPEATS = 3;
 /**
  * How many times as long as the fastest one a candidate may take at first: what is slower is not timed again. But the planner's
  * own choice is: on a machine that is busy, what looks fast once need not be.
  */
 const SLOWEST_RETRIED = 2;
-/** What one candidate may fail of while others do not. */
+/** Errors that rule out one candidate only; any other error ends the trials. */
 const OWN_FAILURES: readonly string[] = ['compile-failed', 'device-limit', 'out-of-memory'];
 
 /** What trials ask of a plan. `Plan` itself stands above this room. */

@@ -38,7 +38,7 @@ class Shelf<T> {
     return this.entries.has(key);
   }
 
-  /** Keeps a value that nobody uses yet. */
+  /** Adds a value without counting a use. */
   put(key: string, value: T, cost: number): void {
     this.entries.set(key, { value, cost, uses: 0, lastUse: ++this.clock });
     this.idle += cost;
@@ -60,7 +60,7 @@ class Shelf<T> {
     this.trim(this.budget);
   }
 
-  /** Drops a value that is no good; those who use it still are on their own. */
+  /** Drops a value that turned out to be unusable. Plans that still use it are not told. */
   forget(key: string): void {
     const entry = this.entries.get(key);
     if (!entry) return;
@@ -98,7 +98,7 @@ export class Recent<T> {
     return entry?.value;
   }
 
-  /** Keeps a value; where that is one too many, the one not asked for longest is forgotten. */
+  /** Adds a value, and forgets the least recently used one if there are too many. */
   set(key: string, value: T): void {
     this.entries.set(key, { value, lastUse: ++this.clock });
     if (this.entries.size <= this.most) return;
@@ -112,7 +112,7 @@ export class Recent<T> {
   }
 }
 
-/** A kernel, and whether it is its other way that was asked for. */
+/** A compiled kernel, and whether the caller wants its reverse direction (`Kernel.reverse`). */
 export interface Compiled {
   readonly kernel: CompiledKernel;
   readonly reverse: boolean;
@@ -121,7 +121,7 @@ export interface Compiled {
 /** A kernel to compile. */
 export interface Built {
   readonly kernel: Kernel;
-  /** The key of what it does the other way around, where it runs both ways. */
+  /** The key of the reverse direction, if the kernel runs both ways. */
   readonly reverse?: string;
 }
 
@@ -133,14 +133,14 @@ const TABLE_BUDGET = 16 * 2 ** 20;
 export class KernelCache {
   private readonly backend: Backend;
   private readonly kernels: Shelf<Compiled>;
-  /** Kernels that run both ways and are still kept for both. */
+  /** Kernels that run both ways and are kept under both keys. */
   private readonly keptTwice = new Set<CompiledKernel>();
   private readonly tables: Shelf<DeviceBuffer>;
-  /** Tables that have memory and nothing in it yet. */
+  /** Tables whose memory is allocated but not filled. */
   private readonly empty = new Map<DeviceBuffer, Table>();
   /** Tables whose contents are on their way to the device. */
   private readonly filling = new Set<Promise<void>>();
-  /** What went wrong on the way, by table. */
+  /** Failures of these copies, by the key of the table. */
   private readonly failures = new Map<string, unknown>();
 
   constructor(backend: Backend) {
@@ -167,14 +167,14 @@ export class KernelCache {
     });
   }
 
-  /** Two of its kernels as one; undefined where the device does not do that with them. */
+  /** Two kernels merged into one launch that interleaves their groups; undefined if the device cannot merge them. */
   pipelined(key: string, kernels: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined {
     const made = this.kernels.has(key) ? undefined : this.backend.pipeline?.(kernels, schedule);
     if (!made && !this.kernels.has(key)) return undefined;
     return this.kernels.take(key, () => ({ value: { kernel: made!, reverse: false }, cost: 1 })).kernel;
   }
 
-  /** Memory for a table, which `fillTables` fills where it is new. */
+  /** The memory of a table. New memory is filled by `fillTables`. */
   table(table: Table): Binding {
     const make = () => {
       const buffer = this.backend.allocate(table.length * bytesOf(table.type));

@@ -146,7 +146,7 @@ export class DirectionProgram {
     return { kernel, reverse, tables };
   }
 
-  /** Whoever still holds it holds none of the device's memory. */
+  /** Gives kernels and tables back to the cache, and drops all references to device memory, since callers may keep the program. */
   release(): void {
     this.steps.length = 0;
     this.pipelined = undefined;
@@ -154,7 +154,7 @@ export class DirectionProgram {
   }
 }
 
-/** The leaf of the other direction that differs in nothing else, where one kernel had best do both. */
+/** The leaf of the other direction that differs in the direction alone, if one kernel had best do both. */
 function oppositeOf(leaf: Leaf, other: ProgramOptions['other']): Leaf | undefined {
   if (!other || !sharesPasses(leaf)) return undefined;
   const { inverse, scale } = leaf;
@@ -165,12 +165,12 @@ function oppositeOf(leaf: Leaf, other: ProgramOptions['other']): Leaf | undefine
     .find((own) => JSON.stringify({ ...own, inverse, scale }) === key);
 }
 
-/** Names of what the launches of a plan read beside their sides, each once. */
+/** Names of the operands of all launches of a plan, each once. */
 export function operandNames({ launches }: Pick<DirectionPlan, 'launches'>): string[] {
   return [...new Set(launches.flatMap(({ leaf: { operands = [] } }) => operands.map(({ name }) => name)))];
 }
 
-/** Of work and temp memory. */
+/** Bytes of a real number in work and temp memory. */
 function realBytesOf({ storage }: Problem): number {
   return bytesOf(typeOfStorage(storage));
 }

@@ -1,4 +1,4 @@
-/** What tables hold: roots of unity and other values, rounded once to what a device reads. */
+/** Fills tables with roots of unity and other values, each rounded once to the type that the device reads. */
 import type { RealArray } from '../../devices/device.ts';
 import type { Table } from '../../ir/index.ts';
 import { complexDdRootsOf } from '../../numeric/complex-dd.ts';
@@ -30,7 +30,10 @@ function nearestRoots(n: number, wanted?: number): NearestRoots {
   return new NearestRoots(n, wanted);
 }
 
-/** Passes mostly ask for roots of orders that divide the longest one's: one generator serves them all. */
+/**
+ * Calls `fill` for each run of a table with a generator of its roots. The orders of most runs divide the largest order, so one
+ * generator serves them all.
+ */
 function eachRun<R extends { readonly n: number }>(
   runs: readonly RootRun[],
   rootsOf: (n: number, wanted?: number) => R,
@@ -62,7 +65,7 @@ export function toPairs(doubles: ArrayLike<number>, pairs: Float32Array): void {
   }
 }
 
-/** The way back. */
+/** The inverse of `toPairs`. */
 export function fromPairs(pairs: ArrayLike<number>, doubles: { [n: number]: number; readonly length: number }): void {
   for (let n = 0; n < doubles.length; n++) doubles[n] = pairs[2 * n]! + pairs[2 * n + 1]!;
 }

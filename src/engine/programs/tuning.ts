@@ -17,7 +17,7 @@ const POINTS_PER_THREAD = 8;
 /** Bytes of a number in single precision, which lanes in lockstep are counted in. */
 const LANE_BYTES = 4;
 
-/** Knobs about threads and their groups: the lanes of a vector are what they are. */
+/** Knobs that apply to devices with threads only; the number of lanes of a vector is fixed. */
 const FOR_THREADS = [
   'banks',
   'warpSize',
@@ -30,14 +30,14 @@ const FOR_THREADS = [
   'registerBoostNonPow2',
 ] as const;
 
-/** The profile as the planner is to see it; `profile` itself where nothing is tuned. */
+/** The profile that the planner reads for a problem; `profile` itself if nothing is tuned. */
 export function tunedProfile(profile: DeviceProfile, { tuning }: Problem): DeviceProfile {
   if (Object.keys(tuning).length === 0) return profile;
   const { coalescedBytes, banks, warpSize, threads, maxThreads } = tuning;
   const { distant, ...sharedOut } = sharing(profile, tuning);
   return {
     ...sharedOut,
-    // Who asks for runs gets them near and far.
+    // A run length asked for holds both for near and for far memory.
     ...(coalescedBytes !== undefined ? { coalescedBytes } : distant ? { distant } : {}),
     ...(banks === undefined ? {} : { banks }),
     ...(warpSize === undefined ? {} : { lockstepBytes: LANE_BYTES * warpSize }),
@@ -47,7 +47,7 @@ export function tunedProfile(profile: DeviceProfile, { tuning }: Problem): Devic
   };
 }
 
-/** No group takes more shared memory, and no block of a cluster either, which may also have fewer of them. */
+/** Limits the shared memory of a group, the same for each block of a cluster, and the blocks of a cluster. */
 function sharing({ cluster, ...profile }: DeviceProfile, tuning: Tuning): DeviceProfile {
   const { sharedBytes, clusterBlocks, maxGroups = Number.POSITIVE_INFINITY } = tuning;
   const most = sharedBytes ?? profile.sharedBytes;
@@ -58,7 +58,7 @@ function sharing({ cluster, ...profile }: DeviceProfile, tuning: Tuning): Device
   return { ...shared, cluster: { ...cluster, blocks, sharedBytes: Math.min(cluster.sharedBytes, most) } };
 }
 
-/** How kernels are written and launched differently; undefined where they are not. */
+/** Options of compilation that follow from the knobs; undefined if there are none. */
 export function compileOptions({ tuning: { maxGroups, streams, twiddles } }: Problem): CompileOptions | undefined {
   if (maxGroups === undefined && streams === undefined && twiddles === undefined) return undefined;
   return {
@@ -83,7 +83,7 @@ export function knobProblems(problem: Problem, backend: Backend): FftProblem[] {
   ];
 }
 
-/** Several streams, exact sines. */
+/** Knobs that need a feature the device lacks: several streams, exact sines. */
 function missingFeatures(
   { precision, tuning }: Problem,
   { kind, severalStreams, computesRoots, profile }: Backend,
@@ -108,7 +108,7 @@ function missingFeatures(
   return problems;
 }
 
-/** What the planner decides differently; the rest is the profile's numbers. */
+/** The knobs that the planner reads as `profile.tuning`; all others change numbers of the profile. */
 function plannerTuning({ groupedBatch, uploadSwitch, ...tuning }: Tuning): PlannerTuning {
   const { threads, halfThreads, performBandwidthBoost, considerAllAxesStrided } = tuning;
   const { registerBoost, registerBoost4Step, registerBoostNonPow2, bluestein, rader } = tuning;
