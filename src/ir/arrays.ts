@@ -1,7 +1,7 @@
 /** The arrays that kernels touch: of reals, in memory or in tables, and of integers that indices are looked up in. */
 import type { RootRun } from '../numeric/nearest-roots.ts';
 
-/** What devices compute in. */
+/** Number types that devices compute in. */
 export type ElementType = 'f32' | 'f64';
 
 /**
@@ -45,18 +45,18 @@ export function bytesOf(type: StorageType): 2 | 4 | 8 | 16 {
   return type === 'f16' ? 2 : type === 'f64' ? 8 : type === 'dd' ? 16 : 4;
 }
 
-/** Whether kernels compute in what an array holds: all else is converted on its way. */
+/** Whether kernels compute in a storage type; other types are converted at each load and store. */
 export function isComputed(type: StorageType): type is NumberType {
   return type !== 'f16' && type !== 'u32';
 }
 
-/** What a device computes in. @throws RangeError for numbers that no language has */
+/** A number type as one that a device computes in. @throws RangeError for double-doubles, which no language has */
 export function elementOf(type: NumberType): ElementType {
   if (type === 'dd') throw new RangeError('double-doubles have to be made pairs before they are printed');
   return type;
 }
 
-/** Whether an array holds integers, and what they are. */
+/** Whether an array is a table of integers. */
 export function isIntegers(array: ArrayRef): array is IntegerTable {
   return array.type === 'u32';
 }
@@ -78,7 +78,7 @@ export interface Table extends ArrayRef {
   readonly pairs?: true;
   /** The roots of unity that it holds, exactly; what lies between the runs is never read. */
   runs(): RootRun[];
-  /** What else it holds; missing where that is nothing. */
+  /** Other values in the table; missing if there are none. */
   values?(): ValueRun[];
 }
 

@@ -12,12 +12,12 @@ export interface Bound {
   readonly outside?: true;
 }
 
-/** Holds where all of them do; empty: everywhere. */
+/** A conjunction of bounds. The empty list holds everywhere. */
 export type Guard = readonly Bound[];
 
 export const EVERYWHERE: Guard = [];
 
-/** A guard without the bounds that always hold; undefined where it never does. */
+/** A guard without the bounds that always hold; undefined if it never holds. */
 export function simplified(guard: Guard): Guard | undefined {
   const kept: Bound[] = [];
   const seen = new Set<string>();
@@ -31,7 +31,7 @@ export function simplified(guard: Guard): Guard | undefined {
   return kept.length === guard.length ? guard : kept.length === 0 ? EVERYWHERE : kept;
 }
 
-/** Undefined where it depends. */
+/** Whether a bound holds for all values of its index (true) or for none (false); undefined if it depends on the value. */
 function alwaysOrNever({ index, from, to, outside }: Bound): boolean | undefined {
   const elsewhere = outside === true;
   if (from >= to) return elsewhere;

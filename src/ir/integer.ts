@@ -24,7 +24,7 @@ export interface Quotient {
   readonly by: number;
 }
 
-/** What a table of integers holds at some place. */
+/** The entry of a table of integers at an index. */
 export interface Lookup {
   readonly kind: 'lookup';
   readonly id: number;
@@ -152,12 +152,12 @@ function quotientTerms({ constant, terms }: Index, by: number): Index {
   return { constant: Math.floor(constant / by), terms: whole };
 }
 
-/** The rest. */
+/** The remainder that belongs to `quotientTerms`. */
 function remainderTerms({ constant, terms }: Index, by: number): Index {
   return { constant: constant - Math.floor(constant / by) * by, terms: multiplesIn(terms, by, false) };
 }
 
-/** Those terms that a number divides, or those that it does not. */
+/** The terms whose factor a number divides, or all others. */
 function multiplesIn(terms: readonly Term[], by: number, divided: boolean): readonly Term[] {
   let count = 0;
   for (let n = 0; n < terms.length; n++) if ((terms[n]!.factor % by === 0) === divided) count++;
@@ -190,7 +190,7 @@ export function mod(value: IndexLike, by: number): Index {
   return floor === undefined ? reduced('mod', rest, by) : add(rest, -floor * by);
 }
 
-/** How many times `by` lifts an index above zero everywhere: devices divide numbers without a sign. */
+/** The number of times that `by` must be added so that an index is never negative, because devices divide unsigned numbers. */
 function periodsBelow(value: Index, by: number): number {
   const [low] = range(value);
   return low < 0 ? Math.ceil(-low / by) : 0;
@@ -385,7 +385,7 @@ export function evaluate(value: Index, at: ReadonlyMap<Var, number>): number {
   return sum;
 }
 
-/** For people. */
+/** An index as text, for people. */
 export function formatIndex(value: Index): string {
   const parts = value.terms.map(({ atom, factor }) => {
     const name = formatAtom(atom);

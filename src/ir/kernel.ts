@@ -24,9 +24,9 @@ export interface Store {
   readonly array: ArrayRef;
   readonly index: Index;
   readonly value: Real;
-  /** Which block of the cluster's copy of a shared array; without it the block's own. */
+  /** The block of the cluster whose copy of a shared array is written; the block's own if missing. */
   readonly block?: Index;
-  /** Where it writes; missing: everywhere. */
+  /** Condition under which the store takes place; missing if it always does. */
   readonly guard?: Guard;
 }
 
@@ -84,10 +84,10 @@ export interface Kernel {
   readonly cluster?: { readonly blocks: number; readonly rank: Var };
   /** Threads per group that the planner asks for; devices that loop over items ignore it. */
   readonly threads: number;
-  /** Blocks that should find room side by side on a multiprocessor: a compiler may not spend more registers than that. */
+  /** Number of groups that should be resident on a multiprocessor at once. It limits the registers that a compiler may use. */
   readonly residentGroups?: number;
   readonly globals: readonly ArrayRef[];
-  /** The globals that are no operands may be the same memory: the transform is in place. */
+  /** Whether input and output may be the same memory, as in a transform in place. Operands never are. */
   readonly aliased?: boolean;
   readonly tables: readonly Table[];
   readonly shared: readonly ArrayRef[];
@@ -100,7 +100,7 @@ export interface Kernel {
   readonly reverse?: readonly Phase[];
 }
 
-/** The phases of a kernel; those that each slice goes through on its own stand together. */
+/** The phases of a kernel in lists: the phases that each slice runs through before the next slice begins share a list. */
 export function slicedPhases(phases: readonly Phase[]): Phase[][] {
   const runs: Phase[][] = [];
   phases.forEach((phase, n) => {

@@ -53,7 +53,7 @@ export type Real =
 
 export type LoadNode = Extract<Real, { op: 'load' }>;
 
-/** What a value is computed from, in order. */
+/** The operands of a node, in order. */
 export function operandsOf(node: Real): readonly Real[] {
   switch (node.op) {
     case 'const':
@@ -69,7 +69,7 @@ export function operandsOf(node: Real): readonly Real[] {
   }
 }
 
-/** The same operation of other operands; the very node where they are the same. */
+/** The same operation on mapped operands; the node itself if no operand changes. */
 export function mapOperands(node: Real, of: (operand: Real) => Real): Real {
   if (operandsOf(node).every((operand) => of(operand) === operand)) return node;
   const made: Partial<Record<'left' | 'right' | 'a' | 'b' | 'c', Real>> = {};
@@ -105,12 +105,12 @@ export class Expressions {
     exactMul: new Map(),
   };
   private nextId = 0;
-  /** Values at hand for each complex number. */
+  /** Values that represent one complex number: 2 for real and imaginary part. */
   readonly perNumber: number = 2;
   /** Groups of values in the order in which they are best computed: see `Phase.steps`. */
   readonly steps: Real[][] = [];
 
-  /** Says that these values are done with what they were made of, and best computed before anything that follows. */
+  /** A scheduling hint: computing these values frees their operands, so they are best computed before everything that follows. */
   together(...values: readonly Complex[]): void {
     this.steps.push(values.flatMap(({ re, im }) => [re, im]));
   }
@@ -126,7 +126,7 @@ export class Expressions {
     return node;
   }
 
-  /** @param guard where it reads; elsewhere it is 0. */
+  /** @param guard condition under which memory is read; otherwise the value is 0. */
   load(array: ArrayRef, at: IndexLike, guard: Guard = EVERYWHERE): Real {
     const where = index(at);
     const needed = simplified(guard);
@@ -268,13 +268,13 @@ export class Expressions {
     return this.keyed(key, () => ({ op: 'where', id: this.nextId++, guard: needed, a, b }));
   }
 
-  /** What `a` adds up to over all values of a variable. */
+  /** The sum of `a` over all values of a variable. */
   sum(over: Var, a: Real): Real {
     if (over.count === 1) return a;
     return this.keyed(`sum${over.id},${a.id}`, () => ({ op: 'sum', id: this.nextId++, over, a }));
   }
 
-  /** A node of another builder, made again here from operands made again, at other indices. */
+  /** Rebuilds a node of another builder in this one, from rebuilt operands and substituted indices. */
   again(node: Real, made: (operand: Real) => Real, at: Substitution): Real {
     switch (node.op) {
       case 'const':
@@ -300,7 +300,7 @@ export class Expressions {
     }
   }
 
-  /** What the neighbouring item has: see `Real`. */
+  /** The value of the neighbouring lane: see `Real`. */
   swap(a: Real): Real {
     if (a.op === 'swap') return a.a;
     if (a.op === 'const') return a;
@@ -312,7 +312,7 @@ export class Expressions {
     return factor.op === 'conj' ? this.neg(product) : product;
   }
 
-  /** The negative in every second item, as a product with a constant: one that is there already takes the signs. */
+  /** Negates the value in every second lane by a product with a constant. A constant factor already present takes the signs. */
   conj(a: Real): Real {
     if (a.op === 'neg') return this.neg(this.conj(a.a));
     if (a.op === 'conj') return this.constant(a.value);
@@ -337,7 +337,7 @@ export class Expressions {
     };
   }
 
-  /** A real factor. */
+  /** The product with a real factor. */
   cscale(a: Complex, by: Real): Complex {
     return { re: this.mul(by, a.re), im: this.mul(by, a.im) };
   }
@@ -371,14 +371,14 @@ export class Expressions {
   }
 }
 
-/** The constant in a product, or one that is negative in every second item, and the rest of it. */
+/** Splits a product into its constant factor, which may alternate in sign from lane to lane, and the rest. */
 function constantFactor(a: Real): [factor: Real | undefined, rest: Real] {
   if (a.op !== 'mul') return [undefined, a];
   const isFactor = ({ op }: Real) => op === 'const' || op === 'conj';
   return isFactor(a.a) ? [a.a, a.b] : isFactor(a.b) ? [a.b, a.a] : [undefined, a];
 }
 
-/** The constant that both are products with, and what they are without it. */
+/** The constant factor that two products share, and both without it. */
 function commonFactor(a: Real, b: Real): { factor: Real; a: Real; b: Real } | undefined {
   if (a.op !== 'mul' || b.op !== 'mul') return undefined;
   const [factor, first] = constantFactor(a);
@@ -393,7 +393,7 @@ function pairKey(a: Real, b: Real): number {
 
 const constantKeys = new WeakMap<Exact, string>();
 
-/** Long to make, so remembered: constants travel through many expressions. */
+/** The key of a constant. It takes long to make and constants recur in many expressions, so keys are remembered. */
 function constantKey(value: Exact): string {
   let key = constantKeys.get(value);
   if (key === undefined) constantKeys.set(value, (key = `#${exact.key(value)}`));

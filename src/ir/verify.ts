@@ -21,10 +21,10 @@ import { type Kernel, type Loop, type Phase, slicedPhases } from './kernel.ts';
 import { operandsOf, type Real, reachable } from './real.ts';
 import { rangeWithin } from './within.ts';
 
-/** What breaks the rules of a kernel, in words; empty when it is sound. */
+/** All violations of the rules of a kernel, in words; empty for a valid kernel. */
 export function verify(kernel: Kernel): string[] {
   const { phases, reverse = phases } = kernel;
-  // Phases that both ways have in common are wrong once.
+  // Violations in phases that both directions share are reported once.
   const problems = new Set([...complaints(kernel, phases), ...complaints(kernel, reverse)]);
   if (reverse.length !== phases.length) {
     problems.add(`${kernel.name}: ${reverse.length} phases the other way, not ${phases.length}`);
@@ -72,7 +72,7 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
   return problems;
 }
 
-/** What one phase reads and writes, and whether it may. */
+/** The accesses of one phase, checked against the rules. */
 class AccessRules {
   private readonly kernel: Kernel;
   private readonly phase: Phase;
@@ -80,7 +80,7 @@ class AccessRules {
   private readonly say: (what: string) => void;
   private readonly known: ReadonlySet<ArrayRef>;
   private readonly inScope: Set<Var>;
-  /** Items that loops with limits go through, in terms of their variables. */
+  /** The guard that the loop limits impose on the loop variables. */
   private readonly tails: Guard;
 
   /** @param places where arrays are touched; what the phase does is added. */
@@ -99,7 +99,7 @@ class AccessRules {
     if (!phase.loops.some((loop) => loop.variable === phase.lanes)) say('the lane variable is not one of its loops');
   }
 
-  /** What it reads. @param written by the phases before. */
+  /** Checks the loads. @param written arrays that earlier phases have written */
   loads(written: ReadonlySet<ArrayRef>): Set<ArrayRef> {
     const { phase, say } = this;
     const reads = new Set<ArrayRef>();
@@ -126,7 +126,7 @@ class AccessRules {
     return reads;
   }
 
-  /** What it writes. */
+  /** Checks the stores. */
   stores(reads: ReadonlySet<ArrayRef>): Set<ArrayRef> {
     const { kernel, phase, say } = this;
     const writes = new Set<ArrayRef>();
@@ -195,7 +195,7 @@ function escapedVariables(nodes: readonly Real[], { stores }: Phase): Set<Var> {
   return new Set(stores.flatMap(({ value }) => [...free.get(value)!]));
 }
 
-/** What is wrong with a phase that writes arrays which it reads, or says that it works in place. */
+/** Violations of a phase that writes arrays it reads, or that claims to work in place. */
 function complaintsInPlace({ lanes, loops, stores, inPlace = 0 }: Phase): Set<string> {
   const together = Math.max(1, inPlace);
   if (!Number.isInteger(together)) return new Set([`works in place by ${inPlace} items`]);
@@ -243,7 +243,7 @@ interface Digit {
   readonly count: number;
 }
 
-/** Whether no place of an item is one of another's. False, too, where that cannot be seen from the form of the indices. */
+/** Whether no two items share a place. Also false if the form of the indices does not show it. */
 function allPlacesDiffer(places: readonly Index[], loops: readonly Loop[]): boolean {
   const [{ terms }] = places as [Index];
   if (new Set(places.map((at) => indexKey({ ...at, constant: 0 }))).size > 1) return false;
@@ -262,7 +262,7 @@ function allPlacesDiffer(places: readonly Index[], loops: readonly Loop[]): bool
   });
 }
 
-/** Undefined where terms do not tell all values of a variable apart by themselves. */
+/** The mixed-radix digits of a variable that occur in an index; undefined if they do not determine the variable. */
 function mixedRadixDigits(variable: Var, terms: Index['terms']): Digit[] | undefined {
   const own = terms.filter(({ atom }) => variablesOf({ constant: 0, terms: [{ atom, factor: 1 }] }).has(variable));
   const [first, second] = own;
@@ -286,7 +286,7 @@ function isJust(variable: Var, { constant, terms }: Index): boolean {
   return constant === 0 && terms.length === 1 && terms[0]!.atom === variable && terms[0]!.factor === 1;
 }
 
-/** Whether no place is one of another value of a variable. False, too, where that cannot be seen. */
+/** Whether different values of a variable never share a place. Also false if the indices do not show it. */
 function haveOwnParts(variable: Var, places: readonly Index[]): boolean {
   if (variable.count === 1) return true;
   const steps = places.map((at) => coefficient(at, variable));
@@ -305,7 +305,7 @@ function slicesOf({ loops: [outermost] }: Phase): string {
   return `${variable.count} ${limit ? indexKey(limit) : ''}`;
 }
 
-/** From where to where a phase reaches in an array, in slice 0. */
+/** The range of places that a phase accesses in an array, in slice 0. */
 type Reach = readonly [low: number, high: number];
 
 /**

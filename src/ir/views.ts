@@ -13,9 +13,9 @@ import type { Store } from './kernel.ts';
 import type { Complex, Expressions, Real } from './real.ts';
 
 export interface ComplexView {
-  /** @param guard where it reads; elsewhere it is 0. */
+  /** @param guard condition under which memory is read; otherwise the value is 0. */
   load(x: Expressions, at: readonly IndexLike[], guard?: Guard): Complex;
-  /** @param guard where it writes. */
+  /** @param guard condition under which memory is written. */
   store(x: Expressions, at: readonly IndexLike[], value: Complex, guard?: Guard): Store[];
 }
 
@@ -23,7 +23,7 @@ export interface ComplexView {
 export interface Format {
   re(element: Index): readonly [ArrayRef, Index];
   im(element: Index): readonly [ArrayRef, Index];
-  /** The same for an element that is known: where tables are filled. */
+  /** The same for an element number known at plan time, for filling tables. */
   at(element: number): readonly [re: number, im: number];
 }
 
@@ -36,7 +36,7 @@ export function interleaved(array: ArrayRef): Format {
   };
 }
 
-/** Two arrays. */
+/** Real and imaginary parts in two arrays. */
 export function planar(re: ArrayRef, im: ArrayRef): Format {
   return { re: (e) => [re, e], im: (e) => [im, e], at: (e) => [e, e] };
 }

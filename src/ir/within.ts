@@ -1,4 +1,4 @@
-/** From where to where an index goes under guards, for the rules of kernels. */
+/** The range of an index under guards, for checking the rules of kernels. */
 import { type Guard, guardAt } from './guard.ts';
 import { add, type Index, indexKey, range, Substitution, scale, sub, type Var, variable } from './integer.ts';
 
@@ -60,7 +60,7 @@ function boundedRange(at: Index, guard: Guard, tails: Guard): [low: number, high
   return [low, high];
 }
 
-/** From where to where a bound lets an index of a range go; undefined where a block in the middle leaves both ends. */
+/** The part of an index's range that a bound allows; undefined if the bound cuts a block out of the middle. */
 function boundsOf(
   { from, to, outside }: Guard[number],
   [low, high]: readonly [number, number],
@@ -70,7 +70,7 @@ function boundsOf(
   return from <= low ? [Math.max(low, to), high] : undefined;
 }
 
-/** How many times an index has the first term of another one. */
+/** The factor by which an index contains the first term of another one. */
 function multipleOf({ terms: [first] }: Index, at: Index): number | undefined {
   if (!first) return undefined;
   const keyOf = ({ atom }: Index['terms'][number]) => indexKey({ constant: 0, terms: [{ atom, factor: 1 }] });

@@ -28,11 +28,11 @@ export type NewUint8Array = ReturnType<Uint8ArrayConstructor['of']>;
 
 /** What numbers are stored in: arrays that are taken, and arrays that are made. */
 interface StorageArrays {
-  /** IEEE bits. */
+  /** Half-precision numbers as their IEEE 754 bits. */
   half: { taken: Uint16Array; made: NewUint16Array };
   single: { taken: Float32Array; made: NewFloat32Array };
   double: { taken: Float64Array; made: NewFloat64Array };
-  /** Two doubles each, hi and lo. */
+  /** Two doubles per number, hi and lo. */
   'double-double': { taken: Float64Array; made: NewFloat64Array };
 }
 
@@ -44,7 +44,7 @@ interface RealSides {
   output: 'real';
 }
 
-/** What lies on each side of a transform. */
+/** The kind of elements on each side of a transform. */
 interface SideElements {
   c2c: { input: 'complex'; output: 'complex' };
   r2c: { input: 'real'; output: 'complex' };
@@ -59,7 +59,7 @@ interface SideElements {
   dht: RealSides;
 }
 
-/** Real and imaginary parts apart. */
+/** Real and imaginary parts in separate arrays. */
 export interface PlanarData<T = HostArray> {
   readonly re: T;
   readonly im: T;
@@ -137,7 +137,7 @@ type CallbackStore<K extends NumberKind> = K extends 'real'
   ? { readonly gives: 'real' }
   : { readonly gives: 'complex' } | null;
 
-/** A field of what may have it or not; undefined where it does not. */
+/** The type of an optional field; undefined if the object lacks it. */
 type At<T, K extends PropertyKey> = T extends object ? (K extends keyof T ? T[K] : undefined) : undefined;
 
 /** What a callback leaves of a complex number: one that returns it, or whatever both a real and a complex number may be, all of it. */
@@ -149,7 +149,7 @@ type Left<C> = C extends (...args: never[]) => infer R
     ? K
     : 'complex';
 
-/** What the store of a direction leaves, where that direction is planned. */
+/** The kind of numbers that the store callback of a planned direction returns. */
 type LeftBy<P, D extends Direction> =
   | (D extends Field<P, 'directions', 'both'> ? Left<At<At<At<P, 'callbacks'>, D>, 'store'>> : never)
   | ('both' extends Field<P, 'directions', 'both'> ? Left<At<At<At<P, 'callbacks'>, D>, 'store'>> : never)
@@ -223,7 +223,7 @@ export type NewData<F extends Facts, S extends Side> = Laid<
   StorageArrays[F['edgeStorage']]['made']
 >;
 
-/** What `parseDescriptor` gives. Text that is not known yet is taken to ask for what this release computes. */
+/** The result of `parseDescriptor`. For text unknown at compile time, all problems of this release are assumed. */
 export type ParsedDescriptor<S extends string> = Pick<ProblemInput, 'size' | 'leftBatches' | 'batches' | 'strides'> &
   DescribedProblem<S>;
 

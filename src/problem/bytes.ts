@@ -1,7 +1,7 @@
 /** Memory that host arrays look into, and the contents of files as helpers that read them take it. */
 import { FftError, typeName } from './errors.ts';
 
-/** What typed arrays say of themselves, asked of the engine: an array may have a `length` of its own, or inherit one. */
+/** The built-in getters of typed arrays. They are called directly because an array may have its own `length`, or inherit another one. */
 const prototype: Uint8Array = Object.getPrototypeOf(Uint8Array.prototype);
 const getter = (name: string | symbol) => Object.getOwnPropertyDescriptor(prototype, name)!.get!;
 const [classGetter, lengthGetter, bufferGetter, offsetGetter] = [
@@ -12,7 +12,7 @@ const [classGetter, lengthGetter, bufferGetter, offsetGetter] = [
 ];
 const { set, subarray } = prototype;
 
-/** `Float32Array` …; undefined for what is no typed array, proxies of one too. Those of another window have a class as well. */
+/** The class name of a typed array, even of one from another window; undefined for anything else, including proxies. */
 export function arrayClass(value: unknown): string | undefined {
   return classGetter.call(value) as string | undefined;
 }
@@ -30,12 +30,12 @@ function byteOffsetOf(array: unknown): number {
   return offsetGetter.call(array) as number;
 }
 
-/** A part of an array, whatever methods that has. @param end not included */
+/** A subarray by the built-in method, whatever methods the array itself has. @param end not included */
 export function partOf<T>(array: T, start: number, end: number): T {
   return subarray.call(array as unknown as Uint8Array, start, end) as unknown as T;
 }
 
-/** Copies an array into another, whatever methods that has. */
+/** Copies an array into another by the built-in method. */
 export function copyInto(target: unknown, source: unknown): void {
   set.call(target as Uint8Array, source as Uint8Array);
 }
@@ -46,7 +46,7 @@ const METHODS = ['set', 'subarray', 'slice'] as const;
 
 const usual = { Float32Array, Float64Array, Uint8Array, Uint16Array, Uint32Array };
 
-/** A class whose arrays are made plain. */
+/** A class of host arrays that `plainView` knows. */
 export type UsualClass = keyof typeof usual;
 
 /**

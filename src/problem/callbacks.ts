@@ -9,23 +9,23 @@ declare const REAL: unique symbol;
 declare const CONDITION: unique symbol;
 declare const INDEX: unique symbol;
 
-/** A real number that is not known yet. */
+/** A symbol for a real number of the data. */
 export interface CallbackReal {
   readonly [REAL]: true;
 }
 
-/** A complex one: two reals. */
+/** A symbol for a complex number: two reals. */
 export interface CallbackComplex {
   readonly re: CallbackReal;
   readonly im: CallbackReal;
 }
 
-/** Whether something holds, for `select`. */
+/** A condition, for `select`. */
 export interface CallbackCondition {
   readonly [CONDITION]: true;
 }
 
-/** An integer that is not known yet, but whose range is: a place along an axis, or in an array. */
+/** A symbol for an integer of known range: a position along an axis, or in an array. */
 export interface CallbackIndex {
   readonly [INDEX]: true;
 }
@@ -68,12 +68,12 @@ export interface CallbackBuilder {
     mul(a: CallbackIndex, by: number): CallbackIndex;
     /** ⌊a / by⌋ for a positive number. */
     div(a: CallbackIndex, by: number): CallbackIndex;
-    /** What that leaves, from 0 to by − 1. */
+    /** The remainder of that division, from 0 to by − 1. */
     mod(a: CallbackIndex, by: number): CallbackIndex;
   };
 }
 
-/** Where the element is in the tensor of the side that is read or written, each from 0 up. */
+/** The coordinates of the element in the tensor that is read or written, each counted from 0. */
 export interface CallbackPlace {
   /** Along each axis, fastest first. */
   readonly axis: readonly CallbackIndex[];
@@ -114,7 +114,7 @@ export type NumberKind = 'real' | 'complex';
 export type RealUnary = 'neg' | 'sqrt' | 'abs';
 export type RealBinary = 'add' | 'sub' | 'mul' | 'div' | 'min' | 'max';
 
-/** One step of a callback. Others are named by their numbers, which are smaller. */
+/** One step of a callback. Its operands are earlier steps, named by their numbers. */
 export type CallbackNode =
   /** The real part of what it is given, or all of it; the imaginary part. */
   | { readonly op: 're' | 'im' }
@@ -135,7 +135,7 @@ export interface BuiltCallback {
   readonly takes: NumberKind;
   readonly gives: NumberKind;
   readonly nodes: readonly CallbackNode[];
-  /** Numbers of the nodes that are the result: a real, or both parts. */
+  /** Indices of the result's nodes: one for a real, two for the parts of a complex number. */
   readonly result: readonly number[];
 }
 
@@ -164,7 +164,7 @@ export function arraysOf({ nodes }: BuiltCallback): string[] {
   return [...new Set(nodes.flatMap((node) => (node.op === 'load' ? [node.array] : [])))];
 }
 
-/** The dimensions of the tensor that a callback asks for. */
+/** The dimensions of the tensor whose coordinates a callback uses. */
 export function dimensionsOf({ nodes }: BuiltCallback): Set<number> {
   return new Set(nodes.flatMap((node) => (node.op === 'place' ? [node.dimension] : [])));
 }

@@ -1,4 +1,4 @@
-/** The field `convolution`: what a plan convolves with, and which problems may be. */
+/** The field `convolution`: its normal form, and which problems may be convolved. */
 import { type FftProblem, show } from './errors.ts';
 import type { FieldReader } from './fields.ts';
 import { isRealTransform } from './layout.ts';
@@ -6,7 +6,7 @@ import type { AnyProblemInput, Convolution, Problem, Side } from './problem.ts';
 
 const fields = ['kernels', 'matrix', 'symmetric', 'conjugate', 'crossPower'] as const;
 
-/** @returns null where a plan does not convolve. */
+/** @returns null for a plan without convolution */
 export function readConvolution(reader: FieldReader, value: AnyProblemInput['convolution']): Convolution | null {
   if (value === undefined || value === null) return null;
   const record = reader.record(value, 'convolution', fields);
@@ -41,7 +41,7 @@ export function resultSide({ transform }: Pick<Problem, 'transform'>): Side {
   return transform[0] === 'r2c' ? 'input' : 'output';
 }
 
-/** What of a problem does not go together with a convolution. */
+/** Fields of a problem that exclude a convolution. */
 export function checkConvolution(problem: Problem): FftProblem[] {
   const { convolution, coordinates, unordered, transform, omit, placement, callbacks } = problem;
   if (!convolution) return [];

@@ -42,7 +42,7 @@ function formatStrides(problem: Problem): string {
   return lists.map(({ text }, i) => (both || isCustom[i] ? `${'io'[i]}${text}` : '')).join('');
 }
 
-/** Every fact of a problem for which the grammar has no words. */
+/** All properties of a problem that the grammar cannot express. */
 function unsayable(problem: Problem): FftProblem[] {
   const { precision, storage, edgeStorage, layout, offsets, scale } = problem;
   const kind = problem.transform[0];

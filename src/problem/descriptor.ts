@@ -20,7 +20,7 @@ export const maximumAxes = 3;
 /** Enough for the longest sizes and strides there can be, several times over. */
 const MOST_CHARACTERS = 1000;
 
-/** What a descriptor says, as the fields of a problem. */
+/** The fields of a problem that a descriptor sets. */
 type DescriptorFields = Required<
   Pick<AnyProblemInput, 'size' | 'transform' | 'precision' | 'directions' | 'placement' | 'leftBatches' | 'batches'>
 > &
@@ -97,7 +97,7 @@ class Parser {
     return list;
   }
 
-  /** What could have followed where the text goes on with something else. */
+  /** The tokens that would have been accepted at the position of an error. */
   private ending(shape: { size: readonly number[] }, read: unknown, written: unknown): string {
     const before = this.text.slice(0, this.position);
     if (written !== undefined) return 'another digit or the end';

@@ -1,4 +1,4 @@
-/** Which ways a plan goes. */
+/** The directions of a plan: forward, inverse or both. */
 
 export const directionChoices = ['both', 'forward', 'inverse'] as const;
 

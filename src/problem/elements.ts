@@ -5,7 +5,7 @@ import { copyInto, partOf } from './bytes.ts';
 import { blocksOf, elementKind, tensorShape, wordsOf } from './layout.ts';
 import type { Problem, Side } from './problem.ts';
 
-/** From step number `before` on, `skip` steps more are left out in the middle. */
+/** Steps of one dimension. After the first `before` steps, `skip` further ones are left out, as for a block of zeros. */
 export interface ElementSteps {
   readonly count: number;
   readonly stride: number;

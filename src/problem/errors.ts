@@ -5,7 +5,7 @@
 
 /** Every code an `FftError` can carry, in the order in which docs/errors.md explains them. */
 export const fftErrorCodes = [
-  // What was asked for.
+  // The problem.
   'invalid-size',
   'invalid-batches',
   'invalid-strides',
@@ -17,7 +17,7 @@ export const fftErrorCodes = [
   'unsupported-length',
   'unsupported-feature',
   'unsupported-precision',
-  // What a call was given.
+  // The arguments of a call.
   'invalid-argument',
   'wrong-array-type',
   'wrong-length',
@@ -50,7 +50,7 @@ export const fftErrorCodes = [
   'unwritable-output',
   'invalid-usage',
   'missing-package',
-  // Our own mistakes.
+  // Faults of the library itself.
   'internal-error',
 ] as const;
 
@@ -112,26 +112,26 @@ export function throwIfAny(problems: readonly FftProblem[]): void {
   throw new FftError(first.code, told.join(' '), { problems });
 }
 
-/** Characters of a message, and of what it quotes of any one thing. */
+/** The most characters of a message, and of one quotation in it. */
 const MOST_CHARACTERS = 1900;
 const MOST_QUOTED = 200;
-/** For saying that there is more. */
+/** Characters reserved for the remark that more problems were found. */
 const MORE_CHARACTERS = 50;
-/** Characters of a string among other things. */
+/** The most characters of a string quoted inside a list or object. */
 const STRING_CHARACTERS = 40;
-/** Bits of a bigint that is written out: that takes a while for long ones. */
+/** Longer bigints are not written out, because that takes long. */
 const BIGINT_BITS = 128;
 
 function cut(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-/** A text of somebody else's as a message can quote it: on one line, and not without end. */
+/** Foreign text as a message can quote it: on one line and of limited length. */
 export function excerpt(text: string, most = MOST_QUOTED): string {
   return cut(onOneLine(cut(text, most)), most);
 }
 
-/** What an error of somebody else's says, or whatever else was thrown: its first line. */
+/** The first line of a foreign error's message, or of any other thrown value. */
 export function reasonOf(cause: unknown): string {
   try {
     const message = typeof cause === 'object' && cause !== null ? (cause as { message?: unknown }).message : cause;
@@ -143,7 +143,7 @@ export function reasonOf(cause: unknown): string {
 
 const UNREADABLE = 'something that cannot be read';
 
-/** What stands for an object that nobody needs to look into: what a message calls it. */
+/** Replaces an object whose contents do not matter; keeps only its name for messages. */
 export class Opaque {
   readonly text: string;
 
@@ -179,7 +179,7 @@ function shown(value: unknown, depth: number): string {
   return String(value);
 }
 
-/** A text without what would end a line or steer a terminal: control characters as JSON writes them. */
+/** A text with its control characters escaped as in JSON, so that it neither breaks the line nor steers a terminal. */
 function onOneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]/gu, (character) => {
     const known = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }[character];
@@ -196,7 +196,7 @@ export function typeName(value: unknown): string {
   }
 }
 
-/** What an object calls its class, if that is a name at all. */
+/** The name of an object's class, if it is a valid name. */
 function className(value: unknown): string | undefined {
   const name: unknown = (value as object).constructor?.name;
   return typeof name === 'string' ? excerpt(name, STRING_CHARACTERS) : undefined;

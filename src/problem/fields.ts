@@ -34,7 +34,7 @@ export const knownFields = [
   'debug',
 ] as const;
 
-/** Names that people bring along from other libraries, and ours for the same thing. */
+/** Names that other libraries use, and ours for the same thing. */
 const foreignNames: Readonly<Record<string, string>> = {
   shape: 'size',
   dimensions: 'size',
@@ -88,9 +88,9 @@ function translated(written: string, known: readonly string[]): string | undefin
   return known.find((path) => path === ours || path === `tuning.${ours}`);
 }
 
-/** Names that are not in the record itself but are worth speaking of where one is not known. */
+/** Names outside the record that messages may suggest for an unknown field. */
 interface OtherNames {
-  /** Fields that someone else refuses. A typo does not stand for what cannot be used. */
+  /** Fields that exist but are refused elsewhere. They are not suggested for a typo. */
   readonly planned?: readonly string[];
   /** Fields of a record inside this one, as paths. */
   readonly inside?: readonly string[];
@@ -104,7 +104,7 @@ Object.freeze(NOTHING);
 const UNKNOWN_REPORTED = 16;
 
 /** Collects problems while it reads, from a snapshot of what the user gave. */
-/** What to say of names that are about the opposite of one of ours. */
+/** Remarks on names whose meaning is the opposite of one of ours. */
 const REMARKS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   disableMergeSequencesR2C: 'sequences are never merged unless tuning.mergeSequences is true: leave it out.',
 });
@@ -180,7 +180,7 @@ export class FieldReader {
   }
 }
 
-/** What a knob is set to; undefined where that changes nothing, or was reported. */
+/** Reads the value of a knob; undefined if it changes nothing or was reported as a problem. */
 export type KnobReading<T> = (reader: FieldReader, value: unknown, path: string, axes: number) => T | undefined;
 
 export function isWholeNumberIn(value: unknown, least: number, most: number): value is number {

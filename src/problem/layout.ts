@@ -37,7 +37,7 @@ export function realRowLength(n: number, placement: Placement): number {
   return placement === 'in-place' ? 2 * hermitianLength(n) : n;
 }
 
-/** What one side of a transform has: reals in the forward input of r2c and on both sides of a real-to-real transform. */
+/** The kind of elements on one side of a transform: reals in the forward input of r2c and on both sides of a real-to-real transform. */
 export function transformedKind(problem: Pick<Problem, 'transform'>, side: Side): ElementKind {
   const kind = problem.transform[0];
   if (kind === 'r2c') return side === 'input' ? 'real' : 'complex';
@@ -138,7 +138,7 @@ export function realBytes(storage: Storage): number {
   return { half: 2, single: 4, double: 8, 'double-double': 16 }[storage];
 }
 
-/** Numbers of a host array that a real is: a double-double is two doubles, hi and lo. */
+/** Numbers of a host array that make up one real: a double-double takes two doubles, hi and lo. */
 export function wordsOf(storage: Storage): 1 | 2 {
   return storage === 'double-double' ? 2 : 1;
 }
@@ -159,7 +159,7 @@ export function logicalLength(kind: TransformKind, n: number): number {
   return 2 * n;
 }
 
-/** The least normal number of each precision: what is smaller has fewer digits, or is taken for zero. */
+/** The least normal number of each precision. Smaller numbers lose digits or are flushed to zero. */
 const LEAST_NORMAL = { single: 2 ** -126, double: 2 ** -1022 } as const;
 
 /**

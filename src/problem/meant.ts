@@ -54,12 +54,12 @@ function plainly(written: string): string {
   return written.slice(0, MOST_LETTERS).toLowerCase().replace(/[\W_]/g, '');
 }
 
-/** The option that somebody meant by a name, of those that there are. */
+/** The known option that an unknown name most likely stands for. */
 export function meantOption(written: string, known: readonly string[]): string | undefined {
   return foreign(FOREIGN_OPTIONS, written, known) ?? closest(written, known);
 }
 
-/** The word that somebody meant, of those that an option takes. */
+/** The accepted word that an unknown word most likely stands for. */
 export function meantWord<T>(written: unknown, words: readonly T[]): T | undefined {
   if (typeof written !== 'string') {
     const said = written === null || typeof written === 'boolean' ? String(written) : '';
@@ -70,7 +70,7 @@ export function meantWord<T>(written: unknown, words: readonly T[]): T | undefin
   return whole ?? foreign(FOREIGN_WORDS, written.replace(/_?win(dow)?$/i, ''), words) ?? closest(written, names);
 }
 
-/** A sentence about that for the end of a message, or nothing. */
+/** A suggestion for the end of a message; empty if there is none. */
 export function didYouMean(written: unknown, words: readonly unknown[]): string {
   const word = meantWord(written, words);
   if (word === undefined) return '';

@@ -45,19 +45,19 @@ const geometryFields = [
   'offsets',
 ] as const;
 
-/** Callbacks are only called where these fields are right, which say with what. */
+/** Callbacks are called only if these fields are valid, because they determine the arguments. */
 const calledFields = ['size', 'transform', 'batches', 'leftBatches', 'coordinates', 'directions', 'precision'] as const;
 
-/** What `checkExtent` does not look at. */
+/** Fields that `checkExtent` does not read. */
 const UNPLACED = { callbacks: null, strides: { input: [], output: [] }, offsets: { input: 0, output: 0 } } as const;
 
-/** Where neither side was given; it inherits nothing. */
+/** Used if neither side was given. It has no prototype, so that nothing is inherited. */
 const NO_SIDES: Partial<Sides<readonly number[]>> = Object.freeze(Object.create(null));
 
-/** Of a problem whose callbacks have been built: its fields, theirs, load and store, their nodes, each one, and a pair in it. */
+/** Levels of nesting in a problem with built callbacks: problem, callbacks, direction, callback, nodes, node, list in a node. */
 const LEVELS = 7;
 
-/** Problems that are normal forms already: normalising one again costs nothing. */
+/** All normal forms made so far, so that normalising one again costs nothing. */
 const normalForms = new WeakSet<object>();
 
 /**
