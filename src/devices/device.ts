@@ -195,7 +195,7 @@ export interface Backend {
    * @returns undefined where these two do not fit together.
    */
   pipeline?(kernels: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined;
-  /** Resolves when the kernels run at full speed. @param watched false where nobody waits for that: it only has to begin. */
+  /** Resolves when the kernels run at full speed. @param watched false if no caller waits; the warm-up is then only started. */
   warmUp(kernels: readonly CompiledKernel[], watched?: boolean): Promise<void>;
   /** Frees a kernel. */
   discard(kernel: CompiledKernel): void;

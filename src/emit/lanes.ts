@@ -18,7 +18,7 @@ import {
   type Var,
 } from '../ir/index.ts';
 
-/** The same phase without `swap` and `conj`; the very same one where there are none. */
+/** The same phase without `swap` and `conj`; the same object if it has none. */
 export function itemwise(phase: Phase): Phase {
   if (!reachable(phase.stores.map(({ value }) => value)).some(isOfLanes)) return phase;
   const { own } = new Items(phase.lanes);
@@ -31,7 +31,7 @@ function isOfLanes({ op }: Real): boolean {
   return op === 'swap' || op === 'conj';
 }
 
-/** Values of an item, or of its neighbour. */
+/** The values of one item, or of its neighbour in the pair of lanes. */
 interface Values {
   readonly made: Map<Real, Real>;
   readonly make: (node: Real) => Real;

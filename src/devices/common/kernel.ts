@@ -1,4 +1,4 @@
-/** What compiled kernels of every device have in common. */
+/** The base class of compiled kernels. */
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { CompiledKernel } from '../device.ts';
@@ -7,7 +7,7 @@ export abstract class DeviceKernel implements CompiledKernel {
   readonly kernel: Kernel;
   abstract readonly language: string;
   abstract readonly source: string | Uint8Array;
-  /** Nobody may bind it any more. */
+  /** Set once the kernel is unloaded and must not be bound any more. */
   discarded = false;
 
   constructor(kernel: Kernel) {
@@ -17,11 +17,11 @@ export abstract class DeviceKernel implements CompiledKernel {
   /** Resolves when it is ready to be launched. @throws FftError (as a rejection) `compile-failed` */
   async prepare(): Promise<void> {}
 
-  /** Frees it; no launch of it is in flight any more. */
+  /** Frees the kernel. No launch of it may be in flight. */
   abstract unload(): void;
 }
 
-/** What an emitter writes. @throws FftError `device-limit` where the language has no words for the kernel. */
+/** Runs an emitter. @throws FftError `device-limit` if the language cannot express the kernel */
 export function written<T>({ name }: Kernel, language: string, emit: () => T): T {
   try {
     return emit();

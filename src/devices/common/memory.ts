@@ -61,7 +61,7 @@ export abstract class Allocator<B extends OwnedBuffer> {
     return buffer instanceof OwnedBuffer && buffer.allocator === (this as Allocator<OwnedBuffer>);
   }
 
-  /** For `OwnedBuffer.free`: what was not allocated here, or is free already, stays as it is. */
+  /** Frees a buffer of this allocator; does nothing for any other or freed buffer. */
   free(buffer: OwnedBuffer): void {
     if (!this.live.delete(buffer)) return;
     buffer.freed = true;

@@ -22,7 +22,7 @@ export class CpuKernel extends DeviceKernel {
   readonly idle: (times: number) => void;
   /** Bytes that a thread needs for the arrays that a group shares. */
   readonly sharedBytes: number;
-  /** Resolves when it runs at full speed; undefined until somebody wants to know. */
+  /** Resolves when the kernel runs at full speed; undefined until that is asked for. */
   warming: Promise<void> | undefined;
   /** Milliseconds that a call over no groups took at first. */
   coldCall = 0;

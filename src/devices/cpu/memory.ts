@@ -123,7 +123,7 @@ export class CpuAllocator extends Allocator<CpuBuffer> {
     return buffer;
   }
 
-  /** Lets go of the memory itself, too: whoever holds the device does not hold that. */
+  /** Releases the memory itself too, so that a reference to the closed device does not keep it alive. */
   override clear(): void {
     super.clear();
     this.memory = new WebAssembly.Memory({ initial: 0, maximum: 0 });

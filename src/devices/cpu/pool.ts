@@ -202,7 +202,7 @@ export class Pool {
     const isOpen = (before & OPEN_BIT) !== 0;
     const after = (cleared + (isOpen === open ? 2 * OPEN_BIT : OPEN_BIT)) | 0;
     const joined = Atomics.exchange(control, CONTROL.state, after) & JOINED_MASK;
-    // Nobody needs to wake up because a job has closed, except to quit or to read messages.
+    // Closing a job wakes no worker, except to quit or to read messages.
     if (open || !isOpen) Atomics.notify(control, CONTROL.state);
     return joined;
   }

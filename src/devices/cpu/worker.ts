@@ -32,7 +32,7 @@ export const CONTROL = {
   /** A thread takes what is left of its share, divided by this. */
   parts: 55,
   pointers: 56,
-  /** The first group of each share that nobody has taken yet; one word for each, so far apart. */
+  /** The first group of each share that no thread has taken yet, one word per share on a cache line of its own. */
   next: 192,
   nextApart: 16,
   /** All of them. */
@@ -102,7 +102,7 @@ export function takeGroups(
       try {
         run(first, last);
       } catch (cause) {
-        // Nobody need go on.
+        // After a failure no thread needs to continue.
         for (let other = 0; other < shares; other++)
           Atomics.store(control, at.next + other * at.nextApart, begin + groups);
         throw cause;

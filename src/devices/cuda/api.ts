@@ -55,7 +55,7 @@ const PARAMETERS = {
 
 export type DriverFunction = keyof typeof PARAMETERS;
 
-/** What differs between the two: names of functions, numbers of attributes, and what there is at all. */
+/** The differences between CUDA and HIP: function names, attribute numbers, and missing functions. */
 export interface DriverWords {
   readonly kind: 'cuda' | 'hip';
   /** For people: `CUDA`, `HIP`. */

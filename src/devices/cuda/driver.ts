@@ -46,7 +46,7 @@ export class CudaDriver implements NativeDriver {
   readonly stream: bigint;
   readonly api: DriverApi;
   private readonly setup: CudaSetup;
-  /** Events that nobody waits for. */
+  /** Events free for reuse. */
   private readonly spare: bigint[] = [];
   /** Streams of the device's own that launches spread over, and an event after the last launch of each. */
   private readonly sides: { readonly stream: bigint; readonly end: bigint }[] = [];

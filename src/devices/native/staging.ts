@@ -38,7 +38,7 @@ export class PinnedStaging {
     return (bytes <= SMALL_BYTES ? this.small : this.large).take();
   }
 
-  /** Takes back a chunk that nobody uses. */
+  /** Returns a chunk to the pool. */
   give(chunk: Pinned): void {
     (chunk.view.length === SMALL_BYTES ? this.small : this.large).free.push(chunk);
   }

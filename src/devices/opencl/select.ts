@@ -84,7 +84,7 @@ function isWanted(wanted: unknown, path: 'platform' | 'device', place: number, n
   });
 }
 
-/** What there is. The names of all devices, the one that would be chosen first. */
+/** The names of all devices, the preferred one first. */
 export async function openClAvailability(): Promise<Availability> {
   try {
     const found = candidates(await openCl());

@@ -13,7 +13,7 @@ const KEPT_BYTES = 64 * 2 ** 20;
 export class Transfers {
   private readonly work: GpuWork;
   private readonly chunk: number;
-  /** Mappable buffers that nobody uses. */
+  /** Mappable buffers free for reuse. */
   private readonly idle: GPUBuffer[] = [];
   private kept = 0;
   private closed = false;
@@ -23,7 +23,7 @@ export class Transfers {
     this.chunk = Math.min(CHUNK_BYTES, 2 ** Math.floor(Math.log2(maxBufferSize)));
   }
 
-  /** Takes the data as it is now. */
+  /** Copies the data immediately, so that the caller may change it. */
   async upload(target: WebGpuBuffer, byteOffset: number, data: RealArray): Promise<void> {
     const { queue } = this.work.gpu;
     const whole = wholeWords(data.byteLength);
@@ -110,7 +110,7 @@ export class Transfers {
   }
 }
 
-/** Copies move whole words of 4 bytes, of which memory has a whole number; what lies behind the data is nobody's. */
+/** Copies move whole words of 4 bytes. Buffers are padded to whole words, so the bytes behind the data are unused. */
 function wholeWords(bytes: number): number {
   return Math.ceil(bytes / 4) * 4;
 }

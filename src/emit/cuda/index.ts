@@ -38,7 +38,7 @@ const CLUSTER_BARRIER = 'asm volatile("barrier.cluster.arrive.aligned; barrier.c
 const CLUSTER_HAS_READ =
   'asm volatile("fence.acq_rel.cta; barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;" ::: "memory");';
 
-/** Nothing has been written that anybody would have to see: it is enough that all blocks are there. */
+/** A cluster barrier before anything was written. It only waits until all blocks have started, so it needs no fence. */
 const BEGUN = {
   say: 'asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");',
   wait: 'asm volatile("barrier.cluster.wait.aligned;" ::: "memory");',
@@ -85,7 +85,7 @@ const WORDS: Pick<CFamily, 'read' | 'write'> = {
 const AXES = ['x', 'y', 'z'];
 const INLINE = 'static __device__ __forceinline__';
 
-/** Operations that the compiler never makes one of. */
+/** Intrinsics of correctly rounded operations, which the compiler never contracts. */
 const ROUNDED: Partial<Record<MathName, Record<ElementType, string>>> = {
   exactAdd: { f32: '__fadd_rn', f64: '__dadd_rn' },
   exactSub: { f32: '__fsub_rn', f64: '__dsub_rn' },

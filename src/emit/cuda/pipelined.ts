@@ -29,9 +29,9 @@ const WORDS = cWords(CUDA);
 
 /** In which order the groups of two kernels run. */
 export interface PipelineSchedule {
-  /** Into how many the groups of either kernel are divided: a chunk of the second needs that chunk of the first, whole. */
+  /** Number of chunks that the groups of both kernels are divided into. A chunk of the second kernel needs the whole same chunk of the first. */
   readonly chunks: number;
-  /** By how many chunks the first kernel is ahead. */
+  /** Number of chunks that the first kernel runs ahead. */
   readonly ahead: number;
   /** Blocks that are to run side by side on a multiprocessor. */
   readonly beside: number;
@@ -42,7 +42,7 @@ export interface PipelinedProgram extends SpmdProgram {
   readonly counters: number;
 }
 
-/** What a part of the kernel has to know of one of the two. */
+/** One of the two kernels, as the combined one calls it. */
 interface PipelinedPart {
   readonly written: WrittenKernel;
   readonly name: string;
@@ -52,7 +52,7 @@ interface PipelinedPart {
   readonly blocks: number;
 }
 
-/** Looks at a counter before a launch ends with an error, some seconds: what a block that never comes leads to. */
+/** Polls of a counter, a few seconds, after which a launch gives up with an error because a block never arrived. */
 const MOST_LOOKS = 2 ** 24;
 
 /**
@@ -198,7 +198,7 @@ function entryBody(
   ];
 }
 
-/** Until a chunk has all its parts. */
+/** A loop that waits until all blocks of a chunk are done. */
 function waiting(chunk: Expression, parts: number, total: number): Statement[] {
   const looks = name('looks');
   const number = (value: number) => integer(value, 'unsigned');

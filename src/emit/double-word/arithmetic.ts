@@ -2,10 +2,10 @@
  * Arithmetic on unevaluated sums hi + lo of two numbers that a device computes in: as many bits as both have together, and the
  * range of one.
  *
- * Error-free transforms (Dekker 1971; Knuth, TAOCP vol. 2, 4.2.2) find what a rounded sum or product has lost; what they
- * rest on are operations that nobody contracts or reorders. All else is of low order, and may be. A pair is in shape where |lo| is at
- * most half a unit in the last place of hi, as what is stored is, and what is multiplied; results of sums and products are
- * brought there only when it matters (Lange and Rump, "Faithfully rounded floating-point computations", 2020).
+ * Error-free transforms (Dekker 1971; Knuth, TAOCP vol. 2, 4.2.2) compute the rounding error of a sum or product exactly. They rest on
+ * operations that no compiler contracts or reorders. All other operations work on terms of low order and may be contracted. A pair is
+ * normalised if |lo| is at most half a unit in the last place of hi. Stored pairs and factors are normalised; results of sums and
+ * products are normalised only when it matters (Lange and Rump, "Faithfully rounded floating-point computations", 2020).
  *
  * With u the roundoff of one number, a product is off by at most 5u² of itself, a quotient by 10u² (Joldes, Muller and
  * Popescu, "Tight and rigorous error bounds for basic building blocks of double-word arithmetic", 2017). A sum is off by a
@@ -22,19 +22,19 @@ import {
 } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
 
-/** What a device says of its operations. */
+/** Properties of a device's floating-point operations. */
 export interface PairForm {
-  /** It multiplies and adds with one rounding. */
+  /** Whether the device has a fused multiply-add. */
   readonly fused?: boolean;
-  /** Whatever is not `exactly` is computed as written, too, but that a product may be rounded together with a sum. */
+  /** Whether ordinary operations are computed as written too, except that a product and a sum may be fused. */
   readonly ordered?: boolean;
 }
 
-/** hi + lo. */
+/** A double-word number: the unevaluated sum hi + lo. */
 export interface DoubleWord {
   readonly hi: Real;
   readonly lo: Real;
-  /** lo may be some units in the last place of hi, or what is left where hi has cancelled. */
+  /** Set if the number is not normalised: lo may reach some units in the last place of hi, or exceed hi after cancellation. */
   readonly loose?: true;
 }
 
@@ -43,7 +43,7 @@ export class PairArithmetic {
   private readonly element: ElementType;
   private readonly form: PairForm;
   private readonly zero: Real;
-  /** Numbers as two of half as many bits. */
+  /** Numbers already split into two halves of their bits. */
   private readonly split = new Map<Real, readonly [upper: Real, lower: Real]>();
   private readonly shapes = new Map<DoubleWord, DoubleWord>();
 
@@ -54,7 +54,7 @@ export class PairArithmetic {
     this.zero = x.constant(0);
   }
 
-  /** A number that is no pair. */
+  /** A single number as a double-word. */
   of(hi: Real): DoubleWord {
     return { hi, lo: this.zero };
   }
@@ -65,7 +65,7 @@ export class PairArithmetic {
     return { hi: this.x.constant(hi), lo: this.x.constant(lo) };
   }
 
-  /** The same in shape. */
+  /** The same number, normalised: |lo| is at most half a unit in the last place of hi. */
   shaped(a: DoubleWord): DoubleWord {
     if (!a.loose) return a;
     let made = this.shapes.get(a);
@@ -106,7 +106,7 @@ export class PairArithmetic {
     return this.quickTwoSum(near, x.div(rest.hi, q.hi));
   }
 
-  /** One step of Newton's from the root of hi. */
+  /** The square root: one Newton step from the root of hi. */
   sqrt(a: DoubleWord): DoubleWord {
     const { x, zero } = this;
     const p = this.shaped(a);
@@ -153,14 +153,14 @@ export class PairArithmetic {
     return { hi: of(a.hi, b.hi), lo: of(a.lo, b.lo), ...loose };
   }
 
-  /** Without the order of sizes that `quickTwoSum` wants. */
+  /** Knuth's TwoSum, for operands in any order of magnitude. */
   private twoSum(a: Real, b: Real): DoubleWord {
     const sum = this.add1(a, b);
     const other = this.sub1(sum, a);
     return { hi: sum, lo: this.add1(this.sub1(a, this.sub1(sum, other)), this.sub1(b, other)) };
   }
 
-  /** |a| is not less than |b|, or a is 0. */
+  /** Dekker's FastTwoSum: requires |a| ≥ |b|, or a = 0. */
   private quickTwoSum(a: Real, b: Real): DoubleWord {
     const sum = this.add1(a, b);
     return { hi: sum, lo: this.sub1(b, this.sub1(sum, a)) };
@@ -214,7 +214,7 @@ export class PairArithmetic {
     return known;
   }
 
-  /** A value of which compilers see that it is one, and not how it came about. */
+  /** Hides from compilers how a value was computed, so that they cannot simplify across it. */
   private settled(a: Real): Real {
     return this.form.ordered || this.form.fused ? a : this.x.exactly('add', a, this.zero);
   }

@@ -49,7 +49,7 @@ class Expansion {
   private readonly part: ElementType;
   private readonly form: PairForm;
   private readonly arrays = new Map<ArrayRef, ArrayRef>();
-  /** Phases that both ways of a kernel have in common stay one. */
+  /** Phases already expanded, so that a phase shared by both directions stays shared. */
   private readonly phases = new Map<Phase, Phase>();
 
   constructor({ precision }: Kernel, part: ElementType, form: PairForm) {
@@ -149,7 +149,7 @@ class Expansion {
   }
 }
 
-/** Nothing of what no store needs. */
+/** The parts of a pair; none for a value that no store needs. */
 function partsIn(pair: DoubleWord | undefined): Real[] {
   return pair ? [pair.hi, pair.lo] : [];
 }

@@ -1,4 +1,4 @@
-/** The room's door: what computes in numbers that a device has not. */
+/** The room's entry: kernels in number types that a device lacks. */
 import type { ElementType, Kernel, NumberType } from '../../ir/index.ts';
 import type { PairForm } from './arithmetic.ts';
 import { inPairs } from './expansion.ts';
@@ -6,12 +6,12 @@ import { inPairs } from './expansion.ts';
 export type { PairForm } from './arithmetic.ts';
 export { inPairs } from './expansion.ts';
 
-/** What pairs of a type are made of; undefined where a device computes in it. @param doubles whether it has them. */
+/** The type of the two parts of a double-word number; undefined if the device computes in the type itself. @param doubles whether the device has doubles */
 export function doubleWordPart(type: NumberType, doubles: boolean): ElementType | undefined {
   return type === 'dd' ? 'f64' : type === 'f64' && !doubles ? 'f32' : undefined;
 }
 
-/** The kernel in numbers that a device computes in. */
+/** The kernel in number types that the device computes in. */
 export function computable(
   kernel: Kernel,
   {

@@ -1,4 +1,4 @@
-/** What a kernel reads and writes, and which arrays are best declared as arrays of pairs: a complex number is one access. */
+/** The arrays that a kernel reads and writes, and which are best declared as arrays of pairs, so that a complex number is one access. */
 import {
   type ArrayRef,
   type Guard,
@@ -52,7 +52,7 @@ interface ArrayAccess {
   readonly guard?: Guard;
 }
 
-/** Equal for accesses to the same place under the same guard. */
+/** A key that is equal for accesses to the same place under the same guard. */
 export function accessKey({ array, index, guard }: ArrayAccess): string {
   return `${array.name}|${indexKey(index)}${guard?.length ? `?${guardKey(guard)}` : ''}`;
 }
@@ -69,7 +69,7 @@ export function otherHalf(index: Index): Index {
   return { constant: index.constant + (isSecond(index) ? -1 : 1), terms: index.terms };
 }
 
-/** The number of the pair that an element is in. */
+/** The index of the pair that holds an element. */
 export function pairIndex({ constant, terms }: Index): Index {
   return {
     constant: Math.floor(constant / 2),
@@ -80,7 +80,7 @@ export function pairIndex({ constant, terms }: Index): Index {
 /** One half of a shared array whose halves share one memory: first all of 0, then all of 1. */
 export type Half = 0 | 1;
 
-/** The half that an element is in; undefined where it is always in memory. */
+/** The half that holds an element; undefined if both halves have memory of their own. */
 export function halfOf({ halfLength }: ArrayRef, index: Index): Half | undefined {
   if (halfLength === undefined) return undefined;
   return range(index)[0] >= halfLength ? 1 : 0;

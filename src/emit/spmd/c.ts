@@ -33,25 +33,25 @@ import {
   type ValueType,
 } from './tree.ts';
 
-/** Where the members of the family differ. */
+/** The differences between CUDA, HIP and OpenCL C. */
 export interface CFamily extends RootWords, HalfWords, Pick<Words, 'barrier' | 'math' | 'read' | 'write'> {
   readonly language: Exclude<SpmdProgram['language'], 'wgsl'>;
   readonly reserved: Iterable<string>;
   readonly clusters: boolean;
   /** The 64-bit integer and how its literals end. */
   readonly wide: { readonly type: string; readonly suffix: string };
-  /** Before the type of a function that the kernel calls. */
+  /** Qualifiers of a function that the kernel calls. */
   readonly inline: string;
-  /** Before the type of a pointer to a global. */
+  /** Qualifier of a pointer to global memory. */
   readonly global: string;
   readonly restrict: string;
   /** The group's number along x, y or z, and the thread's along x. */
   group(axis: number): string;
   readonly thread: string;
   pair(re: string, im: string, type: string): string;
-  /** What stands before everything: whole functions that the words stand for, or lines. */
+  /** Text before all functions: includes, pragmas and helper functions. */
   preamble(kernel: Kernel, shared: readonly SharedArray[], math: ReadonlySet<MathName>): readonly string[];
-  /** What stands before the name of the entry point. */
+  /** Qualifiers of the entry point. */
   head(threads: number, blocks: number, beside: number | undefined): string;
   /** Declares the memory that all shared arrays lie in, where that is one. */
   readonly sharedBytes?: string;
@@ -66,7 +66,7 @@ const RESERVED = `
   register restrict return root root_wide shared short signed sizeof static struct switch t template this true typedef typename
   uint ulong union unsigned using void volatile while`;
 
-/** A kernel as the body of a function, and what stands around it. */
+/** A kernel as the body of a function, with the declarations around it. */
 export interface WrittenKernel {
   readonly lowered: Lowered;
   /** Functions that the body calls, each whole. */
@@ -199,7 +199,7 @@ function cTypeName(type: Exclude<Type, Pointer>, { wide }: CFamily): string {
   }
 }
 
-/** Ends where the name begins. */
+/** The declaration of a pointer parameter up to its name. */
 function pointer({ to, written, unique, volatile }: Pointer, family: CFamily): string {
   const type = to === 'byte' ? 'unsigned char' : cTypeName(to, family);
   const qualifiers = `${volatile ? 'volatile ' : ''}${written ? '' : 'const '}${family.global}`;

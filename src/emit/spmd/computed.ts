@@ -13,7 +13,7 @@ export interface Root {
   readonly factor: Index;
   readonly by: Index;
   readonly q: number;
-  /** No p is larger. */
+  /** The largest value of p. */
   readonly most: number;
 }
 
@@ -58,7 +58,7 @@ export class ComputedTable {
     return { first: start, factor: step, by: column, q, most };
   }
 
-  /** The rows that a stretch of pairs touches. */
+  /** The rows that a range of pairs overlaps. */
   private rowsOf(low: number, high: number): RootRun[] {
     const { runs } = this;
     let from = 0;

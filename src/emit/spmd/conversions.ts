@@ -1,4 +1,4 @@
-/** Functions of C's family that convert between what memory holds and what is computed in. */
+/** C functions that convert between storage types and arithmetic types. */
 import type { ElementType } from '../../ir/index.ts';
 import { type Conversion, conversionName } from './memory.ts';
 import { binary, call, cast, type Expression, type FunctionTree, integer, name, type ValueType } from './tree.ts';
@@ -12,7 +12,7 @@ export interface HalfWords {
   toHalf(type: ElementType): readonly string[];
 }
 
-/** One value from one value: those of pairs rest on these. */
+/** The conversion of a single value. Conversions of pairs call it twice. */
 export function single({ from, to }: Conversion): Conversion {
   return { from: { ...from, pair: false }, to: { ...to, pair: false } };
 }
@@ -21,7 +21,7 @@ export function involvesHalf({ from, to }: Conversion): boolean {
   return from.type === 'f16' || to.type === 'f16';
 }
 
-/** Everything but what reads and writes one half. */
+/** A conversion function other than those that read or write a single half. */
 export function conversionFunction(conversion: Conversion): FunctionTree {
   const { from, to } = conversion;
   const value = name('value');
@@ -39,7 +39,7 @@ export function conversionFunction(conversion: Conversion): FunctionTree {
   };
 }
 
-/** Two halves lie in one word. */
+/** The two half-precision numbers in one word. */
 function halvesOfWord(value: Expression, { type }: ValueType): Expression[] {
   if (type !== 'f16') return (['x', 'y'] as const).map((member) => ({ op: 'member', member, of: [value] }));
   const low = binary('&', value, integer(0xffff, 'unsigned'));

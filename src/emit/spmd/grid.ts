@@ -7,7 +7,7 @@ export interface Grid {
   readonly launches: number;
 }
 
-/** What every device allows in y and z. */
+/** The most groups in y and z that every device allows. */
 const MOST_GROUPS_IN_Y_OR_Z = 65535;
 /** Each launch has arguments of its own. */
 const MOST_LAUNCHES = 65535;
@@ -35,7 +35,7 @@ export function groupsOf({ dimensions: [x, y, z] }: Pick<Grid, 'dimensions'>): n
   return x * y * z;
 }
 
-/** As few groups too many as possible; one of three dimensions where it takes no more. */
+/** Up to three dimensions, no more than needed, with as few surplus groups as possible. */
 function fold(groups: number, most: number, behind: number): [x: number, y: number, z: number] {
   if (groups <= most) return [groups, 1, 1];
   const [x, rest] = splitCount(groups, most);

@@ -13,7 +13,7 @@ export interface PhaseStatements {
   exchange(): readonly Statement[];
 }
 
-/** @param first what comes before the first store. */
+/** @param first statements before the first store. */
 export function exchangeByHalves(parts: readonly PhaseStatements[], first: readonly Statement[]): Statement[] {
   const result: Statement[] = [];
   let items = parts[0]!.items;
@@ -29,7 +29,7 @@ export function exchangeByHalves(parts: readonly PhaseStatements[], first: reado
     items = next.items;
     const halves = splitStatements(stores, (s) => s.op === 'store' && isLower(s));
     for (const [half, written] of halves.entries()) {
-      // The half that was there before has been read by all.
+      // A barrier ensures that all threads have read the previous half.
       result.push(...(n === 0 && half === 0 ? first : exchange()), ...written, ...exchange());
       const [read, rest] = splitStatements(items, (s) => s.op === 'declare' && halvesIn([s]).has(half));
       result.push(...read);
@@ -44,7 +44,7 @@ function isLower({ array, at }: { readonly array: ArrayRef; readonly at: Index }
   return halfOf(array, at) === 0;
 }
 
-/** Which halves some statements read. */
+/** The halves that statements read. */
 function halvesIn(statements: readonly Statement[]): Set<number> {
   const found = new Set<number>();
   visitExpressions(statements, (e) => {

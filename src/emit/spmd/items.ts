@@ -17,15 +17,15 @@ import {
   variable,
 } from '../../ir/index.ts';
 
-/** What a thread does at a time: one item, if there is one. */
+/** One work item of a thread, which may be absent at the end of the range. */
 export interface Slot {
   /** The value of each loop variable. */
   readonly at: ReadonlyMap<Var, Index>;
-  /** There is an item where all of these are positive. */
+  /** The item exists if all of these are positive. */
   readonly conditions: readonly Index[];
 }
 
-/** All that a thread does in a phase: some slots in a row, once or again and again. */
+/** The work of a thread in a phase: a list of slots, executed once or in a loop. */
 export interface Share {
   readonly slots: readonly Slot[];
   readonly loop?: { readonly counter: Var; readonly rounds: number };

@@ -46,7 +46,7 @@ export function lower(kernel: Kernel, options: SpmdOptions, target: Dialect): Lo
   return new SpmdLowering(forThreads(kernel), options, target).result();
 }
 
-/** How it is launched, whatever the language. */
+/** The launch parameters, independent of the language. */
 export function launchOf({ entry, threads, grid, blocks, memory }: Lowered): Omit<SpmdProgram, 'language' | 'source'> {
   const [x, y, z] = grid.dimensions;
   return {
@@ -77,9 +77,9 @@ class SpmdLowering {
   private readonly memory: KernelArrays;
   private readonly computedRoots: boolean;
   private readonly thread: Var;
-  /** Variables that all statements know. */
+  /** Variables in scope of all statements. */
   private readonly known: (readonly [Var, string])[];
-  /** Positive where there is work for the group. */
+  /** All positive if the group has work. */
   private readonly surplus: readonly Index[];
   /** The first phase whose writes to globals no barrier has ordered yet. */
   private ordered = 0;
@@ -210,7 +210,7 @@ class SpmdLowering {
     return [...prepared, ...this.between(phase), ...stores];
   }
 
-  /** What lies between loads and stores of all threads. */
+  /** The barrier between the loads and the stores of all threads. */
   private between(phase: Phase): readonly Statement[] {
     const scope = phase.exchange === 'cluster' ? 'cluster' : 'group';
     if (phase === this.kernel.phases[0] && this.startsOutside) return [this.begun];

@@ -45,7 +45,7 @@ export interface KernelBinding extends ValueType {
 
 export interface SharedArray extends ValueType {
   readonly name: string;
-  /** In values of the type. */
+  /** Length in values of the type. */
   readonly length: number;
   /** Where it begins if all shared arrays lie in one. */
   readonly byteOffset: number;
@@ -66,14 +66,14 @@ export interface OffsetArray extends ValueType {
   readonly name: string;
   /** The binding that the name points into, where one is enough. */
   readonly binding: KernelBinding;
-  /** Number among the globals. */
+  /** Its position among the globals. */
   readonly number: number;
   readonly pieced: boolean;
   /** Where it begins, in values: in the text `<name>_start`. */
   readonly start: Var;
 }
 
-/** From one type of value to another. */
+/** A conversion from one type of value to another. */
 export interface Conversion {
   readonly from: ValueType;
   readonly to: ValueType;
@@ -84,15 +84,15 @@ interface BoundPiece {
   readonly elements: number | undefined;
 }
 
-/** Under which name an array is accessed, and what is added to where. */
+/** The name under which an array is accessed, and the offset added to each index. */
 type NamedArray =
   | { readonly kind: 'plain'; readonly name: string; readonly by?: Var }
   | { readonly kind: 'pieces'; readonly array: PiecedArray; readonly by?: Var };
 
-/** What of the options for a kernel is about memory. */
+/** The options of a kernel that concern memory. */
 export type ArrayOptions = Pick<SpmdOptions, 'arrangement' | 'computedRoots' | 'streamed'>;
 
-/** What has to be known of a language before anything is said in it. */
+/** The properties of a target language that decide how a kernel is lowered to it. */
 export interface Dialect {
   /** Whether there are integers of 64 bits. Without them, indices are unsigned and end at 2³² − 1. */
   readonly wideIntegers: boolean;
@@ -118,7 +118,7 @@ export class KernelArrays {
   readonly sharedBytes: number;
   /** Reals in a value of each global. */
   readonly alignments: readonly (1 | 2)[];
-  /** Between what arrays hold and what is computed in. */
+  /** Conversions between storage and arithmetic types that the kernel uses. */
   readonly conversions: readonly Conversion[];
   private readonly precision: ElementType;
   private readonly places = new Map<ArrayRef, NamedArray>();
@@ -240,12 +240,12 @@ export class KernelArrays {
     return value;
   }
 
-  /** Of a value that was read, or is to be written. */
+  /** The arithmetic type of an array's values. */
   computedType(array: ArrayRef): ValueType {
     return { type: this.precision, pair: this.valueType(array).pair };
   }
 
-  /** What reads a value. @param at in values. @param address makes integers of indices. */
+  /** The expression that reads a value. @param at index in values. @param address lowers an index to an integer expression. */
   load(array: ArrayRef, at: Index, address: (at: Index) => Expression): Expression {
     const place = this.places.get(array)!;
     const where = this.where(array, at, address);
@@ -256,7 +256,7 @@ export class KernelArrays {
     return convertedTo(read, this.valueType(array), this.computedType(array));
   }
 
-  /** What a table of integers holds. */
+  /** The entry of a table of integers. */
   entry(table: IntegerTable, at: Expression): Expression {
     return this.element(table, name((this.places.get(table) as { name: string }).name), at);
   }
@@ -320,7 +320,7 @@ export class KernelArrays {
   }
 }
 
-/** Of the function that converts. */
+/** The name of a conversion function. */
 export function conversionName(from: ValueType, to: ValueType): string {
   return `${valueName(to)}_of_${valueName(from)}`;
 }

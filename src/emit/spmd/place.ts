@@ -1,4 +1,4 @@
-/** The last pass over a tree: indices become integers with names, and arrays what they are called where they are bound. */
+/** The last pass over a tree: indices become integer expressions, and arrays get the names of their bindings. */
 import type { Var } from '../../ir/index.ts';
 import { Integers } from './integers.ts';
 import type { KernelArrays } from './memory.ts';

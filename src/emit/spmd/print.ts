@@ -151,7 +151,7 @@ function statement(s: Statement, words: Words): string[] {
   }
 }
 
-/** A chain of conditions with what each stands for, and last, without a condition, what is done where none holds. */
+/** A chain of conditions with their statements; the last entry has no condition and is the `else` branch. */
 function branchesOf({ condition, body, otherwise }: If): { condition?: Expression; body: readonly Statement[] }[] {
   if (!otherwise) return [{ condition, body }];
   const [only, ...more] = otherwise;

@@ -89,7 +89,7 @@ export interface Barrier {
   readonly scope: 'subgroup' | 'group' | 'cluster';
   /** What was written to globals has to be seen as well. */
   readonly globals: boolean;
-  /** Nobody has written since the last barrier: that everybody has read is enough. */
+  /** No thread has written since the last barrier, so the barrier only orders reads. */
   readonly readsOnly?: boolean;
   /**
    * Of the blocks of a cluster, which may write into the memory of others when those have begun: a block says that it has
@@ -219,7 +219,7 @@ export function mathIn(statements: readonly Statement[]): Set<MathName> {
   return found;
 }
 
-/** The names that statements use, of functions too. */
+/** The names of variables and functions that statements use. */
 export function namesIn(statements: readonly Statement[]): Set<string> {
   const found = new Set<string>();
   visitExpressions(statements, (e) => {

@@ -287,7 +287,7 @@ function under(guard: Guard, statement: Statement, { statements }: NameScope): v
   statements.push(condition ? { op: 'if', condition, body: [statement] } : statement);
 }
 
-/** A pair that goes out as it was read. */
+/** The loaded pair itself, if both parts are stored unchanged. */
 function unchangedPair(re: Expression, im: Expression): Expression | undefined {
   if (re.op !== 'member' || im.op !== 'member' || re.member !== 'x' || im.member !== 'y') return undefined;
   const [a, b] = [re.of[0]!, im.of[0]!];

@@ -87,7 +87,7 @@ export interface Base {
   readonly terms: Index['terms'];
 }
 
-/** All that the accesses of a body start from, each once. */
+/** The base addresses of all accesses of a body, each once. */
 export function accessBases({ loads, stores }: BodyAccesses): Base[] {
   const found = new Map<string, Base>();
   const visit = ({ access }: AccessGroup<unknown>): void => {

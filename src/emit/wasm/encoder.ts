@@ -213,14 +213,14 @@ export class FunctionAssembler {
     this.code = code;
   }
 
-  /** A local variable that nobody else uses until it is given back, holding whatever it held; its number. */
+  /** Reserves a local variable until it is given back, and returns its index. Its value is undefined. */
   local(type: WasmType): number {
     const local = this.free[type].pop() ?? this.lasting(type);
     this.used.push(local);
     return local;
   }
 
-  /** A local variable that nobody has used yet nor will. */
+  /** A new local variable, which is never reused. */
   lasting(type: WasmType): number {
     this.locals.push(type);
     return this.parameters + this.locals.length - 1;
