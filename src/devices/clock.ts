@@ -1,10 +1,10 @@
 /** Times by clocks that move in steps: pages have ones of 5 µs to 100 ms, so that no page can time another's secrets. */
 
-/** A time is at least so many steps long: what the steps take away or add is a few percent then. */
+/** A measured time spans at least so many steps of the clock, so that the steps change it by a few percent only. */
 const LEAST_STEPS = 40;
-/** A clock that does not move in so many looks stands still. */
+/** A clock that does not advance in so many reads is taken to stand still. */
 const MOST_LOOKS = 2e6;
-/** Repetitions grow by this factor at most, for what short times tell is not much. */
+/** The number of repetitions grows by this factor at most, because short times are unreliable. */
 const MOST_GROWTH = 10;
 
 /** Milliseconds that `performance.now()` has to move for a time to be a measurement. Takes three of its steps. */

@@ -1,4 +1,4 @@
-/** A device as the engine sees it, as far as devices do not differ. */
+/** The part of `Backend` that all devices share. */
 import { computable, type PairForm } from '../../emit/double-word/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
@@ -27,9 +27,9 @@ export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
   abstract readonly memory: Allocator<B>;
   readonly pairForm?: PairForm;
   protected closed = false;
-  /** Compiled here and not discarded. */
+  /** Kernels compiled by this device and not discarded. */
   private readonly kernels = new Set<DeviceKernel>();
-  /** Compiled here. */
+  /** All kernels compiled by this device. */
   private readonly made = new WeakSet<CompiledKernel>();
 
   allocate(bytes: number): DeviceBuffer {
@@ -37,7 +37,7 @@ export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
     return this.memory.allocate(bytes);
   }
 
-  /** Where host code does not see device memory, no array is a view of it. */
+  /** Undefined for all arrays, since host code does not see device memory by default. */
   locate(_array: ArrayBufferView): Binding | undefined {
     return undefined;
   }
@@ -100,7 +100,7 @@ export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
     if (this.closed) throw new FftError('device-closed', 'The device is closed; open another one.');
   }
 
-  /** Where freeing leaves work in flight alone, nothing has to be waited for. */
+  /** Acts at once: by default freeing memory does not disturb work in flight. */
   whenUnused(action: () => void): void {
     action();
   }
@@ -113,7 +113,7 @@ export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
   /** Ends all calls with a failure, and everything that runs, as far as it can be ended or waited for. */
   protected abstract stop(failure: FftError): void;
 
-  /** Gives everything back that was taken when the device was opened; nothing else is left. */
+  /** Releases the resources taken when the device was opened, after everything else is released. */
   protected leave(): void {}
 
   protected keep(kernel: K): K {

@@ -1,4 +1,4 @@
-/** What the memory of every device has in common: which buffers are live, how much that is, and since when it has been so. */
+/** The memory of a device: its live buffers, their total size, and a generation that changes with each free. */
 import { FftError } from '../../problem/errors.ts';
 import type { DeviceBuffer, Stretch } from '../device.ts';
 
@@ -22,17 +22,17 @@ export abstract class OwnedBuffer implements DeviceBuffer {
   }
 }
 
-/** How memory comes back that work in flight may still use. */
+/** Work in flight, which may still use memory that was freed. */
 export interface InFlight {
-  /** Calls back when nothing in flight uses what was given up before. */
+  /** Calls back when no work in flight uses memory that was freed before. */
   whenUnused(action: () => void): void;
-  /** Waits for that on this thread. */
+  /** Waits on the calling thread until all of that work has ended. */
   drain(): void;
 }
 
 /** Hands out the buffers of one device and takes them back. */
 export abstract class Allocator<B extends OwnedBuffer> {
-  /** Counts frees: whoever has bound a buffer can tell that it may be gone. */
+  /** Counts frees, so that a bound program knows when to check its buffers again. */
   generation = 0;
   /** Bytes of all live buffers. */
   held = 0;
@@ -104,7 +104,7 @@ export abstract class Allocator<B extends OwnedBuffer> {
   /** Takes back memory that nothing in flight uses any more. */
   protected abstract reclaim(buffer: B): void;
 
-  /** Gives back what is kept for later, where there is such memory. */
+  /** Releases memory that is cached for reuse, if the device caches any. */
   protected giveBack(): void {}
 
   private takeOrWait(bytes: number): B {

@@ -1,4 +1,4 @@
-/** Steps that are bound to memory: what their arguments stand for, and whether that memory is still there. */
+/** Steps bound to memory: the buffers of their arguments, and whether these are still live. */
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import { bytesOf, type StorageType } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
@@ -25,7 +25,7 @@ export interface BoundStep<B, K> {
   readonly reverse: boolean;
 }
 
-/** What programs need of their device. */
+/** Services of a device for its programs. */
 export interface ProgramHost<B extends OwnedBuffer, K extends DeviceKernel> {
   readonly memory: Allocator<B>;
   /** @throws FftError `device-closed`, `device-lost` */
@@ -99,7 +99,7 @@ export abstract class DeviceProgram<B extends OwnedBuffer> implements BoundProgr
   protected released = false;
   /** Memory that others may free. */
   protected readonly buffers: readonly B[];
-  /** Of the memory, when it was last seen to be there. */
+  /** The allocator's generation when all buffers were last known to be live. */
   protected generation = -1;
   private readonly host: { requireOpen(): void };
 
@@ -118,7 +118,7 @@ export abstract class DeviceProgram<B extends OwnedBuffer> implements BoundProgr
     this.unbind();
   }
 
-  /** Frees what binding took. */
+  /** Releases the resources of binding. */
   protected unbind(): void {}
 
   /** @throws FftError `device-closed`, `device-lost`, `destroyed` */

@@ -1,4 +1,4 @@
-/** What the JavaScript engine around us offers: Node's own modules where there is Node, processors, isolation. */
+/** Features of the JavaScript host: modules of Node, number of processors, cross-origin isolation, SIMD. */
 import { reasonOf } from '../../problem/errors.ts';
 import type { Availability } from '../device.ts';
 import { askSystem } from '../permissions.ts';
@@ -11,7 +11,7 @@ export async function nodeModule<T>(name: string): Promise<T | undefined> {
   return importModule<T>(name);
 }
 
-/** The same, at once; undefined also in Node before 20.16. */
+/** Like `nodeModule`, without waiting; undefined also in Node before 20.16. */
 export function builtin<T>(name: string): T | undefined {
   if (typeof process === 'undefined' || typeof process.getBuiltinModule !== 'function') return undefined;
   return process.getBuiltinModule(name) as T | undefined;

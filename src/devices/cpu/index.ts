@@ -24,9 +24,9 @@ export async function create(options: CpuOptions = {}): Promise<Backend> {
       { path: 'threads' },
     );
   }
-  // More would only share the cores, and each takes its time to start and some megabytes.
+  // More threads than processors would gain nothing, and each costs start-up time and some megabytes.
   const count = canShareMemory() ? Math.min(threads, most) : 1;
-  // Who computes on one thread need not load what runs others.
+  // The code of the worker pool is loaded only if there are workers.
   const workers = count > 1 ? (await import('./pool.ts')).Pool : undefined;
   return openCpuBackend({ ...options, threads: count, workers });
 }

@@ -12,7 +12,7 @@ export interface ScratchPlace {
   address: number;
 }
 
-/** What a launch threw, as an error of ours. */
+/** Wraps an exception of a kernel. */
 export function launchFailure(cause: unknown): FftError {
   if (cause instanceof FftError) return cause;
   return new FftError('launch-failed', `A kernel failed on the CPU device: ${cause}.`, { cause });
@@ -43,7 +43,7 @@ export function launcher(run: KernelEntry, scratch: ScratchPlace, pointers: read
   }
 }
 
-/** A step of a program: as many groups as each chunk has. */
+/** A step of a program, with the number of groups in each chunk. */
 interface Sequenced {
   readonly launch: GroupRunner;
   readonly groups: number;

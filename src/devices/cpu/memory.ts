@@ -75,7 +75,7 @@ export class CpuAllocator extends Allocator<CpuBuffer> {
   buffer: ArrayBuffer;
   readonly shared: boolean;
   readonly heap: Heap;
-  /** Whose views were handed out: an address alone does not tell whether its buffer was freed and others own it now. */
+  /** The buffer of each view handed out. The address of a view does not tell whether its buffer was freed and the memory reused. */
   readonly handedOut = new WeakMap<ArrayBufferView, CpuBuffer>();
   /** Live buffers and their addresses, ascending. */
   private readonly located: CpuBuffer[] = [];
@@ -135,7 +135,7 @@ export class CpuAllocator extends Allocator<CpuBuffer> {
   }
 }
 
-/** Somebody else may own its bytes by now: writing to them would be silent damage. */
+/** The error for a view of freed memory. Another buffer may own the bytes by now, so writing to them would corrupt it. */
 function staleView(): FftError {
   return new FftError(
     'destroyed',

@@ -33,7 +33,7 @@ const SPINS_PER_LOOK_AT_CLOCK = 64;
  * nearly as long.
  */
 const PATIENCE_MILLISECONDS = 10_000;
-/** What counts at most of the time between two looks: the whole process may have been asleep. */
+/** The most time counted between two reads of the clock, because the whole process may have been suspended. */
 const LONGEST_LOOK_MILLISECONDS = 1;
 /** How long a plan waits for the workers at most. They may still join later. */
 const START_MILLISECONDS = 500;
@@ -60,7 +60,7 @@ export class Pool {
   private backlog: Message[] = [];
   /** Workers in the job that was closed last. */
   private joined = 0;
-  /** What the calling thread met in it. */
+  /** The failure of the calling thread in that job. */
   private failure: FftError | undefined;
 
   /** @param threads including the calling one, at least 2. */
@@ -109,7 +109,7 @@ export class Pool {
     this.post({ kind: 'discard', id });
   }
 
-  /** Runs the groups from `begin` to `end` with whoever joins. Afterwards `settled` tells when those have left. */
+  /** Runs the groups from `begin` to `end` with the workers that join. `settled` then tells when they have left. */
   launch(kernel: CpuKernel, begin: number, end: number, pointers: readonly number[]): void {
     const { control, scratch } = this;
     this.prepare(kernel);
@@ -236,7 +236,7 @@ export class Pool {
     }
   }
 
-  /** Goes on without workers. A job that one of them has joined fails. */
+  /** Continues without workers. A job that a lost worker has joined fails. */
   private lose(): void {
     if (this.closed || this.broken) return;
     this.broken = true;
@@ -270,7 +270,7 @@ async function threadFactory(text: string, lost: () => void): Promise<() => Thre
   };
 }
 
-/** Until the count of those who have left is no longer `left`. */
+/** Waits until the number of workers that have left changes from `left`. */
 async function sleep(control: Int32Array, left: number): Promise<void> {
   const { waitAsync } = Atomics as unknown as {
     waitAsync?: (array: Int32Array, at: number, value: number) => { async: boolean; value: unknown };

@@ -1,4 +1,4 @@
-/** Steps that are bound to memory. */
+/** Programs of the CPU: steps bound to memory, run on one thread or shared with the pool. */
 import { type BoundStep, boundSteps, buffersOf, DeviceProgram, type ProgramHost } from '../common/program.ts';
 import type { Binding, ProgramStep } from '../device.ts';
 import type { CpuKernel } from './kernel.ts';
@@ -7,7 +7,7 @@ import type { CpuBuffer } from './memory.ts';
 import type { Pool } from './pool.ts';
 import { DONE, type Queue, type QueueJob } from './queue.ts';
 
-/** Nanoseconds of work from which on waking other threads pays. */
+/** Nanoseconds of work above which waking other threads pays. */
 const WORTH_SHARING = 20_000;
 
 /** Whether a kernel has enough groups, and enough to do, for several threads. @param chunks that its groups are divided into. */
@@ -16,7 +16,7 @@ export function isWorthSharing({ kernel, groupCost }: CpuKernel, chunks = 1): bo
   return groups > 1 && groups * groupCost >= WORTH_SHARING;
 }
 
-/** What programs need of their device. */
+/** Services of the CPU backend for its programs. */
 export interface CpuHost extends ProgramHost<CpuBuffer, CpuKernel> {
   readonly scratch: ScratchPlace;
   readonly queue: Queue;
@@ -27,7 +27,7 @@ export interface CpuHost extends ProgramHost<CpuBuffer, CpuKernel> {
 /** A step that is ready to be launched. */
 interface CpuStep {
   readonly kernel: CpuKernel;
-  /** Of each chunk. */
+  /** Groups of each chunk. */
   readonly groups: number;
   readonly pointers: readonly number[];
   readonly launch: GroupRunner;
@@ -40,7 +40,7 @@ export class CpuProgram extends DeviceProgram<CpuBuffer> {
   private readonly steps: readonly CpuStep[];
   private readonly chunks: number;
   private readonly launch: GroupRunner;
-  /** Of the first step. */
+  /** Groups of the first step. */
   private readonly groups: number;
   private readonly shares: boolean;
 

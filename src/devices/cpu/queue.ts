@@ -31,7 +31,7 @@ export const DONE: Promise<void> = Promise.resolve();
 
 /** Jobs that belong to one call. */
 interface CallState {
-  /** Why the rest of them has nothing to work on. */
+  /** The failure of an earlier job, because of which the later ones are skipped. */
   failure?: { readonly reason: unknown };
 }
 
@@ -61,7 +61,7 @@ export class Queue {
     }
   }
 
-  /** What was tried without a job has failed. */
+  /** Records a failure outside a job, so that later jobs of the call are skipped. */
   fail(reason: unknown): void {
     if (this.call) this.call.failure ??= { reason };
   }

@@ -90,7 +90,7 @@ function isFast(kernel: CpuKernel): boolean {
   return true;
 }
 
-/** The mean of so many. */
+/** Mean milliseconds of a number of calls. */
 function millisecondsOfCall({ idle }: CpuKernel, calls: number): number {
   if (!canWait) {
     idle(calls);

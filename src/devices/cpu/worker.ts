@@ -20,14 +20,14 @@ export const CONTROL = {
   failed: 34,
   /** Messages that all workers together have dealt with. */
   seen: 35,
-  /** The job: its kernel, groups from one to another, and what the kernel is called with. */
+  /** The job: kernel, range of groups, and arguments. */
   kernel: 48,
   begin: 49,
   end: 50,
   scratch: 51,
   stride: 52,
   count: 53,
-  /** How many shares its groups are cut into, side by side. */
+  /** The number of contiguous shares that its groups are divided into. */
   shares: 54,
   /** A thread takes what is left of its share, divided by this. */
   parts: 55,

@@ -11,7 +11,7 @@ import type { ElementType } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
 import { binary, constant, type Expression, name, type Statement } from '../spmd/tree.ts';
 
-/** Where series end: what follows is below an eighth of a unit in the last place. */
+/** The series is cut where the remaining terms are below an eighth of a unit in the last place. */
 const REST: Readonly<Record<ElementType, number>> = { f32: 2 ** -27, f64: 2 ** -56 };
 
 /** Sets `s` and `c` to the sine and the cosine of `x` half turns, |x| ≤ 1/4. */
@@ -44,7 +44,7 @@ export function openClSines(type: ElementType): Statement[] {
   ];
 }
 
-/** Coefficients of the Taylor series of cos πx (from 0) or sin πx (from 1), without the powers that are not there. */
+/** Coefficients of the Taylor series of cos πx (from 0) or sin πx (from 1), only the powers that occur. */
 function series(from: 0 | 1, type: ElementType): exact.Exact[] {
   const square = exact.mul(exact.PI, exact.PI);
   const terms: exact.Exact[] = [];

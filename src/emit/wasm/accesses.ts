@@ -35,7 +35,7 @@ export interface LaneAccess {
   readonly repeat: number;
   /** One address for each lane, where the lanes are scattered. */
   readonly bases?: readonly Index[];
-  /** Where it takes place; missing: everywhere. */
+  /** Condition under which the access takes place; missing if it always does. */
   readonly guard?: Guard;
 }
 
@@ -81,7 +81,7 @@ export function bodyAccesses(
   return { loads, stores: grouped(writes, lanes) };
 }
 
-/** Where accesses start from, but for a constant: what a pointer is needed for. */
+/** The start of accesses up to a constant offset. Each base needs a pointer. */
 export interface Base {
   readonly array: ArrayRef;
   readonly terms: Index['terms'];
@@ -104,7 +104,7 @@ export function accessBases({ loads, stores }: BodyAccesses): Base[] {
 
 const termKeys = new WeakMap<Index['terms'], { readonly array: ArrayRef; readonly key: string }>();
 
-/** Equal for equal walks through an array; remembered, because every access asks. */
+/** A key that is equal for equal walks through an array. Keys are remembered, because every access asks for one. */
 export function pointerKey(array: ArrayRef, { terms }: Index): string {
   const known = termKeys.get(terms);
   if (known?.array === array) return known.key;
@@ -156,7 +156,7 @@ function withoutVariable({ constant, terms }: Index, v: Var): Index {
   return { constant, terms: terms.filter(({ atom }) => atom !== v) };
 }
 
-/** Equal for accesses that differ by the same constant in every lane. */
+/** A key that is equal for accesses that differ by the same constant in every lane. */
 function lanesKey({ base, bases = [base] }: LaneAccess): string {
   return bases.map((at) => indexKey({ ...at, constant: at.constant - base.constant })).join();
 }

@@ -9,7 +9,7 @@ import { type Body, type Statements, statementsOf, unrolled } from './schedule.t
 /** A body, ready to be written. */
 export interface BodyCode extends Evaluation {
   readonly accesses: BodyAccesses;
-  /** What pointers are needed for. */
+  /** The base addresses that need pointers. */
   readonly bases: readonly Base[];
   readonly repetitions: number;
   /** Values that are the same in every repetition. */
@@ -41,12 +41,12 @@ function prepare(body: Body, phase: Phase, lanes: number, vectors: VectorArithme
   return { accesses, bases: accessBases(accesses), repetitions, steady, steps, ...arithmetic };
 }
 
-/** Equal for loads that give every lane the same, in whichever body. */
+/** A key that is equal for loads that give the same value to every lane, in any body. */
 export function loadKey(node: LoadNode, body: Body, stride: number | undefined): string {
   return `${body.lane ? 'v' : 's'}${node.array.name}|${stride}|${indexKey(node.index)}`;
 }
 
-/** What no repetition changes: constants, loads from a place that stays, and what is computed from them. */
+/** Values that are the same in every repetition: constants, loads from a fixed address, and results computed from them. */
 function steadyValues(nodes: readonly Real[], { loads }: BodyAccesses): Set<Real> {
   const steady = new Set<Real>();
   const isSteady = (operand: Real) => 'value' in operand || steady.has(operand);

@@ -23,7 +23,7 @@ import type { FunctionAssembler } from './encoder.ts';
 import type { Body } from './schedule.ts';
 import { type Address, VectorUnit } from './vector.ts';
 
-/** What is known at one place in the loop tree. */
+/** The variables and values in scope at one place in the loop tree. */
 export interface LoopScope {
   readonly level: number;
   /** The innermost loop's counter. */
@@ -42,7 +42,7 @@ export class BodyWriter {
   private readonly precision: ElementType;
   private readonly lanes: number;
   private readonly constants: Constants;
-  /** The last bound that a counter was compared with in vain. */
+  /** The last bound of a comparison that never holds. */
   private never = 0;
 
   constructor(asm: FunctionAssembler, addresses: Addresses, precision: ElementType, lanes: number) {
@@ -53,12 +53,12 @@ export class BodyWriter {
     this.constants = new Constants(asm, precision);
   }
 
-  /** What computes a body: vectors, or one item at a time. */
+  /** The unit that computes a body: vectors, or scalars for one item at a time. */
   unit(body: Body): VectorUnit {
     return new VectorUnit(this.asm, this.precision, body.lane ? this.lanes : 1);
   }
 
-  /** @param phase that it is a body of. */
+  /** @param phase the phase that the body belongs to. */
   write(body: Body, code: BodyCode, { repeatable, inPlace }: Phase, scope: LoopScope): void {
     const { accesses, uses, repetitions, steady, steps, products } = code;
     const { loads, stores } = accesses;
@@ -117,7 +117,7 @@ export class BodyWriter {
     }
   }
 
-  /** A sum or difference that takes in a product. */
+  /** Computes a sum or difference fused with a product. */
   private multiplyAdd(
     { op, a, b }: Extract<Real, { op: BinaryOp }>,
     product: Extract<Real, { op: BinaryOp }>,

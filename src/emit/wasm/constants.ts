@@ -1,4 +1,4 @@
-/** Constants of a function, each in a local that its beginning fills. */
+/** Constants of a function. Each is kept in a local that is set at the beginning of the function. */
 import type { Kernel, Real } from '../../ir/index.ts';
 import type { Exact } from '../../numeric/exact.ts';
 import * as exact from '../../numeric/exact.ts';
@@ -22,12 +22,12 @@ export class Constants {
     });
   }
 
-  /** Pushes what has nothing but the signs of all lanes. */
+  /** Pushes a vector that has only the sign bits set. */
   signs(unit: VectorUnit): void {
     this.everywhere('signs', unit, () => unit.signs());
   }
 
-  /** Pushes what the beginning of the function has put into a local. */
+  /** Pushes the local that holds a value set at the beginning of the function. */
   private everywhere(key: string, unit: VectorUnit, push: () => void): void {
     let local = this.locals.get(key);
     if (local === undefined) {

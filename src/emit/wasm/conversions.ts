@@ -20,7 +20,7 @@ export function widen(asm: FunctionAssembler, from: StorageType, to: ElementType
   if (from !== to && to === 'f64') asm.op('f64x2.promote_low_f32x4');
 }
 
-/** The way back; singles and halves of a kernel of doubles are in the lower lanes then. */
+/** The inverse of `widen`. Singles and halves of a kernel of doubles end in the lower lanes. */
 export function narrow(asm: FunctionAssembler, from: ElementType, to: StorageType): void {
   if (from === 'f64' && to === 'f16') roundToOdd(asm);
   if (from === 'f64' && to !== 'f64') asm.op('f32x4.demote_f64x2_zero');

@@ -205,7 +205,7 @@ export class FunctionAssembler {
     this.parameters = parameters;
   }
 
-  /** What `emit` writes goes to the beginning of the function, after what went there before. */
+  /** Places the code that `emit` writes at the beginning of the function, after earlier code placed there. */
   first(emit: () => void): void {
     const { code } = this;
     this.code = this.prologue;
@@ -226,7 +226,7 @@ export class FunctionAssembler {
     return this.parameters + this.locals.length - 1;
   }
 
-  /** How many locals are in use: for `release`. */
+  /** The number of locals in use, for `release`. */
   mark(): number {
     return this.used.length;
   }
@@ -286,7 +286,7 @@ export class FunctionAssembler {
     this.code.bytes(new Uint8Array(Int32Array.of(value, value, value, value).buffer));
   }
 
-  /** Takes a lane of the vector on the stack, or puts what is above it into that. */
+  /** Extracts a lane of the vector on the stack, or replaces it by the value above the vector. */
   lane(name: keyof typeof LANES, lane: number): void {
     this.code.instruction(0xfd, LANES[name]);
     this.code.byte(lane);

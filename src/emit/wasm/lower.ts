@@ -53,7 +53,7 @@ export function emitWasm(kernel: Kernel, memory: MemoryLimits, vectors: VectorAr
   };
 }
 
-/** What the caller passes after (first, last, shared). */
+/** Names of the arguments after (first, last, shared). */
 function parametersOf({ globals, tables, reverse }: Kernel): string[] {
   return [...(reverse ? ['reverse'] : []), ...[...globals, ...tables].map((array) => array.name)];
 }
@@ -63,10 +63,10 @@ const FIRST_GROUP = 0;
 const END_GROUP = 1;
 const SHARED_POINTER = 2;
 const FIXED_PARAMETERS = 3;
-/** Where a kernel runs both ways, which one. */
+/** The parameter that selects the direction, if a kernel runs both ways. */
 const WAY = FIXED_PARAMETERS;
 
-/** A loop that phases stand in: the kernel's over its groups, or the one over the slices of a group. */
+/** A loop around phases: the loop over groups, or the loop over the slices of a group. */
 interface Around {
   readonly level: number;
   readonly counter: number;
@@ -81,7 +81,7 @@ class WasmLowering {
   private readonly addresses: Addresses;
   private readonly bodies: BodyWriter;
   private readonly group: number;
-  /** What the bodies of the current phase do. */
+  /** The code of the bodies of the current phase. */
   private readonly code = new Map<Body, BodyCode>();
   private current: Phase;
   readonly sharedBytes: number;
@@ -145,7 +145,7 @@ class WasmLowering {
     asm.release(mark);
   }
 
-  /** A phase, or what takes its place where the kernel runs the other way. */
+  /** A phase, or its counterpart if the kernel runs in the reverse direction. */
   private either(phase: Phase, reverse: Phase, around: Around): void {
     if (phase === reverse) return this.phase(phase, around);
     const { asm } = this;

@@ -10,7 +10,7 @@ type BinaryNode = Extract<Real, { readonly op: BinaryOp }>;
 type SumNode = BinaryNode & { readonly op: 'add' | 'sub' };
 type Product = BinaryNode & { readonly op: 'mul' };
 
-/** Who wants each value; undefined for a store. */
+/** The users of each value; undefined stands for a store. */
 type Users = ReadonlyMap<Real, readonly (Real | undefined)[]>;
 
 /** A twiddled value t = p ± q, and the two values it is for: a + t and a − t, or t − a. */
@@ -21,11 +21,11 @@ interface TwiddledPair {
   readonly difference: SumNode;
 }
 
-/** What the engine and the processor have for arithmetic on vectors. */
+/** The vector arithmetic that the WebAssembly engine and the processor offer. */
 export interface VectorArithmetic {
   /** Multiply-adds of vectors, which the engine may round once or twice. */
   readonly relaxedSimd?: boolean;
-  /** Sums do not wait for the units that multiply: they have some of their own. */
+  /** Whether the processor has adders separate from its multipliers, so that sums do not wait for products. */
   readonly separateAdders?: boolean;
 }
 
@@ -51,7 +51,7 @@ export function sumsFirst({ stores, steps }: Statements): Statements {
   }
   const negative = negativeOnes(pairs, users, byResult);
 
-  /** What has become of a value; those before the first pair stay what they are. */
+  /** The rewritten form of each value. Values before the first pair are unchanged. */
   const made = new Map<Real, Real>();
   const of = (node: Real): Real => made.get(node) ?? node;
   for (const node of nodes) {
@@ -145,9 +145,9 @@ function isSum(node: Real): node is SumNode {
 
 /** How values are computed. */
 export interface Evaluation {
-  /** How often each is wanted. */
+  /** The number of uses of each value. */
   readonly uses: ReadonlyMap<Real, number>;
-  /** What sums and differences multiply and add at once: the product, by the sum. */
+  /** For each sum or difference, the product that is fused into it. */
   readonly products: ReadonlyMap<Real, Product>;
 }
 

@@ -29,7 +29,7 @@ export interface Body {
   readonly kind: 'body';
   /** The lane number inside a vector, or undefined for one item at a time. */
   readonly lane: Var | undefined;
-  /** What the phase's variables are in each copy of its statements. */
+  /** The values of the phase's variables in each copy of its statements. */
   readonly copies: readonly ReadonlyMap<Var, Index>[];
   /** The whole body is repeated for every value of this variable, one after another. */
   readonly repeat: Var | undefined;
@@ -83,7 +83,7 @@ interface LoopPiece {
   readonly count: number;
 }
 
-/** Where a bound on a variable alone begins to hold, or no longer does. */
+/** The values at which a bound on a single variable begins or ceases to hold. */
 function changesOf({ index: { constant, terms }, from, to }: Bound, v: Var): number[] {
   if (terms.length !== 1 || terms[0]!.atom !== v) return [];
   const { factor } = terms[0]!;
@@ -180,7 +180,7 @@ class Scheduler {
     return [...nodes, ...loopOver(name, rest, 1, (value) => bind(add(value, whole * lanes), undefined))];
   }
 
-  /** The same with an end that only the run knows: the last items go one by one. */
+  /** Like `laneLoop`, with an end known only at run time. The last items run one by one. */
   private limitedLanes(v: Var, limit: Var, bind: (value: Index, lane: Var | undefined) => Node[]): Node[] {
     const { lanes } = this;
     const lane = variable(`${v.name}Lane`, lanes);
@@ -300,7 +300,7 @@ export function unrolled(body: Body): Body {
   return { ...body, copies, repeat: undefined };
 }
 
-/** What a body does. */
+/** The statements of a body. */
 export interface Statements {
   readonly stores: readonly Store[];
   /** See `Phase.steps`. */

@@ -7,7 +7,7 @@ import type { AccessGroup } from './accesses.ts';
 import { narrow, rawLane, widen } from './conversions.ts';
 import type { FunctionAssembler, MemoryOp, WasmType } from './encoder.ts';
 
-/** How to push an address, and bytes to add to it. */
+/** A function that pushes an address, and an offset in bytes. */
 export interface Address {
   readonly push: () => void;
   readonly offset: number;
@@ -97,12 +97,12 @@ export class VectorUnit {
     if (this.lanes === 1) throw new RangeError('Scalars have no neighbours.');
   }
 
-  /** Pushes what has nothing but the signs of all lanes. */
+  /** Pushes a vector that has only the sign bits set. */
   signs(): void {
     this.asm.vector(this.element, -0, -0);
   }
 
-  /** The negative of what is on the stack. @param signs pushes the same as `signs`: one instruction, and no addition. */
+  /** Negates the value on the stack by flipping its sign bits. @param signs pushes the same vector as the method `signs` */
   negative(signs: () => void): void {
     if (this.lanes === 1) return this.asm.op(`${this.element}.neg`);
     signs();
@@ -425,12 +425,12 @@ export class VectorUnit {
     ];
   }
 
-  /** The lanes the other way around. */
+  /** Reverses the order of the lanes. */
   private reversed(vector: number): number {
     return this.mix(vector, vector, this.lanes === 4 ? REVERSED : SWAPPED_HALVES);
   }
 
-  /** Chooses lanes from two vectors. */
+  /** Selects lanes from two vectors. */
   private mix(a: number, b: number, pattern: Uint8Array): number {
     this.asm.get(a);
     this.asm.get(b);
