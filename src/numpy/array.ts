@@ -5,7 +5,6 @@
 import { arrayClass, lengthOf, plainView, refuseDetached } from '../problem/bytes.ts';
 import { excerpt, FftError, show } from '../problem/errors.ts';
 import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
-import { isFloats } from '../signal/floats.ts';
 import { fromLists, type NumberLists } from './lists.ts';
 import { converted, type Floats } from './memory.ts';
 import type { NpyArray, NpyDtype } from './npy-array.ts';
@@ -121,7 +120,7 @@ export function asArray(input: ArrayInput): NumpyArray {
     throw wrongType(`dtype is ${show(dtype)}; it must be one of ${dtypes.join(', ')}.`, 'dtype');
   }
   const wanted = isSingle(dtype) ? 'Float32Array' : 'Float64Array';
-  if (!isFloats(data) || arrayClass(data) !== wanted) {
+  if (!isFloatArray(data) || arrayClass(data) !== wanted) {
     throw wrongType(`data is ${show(data)}; that of dtype ${dtype} must be a ${wanted}.`, 'data');
   }
   refuseDetached(data, 'data');
@@ -142,7 +141,7 @@ export function asArray(input: ArrayInput): NumpyArray {
 
 function asFloats(input: TypedArray): Floats {
   refuseDetached(input as Float64Array, 'The array');
-  if (isFloats(input)) return plainView(input, arrayClass(input) as 'Float32Array' | 'Float64Array');
+  if (isFloatArray(input)) return plainView(input, arrayClass(input) as 'Float32Array' | 'Float64Array');
   // Where the engine has half precision, single is the smallest that holds all of it.
   const half = arrayClass(input) === 'Float16Array';
   return converted(input, half);
@@ -171,4 +170,9 @@ function isLength(value: unknown): boolean {
 
 function wrongType(message: string, path = ''): FftError {
   return new FftError('wrong-array-type', message, { path });
+}
+
+/** Like `isFloats` of signal/, which stays out of the chunk that the bundle for browsers makes of this file. */
+function isFloatArray(value: unknown): value is Floats {
+  return arrayClass(value) === 'Float32Array' || arrayClass(value) === 'Float64Array';
 }
