@@ -211,39 +211,25 @@ function spectrumOf(p: number) {
   return spectrum;
 }
 
-function prime(x: Expressions, values: readonly Complex[]): Complex[] {
-  const p = values.length;
-  return primeFromPairs(x, p, values[0]!, (m) => [
-    x.cadd(values[m]!, values[p - m]!),
-    x.csub(values[m]!, values[p - m]!),
-  ]);
-}
-
 /**
  * Odd prime p with h = (p − 1)/2. With u and v the sums and differences of x[m] and x[p − m],
  * X[±k] = x[0] + Σ u·cos ∓ i·Σ v·sin. Ordered by powers of a generator (Rader 1968) the cosine sum is a cyclic
  * correlation of length h, the sine sum a skew-cyclic one.
- * @param zero x[0]
- * @param pair sum and difference of x[m] and x[p − m]
  */
-export function primeFromPairs(
-  x: Expressions,
-  p: number,
-  zero: Complex,
-  pair: (m: number) => readonly [sum: Complex, difference: Complex],
-): Complex[] {
+function prime(x: Expressions, values: readonly Complex[]): Complex[] {
+  const p = values.length;
   const h = (p - 1) / 2;
   const generator = primitiveRoot(p);
   const powers = range(h).map((a) => modPow(generator, a, p));
-  const pairs = powers.map(pair);
-  const [sums, differences] = [pairs.map(([sum]) => sum), pairs.map(([, difference]) => difference)];
+  const sums = powers.map((m) => x.cadd(values[m]!, values[p - m]!));
+  const differences = powers.map((m) => x.csub(values[m]!, values[p - m]!));
   if (p > 3) powers.forEach((_, a) => x.together(sums[a]!, differences[a]!));
   const parts = (['re', 'im'] as const).map((part) => {
     const cosine = cyclic(
       x,
       powers.map((m) => exact.cosTurn(m, p)),
       sums.map((u) => u[part]),
-      zero[part],
+      values[0]![part],
     );
     const sine = skewCyclic(
       x,

@@ -3,7 +3,7 @@
  *
  * A pass with radix r after passes of product s takes, for every q < N/(r·s) and i < s, the points
  * (q·s + i) + m·N/r, multiplies them by e^{−2πi·i·m/(r·s)}, transforms them and stores point k at q·s·r + i + k·s. (That
- * is autosort form; where vectors can, they work in place: orders.ts. Some of their passes count m from the middle: centred.ts.)
+ * is autosort form; where vectors can, they work in place: orders.ts.)
  *
  * Two axes of an image are passes along two dimensions with nothing between them. One long axis is cut into two digits, as the
  * four-step algorithm does (VkFFT guide 2.5.2): input element n = n₀·B + n₁, output element k = k₀ + A·k₁. Its passes are

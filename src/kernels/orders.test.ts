@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { randomFor, seedFor } from '../../test/support/random.ts';
 import { evaluate, type Var } from '../ir/index.ts';
-import { autosort, autosortShifted, type Butterflies, digitReversed, samePlaces } from './orders.ts';
+import { autosort, type Butterflies, digitReversed, samePlaces } from './orders.ts';
 
 const random = randomFor('kernels/orders/data');
 const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
@@ -10,14 +10,14 @@ const radices = fc
   .array(fc.constantFrom(2, 3, 4, 5, 7, 8), { minLength: 1, maxLength: 5 })
   .filter((sequence) => product(sequence) <= 600);
 
-/** What a pass does; the first one may do it in two parts. */
-type Pass = (radix: number, stride: number) => Butterflies | readonly Butterflies[];
+type Pass = (radix: number, stride: number) => Butterflies;
 type Complex = readonly [re: number, im: number];
 
 /** Every butterfly of a pass: its number in its block, the elements it takes and those it leaves. */
-function butterfliesOf(pass: ReturnType<Pass>, radix: number): { i: number; points: number[]; outputs: number[] }[] {
-  if (Array.isArray(pass)) return pass.flatMap((part) => butterfliesOf(part, radix));
-  const { slices, blocks, i, point, output } = pass as Butterflies;
+function butterfliesOf(
+  { slices, blocks, i, point, output }: Butterflies,
+  radix: number,
+): { i: number; points: number[]; outputs: number[] }[] {
   const found: { i: number; points: number[]; outputs: number[] }[] = [];
   const visit = ([v, ...inner]: readonly Var[], at: ReadonlyMap<Var, number>): void => {
     if (v) {
@@ -50,23 +50,15 @@ function dft(values: readonly Complex[]): Complex[] {
   );
 }
 
-/** @param below how many digits of each pass are below zero. */
-function transform(
-  values: readonly Complex[],
-  sequence: readonly number[],
-  pass: Pass,
-  below: readonly number[] = [],
-): Complex[] {
+function transform(values: readonly Complex[], sequence: readonly number[], pass: Pass): Complex[] {
   let data = [...values];
   let stride = 1;
-  for (const [n, radix] of sequence.entries()) {
-    const first = -(below[n] ?? 0);
+  for (const radix of sequence) {
     const next = [...data];
     for (const { i, points, outputs } of butterfliesOf(pass(radix, stride), radix)) {
-      const twiddled = points.map((at, m) => times(data[at]!, (i * (m + first)) / (radix * stride)));
+      const twiddled = points.map((at, m) => times(data[at]!, (i * m) / (radix * stride)));
       dft(twiddled).forEach((value, k) => {
-        // The digits begin elsewhere: a turn for each output.
-        next[outputs[k]!] = times(value, (first * k) / radix);
+        next[outputs[k]!] = value;
       });
     }
     data = next;
@@ -112,34 +104,6 @@ describe('passes', () => {
         }
       }),
       { seed: seedFor(`kernels/orders/${form}`) | 0, numRuns: 100 },
-    );
-  });
-
-  it.each(['in autosort form', 'in place'])('transform with digits below zero, %s', (form) => {
-    const digits = radices.chain((sequence) =>
-      fc.tuple(fc.constant(sequence), fc.tuple(...sequence.map((radix) => fc.nat({ max: radix - 1 })))),
-    );
-    fc.assert(
-      fc.property(digits, ([sequence, chosen]) => {
-        const length = product(sequence);
-        // The first pass has no twiddles, and no digits below zero.
-        const below = chosen.map((digit, n) => (n === 0 ? 0 : digit));
-        const shift = below.reduce((sum, digit, n) => sum + (digit * length) / product(sequence.slice(0, n + 1)), 0);
-        const pass: Pass = (radix, stride) => {
-          if (form === 'in place') {
-            if (stride > 1) return samePlaces(length, radix, stride);
-            return digitReversed(length, sequence, sequence.length % 2 === 0, shift);
-          }
-          return stride === 1 && shift > 0 ? autosortShifted(length, radix, shift) : autosort(length, radix, stride);
-        };
-        const values = Array.from({ length }, (): Complex => [random.unit() - 0.5, random.unit() - 0.5]);
-        const [got, wanted] = [transform(values, sequence, pass, below), dft(values)];
-        const error = got.map(([re, im], k) => Math.hypot(re - wanted[k]![0], im - wanted[k]![1]));
-        expect(Math.max(...error)).toBeLessThan(1e-12 * length);
-        const read = butterfliesOf(pass(sequence[0]!, 1), sequence[0]!).flatMap(({ points }) => points);
-        expect(new Set(read).size).toBe(length);
-      }),
-      { seed: seedFor(`kernels/orders/below/${form}`) | 0, numRuns: 100 },
     );
   });
 

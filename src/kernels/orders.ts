@@ -12,7 +12,7 @@
  * that belong together lie side by side, and a butterfly puts its outputs where its points were. Half as much memory is
  * touched as in autosort form, and what a pass leaves in a cache is what it will write again.
  */
-import { add, type Index, index, mod, scale, type Var, variable } from '../ir/index.ts';
+import { add, type Index, index, scale, type Var, variable } from '../ir/index.ts';
 
 /** The butterflies of a pass. */
 export interface Butterflies {
@@ -42,36 +42,12 @@ export function autosort(length: number, radix: number, stride: number): Butterf
 }
 
 /**
- * The first pass where points are counted from `shift` before the first one on, in a signal that goes round: the blocks
- * that begin there, and the others.
- * @param shift less than the number of blocks.
- */
-export function autosortShifted(length: number, radix: number, shift: number): readonly [Butterflies, Butterflies] {
-  const half = (name: string, first: number, count: number): Butterflies => {
-    const q = variable(name, count);
-    return {
-      blocks: [q],
-      i: variable('i', 1),
-      point: (m) => add(q, first - shift + (m * length) / radix + (m === 0 && first < shift ? length : 0)),
-      output: (k) => add(scale(add(q, first), radix), k),
-    };
-  };
-  return [half('before', 0, shift), half('q', shift, length / radix - shift)];
-}
-
-/**
  * The first pass before passes in place. A block's number q = d₁·Q/r₁ + d₂·Q/(r₁·r₂) + … becomes its place
  * d₁ + r₁·(d₂ + r₂·(…)), Q being how many there are and r₁, r₂, … the radices of the other passes.
  * @param far what is written leaves the first-level cache soon: neighbouring places then had best come one soon after the
  * other, so that lines are written whole. Where it stays there, points that are read in their order are better.
- * @param shift points are counted from as many before the first one on, in a signal that goes round; less than there are blocks.
  */
-export function digitReversed(
-  length: number,
-  [radix, ...others]: readonly number[],
-  far = false,
-  shift = 0,
-): Butterflies {
+export function digitReversed(length: number, [radix, ...others]: readonly number[], far = false): Butterflies {
   let step = length / radix!;
   let weight = 1;
   let q = index(0);
@@ -88,8 +64,7 @@ export function digitReversed(
   return {
     blocks: digits,
     i: variable('i', 1),
-    // Only the first point of a butterfly may be one of those before.
-    point: (m) => (m === 0 ? mod(add(q, length - shift), length) : add(q, (m * length) / radix! - shift)),
+    point: (m) => add(q, (m * length) / radix!),
     output: (k) => add(scale(place, radix!), k),
   };
 }

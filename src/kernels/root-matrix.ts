@@ -11,9 +11,7 @@ export class RootMatrix {
 
   /**
    * @param shape of the rows, those `cycle` apart hold one run of roots after the other; by default each holds its own.
-   * @param exponents p in e^{−2πi·p/q} of a run: of its first root, and by how much it grows from root to root. Both are
-   * integers below 2^53.
-   * @param signs of the roots of each run.
+   * @param step by how much p in e^{−2πi·p/q} grows from root to root of a run, from 0 on: an integer below 2^53.
    */
   constructor(
     tables: TableBuilder,
@@ -21,9 +19,8 @@ export class RootMatrix {
     shape: { rows: number; columns: number; cycle?: number },
     kind: 'blocked' | 'planes' | 'pairs',
     q: number,
-    exponents: (run: number) => Exponents,
+    step: (run: number) => number,
     lanes: number,
-    signs?: Signs,
   ) {
     const { rows, columns, cycle = rows } = shape;
     this.columns = columns;
@@ -43,9 +40,8 @@ export class RootMatrix {
       (start, runs) => {
         const common = { q, count: (rows / cycle) * columns, stride, block, skip };
         for (let run = 0; run < cycle; run++) {
-          const [p, step] = exponents(run);
           const [re, im] = format.at(run * columns);
-          runs.push({ ...common, p, step, re: start + re, im: start + im, ...(signs ? { signs: signs.pattern } : {}) });
+          runs.push({ ...common, p: 0, step: step(run), re: start + re, im: start + im });
         }
       },
     );
@@ -57,15 +53,4 @@ export class RootMatrix {
     const [im, atIm] = this.format.im(element);
     return { re: x.load(re, add(atRe, this.start)), im: x.load(im, add(atIm, this.start)) };
   }
-}
-
-/** Exponents of i = 0, 1, …: the first one, and by how much it grows. */
-export type Exponents = readonly [first: number, step: number];
-
-/** Which of the elements of a block are negative. */
-export interface Signs {
-  /** Equal for equal ones. */
-  readonly key: string;
-  /** 1 where one is; blocks longer than this repeat it. */
-  readonly pattern: Uint8Array;
 }

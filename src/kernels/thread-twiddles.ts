@@ -35,7 +35,7 @@ export function threadPassTwiddles(
   );
   const shape = { rows: read.length, columns: shifted ? radix * stride : stride };
   const key = `pass${radix}x${stride}${powers ? 'powers' : ''}${shifted ? 'shifted' : ''}`;
-  const matrix = new RootMatrix(tables, key, shape, 'pairs', radix * stride, (row) => [0, read[row]!], 1);
+  const matrix = new RootMatrix(tables, key, shape, 'pairs', radix * stride, (row) => read[row]!, 1);
   const factor = (x: Expressions, i: IndexLike, m: number): Complex => {
     const row = read.indexOf(m);
     if (row >= 0) return matrix.load(x, row, i);
@@ -129,7 +129,7 @@ function placedTwiddles(
   first: Index,
 ): ViewMap {
   const rootsOf = (key: string, rows: number, cells: number, step: (row: number) => number) =>
-    new RootMatrix(tables, `step${order}${key}`, { rows, columns: cells }, 'pairs', order, (row) => [0, step(row)], 1);
+    new RootMatrix(tables, `step${order}${key}`, { rows, columns: cells }, 'pairs', order, step, 1);
   const powers = (points - 1) * count * 2 * bytesOf(tables.ref.type) >= LONG_TABLE_BYTES;
   const known = new Map<string, RootMatrix>();
   const once = (key: string, make: () => RootMatrix): RootMatrix => {

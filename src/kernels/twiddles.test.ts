@@ -5,7 +5,7 @@ import { rootsIn } from '../../test/support/tables.ts';
 import { numberOf } from '../../test/support/values.ts';
 import { type Complex, Expressions, evaluate, type Real, TableBuilder, type Var, variable } from '../ir/index.ts';
 import { cosTurn, sinTurn, toNumber } from '../numeric/exact.ts';
-import { pairRoots, passRoots, passTwiddles, stepTwiddles } from './twiddles.ts';
+import { pairRoots, passTwiddles, stepTwiddles } from './twiddles.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 
 const options = (name: string) => ({ seed: seedFor(`kernels/twiddles/${name}`) | 0, numRuns: 150 });
@@ -68,27 +68,6 @@ describe('twiddles of vectors', () => {
         }
       }),
       options('passes'),
-    );
-  });
-
-  it('of passes are in runs, each with exponents of its own', () => {
-    const exponents = fc.array(fc.tuple(fc.nat(50), fc.nat(50)), { minLength: 1, maxLength: 5 });
-    fc.assert(
-      fc.property(exponents, fc.integer({ min: 1, max: 20 }), lanesOf, along, (runs, stride, lanes, output) => {
-        const tables = new TableBuilder('f64');
-        const leaf = leafOf({ lanes, lanesAlong: { input: output, output } });
-        const roots = passRoots(tables, leaf, { key: 'some', radix: 7, stride, runs }, false);
-        const x = new Expressions();
-        const i = variable('i', stride);
-        const loads = runs.map((_, run) => roots(x, i, run));
-        const filled = new Filled(tables);
-        runs.forEach(([first, step], run) => {
-          for (let at = 0; at < stride; at++) {
-            expect(filled.of(loads[run]!, new Map([[i, at]]))).toEqual(root(first + step * at, 7 * stride));
-          }
-        });
-      }),
-      options('runs'),
     );
   });
 

@@ -2,16 +2,13 @@
  * Twiddle factors as views of tables: which roots a pass needs, and where they lie so that the lanes read whole vectors.
  */
 
-import type { Complex, Expressions, Index, IndexLike, Real, TableBuilder, ViewMap } from '../ir/index.ts';
+import type { Complex, Expressions, Index, IndexLike, TableBuilder, ViewMap } from '../ir/index.ts';
 import { add, div, index, mod, scale } from '../ir/index.ts';
 import type { FactorFormat } from './pointwise.ts';
-import { type Exponents, RootMatrix, type Signs } from './root-matrix.ts';
+import { RootMatrix } from './root-matrix.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 
 export type PassTwiddle = (x: Expressions, value: Complex, i: IndexLike, m: number) => Complex;
-
-/** Root number `run` for butterfly i of a pass. */
-export type PassRoots = (x: Expressions, i: IndexLike, run: number) => Complex;
 
 /** e^{−2πi·k/2N} for k up to half of N: what pairs bins of a transform of N complex numbers, made of twice as many reals. */
 export function pairRoots(
@@ -20,85 +17,48 @@ export function pairRoots(
   { kind, lanes }: FactorFormat,
 ): (x: Expressions, k: IndexLike) => Complex {
   const shape = { rows: 1, columns: Math.floor(length / 2) + 1 };
-  const matrix = new RootMatrix(tables, `pairs${length}`, shape, kind, 2 * length, () => [0, 1], lanes);
+  const matrix = new RootMatrix(tables, `pairs${length}`, shape, kind, 2 * length, () => 1, lanes);
   return (x, k) => matrix.load(x, 0, k);
 }
 
-/**
- * e^{−2πi·i·m/(r·s)} on input m of butterfly i: the twiddles between two Stockham passes.
- * @param signs of the elements that it finds, to be undone.
- */
+/** e^{−2πi·i·m/(r·s)} on input m of butterfly i: the twiddles between two Stockham passes. */
 export function passTwiddles(
   tables: TableBuilder,
   leaf: VectorLeaf,
   radix: number,
   stride: number,
   aligned: boolean,
-  signs?: Signs,
 ): PassTwiddle {
   if (stride === 1) return (_, value) => value;
-  const runs = Array.from({ length: radix - 1 }, (_, n): Exponents => [0, n + 1]);
-  const key = `pass${radix}x${stride}`;
-  const root = passRoots(tables, leaf, { key, radix, stride, runs, ...(signs ? { signs } : {}) }, aligned);
-  const sign = signs ? passSigns(tables, leaf, stride, signs, aligned) : undefined;
-  return (x, value, i, m) => {
-    if (m > 0) return x.cmul(value, root(x, i, m - 1));
-    return sign ? x.cscale(value, sign(x, i)) : value;
-  };
+  const root = passRoots(tables, leaf, radix, stride, aligned);
+  return (x, value, i, m) => (m > 0 ? x.cmul(value, root(x, i, m)) : value);
 }
 
-/** 1 or −1 for each butterfly; where vectors are aligned, all of their elements have the same. */
-function passSigns(
+/** The roots for m = 1, 2, … of every butterfly, side by side for the pass that reads them. */
+function passRoots(
   tables: TableBuilder,
   { lanes, lanesAlong }: VectorLeaf,
+  radix: number,
   stride: number,
-  { key, pattern }: Signs,
   aligned: boolean,
-): (x: Expressions, i: IndexLike) => Real {
-  const each = aligned && lanesAlong.output === 'axis' ? lanes : 1;
-  const shape = { rows: 1, columns: stride / each };
-  const some = { key, pattern: pattern.filter((_, i) => i % each === 0) };
-  const matrix = new RootMatrix(tables, `signs${key}/${each}`, shape, 'planes', 2, () => [0, 0], lanes, some);
-  return (x, i) => matrix.load(x, 0, div(i, each)).re;
-}
-
-/** Roots that the butterflies of a pass need: runs of them, i = 0, 1, … counting the butterflies. */
-export interface Roots {
-  readonly key: string;
-  readonly radix: number;
-  readonly stride: number;
-  readonly runs: readonly Exponents[];
-  readonly signs?: Signs;
-}
-
-/** e^{−2πi·p/(r·s)} for the exponents p of every butterfly, side by side for the pass that reads them. */
-export function passRoots(
-  tables: TableBuilder,
-  leaf: VectorLeaf,
-  { key: name, radix, stride, runs, signs }: Roots,
-  aligned: boolean,
-): PassRoots {
-  const order = radix * stride;
-  const count = runs.length;
-  const key = signs ? `${name}signs${signs.key}` : name;
-  const exponents = (run: number) => runs[run]!;
-  const along = leaf.lanesAlong.output;
-  if (along === 'axis' && aligned) {
-    // Sequential: for each vector of i, those of all runs one after another.
-    const { lanes } = leaf;
-    const shape = { rows: (stride / lanes) * count, columns: lanes, cycle: count };
-    const matrix = new RootMatrix(tables, key, shape, 'blocked', order, exponents, lanes, signs);
-    return (x, i, run) => matrix.load(x, add(scale(div(i, lanes), count), run), mod(i, lanes));
+): (x: Expressions, i: IndexLike, m: number) => Complex {
+  const count = radix - 1;
+  const matrix = (
+    shape: { readonly rows: number; readonly columns: number; readonly cycle?: number },
+    kind: 'blocked' | 'planes' | 'pairs',
+  ) => new RootMatrix(tables, `pass${radix}x${stride}`, shape, kind, radix * stride, (run) => run + 1, lanes);
+  if (lanesAlong.output === 'axis' && aligned) {
+    // Sequential: for each vector of i, those of all m one after another.
+    const roots = matrix({ rows: (stride / lanes) * count, columns: lanes, cycle: count }, 'blocked');
+    return (x, i, m) => roots.load(x, add(scale(div(i, lanes), count), m - 1), mod(i, lanes));
   }
-  if (along === 'axis') {
-    const shape = { rows: count, columns: stride };
-    const matrix = new RootMatrix(tables, key, shape, 'planes', order, exponents, leaf.lanes, signs);
-    return (x, i, run) => matrix.load(x, run, i);
+  if (lanesAlong.output === 'axis') {
+    const roots = matrix({ rows: count, columns: stride }, 'planes');
+    return (x, i, m) => roots.load(x, m - 1, i);
   }
   // All lanes share the root.
-  const shape = { rows: stride * count, columns: 1, cycle: count };
-  const matrix = new RootMatrix(tables, key, shape, 'pairs', order, exponents, leaf.lanes, signs);
-  return (x, i, run) => matrix.load(x, add(scale(i, count), run), 0);
+  const roots = matrix({ rows: stride * count, columns: 1, cycle: count }, 'pairs');
+  return (x, i, m) => roots.load(x, add(scale(i, count), m - 1), 0);
 }
 
 /** Transforms that share one entry of the coarse table when a group holds only one of them. */
@@ -122,7 +82,7 @@ export function stepTwiddles(tables: TableBuilder, leaf: VectorLeaf, tile: Index
       { rows: tiles, columns: length },
       'pairs',
       order,
-      (row) => [0, row * size],
+      (row) => row * size,
       lanes,
     );
     const fine = new RootMatrix(
@@ -131,7 +91,7 @@ export function stepTwiddles(tables: TableBuilder, leaf: VectorLeaf, tile: Index
       { rows: length, columns: size },
       size % lanes === 0 ? 'blocked' : 'planes',
       order,
-      (k) => [0, k],
+      (k) => k,
       lanes,
     );
     return (x, value, [k, c]) => x.cmul(value, x.cmul(coarse.load(x, tile, k!), fine.load(x, k!, c!)));
@@ -148,7 +108,7 @@ export function stepTwiddles(tables: TableBuilder, leaf: VectorLeaf, tile: Index
       { rows, columns },
       kind === 'pairs' ? kind : apart % lanes === 0 ? 'blocked' : 'planes',
       order,
-      (row) => [0, row * step],
+      (row) => row * step,
       lanes,
     );
   const high = count > low ? roots(`rows${low}of${apart}`, Math.ceil(count / low), apart, 'vectors', low) : undefined;

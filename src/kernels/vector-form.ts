@@ -5,7 +5,6 @@
 
 import { bytesOf } from '../ir/index.ts';
 import type { Leaf } from '../plan/tree/leaf.ts';
-import { belowZero } from './centred.ts';
 import { typeOf } from './number-types.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 
@@ -38,9 +37,6 @@ const SMALL_BYTES = 2 ** 13;
  */
 const SLICES = { above: 2 ** 19, each: 2 ** 17 };
 
-/** Points of a butterfly that has few roots. */
-const FEW_POINTS = 5;
-
 export interface VectorForm {
   /** Every vector of every pass begins at a multiple of the lane count, so that blocks are never torn. */
   readonly aligned: boolean;
@@ -56,10 +52,6 @@ export interface VectorForm {
   readonly pitch: number;
   /** Elements of a slice; 0: there are none. */
   readonly slice: number;
-  /** Radices of the passes whose digits are counted from the middle, by their strides: centred.ts. */
-  readonly centred: ReadonlyMap<number, number>;
-  /** How many points before the first one they begin. */
-  readonly shift: number;
 }
 
 export function vectorForm(leaf: VectorLeaf): VectorForm {
@@ -88,40 +80,7 @@ export function vectorForm(leaf: VectorLeaf): VectorForm {
       inPlace && tile === 1 && leaf.lengths.length === 1 && lanesAlong.output === 'axis' && bytes > SLICES.above
         ? longestSlice(radices, (SLICES.each * length) / bytes)
         : 0,
-    ...centredPasses(leaf),
   };
-}
-
-/**
- * Passes that count from the middle: those between the first one, which has no twiddles, and the last one, which waits for what it
- * writes. A single one of few roots gains no more than going round costs, but where that is a bit mask. All are a
- * multiple of the last radix away from the first point, so that no vector of a first pass that reverses digits straddles the
- * end of the signal; in autosort form it is cut there. Reals that continue in reverse have ends of their own: their halves would be torn.
- */
-function centredPasses({
-  input,
-  length,
-  radices,
-  symmetry,
-  twiddle,
-}: VectorLeaf): Pick<VectorForm, 'centred' | 'shift'> {
-  const none = { centred: new Map<number, number>(), shift: 0 };
-  if (symmetry || twiddle?.on === 'input' || input.extended) return none;
-  // Counted from the first one, points of a block of zeros are known to be zero, butterfly by butterfly.
-  if (input.absent) return none;
-  const centred = new Map<number, number>();
-  let shift = 0;
-  let stride = radices[0]!;
-  for (const radix of radices.slice(1, -1)) {
-    const before = (belowZero(radix) * length) / (radix * stride);
-    if (before > 0) {
-      centred.set(stride, radix);
-      shift += before;
-    }
-    stride *= radix;
-  }
-  const gains = centred.size > 1 || Math.max(...centred.values()) > FEW_POINTS || Number.isInteger(Math.log2(length));
-  return gains ? { centred, shift } : none;
 }
 
 /** The longest blocks that passes leave and that are not longer than this. */

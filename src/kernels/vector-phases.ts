@@ -30,10 +30,9 @@ import {
 } from '../ir/index.ts';
 import type { KernelFactors, PassesStep } from '../plan/tree/leaf.ts';
 import { dft } from './butterfly.ts';
-import { centredPass, signsOf } from './centred.ts';
 import { plainPairs } from './hermitian-split.ts';
 import { typeOf } from './number-types.ts';
-import { autosort, autosortShifted, type Butterflies, digitReversed, samePlaces } from './orders.ts';
+import { autosort, type Butterflies, digitReversed, samePlaces } from './orders.ts';
 import { PairExpressions } from './packed-lanes.ts';
 import type { Coordinates } from './places.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
@@ -82,7 +81,7 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
     if (closesPasses(step, leaf.length)) {
       to = { ...to, view: write(to.view, { input, output }), ...(of.write?.origin ? { beside: true } : {}) };
     }
-    return of.symmetry ? builder.symmetricPass(step, from, to) : builder.passes(radix, stride, from, to);
+    return of.symmetry ? builder.symmetricPass(step, from, to) : [builder.pass(radix, stride, from, to)];
   };
   const phases = steps.map((_, n) => phasesOf(n, ends));
   if (!reverse) return { shared, phases: phases.flat() };
@@ -304,16 +303,9 @@ class VectorPhases {
     };
   }
 
-  /** A pass, in one phase or in two that have nothing to do with one another. */
-  passes(radix: number, stride: number, from: StepMemory, to: StepMemory): Phase[] {
-    const phases = this.butterflies(radix, stride).map((butterflies) =>
-      this.pass(radix, stride, butterflies, from, to),
-    );
-    return phases.map((phase, n) => (n < phases.length - 1 ? { ...phase, exchange: 'lane' } : phase));
-  }
-
-  private pass(radix: number, stride: number, butterflies: Butterflies, from: StepMemory, to: StepMemory): Phase {
+  pass(radix: number, stride: number, from: StepMemory, to: StepMemory): Phase {
     const x = new Expressions();
+    const butterflies = this.butterflies(radix, stride);
     const c = variable('c', this.leaf.tile);
     const row = this.row();
     const points = Array.from({ length: radix }, (_, m) => from.view.load(x, row.at(butterflies.point(m), c)));
@@ -381,9 +373,7 @@ class VectorPhases {
   /** The points of a butterfly, multiplied by their twiddles and transformed. */
   private transformed(x: Expressions, points: readonly Complex[], i: Var, radix: number, stride: number): Complex[] {
     const { tables, leaf, form } = this;
-    if (form.centred.has(stride)) return centredPass(tables, leaf, radix, stride, form.aligned)(x, points, i);
-    const signs = stride * radix === leaf.length ? signsOf(form.centred) : undefined;
-    const twiddle = passTwiddles(tables, leaf, radix, stride, form.aligned, signs);
+    const twiddle = passTwiddles(tables, leaf, radix, stride, form.aligned);
     const values = points.map((point, m) => {
       const value = twiddle(x, point, i, m);
       if (m > 0 && stride > 1 && TWIDDLED_FIRST.has(radix)) x.together(value);
@@ -401,15 +391,12 @@ class VectorPhases {
     return this.form.worksInOutput ? (output.layout === 'planar' ? 1 : lanes) : undefined;
   }
 
-  /** All of a pass, or what it does first and then. */
-  private butterflies(radix: number, stride: number): readonly Butterflies[] {
+  private butterflies(radix: number, stride: number): Butterflies {
     const { length, radices } = this.leaf;
-    const { far, inPlace, shift, slice } = this.form;
-    if (!inPlace) {
-      return stride === 1 && shift > 0 ? autosortShifted(length, radix, shift) : [autosort(length, radix, stride)];
-    }
-    if (stride === 1) return [digitReversed(length, radices, far, shift)];
-    return [samePlaces(length, radix, stride, stride * radix <= slice ? slice : length)];
+    const { far, inPlace, slice } = this.form;
+    if (!inPlace) return autosort(length, radix, stride);
+    if (stride === 1) return digitReversed(length, radices, far);
+    return samePlaces(length, radix, stride, stride * radix <= slice ? slice : length);
   }
 
   /**

@@ -41,15 +41,13 @@ export class ComplexDdRoots {
   }
 
   /** Writes a run of roots; places and distances of the run are in double-doubles. @param run whose order divides n. */
-  fill(target: Float64Array, { p, step, q, count, re, im, stride, block, skip, signs }: RootRun): void {
+  fill(target: Float64Array, { p, step, q, count, re, im, stride, block, skip }: RootRun): void {
     const by = this.n / q;
     for (let i = 0; i < count; i++) {
       const rest = (p + step * i) % q;
       const at = stride * i + skip * Math.floor(i / block);
       const [x, y] = [2 * (re + at), 2 * (im + at)];
       this.write(target, x, y, by * (rest < 0 ? rest + q : rest));
-      if (!signs?.[i % signs.length]) continue;
-      for (const place of [x, x + 1, y, y + 1]) target[place] = 0 - target[place]!;
     }
   }
 }

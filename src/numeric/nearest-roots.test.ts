@@ -132,21 +132,6 @@ describe('runs of roots of unity', () => {
     }
   });
 
-  it('are negative where a pattern says so, over and over', () => {
-    const run = { p: 1, step: 3, q: 40, count: 11, re: 2, im: 5, stride: 1, block: 3, skip: 5 };
-    const [plain, signed] = [new Float64Array(40), new Float64Array(40)];
-    const roots = new NearestRoots(40);
-    roots.fill(plain, run);
-    roots.fill(signed, { ...run, signs: Uint8Array.of(0, 1, 1, 0) });
-    for (let i = 0; i < run.count; i++) {
-      const at = i + 5 * Math.floor(i / 3);
-      const sign = [1, -1, -1, 1][i % 4]!;
-      expect([signed[2 + at], signed[5 + at]]).toEqual(
-        [sign * plain[2 + at]!, sign * plain[5 + at]!].map((x) => x + 0),
-      );
-    }
-  });
-
   it('are refused where they leave the table or are none of these roots, with nothing written', () => {
     const table = new Float32Array(8).fill(7);
     const roots = new NearestRoots(30);

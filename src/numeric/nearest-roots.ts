@@ -29,8 +29,6 @@ export interface RootRun {
   readonly stride: number;
   readonly block: number;
   readonly skip: number;
-  /** Where given, root i is the negative one if element i of this is 1; it goes on from its beginning. */
-  readonly signs?: Uint8Array;
 }
 
 /** The largest order: folded angles and their products with 8 then stay far below 2^53. */
@@ -170,16 +168,6 @@ export class NearestRoots {
       throw new RangeError(`the roots ${JSON.stringify(run)} leave a table of ${target.length} numbers`);
     }
     this.write(target, run);
-    if (run.signs) this.negate(target, run, run.signs);
-  }
-
-  private negate(target: RealTable, { count, re, im, stride, block, skip }: RootRun, signs: Uint8Array): void {
-    for (let i = 0; i < count; i++) {
-      if (signs[i % signs.length] === 0) continue;
-      const at = stride * i + skip * Math.floor(i / block);
-      target[re + at] = 0 - target[re + at]!;
-      target[im + at] = 0 - target[im + at]!;
-    }
   }
 
   private write(target: RealTable, run: RootRun): void {

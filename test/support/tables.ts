@@ -10,11 +10,10 @@ export interface TableRoot {
 }
 
 export function* rootsIn(table: Pick<Table, 'runs'>): Generator<TableRoot> {
-  for (const { p, step, q, count, re, im, stride, block, skip, signs } of table.runs()) {
+  for (const { p, step, q, count, re, im, stride, block, skip } of table.runs()) {
     for (let i = 0; i < count; i++) {
       const at = stride * i + skip * Math.floor(i / block);
-      const half = signs?.[i % signs.length] ? q / 2 : 0;
-      yield { p: p + step * i + half, q, re: re + at, im: im + at };
+      yield { p: p + step * i, q, re: re + at, im: im + at };
     }
   }
 }

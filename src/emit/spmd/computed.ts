@@ -78,7 +78,6 @@ export class ComputedTable {
     const [{ re: start, q, count }] = rows as [RootRun];
     return rows.every(
       (row, n) =>
-        !row.signs &&
         row.stride === 2 &&
         row.skip === 0 &&
         row.im === row.re + 1 &&

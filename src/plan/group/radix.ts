@@ -1,9 +1,8 @@
 /**
  * Which radices, in which order: a shortest path over the divisors of the length.
  *
- * The cost of a pass is what the device's profile says it measured, or its arithmetic, one trip through shared memory
- * and what spills when the butterfly outgrows the registers; then come the lanes that idle or scatter when the stride
- * does not suit them.
+ * The cost of a pass is what the device's profile says it measured, or its arithmetic and one trip through shared memory;
+ * then come the lanes that idle or scatter when the stride does not suit them.
  */
 import { largestPrimeFactor, primeFactors } from '../../numeric/primes.ts';
 import { isInPairs, wordsPerReal } from '../device/capacity.ts';
@@ -11,7 +10,7 @@ import { Memo } from '../device/memo.ts';
 import type { Target } from '../device/target.ts';
 import { butterflyOperations, isRadixPrime, LARGEST_PAIRED_RADIX, largePrimesOf, RADICES } from './butterflies.ts';
 
-/** Butterflies of two factors that have so many points that twiddles are not at hand: in the first pass they are cheap, in the only one more so. */
+/** Butterflies of two factors that have so many points that twiddles are not at hand: in the first pass they are cheap. */
 const WIDE = new Set([10, 12, 14, 15, 16]);
 /** Operations of a device in one on pairs. */
 const PAIR_OPERATIONS = 16;
@@ -152,8 +151,7 @@ export function passCost(question: PassQuestion, target: Target, least = 0): num
   const measured = inPairs ? undefined : target.radixCosts?.[radix];
   const own = measured ?? estimate(radix, target) / estimate(4, target);
   const alone = radix === length;
-  const wide = alone ? passes.wideAlone : stride > 1 ? passes.wideTwiddled : 1;
-  const factor = measured !== undefined && WIDE.has(radix) ? wide : 1;
+  const factor = measured !== undefined && WIDE.has(radix) && stride > 1 ? passes.wideTwiddled : 1;
   // Lanes take neighbouring butterflies: of the same stride block, or, in the first pass, of neighbouring blocks.
   const items = stride === 1 ? length / radix : stride;
   const used = items < lanes ? 1 : items / Math.ceil(items / lanes);
@@ -161,18 +159,12 @@ export function passCost(question: PassQuestion, target: Target, least = 0): num
   const scattered = stride === 1 && lanes > 1 ? (passes.scatter * (radix % lanes)) / radix : 0;
   const unaligned = stride % lanes === 0 || stride === 1 ? 0 : passes.unaligned;
   const columns = lanesAlong === 'batch' && target.lockstep === 'vector' && !alone;
-  const each = stride === 1 || stride * radix === length ? rows.memory : rows.cached;
-  return Math.max(own * factor, least) * idle + scattered + unaligned + (columns ? each * Math.max(0, radix - 4) : 0);
+  return Math.max(own * factor, least) * idle + scattered + unaligned + (columns ? rows * Math.max(0, radix - 4) : 0);
 }
 
-/** Additions per point of a twiddled pass: arithmetic, a trip through shared memory, and what spills. */
+/** Additions per point of a twiddled pass: arithmetic, and a trip through shared memory. */
 function estimate(radix: number, target: Target): number {
-  const { working, spill } = target.calibration.registers;
-  // Beside so much arithmetic neither memory nor what spills counts for much.
-  if (isInPairs(target.precision, target))
-    return (butterflyOperations(radix, target) + 6 * (radix - 1)) / radix + target.passCost / PAIR_OPERATIONS;
-  // A vector register holds fewer doubles; a thread's double takes two of its registers.
-  const each = target.lockstep === 'threads' ? wordsPerReal(target.precision) : 1;
-  const spilled = Math.max(0, 2 * radix + working - target.registers / each);
-  return (butterflyOperations(radix, target) + 6 * (radix - 1) + spill * spilled) / radix + target.passCost;
+  // Beside so much arithmetic memory does not count for much.
+  const trip = isInPairs(target.precision, target) ? target.passCost / PAIR_OPERATIONS : target.passCost;
+  return (butterflyOperations(radix, target) + 6 * (radix - 1)) / radix + trip;
 }
