@@ -15,6 +15,17 @@ export const groups = {
     'engine/measuring/trials',
   ],
   callbacks: ['problem/record', 'kernels/callbacks'],
+  // Layouts that are not just memory with strides.
+  layouts: [
+    'layout/normal-form',
+    'layout/constructors',
+    'layout/continue',
+    'layout/rows',
+    'layout/signs',
+    'layout/runs',
+    'layout/through',
+    'layout/boxes',
+  ],
   convolutions: ['plan/convolution', 'engine/arguments/prepared-kernels', 'kernels/products'],
   'real transforms': [
     'plan/schemes/r2c',
@@ -26,7 +37,6 @@ export const groups = {
     'plan/schemes/r2r/r2r-ends',
     'kernels/hermitian-split',
     'kernels/symmetric-passes',
-    'kernels/reals',
   ],
   'large primes': [
     'plan/schemes/bluestein',
@@ -60,7 +70,12 @@ const tables = {
     'allAtOnce',
     names.filter((name) => name !== 'threads'),
   ),
-  streamsAtOnce: tableAtOnce('streamsAtOnce', ['real transforms', 'large primes', 'saved and measured plans']),
+  streamsAtOnce: tableAtOnce('streamsAtOnce', [
+    'layouts',
+    'real transforms',
+    'large primes',
+    'saved and measured plans',
+  ]),
 };
 
 function tableAtOnce(table, wanted) {

@@ -31,7 +31,7 @@ export interface PairSides {
   readonly numbers: ComplexView;
   readonly bins: ComplexView;
   /** Missing where there is no second line. */
-  readonly beside: ComplexView | undefined;
+  readonly secondLine: ComplexView | undefined;
 }
 
 /** Pairs that are done in the same way. */
@@ -212,21 +212,25 @@ function inside(k: ReturnType<typeof index>, length: number): Guard {
   return [{ index: k, from: 1, to: length }];
 }
 
-function lines({ sides: { numbers, bins, beside } }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
+function lines({ sides: { numbers, bins, secondLine } }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
   const { k, wrapped, c } = pair;
   const [a, b] = sums(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, c]));
   const second = { re: b.im, im: x.neg(b.re) };
-  return [...bins.store(x, [k, c], a), ...(beside ? beside.store(x, [k, c], second) : [])];
+  return [...bins.store(x, [k, c], a), ...(secondLine ? secondLine.store(x, [k, c], second) : [])];
 }
 
-function linesBack({ sides: { numbers, bins, beside }, length }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
+function linesBack(
+  { sides: { numbers, bins, secondLine }, length }: PairQuestion,
+  x: Expressions,
+  pair: BinPair,
+): Store[] {
   const { k, wrapped, c, within } = pair;
   const zero = x.constant(0);
   // Bins that are their own conjugates are real, whatever memory holds: the first one and, of an even length, the last one.
   const proper: Guard = [{ index: k, from: 1, to: Math.ceil(length / 2) }];
   const real = (value: Complex): Complex => ({ re: value.re, im: x.where(proper, value.im, zero) });
   const a = real(bins.load(x, [k, c]));
-  const b = beside ? real(beside.load(x, [k, c])) : { re: zero, im: zero };
+  const b = secondLine ? real(secondLine.load(x, [k, c])) : { re: zero, im: zero };
   const last = within && [...within, ...proper];
   return [
     ...numbers.store(x, [k, c], { re: x.sub(a.re, b.im), im: x.add(a.im, b.re) }),

@@ -26,23 +26,24 @@ function tablesOf(): (order: l.Order) => IntegerTable {
   return (order) => tables.integers(JSON.stringify(order), () => [...l.entriesOf(order)]);
 }
 
+/** Where an access to memory is. */
+function indexOf(access: Access | undefined): Index {
+  if (!access || !('array' in access)) throw new Error('no access to memory');
+  return access.index;
+}
+
 /** The elements that accesses touch at some values of variables. */
 function touched(accesses: readonly Access[], at: ReadonlyMap<Var, number>): l.Element[] {
   const value = (own: Index) => evaluate(own, at);
-  const sign = (own: Pick<Access, 'negated' | 'parity'>) =>
-    (own.negated ?? false) !== (own.parity ? value(own.parity) % 2 === 1 : false);
-  const inMemory = accesses.filter(({ array, guard }) => array !== undefined && holds(guard, value));
-  const numbers = inMemory.map((access): l.Element => {
-    const { array, index: place, call } = access;
-    const calls = call ? [{ by: call.by, at: call.at.map(value), negated: sign(call) }] : [];
-    return { array: array!, place: value(place!), negated: sign(access), calls };
+  return accesses.flatMap((access): l.Element[] => {
+    if (!holds(access.guard, value)) return [];
+    const negated = (access.negated ?? false) !== (access.parity ? value(access.parity) % 2 === 1 : false);
+    if ('array' in access) return [{ array: access.array, place: value(access.index), negated, calls: [] }];
+    const call = { by: access.by, at: access.at.map(value), negated };
+    const inner = touched(access.parts[access.part]!, at);
+    if (inner.length === 0) return [{ negated: false, calls: [call] }];
+    return inner.map((own) => ({ ...own, calls: [call, ...own.calls] }));
   });
-  const withNone = new Set(accesses.flatMap(({ call }) => (call && holds(call.guard, value) ? [call] : [])));
-  for (const { call } of inMemory) if (call) withNone.delete(call);
-  const zeros = [...withNone].map((call): l.Element => {
-    return { negated: false, calls: [{ by: call.by, at: call.at.map(value), negated: sign(call) }] };
-  });
-  return [...numbers, ...zeros];
 }
 
 it('at each coordinate one access is made, of the right place, or none for a zero', () => {
@@ -83,7 +84,7 @@ it('memory is one access, at the index that its strides say', () => {
   const [n, c] = [variable('n', 8), variable('c', 4)];
   const [access, ...others] = accessesOf(l.memory('input', [8, 4], [2, 16], 5), [n, c], 1, tablesOf());
   expect(others).toEqual([]);
-  expect(formatIndex(access!.index!)).toBe('2*n + 16*c + 5');
+  expect(formatIndex(indexOf(access))).toBe('2*n + 16*c + 5');
   expect(access!.guard).toEqual([]);
 });
 
@@ -95,7 +96,7 @@ it('a hole is one bound, and a gap of the batch one access that jumps', () => {
   const shorter = variable('c', 7);
   const gap = accessesOf(l.gap(of, 1, 4, 7), [n, shorter], 1, tablesOf());
   expect(gap.map(({ guard }) => guardKey(guard))).toEqual(['']);
-  expect([3, 4].map((at) => evaluate(gap[0]!.index!, new Map([[shorter, at]])))).toEqual([24, 56]);
+  expect([3, 4].map((at) => evaluate(indexOf(gap[0]), new Map([[shorter, at]])))).toEqual([24, 56]);
   const pieces = accessesOf(l.gap(of, 0, 4, 7), [variable('n', 5), c], 1, tablesOf());
   expect(pieces.length).toBe(2);
 });
@@ -114,5 +115,23 @@ it('signs that alternate are the parity of an index', () => {
   expect(access!.parity).toBeDefined();
   const [even] = accessesOf(of, [scale(n, 2)], 1, tablesOf());
   expect(even!.parity).toBeUndefined();
-  expect(indexKey(even!.index!)).toBe(indexKey(scale(n, 2)));
+  expect(indexKey(indexOf(even))).toBe(indexKey(scale(n, 2)));
+});
+
+it('a function of complex numbers is called with both parts, whichever part is asked for', () => {
+  const n = variable('n', 4);
+  // The conjugate of each number behind the first ones.
+  const numbers = l.mapNumbers(l.memory('input', [4, 2], [2, 1]), 'f', [0]);
+  const conjugate = l.concat(1, l.slice(numbers, 1, 0, 1), l.negate(l.slice(numbers, 1, 1, 1)));
+  for (const part of [0, 1]) {
+    const [call, ...others] = accessesOf(l.reverse(conjugate, 0), [n, part], 1, tablesOf());
+    expect(others).toEqual([]);
+    if (!call || 'array' in call) throw new Error('no call');
+    expect([call.by, call.part, call.negated ?? false]).toEqual(['f', part, part === 1]);
+    expect(call.at.map(formatIndex)).toEqual(['-1*n + 3']);
+    expect(call.parts.map((own) => own.map((access) => formatIndex(indexOf(access))))).toEqual([
+      ['-2*n + 6'],
+      ['-2*n + 7'],
+    ]);
+  }
 });

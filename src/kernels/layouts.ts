@@ -19,37 +19,35 @@ import {
   sub,
 } from '../ir/index.ts';
 import { rangeWithin } from '../ir/within.ts';
-import type { Layout, Order, Row, RowBound } from '../layout/index.ts';
-import { reached } from './callbacks.ts';
+import type { Layout, Mapped, Order, Row, RowBound } from '../layout/index.ts';
 
-/** One number in memory; or none, where a function is called for zeros only. */
-export interface Access {
-  /** Missing where nothing is in memory. */
-  readonly array?: string;
-  readonly index?: Index;
-  /** The number in memory has the other sign. */
+interface Signed {
+  /** What is read or written has the other sign. */
   readonly negated?: true;
-  /** Where this is odd, the number in memory has the other sign than `negated` says. */
+  /** Where this is odd, it has the other sign than `negated` says. */
   readonly parity?: Index;
   /** Where it takes place. */
   readonly guard: Guard;
-  /** The function between it and the element. */
-  readonly call?: AccessCall;
 }
 
-/**
- * A call of a function, for the sum of all accesses that have this object, or with the element that all of them then store. It is made
- * where its own guard holds, even if none of the accesses takes place there: then it is for a zero.
- */
-export interface AccessCall {
-  readonly guard: Guard;
-  readonly by: string;
-  /** In the dimensions that it asks for. */
-  readonly at: readonly Index[];
-  /** Its result has the other sign. */
-  readonly negated?: true;
-  readonly parity?: Index;
+/** One number in memory. */
+export interface MemoryAccess extends Signed {
+  readonly array: string;
+  readonly index: Index;
 }
+
+/** What a function gives, or is given. It is called where the guard holds, even if none of its numbers is in memory: then for a zero. */
+export interface CallAccess extends Signed {
+  readonly by: string;
+  /** The coordinates that it asks for. */
+  readonly at: readonly Index[];
+  /** The accesses of the real that it takes, or of both parts of a complex number. */
+  readonly parts: readonly (readonly Access[])[];
+  /** The part of its result. */
+  readonly part: number;
+}
+
+export type Access = MemoryAccess | CallAccess;
 
 /** A coordinate, and whether it is one of the batch only: then an address may jump on its way. */
 interface Coordinate {
@@ -58,10 +56,9 @@ interface Coordinate {
 }
 
 /** What has been seen on the way to memory. */
-interface DirectionScale {
+interface Way {
   readonly guard: Guard;
   readonly parity?: Index;
-  readonly call?: AccessCall;
 }
 
 /**
@@ -92,7 +89,7 @@ class Walk {
     this.found = found;
   }
 
-  into(of: Layout, at: readonly Coordinate[], way: DirectionScale): void {
+  into(of: Layout, at: readonly Coordinate[], way: Way): void {
     switch (of.kind) {
       case 'zeros':
         return;
@@ -123,17 +120,8 @@ class Walk {
         const digits = [div(own.index, by), mod(own.index, by)].map((digit) => ({ index: digit, jumps: own.jumps }));
         return this.into(of.of, replaced(at, of.dimension, ...digits), way);
       }
-      case 'map': {
-        if (way.call) throw new RangeError('A layout is mapped twice.');
-        const guard = neededOf(way.guard);
-        if (!guard) return;
-        const places = of.at.map((row) => rowIndex(row, at));
-        const call = { by: of.by, at: places, guard, ...signOf(of.negated, way.parity) };
-        const before = this.found.length;
-        this.into(of.of, at, { guard, call });
-        if (this.found.length === before) this.found.push({ guard, call });
-        return;
-      }
+      case 'map':
+        return this.call(of, at, way);
       case 'concat':
         return this.intoConcat(of, at, way);
     }
@@ -142,7 +130,7 @@ class Walk {
   private intoConcat(
     { dimension, parts }: Extract<Layout, { kind: 'concat' }>,
     at: readonly Coordinate[],
-    way: DirectionScale,
+    way: Way,
   ): void {
     const own = at[dimension]!;
     if (own.jumps) {
@@ -159,16 +147,36 @@ class Walk {
     }
   }
 
-  private access(place: Pick<Access, 'array' | 'index' | 'negated'>, { guard, parity, call }: DirectionScale): void {
+  private call({ by, at: rows, of, part, negated }: Mapped, at: readonly Coordinate[], { guard, parity }: Way): void {
     const needed = neededOf(guard);
     if (!needed) return;
-    const { negated, ...own } = place;
-    this.found.push({ ...own, ...signOf(negated, parity), guard: needed, ...(call ? { call } : {}) });
+    const parts = Array.from({ length: part ? of.shape.at(-1)! : 1 }, (_, n) => {
+      const inner: Access[] = [];
+      const place = part ? [...at, { index: index(n), jumps: false }] : at;
+      new Walk(this.table, inner).into(of, place, { guard: needed });
+      return inner;
+    });
+    const which = part ? rowIndex(part, at) : index(0);
+    if (which.terms.length > 0) throw new RangeError('Which part of a number is asked for has to be known.');
+    const places = rows.map((row) => rowIndex(row, at));
+    this.found.push({
+      ...{ by, at: places, parts, part: which.constant },
+      ...signOf(negated, parity),
+      guard: needed,
+    });
+  }
+
+  private access({ array, index, negated }: Place, { guard, parity }: Way): void {
+    const needed = neededOf(guard);
+    if (needed) this.found.push({ array, index, ...signOf(negated, parity), guard: needed });
   }
 }
 
+/** A place in memory, and its sign. */
+type Place = Pick<MemoryAccess, 'array' | 'index' | 'negated'>;
+
 /** A sign that a parity changes; where that is known, there is only a sign. */
-function signOf(negated: true | undefined, parity: Index | undefined): Pick<Access, 'negated' | 'parity'> {
+function signOf(negated: true | undefined, parity: Index | undefined): Pick<Signed, 'negated' | 'parity'> {
   const known = parity?.terms.length === 0;
   const other = known && parity.constant === 1;
   return { ...((negated ?? false) !== other ? { negated: true } : {}), ...(parity && !known ? { parity } : {}) };
@@ -200,11 +208,7 @@ function boundOf({ row, modulo, from, to, outside }: RowBound, at: readonly Coor
 }
 
 /** Parts that are one memory but for a jump at each border, as one place. */
-function jumpOver(
-  parts: readonly Layout[],
-  d: number,
-  at: readonly Coordinate[],
-): Pick<Access, 'array' | 'index' | 'negated'> | undefined {
+function jumpOver(parts: readonly Layout[], d: number, at: readonly Coordinate[]): Place | undefined {
   const [first] = parts;
   if (first?.kind !== 'memory') return undefined;
   const own = at[d]!.index;
@@ -242,4 +246,10 @@ function neededOf(guard: Guard): Guard | undefined {
     else if (outside ? low >= from && high < to : high < from || low >= to) return undefined;
   }
   return kept;
+}
+
+/** Whether an index below `count` has come to a number, as a quotient that is 0 or 1. */
+function reached(at: IndexLike, number: number, count: number): Index {
+  const most = 2 ** Math.ceil(Math.log2(Math.max(number, count - number)));
+  return div(add(at, most - number), most);
 }

@@ -29,9 +29,8 @@ import { rootSpectrum } from '../numeric/powers.ts';
 import { unorderedPlace } from '../numeric/primes.ts';
 import type { ChirpReach, Factors, KernelFactors, PassesStep, PointwiseStep } from '../plan/tree/leaf.ts';
 import { roundingOf } from './number-types.ts';
-import { type Coordinates, placeOf } from './places.ts';
 import { kernelView, multiplied } from './products.ts';
-import type { Views } from './views.ts';
+import { type Coordinates, sumOf, type Views } from './views.ts';
 
 /** How a table of one complex factor for each point lies: as the lanes read it. */
 export interface FactorFormat {
@@ -140,7 +139,7 @@ export function factorAt(
 ): ViewMap {
   const { terms } = factors;
   const factor = factorOf(factors, factors.count ?? length, tables, format);
-  return terms ? (x, value, at) => factor(x, value, [placeOf(terms, coordinates(at))]) : factor;
+  return terms ? (x, value, at) => factor(x, value, [sumOf(terms, coordinates(at))]) : factor;
 }
 
 /** Multiplies point n by its factor. */

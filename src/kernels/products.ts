@@ -15,14 +15,14 @@ import {
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
 import type { KernelFactors } from '../plan/tree/leaf.ts';
-import { type Coordinates, placeOf } from './places.ts';
+import { type Coordinates, sumOf } from './views.ts';
 
 /** The numbers of a kernel: entry `n` of what belongs to the bin at a place. */
 export type KernelView = (x: Expressions, at: readonly IndexLike[], n: number) => Complex;
 
 export function kernelView({ terms, entry }: KernelFactors, array: ArrayRef, coordinates: Coordinates): KernelView {
   const view = mapped(interleaved(array), ([place]) => add(place!, 0));
-  return (x, at, n) => view.load(x, [add(placeOf(terms, coordinates(at)), n * entry)]);
+  return (x, at, n) => view.load(x, [add(sumOf(terms, coordinates(at)), n * entry)]);
 }
 
 /** The product of a bin and its number. */

@@ -73,7 +73,7 @@ function kernelOf({ radices, columns, shared, lanesAlong }: Question): Kernel {
   });
   const [input, output] = globals.map(interleaved);
   const built = stagePhases({
-    ...{ stages, precision: 'double', shared, beside: undefined, limit: undefined, aliased: false },
+    ...{ stages, precision: 'double', shared, secondLine: undefined, limit: undefined, aliased: false },
     input: strided(input!, [1, a]),
     output: strided(output!, b === undefined ? [1, a] : [a, 1]),
   });

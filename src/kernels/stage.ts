@@ -82,7 +82,7 @@ export interface StagesToBuild {
   readonly input: ComplexView;
   readonly output: ComplexView;
   /** Of the second of two lines whose bins are paired. */
-  readonly beside: ComplexView | undefined;
+  readonly secondLine: ComplexView | undefined;
   /** Columns from this one on are left out where memory is touched. */
   readonly limit: Index | undefined;
   /** Input and output may be the same memory. */
@@ -97,7 +97,7 @@ interface PlacedStep extends Walk {
 }
 
 export function stagePhases(asked: StagesToBuild): BuiltSteps {
-  const { stages, input, output, beside, limit, aliased } = asked;
+  const { stages, input, output, secondLine, limit, aliased } = asked;
   const steps: PlacedStep[] = stages.flatMap((stage) =>
     stage.walks.map((walk, n) => ({ ...walk, stage, last: n === stage.walks.length - 1 })),
   );
@@ -127,7 +127,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
               add(c, (row * stage.columns) / rows),
             ])
           : step.kind === 'pair'
-            ? pairsOf(stage, step, source, step.kernel ? to : target, beside).stores(x, b, c)
+            ? pairsOf(stage, step, source, step.kernel ? to : target, secondLine).stores(x, b, c)
             : step.of.symmetry
               ? symmetricPassStores(x, stage, step, { b, c, from, put })
               : passStores(x, stage, step, { b, c, from, put, first });
@@ -202,9 +202,11 @@ function pairsOf(
   { kind: _, ...step }: Extract<KernelStep, { kind: 'pair' }>,
   source: ComplexView,
   target: ComplexView,
-  beside: ComplexView | undefined,
+  secondLine: ComplexView | undefined,
 ): PairItems {
-  const sides = step.back ? { numbers: target, bins: source, beside } : { numbers: source, bins: target, beside };
+  const sides = step.back
+    ? { numbers: target, bins: source, secondLine }
+    : { numbers: source, bins: target, secondLine };
   const numbers = step.kernel && products(step.kernel);
   return guardedPairs({
     ...{ ...step, sides, root: pairRoot(step.length) },

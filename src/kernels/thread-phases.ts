@@ -41,7 +41,7 @@ export function threadPhases(
     shared: leaf.shared,
     input: seen(ends.input, geometry[0]!),
     output: seen(ends.output, geometry.at(-1)!),
-    beside: ends.beside && seen(ends.beside, geometry[0]!),
+    secondLine: ends.secondLine && seen(ends.secondLine, geometry[0]!),
     limit: several ? undefined : tiles.limit,
     aliased: leaf.aliased,
   });

@@ -4,7 +4,8 @@
  */
 
 import { bytesOf } from '../ir/index.ts';
-import type { Leaf } from '../plan/tree/leaf.ts';
+import { strideOf } from '../layout/index.ts';
+import type { Leaf, LeafSide } from '../plan/tree/leaf.ts';
 import { typeOf } from './number-types.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 
@@ -110,10 +111,15 @@ function reversesDigits(leaf: VectorLeaf): boolean {
   return lanesAlong.input === 'batch' || ((readsPairs(leaf) ? 2 : 1) * radices.at(-1)!) % lanes === 0;
 }
 
+/** Whether neighbours along the first dimension of a tile lie side by side. */
+function liesInOrder({ layout, format }: LeafSide): boolean {
+  return strideOf(layout, 0) === (format === 'interleaved' ? 2 : 1);
+}
+
 /** Whether a first pass along the axis may leave the parts of its numbers together. */
 function readsPairs({ input, plain, scale, twiddle }: VectorLeaf): boolean {
   const asTheyAre = plain && !input.callback && twiddle?.on !== 'input' && scale.input === 1;
-  return input.layout === 'interleaved' && input.axes[0] === 1 && asTheyAre;
+  return input.format === 'interleaved' && liesInOrder(input) && asTheyAre;
 }
 
 /**
@@ -121,12 +127,12 @@ function readsPairs({ input, plain, scale, twiddle }: VectorLeaf): boolean {
  * off with an array that stays near, and write the output, which comes from memory, once and in its order.
  */
 function hasOutputToItself({ aliased, batch, lanesAlong, output, plain, staged }: VectorLeaf): boolean {
-  const along = lanesAlong.input === 'axis' && lanesAlong.output === 'axis' && output.axes[0] === 1;
+  const along = lanesAlong.input === 'axis' && lanesAlong.output === 'axis' && liesInOrder(output);
   const direct = plain && output.storage === undefined && !aliased && !staged.input && !staged.output;
   return along && direct && batch.every((count) => count === 1);
 }
 
 /** Whether passes in place can leave in the output what belongs there: the last one makes pairs of blocks, vector by vector. */
 function fitsOutput(leaf: VectorLeaf, aligned: boolean): boolean {
-  return leaf.output.layout === 'planar' ? !readsPairs(leaf) : aligned && leaf.lanes <= longestVector(leaf.precision);
+  return leaf.output.format === 'planar' ? !readsPairs(leaf) : aligned && leaf.lanes <= longestVector(leaf.precision);
 }

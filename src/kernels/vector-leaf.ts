@@ -1,5 +1,6 @@
 /** The leaf whose lanes are elements of vectors, as those see it who build it. */
 
+import { allInMemory } from '../layout/index.ts';
 import { type Leaf, type PassesStep, passesOf, stagedOf } from '../plan/tree/leaf.ts';
 
 export function vectorLeaf(leaf: Leaf): VectorLeaf {
@@ -12,7 +13,7 @@ export function vectorLeaf(leaf: Leaf): VectorLeaf {
     !read &&
     !write &&
     more.length === 0 &&
-    sides.every((side) => !side.absent && !side.factors && !side.mirrored && side.layout !== 'real');
+    sides.every(({ layout, format, factors }) => !factors && format !== 'real' && allInMemory(layout));
   const passes = { radices, convolved, lanesAlong, ...(symmetry ? { symmetry } : {}) };
   return { ...leaf, length: leaf.lengths[0]!, ...passes, plain, staged: stagedOf(leaf) };
 }

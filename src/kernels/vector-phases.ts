@@ -34,7 +34,6 @@ import { plainPairs } from './hermitian-split.ts';
 import { typeOf } from './number-types.ts';
 import { autosort, type Butterflies, digitReversed, samePlaces } from './orders.ts';
 import { PairExpressions } from './packed-lanes.ts';
-import type { Coordinates } from './places.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
 import { kernelView, matrixStores, multiplied } from './products.ts';
 import { type BuiltSteps, closesPasses, type Ends, type KernelStep, opensPasses, type StepsToBuild } from './steps.ts';
@@ -42,6 +41,7 @@ import { othersOf, symmetricStores } from './symmetric-passes.ts';
 import { pairRoots, passTwiddles } from './twiddles.ts';
 import { longestVector, type VectorForm, vectorForm } from './vector-form.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
+import type { Coordinates } from './views.ts';
 
 /**
  * Radices whose twiddled inputs are best held one by one before the butterfly begins, by measurement. The others combine
@@ -56,8 +56,8 @@ interface StepMemory {
   readonly between: boolean;
   /** A shared array. */
   readonly array?: ArrayRef;
-  /** One element moves between input and output beside it. */
-  readonly beside?: true;
+  /** The element that is in no order of powers moves between input and output, too. */
+  readonly movesOrigin?: true;
 }
 
 export function vectorPhases(asked: StepsToBuild): BuiltSteps {
@@ -66,7 +66,7 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
   const last = steps.length - 1;
   const places = builder.places(steps, inOutput);
   const shared = [...new Set(places.flatMap(({ array }) => array ?? []))];
-  const phasesOf = (n: number, { beside, beforeCopy, ...sides }: Ends): Phase[] => {
+  const phasesOf = (n: number, { secondLine, beforeCopy, ...sides }: Ends): Phase[] => {
     const [input, output] = [builder.rowsLast(sides.input), builder.rowsLast(sides.output)];
     let from = n === 0 ? { view: input, between: false } : places[n - 1]!;
     let to = n === last ? { view: output, between: false } : places[n]!;
@@ -74,12 +74,12 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
     const step = steps[n]!;
     if (step.kind === 'copy') return [builder.copy(from, to, step.count)];
     if (step.kind === 'multiply') return [builder.multiply(step.kernel, from, to)];
-    if (step.kind === 'pair') return builder.pairs(step, from, to, beside);
+    if (step.kind === 'pair') return builder.pairs(step, from, to, secondLine);
     const { radix, stride, of } = step;
     const { read, write } = builder.endsOf(of);
     if (opensPasses(step, leaf.length)) from = { ...from, view: read(from.view) };
     if (closesPasses(step, leaf.length)) {
-      to = { ...to, view: write(to.view, { input, output }), ...(of.write?.origin ? { beside: true } : {}) };
+      to = { ...to, view: write(to.view, { input, output }), ...(of.write?.origin ? { movesOrigin: true } : {}) };
     }
     return of.symmetry ? builder.symmetricPass(step, from, to) : [builder.pass(radix, stride, from, to)];
   };
@@ -247,14 +247,14 @@ class VectorPhases {
     { kind: _, ...step }: Extract<KernelStep, { kind: 'pair' }>,
     from: StepMemory,
     to: StepMemory,
-    beside: ComplexView | undefined,
+    secondLine: ComplexView | undefined,
   ): Phase[] {
     const { lanes, lanesAlong, tile } = this.leaf;
     const along = lanesAlong.output === 'axis';
     const root = pairRoots(this.tables, step.length, { kind: along ? 'planes' : 'pairs', lanes });
     const sides = step.back
-      ? { numbers: to.view, bins: from.view, beside }
-      : { numbers: from.view, bins: to.view, beside };
+      ? { numbers: to.view, bins: from.view, secondLine }
+      : { numbers: from.view, bins: to.view, secondLine };
     const { kernel } = step;
     const numbers = kernel && kernelView(kernel, this.kernel!, this.coordinates);
     const items = plainPairs({
@@ -285,9 +285,9 @@ class VectorPhases {
   copy(from: StepMemory, to: StepMemory, count = this.leaf.length): Phase {
     const x = new Expressions();
     const { tile, lanes, input, output, staged } = this.leaf;
-    const stride = from.between && staged.output ? output.axes[0]! : input.axes[0]!;
+    const { layout } = from.between && staged.output ? output : input;
     // Memory in tiles is read tile by tile, so that it streams.
-    const run = typeof stride === 'object' && 'run' in stride ? stride.run : count;
+    const run = layout.kind === 'join' && layout.dimension === 0 ? layout.of.shape[1]! : count;
     const block = variable('block', count / run);
     const n = variable('n', run);
     const c = variable('c', tile);
@@ -309,12 +309,12 @@ class VectorPhases {
     const c = variable('c', this.leaf.tile);
     const row = this.row();
     const points = Array.from({ length: radix }, (_, m) => from.view.load(x, row.at(butterflies.point(m), c)));
-    const between = from.between && to.between && !to.beside;
+    const between = from.between && to.between && !to.movesOrigin;
     const { loops, lanes } = this.nest(butterflies, c, stride, between);
     const nest = { loops: [...row.around, ...loops], lanes };
     const put = (by: Expressions, value: Complex, k: number) =>
       to.view.store(by, row.at(butterflies.output(k), c), value);
-    const mayPair = stride === 1 && !to.beside && (to.between || lanes.count === 1);
+    const mayPair = stride === 1 && !to.movesOrigin && (to.between || lanes.count === 1);
     const paired = mayPair ? this.inPairs(points, nest, put) : undefined;
     const apart = to.between || from.between || !this.leaf.aliased;
     // Each part is computed from both of a number: none may be written before the other one has been read.
@@ -327,7 +327,7 @@ class VectorPhases {
       stores: outputs.flatMap((value, k) => put(x, value, k)),
       steps: x.steps,
       // Input and output of a leaf in place are the same memory only where one pass does both.
-      repeatable: !inPlace && ((!to.beside && (from.between || to.between)) || !this.leaf.aliased),
+      repeatable: !inPlace && ((!to.movesOrigin && (from.between || to.between)) || !this.leaf.aliased),
       ...(inPlace ? { inPlace } : {}),
       exchange: inSlices ? 'slice' : 'group',
     };
@@ -388,7 +388,7 @@ class VectorPhases {
     if (!this.form.inPlace || stride === 1) return undefined;
     if (to.between) return from.array === to.array ? 1 : undefined;
     // The last pass makes pairs of the blocks that it finds.
-    return this.form.worksInOutput ? (output.layout === 'planar' ? 1 : lanes) : undefined;
+    return this.form.worksInOutput ? (output.format === 'planar' ? 1 : lanes) : undefined;
   }
 
   private butterflies(radix: number, stride: number): Butterflies {

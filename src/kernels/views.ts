@@ -1,15 +1,22 @@
 /** What builders see of the memory that a leaf touches. */
 
-import type { ArrayRef, ComplexView, Format } from '../ir/index.ts';
-import type { DirectionScale } from '../plan/tree/leaf.ts';
-import type { Coordinates } from './places.ts';
+import { type ArrayRef, add, type ComplexView, type Format, type Index, type IndexLike, scale } from '../ir/index.ts';
+import type { DirectionScale, Terms } from '../plan/tree/leaf.ts';
+
+/** Coordinates of a leaf, of a place in its tile: those along the dimensions of the tile, then those of the batch. */
+export type Coordinates = (at: readonly IndexLike[]) => readonly IndexLike[];
+
+/** Σ step · coordinate. */
+export function sumOf(terms: Terms, coordinates: readonly IndexLike[]): Index {
+  return add(0, ...terms.map(({ dimension, step }) => scale(coordinates[dimension]!, step)));
+}
 
 /** Both sides of a leaf, seen at coordinates of a tile: [along …, transform of the tile]. */
 export interface Views {
   readonly input: ComplexView;
   readonly output: ComplexView;
   /** The bins of the second of two lines, on the side where there are bins; missing where there is no second one. */
-  readonly beside?: ComplexView;
+  readonly secondLine?: ComplexView;
 }
 
 /** The memory that a leaf touches, and what it is for either way. */

@@ -2,165 +2,11 @@
  * Queries about one dimension of a layout. Every answer is safe: what it says is true, and undefined, an empty list or the smallest
  * value means "unknown". They are about places in memory; signs and callbacks on the numbers there do not matter to them.
  */
-import { join, permute } from './constructors.ts';
-import type { Affine, Concat, Layout, Masked } from './layout.ts';
-import { dimensionsIn, greatestDivisor } from './rows.ts';
-
-/** Indices of a dimension between which one thing is true, whatever the other coordinates are. */
-export interface Run {
-  readonly from: number;
-  /** The first index after it. */
-  readonly to: number;
-  /** All of them are zeros, for which no function is called. */
-  readonly zero?: true;
-  /** Two of them that are in memory lie in one array, that many reals apart for each step; missing where nobody knows. */
-  readonly step?: number;
-  /** For given other coordinates all of them are in memory, or none is. */
-  readonly whole?: true;
-}
-
-/** Runs are not counted out beyond so many. */
-const MOST_RUNS = 64;
-
-/** The runs of a dimension, which cover it in order. */
-export function runs(of: Layout, d: number): readonly Run[] {
-  const count = of.shape[d]!;
-  if (count === 0) return [];
-  switch (of.kind) {
-    case 'zeros':
-      return [{ from: 0, to: count, zero: true }];
-    case 'memory':
-      return [{ from: 0, to: count, step: of.strides[d]!, whole: true }];
-    case 'alternate':
-      return runs(of.of, d);
-    case 'map':
-      // What a function makes of a zero may be anything.
-      return runs(of.of, d).map((run) => (run.zero ? { from: run.from, to: run.to } : run));
-    case 'mask':
-      return runsOfMask(of, d);
-    case 'concat':
-      return mergedZeros(of.dimension === d ? runsBehind(of) : runsBeside(of, d));
-    case 'gather':
-      return of.dimension === d ? unknown(count) : runs(of.of, d);
-    case 'join': {
-      if (d !== of.dimension) return runs(of.of, d < of.dimension ? d : d + 1);
-      const inner = runs(of.of, d + 1);
-      const [a, b] = [of.of.shape[d]!, of.of.shape[d + 1]!];
-      if (a * inner.length > MOST_RUNS)
-        return inner.every(({ zero }) => zero) ? [{ from: 0, to: count, zero: true }] : unknown(count);
-      return mergedZeros(Array.from({ length: a }, (_, n) => shifted(inner, n * b)).flat());
-    }
-    case 'affine':
-      return runsOfAffine(of, d);
-  }
-}
-
-function unknown(count: number): readonly Run[] {
-  return [{ from: 0, to: count }];
-}
-
-function shifted(all: readonly Run[], by: number): readonly Run[] {
-  return by === 0 ? all : all.map((run) => ({ ...run, from: run.from + by, to: run.to + by }));
-}
-
-function mergedZeros(all: readonly Run[]): readonly Run[] {
-  const merged: Run[] = [];
-  for (const run of all) {
-    const last = merged.at(-1);
-    if (last?.zero && run.zero) merged[merged.length - 1] = { ...last, to: run.to };
-    else merged.push(run);
-  }
-  return merged;
-}
-
-/** Parts one behind another. */
-function runsBehind({ dimension, parts }: Concat): Run[] {
-  let begin = 0;
-  return parts.flatMap((part) => {
-    const own = shifted(runs(part, dimension), begin);
-    begin += part.shape[dimension]!;
-    return own;
-  });
-}
-
-/** Of parts side by side, what is true of all. */
-function runsBeside({ parts }: Concat, d: number): Run[] {
-  const all = parts.map((part) => runs(part, d));
-  const borders = [...new Set(all.flat().map(({ to }) => to))].sort((a, b) => a - b);
-  let from = 0;
-  return borders.map((to): Run => {
-    const there = all.map((own) => own.find((run) => run.to > from)!).filter(({ zero }) => !zero);
-    const begin = from;
-    from = to;
-    if (there.length === 0) return { from: begin, to, zero: true };
-    const { step } = there[0]!;
-    const one = step !== undefined && there.every((run) => run.step === step);
-    return {
-      from: begin,
-      to,
-      ...(one ? { step } : {}),
-      ...(there.every(({ whole }) => whole) ? { whole: true as const } : {}),
-    };
-  });
-}
-
-/** A bound on this dimension alone is a hole; one on others leaves lines out; any other one may leave out anything. */
-function runsOfMask({ bounds, of }: Masked, d: number): readonly Run[] {
-  let all = runs(of, d);
-  for (const { row, modulo, from, to, outside } of bounds) {
-    const along = dimensionsIn(row);
-    if (!along.includes(d)) continue;
-    if (along.length > 1 || modulo !== undefined || !outside) {
-      all = all.map(({ whole: _, ...run }) => run);
-      continue;
-    }
-    // Steps of bounds are primitive: this one is 1.
-    all = all.flatMap((run): Run[] => {
-      const [low, high] = [Math.max(run.from, from), Math.min(run.to, to)];
-      if (low >= high) return [run];
-      const pieces: Run[] = [
-        { ...run, to: low },
-        { from: low, to: high, zero: true },
-        { ...run, from: high },
-      ];
-      return pieces.filter((piece) => piece.from < piece.to);
-    });
-  }
-  return mergedZeros(all);
-}
-
-function runsOfAffine({ shape, rows, of }: Affine, d: number): readonly Run[] {
-  const count = shape[d]!;
-  const along = rows.flatMap(({ steps }, k) => (steps[d] === 0 ? [] : [k]));
-  if (along.length === 0) return [{ from: 0, to: count, step: 0, whole: true }];
-  const [k] = along as [number];
-  if (along.length > 1) return unknown(count);
-  const { first, steps } = rows[k]!;
-  const inner = runs(of, k);
-  const step = steps[d]!;
-  const scaled = (run: Run): Omit<Run, 'from' | 'to'> => ({
-    ...(run.zero ? { zero: true as const } : {}),
-    ...(run.step === undefined ? {} : { step: run.step * step }),
-    ...(run.whole ? { whole: true as const } : {}),
-  });
-  if (inner.length === 1) return [{ from: 0, to: count, ...scaled(inner[0]!) }];
-  if (dimensionsIn(rows[k]!).length > 1) return unknown(count);
-  const found = inner.map((run): Run => {
-    const [from, to] =
-      step > 0
-        ? [Math.ceil((run.from - first) / step), Math.ceil((run.to - first) / step)]
-        : [Math.floor((first - run.to) / -step) + 1, Math.floor((first - run.from) / -step) + 1];
-    return { from: Math.max(0, from), to: Math.min(count, to), ...scaled(run) };
-  });
-  const there = found.filter(({ from, to }) => from < to);
-  return mergedZeros(step > 0 ? there : there.reverse());
-}
-
-/** From an element to another one in memory along a dimension, for each step: undefined where that is not one number. */
-export function strideOf(of: Layout, d: number): number | undefined {
-  const there = runs(of, d).filter(({ zero }) => !zero);
-  return there.length === 1 ? there[0]!.step : undefined;
-}
+import { permute } from './constructors.ts';
+import type { Layout } from './layout.ts';
+import { joined } from './normal-form.ts';
+import { greatestDivisor } from './rows.ts';
+import { runs } from './runs.ts';
 
 /** From an element to its neighbour, wherever both are in one run; undefined where runs differ. */
 export function neighbourStep(of: Layout, d: number): number | undefined {
@@ -194,15 +40,10 @@ export function knownZeros(of: Layout, d: number): readonly { readonly from: num
   return runs(of, d).flatMap(({ from, to, zero }) => (zero ? [{ from, to }] : []));
 }
 
-/** Whether a layout is plain memory: an offset and strides. */
-export function isMemory(of: Layout): boolean {
-  return of.kind === 'memory';
-}
-
 /** Whether two dimensions, of which `fast` runs faster, may be walked as one: their join has no more nodes than the layout has. */
 export function mayJoin(of: Layout, slow: number, fast: number): boolean {
   const order = of.shape.flatMap((_, d) => (d === fast ? [] : d === slow ? [slow, fast] : [d]));
-  return nodesIn(join(permute(of, order), order.indexOf(slow))) <= nodesIn(of);
+  return nodesIn(joined(order.indexOf(slow), permute(of, order))) <= nodesIn(of);
 }
 
 function nodesIn(of: Layout): number {

@@ -8,46 +8,9 @@
 import type { Layout, Order, Row, RowBound } from './layout.ts';
 import { memoryNode, zerosNode } from './nodes.ts';
 import * as normal from './normal-form.ts';
+import { check, isCount, lengthOf, memory, memoryOf } from './plain.ts';
 import { coordinate, rowsAlong, splitShape, withCount } from './rows.ts';
 import * as signs from './signs.ts';
-
-function check(holds: boolean, message: () => string): void {
-  if (!holds) throw new RangeError(message());
-}
-
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
-}
-
-/** The length of a dimension, which has to be there. */
-function lengthOf({ shape }: Layout, d: number, name: string): number {
-  const length = shape[d];
-  if (length === undefined || !Number.isInteger(d))
-    throw new RangeError(`${name} of dimension ${d}, but the layout has dimensions 0 to ${shape.length - 1}`);
-  return length;
-}
-
-/**
- * Reals of an array: the element at a coordinate is real number offset + Σ stride · coordinate of it.
- * @param strides any integers, one for each dimension; 0 repeats an element, a negative one runs backwards
- */
-export function memory(array: string, shape: readonly number[], strides: readonly number[], offset = 0): Layout {
-  check(shape.every(isCount), () => `memory of shape [${shape}]: lengths are integers of 0 and more`);
-  check(
-    strides.length === shape.length && strides.every(Number.isSafeInteger),
-    () => `memory of shape [${shape}] with strides [${strides}]: there is one integer for each dimension`,
-  );
-  check(Number.isSafeInteger(offset), () => `memory at offset ${offset}, which is no integer`);
-  // Plus 0, because it is not to be −0.
-  const own = strides.map((stride) => stride + 0);
-  return normal.memoryOf(array, shape.slice(), own, offset + 0);
-}
-
-/** Loads are 0, stores are nothing. */
-export function zeros(shape: readonly number[]): Layout {
-  check(shape.every(isCount), () => `zeros of shape [${shape}]: lengths are integers of 0 and more`);
-  return zerosNode(shape.slice());
-}
 
 /** n → n / by, by. Index i, j is at by·i + j. */
 export function split(of: Layout, d: number, by: number): Layout {
@@ -60,7 +23,7 @@ export function split(of: Layout, d: number, by: number): Layout {
   if (of.kind === 'memory') {
     const stride = of.strides[d]!;
     const strides = [...of.strides.slice(0, d), stride * by, stride, ...of.strides.slice(d + 1)];
-    return normal.memoryOf(of.array, shape, strides, of.offset, of.negated);
+    return memoryOf(of.array, shape, strides, of.offset, of.negated);
   }
   return normal.affine(of, shape, slideRows(of.shape, shape, d, by));
 }
@@ -71,13 +34,6 @@ function slideRows(from: readonly number[], shape: readonly number[], d: number,
     if (k !== d) return coordinate(shape, k < d ? k : k + 1);
     return { first: 0, steps: shape.map((_, own) => (own === d ? step : own === d + 1 ? 1 : 0)) };
   });
-}
-
-/** Dimensions `d` and `d` + 1, of lengths a and b → a·b. Index i is at i div b, i mod b. */
-export function join(of: Layout, d: number): Layout {
-  lengthOf(of, d, 'join');
-  lengthOf(of, d + 1, 'join with the dimension before it');
-  return normal.joined(d, of);
 }
 
 /** Dimension d is dimension order[d] of the given layout. @param order each dimension once */
@@ -139,7 +95,7 @@ function stepped(of: Layout, d: number, first: number, step: number, count: numb
   if (of.kind === 'memory' && count > 0) {
     const own = of.strides[d]!;
     const strides = of.strides.map((each, k) => (k === d ? each * step + 0 : each));
-    return normal.memoryOf(of.array, shape, strides, of.offset + own * first, of.negated);
+    return memoryOf(of.array, shape, strides, of.offset + own * first, of.negated);
   }
   return normal.affine(of, shape, rowsAlong(shape, d, first, step));
 }
@@ -161,7 +117,7 @@ export function repeat(of: Layout, at: number, count: number): Layout {
   const shape = [...of.shape.slice(0, at), count, ...of.shape.slice(at)];
   if (of.kind === 'memory') {
     const strides = [...of.strides.slice(0, at), 0, ...of.strides.slice(at)];
-    return normal.memoryOf(of.array, shape, strides, of.offset, of.negated);
+    return memoryOf(of.array, shape, strides, of.offset, of.negated);
   }
   return normal.affine(
     of,
@@ -185,11 +141,6 @@ export function concat(d: number, ...parts: readonly Layout[]): Layout {
       `concat along dimension ${d} of shapes ${parts.map(({ shape }) => `[${shape}]`).join(', ')}: all other lengths are equal`,
   );
   return normal.concatenated(d, parts);
-}
-
-/** Layouts of one shape along a new dimension `at`. */
-export function stack(at: number, ...parts: readonly Layout[]): Layout {
-  return concat(at, ...parts.map((part) => repeat(part, at, 1)));
 }
 
 /** n → before + n + after, zeros around. */
@@ -251,11 +202,50 @@ export function gather(of: Layout, d: number, order: Order): Layout {
  */
 export function map(of: Layout, by: string, asks: readonly number[]): Layout {
   for (const d of asks) lengthOf(of, d, 'map');
-  return normal.mapped(
+  return normal.mapped({ by, at: asks.map((d) => coordinate(of.shape, d)), of });
+}
+
+/**
+ * What a function makes of each complex number: like `map`, but it takes and gives both parts, which are the last dimension.
+ * @param asks dimensions whose coordinates it is told, in this order
+ */
+export function mapNumbers(of: Layout, by: string, asks: readonly number[]): Layout {
+  for (const d of asks) lengthOf(of, d, 'mapNumbers');
+  const { shape } = of;
+  const last = shape.length - 1;
+  check(shape[last] === 2, () => `mapNumbers of shape [${shape}]: the last dimension holds the two parts of numbers`);
+  const numbers = repeat(of, last, 2);
+  return normal.mapped({
     by,
-    asks.map((d) => coordinate(of.shape, d)),
-    of,
+    at: asks.map((d) => coordinate(shape, d)),
+    of: numbers,
+    part: coordinate(shape, last),
+  });
+}
+
+/**
+ * n → c₁, c₂, …: index (i₁, i₂, …) is at Σ step·i. That is how loops count a dimension: the digits of a four-step decomposition, or every
+ * second element of it. Zeros follow where the loops reach beyond the end.
+ */
+export function digits(
+  of: Layout,
+  d: number,
+  loops: readonly { readonly step: number; readonly count: number }[],
+): Layout {
+  const length = lengthOf(of, d, 'digits');
+  check(
+    loops.every(({ step, count }) => isCount(step) && isCount(count)),
+    () => 'digits: steps and counts are integers of 0 and more',
   );
+  const reach = 1 + loops.reduce((sum, { step, count }) => sum + step * Math.max(0, count - 1), 0);
+  const whole = reach > length ? pad(of, d, 0, reach - length) : of;
+  const shape = [...of.shape.slice(0, d), ...loops.map(({ count }) => count), ...of.shape.slice(d + 1)];
+  const rows = of.shape.map((_, k): Row => {
+    if (k !== d) return coordinate(shape, k < d ? k : k + loops.length - 1);
+    const steps = shape.map((count, own) => (count > 1 && own >= d ? (loops[own - d]?.step ?? 0) : 0));
+    return { first: 0, steps };
+  });
+  return normal.affine(whole, shape, rows);
 }
 
 /**
@@ -274,7 +264,7 @@ export function splitAxis(
 ): Layout {
   check(isCount(count) && isCount(block) && block > 0, () => `split axis of ${count} elements in blocks of ${block}`);
   const blocks = Math.ceil(count / block);
-  return slice(join(memory(array, [blocks, block], [next, step], offset), 0), 0, 0, count);
+  return slice(normal.joined(0, memory(array, [blocks, block], [next, step], offset)), 0, 0, count);
 }
 
 /** Zeros but where the index modulo `by` is from … to − 1. */

@@ -117,8 +117,11 @@ function memoryOver(x: Memory, y: Memory, seam: Seam): Memory | undefined {
 function mapOver(x: Mapped, y: Mapped, seam: Seam): Layout | undefined {
   if (x.by !== y.by || x.negated !== y.negated) return undefined;
   const at = rowsOver(x.at, y.at, seam);
-  const of = at && joined(x.of, y.of, seam);
-  return of && mapNode(x.by, at, of, x.negated);
+  if (!at || !x.part !== !y.part) return undefined;
+  const part = x.part && rowOver(x.part, y.part!, seam);
+  if (x.part && !part) return undefined;
+  const of = joined(x.of, y.of, seam);
+  return of && mapNode({ ...x, at, of, ...(part ? { part } : {}) });
 }
 
 function rowsOver(x: readonly Row[], y: readonly Row[], seam: Seam): Row[] | undefined {

@@ -57,7 +57,8 @@ export function elementAt(of: Layout, at: readonly number[]): Element | undefine
       );
     }
     case 'map': {
-      const { calls = [], ...inner } = elementAt(of.of, at) ?? { negated: false };
+      const inside = of.part ? [...at, rowAt(of.part, at)] : at;
+      const { calls = [], ...inner } = elementAt(of.of, inside) ?? { negated: false };
       const call = { by: of.by, at: of.at.map((row) => rowAt(row, at)), negated: of.negated ?? false };
       return { ...inner, calls: [call, ...calls] };
     }

@@ -1,17 +1,13 @@
 /** The room's door: layouts as data, and what can be asked of them. */
-export {
-  contiguousRun,
-  isMemory,
-  knownZeros,
-  mayJoin,
-  neighbourStep,
-  type Run,
-  runs,
-  strideOf,
-} from './along.ts';
+export { contiguousRun, knownZeros, mayJoin, neighbourStep } from './along.ts';
+export { type Box, boxes } from './boxes.ts';
 export * from './constructors.ts';
 export { type Element, type ElementCall, elementAt } from './elements.ts';
-export type { Layout, Order, Row, RowBound } from './layout.ts';
+export type { Layout, Mapped, Order, Row, RowBound } from './layout.ts';
 export { entriesOf } from './normal-form.ts';
-export { aligned, type Box, boxes, type Extent, extent, injective, mayMeet, separate } from './places.ts';
+export { aligned, type Extent, extent, injective, mayMeet, separate } from './places.ts';
+export { allInMemory, isMemory, memory, zeros } from './plain.ts';
 export { print } from './print.ts';
+export { type Run, runs } from './runs.ts';
+export { isOverNumbers, line, numbers, through } from './through.ts';
+export { join, stack, strideOf } from './usual.ts';

@@ -84,7 +84,11 @@ export interface Gather {
   readonly of: Layout;
 }
 
-/** Elements that a function computes on their way from memory, or on their way to it. */
+/**
+ * Elements that a function computes on their way from memory, or on their way to it. A function of reals gives one real for each element of
+ * `of`. A function of complex numbers takes both parts of a number and gives both: `of` then has one dimension more than the map itself,
+ * the last one, which holds the parts, and `part` says which part of the result an element is.
+ */
 export interface Mapped {
   readonly kind: 'map';
   readonly shape: readonly number[];
@@ -93,6 +97,7 @@ export interface Mapped {
   /** What the function is told of an element: its coordinates in the dimensions that the function asks for. */
   readonly at: readonly Row[];
   readonly of: Layout;
+  readonly part?: Row;
   /** What the function gives is read, and what it is given is written, with the other sign. */
   readonly negated?: true;
 }

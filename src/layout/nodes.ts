@@ -62,8 +62,9 @@ export function gatherNode(dimension: number, order: Order, count: number, of: L
   return freeze({ kind: 'gather', shape: freeze(shape), dimension, order: freeze(order), of });
 }
 
-export function mapNode(by: string, at: readonly Row[], of: Layout, negated: true | undefined): Mapped {
-  const base = { kind: 'map', shape: of.shape, by, at: frozenRows(at), of } as const;
+export function mapNode({ by, at, of, part, negated }: Omit<Mapped, 'kind' | 'shape'>): Mapped {
+  const shape = part ? freeze(of.shape.slice(0, -1)) : of.shape;
+  const base = { kind: 'map', shape, by, at: frozenRows(at), of, ...(part ? { part: frozenRow(part) } : {}) } as const;
   return freeze(negated ? { ...base, negated } : base);
 }
 

@@ -10,18 +10,9 @@
  */
 import { powers } from '../numeric/powers.ts';
 import { continued } from './continue.ts';
-import type { Affine, Concat, Gather, Join, Layout, Masked, Memory, Order, Row, RowBound } from './layout.ts';
-import {
-  affineNode,
-  concatNode,
-  gatherNode,
-  joinedShape,
-  joinNode,
-  mapNode,
-  maskNode,
-  memoryNode,
-  zerosNode,
-} from './nodes.ts';
+import type { Affine, Concat, Gather, Join, Layout, Mapped, Masked, Memory, Order, Row, RowBound } from './layout.ts';
+import { affineNode, concatNode, gatherNode, joinedShape, joinNode, mapNode, maskNode, zerosNode } from './nodes.ts';
+import { joinedMemory, memoryOf } from './plain.ts';
 import {
   areIdentity,
   blockOf,
@@ -46,23 +37,6 @@ import {
 } from './rows.ts';
 import { alternated } from './signs.ts';
 
-/** Reals of an array. */
-export function memoryOf(
-  array: string,
-  shape: readonly number[],
-  strides: readonly number[],
-  offset: number,
-  negated?: true,
-): Layout {
-  let plain = true;
-  for (let d = 0; d < shape.length; d++) {
-    if (shape[d] === 0) return zerosNode(shape);
-    if (shape[d] === 1 && strides[d] !== 0) plain = false;
-  }
-  const own = plain ? strides : strides.map((stride, d) => (shape[d] === 1 ? 0 : stride));
-  return memoryNode(array, shape, own, offset, negated);
-}
-
 /** The elements of a layout at affine coordinates. */
 export function affine(of: Layout, shape: readonly number[], rows: readonly Row[]): Layout {
   if (of.kind === 'memory') return affineMemory(of, shape, rows);
@@ -77,10 +51,8 @@ export function affine(of: Layout, shape: readonly number[], rows: readonly Row[
         shape,
         of.rows.map((row) => composed(row, own, rank)),
       );
-    case 'map': {
-      const at = of.at.map((row) => composed(row, own, rank));
-      return mapped(of.by, at, affine(of.of, shape, own), of.negated);
-    }
+    case 'map':
+      return affineMap(of, shape, own);
     case 'mask': {
       const bounds = of.bounds.map((bound) => ({ ...bound, row: composed(bound.row, own, rank) }));
       return masked(bounds, affine(of.of, shape, own));
@@ -94,6 +66,19 @@ export function affine(of: Layout, shape: readonly number[], rows: readonly Row[
     case 'gather':
       return affineGather(of, shape, own);
   }
+}
+
+function affineMap({ at, part, of, ...map }: Mapped, shape: readonly number[], rows: readonly Row[]): Layout {
+  const own = (row: Row) => composed(row, rows, shape.length);
+  if (!part) return mapped({ ...map, at: at.map(own), of: affine(of, shape, rows) });
+  const numbers = [...shape, of.shape.at(-1)!];
+  const inner = rows.map(({ first, steps }): Row => ({ first, steps: [...steps, 0] }));
+  return mapped({
+    ...map,
+    at: at.map(own),
+    of: affine(of, numbers, [...inner, coordinate(numbers, shape.length)]),
+    part: own(part),
+  });
 }
 
 function affineMemory(of: Memory, shape: readonly number[], rows: readonly Row[]): Layout {
@@ -271,19 +256,17 @@ export function joined(d: number, of: Layout): Layout {
   switch (of.kind) {
     case 'zeros':
       return zerosNode(own);
-    case 'memory': {
-      const [slow, fast] = [of.strides[d]!, of.strides[d + 1]!];
-      if (slow !== fast * counts[1]) return joinNode(d, of);
-      const strides = [...of.strides.slice(0, d), fast, ...of.strides.slice(d + 2)];
-      return memoryNode(of.array, own, strides, of.offset, of.negated);
-    }
+    case 'memory':
+      return joinedMemory(of, d);
     case 'affine': {
       const rows = of.rows.map((row) => joinedRow(row, d, counts));
       return rows.includes(undefined) ? joinNode(d, of) : affine(of.of, own, rows as Row[]);
     }
     case 'map': {
-      const at = of.at.map((row) => joinedRow(row, d, counts));
-      return at.includes(undefined) ? joinNode(d, of) : mapped(of.by, at as Row[], joined(d, of.of), of.negated);
+      const rows = [...of.at, ...(of.part ? [of.part] : [])].map((row) => joinedRow(row, d, counts));
+      if (rows.includes(undefined)) return joinNode(d, of);
+      const [at, part] = [rows.slice(0, of.at.length) as Row[], rows[of.at.length]];
+      return mapped({ ...of, at, of: joined(d, of.of), ...(part ? { part } : {}) });
     }
     case 'mask':
       return joinedMask(d, of);
@@ -444,13 +427,10 @@ function evenStep(entries: readonly number[]): number | undefined {
   return entries.every((entry, n) => entry === entries[0]! + n * step) ? step : undefined;
 }
 
-/** What a function makes of elements. @param at what it is told of each: rows over the shape of the layout. */
-export function mapped(by: string, at: readonly Row[], of: Layout, negative?: true): Layout {
-  if (of.shape.includes(0)) return zerosNode(of.shape);
-  return mapNode(
-    by,
-    at.map((row) => normalRow(row, of.shape)),
-    of,
-    negative,
-  );
+/** What a function makes of elements. @param given `at`: what it is told of each, as rows over the shape of the map */
+export function mapped({ at, part, ...given }: Omit<Mapped, 'kind' | 'shape'>): Layout {
+  const shape = part ? given.of.shape.slice(0, -1) : given.of.shape;
+  if (shape.includes(0)) return zerosNode(shape);
+  const own = at.map((row) => normalRow(row, shape));
+  return mapNode({ ...given, at: own, ...(part ? { part: normalRow(part, shape) } : {}) });
 }

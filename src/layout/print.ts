@@ -25,7 +25,7 @@ export function print(of: Layout): string {
     case 'gather':
       return `${print(of.of)} |> gather(${of.dimension}, ${printOrder(of.order)})`;
     case 'map':
-      return `${of.negated ? '-' : ''}${of.by}(${[print(of.of), ...of.at.map(printRow)].join('; ')})`;
+      return `${of.negated ? '-' : ''}${of.by}(${[print(of.of), ...of.at.map(printRow)].join('; ')})${of.part ? `[${printRow(of.part)}]` : ''}`;
     case 'mask':
       return `${print(of.of)} |> mask(${of.bounds.map(printBound).join(' and ')})`;
     case 'alternate':

@@ -23,8 +23,10 @@ export function negated(of: Layout): Layout {
       return of;
     case 'memory':
       return memoryNode(of.array, of.shape, of.strides, of.offset, of.negated ? undefined : true);
-    case 'map':
-      return mapNode(of.by, of.at, of.of, of.negated ? undefined : true);
+    case 'map': {
+      const { negated: other, ...map } = of;
+      return mapNode(other ? map : { ...map, negated: true });
+    }
     case 'affine':
       return affineNode(of.shape, of.rows, negated(of.of) as Affine['of']);
     case 'concat':

@@ -7,6 +7,7 @@
  * and the kernel goes on around it. Where products are divided by their magnitude that would be another result: then all axes
  * are transformed as they are, and the product is a launch by itself.
  */
+import { line, pad } from '../layout/index.ts';
 import { power, product } from '../numeric/scale-factor.ts';
 import {
   type Convolution,
@@ -33,6 +34,7 @@ import {
   type ElementFactors,
   type KernelProduct,
   type LeafNode,
+  type LineView,
   leafNode,
   leavesOf,
   type PlanNode,
@@ -262,7 +264,7 @@ function halvesThrough({ problem, returning, split, bins }: MiddleQuestion): Lea
     // There is a bin for two points.
     product: { ...kernel, strides: strides.map((stride, of) => (of === 1 ? stride / 2 : stride)) },
     exponents: 'forward',
-    real: { side: 'both', by: 'halves', beside: { of: 1, step: 1 } },
+    real: { side: 'both', by: 'halves', pairs: { along: 1, on: 'both' } },
   };
 }
 
@@ -274,7 +276,9 @@ function ended(
 ): LeafNode[] {
   // Those that one launch takes it knows of itself.
   const longer = period?.uploads && period.length > period.own;
-  const beyond = longer ? [{ of: axes[0]! + 1, from: period.own, to: period.length }] : [];
+  const view: LineView[] = longer
+    ? [{ dimension: axes[0]! + 1, line: pad(line(period.own), 0, 0, period.length - period.own) }]
+    : [];
   return all.map((leaf, n) => {
     const [first, last] = [n === 0, n === all.length - 1];
     if (!first && !last) return leaf;
@@ -282,7 +286,7 @@ function ended(
       ...leaf,
       ...(first ? { length: tensors.input } : {}),
       ...(last ? { outputLength: tensors.output } : {}),
-      ...(longer ? { absent: { input: first ? beyond : [], output: last ? beyond : [] } } : {}),
+      ...(longer ? { lines: { input: first ? view : [], output: last ? view : [] } } : {}),
       ...(real ? { real: { side: first && last ? 'both' : first ? 'input' : 'output', by: 'zeros' } as const } : {}),
     };
   });
@@ -324,7 +328,7 @@ function backwards<N extends PlanNode>(node: N): N {
     all.map(({ conjugated: was, ...own }): ElementFactors => (was ? own : { ...own, conjugated: true }));
   return {
     ...leaf,
-    ...(exponents ? {} : { exponents: 'opposite' as const }),
-    ...(factors ? { factors: { input: conjugated(factors.input), output: conjugated(factors.output) } } : {}),
+    exponents: exponents === 'opposite' ? 'direction' : 'opposite',
+    factors: { input: conjugated(factors.input), output: conjugated(factors.output) },
   } as unknown as N;
 }

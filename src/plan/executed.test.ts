@@ -16,6 +16,7 @@ import { sumsProblem, triedSums, withBlocks } from '../../test/support/sums.ts';
 import { exhaustive } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { MOST_CANDIDATES } from '../engine/measuring/candidates.ts';
+import { gather } from '../layout/index.ts';
 import { normalizeProblem, type Problem, type ProblemInput } from '../problem/index.ts';
 import type { DeviceProfile } from './device/profile.ts';
 import type { Launch } from './launch/launches.ts';
@@ -130,7 +131,11 @@ it('the assignments of both parts of a convolution compute it', async () => {
 const damages: Readonly<Record<string, (launch: Launch) => Launch>> = {
   'where a result begins': (launch) => {
     const { leaf } = launch;
-    return { ...launch, leaf: { ...leaf, output: { ...leaf.output, offset: leaf.output.offset + 1 } } };
+    const { layout } = leaf.output;
+    // Each point of a line goes where the next one belongs.
+    const count = layout.shape[0]!;
+    const entries = Array.from({ length: count }, (_, n) => (n + 1) % count);
+    return { ...launch, leaf: { ...leaf, output: { ...leaf.output, layout: gather(layout, 0, { entries }) } } };
   },
   'where it goes': (launch) => ({ ...launch, to: launch.to === 'temp' ? 'temp2' : 'temp' }),
   'where it is read': (launch) => ({ ...launch, from: launch.from === 'temp' ? 'temp2' : 'temp' }),

@@ -1,4 +1,5 @@
 /** The launches that make the spectrum of a convolution's kernel, in the order in which those of the signal find its bins. */
+import { concat, type Layout, line, pad, slice } from '../layout/index.ts';
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
 import { type ConvolutionSplit, complexOf, type Period, restOf, transformedAxes } from './convolution-split.ts';
 import type { Target } from './device/target.ts';
@@ -13,6 +14,7 @@ import {
   type BranchNode,
   type ElementFactors,
   type LeafNode,
+  type LineView,
   leafNode,
   leavesOf,
   mapLeaves,
@@ -38,8 +40,8 @@ export function preparingTree(
     const axis = split.axes[0]!;
     const node = longAxis(axisPlace(complex, 'forward', axis, target), period.length, period.uploads);
     const first = leavesOf(node)[0];
-    const read = mapLeaves(node, (leaf) => (leaf === first ? wrapped(leaf, split, period, before) : leaf));
-    children.push(banded(read, given, axis, { order: 'left', mirrored: real }));
+    const read = mapLeaves(node, (leaf) => (leaf === first ? circular(leaf, split, period, before) : leaf));
+    children.push(banded(read, given, axis, { order: 'left', hermitian: real }));
   } else if (children.length === 0) {
     const batch = dimensionsOf(complex).filter(({ count }) => count > 1);
     const point = { of: 1, step: 1 };
@@ -55,9 +57,9 @@ function realThrough(given: Problem, target: Target): PlanNode {
   // The second of two lines has no factors.
   const unmerged = { ...given, tuning: { ...given.tuning, mergeSequences: undefined } };
   const whole = blocksOf(given, 'output')[0] ? unmerged : given;
-  const node = realAxis(whole, 'forward', target, realSchemes(whole, target, 1)[0]!.value);
-  const mirrored = leavesOf(node).at(-1)!.mirrored !== undefined;
-  return banded(node, given, 0, { order: 'natural', mirrored });
+  const scheme = realSchemes(whole, target, 1)[0]!.value;
+  const node = realAxis(whole, 'forward', target, scheme);
+  return banded(node, given, 0, { order: 'natural', hermitian: scheme.by === 'columns' });
 }
 
 /** The launches of an axis that is transformed as it is, its bins where those of the signal come. */
@@ -84,23 +86,23 @@ function schemeLike(given: Problem, axis: number, split: ConvolutionSplit): Comp
 /**
  * Bins in a block of the frequency side are zero: so is every product with them.
  * @param order `left`: bins are where the uploads of the axis have put them.
- * @param mirrored the last launch knows of all bins of an axis of reals: those over the half are conjugates of the others.
+ * @param hermitian the last launch knows of all bins of an axis of reals: those over the half are conjugates of the others.
  */
 function banded(
   node: PlanNode,
   given: Problem,
   axis: number,
-  { order, mirrored = false }: { readonly order: AxisPlace['order']; readonly mirrored?: boolean },
+  { order, hermitian = false }: { readonly order: AxisPlace['order']; readonly hermitian?: boolean },
 ): PlanNode {
   const block = blocksOf(given, 'output')[axis];
   if (!block) return node;
   const last = leavesOf(node).at(-1)!;
-  const count = mirrored ? given.size[axis]! : last.outputLength[axis + 1]!;
+  const count = hermitian ? given.size[axis]! : last.outputLength[axis + 1]!;
   // Passes of a convolution reach for the factors of all of its points, though only the first ones are written.
   const factors = Math.max(count, last.convolved?.length ?? 0);
   const parts = order === 'left' && node.scheme === 'four-step' ? node.parts! : undefined;
   const { from, to } = block;
-  const blocks = mirrored
+  const blocks = hermitian
     ? [block, { from: Math.max(from, count - to + 1), to: count - Math.max(1, from) + 1 }]
     : [block];
   const bands = blocks.map(
@@ -115,26 +117,33 @@ function banded(
   );
   return mapLeaves(node, (leaf) => {
     if (leaf !== last) return leaf;
-    const { input = [], output = [] } = leaf.factors ?? {};
+    const { input, output } = leaf.factors;
     return { ...leaf, factors: { input, output: [...output, ...bands] } };
   });
 }
 
 /** The first launch of an axis reads a kernel that goes on around the period of the signal. */
-function wrapped(
+function circular(
   leaf: LeafNode,
   { axes, after, real }: ConvolutionSplit,
   { own, length }: Period,
   tensor: readonly number[],
 ): LeafNode {
-  // Sums go over k − n, or over k + n.
-  const again = after
-    ? { from: own, to: 2 * own - 1, shift: own }
-    : { from: length - own + 1, to: length, shift: length - own };
+  const view = (): LineView => ({ dimension: axes[0]! + 1, line: circularExtension(own, length, after) });
   return {
     ...leaf,
     ...(real ? { real: { side: 'input', by: 'zeros' } as const } : {}),
-    ...(length > own ? { wrapped: { of: axes[0]! + 1, count: own, ...again } } : {}),
+    ...(length > own ? { lines: { input: [view()], output: [] } } : {}),
     length: tensor,
   };
+}
+
+/**
+ * Circular extension of a kernel of so many taps to a period: all taps but one again. Sums over k − n need all but the first one at the end of
+ * the period, sums over k + n all but the last one right behind the kernel.
+ */
+function circularExtension(taps: number, period: number, after: boolean): Layout {
+  const kernel = line(taps);
+  if (after) return pad(concat(0, kernel, slice(kernel, 0, 0, taps - 1)), 0, 0, period - 2 * taps + 1);
+  return concat(0, pad(kernel, 0, 0, period - 2 * taps + 1), slice(kernel, 0, 1, taps - 1));
 }

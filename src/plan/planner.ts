@@ -27,7 +27,7 @@ import { type Chunking, chunksOf } from './launch/chunks.ts';
 import { batchBytesOf, elementsOf, type Launch, launchesOf, layoutOf, packedOf, sideOf } from './launch/launches.ts';
 import { isR2r, isReal, sharesRows } from './schemes/complex-part.ts';
 import type { Splits } from './schemes/splits.ts';
-import type { SideLayout, Stored } from './tree/leaf.ts';
+import type { SideFormat, Stored } from './tree/leaf.ts';
 import { type BranchNode, leavesOf } from './tree/node.ts';
 import { type Pad, padded, paddedElements, paddedStep } from './tree/padding.ts';
 import { sparesOutput, withBlocks } from './tree/zero-padding.ts';
@@ -153,7 +153,7 @@ export interface ArrangedPlan {
   readonly target: Target;
   readonly throughWork: boolean;
   readonly written: {
-    readonly layout: SideLayout;
+    readonly layout: SideFormat;
     readonly offset: number;
     readonly shape: readonly number[];
     /** What numbers are there, where that is not as the problem says. */
@@ -167,7 +167,7 @@ export function planLaunches(arranged: ArrangedPlan): DirectionPlan {
   const { name, problem: given, tree, target, throughWork, written, scale } = arranged;
   const problem: Problem = { ...given, offsets: { input: given.offsets.input, output: written.offset } };
   const inPlace = problem.placement === 'in-place';
-  const read: SideLayout = elementKind(problem, 'input') === 'real' ? 'real' : problem.layout.input;
+  const read: SideFormat = elementKind(problem, 'input') === 'real' ? 'real' : problem.layout.input;
   const elementsIn = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1);
   const [shape, work] = [tensorShape(problem, 'input'), tensorShape(problem, 'output')];
   const offer: AvailableBuffers = {

@@ -13,6 +13,7 @@ import { replay, Undecided } from '../../test/support/replay.ts';
 import { exhaustive } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { MOST_CANDIDATES } from '../engine/measuring/candidates.ts';
+import { concat, type Layout, memory, reverse } from '../layout/index.ts';
 import {
   type Block,
   type Direction,
@@ -24,7 +25,7 @@ import {
 import type { DeviceProfile } from './device/profile.ts';
 import type { Launch } from './launch/launches.ts';
 import type { DirectionPlan } from './planner.ts';
-import { passesOf, type Stride } from './tree/leaf.ts';
+import { passesOf } from './tree/leaf.ts';
 
 /** With prime factors that no radix has. */
 const CONVOLVED = [17, 19, 23, 29, 31, 37, 2 * 17, 3 * 19];
@@ -115,18 +116,18 @@ function featuresOf({ launches, assignment, chunks, interleaved }: DirectionPlan
     'several uploads': launches.some(({ node }) => node.twiddle !== undefined),
     'three uploads': launches.some(({ node }) => /of [3-9]/.test(node.title)),
     'Bluestein in one launch': launches.some(({ node }) => node.convolved?.by === 'bluestein'),
-    Rader: launches.some(({ leaf }) => leaf.input.order !== undefined),
+    Rader: launches.some(({ node }) => node.convolved?.by === 'rader'),
     'large prime radices': launches.some(({ leaf }) => passesOf(leaf).some(({ convolved }) => convolved)),
     'Bluestein in several': launches.some(({ node }) => node.exponents === 'opposite'),
     'shared axes': launches.some(({ node }) => node.more !== undefined),
     'two digits': launches.some(({ leaf }) => leaf.coupled),
-    tiles: launches.some(({ leaf }) => [...leaf.output.axes, ...leaf.output.batch].some((s) => typeof s !== 'number')),
+    tiles: launches.some(({ leaf }) => leaf.output.layout.kind === 'join'),
     temp: assignment.temps === 1,
     'the input as scratch': launches.some(({ to }) => to === 'input'),
-    'a temp in planes': launches.some(({ to, leaf }) => to === 'temp' && leaf.output.layout === 'planar'),
+    'a temp in planes': launches.some(({ to, leaf }) => to === 'temp' && leaf.output.format === 'planar'),
     work: launches.some(({ to }) => to === 'work'),
     'lines left out': launches.some(({ node }) => node.batch.some(({ gap }) => gap !== undefined)),
-    'elements left out': launches.some(({ node }) => node.absent !== undefined),
+    'elements left out': launches.some(({ node }) => node.zeros.input.length + node.zeros.output.length > 0),
     'padded temps': assignment.padded > 0,
     chunks: chunks > 1,
     'interleaved launches': interleaved !== undefined,
@@ -198,12 +199,13 @@ const damages: Readonly<Record<string, (launch: Launch) => Launch | undefined>> 
   'a stride of what is written': (launch) => restrided(launch, 'output'),
   'the offset of what is written': (launch) => {
     const { leaf } = launch;
-    return { ...launch, leaf: { ...leaf, output: { ...leaf.output, offset: leaf.output.offset + 1 } } };
+    const layout = elsewhere(leaf.output.layout, (strides) => [strides, 2]);
+    return { ...launch, leaf: { ...leaf, output: { ...leaf.output, layout } } };
   },
-  'the layout of what is read': (launch) => {
+  'the parts of what is read': (launch) => {
     const { leaf } = launch;
-    const layout = leaf.input.layout === 'planar' ? 'interleaved' : 'planar';
-    return { ...launch, leaf: { ...leaf, input: { ...leaf.input, layout } } };
+    const last = leaf.input.layout.shape.length - 1;
+    return { ...launch, leaf: { ...leaf, input: { ...leaf.input, layout: reverse(leaf.input.layout, last) } } };
   },
   'working in place unawares': (launch) =>
     launch.from === launch.to ? { ...launch, leaf: { ...launch.leaf, aliased: false } } : undefined,
@@ -228,12 +230,23 @@ function restrided(launch: Launch, side: 'input' | 'output'): Launch | undefined
   const { leaf } = launch;
   const d = leaf.batch.findLastIndex((count) => count > 1);
   if (d < 0) return undefined;
-  const longer = (stride: Stride): Stride => {
-    if (typeof stride === 'number') return stride + 1;
-    return 'step' in stride ? { ...stride, step: stride.step + 1 } : { ...stride, next: stride.next + 1 };
-  };
-  const batch = leaf[side].batch.map((stride, other) => (other === d ? longer(stride) : stride));
-  return { ...launch, leaf: { ...leaf, [side]: { ...leaf[side], batch } } };
+  const { layout } = leaf[side];
+  if (layout.kind !== 'memory') return undefined;
+  const own = elsewhere(layout, (strides) => [
+    strides.map((stride, n) => (n === leaf.lengths.length + d ? stride + 2 : stride)),
+    0,
+  ]);
+  return { ...launch, leaf: { ...leaf, [side]: { ...leaf[side], layout: own } } };
+}
+
+/** A layout of other places. @param moved the strides of memory, and how far its beginning moves */
+function elsewhere(of: Layout, moved: (strides: readonly number[]) => readonly [readonly number[], number]): Layout {
+  if (of.kind === 'memory') {
+    const [strides, by] = moved(of.strides);
+    return memory(of.array, of.shape, strides, of.offset + by);
+  }
+  if (of.kind === 'concat') return concat(of.dimension, ...of.parts.map((part) => elsewhere(part, moved)));
+  return 'of' in of ? ({ ...of, of: elsewhere(of.of, moved) } as Layout) : of;
 }
 
 it('the replay notices what is wrong with a launch', () => {

@@ -14,7 +14,7 @@ import { realAxis } from './schemes/r2c.ts';
 import { copiedReals, r2rAxis } from './schemes/r2r/r2r.ts';
 import { type SharedAxes, sharedAxes } from './schemes/shared-axes.ts';
 import type { Splits } from './schemes/splits.ts';
-import { type BranchNode, type Dimension, isLeaf, leavesOf, type PlanNode } from './tree/node.ts';
+import { type BranchNode, type Dimension, isLeaf, leafNode, leavesOf, type PlanNode } from './tree/node.ts';
 import { mayWrite } from './tree/shims.ts';
 
 /**
@@ -98,5 +98,5 @@ function complexAxes(
 function copyNode(dimensions: readonly Dimension[], tensor: readonly number[]): PlanNode {
   const batch = dimensions.filter(({ count }) => count > 1);
   const axis = { count: 1, input: { of: 1, step: 1 }, output: { of: 1, step: 1 } };
-  return { scheme: 'stockham', title: 'copy', axis, batch, length: tensor, outputLength: tensor, children: [] };
+  return leafNode({ title: 'copy', axis, batch, tensor });
 }

@@ -73,7 +73,7 @@ function run(plan: DirectionPlan, problem: Problem, from: Given, to: Given, oper
   for (const { leaf, from: source, to: target } of plan.launches) {
     const kernel = buildKernel(leaf);
     const sides = kernel.globals.filter(({ operand }) => !operand);
-    const read = leaf.input.layout === 'planar' ? 2 : 1;
+    const read = leaf.input.format === 'planar' ? 2 : 1;
     const arrays = [...bound(source, sides.slice(0, read)), ...bound(target, sides.slice(read))];
     const memory = Object.fromEntries([
       ...sides.map(({ name }, n) => [name, arrays[n]!] as const),

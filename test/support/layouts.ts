@@ -2,8 +2,8 @@
  * Layouts by their meaning: each constructor as a function of coordinates, written without knowledge of normal forms; and random layouts
  * that are built both ways.
  */
-import * as built from '../../src/layout/constructors.ts';
-import { type Element, entriesOf, type Layout, type Order } from '../../src/layout/index.ts';
+import * as built from '../../src/layout/index.ts';
+import { type Element, entriesOf, type Layout, type Order, print } from '../../src/layout/index.ts';
 import type { Random } from './random.ts';
 
 /** A layout by its meaning. */
@@ -120,6 +120,13 @@ export const meaning = {
       return { ...inner, calls: [{ by, at: asks.map((d) => index[d]!), negated: false }, ...calls] };
     },
   }),
+  digits: (of: Meaning, d: number, loops: readonly { readonly step: number; readonly count: number }[]): Meaning => ({
+    shape: replaced(of.shape, d, ...loops.map(({ count }) => count)),
+    at: (index) => {
+      const place = loops.reduce((sum, { step }, n) => sum + step * index[d + n]!, 0);
+      return place < of.shape[d]! ? of.at([...index.slice(0, d), place, ...index.slice(d + loops.length)]) : undefined;
+    },
+  }),
   mask: (of: Meaning, d: number, by: number, from: number, to: number): Meaning => ({
     shape: of.shape,
     at: (index) => (index[d]! % by >= from && index[d]! % by < to ? of.at(index) : undefined),
@@ -206,6 +213,10 @@ function argumentsOf(random: Random, name: Name, { layout, mapped }: Both): read
     case 'reverse':
     case 'alternate':
       return [d];
+    case 'digits': {
+      const second = shape.length < 4 && random.integer(0, 1) === 1 ? [{ step: 1, count: random.integer(1, 3) }] : [];
+      return n > 0 ? [d, [{ step: random.integer(0, 3), count: random.integer(1, 4) }, ...second]] : undefined;
+    }
     case 'slide': {
       const size = random.integer(1, n);
       return n > 0 && shape.length < 4 ? [d, size, random.integer(1, 3)] : undefined;
@@ -242,7 +253,7 @@ function argumentsOf(random: Random, name: Name, { layout, mapped }: Both): read
 
 const NAMES: readonly Name[] = [
   ...(['split', 'join', 'join', 'permute', 'slice', 'stride', 'reverse', 'slide', 'repeat', 'pad'] as const),
-  ...(['within', 'without', 'gap', 'negate', 'gather', 'map', 'mask', 'alternate'] as const),
+  ...(['within', 'without', 'gap', 'negate', 'gather', 'map', 'mask', 'alternate', 'digits'] as const),
 ];
 
 /** A part that goes behind a layout, often the same one in another guise, as continuations of signals are. */
@@ -291,6 +302,42 @@ export const AFFINE: readonly Name[] = [
 /** A random layout of these constructors. @param depth constructors, at most */
 export function randomLayout(random: Random, depth: number, names: readonly Name[] = NAMES): Both {
   return builtOf(random, depth, names);
+}
+
+/** A random layout of a line: constructors of its first dimension, which may become two and one again. */
+export function randomLine(random: Random, line: Layout, depth: number): { layout: Layout; text: string } {
+  const rank = line.shape.length;
+  let layout = line;
+  let text = 'line';
+  for (let n = random.integer(0, depth); n > 0; n--) {
+    const count = layout.shape[0]!;
+    const from = random.integer(0, count);
+    const to = random.integer(from, count);
+    const by = divisorOf(random, count);
+    const d = random.integer(0, 1) === 0 ? 0 : Math.min(1, layout.shape.length - rank);
+    const steps: Readonly<Record<string, () => Layout>> = {
+      slice: () => built.slice(layout, 0, Math.min(from, count - 1), Math.max(1, to - from)),
+      stride: () => built.stride(layout, 0, random.integer(1, 3)),
+      reverse: () => built.reverse(layout, d),
+      pad: () => built.pad(layout, 0, random.integer(0, 2), random.integer(0, 2)),
+      within: () => built.within(layout, 0, from, to),
+      without: () => built.without(layout, 0, from, to),
+      negate: () => built.negate(layout),
+      mask: () => built.mask(layout, 0, 3, 1, 3),
+      alternate: () => built.alternate(layout, 0),
+      twice: () => built.concat(0, layout, built.negate(built.reverse(layout, 0))),
+      gather: () => built.gather(layout, 0, { entries: shuffled(random, Array(count).keys()) }),
+      split: () => (layout.shape.length > rank ? layout : built.split(layout, 0, by)),
+      join: () => (layout.shape.length > rank ? built.join(layout, 0) : layout),
+    };
+    const name = random.pick(Object.keys(steps));
+    if (name === 'slice' && from >= count) continue;
+    const next = steps[name]!();
+    if (elementsOf(next.shape) > MOST_ELEMENTS) continue;
+    layout = next;
+    text = `${name}(${text})`;
+  }
+  return { layout, text: `${text}: ${print(layout)}` };
 }
 
 /** @param shape of the memory that it begins with, which it keeps */

@@ -4,9 +4,10 @@
  * buffers were assigned or laid out.
  */
 
+import { concat, elementAt, type Layout } from '../../src/layout/index.ts';
 import type { Launch } from '../../src/plan/launch/launches.ts';
 import type { DirectionPlan } from '../../src/plan/planner.ts';
-import type { Leaf, LeafSide, SideLayout, Stride } from '../../src/plan/tree/leaf.ts';
+import type { Leaf, LeafSide, SideFormat } from '../../src/plan/tree/leaf.ts';
 import type { Dimension, LeafNode, Place } from '../../src/plan/tree/node.ts';
 import type { Problem } from '../../src/problem/index.ts';
 
@@ -56,13 +57,10 @@ class Replay {
     this.problem = problem;
     this.shape = [problem.leftBatches, ...problem.size, problem.coordinates, problem.batches];
     const lengths = plan.launches.flatMap(({ node }) => [node.length, node.outputLength]);
-    // A launch that convolves by itself has the longer axis nowhere but in the block that it takes for zeros.
-    const blocks = plan.launches.flatMap(({ node: { absent } }) => [
-      ...(absent?.input ?? []),
-      ...(absent?.output ?? []),
-    ]);
+    // A launch that convolves by itself has the longer axis nowhere but in the line that it reads, behind which zeros follow.
+    const lines = plan.launches.flatMap(({ node }) => [...node.lines.input, ...node.lines.output]);
     this.widest = this.shape.map((count, d) => {
-      const ends = blocks.filter(({ of }) => of === d).map(({ to }) => to);
+      const ends = lines.filter(({ dimension }) => dimension === d).map(({ line }) => line.shape[0]!);
       return Math.max(count, ...ends, ...lengths.map((length) => length[d]!));
     });
     this.elements = this.widest.reduce((a, b) => a * b, 1);
@@ -273,9 +271,9 @@ class ReplayedLaunch {
     const input = this.side('input', at);
     const output = this.side('output', at);
     const first = this.points.input.find((point) => !input.isAbsent(point)) ?? this.points.input[0]!;
-    const found = this.all.placeIn(input.memory.words[input.word(first.address, 0)]!);
     // A transform of nothing but zeros reads nothing that would tell where it belongs.
-    if (found.step !== this.step && input.isAbsent(first)) throw new Undecided();
+    if (input.isAbsent(first)) throw new Undecided();
+    const found = this.all.placeIn(input.memory.words[input.word(first, 0)]!);
     const own = this.waiting.get(found.place - first.place);
     if (!own) return this.fault(`begins a transform with element ${found.place}, and none is to begin there`);
     this.waiting.delete(own.input);
@@ -291,17 +289,17 @@ class ReplayedLaunch {
         );
       }
       if (absent) continue;
-      for (const part of [0, 1] as const) this.read(input, point.address, place, part, own.input);
+      for (const part of [0, 1] as const) this.read(input, point, place, part, own.input);
     }
     for (const point of this.points.output) {
       if (output.isAbsent(point)) continue;
       const place = own.output + point.place;
-      for (const part of [0, 1] as const) this.write(output, point.address, place, part, own.input);
+      for (const part of [0, 1] as const) this.write(output, point, place, part, own.input);
       this.all.arrive(this.step + 1, place);
     }
   }
 
-  private read(side: SideOfGroup, at: number, place: number, part: 0 | 1, transform: number): void {
+  private read(side: SideOfGroup, at: Point, place: number, part: 0 | 1, transform: number): void {
     const word = side.word(at, part);
     const found = side.memory.words[word] ?? 0;
     const wanted = this.all.tag(this.step, place, part);
@@ -309,7 +307,7 @@ class ReplayedLaunch {
     this.readers[word] = transform + 1;
   }
 
-  private write(side: SideOfGroup, at: number, place: number, part: 0 | 1, transform: number): void {
+  private write(side: SideOfGroup, at: Point, place: number, part: 0 | 1, transform: number): void {
     const { memory } = side;
     const word = side.word(at, part);
     if (!(word < memory.words.length)) this.fault(`writes word ${word} of ${memory.words.length}`);
@@ -325,14 +323,16 @@ class ReplayedLaunch {
     const { leaf, from, to } = this.launch;
     const side: LeafSide = leaf[where];
     const memory = this.all.memory(where === 'input' ? from : to);
-    const begin = at.reduce((sum, index, d) => sum + walk(side.batch[d]!, index), side.offset);
-    const isAbsent = (point: Point) =>
-      (side.absent ?? []).some(({ from, to, terms }) => {
-        const all = [...point.at, ...at];
-        const coordinate = terms.reduce((sum, { dimension, step }) => sum + step * all[dimension]!, 0);
-        return coordinate >= from && coordinate < to;
-      });
-    return { memory, word: (address, part) => wordOf(begin + address, part, side.layout, memory.plane), isAbsent };
+    const layout = naturalOrder(side.layout);
+    const element = (point: Point, part: 0 | 1) => elementAt(layout, [...point.at, ...at, part]);
+    return {
+      memory,
+      word: (point, part) => {
+        const { array, place } = element(point, part)!;
+        return array!.endsWith('.im') ? place! + memory.plane : place!;
+      },
+      isAbsent: (point) => element(point, 0) === undefined,
+    };
   }
 
   private fault(what: string): never {
@@ -340,17 +340,22 @@ class ReplayedLaunch {
   }
 }
 
+/** A layout whose points do not come in the order of powers. */
+function naturalOrder(of: Layout): Layout {
+  if (of.kind === 'gather') return of.of;
+  return of.kind === 'concat' ? concat(of.dimension, ...of.parts.map(naturalOrder)) : of;
+}
+
 interface SideOfGroup {
   readonly memory: Memory;
-  readonly word: (address: number, part: 0 | 1) => number;
+  readonly word: (point: Point, part: 0 | 1) => number;
   /** Whether the leaf takes a point for zero, or leaves it as it is. */
   readonly isAbsent: (point: Point) => boolean;
 }
 
-/** A point of a transform on one side: its indices in the tile, its address and its place relative to the transform's. */
+/** A point of a transform on one side: its indices in the tile, and its place relative to the transform's. */
 interface Point {
   readonly at: readonly number[];
-  readonly address: number;
   readonly place: number;
 }
 
@@ -361,9 +366,9 @@ function pointsOf(leaf: Leaf, node: LeafNode, way: Where, all: Replay): Point[] 
   const product = (values: readonly number[]) => values.reduce((a, b) => a * b, 1);
   const steps = leaf.steps.flatMap((step) => (step.do === 'passes' ? [step] : []));
   // What has its points in the order of powers moves one more by itself.
-  const moved = (side: Where) => product(leaf.lengths) + (leaf[side].order ? 1 : 0);
-  const read = steps[0]!.read?.count ?? moved('input');
-  const written = steps.at(-1)!.write?.count ?? moved('output');
+  const moved = product(leaf.lengths) + (node.convolved?.by === 'rader' ? 1 : 0);
+  const read = steps[0]!.read?.count ?? moved;
+  const written = steps.at(-1)!.write?.count ?? moved;
   if (read !== product(counts) || written !== product(counts)) {
     throw new Error(`${node.title} takes ${read} points and gives ${written}, of ${product(counts)}`);
   }
@@ -377,7 +382,7 @@ function pointsOf(leaf: Leaf, node: LeafNode, way: Where, all: Replay): Point[] 
       const straight = way === 'input' || steps.some(({ inverse }) => inverse);
       at.unshift(...(straight ? [Math.floor(slowest / b), slowest % b] : [slowest % a, Math.floor(slowest / a)]));
     }
-    return { at, address: at.reduce((sum, i, d) => sum + walk(leaf[way].axes[d]!, i), 0), place };
+    return { at, place };
   });
 }
 
@@ -401,15 +406,9 @@ function scratch(elements: number): Memory {
   return { words: new Int32Array(2 * elements), plane: elements };
 }
 
-function wordOf(address: number, part: 0 | 1, layout: SideLayout, plane: number): number {
+function wordOf(address: number, part: 0 | 1, layout: SideFormat, plane: number): number {
   if (layout === 'real') throw new RangeError('Reals are not replayed.');
   return layout === 'planar' ? address + part * plane : 2 * address + part;
-}
-
-function walk(stride: Stride, index: number): number {
-  if (typeof stride === 'number') return stride * index;
-  if ('step' in stride) return stride.step * (index + (index >= stride.before ? stride.skip : 0));
-  return (index % stride.run) + Math.floor(index / stride.run) * stride.next;
 }
 
 /** An index as coordinates, the first dimension fastest. */

@@ -139,7 +139,7 @@ function chevron(x: number, y: number): string {
 
 /** What is said on one line if there is room. */
 function detailsOf(launch: LaunchFacts): string[][] {
-  const { lengths, padded, fused, transformsPerGroup, groups, blocks, threads, lanesAlong, batch, strides, operands } =
+  const { lengths, padded, fused, transformsPerGroup, groups, blocks, threads, lanesAlong, batch, memory, operands } =
     launch;
   const zeros = (['input', 'output'] as const).flatMap((side) =>
     operands[side].absent.map((block) => `${side === 'input' ? 'not read' : 'not written'}: ${absentText(block)}`),
@@ -152,7 +152,7 @@ function detailsOf(launch: LaunchFacts): string[][] {
       `lanes along ${lanesAlong}`,
       ...(padded ? [`a cyclic convolution of ${padded} points`] : []),
     ],
-    [`batch ${batch.join(' × ')}`, `strides ${strides.input.join(', ')} in and ${strides.output.join(', ')} out`],
+    [`batch ${batch.join(' × ')}`, `${memory.input} → ${memory.output}`],
     ...(fused.length > 0 ? [[`fused: ${fused.join(', ')}`]] : []),
     ...(zeros.length > 0 ? [zeros] : []),
   ];

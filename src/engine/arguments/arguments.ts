@@ -6,7 +6,7 @@ import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch 
 import { arrayNameOf } from '../../devices/host-arrays.ts';
 import { bytesOf, type StorageType } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
-import type { SideLayout } from '../../plan/tree/leaf.ts';
+import type { SideFormat } from '../../plan/tree/leaf.ts';
 import { arrayClass, lengthOf, plainView, refuseDetached, type UsualClass } from '../../problem/bytes.ts';
 import {
   blocksOf,
@@ -33,7 +33,7 @@ export type ComplexData = Data | PlanarData<Data>;
 
 /** What one side of a problem needs. */
 export interface SideFacts {
-  readonly layout: SideLayout;
+  readonly layout: SideFormat;
   readonly type: StorageType;
   /** Numbers that each array needs. */
   readonly length: number;

@@ -17,7 +17,7 @@ describe('a plan shows', () => {
     const [launch] = plan.toJSON().directions[0]!.launches;
     expect(launch).toMatchObject({
       padded: 1008,
-      operands: { input: { order: { of: 1009 } }, output: { order: { of: 1009, inverse: true } } },
+      operands: { input: { order: { powersOf: 1009 } }, output: { order: { powersOf: 1009, inverse: true } } },
     });
     const steps = plan.explain().match(/steps (.*)/)![1];
     expect(steps).toMatch(

@@ -160,7 +160,8 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
         `${indent}${launch.scheme} ${launch.title}: ${launch.from} → ${launch.to}`,
         `${indent}    length ${lengthText(launch)}${launch.padded ? ', a cyclic convolution' : ''}, lanes along ${launch.lanesAlong}, ${launch.transformsPerGroup} per group, ${launch.groups} groups × ${launch.blocks ? `${launch.blocks} blocks × ` : ''}${launch.threads} threads`,
         ...gridLines(launch).map((line) => `${indent}    ${line}`),
-        `${indent}    batch ${launch.batch.join(' × ')}, strides ${launch.strides.input.join(' ')} → ${launch.strides.output.join(' ')}${launch.twiddles ? `, twiddles of ${launch.twiddles}` : ''}${stagedText(launch)}`,
+        `${indent}    batch ${launch.batch.join(' × ')}${launch.twiddles ? `, twiddles of ${launch.twiddles}` : ''}${stagedText(launch)}`,
+        `${indent}    memory ${launch.memory.input} → ${launch.memory.output}`,
         `${indent}    from ${operandText(launch.operands.input)} to ${operandText(launch.operands.output)}`,
         `${indent}    steps ${launchParts(launch)
           .map(({ text }) => text)

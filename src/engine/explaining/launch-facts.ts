@@ -1,27 +1,25 @@
 /** Facts of one launch: the memory that it reads and writes, the steps in between, and its grid. */
 import type { CompiledKernel } from '../../devices/device.ts';
+import { type Order, print } from '../../layout/index.ts';
 import { approximately } from '../../numeric/scale-factor.ts';
 import type { Launch } from '../../plan/launch/launches.ts';
+import { powerOrders } from '../../plan/schemes/rader.ts';
 import {
   type Factors,
   type HermitianSplit,
   type KernelFactors,
   type Leaf,
-  type LeafSide,
   type LeafStep,
   type MultiplyStep,
   type PointwiseStep,
-  type PowerOrder,
   passesOf,
   radicesOf,
-  type SideLayout,
+  type SideFormat,
   type Stored,
-  type Stride,
   stagedOf,
 } from '../../plan/tree/leaf.ts';
-import type { Extended, LeafNode } from '../../plan/tree/node.ts';
 import { shimsOf } from '../../plan/tree/shims.ts';
-import { type ElementKind, realBytes } from '../../problem/index.ts';
+import { type ElementKind, realBytes, type Sides } from '../../problem/index.ts';
 
 /** Elements of an axis, `from` ≤ n < `to`, that count as zero where they would be read and are not written. */
 export interface AbsentFacts {
@@ -33,7 +31,7 @@ export interface AbsentFacts {
 /** One side of a launch. */
 export interface OperandFacts {
   readonly buffer: string;
-  readonly layout: SideLayout;
+  readonly layout: SideFormat;
   /** The storage type of its numbers in memory. */
   readonly storage: Stored;
   /** Blocks of zeros that are skipped, including blocks of whole lines. */
@@ -41,17 +39,9 @@ export interface OperandFacts {
   /** The scale factor applied on this side, rounded to double; missing if there is none. */
   readonly scale?: number;
   /** The order in which points are read or written, if it is not the natural one. */
-  readonly order?: PowerOrder;
-  /** A symmetric extension applied when the axis is read: how many elements memory holds, and whether they are reals or bins. */
-  readonly mirrored?: { readonly count: number; readonly what: 'reals' | 'bins' };
-  /** The order of a DCT by an FFT: elements of even index first, then those of odd index backwards. */
-  readonly evenFirst?: true;
-  /** The order of a DCT-IV: every second element from the middle on, then back and forth between the ends. */
-  readonly fromMiddle?: true;
-  /** Folded packing: real parts run from the first real upwards, imaginary parts from the last one downwards. */
-  readonly facing?: true;
-  /** The number of bins that are written, if not all are. */
-  readonly kept?: number;
+  readonly order?: Order;
+  /** What an axis is seen as, if not element by element: a symmetric extension, a Hermitian half … */
+  readonly seen?: readonly string[];
   /** The element type that the user's callback exchanges with memory, and the arrays that it loads from. */
   readonly callback?: { readonly takes: ElementKind; readonly gives: ElementKind; readonly arrays: readonly string[] };
   /** Further factors, one for each position along an axis. */
@@ -113,8 +103,8 @@ export interface LaunchFacts {
   readonly twiddlesOn?: 'input' | 'output';
   /** Steps fused into the launch that would otherwise be kernels of their own. */
   readonly fused: readonly string[];
-  /** Axis first. `1×16+16384`: 16 neighbours, then 16384 elements on to the next. */
-  readonly strides: { readonly input: readonly (number | string)[]; readonly output: readonly (number | string)[] };
+  /** Where each number is: layouts of [dimensions of a tile …, batch …, part], in reals (`layout/print.ts`). */
+  readonly memory: Sides<string>;
   readonly staged: { readonly input: boolean; readonly output: boolean };
   readonly kernel: string;
   readonly bytesRead: number;
@@ -144,7 +134,7 @@ export function launchFacts(launch: Launch, { kernel, grid }: CompiledKernel): L
     lanesAlong: lanesText(leaf),
     ...(leaf.twiddle ? { twiddles: leaf.twiddle.order, twiddlesOn: leaf.twiddle.on } : {}),
     fused: shimsOf(node).map(({ name }) => name),
-    strides: { input: stridesOf(leaf.input), output: stridesOf(leaf.output) },
+    memory: { input: print(leaf.input.layout), output: print(leaf.output.layout) },
     staged: stagedOf(leaf),
     kernel: kernel.name,
     bytesRead: bytesMoved(operands.input, node.length),
@@ -153,45 +143,25 @@ export function launchFacts(launch: Launch, { kernel, grid }: CompiledKernel): L
 }
 
 function operandFacts({ leaf, node, from, to }: Launch, side: 'input' | 'output'): OperandFacts {
-  const { layout, storage = leaf.precision } = leaf[side];
-  const gaps = node.batch.flatMap(({ gap, [side]: { of } }) => (gap ? [{ of, ...gap }] : []));
-  const all = [...(node.absent?.[side] ?? []), ...gaps];
-  const tensor = side === 'input' ? node.length : node.outputLength;
-  // Bins that are not stored are not reported as zeros.
-  const absent = all
-    .filter(({ of, from }) => from < tensor[of]!)
-    .map(({ of, from, to }) => ({ axis: of - 1, from, to }));
-  const beyond = all.find(({ of, from }) => from >= tensor[of]!);
-  const kept = side === 'output' ? (node.cropped?.count ?? beyond?.from) : undefined;
-  const mirrored = side === 'input' ? mirroredOf(node) : undefined;
+  const { format, storage = leaf.precision } = leaf[side];
+  const gaps = node.batch.flatMap(({ gap, [side]: { of } }) => (gap ? [{ dimension: of, ...gap }] : []));
+  const absent = [...node.zeros[side], ...gaps].map(({ dimension, from, to }) => ({ axis: dimension - 1, from, to }));
   const scale = approximately(leaf.scale[side]);
-  const { order, factors, callback } = leaf[side];
+  const { factors, callback } = leaf[side];
   const called = callback && {
     takes: callback.built.takes,
     gives: callback.built.gives,
     arrays: Object.keys(callback.arrays),
   };
+  const seen = node.lines[side].flatMap(({ title }) => title ?? []);
   return {
-    ...{ buffer: side === 'input' ? from : to, layout, storage, absent },
+    ...{ buffer: side === 'input' ? from : to, layout: format, storage, absent },
     ...(scale === 1 ? {} : { scale }),
-    ...(order ? { order } : {}),
+    ...(node.convolved?.by === 'rader' ? { order: powerOrders(node.axis.count)[side] } : {}),
     ...(called ? { callback: called } : {}),
-    ...(mirrored ? { mirrored } : {}),
-    ...(node.extended?.on === side ? seconds(node.extended) : {}),
-    ...(node.facing?.[side] ? { facing: true as const } : {}),
-    ...(kept === undefined ? {} : { kept }),
+    ...(seen.length > 0 ? { seen } : {}),
     ...(factors?.length ? { factors: factors.map(({ terms: _, ...own }) => own) } : {}),
   };
-}
-
-function seconds({ step, around }: Extended): Pick<OperandFacts, 'evenFirst' | 'fromMiddle'> {
-  if (step !== 2) return {};
-  return around ? { fromMiddle: true } : { evenFirst: true };
-}
-
-function mirroredOf({ extended, mirrored, length, axis }: LeafNode): OperandFacts['mirrored'] {
-  if (extended?.on === 'input' && !extended.step) return { count: extended.count, what: 'reals' };
-  return mirrored?.side === 'input' ? { count: length[axis.input.of]!, what: 'bins' } : undefined;
 }
 
 /** An axis has one block on each side at most, so that what is left of each is multiplied. @param tensor lengths */
@@ -220,16 +190,6 @@ function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
   };
 }
 
-function stridesOf({ axes, batch }: LeafSide): (number | string)[] {
-  return [...axes, ...batch].map(strideText);
-}
-
-function strideText(stride: Stride): number | string {
-  if (typeof stride === 'number') return stride;
-  if ('step' in stride) return `${stride.step}×${stride.before}+${stride.step * (stride.skip + 1)}`;
-  return `1×${stride.run}+${stride.next}`;
-}
-
 function lanesText(leaf: Leaf): string {
   const all = passesOf(leaf).flatMap(({ lanesAlong }) => [lanesAlong.input, lanesAlong.output]);
   return all.filter((way, n) => way !== all[n - 1]).join(', then ');
@@ -252,7 +212,7 @@ export function launchParts(launch: LaunchFacts): LaunchPart[] {
     { kind: 'memory', text: `load ${input.storage}` },
     ...called(input),
     ...ordered(input),
-    ...mirroring(input),
+    ...seenAs(input),
     ...factorParts(input),
     ...scaleParts(input),
     ...twiddled('input'),
@@ -264,8 +224,7 @@ export function launchParts(launch: LaunchFacts): LaunchPart[] {
     ...factorParts(output),
     ...scaleParts(output),
     ...ordered(output),
-    ...mirroring(output),
-    ...(output.kept === undefined ? [] : [{ kind: 'move' as const, text: `keep ${output.kept} bins` }]),
+    ...seenAs(output),
     ...called(output),
     { kind: 'memory', text: `store ${output.storage}` },
   ];
@@ -280,15 +239,12 @@ function productPart(by: string): LaunchPart {
 }
 
 function ordered({ order }: OperandFacts): LaunchPart[] {
-  if (!order) return [];
-  return [{ kind: 'move', text: `order of ${order.inverse ? 'inverse ' : ''}powers modulo ${order.of}` }];
+  if (!order || 'entries' in order) return [];
+  return [{ kind: 'move', text: `order of ${order.inverse ? 'inverse ' : ''}powers modulo ${order.powersOf}` }];
 }
 
-function mirroring({ mirrored, evenFirst, fromMiddle, facing }: OperandFacts): LaunchPart[] {
-  if (facing) return [{ kind: 'move', text: 'parts from both ends' }];
-  if (evenFirst) return [{ kind: 'move', text: 'even points, then odd ones backwards' }];
-  if (fromMiddle) return [{ kind: 'move', text: 'every second point from the middle, turning at the ends' }];
-  return mirrored ? [{ kind: 'move', text: `mirror ${mirrored.count} ${mirrored.what}` }] : [];
+function seenAs({ seen = [] }: OperandFacts): LaunchPart[] {
+  return seen.map((text) => ({ kind: 'move', text }));
 }
 
 function factorParts({ factors = [] }: OperandFacts): LaunchPart[] {

@@ -8,7 +8,7 @@ import { isInPairs } from '../../plan/device/capacity.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { largePrimesOf } from '../../plan/group/butterflies.ts';
 import { FftError } from '../../problem/errors.ts';
-import { elementKind, type Problem } from '../../problem/index.ts';
+import { blocksOf, elementKind, type Problem } from '../../problem/index.ts';
 
 /** Groups of modules. The names appear in error messages. */
 export type LazyGroup =
@@ -16,6 +16,7 @@ export type LazyGroup =
   | 'convolutions'
   | 'debugging'
   | 'large primes'
+  | 'layouts'
   | 'pairs of numbers'
   | 'real transforms'
   | 'saved and measured plans'
@@ -31,13 +32,17 @@ let loaders: Loaders = {};
 export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGroup[] {
   const { callbacks, convolution, debug, precision, size, strategy, transform } = problem;
   const real = (['input', 'output'] as const).some((side) => elementKind(problem, side) === 'real');
+  const reals = real || transform.some((kind) => kind !== 'c2c');
+  const largePrimes = size.some((n, axis) => largePrimesOf(factoredLength(n, transform[axis]!)).length > 0);
+  const blocks = (['input', 'output'] as const).some((side) => blocksOf(problem, side).some((block) => block !== null));
   const needed: { readonly [name in LazyGroup]: boolean } = {
     callbacks: Boolean(callbacks),
     convolutions: Boolean(convolution),
     debugging: debug,
-    'large primes': size.some((length, axis) => largePrimesOf(factoredLength(length, transform[axis]!)).length > 0),
+    'large primes': largePrimes,
+    layouts: reals || largePrimes || blocks || Boolean(callbacks) || Boolean(convolution),
     'pairs of numbers': isInPairs(precision, profile),
-    'real transforms': real || transform.some((kind) => kind !== 'c2c'),
+    'real transforms': reals,
     'saved and measured plans': strategy === 'measure',
     threads: profile.lockstep === 'threads',
   };

@@ -6,7 +6,7 @@ import { bytesOf, type Table, verify } from '../../ir/index.ts';
 import { buildKernel, sharesPasses } from '../../kernels/index.ts';
 import type { BufferName } from '../../plan/buffers/index.ts';
 import type { DirectionPlan } from '../../plan/planner.ts';
-import type { Leaf, SideLayout } from '../../plan/tree/leaf.ts';
+import type { Leaf, SideFormat } from '../../plan/tree/leaf.ts';
 import { FftError, type Problem } from '../../problem/index.ts';
 import { typeOfStorage } from '../arguments/memory.ts';
 import type { Built, KernelCache } from './cache.ts';
@@ -66,7 +66,7 @@ export class DirectionProgram {
     const plane = plan.tempElements * realBytesOf(problem);
     const tempPlane = alignedBytes(plane);
     this.tempBytes = tempBytesOf(plan, problem);
-    const argumentsOf = (name: BufferName, layout: SideLayout) =>
+    const argumentsOf = (name: BufferName, layout: SideFormat) =>
       bufferArguments(name, layout === 'planar', name === 'work' ? plane : tempPlane);
     this.operands = operandNames(plan);
     const operandArguments = ({ operands = [] }: Leaf) =>
@@ -82,8 +82,8 @@ export class DirectionProgram {
           kernel,
           reverse,
           arguments: [
-            ...argumentsOf(from, input.layout),
-            ...argumentsOf(to, output.layout),
+            ...argumentsOf(from, input.format),
+            ...argumentsOf(to, output.format),
             ...operandArguments(leaf),
             ...tables.map((fixed): Argument => ({ fixed })),
           ],

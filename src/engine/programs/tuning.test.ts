@@ -58,7 +58,7 @@ describe('knobs', () => {
     expect(groups(await columns(1024, { coalescedBytes: 256 }))).toEqual([32]);
     // What a CPU puts aside lies in tiles of whole runs, where no cache holds it.
     const tiles = async (coalescedBytes: number) =>
-      (await launchesOf(cpu, { size: [2 ** 20], placement: 'in-place' }, { coalescedBytes }))[0]!.strides.output[1];
+      (await launchesOf(cpu, { size: [2 ** 20], placement: 'in-place' }, { coalescedBytes }))[0]!.memory.output;
     expect(await tiles(64)).not.toEqual(await tiles(256));
   });
 

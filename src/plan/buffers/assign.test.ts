@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FftError } from '../../problem/errors.ts';
-import type { BranchNode, Dimension, LeafNode, PlanNode } from '../tree/node.ts';
+import { type BranchNode, type Dimension, type LeafNode, leafNode, type PlanNode } from '../tree/node.ts';
 import { type Assignment, assignBuffers, searchAssignments } from './assign.ts';
 import type { ArrayType, AvailableBuffers } from './offer.ts';
 
@@ -16,7 +16,7 @@ function leaf(title: string, transposes: boolean): LeafNode {
   });
   const axis = transposes ? dimension(2, 1, 4) : dimension(2, 1, 1);
   const batch = transposes ? [dimension(4, 2, 1)] : [dimension(4, 2, 2)];
-  return { scheme: 'stockham', title, axis, batch, length: TENSOR, outputLength: TENSOR, children: [] };
+  return leafNode({ title, axis, batch, tensor: TENSOR });
 }
 
 function branch(scheme: BranchNode['scheme'], ...children: PlanNode[]): BranchNode {

@@ -3,14 +3,14 @@
  *
  * Source: rocFFT buffer assignment, observations 4, 6 and 7; VkFFT's input, output and main buffer.
  */
-import type { SideLayout } from '../tree/leaf.ts';
+import type { SideFormat } from '../tree/leaf.ts';
 
 /** `work` is VkFFT's main buffer. `temp` and `temp2` are contiguous and as large as they have to be. */
 export const bufferNames = ['input', 'output', 'work', 'temp', 'temp2'] as const;
 export type BufferName = (typeof bufferNames)[number];
 
 /** rocFFT's array type: one array of pairs, two planes, or reals. */
-export type ArrayType = SideLayout;
+export type ArrayType = SideFormat;
 
 /** A buffer and how complex numbers lie in it. */
 export interface TypedBuffer {

@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seedFor } from '../../../test/support/random.ts';
 import { FftError } from '../../problem/index.ts';
-import { type BranchNode, type Dimension, type LeafNode, leavesOf } from '../tree/node.ts';
+import { type BranchNode, type Dimension, type LeafNode, leafNode, leavesOf } from '../tree/node.ts';
 import { searchAssignments } from './assign.ts';
 import type { ArrayType, AvailableBuffers, BufferName, TypedBuffer } from './offer.ts';
 
@@ -43,15 +43,7 @@ function treeOf({ tensor, axes }: Scene): BranchNode {
       });
       const [axis] = own.splice(upload, 1);
       const title = `axis ${number} upload ${upload}`;
-      return {
-        scheme: 'stockham',
-        title,
-        axis: axis!,
-        batch: [...own, ...others],
-        length: tensor,
-        outputLength: tensor,
-        children: [],
-      };
+      return leafNode({ title, axis: axis!, batch: [...own, ...others], tensor });
     });
     return {
       scheme: 'four-step',

@@ -1,7 +1,7 @@
 /** How a leaf is laid out over threads: the counterpart for them of what tiling.ts does for vectors. */
 import type { Side } from '../../problem/index.ts';
 import type { Target } from '../device/target.ts';
-import { type LanesAlong, stepOf } from '../tree/leaf.ts';
+import type { LanesAlong } from '../tree/leaf.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfColumns } from './share.ts';
 import {
@@ -9,6 +9,7 @@ import {
   forward,
   isContiguous,
   type Span,
+  stepOf,
   type Tiling,
   type TilingQuestion,
   walksAlong,

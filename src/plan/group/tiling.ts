@@ -4,9 +4,24 @@
  */
 import type { Side } from '../../problem/index.ts';
 import type { Target } from '../device/target.ts';
-import { type LanesAlong, type PassesStep, type Stride, stepOf } from '../tree/leaf.ts';
+import type { LanesAlong, PassesStep } from '../tree/leaf.ts';
 import type { Dimension, Place } from '../tree/node.ts';
 import { chooseRadices } from './radix.ts';
+
+/**
+ * From one step of a loop to the next, in elements of memory; or, where an intermediate result lies in tiles, one for each step inside a
+ * run and so many from one run to the next; or, where elements are left out in the middle, `step` for each of `count` steps and, from step
+ * number `before` on, `skip` steps more.
+ */
+export type Stride =
+  | number
+  | { readonly run: number; readonly next: number }
+  | { readonly step: number; readonly count: number; readonly before: number; readonly skip: number };
+
+/** How far apart neighbours lie. */
+export function stepOf(stride: Stride): number {
+  return typeof stride === 'number' ? stride : 'step' in stride ? stride.step : 1;
+}
 
 /** One loop in memory. */
 export interface Span {

@@ -2,6 +2,7 @@
  * Several launches over many batches: in chunks that stay in a cache from one launch to the next, where a device's profile
  * says that this pays.
  */
+import { strideOf } from '../../layout/index.ts';
 import { divisors } from '../../numeric/primes.ts';
 import type { BufferName } from '../buffers/index.ts';
 import { capacityOf } from '../device/capacity.ts';
@@ -92,8 +93,9 @@ function divides({ leaf, apart }: Pick<BatchedLaunch, 'leaf' | 'apart'>, batches
   // Other dimensions that step through memory with the batches have become one with them.
   const others = count / batches;
   const isSlowest = (side: 'input' | 'output') => {
-    const stride = leaf[side].batch[last];
-    return typeof stride === 'number' && stride * others === apart[side];
+    const { layout, format } = leaf[side];
+    const stride = strideOf(layout, leaf.lengths.length + last);
+    return stride !== undefined && stride * others === apart[side] * (format === 'interleaved' ? 2 : 1);
   };
   if (!Number.isInteger(others) || !isSlowest('input') || !isSlowest('output')) return false;
   return last > 0 || (count / chunks) % leaf.tile === 0;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { vectorProfile } from '../../../test/support/devices.ts';
+import { placedLeaf } from '../../../test/support/placed.ts';
 import { seedFor } from '../../../test/support/random.ts';
 import { largestPrimeFactor } from '../../numeric/primes.ts';
 import type { DeviceProfile } from '../device/profile.ts';
@@ -11,14 +12,6 @@ import { oneAxis } from './configure.ts';
 import { mergeSpans, type PlacedLeaf } from './placed.ts';
 
 const profile: DeviceProfile = { ...vectorProfile, maxThreads: 64 };
-/** What is the same in all leaves here. */
-const plain = {
-  layout: { input: 'interleaved', output: 'interleaved' },
-  offset: { input: 0, output: 0 },
-  inverse: false,
-  scale: { input: 1, output: 1 },
-  aliased: false,
-} as const;
 const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
 const options = (name: string) => ({ seed: seedFor(`plan/configure/${name}`) | 0, numRuns: 600 });
 
@@ -75,12 +68,11 @@ describe('tiles', () => {
   /** Transforms of 360 points along columns of which there are so many. */
   const tileOf = (count: number, device: DeviceProfile, precision: 'single' | 'double' = 'single') =>
     oneAxis(
-      {
+      placedLeaf({
         precision,
         axis: { count: 360, input: count, output: count },
         batch: [{ count, input: 1, output: 1 }],
-        ...plain,
-      },
+      }),
       targetOf(device, precision),
     ).tile;
   const wide = { ...profile, coalescedBytes: 256 };
@@ -118,13 +110,10 @@ describe('configured leaves', () => {
       batch: fc.array(span, { maxLength: 3 }),
       twiddled: fc.boolean(),
     })
-    .map(({ precision, axis, batch, twiddled }) => ({
-      precision,
-      axis,
-      batch,
-      ...(twiddled ? { twiddle: { order: axis.count * (batch[0]?.count ?? 1), on: 'output' as const } } : {}),
-      ...plain,
-    }));
+    .map(({ twiddled, ...own }) => {
+      const order = own.axis.count * (own.batch[0]?.count ?? 1);
+      return placedLeaf({ ...own, ...(twiddled ? { twiddle: { order, on: 'output' } } : {}) });
+    });
   const profiles = fc
     .record({
       lockstepBytes: fc.constantFrom(8, 16, 128),
@@ -140,8 +129,8 @@ describe('configured leaves', () => {
         const result = stretched(oneAxis(leaf, targetOf(device, leaf.precision)));
         expect(product(result.radices)).toBe(leaf.axis.count);
         expect(product(result.batch)).toBe(product(leaf.batch.map(({ count }) => count)));
-        expect(result.input.batch).toHaveLength(result.batch.length);
-        expect(result.output.batch).toHaveLength(result.batch.length);
+        for (const { layout } of [result.input, result.output])
+          expect(layout.shape).toEqual([...result.lengths, ...result.batch, 2]);
         expect(result.threads).toBeGreaterThanOrEqual(1);
         expect(result.threads).toBeLessThanOrEqual(device.maxThreads);
         if (result.lanesAlong.input === 'batch') {
@@ -149,7 +138,7 @@ describe('configured leaves', () => {
           expect(result.batch[0]).toBeGreaterThanOrEqual(result.lanes);
         } else expect(result.tile).toBe(1);
         // Twiddles count along the first batch dimension, so that has to stay first.
-        if (leaf.twiddle && leaf.batch[0]) expect(result.batch[0]).toBe(leaf.batch[0].count);
+        if (leaf.node.twiddle && leaf.batch[0]) expect(result.batch[0]).toBe(leaf.batch[0].count);
       }),
       options('leaf'),
     );
@@ -168,17 +157,25 @@ describe('configured leaves', () => {
   });
 
   it('run along what lies side by side in memory', () => {
-    const base = { ...plain, precision: 'single' } as const;
+    const precision = 'single';
     const rows = stretched(
       oneAxis(
-        { ...base, axis: { count: 1024, input: 1, output: 1 }, batch: [{ count: 64, input: 1024, output: 1024 }] },
+        placedLeaf({
+          precision,
+          axis: { count: 1024, input: 1, output: 1 },
+          batch: [{ count: 64, input: 1024, output: 1024 }],
+        }),
         targetOf(profile, 'single'),
       ),
     );
     expect(rows.lanesAlong.input).toBe('axis');
     const columns = stretched(
       oneAxis(
-        { ...base, axis: { count: 64, input: 1024, output: 1024 }, batch: [{ count: 1024, input: 1, output: 1 }] },
+        placedLeaf({
+          precision,
+          axis: { count: 64, input: 1024, output: 1024 },
+          batch: [{ count: 1024, input: 1, output: 1 }],
+        }),
         targetOf(profile, 'single'),
       ),
     );
@@ -190,13 +187,12 @@ describe('configured leaves', () => {
     const transposed = (length: number, precision: 'single' | 'double' = 'single') => {
       const { lanesAlong, staged, radices } = stretched(
         oneAxis(
-          {
+          placedLeaf({
             axis: { count: length, input: 1000, output: 1 },
             batch: [{ count: 1000, input: 1, output: length }],
             twiddle: { order: 1000 * length, on: 'output' },
-            ...plain,
             precision,
-          },
+          }),
           targetOf(profile, precision),
         ),
       );

@@ -4,7 +4,7 @@
  */
 
 import { divisors } from '../../numeric/primes.ts';
-import type { Side } from '../../problem/index.ts';
+import type { Side, Sides } from '../../problem/index.ts';
 import { hasArithmetic, wordsPerReal } from '../device/capacity.ts';
 import { coordinatesTarget, type Target } from '../device/target.ts';
 import { convolvedPrimes } from '../group/butterflies.ts';
@@ -71,7 +71,8 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, target: Target
 
 /** A leaf that transforms one axis, which one block of threads holds. */
 export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
-  const { axis, real, coordinates, convolved } = placed;
+  const { axis, coordinates } = placed;
+  const { real, convolved, twiddle, product } = placed.node;
   const points = convolved?.length ?? axis.count;
   const batch = mergedBatch(placed);
   const paired = hermitianSplitOf(placed);
@@ -82,8 +83,8 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
     {
       axis: { ...packedAxis(placed), count: points },
       batch: batch.map((span) => packedLines(placed, span)),
-      twiddled: placed.twiddle !== undefined,
-      convolved: convolved !== undefined || placed.product !== undefined || paired !== undefined || symmetric,
+      twiddled: twiddle !== undefined,
+      convolved: convolved !== undefined || product !== undefined || paired !== undefined || symmetric,
       longestButterfly: longest,
       ...wishedGroup(placed, target),
     },
@@ -94,7 +95,7 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
   const alone = axis.count === 1 && placed.scale.input !== 1;
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const columns = coordinates ? [-1, 1] : [-1];
-  const ofReals = symmetric || real?.by === 'zeros' || placed.extended !== undefined;
+  const ofReals = symmetric || real?.by === 'zeros' || real?.points === 'sums' || real?.points === 'continued';
   const butterflies = butterfliesOf(radices, target, ofReals && points <= longest[lanesAlong.input]);
   const passes: PassesStep = { do: 'passes', of: 0, ...butterflies, columns, lanesAlong };
   const steps = transformSteps(placed, passes, order, paired);
@@ -110,23 +111,37 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
       blocks: 1,
       coupled: false,
       steps: [...copy(copies.input || alone), ...steps, ...copy(copies.output)],
+      counts: countsOf(
+        dimensions.map(({ count }) => count),
+        0,
+        paired && (back ? 'input' : 'output'),
+      ),
       axes: { input: dimensions.map(({ input }) => input), output: dimensions.map(({ output }) => output) },
       ...(convolved?.by === 'rader' ? { order: powerOrders(axis.count) } : {}),
       places: placesOf(dimensions),
-      twiddle: placed.twiddle && twiddleOf(placed.twiddle, order),
+      twiddle: twiddle && twiddleOf(twiddle, order),
     },
     target,
   );
 }
 
+/**
+ * Elements of the dimensions of a tile, on each side.
+ * @param bins the side of the bins, where a step pairs bins k and N − k along dimension `axis`: there is one for N, too.
+ */
+export function countsOf(counts: readonly number[], axis: number, bins: Side | undefined): Sides<readonly number[]> {
+  const of = (side: Side) => (side === bins ? counts.map((count, d) => (d === axis ? count + 1 : count)) : counts);
+  return { input: of('input'), output: of('output') };
+}
+
 /** The step that pairs bins of reals, where two of them each were the parts of complex numbers. */
-function hermitianSplitOf({ axis, product, real }: PlacedLeaf): HermitianSplit | undefined {
+function hermitianSplitOf({ axis, node: { product, real } }: PlacedLeaf): HermitianSplit | undefined {
   if (product || (real?.by !== 'halves' && real?.by !== 'lines')) return undefined;
   return { do: 'pair', length: axis.count, by: real.by };
 }
 
 /** Whether a launch leads from bins to reals. */
-function isBack({ real }: PlacedLeaf): boolean {
+function isBack({ node: { real } }: PlacedLeaf): boolean {
   return real?.back ?? real?.side === 'output';
 }
 
@@ -140,7 +155,7 @@ function transformSteps(
   order: readonly number[],
   paired: HermitianSplit | undefined,
 ): LeafStep[] {
-  const { real } = placed;
+  const { real } = placed.node;
   const symmetric = real?.by === 'symmetric';
   const back = isBack(placed);
   const inverse = (paired !== undefined || symmetric) && back;
@@ -157,21 +172,22 @@ function transformSteps(
 
 /** How long a transform may be that is one butterfly, by what the lanes run along. */
 function longestButterfly(placed: PlacedLeaf, target: Target): TilingQuestion['longestButterfly'] {
-  const { axis, precision, layout, product, real, twiddle, convolved, extended, cropped, facing } = placed;
+  const { axis, precision, format, node, factors } = placed;
+  const { product, real, twiddle, convolved } = node;
   if (convolved || product || twiddle) return { axis: 0, batch: 0 };
-  const { complex, reals, sums, continued, facing: faced } = LONGEST_BUTTERFLY;
+  const { complex, reals, ...between } = LONGEST_BUTTERFLY;
   const words = wordsPerReal(precision);
-  if (real?.by === 'parts' && real.side === 'both' && !real.beside && (extended || facing)) {
-    const longest = cropped ? continued : extended ? sums : faced;
+  if (real?.by === 'parts' && real.side === 'both' && !real.pairs && real.points) {
+    const longest = between[real.points];
     return { axis: longest.axis[words], batch: longest.batch[words] };
   }
   // Passes over reals take an even number of points in one butterfly only.
   if (real?.by === 'symmetric' && axis.count % 2 === 0) return { axis: axis.count, batch: axis.count };
   if (real?.by === 'zeros' || real?.by === 'symmetric') {
-    return { axis: placed.factors ? 0 : reals.axis[words], batch: reals.batch[words] };
+    return { axis: isMultiplied(factors) ? 0 : reals.axis[words], batch: reals.batch[words] };
   }
   const { input, output } = packedAxis(placed);
-  const planar = [layout.input, layout.output].includes('planar');
+  const planar = [format.input, format.output].includes('planar');
   const lines = isContiguous(input) && isContiguous(output) && !real && !planar;
   return {
     axis: sharesVectors(placed, target) ? complex.axis[words] : 0,
@@ -181,13 +197,17 @@ function longestButterfly(placed: PlacedLeaf, target: Target): TilingQuestion['l
 
 /** Whether the parts of numbers share vectors: they lie in one array, reach the passes and leave them as they are. */
 function sharesVectors(placed: PlacedLeaf, target: Target): boolean {
-  const { layout, storage, callbacks, factors, real } = placed;
+  const { format, storage, callbacks, factors, node } = placed;
   const sides = ['input', 'output'] as const;
-  const isStored = (side: Side) => storage !== undefined && !hasArithmetic(storage[side]);
-  const apart = sides.some((side) => layout[side] === 'planar' || isStored(side) || callbacks?.[side]);
+  const isStored = (side: Side) => !hasArithmetic(storage[side]);
+  const apart = sides.some((side) => format[side] === 'planar' || isStored(side) || callbacks[side]);
   // The imaginary parts of a line without another one are zeros.
-  const alone = real !== undefined && !real.beside;
-  return !apart && !alone && !factors && target.capacity.lanes === 2;
+  const alone = node.real !== undefined && !node.real.pairs;
+  return !apart && !alone && !isMultiplied(factors) && target.capacity.lanes === 2;
+}
+
+function isMultiplied({ input, output }: PlacedLeaf['factors']): boolean {
+  return input.length + output.length > 0;
 }
 
 /** The most transforms up to a number of them that leave no last tile with fewer: threads count them together with coordinates. */
@@ -197,7 +217,8 @@ function dividing(tile: number, count: number): number {
 
 /** What is done on the way there and back, where an axis is convolved. @param conjugated all of it is: there it is the inverse. */
 function convolveStepsOf(placed: PlacedLeaf, order: readonly number[], conjugated: boolean): ConvolveSteps | undefined {
-  const { axis, convolved, product, coordinates, real } = placed;
+  const { axis, coordinates } = placed;
+  const { convolved, product, real } = placed.node;
   if (convolved?.by === 'bluestein') {
     return real?.by === 'symmetric' ? chirpedReals(axis.count, conjugated) : chirped(axis.count, conjugated);
   }
@@ -206,7 +227,7 @@ function convolveStepsOf(placed: PlacedLeaf, order: readonly number[], conjugate
   const batch = mergedBatch(placed);
   const places = placesOf(coordinates ? [axis, coordinates] : [axis]).output;
   const own = order.map((d) => batch[d]!);
-  const trip = { product: productOf({ ...placed, product }, places, own) };
+  const trip = { product: productOf(placed, product, places, own) };
   const end = { count: axis.count };
   return convolved && convolved.length > axis.count ? { ...trip, ends: { read: end, write: end } } : trip;
 }
@@ -216,7 +237,8 @@ function convolveStepsOf(placed: PlacedLeaf, order: readonly number[], conjugate
  * @param tile where its dimensions lie once they are bins.
  */
 export function productOf(
-  { product, axis, more, real }: PlacedLeaf & { readonly product: NonNullable<LeafNode['product']> },
+  { axis, more, node: { real } }: PlacedLeaf,
+  product: NonNullable<LeafNode['product']>,
   tile: readonly Place[],
   batch: readonly Span[],
 ): ConvolveSteps['product'] {
@@ -231,7 +253,7 @@ export function productOf(
   if (real?.by === 'halves')
     return {
       ...{ do: 'pair', length: axis.count, by: 'halves', kernel: factors },
-      ...(more ? { everyAxis: true } : {}),
+      ...(more.length > 0 ? { everyAxis: true } : {}),
     };
   return own.matrix > 1 ? { do: 'multiply', kernel: factors } : { kernel: factors };
 }
@@ -261,7 +283,7 @@ function sharedOf(target: Target): SharedMemory {
   };
 }
 
-function wishedGroup({ axisOf }: PlacedLeaf, { tuning }: Target): { group?: number } {
+function wishedGroup({ node: { axisOf } }: PlacedLeaf, { tuning }: Target): { group?: number } {
   const group = axisOf === undefined ? 0 : (tuning?.groupedBatch?.[axisOf] ?? 0);
   return group > 0 ? { group } : {};
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planDirection } from '../../../test/support/planned.ts';
 import { seedFor } from '../../../test/support/random.ts';
+import { strideOf } from '../../layout/index.ts';
 import { largestPrimeFactor } from '../../numeric/primes.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { capacityOf } from '../device/capacity.ts';
@@ -125,7 +126,11 @@ describe('a strided axis in several uploads', () => {
       const { launches } = planDirection(problem, 'forward', alone, false);
       const uploads = launches.filter(({ node }) => /upload/.test(node.title));
       expect(uploads.length).toBeGreaterThan(1);
-      for (const { leaf } of uploads) expect([leaf.input.batch[0], leaf.output.batch[0]]).toEqual([1, 1]);
+      for (const { leaf } of uploads) {
+        const neighbours = [leaf.input, leaf.output].map(({ layout }) => strideOf(layout, leaf.lengths.length));
+        // A complex number is two reals.
+        expect(neighbours).toEqual([2, 2]);
+      }
       expect(uploads.some(({ leaf }) => (leaf.twiddle?.along ?? 0) > 0)).toBe(true);
     }
   });

@@ -5,16 +5,16 @@ import { type Arithmetic, wordsPerReal } from '../device/capacity.ts';
 import { coordinatesTarget, type Target, withoutClusters } from '../device/target.ts';
 import { type Cut, clusterFor, cutAxes, cutColumns, radicesOf, splitBefore, type Tiled } from '../group/cuts.ts';
 import { threadOrder } from '../group/thread-tiling.ts';
-import { isContiguous, type Span, walksAlong } from '../group/tiling.ts';
+import { isContiguous, type Span, type Stride, walksAlong } from '../group/tiling.ts';
 import type { ConvolveSteps } from '../schemes/convolve-steps.ts';
-import type { HermitianSplit, LanesAlong, Leaf, LeafStep, MultiplyStep, PassesStep, Stride } from '../tree/leaf.ts';
-import type { Place } from '../tree/node.ts';
-import { assembled, butterfliesOf, productOf, twiddleOf } from './configure.ts';
+import type { HermitianSplit, LanesAlong, Leaf, LeafStep, MultiplyStep, PassesStep } from '../tree/leaf.ts';
+import type { LeafNode, Place } from '../tree/node.ts';
+import { assembled, butterfliesOf, countsOf, productOf, twiddleOf } from './configure.ts';
 import { mergedBatch, type PlacedLeaf, packedAxis, placesOf } from './placed.ts';
 
 /** A leaf of one axis as two digits, where a cluster takes it. */
 export function fuseAxis(placed: PlacedLeaf, target: Target): Leaf | undefined {
-  if (placed.more) return undefined;
+  if (placed.more.length > 0) return undefined;
   const { axis } = placed;
   const merged = mergedBatch(placed);
   const order = threadOrder(axis, merged);
@@ -39,7 +39,8 @@ function steps(stride: Stride, count: number): Stride {
 
 /** A leaf of several axes. @throws RangeError where they do not fit together: the tree says whether they do. */
 export function fuseAxes(placed: PlacedLeaf, target: Target): Leaf {
-  const { precision, more = [], product, coordinates } = placed;
+  const { precision, more, coordinates } = placed;
+  const { product, real } = placed.node;
   const spans = [...more].reverse().concat(placed.axis);
   const merged = mergedBatch(placed);
   const axis = packedAxis(placed);
@@ -50,7 +51,7 @@ export function fuseAxes(placed: PlacedLeaf, target: Target): Leaf {
   const counts = spans.map(({ count }) => count);
   const byColumns = walks.input === 'batch' || walks.output === 'batch';
   // Bins and those that mirror them are in one block.
-  const own = coordinatesTarget(coordinates?.count ?? 1, placed.real ? withoutClusters(target) : target);
+  const own = coordinatesTarget(coordinates?.count ?? 1, real ? withoutClusters(target) : target);
   const cut = (byColumns ? tileOfColumns : tileOfWholes)(counts, neighbours.count, own);
   const { lengths, blocks } = cut;
   const coupled = lengths.length > spans.length;
@@ -72,7 +73,7 @@ export function fuseAxes(placed: PlacedLeaf, target: Target): Leaf {
 }
 
 /** The step between reals and bins, where the axis is one of reals on one side. */
-function pairOf({ axis, real }: PlacedLeaf): HermitianSplit | undefined {
+function pairOf({ axis, node: { real } }: PlacedLeaf): HermitianSplit | undefined {
   if (real?.by !== 'halves' || real.side === 'both') return undefined;
   const back = real.side === 'output' ? { back: true as const } : {};
   return { do: 'pair', length: axis.count, by: 'halves', everyAxis: true, ...back };
@@ -166,7 +167,8 @@ interface TileShape extends Tiled {
 /** @param order of the batch dimensions. */
 function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShape, target: Target): Leaf {
   const { coupled, slowest, faster } = shape;
-  const { product, coordinates, twiddle } = placed;
+  const { coordinates } = placed;
+  const { product, twiddle } = placed.node;
   const merged = mergedBatch(placed);
   const batch = order.map((d) => merged[d]!);
   const others = [...faster, ...(coordinates ? [coordinates] : [])];
@@ -175,7 +177,7 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
   const returned = product && coupled ? comingBack(slowest, lengths) : digits;
   const { input, output } = placesOf(others);
   const bins = [...digits.places.output, ...output];
-  const steps = stepsOf(placed, shape, (product) => productOf({ ...placed, product }, bins, batch));
+  const steps = stepsOf(product, shape, (own) => productOf(placed, own, bins, batch));
   const choices = radicesOf(lengths, target);
   return assembled(
     placed,
@@ -190,6 +192,7 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
         }),
         ...(storesInPieces(placed, shape, choices, target) ? [{ do: 'copy' as const }] : []),
       ],
+      counts: countsOf(lengths, shape.lengths.length - 1, shape.pair && (shape.pair.back ? 'input' : 'output')),
       axes: {
         input: [...digits.input, ...others.map((span) => span.input)],
         output: [...returned.output, ...others.map((span) => span.output)],
@@ -203,7 +206,7 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
 
 /** Whether neighbouring threads of the last pass would store pieces of less than half a run: their tile is copied whole then. */
 function storesInPieces(
-  { product, coordinates }: PlacedLeaf,
+  { node: { product }, coordinates }: PlacedLeaf,
   { blocks, coupled, pair, there, faster }: TileShape,
   choices: ReturnType<typeof radicesOf>,
   target: Target,
@@ -217,9 +220,9 @@ function storesInPieces(
 
 /** Passes and what is between them: there, or there and back around a product. */
 function stepsOf(
-  { product }: PlacedLeaf,
+  product: LeafNode['product'],
   { coupled, there, back, pair }: TileShape,
-  multiply: (product: NonNullable<PlacedLeaf['product']>) => ConvolveSteps['product'],
+  multiply: (product: NonNullable<LeafNode['product']>) => ConvolveSteps['product'],
 ): readonly (StageShape | HermitianSplit | MultiplyStep)[] {
   if (product) return [...thereAnd(there, multiply(product)), ...back.map((stage) => backFrom(stage, coupled))];
   if (!pair) return there;

@@ -15,8 +15,8 @@ import {
 } from '../../problem/index.ts';
 import type { Assignment, BufferName } from '../buffers/index.ts';
 import { boosted, forBatches, mayFuse, roomy, type Target } from '../device/target.ts';
-import { isContiguous, type Span } from '../group/tiling.ts';
-import { type DirectionScale, type Leaf, type Stored, type Stride, stepOf } from '../tree/leaf.ts';
+import { isContiguous, type Span, type Stride, stepOf } from '../group/tiling.ts';
+import type { DirectionScale, Leaf, Stored } from '../tree/leaf.ts';
 import {
   type BranchNode,
   type Dimension,
@@ -31,7 +31,7 @@ import {
 import { type Pad, paddedStep } from '../tree/padding.ts';
 import { oneAxis } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
-import type { PlacedLeaf, PlacedReals } from './placed.ts';
+import type { PlacedLeaf } from './placed.ts';
 
 /** One launch: which leaf, from where to where, and the leaf in full. */
 export interface Launch {
@@ -133,32 +133,23 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
     const called = calledOf(problem, direction, n === 0, last);
     const narrow = movesReals(called);
     const split = isUpload(node, tree);
-    const leaf = configureLeaf(
-      {
-        precision,
-        ...loops,
-        ...(node.convolved ? { convolved: node.convolved } : {}),
-        ...(node.product ? { product: node.product } : {}),
-        ...(node.wrapped ? { wrapped: { ...node.wrapped, stride: from.strides[node.wrapped.of]! } } : {}),
-        ...(node.absent ? { absent: node.absent } : {}),
-        ...(node.factors
-          ? { factors: conjugatedIf(followsDirection(node) && direction === 'inverse', node.factors) }
-          : {}),
-        ...(node.twiddle ? { twiddle: node.twiddle } : {}),
-        layout: {
-          input: called.alone.input ? 'real' : input.type,
-          output: called.alone.output ? 'real' : output.type,
-        },
-        ...called,
-        storage: { input: storageOf(input.buffer, question), output: storageOf(output.buffer, question) },
-        offset: { input: from.offset + skipped.input, output: to.offset + skipped.output - croppedBy(node, to) },
-        inverse: isInverse(node, direction),
-        scale: scaleOf(node, last ? ends : NO_SCALE),
-        ...placedEnds(node, { input: from, output: to }),
-        aliased,
-        ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
-        split,
+    const placed = {
+      ...{ node, precision, ...loops, aliased, split, ...called },
+      factors: conjugatedIf(followsDirection(node) && direction === 'inverse', node.factors),
+      tensor: {
+        input: { lengths: node.length, strides: from.strides, offset: from.offset + skipped.input },
+        output: { lengths: node.outputLength, strides: to.strides, offset: to.offset + skipped.output },
       },
+      format: {
+        input: called.alone.input ? 'real' : input.type,
+        output: called.alone.output ? 'real' : output.type,
+      },
+      storage: { input: storageOf(input.buffer, question), output: storageOf(output.buffer, question) },
+      inverse: isInverse(node, direction),
+      scale: scaleOf(node, last ? ends : NO_SCALE),
+    } as const;
+    const leaf = configureLeaf(
+      placed,
       // Uploads before the last one, and axes that share a tile, were chosen for the runs of the profile.
       node.more || (split && (node.twiddle || !(aliased || narrow)))
         ? target
@@ -195,7 +186,7 @@ function loopsOf(
   };
   const loops = {
     axis: span(node.axis),
-    ...(node.more ? { more: node.more.map(span) } : {}),
+    more: (node.more ?? []).map(span),
     ...(node.coordinates ? { coordinates: span(node.coordinates) } : {}),
     batch: node.batch.map(span),
   };
@@ -208,7 +199,7 @@ function calledOf(
   direction: Direction,
   first: boolean,
   last: boolean,
-): Required<Pick<PlacedLeaf, 'callbacks' | 'arrays' | 'alone'>> {
+): Pick<PlacedLeaf, 'callbacks' | 'arrays' | 'alone'> {
   const { load, store } = problem.callbacks?.[direction] ?? {};
   const alone = (what: 'read' | 'written') => keepsReals(problem, sideOf(direction, what));
   return {
@@ -240,7 +231,7 @@ function ownsLines({ by }: Pick<RealParts, 'by'>): boolean {
 
 /** Whether a launch differs between the directions of a plan; those between reals and bins have a sign of their own. */
 function followsDirection({ exponents }: LeafNode): boolean {
-  return exponents === undefined || exponents === 'opposite';
+  return exponents === 'direction' || exponents === 'opposite';
 }
 
 /** Whether the exponents of a launch have the sign of the inverse transform. */
@@ -249,54 +240,14 @@ function isInverse(node: LeafNode, direction: Direction): boolean {
   return (direction === 'inverse') !== (node.exponents === 'opposite');
 }
 
-/** Elements before the first one that is written, of bins that begin earlier. */
-function croppedBy({ cropped }: LeafNode, { strides }: BufferLayout): number {
-  return cropped ? cropped.from * strides[cropped.of]! : 0;
-}
-
 /** The sums that pairs of bins make of reals are twice what they stand for. */
 function scaleOf(node: LeafNode, scale: DirectionScale['scale']): DirectionScale['scale'] {
   const half = node.real?.side === 'input' && isPaired(node) ? 1 / 2 : 1;
-  return { ...scale, output: product(scale.output, node.times ?? 1, half) };
-}
-
-/** What of a leaf has to do with reals, where it lies. */
-function placedEnds(
-  node: LeafNode,
-  layouts: Sides<BufferLayout>,
-): Pick<PlacedLeaf, 'real' | 'extended' | 'cropped' | 'facing' | 'mirrored'> {
-  const { real, extended, cropped, facing, mirrored } = node;
-  const faced = (on: Side) => facing?.[on] && { [on]: { ...facing[on], stride: layouts[on].strides[facing[on].of]! } };
-  return {
-    ...(real ? { real: placedReals(node, real, layouts) } : {}),
-    ...(extended ? { extended: { ...extended, stride: layouts[extended.on].strides[extended.of]! } } : {}),
-    ...(cropped ? { cropped } : {}),
-    ...(facing ? { facing: { ...faced('input'), ...faced('output') } } : {}),
-    ...(mirrored ? { mirrored: { ...mirrored, stride: layouts[mirrored.side].strides[1]! } } : {}),
-  };
-}
-
-/** Where the second ones of two numbers lie. */
-function placedReals(
-  { axis, length, outputLength }: LeafNode,
-  { side, by, back, beside }: RealParts,
-  layouts: Sides<BufferLayout>,
-): PlacedReals {
-  const kind = { side, by, ...(back ? { back } : {}) };
-  if (!beside) return kind;
-  const { of, step } = beside;
-  const apart = (on: Side) => paddedStep(layouts[on].strides[of]! * step, layouts[on].pads);
-  const last = (side === 'output' ? outputLength : length)[of]! - 1;
-  // Points of one line go two by two.
-  const odd = of === axis.input.of || last % 2 === 1 ? {} : { last };
-  return { ...kind, beside: { ...beside, apart: { input: apart('input'), output: apart('output') }, ...odd } };
+  return { ...scale, output: product(scale.output, node.times, half) };
 }
 
 /** The factors of a transform forwards; of one backwards, their conjugates. */
-function conjugatedIf(
-  conjugated: boolean,
-  { input, output }: NonNullable<LeafNode['factors']>,
-): NonNullable<LeafNode['factors']> {
+function conjugatedIf(conjugated: boolean, { input, output }: LeafNode['factors']): LeafNode['factors'] {
   const own = (all: readonly ElementFactors[]) =>
     conjugated ? all.map((factors) => ({ ...factors, conjugated: true as const })) : all;
   return { input: own(input), output: own(output) };
@@ -322,10 +273,10 @@ function tilesOf({ seen: problem, target, assignment: { steps } }: LaunchQuestio
 }
 
 function configureLeaf(placed: PlacedLeaf, device: Target): Leaf {
-  const target = boosted(device, placed.axis.count, placed.split ?? false);
-  if (placed.more) return fuseAxes(placed, target);
-  if (placed.convolved || placed.coordinates || (placed.real && ownsLines(placed.real))) return oneAxis(placed, target);
-  const { axis, split } = placed;
+  const target = boosted(device, placed.axis.count, placed.split);
+  const { node, axis, split } = placed;
+  if (placed.more.length > 0) return fuseAxes(placed, target);
+  if (node.convolved || placed.coordinates || (node.real && ownsLines(node.real))) return oneAxis(placed, target);
   const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
   const fused = mayFuse(target) ? fuseAxis(placed, target) : undefined;
   return fused ?? oneAxis(placed, along ? roomy(target, axis.count) : target);

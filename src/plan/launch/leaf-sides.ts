@@ -1,93 +1,84 @@
 /**
- * The sides of a leaf: what is there, where its elements lie in the tensor, and what is done to each where it is read and
- * written.
+ * The sides of a leaf: the layout of what it reads and of what it writes, and what is done to each number there.
+ *
+ * A layout is built from memory outwards: the tensor in its buffer, the callback of the user, blocks of zeros, the line that the leaf sees a
+ * dimension through, two neighbours as the parts of one number, and at last the loops of the leaf as digits of the dimensions. Dimensions of
+ * which nothing of all this is said are loops over memory from the first.
  */
 
-import { arraysOf, dimensionsOf, type Side, type Sides } from '../../problem/index.ts';
-import { storedAs } from '../device/capacity.ts';
-import type { Span, SpanPlace } from '../group/tiling.ts';
 import {
-  type Beside,
+  digits,
+  gap,
+  gather,
+  join,
+  type Layout,
+  line,
+  map,
+  mapNumbers,
+  memory,
+  type Order,
+  pad,
+  permute,
+  slice,
+  split,
+  stack,
+  through,
+  without,
+  zeros,
+} from '../../layout/index.ts';
+import { arraysOf, type BuiltCallback, dimensionsOf, type Side, type Sides } from '../../problem/index.ts';
+import { storedAs } from '../device/capacity.ts';
+import { type Span, type SpanPlace, type Stride, stepOf } from '../group/tiling.ts';
+import {
   KERNEL,
   type Leaf,
   type LeafSide,
-  type Mirrored,
   type Operand,
-  type OutsideOf,
-  type PowerOrder,
+  type SideCallback,
   type SideFactors,
-  type Stride,
-  type TensorPlace,
-  type WrappedSide,
+  type Terms,
 } from '../tree/leaf.ts';
 import type { Place } from '../tree/node.ts';
-import { isBeside, type PlacedLeaf } from './placed.ts';
+import { isOdd, isPaired, type PlacedLeaf } from './placed.ts';
 
 /** What the sides of a leaf are made of beside what its place in the tree says. */
 export interface SideShape {
   /** In the order of the leaf. */
   readonly batch: readonly Span[];
+  /** Elements of each dimension of a tile that a side has. */
+  readonly counts: Sides<readonly number[]>;
   /** Stride of each dimension of a tile, and where it lies in the tensor. */
   readonly axes: Sides<readonly Stride[]>;
   readonly places: Sides<readonly Place[]>;
-  /** In which order points are read and written, where it is not the natural one. */
-  readonly order?: Sides<PowerOrder>;
+  /** In which order the points of the first dimension are read and written, where it is not the natural one. */
+  readonly order?: Sides<Order>;
 }
 
 /** One side of a leaf. */
-export function sideOf(placed: PlacedLeaf, { batch, axes, places, order }: SideShape, side: Side): LeafSide {
-  const { layout, offset, precision, storage } = placed;
-  const tile = places[side];
+export function sideOf(placed: PlacedLeaf, shape: SideShape, side: Side): LeafSide {
+  const { format, precision, storage, callbacks } = placed;
+  const built = callbacks[side];
+  const factors = placed.factors[side].map(
+    ({ along, ...own }): SideFactors => ({ ...own, terms: termsAlong(along, shape.places[side], shape.batch, side) }),
+  );
   return {
-    layout: layout[side],
-    ...(placed.alone?.[side] ? { alone: true } : {}),
-    ...callbackOf(placed, tile, batch, side),
-    ...(storage && storage[side] !== precision ? { storage: storage[side] } : {}),
-    axes: axes[side],
-    batch: batch.map((span) => span[side]),
-    offset: offset[side],
-    ...extrasOf(placed, tile, batch, side),
-    ...(order ? { order: order[side] } : {}),
-    ...partialOf(placed, tile, batch, side),
-    ...facingOf(placed, tile, batch, side),
-    ...besideOfSide(placed, tile, batch, side),
+    layout: new SideLayout(placed, shape, side).layout(),
+    format: format[side],
+    ...(built ? { callback: callbackOf(built) } : {}),
+    ...(storage[side] === precision ? {} : { storage: storage[side] }),
+    ...(factors.length > 0 ? { factors } : {}),
   };
 }
 
-/** What is done to each element of a side, and where that element is. */
-function callbackOf(
-  { callbacks, cropped, extended, real }: PlacedLeaf,
-  tile: readonly Place[],
-  batch: readonly Span[],
-  side: Side,
-): Partial<LeafSide> {
-  const built = callbacks?.[side];
-  if (!built) return {};
-  const all: readonly (SpanPlace | undefined)[] = [...tile, ...batch.map(({ places }) => places?.[side])];
-  const places = [...dimensionsOf(built)].map((of): TensorPlace => {
-    const terms = all.flatMap((place, dimension) => {
-      if (place?.of !== of) return [];
-      const { step, gap } = place;
-      return [{ dimension, step, ...(gap ? { gap: { from: gap.from, to: gap.to } } : {}) }];
-    });
-    return { of, first: side === 'output' && cropped?.of === of ? -cropped.from : 0, terms };
-  });
-  const second = real?.beside;
-  return {
-    callback: {
-      built,
-      arrays: Object.fromEntries(arraysOf(built).map((name) => [name, operandName(name)])),
-      places,
-      ...(second ? { beside: { of: second.of, step: second.step } } : {}),
-      ...(extended?.on === side ? { extended: extended.of } : {}),
-    },
-  };
+function callbackOf(built: BuiltCallback): SideCallback {
+  const arrays = Object.fromEntries(arraysOf(built).map((name) => [name, operandName(name)]));
+  return { built, arrays, asks: [...dimensionsOf(built)] };
 }
 
 /** The kernel of a leaf, and the arrays that its callbacks load from. */
-export function operandsOf({ callbacks, arrays, product, precision }: PlacedLeaf): Pick<Leaf, 'operands'> {
+export function operandsOf({ callbacks, arrays, node: { product }, precision }: PlacedLeaf): Pick<Leaf, 'operands'> {
   if (product && 'strides' in product) return { operands: [{ name: KERNEL, storage: precision }] };
-  const names = new Set([callbacks?.input, callbacks?.output].flatMap((built) => (built ? arraysOf(built) : [])));
+  const names = new Set([callbacks.input, callbacks.output].flatMap((built) => (built ? arraysOf(built) : [])));
   if (names.size === 0) return {};
   const operands = [...names].map((name): Operand => {
     return { name: operandName(name), storage: storedAs(arrays![name]!.type), reals: true };
@@ -101,93 +92,232 @@ export function operandName(array: string): string {
 }
 
 /** A coordinate of the tensor, in terms of the dimensions of a leaf. */
-export function termsAlong(of: number, tile: readonly Place[], batch: readonly Span[], side: Side): OutsideOf['terms'] {
+export function termsAlong(of: number, tile: readonly Place[], batch: readonly Span[], side: Side): Terms {
   return [...tile, ...batch.map(({ places }) => places?.[side])].flatMap((place, dimension) =>
     place?.of === of ? [{ dimension, step: place.step }] : [],
   );
 }
 
-/** What of a side is not there, and the factors of what is. */
-function extrasOf(placed: PlacedLeaf, tile: readonly Place[], batch: readonly Span[], side: Side): Partial<LeafSide> {
-  const absent = placed.absent?.[side].map(
-    ({ of, from, to }): OutsideOf => ({ from, to, terms: termsAlong(of, tile, batch, side) }),
-  );
-  const factors = (placed.factors?.[side] ?? []).map(
-    ({ along, ...own }): SideFactors => ({ ...own, terms: termsAlong(along, tile, batch, side) }),
-  );
-  const { wrapped } = placed;
-  const again = (): WrappedSide => {
-    const { of, count, from, to, shift, stride } = wrapped!;
-    return { count, from, to, back: shift * stride, terms: termsAlong(of, tile, batch, side) };
-  };
-  return {
-    ...(wrapped && side === 'input' ? { wrapped: again() } : {}),
-    ...(absent && absent.length > 0 ? { absent } : {}),
-    ...(factors.length > 0 ? { factors } : {}),
-  };
+/** What the layout of a side calls the callback of the user. */
+const CALLBACK = 'callback';
+
+/** One loop of a leaf on a side. */
+interface Loop {
+  readonly count: number;
+  readonly stride: Stride;
+  readonly place: SpanPlace | undefined;
 }
 
-/** Which points or bins of a dimension there are on a side, where these are not all. */
-function partialOf(
-  { extended, cropped, mirrored, real }: PlacedLeaf,
-  tile: readonly Place[],
-  batch: readonly Span[],
-  side: Side,
-): Partial<LeafSide> {
-  const terms = (of: number) => termsAlong(of, tile, batch, side);
-  if (mirrored?.side === side) {
-    const { side: _, columns, ...own } = mirrored;
-    return { mirrored: { ...own, ...twiceOf(columns, terms(1)), terms: terms(1) } };
+/** Pieces of memory that loops walk through: their counts and strides. */
+type Walk = readonly { readonly count: number; readonly stride: number }[];
+
+class SideLayout {
+  private readonly placed: PlacedLeaf;
+  private readonly side: Side;
+  private readonly order: Order | undefined;
+  private readonly loops: readonly Loop[];
+  /** Dimensions of the tensor of which something is to be said. */
+  private readonly told: readonly number[];
+  /** Loops over memory alone, by their numbers. */
+  private readonly free: readonly number[];
+  private readonly asked: readonly number[];
+
+  constructor(placed: PlacedLeaf, { batch, counts, axes, places, order }: SideShape, side: Side) {
+    this.placed = placed;
+    this.side = side;
+    this.order = order?.[side];
+    this.loops = [
+      ...axes[side].map((stride, d): Loop => ({ count: counts[side][d]!, stride, place: places[side][d] })),
+      ...batch.map((span): Loop => ({ count: span.count, stride: span[side], place: span.places?.[side] })),
+    ];
+    const { lines, zeros, real } = placed.node;
+    const callback = placed.callbacks[side];
+    this.asked = callback ? [...dimensionsOf(callback)] : [];
+    const told = new Set([
+      ...[...lines[side], ...zeros[side]].map(({ dimension }) => dimension),
+      ...(isPaired(placed, side) ? [real!.pairs!.along] : []),
+      ...this.asked,
+    ]);
+    this.told = [...told];
+    this.free = this.loops.flatMap(({ place }, n) => (place && told.has(place.of) ? [] : [n]));
   }
-  if (extended?.on === side) {
-    const { of, on: _, columns, ...own } = extended;
-    const beside = real?.beside?.of === of ? { beside: real.beside.step } : {};
-    return { extended: { ...own, ...beside, ...twiceOf(columns, terms(of)), terms: terms(of) } };
+
+  /** [loops of the leaf …, part], or [… , line, part]. */
+  layout(): Layout {
+    const tensor = this.tensor();
+    const isPlain = this.told.length === 0 && !this.placed.callbacks[this.side];
+    const seen = isPlain ? tensor : this.seen(tensor);
+    const own = this.order ? gather(seen, 0, this.order) : seen;
+    const rank = this.loops.length;
+    const isNumber = this.takesNumbers || own.shape.length > rank;
+    return isNumber ? own : stack(rank, own, zeros(own.shape));
   }
-  if (!cropped || side === 'input') return {};
-  return { cropped: { from: cropped.from, to: cropped.from + cropped.count, terms: terms(cropped.of) } };
+
+  /** The tensor as its told dimensions are seen, each as the loops that count along it, in the order of the leaf. */
+  private seen(tensor: Layout): Layout {
+    const rank = this.loops.length;
+    let own = this.withCallback(tensor);
+    // The last dimensions first, so that those before stay where they are.
+    for (let d = this.told.length - 1; d >= 0; d--) own = this.withZeros(own, d);
+    for (const d of this.told.keys()) own = this.inPairs(own, d, 'lines');
+    for (const d of this.told.keys()) own = this.throughLine(own, d);
+    for (const d of this.told.keys()) own = this.inPairs(own, d, 'parts');
+    const order: number[] = [];
+    for (let d = this.told.length - 1; d >= 0; d--) own = this.counted(own, d);
+    for (const of of this.told) order.push(...this.loopsAlong(of));
+    order.push(...this.free);
+    const behind = own.shape.slice(rank).map((_, n) => rank + n);
+    return permute(own, [...this.loops.map((_, n) => order.indexOf(n)), ...behind]);
+  }
+
+  /** Whether numbers in memory have two parts, or are seen so by a callback. */
+  private get takesNumbers(): boolean {
+    return this.placed.format[this.side] !== 'real' || this.placed.alone[this.side] === true;
+  }
+
+  private loopsAlong(of: number): number[] {
+    return this.loops.flatMap(({ place }, n) => (place?.of === of ? [n] : []));
+  }
+
+  /** [dimensions of which something is to be said …, other loops …, part]. */
+  private tensor(): Layout {
+    const walks: Walk[] = [
+      ...this.told.map((of) => this.walkAlong(of)),
+      ...this.free.map((n) => walkOf(this.loops[n]!)),
+    ];
+    const all = walks.flat();
+    const counts = all.map(({ count }) => count);
+    const strides = all.map(({ stride }) => stride);
+    let own = this.numbers(counts, strides, this.begin());
+    let at = all.length;
+    for (let n = walks.length - 1; n >= 0; n--) {
+      at -= walks[n]!.length;
+      for (let more = walks[n]!.length; more > 1; more--) own = join(own, at);
+      const loop = n < this.told.length ? undefined : this.loops[this.free[n - this.told.length]!]!;
+      if (loop) own = skipping(own, at, loop);
+    }
+    return own;
+  }
+
+  /** The first element of the tensor, without the lines in front that loops leave out. */
+  private begin(): number {
+    const { offset } = this.placed.tensor[this.side];
+    return this.loops.reduce((sum, { stride, place }) => {
+      const isTold = place?.gap?.from === 0 && this.told.includes(place.of);
+      return isTold ? sum - stepOf(stride) * place.gap!.to : sum;
+    }, offset);
+  }
+
+  private numbers(counts: readonly number[], strides: readonly number[], offset: number): Layout {
+    const { format, alone } = this.placed;
+    switch (format[this.side]) {
+      case 'planar': {
+        const [re, im] = ['re', 'im'].map((part) => memory(`${this.side}.${part}`, counts, strides, offset));
+        return stack(counts.length, re!, im!);
+      }
+      case 'interleaved': {
+        const reals = strides.map((stride) => 2 * stride);
+        return memory(this.side, [...counts, 2], [...reals, 1], 2 * offset);
+      }
+      case 'real': {
+        const own = memory(this.side, counts, strides, offset);
+        return alone[this.side] ? stack(counts.length, own, zeros(own.shape)) : own;
+      }
+    }
+  }
+
+  /** A dimension of the tensor in memory: one walk, or the walks of its loops where these do not agree on one, as in padded buffers. */
+  private walkAlong(of: number): Walk {
+    const own = this.loopsAlong(of).map((n) => this.loops[n]!);
+    const { lengths, strides } = this.placed.tensor[this.side];
+    // A loop of step 0 reads the same again.
+    const several = own.filter(({ count, place }) => count > 1 && place!.step > 0);
+    const [one = strides[of]!, ...others] = several.map(({ stride, place }) =>
+      typeof stride === 'object' && 'run' in stride ? Number.NaN : stepOf(stride) / place!.step,
+    );
+    if (Number.isNaN(one) || others.some((stride) => stride !== one)) return this.walkOfLoops(several);
+    return [{ count: this.lengthAlong(of, several, lengths[of]!), stride: one }];
+  }
+
+  /** Elements of a dimension; of lines that have merged with others, those that the loops reach. */
+  private lengthAlong(of: number, loops: readonly Loop[], length: number): number {
+    const { node } = this.placed;
+    const merges = node.real?.pairs?.along === of && !isOdd(this.placed);
+    if (!merges || this.asked.includes(of)) return length;
+    const reached = loops.reduce((sum, { count, place }) => sum + (count - 1) * place!.step, 2);
+    return Math.max(length, reached + (reached % 2));
+  }
+
+  private walkOfLoops(loops: readonly Loop[]): Walk {
+    const sorted = [...loops].sort((a, b) => b.place!.step - a.place!.step);
+    const whole = sorted.every(({ place }, n) => {
+      const next = sorted[n + 1];
+      return place!.step === (next ? next.place!.step * next.count : 1);
+    });
+    if (!whole) throw new RangeError('These loops do not make up a dimension of the tensor.');
+    return sorted.flatMap(walkOf);
+  }
+
+  private withCallback(of: Layout): Layout {
+    if (!this.placed.callbacks[this.side]) return of;
+    const asks = this.asked.map((dimension) => this.told.indexOf(dimension));
+    return this.takesNumbers ? mapNumbers(of, CALLBACK, asks) : map(of, CALLBACK, asks);
+  }
+
+  private withZeros(of: Layout, d: number): Layout {
+    const blocks = this.placed.node.zeros[this.side].filter(({ dimension }) => dimension === this.told[d]);
+    return blocks.reduce((own, block) => {
+      const length = own.shape[d]!;
+      const [from, to] = [Math.min(block.from, length), Math.min(block.to, length)];
+      return from < to ? without(own, d, from, to) : own;
+    }, of);
+  }
+
+  private throughLine(of: Layout, d: number): Layout {
+    const view = this.placed.node.lines[this.side].find(({ dimension }) => dimension === this.told[d]);
+    return view ? through(of, d, view.line) : of;
+  }
+
+  /** Two neighbours of a dimension as two numbers, one for each line, before lines are made; or as the parts of one number, after that. */
+  private inPairs(of: Layout, d: number, as: 'lines' | 'parts'): Layout {
+    const { real, lines } = this.placed.node;
+    if (!isPaired(this.placed, this.side) || real!.pairs!.along !== this.told[d]) return of;
+    const folds = lines[this.side].some((own) => own.dimension !== this.told[d] && own.line.shape.length > 1);
+    const isLines = this.takesNumbers || (folds && real!.by === 'lines');
+    if (isLines !== (as === 'lines')) return of;
+    const even = of.shape[d]! % 2 === 0 ? of : pad(of, d, 0, 1);
+    const two = through(even, d, split(line(even.shape[d]!), 0, 2));
+    if (!this.takesNumbers) return two;
+    // Lines come before the parts of their numbers.
+    const last = two.shape.length - 1;
+    return permute(two, [...Array(last - 1).keys(), last, last - 1]);
+  }
+
+  /** A dimension as the loops that count along it. */
+  private counted(of: Layout, d: number): Layout {
+    const own = this.loopsAlong(this.told[d]!).map((n) => this.loops[n]!);
+    const two = isPaired(this.placed, this.side) && this.placed.node.real!.pairs!.along === this.told[d] ? 2 : 1;
+    const [skipped] = own.flatMap(({ place }) => place?.gap ?? []);
+    return digits(
+      skipped ? gap(of, d, skipped.from, skipped.to) : of,
+      d,
+      own.map(({ count, place }) => ({ count, step: count > 1 ? place!.step / two : 0 })),
+    );
+  }
 }
 
-/** Rows of bins whose mirror images lie in other ones, of so many columns. */
-function twiceOf(columns: number | undefined, terms: OutsideOf['terms']): Pick<Mirrored, 'twice'> {
-  if (columns === undefined) return {};
-  // The first bin of a row is counted along the other dimension.
-  return { twice: { from: 1, to: Math.ceil(columns / 2), terms: terms.filter(({ step }) => step === 1) } };
+/** Memory that a loop walks through, what it steps over included. */
+function walkOf({ count, stride }: Loop): Walk {
+  if (typeof stride === 'number') return [{ count, stride }];
+  if ('step' in stride) return [{ count: count + stride.skip, stride: stride.step }];
+  return [
+    { count: Math.ceil(count / stride.run), stride: stride.next },
+    { count: stride.run, stride: 1 },
+  ];
 }
 
-/** Which reals of a side face one another. */
-function facingOf(
-  { facing }: PlacedLeaf,
-  tile: readonly Place[],
-  batch: readonly Span[],
-  side: Side,
-): Partial<LeafSide> {
-  const own = facing?.[side];
-  if (!own) return {};
-  const { within, ...places } = own;
-  const terms = termsAlong(own.of, tile, batch, side);
-  const counted = () => {
-    const { from, to, rows } = within!;
-    return { from, to, terms: rows ? terms.filter(({ step }) => step === 1) : terms };
-  };
-  return { facing: { ...places, terms, ...(within ? { within: counted() } : {}) } };
-}
-
-/** Where the second ones of two numbers are on a side. */
-function besideOfSide(
-  placed: PlacedLeaf,
-  tile: readonly Place[],
-  batch: readonly Span[],
-  side: Side,
-): Partial<LeafSide> {
-  const { real, absent } = placed;
-  if (!real?.beside || !isBeside(placed, side)) return {};
-  const { of, step, apart, last } = real.beside;
-  const gone = (absent?.[side] ?? []).map((block): OutsideOf => {
-    const back = block.of === of ? step : 0;
-    return { from: block.from - back, to: block.to - back, terms: termsAlong(block.of, tile, batch, side) };
-  });
-  if (last !== undefined) gone.push({ from: last, to: last + 1, terms: termsAlong(of, tile, batch, side) });
-  const beside: Beside = { apart: apart[side], ...(gone.length > 0 ? { absent: gone } : {}) };
-  return { beside };
+/** A dimension of memory without what its loop steps over, or does not reach in the last tile. */
+function skipping(of: Layout, d: number, { count, stride }: Loop): Layout {
+  if (typeof stride === 'number') return of;
+  return 'step' in stride ? gap(of, d, stride.before, stride.before + stride.skip) : slice(of, d, 0, count);
 }

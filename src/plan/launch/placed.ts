@@ -6,92 +6,72 @@
 import { type BuiltCallback, type BuiltCallbacks, dimensionsOf, type Side, type Sides } from '../../problem/index.ts';
 import type { Arithmetic } from '../device/capacity.ts';
 import type { Span } from '../group/tiling.ts';
-import type { DirectionScale, SideLayout, StepTwiddle, Stored } from '../tree/leaf.ts';
-import type {
-  Cropped,
-  Extended,
-  Facing,
-  KernelProduct,
-  LeafNode,
-  MirroredBins,
-  Place,
-  RealParts,
-  Wrapped,
-} from '../tree/node.ts';
+import type { DirectionScale, SideFormat, Stored } from '../tree/leaf.ts';
+import type { ElementFactors, KernelProduct, LeafNode, Place } from '../tree/node.ts';
 
-/** Reals that are taken for parts of complex numbers, where they lie. */
-export interface PlacedReals extends Pick<RealParts, 'side' | 'by' | 'back'> {
-  readonly beside?: Place & {
-    /** From the first of two to the second, in elements of each side. */
-    readonly apart: Sides<number>;
-    /** The last place along the dimension in which they lie side by side, where nothing comes after it. */
-    readonly last?: number;
-  };
+/** How the tensor lies in the buffer of a side, in elements of that side. */
+export interface TensorMemory {
+  readonly lengths: readonly number[];
+  readonly strides: readonly number[];
+  /** The first element; of lines that are left out in front of all others, the first one behind them. */
+  readonly offset: number;
 }
 
 /** A leaf whose buffers are known. */
-export interface PlacedLeaf {
+export interface PlacedLeaf extends DirectionScale {
+  readonly node: LeafNode;
   readonly precision: Arithmetic;
   readonly axis: Span;
   /** Slower axes that are transformed in the same launch. */
-  readonly more?: readonly Span[];
-  readonly convolved?: LeafNode['convolved'];
-  readonly batch: readonly Span[];
-  readonly twiddle?: StepTwiddle;
-  readonly layout: Sides<SideLayout>;
-  /** What numbers are in memory. */
-  readonly storage?: Sides<Stored>;
-  readonly offset: { readonly input: number; readonly output: number };
-  readonly inverse: boolean;
-  readonly scale: DirectionScale['scale'];
-  readonly aliased: boolean;
-  /** The axis of the problem that is transformed, where it is one. */
-  readonly axisOf?: number;
-  /** One of several uploads of that axis. */
-  readonly split?: boolean;
-  readonly absent?: LeafNode['absent'];
-  readonly factors?: LeafNode['factors'];
-  readonly product?: LeafNode['product'];
+  readonly more: readonly Span[];
   readonly coordinates?: Span;
-  readonly wrapped?: Wrapped & { readonly stride: number };
-  readonly real?: PlacedReals;
-  /** Bins over the half of `of`, `stride` elements apart, are conjugates of others. */
-  readonly mirrored?: MirroredBins & { readonly stride: number };
-  readonly extended?: Extended & { readonly stride: number };
-  readonly cropped?: Cropped;
-  readonly facing?: Partial<Sides<Facing & { readonly stride: number }>>;
-  readonly callbacks?: Partial<Sides<BuiltCallback>>;
+  readonly batch: readonly Span[];
+  readonly tensor: Sides<TensorMemory>;
+  readonly format: Sides<SideFormat>;
+  /** What numbers are in memory. */
+  readonly storage: Sides<Stored>;
+  /** Those of the node, as the direction has them. */
+  readonly factors: Sides<readonly ElementFactors[]>;
+  readonly aliased: boolean;
+  /** One of several uploads of an axis. */
+  readonly split: boolean;
+  readonly callbacks: Partial<Sides<BuiltCallback>>;
   /** That they load from. */
-  readonly arrays?: BuiltCallbacks['arrays'];
+  readonly arrays: BuiltCallbacks['arrays'];
   /** Where memory has the reals that callbacks leave of complex numbers. */
-  readonly alone?: Partial<Sides<true>>;
+  readonly alone: Partial<Sides<true>>;
 }
 
-/**
- * On which side two reals apart are the parts of numbers, or two lines those of one; not where reals face one another, or where bins
- * of halves are kept that are reals by themselves.
- */
-export function isBeside({ real, facing, cropped }: PlacedLeaf, on: Side): boolean {
-  const { by, side } = real!;
-  if (by === 'lines') return true;
-  if (by === 'halves' && cropped && on === 'output') return false;
-  return (side === on || side === 'both') && !facing?.[on];
+/** Whether two neighbours are the parts of a number on a side, or, of lines, belong to one number each. */
+export function isPaired({ node: { real } }: PlacedLeaf, side: Side): boolean {
+  return real?.pairs !== undefined && (real.pairs.on === side || real.pairs.on === 'both');
+}
+
+/** Whether a dimension has an odd number of lines, of which the last one has no other beside it. */
+export function isOdd({ node }: PlacedLeaf): boolean {
+  const { real, axis, length, outputLength } = node;
+  if (!real?.pairs || real.pairs.along === axis.input.of) return false;
+  return (real.side === 'output' ? outputLength : length)[real.pairs.along]! % 2 === 1;
+}
+
+/** From the first of two that go together to the second, in elements of a side. */
+export function apart({ node, tensor }: PlacedLeaf, side: Side): number {
+  return tensor[side].strides[node.real!.pairs!.along]!;
 }
 
 /** The axis as it lies for those who ask whether its neighbours do: two reals side by side are one number. */
 export function packedAxis(placed: PlacedLeaf): Span {
-  const { axis, real } = placed;
-  if (real?.by !== 'halves') return axis;
-  const { apart } = real.beside!;
-  const packed = (side: Side) => (isBeside(placed, side) && apart[side] === 1 ? 1 : axis[side]);
+  const { axis, node } = placed;
+  if (node.real?.by !== 'halves') return axis;
+  const packed = (side: Side) => (isPaired(placed, side) && apart(placed, side) === 1 ? 1 : axis[side]);
   return { ...axis, input: packed('input'), output: packed('output') };
 }
 
 /** The same of lines: two side by side are one, whose neighbour is next to them. */
-export function packedLines({ real }: PlacedLeaf, span: Span): Span {
-  if (real?.by !== 'lines' || !real.beside) return span;
-  const { apart } = real.beside;
-  const packed = (side: Side) => (apart[side] === 1 && span[side] === 2 ? 1 : span[side]);
+export function packedLines(placed: PlacedLeaf, span: Span): Span {
+  const { real } = placed.node;
+  if (real?.by !== 'lines' || !real.pairs) return span;
+  const packed = (side: Side) => (apart(placed, side) === 1 && span[side] === 2 ? 1 : span[side]);
   return { ...span, input: packed('input'), output: packed('output') };
 }
 
@@ -101,18 +81,21 @@ export function placesOf(spans: readonly Span[]): Sides<readonly Place[]> {
   return { input: of('input'), output: of('output') };
 }
 
-/** The batch in as few dimensions as it has. Those that blocks lie along stay themselves, and those that callbacks ask for. */
+/**
+ * The batch in as few dimensions as it has. Those that blocks lie along stay themselves, and those that factors, lines and callbacks count
+ * along.
+ */
 export function mergedBatch(placed: PlacedLeaf): Span[] {
-  const { batch, twiddle, absent, factors, product, wrapped, real, extended, cropped, facing, callbacks } = placed;
-  const along = new Set([...(absent?.input ?? []), ...(absent?.output ?? [])].map(({ of }) => of));
+  const { batch, factors, node, callbacks } = placed;
+  const { twiddle, product, zeros, lines, real } = node;
   const known = product && 'along' in product ? [product] : [];
-  for (const each of [...(factors?.input ?? []), ...(factors?.output ?? []), ...known]) along.add(each.along);
-  if (wrapped) along.add(wrapped.of);
-  for (const part of [extended, cropped, facing?.input, facing?.output]) if (part) along.add(part.of);
-  const dimensions = (side: Side) => callbacks?.[side] && dimensionsOf(callbacks[side]);
+  const along = new Set([
+    ...[...zeros.input, ...zeros.output, ...lines.input, ...lines.output].map(({ dimension }) => dimension),
+    ...[...factors.input, ...factors.output, ...known].map((own) => own.along),
+    ...(isOdd(placed) ? [real!.pairs!.along] : []),
+  ]);
+  const dimensions = (side: Side) => callbacks[side] && dimensionsOf(callbacks[side]);
   const asked = { input: dimensions('input'), output: dimensions('output') };
-  // The last of an odd number of lines has no other one beside it.
-  if (real?.beside?.last !== undefined) along.add(real.beside.of);
   const isAlong = (places: NonNullable<Span['places']>, side: Side) =>
     along.has(places[side].of) || (asked[side]?.has(places[side].of) ?? false);
   const kernel = product && 'strides' in product ? product : undefined;
@@ -131,7 +114,6 @@ export function kernelStep({ places }: Span, { strides, kernel }: KernelProduct)
   const { input, output } = places;
   return input.step === 0 ? kernel : strides[output.of]! * output.step;
 }
-
 /** Adjacent loops that step through memory as one become one. The dimension that twiddles count along stays itself. */
 export function mergeSpans(
   spans: readonly Span[],

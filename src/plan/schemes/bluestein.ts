@@ -8,13 +8,14 @@
  * which plan time knows, and the way back. In one launch the chirp and the padding are part of what the first pass reads, the
  * product of what the last pass of the first transform writes, chirp and crop of what the last pass of all writes.
  */
+import { line, pad } from '../../layout/index.ts';
 import { smoothBetween } from '../../numeric/primes.ts';
 import { hermitianLength } from '../../problem/index.ts';
 import { Memo } from '../device/memo.ts';
 import type { Target } from '../device/target.ts';
 import { chooseRadices } from '../group/radix.ts';
 import type { ChirpReach } from '../tree/leaf.ts';
-import { type BranchNode, isLeaf, type LeafNode, leavesOf, type PlanNode } from '../tree/node.ts';
+import { type BranchNode, isLeaf, type LeafNode, type LineView, leavesOf, type PlanNode } from '../tree/node.ts';
 import type { ConvolveSteps } from './convolve-steps.ts';
 import type { AxisPlace } from './four-step.ts';
 
@@ -150,7 +151,7 @@ export function convolvedInSeveral(
   const known = { of: length, count: padded, along: of };
   const chirp = { ...known, kind: 'chirp' } as const;
   const spectrum = { ...known, kind: 'chirp-spectrum', ...(order ? { order } : {}) } as const;
-  const block = { of, from: length, to: padded };
+  const view: LineView = { dimension: of, line: pad(line(length), 0, 0, padded - length) };
   const [uploads, returns] = [leavesOf(there), leavesOf(back)];
   const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
   const last = uploads.at(-1)!;
@@ -168,11 +169,14 @@ export function convolvedInSeveral(
   const children = launches.map((leaf, n): LeafNode => {
     const ends = { input: n === 0, output: n === launches.length - 1 };
     if (!ends.input && !ends.output) return leaf;
-    const { input = [], output = [] } = leaf.factors ?? {};
+    const { input, output } = leaf.factors;
     return {
       ...leaf,
       factors: { input: ends.input ? [chirp] : input, output: ends.output ? [chirp] : output },
-      absent: { input: ends.input ? [block] : [], output: ends.output ? [block] : [] },
+      lines: {
+        input: ends.input ? [view] : [],
+        output: ends.output ? [{ ...view, title: `keep ${length} bins` }] : [],
+      },
       ...(ends.input ? { length: tensor } : {}),
       ...(ends.output ? { outputLength: tensor } : {}),
     };

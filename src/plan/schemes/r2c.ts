@@ -10,20 +10,20 @@
  * - in columns, where that takes two launches: two columns of the four-step algorithm are the lines, both of one sequence.
  * - `zeros`, where it takes more: all imaginary parts are zero, and bins over the half are not stored.
  */
+import { concat, type Layout, line, mask, negate, numbers, pad, reverse, slice, within } from '../../layout/index.ts';
 import { type Direction, hermitianLength, type Problem, type Side, tensorShape } from '../../problem/index.ts';
 import { wordsPerReal } from '../device/capacity.ts';
 import { boosted, type Target } from '../device/target.ts';
 import { LONGEST_BUTTERFLY } from '../group/tiling.ts';
 import { ifFits, type Priced } from '../price/priced.ts';
 import {
-  type Absent,
   type BranchNode,
   type Dimension,
   isLeaf,
   type LeafNode,
+  type LineView,
   leafNode,
   leavesOf,
-  type MirroredBins,
   mapLeaves,
   type Place,
   type PlanNode,
@@ -161,13 +161,44 @@ function realColumns(problem: Problem, side: Side, lengths: readonly [number, nu
   const shape = shapesOf(problem, side);
   const tensor = shape.length.map((count, of) => (of === 1 ? hermitianLength(lengths[0]) * lengths[1] : count));
   const node = inColumns({ of: 1, others: otherDimensions(problem, 0), tensor, ...shape }, lengths, side);
-  const mirrored = mirroredRows(problem.size[0]!, lengths, side);
-  return mapLeaves(node, (leaf) => (leaf.real ? leaf : { ...leaf, mirrored }));
+  const [N, columns] = [problem.size[0]!, lengths[0]];
+  const read = side === 'output';
+  const bins: LineView = read ? binsRead(N) : { dimension: 1, line: binsWritten(N, columns) };
+  const lines = read ? { input: [bins], output: [] } : { input: [], output: [bins] };
+  return mapLeaves(node, (leaf) => (leaf.real ? leaf : { ...leaf, lines }));
 }
 
-/** Rows of bins in memory that has those up to the half. */
-function mirroredRows(of: number, [columns]: readonly number[], real: 'input' | 'output'): MirroredBins {
-  return { side: real === 'input' ? 'output' : 'input', of, columns: columns! };
+/**
+ * All N bins where memory has the first ⌊N/2⌋ + 1: bin N − k is the conjugate of bin k. Bins that are their own conjugates are real,
+ * whatever memory holds.
+ */
+function binsRead(N: number): LineView {
+  const half = numbers(hermitianLength(N));
+  const mirrored = Math.ceil(N / 2) - 1;
+  const [re, im] = [slice(half, 1, 0, 1), within(slice(half, 1, 1, 1), 0, 1, mirrored + 1)];
+  const whole = (part: Layout, mirror: Layout) => concat(0, part, reverse(slice(mirror, 0, 1, mirrored), 0));
+  return {
+    dimension: 1,
+    line: concat(1, whole(re, re), whole(im, negate(im))),
+    title: `mirror ${hermitianLength(N)} bins`,
+  };
+}
+
+/**
+ * The same where bins are written in rows, which begin at each of the first half of so many columns. A row whose mirror image is another
+ * row writes its bins over the half in their conjugates' places; of a row that is its own mirror image the bins below them have done so.
+ */
+function binsWritten(N: number, columns: number): Layout {
+  const half = numbers(hermitianLength(N));
+  const mirror = slice(half, 0, 1, Math.ceil(N / 2) - 1);
+  const conjugate = concat(1, slice(mirror, 1, 0, 1), negate(slice(mirror, 1, 1, 1)));
+  return onceInRows(concat(0, half, reverse(conjugate, 0)), hermitianLength(N), columns);
+}
+
+/** What is written from an index on is so by those rows only whose mirror images are other rows, of so many columns. */
+export function onceInRows(of: Layout, from: number, columns: number): Layout {
+  const once = mask(of, 0, columns, 1, Math.max(1, Math.ceil(columns / 2)));
+  return concat(0, slice(of, 0, 0, from), slice(once, 0, from, of.shape[0]! - from));
 }
 
 /** Where an axis lies that is transformed in columns, and how long the tensor is before, between and after both launches. */
@@ -202,7 +233,7 @@ export function inColumns(
   const columns: LeafNode = {
     ...upload(forward ? 1 : 2, { count: n1, ...both(n2) }, { count: n2 / 2, ...both(2) }),
     exponents: 'forward',
-    real: { side: real, by: 'lines', beside: at(1) },
+    real: { side: real, by: 'lines', pairs: { along: of, on: 'both' } },
   };
   const row = directed({ count: n2, input: at(1), output: at(n1) });
   const rows: LeafNode = {
@@ -243,7 +274,11 @@ export function realEnds(
   problem: Problem,
   side: 'input' | 'output',
 ): Pick<LeafNode, 'exponents' | 'real' | 'length' | 'outputLength'> {
-  return { ...shapesOf(problem, side), exponents: 'forward', real: { side, by: 'halves', beside: { of: 1, step: 1 } } };
+  return {
+    ...shapesOf(problem, side),
+    exponents: 'forward',
+    real: { side, by: 'halves', pairs: { along: 1, on: side } },
+  };
 }
 
 /** Lines that one launch takes whole. */
@@ -256,7 +291,7 @@ function wholeLines(
   const axis = { count: problem.size[0]!, input: along, output: along };
   const merged = scheme.by === 'lines' ? scheme.along : undefined;
   const real: RealParts =
-    merged === undefined ? { side, by: 'symmetric' } : { side, by: 'lines', beside: { of: merged, step: 1 } };
+    merged === undefined ? { side, by: 'symmetric' } : { side, by: 'lines', pairs: { along: merged, on: 'both' } };
   const node = lineNode(problem, 0, axis, linesOf(problem, 0, merged), scheme.points);
   return { ...node, exponents: 'forward', real, ...shapesOf(problem, side) };
 }
@@ -304,18 +339,15 @@ function inZeros(
   const leaves = leavesOf(node);
   const [first, last] = [leaves[0]!, leaves.at(-1)!];
   const bins = hermitianLength(length);
+  const kept: LineView = { dimension: 1, line: pad(line(bins), 0, 0, length - bins), title: `keep ${bins} bins` };
   const outer = (leaf: LeafNode): LeafNode => ({
     ...leaf,
     ...(leaf === first ? { length: before } : {}),
     ...(leaf === last ? { outputLength: after } : {}),
     ...(leaf === (side === 'input' ? first : last) ? { real: { side, by: 'zeros' } as const } : {}),
-    ...(side === 'input' && leaf === last ? { absent: withOutput(leaf, { of: 1, from: bins, to: length }) } : {}),
-    ...(side === 'output' && leaf === first ? { mirrored: { side: 'input' as const, of: length } } : {}),
+    ...(side === 'input' && leaf === last ? { lines: { ...leaf.lines, output: [kept] } } : {}),
+    ...(side === 'output' && leaf === first ? { lines: { ...leaf.lines, input: [binsRead(length)] } } : {}),
   });
   const all = mapLeaves(node, outer);
   return isLeaf(all) ? all : { ...all, length: before, outputLength: after };
-}
-
-function withOutput({ absent }: LeafNode, block: Absent): NonNullable<LeafNode['absent']> {
-  return { input: absent?.input ?? [], output: [...(absent?.output ?? []), block] };
 }

@@ -8,12 +8,12 @@
  * The two orders are part of what the launch reads and writes. Where the first transform ends, its bin 0 is the sum of all
  * inputs but x(0): with that it is X(0); and x(0), added to it after the product, comes back in every output.
  */
+import type { Order } from '../../layout/index.ts';
 import { isPrime } from '../../numeric/primes.ts';
 import type { Sides } from '../../problem/index.ts';
 import type { Target } from '../device/target.ts';
 import { isRadixPrime, largePrimesOf, waysOf } from '../group/butterflies.ts';
 import { convolvedCost, exposure, type LaunchCost } from '../price/cost.ts';
-import type { PowerOrder } from '../tree/leaf.ts';
 import type { ConvolveSteps } from './convolve-steps.ts';
 
 /** Longer ones would take plan time more than seconds to know the spectrum of. */
@@ -40,6 +40,6 @@ export function permuted(prime: number): ConvolveSteps {
 }
 
 /** In which order the launch reads and writes the points. */
-export function powerOrders(prime: number): Sides<PowerOrder> {
-  return { input: { of: prime }, output: { of: prime, inverse: true } };
+export function powerOrders(prime: number): Sides<Order> {
+  return { input: { powersOf: prime }, output: { powersOf: prime, inverse: true } };
 }

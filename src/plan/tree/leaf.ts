@@ -5,175 +5,41 @@
  * A tile has the dimensions that are transformed (axes, or the two digits of one) and, last, `tile` neighbouring transforms.
  * Twiddles of a four-step decomposition and scale factors are applied on the way in or out.
  */
+import type { Layout } from '../../layout/index.ts';
 import type { ScaleFactor } from '../../numeric/scale-factor.ts';
 import type { BuiltCallback } from '../../problem/callbacks.ts';
-import type { Block, ComplexLayout, Convolution, Sides } from '../../problem/problem.ts';
+import type { ComplexLayout, Convolution, Sides } from '../../problem/problem.ts';
 import type { Arithmetic } from '../device/capacity.ts';
-
 import type { Target } from '../device/target.ts';
 
-/**
- * How an index walks through memory, in complex elements: so many for each step; or, where an intermediate result lies
- * in tiles, one for each step inside a run and so many from one run to the next; or, where elements are left out in the middle,
- * `step` for each of `count` steps and, from step number `before` on, `skip` steps more.
- */
-export type Stride =
-  | number
-  | { readonly run: number; readonly next: number }
-  | { readonly step: number; readonly count: number; readonly before: number; readonly skip: number };
+/** A sum over the coordinates of a leaf: Σ step · coordinate. Dimensions of a tile come first, then batches. */
+export type Terms = readonly { readonly dimension: number; readonly step: number }[];
 
-/** How far apart neighbours lie. */
-export function stepOf(stride: Stride): number {
-  return typeof stride === 'number' ? stride : 'step' in stride ? stride.step : 1;
-}
+/** How the numbers of a side lie: complex ones in one of their formats, or reals, which a leaf takes for parts of complex ones. */
+export type SideFormat = ComplexLayout | 'real';
 
-/** Where an element has to lie outside a block: `from` ≤ Σ step · coordinate < `to`. Dimensions of a tile first, then batches. */
-export interface OutsideOf {
-  readonly from: number;
-  readonly to: number;
-  readonly terms: readonly { readonly dimension: number; readonly step: number }[];
-}
-
-/** How the numbers of a side lie: complex ones in one of their layouts, or reals, which a leaf takes for parts of complex ones. */
-export type SideLayout = ComplexLayout | 'real';
-
-/** Where a second number is that goes with one: of reals the imaginary part, of complex numbers the next line's. */
-export interface Beside {
-  /** How far from the first one, in elements of the side. */
-  readonly apart: number;
-  /** Where it is not there, although the first one is. */
-  readonly absent?: readonly OutsideOf[];
-}
-
-/** The bins of a real transform in memory that has half of them: the others are conjugates of those in the mirror. */
-export interface Mirrored {
-  /** Where a bin over the half is written below it: others have been. */
-  readonly twice?: CroppedSide;
-  /** Bins that there would be. */
-  readonly of: number;
-  /** Elements from one bin to the next. */
-  readonly stride: number;
-  /** The number of a bin. */
-  readonly terms: OutsideOf['terms'];
-}
-
-/**
- * Points that continue the reals of a dimension, even or odd (sums.ts): point j is real j − shift where there is one, else `sign`
- * times the real at `mirror` − j, if there is one, else zero.
- */
-export interface Continued {
-  /** Reals. */
-  readonly count: number;
-  readonly shift: number;
-  readonly mirror: number;
-  readonly sign: 1 | -1;
-  /** Points from one element of the dimension to the next: 2 is every second one, then the others backwards. */
-  readonly step?: 2;
-  /** After the reals backwards they come again, with the other sign; and every second point has the other sign. */
-  readonly around?: true;
-  /** Reals that count as zero. */
-  readonly absent?: readonly Block[];
-}
-
-/** The same of a side, where it lies. */
-export interface ExtendedSide extends Continued {
-  /** Where those of the second half are reals, too. */
-  readonly twice?: CroppedSide;
-  /** From one real to the next. */
-  readonly stride: number;
-  /** From the first to the second of two reals that are the parts of a number, in elements of the dimension. */
-  readonly beside?: number;
-  /** The number of a point. */
-  readonly terms: OutsideOf['terms'];
-}
-
-/** Reals that face one another: see `Facing` of the plan tree. */
-export interface FacingSide {
-  readonly first: number;
-  readonly last: number;
-  readonly step?: 2;
-  readonly swapped?: true;
-  readonly negated?: true;
-  readonly count?: number;
-  /** From one real to the next. */
-  readonly stride: number;
-  /** n, and the dimension of the tensor that it counts along. */
-  readonly terms: OutsideOf['terms'];
-  readonly of: number;
-  /** Numbers that have imaginary parts. */
-  readonly within?: CroppedSide;
-  /** Reals that count as zero, or are not written. */
-  readonly absent?: readonly Block[];
-}
-
-/** Elements that there are: `from` ≤ Σ step · coordinate < `to`. */
-export interface CroppedSide {
-  readonly from: number;
-  readonly to: number;
-  readonly terms: OutsideOf['terms'];
-}
-
-/** Where an element of a side is along a dimension of the tensor: `first` + Σ step · coordinate, where some step over a gap. */
-export interface TensorPlace {
-  readonly of: number;
-  readonly first: number;
-  readonly terms: readonly {
-    readonly dimension: number;
-    readonly step: number;
-    readonly gap?: { readonly from: number; readonly to: number };
-  }[];
-}
-
-/** What is done to each element in memory, as the user sees it. */
+/** What is done to each element in memory, as the user sees it. The layout of the side calls it, as `callback`. */
 export interface SideCallback {
   readonly built: BuiltCallback;
   /** The operands that it loads from, by the names that it has for them. */
   readonly arrays: { readonly [name: string]: string };
-  /** Along the dimensions that it asks for. */
-  readonly places: readonly TensorPlace[];
-  /** Where the second of two numbers is, seen from the first one: so many steps along a dimension. */
-  readonly beside?: { readonly of: number; readonly step: number };
-  /** The dimension along which points continue what is there. */
-  readonly extended?: number;
+  /** The dimensions of the tensor whose coordinates it asks for, in the order in which the layout gives them. */
+  readonly asks: readonly number[];
 }
 
-/** One side of a leaf in memory. */
+/** The numbers that a leaf reads, or writes. */
 export interface LeafSide {
-  readonly layout: SideLayout;
-  /** Of real sides: each real stands for a complex number, by itself. */
-  readonly alone?: true;
+  /**
+   * The real behind each coordinate: [dimensions of the tile …, batch dimensions …, part]. Where a leaf makes one line of complex numbers of
+   * two lines, each of which has bins of its own, the side of the bins is [… , line, part].
+   */
+  readonly layout: Layout;
+  readonly format: SideFormat;
   readonly callback?: SideCallback;
-  /** Of real sides, the imaginary part; where numbers are made of two lines, the number of the second one. */
-  readonly beside?: Beside;
-  /** Bins over the half are conjugates of others. */
-  readonly mirrored?: Mirrored;
-  /** Points that continue what is there. */
-  readonly extended?: ExtendedSide;
-  /** Both parts of a number are reals of one line. */
-  readonly facing?: FacingSide;
-  /** What is written of all bins. */
-  readonly cropped?: CroppedSide;
   /** What its numbers are in memory; as they are computed with where it is missing. */
   readonly storage?: Stored;
-  /** Stride of each dimension of a tile. */
-  readonly axes: readonly Stride[];
-  /** Stride of each batch dimension. */
-  readonly batch: readonly Stride[];
-  readonly offset: number;
-  /** What is there once more. */
-  readonly wrapped?: WrappedSide;
-  /** What is not there: it counts as zero, and is not written. Missing where all is. */
-  readonly absent?: readonly OutsideOf[];
   /** By which the numbers in memory are multiplied, as they are read or before they are written. */
   readonly factors?: readonly SideFactors[];
-  /** The points of the only dimension are in this order. */
-  readonly order?: PowerOrder;
-}
-
-/** Point n is element g^n modulo the prime `of` in memory, where g is its least primitive root; or element g^−n. */
-export interface PowerOrder {
-  readonly of: number;
-  readonly inverse?: true;
 }
 
 /** What a number in memory can be. */
@@ -291,7 +157,7 @@ export interface Factors {
   /** They are conjugated. */
   readonly conjugated?: true;
   /** Where a point is Σ step · coordinate; of passes it is the coordinate along their dimension where this is missing. */
-  readonly terms?: OutsideOf['terms'];
+  readonly terms?: Terms;
   /** Of roots: e^{−2πi·(first + step·n)/of}. */
   readonly step?: number;
   readonly first?: number;
@@ -312,7 +178,7 @@ export const KERNEL = 'kernel';
 /** What bins are multiplied by that an operand holds, the kernel of a convolution: numbers, or matrices over coordinates. */
 export interface KernelFactors extends Omit<Convolution, 'kernels'> {
   /** Where the number of a bin is: Σ step · coordinate, in complex numbers. */
-  readonly terms: OutsideOf['terms'];
+  readonly terms: Terms;
   /** From one entry of a matrix to the next. */
   readonly entry: number;
 }
@@ -323,20 +189,9 @@ export interface MultiplyStep {
   readonly kernel: KernelFactors;
 }
 
-/** Points that are there once more: see `Wrapped` of the plan tree. */
-export interface WrappedSide {
-  readonly count: number;
-  readonly from: number;
-  readonly to: number;
-  /** From a point to the element that it is once more, in elements of the side. */
-  readonly back: number;
-  /** The number of a point. */
-  readonly terms: OutsideOf['terms'];
-}
-
 /** Factors of a side. */
 export interface SideFactors extends Factors {
-  readonly terms: OutsideOf['terms'];
+  readonly terms: Terms;
 }
 
 /**

@@ -5,9 +5,10 @@
  * memory: strides follow from the buffer that the assignment chooses (rocFFT buffer assignment, observations 1 and 5).
  */
 
+import type { Layout } from '../../layout/index.ts';
 import type { ScaleFactor } from '../../numeric/scale-factor.ts';
-import { type Block, hermitianLength, type Side, type Sides } from '../../problem/index.ts';
-import type { Continued, Factors, HermitianSplit, KernelFactors, StepTwiddle } from './leaf.ts';
+import { hermitianLength, type Side, type Sides } from '../../problem/index.ts';
+import type { Factors, HermitianSplit, KernelFactors, StepTwiddle } from './leaf.ts';
 
 /** One step along a dimension of a leaf is `step` elements along dimension `of` of the tensor. */
 export interface Place {
@@ -37,23 +38,23 @@ export interface KernelProduct extends Omit<KernelFactors, 'terms'> {
   readonly kernel: number;
 }
 
-/**
- * Points of a period along a dimension, of which the tensor has the first `count`; those from `from` to `to`, which is none of them,
- * are the same again, `shift` points later.
- */
-export interface Wrapped {
-  readonly of: number;
-  readonly count: number;
+/** A block of zeros of the tensor: elements whose coordinate along a dimension is from … to − 1. They are neither read nor written. */
+export interface ZeroBlock {
+  readonly dimension: number;
   readonly from: number;
   readonly to: number;
-  readonly shift: number;
 }
 
-/** Elements of the tensor whose coordinate along a dimension lies in a block. */
-export interface Absent {
-  readonly of: number;
-  readonly from: number;
-  readonly to: number;
+/**
+ * What a leaf sees along a dimension of the tensor, where that is not the elements of the tensor one by one: a Hermitian half as all
+ * bins, a signal with its symmetric extension, points behind which zeros follow. The dimensions of the leaf count along the line.
+ */
+export interface LineView {
+  readonly dimension: number;
+  /** Over the `line` or the `numbers` of that dimension (`layout/through.ts`). */
+  readonly line: Layout;
+  /** In words, for people. */
+  readonly title?: string;
 }
 
 /** How a leaf makes complex numbers of reals on one of its sides, or reals of complex numbers. */
@@ -67,53 +68,16 @@ export interface RealParts {
   readonly by: HermitianSplit['by'] | 'symmetric' | 'zeros' | 'parts';
   /** From bins to reals: bins are paired before the passes, or passes over reals run from the last one to the first. */
   readonly back?: true;
-  /** From the first of the two to the second: missing where there is none. */
-  readonly beside?: Place;
-}
-
-/** Points that continue the reals of a dimension. */
-export interface Extended extends Continued {
-  /** Where the reals are. */
-  readonly on: Side;
-  readonly of: number;
-  /** Of rows of bins that begin at each of the first half of so many columns: those that mirror themselves write their reals once. */
-  readonly columns?: number;
-}
-
-/**
- * Reals of one line that are the parts of a number and face one another: of number n of the dimension, the real part is real
- * `first` + `step`·n, the imaginary one real `last` − `step`·n.
- */
-export interface Facing {
-  readonly of: number;
-  readonly first: number;
-  readonly last: number;
-  readonly step?: 2;
-  /** The parts change places. */
-  readonly swapped?: true;
-  /** Imaginary parts have the other sign. */
-  readonly negated?: true;
-  /** Numbers from this one on are not there. */
-  readonly count?: number;
-  /** Numbers that have imaginary parts: from … to, or those of which the number of their row lies there. */
-  readonly within?: { readonly from: number; readonly to: number; readonly rows?: true };
-  /** Reals that count as zero, or are not written. */
-  readonly absent?: readonly Block[];
-}
-
-/** Bins from `from` on, `count` of them, that are elements of the tensor; others are not written. */
-export interface Cropped {
-  readonly of: number;
-  readonly from: number;
-  readonly count: number;
-}
-
-/** Bins of the first axis, `of` in all, of which memory has those up to the half. */
-export interface MirroredBins {
-  readonly side: Side;
-  readonly of: number;
-  /** A row of bins begins at each of the first half of so many; where they are written, those that mirror themselves are so once. */
-  readonly columns?: number;
+  /**
+   * Two neighbours along a dimension are the parts of a number; where numbers are made of two lines, on the side of their bins two numbers
+   * are one for each line. Missing where no two go together. Counted along the line where the leaf sees the dimension through one.
+   */
+  readonly pairs?: { readonly along: number; readonly on: Side | 'both' };
+  /**
+   * Where both sides have reals: what these are to a butterfly that takes all of an axis at once (`LONGEST_BUTTERFLY`). Points that
+   * continue reals (`sums`, or `continued` where twice as many points do), or two reals of one line as the parts of a number (`facing`).
+   */
+  readonly points?: 'sums' | 'continued' | 'facing';
 }
 
 /** A dimension of the tensor seen as rows × columns between two uploads. */
@@ -156,26 +120,19 @@ export interface LeafNode {
   readonly product?: ElementFactors | KernelProduct;
   /** Coordinates that a matrix multiplies: a tile holds all of them. */
   readonly coordinates?: Dimension;
-  /** The points that it reads go round. */
-  readonly wrapped?: Wrapped;
   /** Factors of the elements as they are read or written, in their order, each counted along one dimension of the tensor. */
-  readonly factors?: Sides<readonly ElementFactors[]>;
+  readonly factors: Sides<readonly ElementFactors[]>;
   readonly real?: RealParts;
-  /** What it reads, and what it writes, are not all points of the axis, or in another order. */
-  readonly extended?: Extended;
-  readonly cropped?: Cropped;
-  readonly facing?: Partial<Sides<Facing>>;
-  /** What it writes is multiplied by this. */
-  readonly times?: ScaleFactor;
-  /**
-   * The sign of its exponents: always that of the forward or of the inverse transform, or the opposite of the plan's direction. Missing:
-   * that of the direction.
-   */
-  readonly exponents?: 'forward' | 'inverse' | 'opposite';
-  /** Bins of a real transform on this side, of which memory holds half; those over it are conjugates. */
-  readonly mirrored?: MirroredBins;
+  /** Dimensions of each side that it sees through lines, one at most for each dimension. */
+  readonly lines: Sides<readonly LineView[]>;
   /** Blocks of the tensor that count as zero where they would be read, and that are not written. */
-  readonly absent?: { readonly input: readonly Absent[]; readonly output: readonly Absent[] };
+  readonly zeros: Sides<readonly ZeroBlock[]>;
+  /** What it writes is multiplied by this. */
+  readonly times: ScaleFactor;
+  /**
+   * The sign of its exponents: that of the plan's direction or the opposite one, or always that of the forward or of the inverse transform.
+   */
+  readonly exponents: 'direction' | 'opposite' | 'forward' | 'inverse';
   readonly length: readonly number[];
   readonly outputLength: readonly number[];
   readonly children: readonly [];
@@ -200,6 +157,9 @@ export function isLeaf(node: PlanNode): node is LeafNode {
   return node.scheme === 'stockham';
 }
 
+/** Nothing on either side. */
+const NOTHING = { input: [], output: [] } as const;
+
 /** A launch; of several axes where there are `more`. @param tensor lengths of all dimensions */
 export function leafNode({
   title,
@@ -216,6 +176,11 @@ export function leafNode({
     ...(axisOf === undefined ? {} : { axisOf }),
     axis,
     batch,
+    factors: NOTHING,
+    lines: NOTHING,
+    zeros: NOTHING,
+    times: 1,
+    exponents: 'direction',
     length: tensor,
     outputLength: tensor,
     children: [],

@@ -2,6 +2,7 @@
  * Which neighbouring nodes may be one launch, and where that may write (rocFFT buffer assignment, "FuseShim"). Whoever makes a tree
  * weighs it with and without such a launch, by price; what a shim says is which nodes these are, and where such a launch may write.
  */
+import { isOverNumbers } from '../../layout/index.ts';
 import { keepsPlaces, type LeafNode, takesLines } from './node.ts';
 
 /** Where a launch reads and where it writes. */
@@ -61,9 +62,10 @@ const shims: readonly Shim[] = [
     // launches, part of them at the ends, which lie otherwise. `schemesOfReals` weighs it.
     name: 'halving',
     joins: (leaf) => {
-      const { real, mirrored } = leaf;
+      const { real, lines } = leaf;
       const reals = (real?.by === 'zeros' || real?.by === 'parts') && real.side !== 'both';
-      return !takesLines(leaf) && (reals || mirrored !== undefined) ? ['upload', 'half of the points'] : [];
+      const bins = [...lines.input, ...lines.output].some(({ line }) => isOverNumbers(line));
+      return !takesLines(leaf) && (reals || bins) ? ['upload', 'half of the points'] : [];
     },
     fits: elsewhere,
   },

@@ -65,50 +65,28 @@ function transforms({ axis, more = [] }: LeafNode, of: number): boolean {
 }
 
 function spared(leaf: LeafNode, n: number, blocks: readonly ZeroBlocks[]): LeafNode {
-  const tensor = leaf.length;
-  const input: { of: number; from: number; to: number }[] = [];
-  const output: typeof input = [];
-  const continued: Block[] = [];
-  let { facing } = leaf;
+  const zeros = { input: [...leaf.zeros.input], output: [...leaf.zeros.output] };
   const gaps = new Map<number, Block>();
   for (const { of, read, written, lengths, first, last } of blocks) {
     const before = n <= first ? read : n > last ? written : null;
     const after = n < first ? read : n >= last ? written : null;
     // Between launches two lines may have become one, to which a block of lines means nothing.
-    const meant = (side: readonly number[], block: Block) =>
-      side[of] === (block === read ? lengths.read : lengths.written);
+    const isMeant = (tensor: readonly number[], block: Block) =>
+      tensor[of] === (block === read ? lengths.read : lengths.written);
     // A whole dimension that is only stepped over has the same block on both sides: its lines are left out.
-    if (before === after && leaf.batch.some((dimension) => isWhole(dimension, of, tensor[of]!))) {
-      if (before && meant(tensor, before)) gaps.set(of, before);
+    if (before === after && leaf.batch.some((dimension) => isWhole(dimension, of, leaf.length[of]!))) {
+      if (before && isMeant(leaf.length, before)) gaps.set(of, before);
       continue;
     }
-    const on = leaf.extended?.of === of ? leaf.extended.on : undefined;
-    const faces = { input: facing?.input?.of === of, output: facing?.output?.of === of };
-    if (before && faces.input) facing = { ...facing, input: { ...facing!.input!, absent: [before] } };
-    else if (before && on === 'input') continued.push(before);
-    else if (before && meant(leaf.length, before)) input.push({ of, ...before });
-    // Bins that are cropped are counted from an earlier one.
-    const begin = leaf.cropped?.of === of ? leaf.cropped.from : 0;
-    if (after && faces.output) facing = { ...facing, output: { ...facing!.output!, absent: [after] } };
-    else if (after && on === 'output') continued.push(after);
-    else if (after && meant(leaf.outputLength, after))
-      output.push({ of, from: after.from + begin, to: after.to + begin });
+    if (before && isMeant(leaf.length, before)) zeros.input.push({ dimension: of, ...before });
+    if (after && isMeant(leaf.outputLength, after)) zeros.output.push({ dimension: of, ...after });
   }
   const batch = leaf.batch.map((dimension): Dimension => {
-    const gap = isWhole(dimension, dimension.input.of, tensor[dimension.input.of]!) && gaps.get(dimension.input.of);
+    const gap =
+      isWhole(dimension, dimension.input.of, leaf.length[dimension.input.of]!) && gaps.get(dimension.input.of);
     return gap ? { ...dimension, count: dimension.count - (gap.to - gap.from), gap } : dimension;
   });
-  const absent = {
-    input: [...(leaf.absent?.input ?? []), ...input],
-    output: [...(leaf.absent?.output ?? []), ...output],
-  };
-  return {
-    ...leaf,
-    batch,
-    ...(facing ? { facing } : {}),
-    ...(continued.length > 0 ? { extended: { ...leaf.extended!, absent: continued } } : {}),
-    ...(absent.input.length + absent.output.length > 0 ? { absent } : {}),
-  };
+  return { ...leaf, batch, zeros };
 }
 
 function isWhole({ count, input, output }: Dimension, of: number, length: number): boolean {

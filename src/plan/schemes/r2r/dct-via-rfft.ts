@@ -15,15 +15,27 @@
  *
  * How a real transform is split into launches is that of R2C: real.ts.
  */
-import { product } from '../../../numeric/scale-factor.ts';
+import {
+  alternate,
+  concat,
+  type Layout,
+  line,
+  mask,
+  negate,
+  reverse,
+  slice,
+  stride,
+  within,
+} from '../../../layout/index.ts';
+import { product, type ScaleFactor } from '../../../numeric/scale-factor.ts';
 import { hermitianLength, type Problem, type TransformKind } from '../../../problem/index.ts';
 import type { Target } from '../../device/target.ts';
 import type { Priced } from '../../price/priced.ts';
 import {
   type Dimension,
   type ElementFactors,
-  type Facing,
   type LeafNode,
+  type LineView,
   mapLeaves,
   type Place,
   type PlanNode,
@@ -32,7 +44,7 @@ import {
 import { type ComplexScheme, inOneUpload, type RealScheme } from '../axis-scheme.ts';
 import { isInOneLaunch, isOneButterfly, lineNode, linesOf, otherDimensions, schemesOfReals } from '../r2c.ts';
 import { dhtEnds } from './dht.ts';
-import { betweenReals, columnsNode, complexAxis, type RealDftEnds } from './r2r-ends.ts';
+import { betweenReals, columnsNode, complexAxis, folded, type RealDftEnds } from './r2r-ends.ts';
 
 /** The ways to transform an axis, cheapest first. */
 export function cosineSchemes(problem: Problem, axis: number, target: Target, most: number): Priced<RealScheme>[] {
@@ -53,7 +65,7 @@ export function cosinesAxis(
   kind: TransformKind,
 ): PlanNode {
   const ends = kind === 'dht' ? dhtEnds : kind.endsWith('4') ? oddEnds : cosineEnds;
-  const asked: Asked = { problem, axis, target, ...ends(problem.size[axis]!, axis, kind) };
+  const asked: Asked = { problem, axis, target, ...ends(problem.size[axis]!, kind) };
   switch (scheme.by) {
     case 'halves':
       return inHalves(asked, scheme.points);
@@ -75,35 +87,47 @@ interface Asked extends RealDftEnds {
   readonly target: Target;
 }
 
-function cosineEnds(count: number, axis: number, kind: TransformKind): RealDftEnds {
-  const of = axis + 1;
+function cosineEnds(count: number, kind: TransformKind): RealDftEnds {
   const sines = kind.startsWith('dst');
+  const reals = line(count);
+  const backwards = sines ? negate(reverse(reals, 0)) : reverse(reals, 0);
   return {
     back: kind.endsWith('3'),
-    points: { of, count, shift: 0, mirror: 2 * count - 1, sign: sines ? -1 : 1, step: 2 },
-    sums: { of, ...(sines ? { first: -1, last: count - 1, swapped: true } : { first: 0, last: count }), negated: true },
+    points: { line: stride(concat(0, reals, backwards), 0, 2), title: 'even points, then odd ones backwards' },
+    sums: sines
+      ? { first: -1, last: count - 1, forwards: 'im', negated: true }
+      : { first: 0, last: count, forwards: 're', negated: true },
     roots: { of: 4 * count, step: 1, first: 0 },
   };
 }
 
 /** Kind IV of an odd number of reals. */
-function oddEnds(count: number, axis: number, kind: TransformKind): RealDftEnds {
-  const of = axis + 1;
+function oddEnds(count: number, kind: TransformKind): RealDftEnds {
   const sines = kind.startsWith('dst');
   const middle = (count - 1) / 2;
-  const negated = middle % 2 === 0 ? ({ negated: true } as const) : {};
-  const points = { of, count, shift: -middle, mirror: 2 * count - 1 - middle, sign: sines ? 1 : -1, step: 2 } as const;
+  const reals = line(count);
+  const around = concat(0, reals, sines ? reverse(reals, 0) : negate(reverse(reals, 0)), negate(reals));
   return {
     back: false,
-    points: { ...points, around: true },
-    sums: { of, first: middle, last: middle, ...negated, ...(sines ? { swapped: true } : {}) },
+    points: {
+      line: alternate(stride(slice(around, 0, middle, 2 * count - 1), 0, 2), 0),
+      title: 'every second point from the middle, turning at the ends',
+    },
+    sums: {
+      ...{ first: middle, last: middle, forwards: sines ? 'im' : 're' },
+      ...(middle % 2 === 0 ? { negated: true as const } : {}),
+    },
     // Sines of reals, every second one of which has the other sign: that of the middle.
     roots: { of: 8, step: 2, first: sines && middle % 2 === 1 ? count + 4 : count },
   };
 }
 
-/** The side of the sums, and what is there: bins are their conjugates where they come from passes backwards. */
-function ofSums({ back, sums, roots, axis, problem }: Asked, count: number, rows?: number): Partial<LeafNode> {
+/**
+ * The side of the sums, and what is there: bins are their conjugates where they come from passes backwards.
+ * @param rows where bins come in rows that begin at the first half of so many columns
+ */
+function sumsOf(asked: Asked, count: number, rows?: number): Pick<LeafNode, 'lines' | 'factors'> {
+  const { back, sums, roots, axis, problem } = asked;
   const length = problem.size[axis]!;
   const along: ElementFactors = {
     kind: 'roots',
@@ -113,25 +137,34 @@ function ofSums({ back, sums, roots, axis, problem }: Asked, count: number, rows
     ...(back ? { conjugated: true } : {}),
   };
   // Both of a pair are written by one number of it alone; all that there are are read.
-  const within = back
-    ? { from: 1, to: length }
-    : rows
-      ? { from: 1, to: Math.ceil(rows / 2), rows: true as const }
-      : { from: 1, to: Math.ceil(length / 2) };
-  const facing: Facing = { ...sums, within };
-  return back
-    ? { facing: { input: facing }, factors: { input: [along], output: [] } }
-    : { facing: { output: facing }, factors: { input: [], output: [along] } };
+  const half = Math.ceil(length / 2);
+  const own = folded(length, sums, (im) => {
+    if (back) return within(im, 0, 1, length);
+    return rows ? mask(im, 0, rows, 1, Math.max(1, Math.ceil(rows / 2))) : within(im, 0, 1, Math.max(1, half));
+  });
+  return endsOf(asked, own, along);
 }
 
-function ofPoints({ back, points }: Asked): Partial<LeafNode> {
-  return points ? { extended: { ...points, on: back ? 'output' : 'input' } } : {};
+/** Lines of both sides of one launch, and the factors of the sums. */
+function endsOf(
+  asked: Asked,
+  sums: Pick<LineView, 'line' | 'title'>,
+  along: ElementFactors,
+): Pick<LeafNode, 'lines' | 'factors'> {
+  const view: LineView = { dimension: asked.axis + 1, ...sums };
+  return asked.back
+    ? { lines: { input: [view], output: [] }, factors: { input: [along], output: [] } }
+    : { lines: { input: [], output: [view] }, factors: { input: [], output: [along] } };
+}
+
+/** A dimension of points, where these are not the reals as they lie. */
+function pointsOf({ axis, points }: Asked): LineView[] {
+  return points ? [{ dimension: axis + 1, ...points }] : [];
 }
 
 /** The factor of a launch. @param two where pairs of bins do not make twice of the sums already */
-function timesOf({ times = 1 }: Asked, two: 1 | 2): Pick<LeafNode, 'times'> {
-  const all = product(times, two);
-  return all === 1 ? {} : { times: all };
+function timesOf({ times = 1 }: Asked, two: 1 | 2): ScaleFactor {
+  return product(times, two);
 }
 
 /** One launch. @param points the scheme of its points @param two see `timesOf` */
@@ -143,18 +176,24 @@ function inOne(
   real: RealParts,
   two: 1 | 2 = 1,
 ): LeafNode {
-  const { problem, axis: axisOf } = asked;
+  const { problem, axis: axisOf, back } = asked;
   const bins = hermitianLength(problem.size[axisOf]!);
   // Passes of a convolution reach for the roots of all of its points; those beyond the bins are multiplied by zero.
   const roots = real.by === 'symmetric' && points.by === 'bluestein' ? points.length : bins;
-  const ends = { ...ofPoints(asked), ...ofSums(asked, roots) };
+  const { lines, factors } = sumsOf(asked, roots);
+  const own = pointsOf(asked);
   return {
     ...lineNode(problem, axisOf, axis, batch, points),
-    ...ends,
-    ...timesOf(asked, two),
-    real,
+    lines: back ? { input: lines.input, output: own } : { input: own, output: lines.output },
+    factors,
+    times: timesOf(asked, two),
+    real: { ...real, ...sumsOfPoints(asked) },
     exponents: 'forward',
   };
+}
+
+function sumsOfPoints({ points }: Asked): Pick<RealParts, 'points'> {
+  return points ? { points: 'sums' } : {};
 }
 
 function inHalves(asked: Asked, points: ComplexScheme): LeafNode {
@@ -162,7 +201,12 @@ function inHalves(asked: Asked, points: ComplexScheme): LeafNode {
   const of = axis + 1;
   const [one, two] = [1, 2].map((step): Place => ({ of, step })) as [Place, Place];
   const along = back ? { input: one, output: two } : { input: two, output: one };
-  const real: RealParts = { side: 'both', by: 'halves', ...(back ? { back } : {}), beside: one };
+  const real: RealParts = {
+    side: 'both',
+    by: 'halves',
+    ...(back ? { back } : {}),
+    pairs: { along: of, on: back ? 'output' : 'input' },
+  };
   return inOne(asked, { count: problem.size[axis]! / 2, ...along }, otherDimensions(problem, axis), points, real);
 }
 
@@ -172,9 +216,9 @@ function inLines(asked: Asked, scheme: Extract<RealScheme, { readonly by: 'symme
   const along = { count: problem.size[axis]!, input: one, output: one };
   const way = back ? { back } : {};
   if (scheme.by === 'lines') {
-    const beside = { of: scheme.along, step: 1 };
+    const pairs = { along: scheme.along, on: 'both' } as const;
     const batch = linesOf(problem, axis, scheme.along);
-    return inOne(asked, along, batch, scheme.points, { side: 'both', by: 'lines', ...way, beside });
+    return inOne(asked, along, batch, scheme.points, { side: 'both', by: 'lines', ...way, pairs });
   }
   const real: RealParts = { side: 'both', by: 'symmetric', ...way };
   // Pairs of bins make twice the transforms of reals; bins by themselves do not.
@@ -190,30 +234,39 @@ function sumsInColumns(asked: Asked, uploads: readonly [number, number]): PlanNo
     if (!leaf.real) {
       const real = { side: back ? 'input' : 'output', by: 'parts' } as const;
       const exponents = back ? 'inverse' : 'forward';
-      return { ...leaf, exponents, real, ...ofSums(asked, n1 * n2, n1) };
+      return { ...leaf, exponents, real, ...sumsOf(asked, n1 * n2, n1) };
     }
-    return { ...leaf, ...ofPoints(asked), ...(back ? {} : timesOf(asked, 2)) };
+    const own = pointsOf(asked);
+    return {
+      ...leaf,
+      lines: back ? { input: [], output: own } : { input: own, output: [] },
+      times: back ? leaf.times : timesOf(asked, 2),
+      real: { ...leaf.real, ...sumsOfPoints(asked) },
+    };
   });
 }
 
 /** In several uploads of as many points: imaginary parts of those are zero, and bins over the half are not written. */
 function inZeros(asked: Asked, scheme: ComplexScheme): PlanNode {
-  const { back, problem, axis, target, roots, sums } = asked;
-  const points = problem.size[axis]!;
+  const { back, problem, axis, target, roots, sums, points } = asked;
+  const length = problem.size[axis]!;
   // Conjugates of the bins have the same real parts for their points, and go through passes forward.
   const { negated: _, ...conjugates } = sums;
-  const facing: Facing = back
-    ? { ...conjugates, within: { from: 1, to: points } }
-    : { ...sums, count: hermitianLength(points), within: { from: 1, to: Math.ceil(points / 2) } };
+  const half = hermitianLength(length);
+  const pairs = (im: Layout) => within(im, 0, 1, back ? length : Math.max(1, Math.ceil(length / 2)));
+  const own = folded(length, back ? conjugates : sums, pairs);
+  const bins = back ? own : { ...own, line: within(own.line, 0, 0, half) };
   return betweenReals(
     problem,
     axis,
     target,
-    { scheme, points },
+    { scheme, points: length },
     {
       roots: back ? { input: roots } : { output: roots },
-      input: back ? { facing: { input: facing } } : ofPoints(asked),
-      output: back ? ofPoints(asked) : { ...timesOf(asked, 2), facing: { output: facing } },
+      input: back ? bins : points,
+      output: back ? points : bins,
+      times: back ? 1 : timesOf(asked, 2),
+      points: points ? 'sums' : 'facing',
     },
   );
 }

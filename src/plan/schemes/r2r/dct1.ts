@@ -4,38 +4,44 @@
  * sine and cosine transforms", 1994). It is linear in complex numbers, too: two lines of reals are the parts of one, and come out side
  * by side. What continues to reals may be half as many numbers, whose bins are paired as those of any reals are: real.ts.
  */
+import { concat, type Layout, line, negate, pad, reverse, slice, zeros } from '../../../layout/index.ts';
 import { hermitianLength, type Problem, type TransformKind } from '../../../problem/index.ts';
 import type { Target } from '../../device/target.ts';
 import type { Priced } from '../../price/priced.ts';
-import {
-  type Cropped,
-  type Dimension,
-  type Extended,
-  type LeafNode,
-  mapLeaves,
-  type PlanNode,
-} from '../../tree/node.ts';
+import { type Dimension, type LeafNode, type LineView, mapLeaves, type PlanNode } from '../../tree/node.ts';
 import { type ComplexScheme, inOneUpload, type RealScheme } from '../axis-scheme.ts';
-import { inOneLaunch, isOneButterfly, lineNode, mergedLines, otherDimensions, schemesOfReals } from '../r2c.ts';
+import {
+  inOneLaunch,
+  isOneButterfly,
+  lineNode,
+  mergedLines,
+  onceInRows,
+  otherDimensions,
+  schemesOfReals,
+} from '../r2c.ts';
 import { betweenReals, columnsNode, complexAxis, type EndFactors } from './r2r-ends.ts';
 
 /** How the sums of one kind become a transform. */
 interface Continuation {
   /** Points: twice as many as there are reals, and twice this many more. */
   readonly more: -1 | 1;
-  /** The first real is at point 0 or 1. */
-  readonly shift: 0 | 1;
-  /** Reals of the second half are those at `mirror − j`, counted from L, with this sign. */
-  readonly mirror: 0 | -1;
-  readonly sign: 1 | -1;
-  /** The bin of the first sum; sines come out imaginary, and begin where they are not all zero. */
+  /** The bin of the first sum. */
   readonly first: 0 | 1;
+  /** Sines come out imaginary, and begin where they are not all zero. */
   readonly sines?: true;
+  /** All points, of a line of reals. */
+  readonly extension: (reals: Layout) => Layout;
 }
 
 const CONTINUATIONS: Readonly<Partial<Record<TransformKind, Continuation>>> = {
-  dct1: { more: -1, shift: 0, mirror: 0, sign: 1, first: 0 },
-  dst1: { more: 1, shift: 1, mirror: -1, sign: -1, first: 1, sines: true },
+  dct1: {
+    ...{ more: -1, first: 0 },
+    extension: (x) => concat(0, x, reverse(slice(x, 0, 1, x.shape[0]! - 2), 0)),
+  },
+  dst1: {
+    ...{ more: 1, first: 1, sines: true },
+    extension: (x) => concat(0, zeros([1]), x, zeros([1]), negate(reverse(x, 0))),
+  },
 };
 
 /** Points of the transform that makes the sums along an axis. */
@@ -65,8 +71,8 @@ function isShort(problem: Problem, axis: number, target: Target): boolean {
 
 /** Both ends of a continued axis. */
 interface ContinuedEnds {
-  readonly points: Extended;
-  readonly bins: Cropped;
+  readonly points: LineView;
+  readonly bins: LineView;
   /** What bins are multiplied by. */
   readonly roots: EndFactors | undefined;
 }
@@ -79,65 +85,69 @@ export function extensionAxis(
   scheme: RealScheme,
   kind: TransformKind,
 ): PlanNode {
-  const { shift, mirror, sign, first, sines } = CONTINUATIONS[kind]!;
-  const [count, points, of] = [problem.size[axis]!, pointsOf(problem, axis), axis + 1];
+  const { first, sines, extension } = CONTINUATIONS[kind]!;
+  const [count, points, dimension] = [problem.size[axis]!, pointsOf(problem, axis), axis + 1];
+  const kept = pad(line(count), 0, first, points - first - count);
   const ends: ContinuedEnds = {
-    points: { on: 'input', of, count, shift, mirror: points + mirror, sign },
-    bins: { of, from: first, count },
+    points: { dimension, line: extension(line(count)), title: `mirror ${count} reals` },
+    bins: { dimension, line: kept, title: `keep ${count} bins` },
     // i = e^{−2πi·3/4}.
     roots: sines && { of: 4, step: 0, first: 3 },
   };
   if (scheme.by === 'halves') return inHalves(problem, axis, scheme.points, ends);
-  if (scheme.by === 'columns') return continuedInColumns(problem, axis, scheme.lengths, ends);
+  if (scheme.by === 'columns') return continuedInColumns(problem, axis, scheme.lengths, ends, first + count);
   return betweenReals(
     problem,
     axis,
     target,
     { scheme: scheme.points, points },
     {
-      input: { extended: ends.points },
-      output: { cropped: ends.bins },
+      input: ends.points,
+      output: ends.bins,
+      points: 'continued',
       roots: ends.roots ? { output: ends.roots } : {},
       merged: scheme.by === 'lines' ? scheme.along : undefined,
     },
   );
 }
 
-function rotated({ points: { of }, roots }: ContinuedEnds, count: number): Pick<LeafNode, 'factors'> {
-  return { factors: { input: [], output: roots ? [{ kind: 'roots', ...roots, count, along: of }] : [] } };
+function rotated({ points, roots }: ContinuedEnds, count: number): Pick<LeafNode, 'factors'> {
+  return { factors: { input: [], output: roots ? [{ kind: 'roots', ...roots, count, along: points.dimension }] : [] } };
 }
 
 function inHalves(problem: Problem, axis: number, scheme: ComplexScheme, ends: ContinuedEnds): LeafNode {
   const points = pointsOf(problem, axis);
-  const { of } = ends.points;
+  const of = ends.points.dimension;
   const along: Dimension = { count: points / 2, input: { of, step: 2 }, output: { of, step: 1 } };
   return {
     ...lineNode(problem, axis, along, otherDimensions(problem, axis), scheme),
-    ...{ extended: ends.points, cropped: ends.bins, ...rotated(ends, hermitianLength(points)) },
-    ...{ real: { side: 'both', by: 'halves', beside: { of, step: 1 } }, times: 1 / 2, exponents: 'forward' },
+    ...{ lines: { input: [ends.points], output: [ends.bins] }, ...rotated(ends, hermitianLength(points)) },
+    real: { side: 'both', by: 'halves', pairs: { along: of, on: 'input' }, points: 'continued' },
+    ...{ times: 1 / 2, exponents: 'forward' },
   };
 }
 
-/** Bins over the half are those below, even or odd, as the points are: they are written where these would be read. */
+/**
+ * Bins over the half are those below, even or odd, as the points are: they are written where these would be read.
+ * @param half the first bin over the half
+ */
 function continuedInColumns(
   problem: Problem,
   axis: number,
   uploads: readonly [number, number],
   ends: ContinuedEnds,
+  half: number,
 ): PlanNode {
   const { points } = ends;
+  const written: LineView = { dimension: points.dimension, line: onceInRows(points.line, half, uploads[0]) };
   return mapLeaves(
     columnsNode(problem, axis, uploads, 'input'),
     (leaf): LeafNode =>
       leaf.real
-        ? { ...leaf, extended: points }
+        ? { ...leaf, lines: { input: [points], output: [] }, real: { ...leaf.real, points: 'continued' } }
         : {
-            ...{ ...leaf, extended: { ...points, on: 'output', columns: uploads[0] } },
-            ...{
-              ...rotated(ends, pointsOf(problem, axis)),
-              exponents: 'forward',
-              real: { side: 'output', by: 'parts' },
-            },
+            ...{ ...leaf, lines: { input: [], output: [written] }, ...rotated(ends, pointsOf(problem, axis)) },
+            ...{ exponents: 'forward', real: { side: 'output', by: 'parts', points: 'continued' } },
           },
   );
 }

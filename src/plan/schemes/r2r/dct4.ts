@@ -5,10 +5,11 @@
  *
  * Sines are cosines of the reals in reverse, every second one with the other sign.
  */
+import { line, negate, reverse, stack, stride } from '../../../layout/index.ts';
 import type { Problem, TransformKind } from '../../../problem/index.ts';
 import type { Target } from '../../device/target.ts';
 import type { Priced } from '../../price/priced.ts';
-import type { Facing, PlanNode } from '../../tree/node.ts';
+import type { PlanNode } from '../../tree/node.ts';
 import { cheapestBluestein, uploadsQuestion } from '../axis.ts';
 import { type ComplexScheme, inOneUpload, type RealScheme } from '../axis-scheme.ts';
 import { isPaddedAxis, uploadSchemes } from '../complex-schemes.ts';
@@ -35,18 +36,22 @@ export function foldedAxis(
   kind: TransformKind,
 ): PlanNode {
   const count = problem.size[axis]!;
-  const facing: Facing = { of: axis + 1, first: 0, last: count - 1, step: 2 };
+  const reals = line(count);
+  const [even, oddBackwards] = [stride(reals, 0, 2), stride(reverse(reals, 0), 0, 2)];
   const sines = kind === 'dst4';
-  const input: Facing = sines ? { ...facing, swapped: true } : facing;
-  const output: Facing = sines ? facing : { ...facing, negated: true };
+  const input = sines ? stack(1, oddBackwards, even) : stack(1, even, oddBackwards);
+  const output = stack(1, even, sines ? oddBackwards : negate(oddBackwards));
+  const title = 'parts from both ends';
   return betweenReals(
     problem,
     axis,
     target,
     { scheme, points: count / 2 },
     {
-      input: { facing: { input } },
-      output: { facing: { output }, times: 2 },
+      input: { line: input, title },
+      output: { line: output, title },
+      times: 2,
+      points: 'facing',
       roots: { input: { of: 2 * count, step: 1, first: 0 }, output: { of: 8 * count, step: 4, first: 1 } },
     },
   );

@@ -9,10 +9,10 @@
 import type { RealDftEnds } from './r2r-ends.ts';
 
 /** What is done to the points and bins of a real transform along an axis of `count` reals. */
-export function dhtEnds(count: number, axis: number): RealDftEnds {
+export function dhtEnds(count: number): RealDftEnds {
   return {
     back: false,
-    sums: { of: axis + 1, first: 0, last: count },
+    sums: { first: 0, last: count, forwards: 're' },
     roots: { kind: 'hartley', of: count },
     // Half of what all of these multiply bins by.
     times: 1 / 2,

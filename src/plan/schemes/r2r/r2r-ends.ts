@@ -1,4 +1,5 @@
 /** What is done at both ends of the complex transforms that sums of cosines and sines are made of. */
+import { type Layout, line, negate, pad, reverse, slice, stack } from '../../../layout/index.ts';
 import type { ScaleFactor } from '../../../numeric/scale-factor.ts';
 import { hermitianLength, type Problem, type Sides, tensorShape } from '../../../problem/index.ts';
 import type { Target } from '../../device/target.ts';
@@ -7,10 +8,9 @@ import {
   type BranchNode,
   type Dimension,
   type ElementFactors,
-  type Extended,
-  type Facing,
   isLeaf,
   type LeafNode,
+  type LineView,
   leavesOf,
   mapLeaves,
   type PlanNode,
@@ -66,18 +66,56 @@ export interface EndFactors extends Pick<Factors, 'of' | 'step' | 'first'> {
 export interface RealDftEnds {
   /** The other way around, from results to points: kind III. */
   readonly back: boolean;
-  /** Missing: points are the reals as they lie. */
-  readonly points?: Omit<Extended, 'on'>;
-  readonly sums: Facing;
+  /** Points: reals of the line, in an order of their own. Missing: the reals as they lie. */
+  readonly points?: Pick<LineView, 'line' | 'title'>;
+  /** Results that are the parts of each bin. */
+  readonly sums: Folding;
   readonly roots: EndFactors;
   /** What results are multiplied by beside that. */
   readonly times?: ScaleFactor;
 }
 
+/**
+ * Two reals of a line of N that are the parts of a number, counted from both ends: of number n, one is real `first` + n and the other one
+ * real `last` − n, where there is one.
+ */
+export interface Folding {
+  readonly first: number;
+  readonly last: number;
+  /** The part that is counted from the first real on. */
+  readonly forwards: 're' | 'im';
+  /** Imaginary parts have the other sign. */
+  readonly negated?: true;
+}
+
+/** N numbers, each of two reals of a line. @param imaginary what is left of the imaginary parts */
+export function folded(
+  N: number,
+  { first, last, forwards, negated }: Folding,
+  imaginary: (parts: Layout) => Layout,
+): Pick<LineView, 'line' | 'title'> {
+  const reals = line(N);
+  const [near, far] = [fromIndex(reals, first), fromIndex(reverse(reals, 0), N - 1 - last)];
+  const [re, im] = forwards === 're' ? [near, far] : [far, near];
+  const parts = imaginary(negated ? negate(im) : im);
+  return { line: stack(1, re, parts), title: 'parts from both ends' };
+}
+
+/** As many elements from an index on, which may lie before the first one, with zeros where there are none. */
+function fromIndex(of: Layout, from: number): Layout {
+  const length = of.shape[0]!;
+  if (from <= 0) return slice(pad(of, 0, -from, 0), 0, 0, length);
+  return pad(slice(of, 0, from, length - from), 0, 0, from);
+}
+
 /** What the first launch does as it reads, and the last one as it writes. */
 export interface R2rEnds {
-  readonly input: Partial<LeafNode>;
-  readonly output: Partial<LeafNode>;
+  readonly input: Pick<LineView, 'line' | 'title'> | undefined;
+  readonly output: Pick<LineView, 'line' | 'title'> | undefined;
+  /** What the last launch multiplies what it writes by. */
+  readonly times?: ScaleFactor;
+  /** See `RealParts`. */
+  readonly points: RealParts['points'];
   readonly roots: Partial<Sides<EndFactors>>;
   /** A dimension of which two neighbours are the parts of numbers in between. */
   readonly merged?: number | undefined;
@@ -121,7 +159,7 @@ interface PlacedR2rEnds extends R2rEnds {
 function endedLeaf(
   leaf: LeafNode,
   { first, last }: { readonly first: boolean; readonly last: boolean },
-  { axis, table, tensor, input, output, roots, merged }: PlacedR2rEnds,
+  { axis, table, tensor, input, output, times = 1, points, roots, merged }: PlacedR2rEnds,
 ): LeafNode {
   const apart = (dimension: Dimension, side: 'input' | 'output'): Dimension =>
     dimension[side].of === merged ? { ...dimension, [side]: { of: merged, step: 2 } } : dimension;
@@ -130,10 +168,16 @@ function endedLeaf(
   if (last) batch = batch.map((dimension) => apart(dimension, 'output'));
   const factors = (own: EndFactors | undefined): ElementFactors[] =>
     own ? [{ kind: 'roots', ...own, count: table, along: axis + 1 }] : [];
+  const side = first && last ? 'both' : first ? 'input' : 'output';
   const real: RealParts = {
-    side: first && last ? 'both' : first ? 'input' : 'output',
-    by: 'parts',
-    ...(merged === undefined ? {} : { beside: { of: merged, step: 1 } }),
+    ...{ side, by: 'parts' },
+    ...(points ? { points } : {}),
+    ...(merged === undefined ? {} : { pairs: { along: merged, on: side } }),
+  };
+  const dimension = axis + 1;
+  const lines = {
+    input: first && input ? [{ dimension, ...input }] : leaf.lines.input,
+    output: last && output ? [{ dimension, ...output }] : leaf.lines.output,
   };
   const exponents = leaf.exponents === 'opposite' ? 'inverse' : 'forward';
   if (!first && !last) return { ...leaf, exponents };
@@ -141,12 +185,12 @@ function endedLeaf(
     ...leaf,
     exponents,
     batch,
-    ...(first ? { length: tensor, ...input } : {}),
-    ...(last ? { outputLength: tensor, ...output } : {}),
-    ...(first && last && (input.facing || output.facing) ? { facing: { ...input.facing, ...output.facing } } : {}),
+    lines,
+    ...(first ? { length: tensor } : {}),
+    ...(last ? { outputLength: tensor, times } : {}),
     factors: {
-      input: [...(first ? factors(roots.input) : []), ...(leaf.factors?.input ?? [])],
-      output: [...(leaf.factors?.output ?? []), ...(last ? factors(roots.output) : [])],
+      input: [...(first ? factors(roots.input) : []), ...leaf.factors.input],
+      output: [...leaf.factors.output, ...(last ? factors(roots.output) : [])],
     },
     real,
   };

@@ -1,0 +1,74 @@
+/** Boxes: places in memory that hold at least those of a layout. */
+import type { Affine, Layout } from './layout.ts';
+import { dimensionsIn } from './rows.ts';
+
+/** Places of one array: offset + Σ stride · (0 … count − 1). */
+export interface Box {
+  readonly array: string;
+  readonly offset: number;
+  readonly terms: readonly BoxTerm[];
+}
+
+export interface BoxTerm {
+  readonly stride: number;
+  readonly count: number;
+  /** Where it counts a dimension of the layout, and from which index on. */
+  readonly dimension?: number;
+  readonly from?: number;
+}
+
+/** Boxes that hold all places of a layout. */
+export function boxes(of: Layout): readonly Box[] {
+  switch (of.kind) {
+    case 'zeros':
+      return [];
+    case 'memory': {
+      const { array, offset, shape, strides } = of;
+      const terms = shape.map((count, d): BoxTerm => ({ stride: strides[d]!, count, dimension: d, from: 0 }));
+      return [{ array, offset, terms }];
+    }
+    case 'alternate':
+    case 'mask':
+      return boxes(of.of);
+    case 'map':
+      // Both parts of numbers that a function takes are touched, whichever part an element is.
+      return of.part ? renamed(of.of, (d, from) => (d < of.shape.length ? [d, from] : undefined)) : boxes(of.of);
+    case 'concat': {
+      let begin = 0;
+      return of.parts.flatMap((part) => {
+        const start = begin;
+        begin += part.shape[of.dimension]!;
+        return renamed(part, (d, from) => [d, d === of.dimension ? from + start : from]);
+      });
+    }
+    case 'join':
+      return renamed(of.of, (d, from) => {
+        if (d === of.dimension || d === of.dimension + 1) return undefined;
+        return [d < of.dimension ? d : d - 1, from];
+      });
+    case 'gather':
+      return renamed(of.of, (d, from) => (d === of.dimension ? undefined : [d, from]));
+    case 'affine':
+      return renamed(of.of, (k, from) => ownDimension(of, k, from));
+  }
+}
+
+type Named = readonly [dimension: number, from: number] | undefined;
+
+function renamed(of: Layout, name: (dimension: number, from: number) => Named): Box[] {
+  return boxes(of).map((box) => ({
+    ...box,
+    terms: box.terms.map(({ stride, count, dimension, from }): BoxTerm => {
+      const named = dimension === undefined ? undefined : name(dimension, from!);
+      return named ? { stride, count, dimension: named[0], from: named[1] } : { stride, count };
+    }),
+  }));
+}
+
+/** The dimension of an affine layout that is dimension `k` of the inner one, but for a beginning, and nothing else. */
+function ownDimension({ rows }: Affine, k: number, from: number): Named {
+  const [d, ...others] = dimensionsIn(rows[k]!);
+  if (d === undefined || others.length > 0 || rows[k]!.steps[d] !== 1) return undefined;
+  if (rows.some(({ steps }, other) => other !== k && steps[d] !== 0)) return undefined;
+  return [d, from - rows[k]!.first];
+}
