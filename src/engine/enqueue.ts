@@ -131,7 +131,7 @@ function defer(host: RunnerHost, asked: EnqueuedMemory, bound: BoundProgram, cal
 }
 
 /** @throws FftError `invalid-argument` */
-function targetOf(options: EnqueueOptions): EncodeTarget | undefined {
+export function targetOf(options: Pick<EnqueueOptions, EncodeTarget>): EncodeTarget | undefined {
   let name: EncodeTarget | undefined;
   for (const target of TARGETS) {
     if (options[target] === undefined) continue;
@@ -144,7 +144,7 @@ function targetOf(options: EnqueueOptions): EncodeTarget | undefined {
 }
 
 /** @throws FftError `unsupported-feature` where the device appends to something else, or to its own work only. */
-function requireTarget({ kind, target }: Backend, name: EncodeTarget): void {
+export function requireTarget({ kind, target }: Backend, name: EncodeTarget): void {
   if (name === target) return;
   const instead = target
     ? `takes '${target}' instead of '${name}'`
@@ -153,7 +153,7 @@ function requireTarget({ kind, target }: Backend, name: EncodeTarget): void {
 }
 
 /** Nobody has to wait for it: a failure that nobody asked about must not end the process. */
-function unattended(done: Promise<void>): Promise<void> {
+export function unattended(done: Promise<void>): Promise<void> {
   done.catch(() => undefined);
   return done;
 }

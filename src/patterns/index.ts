@@ -29,7 +29,7 @@ export {
   toPrivate,
 } from './patterns.ts';
 export { print } from './print.ts';
-export { type Inputs, Program, programOf as program, type ValuesOf } from './program.ts';
+export { type Inputs, Program, programOf, type ValuesOf } from './program.ts';
 export { attempt, everywhere, rewrite, type Step, type Strategy, type TraceEntry } from './rewrite.ts';
 export { type Rule, rules } from './rules.ts';
 export {

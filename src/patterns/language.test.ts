@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as programs from '../../test/support/lift-programs.ts';
 import { randomFor } from '../../test/support/random.ts';
-import { FftError } from '../problem/errors.ts';
 import {
   type Arr,
   add,
@@ -41,7 +40,8 @@ import {
   toLocal,
   transpose,
   zip,
-} from './index.ts';
+} from '../lift/index.ts';
+import { FftError } from '../problem/errors.ts';
 import { lengthOf } from './sizes.ts';
 
 const n = size('n');

@@ -13,8 +13,8 @@ export interface Inputs {
 /** The values of inputs by their names. */
 export type ValuesOf<I extends Inputs> = { readonly [K in keyof I]: I[K] extends InputType<infer T> ? T : never };
 
-/** Makes something of a program that runs on a device. */
-export type Compiler = (host: never, program: Program, options: unknown) => Promise<unknown>;
+/** Is told of each program that is made. */
+export type Note = (program: Program) => void;
 
 /** What is computed, from which inputs. */
 export class Program<I extends Inputs = Inputs> {
@@ -25,17 +25,18 @@ export class Program<I extends Inputs = Inputs> {
   readonly parameters: readonly Value[];
   /** @internal */
   readonly body: Value;
-  /** @internal What `device.compile` calls: whoever has no programs need not load it. */
-  readonly compiler: Compiler | undefined;
+  /** @internal Told of the programs that rewriting makes of this one, too. */
+  readonly note: Note | undefined;
 
   /** @internal */
-  constructor(inputs: I, parameters: readonly Value[], body: Value, compiler: Compiler | undefined) {
+  constructor(inputs: I, parameters: readonly Value[], body: Value, note: Note | undefined) {
     this.inputs = inputs;
     this.parameters = parameters;
     this.body = body;
-    this.compiler = compiler;
+    this.note = note;
     this.type = [...parameters, body].map(({ type }) => type.text).join(' → ');
     Object.freeze(this);
+    note?.(this);
   }
 }
 
@@ -44,11 +45,7 @@ export class Program<I extends Inputs = Inputs> {
  * @param f is called once, with the inputs' values, and gives the result: a number or arrays of numbers
  * @throws FftError `invalid-program`
  */
-export function programOf<I extends Inputs>(
-  inputs: I,
-  f: (values: ValuesOf<I>) => Result,
-  compiler?: Compiler,
-): Program<I> {
+export function programOf<I extends Inputs>(inputs: I, f: (values: ValuesOf<I>) => Result, note?: Note): Program<I> {
   const given = snapshot(inputs, 'program: its inputs', { code: 'invalid-program', depth: 1, keep: true });
   if (!isRecord(given) || Object.keys(given).length === 0) {
     refuse('program', `it takes inputs by name, { v: real(n) }; it was given ${show(inputs)}.`);
@@ -73,7 +70,7 @@ export function programOf<I extends Inputs>(
       `its result holds a value of another function or program: ${foreign.details.name ?? foreign.type.text}.`,
     );
   }
-  return new Program(own, parameters, body, compiler);
+  return new Program(own, parameters, body, note);
 }
 
 /** @throws FftError `invalid-argument` */

@@ -54,7 +54,7 @@ export function rewrite<I extends Inputs>(
     }
     const problem = nestingProblemIn(body);
     if (problem) throw new FftError('invalid-program', `${rule.name}: ${problem}`, { path: rule.name });
-    const next = new Program(current.inputs, current.parameters, body, current.compiler);
+    const next = new Program(current.inputs, current.parameters, body, current.note);
     trace.push(Object.freeze({ rule: rule.name, before: print(current), after: print(next) }));
     current = next;
   }

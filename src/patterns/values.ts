@@ -123,6 +123,11 @@ export function refuse(pattern: string, text: string): never {
   throw new FftError('invalid-program', `${pattern}: ${text}`, { path: pattern });
 }
 
+/** @throws FftError `unsupported-feature` */
+export function unsupported(pattern: string, text: string): never {
+  throw new FftError('unsupported-feature', `${pattern}: ${text}`, { path: pattern });
+}
+
 /** What something is, in messages. */
 export function described(given: unknown): string {
   if (given instanceof Value) return given.type.text;

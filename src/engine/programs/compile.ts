@@ -1,0 +1,149 @@
+/** Programs of patterns for a device: lowered to kernels, compiled, with memory for what lies between them. */
+import type { Argument, CompiledKernel, DeviceBuffer, ProgramStep } from '../../devices/device.ts';
+import type { Kernel, Table } from '../../ir/index.ts';
+import {
+  keyOf,
+  type Launch,
+  OUTPUT,
+  type ProgramPieces,
+  type ProgramTarget,
+  piecesOf,
+} from '../../kernels/programs/index.ts';
+import { type Program, requireProgram } from '../../patterns/program.ts';
+import { realsOf, resolvedSizes } from '../../patterns/sizing.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
+import { show } from '../../problem/errors.ts';
+import { FftError } from '../../problem/index.ts';
+import { numbersOf, type SideFacts } from '../arguments.ts';
+import { readOptions } from '../options.ts';
+import { CompiledProgram, type ProgramInput } from './compiled-program.ts';
+import type { ProgramHost } from './host.ts';
+import type { CompileProgramOptions } from './registry.ts';
+
+const OPTIONS = { works: ['sizes', 'precision', 'strategy'] };
+
+/** See `Device.compile`. */
+export async function compileProgram(
+  host: ProgramHost,
+  given: Program,
+  options: CompileProgramOptions,
+): Promise<CompiledProgram> {
+  const program = requireProgram(given, 'compile');
+  const { sizes: named, precision } = readCompileOptions(options);
+  await host.requirePrecision(precision);
+  const { backend, cache } = host;
+  const { profile } = backend;
+  const sizes = resolvedSizes(program, named);
+  const pieces = piecesOf(program, sizes, precision === 'single' ? 'f32' : 'f64', targetOf(profile, precision));
+  const factsOf = (reals: number): SideFacts => ({ layout: 'real', ...numbersOf(precision, reals, profile) });
+  const inputs = program.parameters.map(({ details, type }): ProgramInput => {
+    return { name: details.name!, isNumber: type.kind !== 'array', facts: factsOf(realsOf(type, sizes)) };
+  });
+  const output = factsOf(pieces.outputLength);
+  refuseTooLarge(pieces, [...inputs.map(({ facts }) => facts), output], profile);
+  const code = new ProgramCode(host, pieces, inputs, output);
+  const compiled = new CompiledProgram(host, { inputs, output, code });
+  try {
+    cache.fillTables();
+    await Promise.all([backend.warmUp(code.kernels), cache.filled()]);
+    host.check();
+  } catch (error) {
+    compiled.destroy();
+    throw error;
+  }
+  return compiled;
+}
+
+function readCompileOptions(given: CompileProgramOptions): {
+  readonly sizes: unknown;
+  readonly precision: 'single' | 'double';
+} {
+  const { sizes, precision = 'single', strategy = 'fast' } = readOptions(given, OPTIONS, 'compile', 2);
+  if (precision !== 'single' && precision !== 'double') {
+    const message = `compile.precision is ${show(precision)}; it takes 'single' or 'double'.`;
+    throw new FftError('invalid-argument', message, { path: 'compile.precision' });
+  }
+  if (strategy === 'measure') {
+    const message = "compile.strategy 'measure' is not supported yet for programs; leave it out.";
+    throw new FftError('unsupported-feature', message, { path: 'compile.strategy' });
+  }
+  if (strategy !== 'fast') {
+    const message = `compile.strategy is ${show(strategy)}; it takes 'fast'.`;
+    throw new FftError('invalid-argument', message, { path: 'compile.strategy' });
+  }
+  return { sizes, precision };
+}
+
+function targetOf(profile: DeviceProfile, precision: 'single' | 'double'): ProgramTarget {
+  const { lockstep, lockstepBytes, maxThreads, multiprocessors } = profile;
+  const lanes = Math.max(1, lockstepBytes / (precision === 'single' ? 4 : 8));
+  return { hasLoops: lockstep === 'threads', lockstep, lanes, maxThreads, multiprocessors };
+}
+
+function refuseTooLarge(
+  { buffers }: ProgramPieces,
+  sides: readonly SideFacts[],
+  { name, maxBytes }: DeviceProfile,
+): void {
+  if (maxBytes === undefined) return;
+  const outer = sides.reduce((sum, { length, bytes }) => sum + length * bytes, 0);
+  const between = [...buffers.values()].reduce((sum, reals) => sum + reals * sides[0]!.bytes, 0);
+  if (outer + between <= maxBytes) return;
+  const message =
+    `This program needs ${outer + between} bytes of device memory (${between} for arrays that it stores between); ` +
+    `${name} can address ${maxBytes}.`;
+  throw new FftError('device-limit', message, { path: 'sizes' });
+}
+
+/** The kernels of a program, from the device's cache, and the memory between them. */
+export class ProgramCode {
+  readonly steps: readonly ProgramStep[];
+  /** Of the arrays that are stored between launches; they follow the inputs and the output. */
+  readonly between: readonly DeviceBuffer[] = [];
+  private readonly host: ProgramHost;
+  private readonly taken: { readonly key: string; readonly tables: readonly Table[] }[] = [];
+
+  /** @throws FftError `compile-failed`, `out-of-memory`, `device-limit` */
+  constructor(host: ProgramHost, pieces: ProgramPieces, inputs: readonly ProgramInput[], output: SideFacts) {
+    this.host = host;
+    const names = [...inputs.map(({ name }) => `input ${name}`), OUTPUT, ...pieces.buffers.keys()];
+    const slots = new Map(names.map((name, slot) => [name, slot]));
+    const known = new Map<Kernel, { kernel: CompiledKernel; tables: readonly Argument[] }>();
+    try {
+      this.steps = pieces.launches.map(({ kernel, reads, writes }: Launch): ProgramStep => {
+        let compiled = known.get(kernel);
+        if (!compiled) known.set(kernel, (compiled = this.take(kernel)));
+        const buffers = [...reads, writes].map((name): Argument => ({ slot: slots.get(name)!, byteOffset: 0 }));
+        return { kernel: compiled.kernel, arguments: [...buffers, ...compiled.tables] };
+      });
+      const own = [...pieces.buffers.values()];
+      this.between = own.map((reals) => host.backend.allocate(reals * output.bytes));
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+  }
+
+  get kernels(): readonly CompiledKernel[] {
+    return [...new Set(this.steps.map(({ kernel }) => kernel))];
+  }
+
+  private take(kernel: Kernel): { kernel: CompiledKernel; tables: readonly Argument[] } {
+    const { backend, cache } = this.host;
+    const key = `program ${keyOf(kernel)}`;
+    const compiled = cache.kernel(key, () => ({ kernel: backend.computable(kernel) })).kernel;
+    const taken = { key, tables: [] as Table[] };
+    this.taken.push(taken);
+    const tables = compiled.kernel.tables.map((table): Argument => {
+      const fixed = cache.table(table);
+      taken.tables.push(table);
+      return { fixed };
+    });
+    return { kernel: compiled, tables };
+  }
+
+  release(): void {
+    for (const { key, tables } of this.taken.splice(0)) this.host.cache.release(key, tables);
+    for (const buffer of this.between) buffer.free();
+  }
+}
