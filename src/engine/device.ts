@@ -259,6 +259,12 @@ export class Device {
       cache,
       check: () => this.check(),
       requirePrecision: (precision) => this.requirePrecision(precision),
+      transform: async (input, direction) => {
+        const problem = normalizeProblem(input);
+        await loadGroups(lazyGroupsOf(problem, backend.profile));
+        this.check();
+        return this.program(problem, direction, false, (of, throughWork) => this.planned(problem, of, throughWork));
+      },
       keep: (made) => this.plans.add(made),
       letGo: (made) => this.plans.delete(made),
     };
@@ -268,7 +274,10 @@ export class Device {
   private async requirePrecision(precision: 'single' | 'double'): Promise<void> {
     const { backend } = this;
     throwIfAny(precisionProblems({ precision }, backend));
-    if (isInPairs(precision, backend.profile) && backend.pairsBroken === undefined) await backend.probePairs?.();
+    if (isInPairs(precision, backend.profile)) {
+      await loadGroups(['pairs of numbers']);
+      if (backend.pairsBroken === undefined) await backend.probePairs?.();
+    }
     this.check();
     refuseBrokenPairs({ precision }, backend);
   }

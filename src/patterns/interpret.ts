@@ -168,21 +168,15 @@ class Interpreter {
       case 'tuple':
         return of.map((_, n) => operand(n));
       case 'zip':
-        return elements(0).map((_, i) => of.map((_, n) => elements(n)[i]!));
       case 'split':
-        return windows(elements(0), this.lengths(value)[0]!, this.lengths(value)[0]!);
       case 'slide':
-        return windows(elements(0), this.lengths(value)[0]!, this.lengths(value)[1]!);
       case 'join':
-        return (elements(0) as readonly (readonly Datum[])[]).flat();
-      case 'transpose': {
-        const rows = elements(0) as readonly (readonly Datum[])[];
-        return rows[0]!.map((_, column) => rows.map((row) => row[column]!));
-      }
-      case 'pad': {
-        const { of: element } = type as Extract<Type, { kind: 'array' }>;
-        return padded(elements(0), this.lengths(value), details.boundary!, (fill) => this.filled(element, fill));
-      }
+      case 'transpose':
+      case 'pad':
+        return this.rearranged(
+          value,
+          of.map((_, n) => elements(n)),
+        );
       case 'array':
         return this.table(value);
       case 'map':
@@ -223,6 +217,28 @@ class Interpreter {
           value,
           of.map((_, n) => operand(n)),
         );
+    }
+  }
+
+  private rearranged(value: Value, all: readonly (readonly Datum[])[]): Datum {
+    const [first] = all as [readonly Datum[]];
+    switch (value.op) {
+      case 'zip':
+        return first.map((_, i) => all.map((_, n) => all[n]![i]!));
+      case 'split':
+        return windows(first, this.lengths(value)[0]!, this.lengths(value)[0]!);
+      case 'slide':
+        return windows(first, this.lengths(value)[0]!, this.lengths(value)[1]!);
+      case 'join':
+        return (first as readonly (readonly Datum[])[]).flat();
+      case 'transpose': {
+        const rows = first as readonly (readonly Datum[])[];
+        return rows[0]!.map((_, column) => rows.map((row) => row[column]!));
+      }
+      default: {
+        const { of: element } = value.type as Extract<Type, { kind: 'array' }>;
+        return padded(first, this.lengths(value), value.details.boundary!, (fill) => this.filled(element, fill));
+      }
     }
   }
 

@@ -1,21 +1,14 @@
 /** Programs of patterns for a device: lowered to kernels, compiled, with memory for what lies between them. */
-import type { Argument, CompiledKernel, DeviceBuffer, ProgramStep } from '../../devices/device.ts';
-import type { Kernel, Table } from '../../ir/index.ts';
-import {
-  keyOf,
-  type Launch,
-  OUTPUT,
-  type ProgramPieces,
-  type ProgramTarget,
-  piecesOf,
-} from '../../kernels/programs/index.ts';
+import { type ProgramPieces, type ProgramTarget, piecesOf } from '../../kernels/programs/index.ts';
 import { type Program, requireProgram } from '../../patterns/program.ts';
 import { realsOf, resolvedSizes } from '../../patterns/sizing.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { show } from '../../problem/errors.ts';
 import { FftError } from '../../problem/index.ts';
 import { numbersOf, type SideFacts } from '../arguments.ts';
+import { loadGroups } from '../lazy-modules.ts';
 import { readOptions } from '../options.ts';
+import { ProgramCode } from './code.ts';
 import { CompiledProgram, type ProgramInput } from './compiled-program.ts';
 import type { ProgramHost } from './host.ts';
 import type { CompileProgramOptions } from './registry.ts';
@@ -34,6 +27,8 @@ export async function compileProgram(
   const { backend, cache } = host;
   const { profile } = backend;
   const sizes = resolvedSizes(program, named);
+  // Butterflies of large primes are convolutions.
+  await loadGroups(['large primes']);
   const pieces = piecesOf(program, sizes, precision === 'single' ? 'f32' : 'f64', targetOf(profile, precision));
   const factsOf = (reals: number): SideFacts => ({ layout: 'real', ...numbersOf(precision, reals, profile) });
   const inputs = program.parameters.map(({ details, type }): ProgramInput => {
@@ -41,7 +36,9 @@ export async function compileProgram(
   });
   const output = factsOf(pieces.outputLength);
   refuseTooLarge(pieces, [...inputs.map(({ facts }) => facts), output], profile);
-  const code = new ProgramCode(host, pieces, inputs, output);
+  const names = inputs.map(({ name }) => name);
+  const code = await ProgramCode.of({ host, pieces, precision, inputs: names, bytes: output.bytes });
+  host.check();
   const compiled = new CompiledProgram(host, { inputs, output, code });
   try {
     cache.fillTables();
@@ -93,57 +90,4 @@ function refuseTooLarge(
     `This program needs ${outer + between} bytes of device memory (${between} for arrays that it stores between); ` +
     `${name} can address ${maxBytes}.`;
   throw new FftError('device-limit', message, { path: 'sizes' });
-}
-
-/** The kernels of a program, from the device's cache, and the memory between them. */
-export class ProgramCode {
-  readonly steps: readonly ProgramStep[];
-  /** Of the arrays that are stored between launches; they follow the inputs and the output. */
-  readonly between: readonly DeviceBuffer[] = [];
-  private readonly host: ProgramHost;
-  private readonly taken: { readonly key: string; readonly tables: readonly Table[] }[] = [];
-
-  /** @throws FftError `compile-failed`, `out-of-memory`, `device-limit` */
-  constructor(host: ProgramHost, pieces: ProgramPieces, inputs: readonly ProgramInput[], output: SideFacts) {
-    this.host = host;
-    const names = [...inputs.map(({ name }) => `input ${name}`), OUTPUT, ...pieces.buffers.keys()];
-    const slots = new Map(names.map((name, slot) => [name, slot]));
-    const known = new Map<Kernel, { kernel: CompiledKernel; tables: readonly Argument[] }>();
-    try {
-      this.steps = pieces.launches.map(({ kernel, reads, writes }: Launch): ProgramStep => {
-        let compiled = known.get(kernel);
-        if (!compiled) known.set(kernel, (compiled = this.take(kernel)));
-        const buffers = [...reads, writes].map((name): Argument => ({ slot: slots.get(name)!, byteOffset: 0 }));
-        return { kernel: compiled.kernel, arguments: [...buffers, ...compiled.tables] };
-      });
-      const own = [...pieces.buffers.values()];
-      this.between = own.map((reals) => host.backend.allocate(reals * output.bytes));
-    } catch (error) {
-      this.release();
-      throw error;
-    }
-  }
-
-  get kernels(): readonly CompiledKernel[] {
-    return [...new Set(this.steps.map(({ kernel }) => kernel))];
-  }
-
-  private take(kernel: Kernel): { kernel: CompiledKernel; tables: readonly Argument[] } {
-    const { backend, cache } = this.host;
-    const key = `program ${keyOf(kernel)}`;
-    const compiled = cache.kernel(key, () => ({ kernel: backend.computable(kernel) })).kernel;
-    const taken = { key, tables: [] as Table[] };
-    this.taken.push(taken);
-    const tables = compiled.kernel.tables.map((table): Argument => {
-      const fixed = cache.table(table);
-      taken.tables.push(table);
-      return { fixed };
-    });
-    return { kernel: compiled, tables };
-  }
-
-  release(): void {
-    for (const { key, tables } of this.taken.splice(0)) this.host.cache.release(key, tables);
-    for (const buffer of this.between) buffer.free();
-  }
 }

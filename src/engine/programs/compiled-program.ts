@@ -2,14 +2,7 @@
  * A program of patterns that is ready to run: checks what a call is given, copies host arrays to the device and the result back, and keeps
  * calls in the order in which they were made.
  */
-import type {
-  Backend,
-  Binding,
-  BoundProgram,
-  CompiledKernel,
-  EncodeTarget,
-  ProgramStep,
-} from '../../devices/device.ts';
+import type { Backend, Binding, BoundProgram, CompiledKernel, EncodeTarget } from '../../devices/device.ts';
 import type { Inputs } from '../../patterns/program.ts';
 import { show } from '../../problem/errors.ts';
 import { FftError, type HostArray } from '../../problem/index.ts';
@@ -44,8 +37,7 @@ interface ProgramParts {
   readonly inputs: readonly ProgramInput[];
   readonly output: SideFacts;
   readonly code: {
-    readonly steps: readonly ProgramStep[];
-    readonly between: readonly Binding['buffer'][];
+    bind(places: readonly Binding[]): readonly BoundProgram[];
     readonly kernels: readonly CompiledKernel[];
     release(): void;
   };
@@ -79,7 +71,7 @@ interface CheckedCall {
 /** A call with the places of its data. */
 interface PlacedCall {
   readonly parts: readonly PlacedPart[];
-  readonly program: BoundProgram;
+  readonly programs: readonly BoundProgram[];
 }
 
 const TARGETS: readonly EncodeTarget[] = ['encoder', 'stream', 'queue'];
@@ -88,7 +80,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
   private readonly host: ProgramHost;
   private readonly parts: ProgramParts;
   private readonly staging: readonly Staging[];
-  private bound: { readonly program: BoundProgram; readonly places: readonly Binding[] } | undefined;
+  private bound: { readonly programs: readonly BoundProgram[]; readonly places: readonly Binding[] } | undefined;
   private destroyed = false;
 
   /** @internal Made by `device.compile`. */
@@ -149,8 +141,10 @@ export class CompiledProgram<I extends Inputs = Inputs> {
     const call: OrderedCall = { device: backend, accesses: this.deviceAccesses(parts) };
     if (target !== undefined) refuseHazard(call);
     const go = () => {
-      const { program } = this.placed(checked);
-      return target === undefined ? program.run() : Promise.resolve(program.encode!(own[target]));
+      const done = this.placed(checked).programs.map((program) =>
+        target === undefined ? program.run() : Promise.resolve(program.encode!(own[target])),
+      );
+      return Promise.all(done).then(() => undefined);
     };
     if (!quiet() && hasHazard(call)) {
       return unattended(
@@ -168,8 +162,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
     if (this.destroyed) return;
     this.destroyed = true;
     this.host.letGo(this);
-    this.bound?.program.release();
-    this.bound = undefined;
+    this.unbind();
     for (const staging of this.staging) staging.release();
     this.parts.code.release();
   }
@@ -225,18 +218,19 @@ export class CompiledProgram<I extends Inputs = Inputs> {
   }
 
   private placed({ sources, target }: CheckedCall): PlacedCall {
-    const { backend, cache } = this.host;
-    const { code } = this.parts;
     const parts = [...sources, target].map((part, n) => this.staging[n]!.place([part])[0]!);
     const places = parts.map(({ device }) => device);
     if (!this.bound?.places.every((place, n) => isSame(place, places[n]!))) {
-      cache.requireTables(code.kernels.flatMap(({ kernel: { tables } }) => tables.map(({ key }) => key)));
-      const between = code.between.map((buffer): Binding => ({ buffer, byteOffset: 0 }));
-      const program = backend.bind(code.steps, [...places, ...between]);
-      this.bound?.program.release();
-      this.bound = { program, places };
+      const programs = this.parts.code.bind(places);
+      this.unbind();
+      this.bound = { programs, places };
     }
-    return { parts, program: this.bound!.program };
+    return { parts, programs: this.bound!.programs };
+  }
+
+  private unbind(): void {
+    for (const program of new Set(this.bound?.programs)) program.release();
+    this.bound = undefined;
   }
 
   private deviceAccesses(parts: readonly Part[]): Access[] {
@@ -276,7 +270,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
     return whilePending({ device: backend, accesses, orderedByDevice: !staged }, run);
   }
 
-  private async carryOut({ parts, program }: PlacedCall): Promise<void> {
+  private async carryOut({ parts, programs }: PlacedCall): Promise<void> {
     const { backend } = this.host;
     const copiesIn = parts.slice(0, -1).flatMap(({ copy }) => copy ?? []);
     const out = parts.at(-1)!.copy;
@@ -285,7 +279,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
     const staged = out && !out.view ? stagingArray(out) : undefined;
     const submit = () => [
       ...copiesIn.map((copy: Copy) => backend.upload(copy.device, toDevice(copy))),
-      program.run(),
+      ...programs.map((program) => program.run()),
       ...(out ? [download(backend, out, staged, whole)] : []),
     ];
     await Promise.all(backend.together ? backend.together(submit) : submit());

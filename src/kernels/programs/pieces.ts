@@ -4,16 +4,16 @@
  * Whether they are is seen while a kernel is built: each time the function of a map is called for an element, the iterations of all loops around are
  * counted. Where that is far more often than there are elements, everything begins anew, with the array stored.
  */
-import type { ElementType, Index } from '../../ir/index.ts';
+import { type ElementType, type Index, indexKey } from '../../ir/index.ts';
 import type { Program } from '../../patterns/program.ts';
 import { numbersOf, realsOf, type Sizes } from '../../patterns/sizing.ts';
-import { scalarOf } from '../../patterns/types.ts';
-import { freeOf, type Value } from '../../patterns/values.ts';
+import { type ArrayType, arrayOf, COMPLEX, isSame, scalarOf, type Type } from '../../patterns/types.ts';
+import { freeOf, unsupported, type Value } from '../../patterns/values.ts';
 import { KernelBuilder } from './builder.ts';
-import type { Environment } from './environment.ts';
+import { type Binding, Environment } from './environment.ts';
 import { kernelsOf, type LaunchDraft, type LoopProfile } from './loops.ts';
 import type { Leaves, Planning } from './planning.ts';
-import type { Leaf, Pulled } from './pulled.ts';
+import { type Leaf, type Pulled, packed } from './pulled.ts';
 import type { Shorter } from './reductions.ts';
 import { KnownNumbers } from './tables.ts';
 import { Work } from './work.ts';
@@ -24,8 +24,17 @@ export interface ProgramTarget extends LoopProfile {
   readonly hasLoops: boolean;
 }
 
-/** A kernel and the buffers that it takes, in the order of its globals. */
-export type Launch = LaunchDraft;
+/** Planned transforms of rows one behind another, between two buffers. */
+export interface TransformLaunch {
+  readonly transform: { readonly op: PlannedOp; readonly size: number; readonly batches: number };
+  readonly reads: readonly [string];
+  readonly writes: string;
+}
+
+export type PlannedOp = 'fft' | 'ifft' | 'rfft' | 'irfft';
+
+/** A kernel and the buffers that it takes, in the order of its globals; or a plan. */
+export type Launch = LaunchDraft | TransformLaunch;
 
 /** What a program is for a device: launches in order, and buffers between them. */
 export interface ProgramPieces {
@@ -128,8 +137,12 @@ class ProgramPlan implements Planning {
 
   pieces(): ProgramPieces {
     const { body } = this.program;
-    this.build(OUTPUT, (builder) => builder.push(body, builder.root, builder.leafOf(OUTPUT, body.type)));
-    return { launches: this.launches, buffers: this.buffers, outputLength: realsOf(body.type, this.sizes) };
+    const made = this.bufferOf(body, []);
+    if (made !== undefined && !made.startsWith('input ')) this.redirect(made, OUTPUT);
+    else this.build(OUTPUT, (builder) => builder.push(body, builder.root, builder.leafOf(OUTPUT, body.type)));
+    const used = new Set(this.launches.flatMap(({ reads, writes }) => [...reads, writes]));
+    const buffers = new Map([...this.buffers].filter(([name]) => used.has(name)));
+    return { launches: this.launches, buffers, outputLength: realsOf(body.type, this.sizes) };
   }
 
   nextNumber(): number {
@@ -163,9 +176,11 @@ class ProgramPlan implements Planning {
     let known = this.rearranging.get(value);
     if (known === undefined) {
       const { op, of, f, type } = value;
+      const isMade = isPlanned(value) || (op === 'iterate' && type.kind === 'array');
       const isLayout = ['zip', 'tuple', 'at', 'split', 'join', 'transpose', 'slide', 'pad'].includes(op);
       const isArray = type.kind !== 'condition';
       if (op === 'symbol' || op === 'input') known = isArray;
+      else if (isMade) known = true;
       else if (op === 'map') known = this.onlyRearranges(f!.body) && this.onlyRearranges(of[0]!);
       else known = isLayout && of.every((operand) => this.onlyRearranges(operand));
       this.rearranging.set(value, known);
@@ -222,7 +237,7 @@ class ProgramPlan implements Planning {
     const key = this.decided.keyOf(value, needed);
     let buffer = this.places.get(key);
     if (!buffer) {
-      this.places.set(key, (buffer = this.newBuffer(value, needed)));
+      this.places.set(key, (buffer = this.newBuffer(value.type, needed)));
       const outer = this.outerCounts(needed);
       const place = buffer;
       this.build(buffer, (own) => {
@@ -236,6 +251,70 @@ class ProgramPlan implements Planning {
     return leaves.leafOf(buffer, value.type, this.outerCounts(needed), indicesOf(needed));
   }
 
+  /** The buffer that holds just an array, packed, for all that the functions around are called for; undefined where there is none. */
+  private bufferOf(value: Value, needed: readonly Environment[]): string | undefined {
+    if (value.type.kind !== 'array' || !this.onlyRearranges(value)) return undefined;
+    const words = scalarOf(value.type).kind === 'complex' ? 2 : 1;
+    const shape = [...this.outerCounts(needed), ...numbersOf(value.type, this.sizes)];
+    let found: string | undefined;
+    const builder = new KernelBuilder(this);
+    builder.again(needed, (inside, indices) => {
+      const pulled = builder.pull(value, inside);
+      if (pulled.kind !== 'leaf' || pulled.layout.kind !== 'memory') return;
+      const { layout, at } = pulled;
+      const own = at.length === indices.length && at.every((index, n) => indexKey(index) === indexKey(indices[n]!));
+      if (!own || JSON.stringify(layout) !== JSON.stringify(packed(layout.array, shape))) return;
+      found = [...builder.memory.keys()].find((buffer) => layout.array === `${buffer} by ${words}`);
+    });
+    return found;
+  }
+
+  /** Has the last launch that writes one buffer write another one. */
+  private redirect(from: string, to: string): void {
+    const last = this.launches.findLastIndex(({ writes }) => writes === from);
+    this.launches[last] = { ...this.launches[last]!, writes: to };
+  }
+
+  // Planned transforms.
+
+  transformed(leaves: Leaves, value: Value, env: Environment): Pulled {
+    const needed = this.needed(value, env);
+    if (needed.some(({ binding }) => binding!.kind === 'sum')) {
+      unsupported(
+        value.op,
+        'a planned transform cannot depend on what a reduction has come to; dft takes up to 64 points there.',
+      );
+    }
+    const key = this.decided.keyOf(value, needed);
+    let buffer = this.places.get(key);
+    if (!buffer) {
+      this.places.set(key, (buffer = this.newBuffer(value.type, needed)));
+      this.transformInto(buffer, value, env);
+    }
+    return leaves.leafOf(buffer, value.type, this.outerCounts(needed), indicesOf(needed));
+  }
+
+  /** Transforms, as one batch, all rows that a transform in functions is called for. */
+  private transformInto(buffer: string, value: Value, env: Environment): void {
+    const [source] = value.of as [Value];
+    const needed = this.needed(value, env);
+    const outer = this.outerCounts(needed);
+    const op = value.op as PlannedOp;
+    const type = op === 'rfft' ? source.type : arrayOf(COMPLEX, (source.type as ArrayType).length);
+    let from = isSame(source.type, type) ? this.bufferOf(source, needed) : undefined;
+    if (from === undefined) {
+      const own = (from = this.newBuffer(type, needed));
+      this.build(own, (builder) =>
+        builder.again(needed, (inside, indices) => {
+          builder.push(source, inside, builder.leafOf(own, type, outer, indices));
+        }),
+      );
+    }
+    const [size] = numbersOf(op === 'irfft' ? value.type : source.type, this.sizes);
+    const batches = outer.reduce((all, each) => all * each, 1);
+    this.launches.push({ transform: { op, size: size!, batches }, reads: [from], writes: buffer });
+  }
+
   private withoutStoring(key: string, act: () => void): void {
     const was = this.decided.stored.delete(key);
     try {
@@ -245,10 +324,10 @@ class ProgramPlan implements Planning {
     }
   }
 
-  private newBuffer(value: Value, needed: readonly Environment[]): string {
+  private newBuffer(type: Type, needed: readonly Environment[]): string {
     const name = `stored ${this.buffers.size}`;
     const outer = this.outerCounts(needed).reduce((all, each) => all * each, 1);
-    this.buffers.set(name, outer * realsOf(value.type, this.sizes));
+    this.buffers.set(name, outer * realsOf(type, this.sizes));
     return name;
   }
 
@@ -266,24 +345,40 @@ class ProgramPlan implements Planning {
     const key = this.decided.keyOf(value, needed);
     let result = this.places.get(key);
     if (!result) {
-      const [one, other] = [this.newBuffer(value, needed), this.newBuffer(value, needed)];
+      const [one, other] = [this.newBuffer(value.type, needed), this.newBuffer(value.type, needed)];
       const [start] = value.of;
-      this.build(one, (own) =>
-        own.again(needed, (inside, indices) => own.push(start!, inside, own.leafOf(one, value.type, outer, indices))),
-      );
+      const begin = this.bufferOf(start!, needed) ?? one;
+      if (begin === one) {
+        this.build(one, (own) =>
+          own.again(needed, (inside, indices) => own.push(start!, inside, own.leafOf(one, value.type, outer, indices))),
+        );
+      }
       const before = this.launches;
       this.launches = [];
-      this.build(other, (own) =>
-        own.again(needed, (inside, indices) =>
-          own.push(value.f!.body, own.inState(value, one, inside), own.leafOf(other, value.type, outer, indices)),
-        ),
-      );
+      const { body, parameters } = value.f!;
+      const binding: Binding = { kind: 'state', of: value, buffer: one };
+      const state = new Environment(env, binding, [
+        [parameters[0]!, leaves.leafOf(one, value.type, outer, indicesOf(needed))],
+      ]);
+      if (isPlanned(body) && this.outerCounts(this.needed(body, state)).length === outer.length) {
+        this.transformInto(other, body, state);
+      } else {
+        this.build(other, (own) =>
+          own.again(needed, (inside, indices) =>
+            own.push(body, own.inState(value, one, inside), own.leafOf(other, value.type, outer, indices)),
+          ),
+        );
+      }
       const { times } = value.details;
-      this.launches = [...before, ...repeated(this.launches, one, other, times!)];
+      this.launches = [...before, ...repeated(this.launches, { begin, one, other }, times!)];
       this.places.set(key, (result = times! % 2 === 0 ? one : other));
     }
     return leaves.leafOf(result, value.type, outer, indicesOf(needed));
   }
+}
+
+function isPlanned({ op }: Value): boolean {
+  return op === 'fft' || op === 'ifft' || op === 'rfft' || op === 'irfft';
 }
 
 /** The indices of elements that environments are about. */
@@ -292,8 +387,11 @@ function indicesOf(needed: readonly Environment[]): Index[] {
 }
 
 /** The launches of one step as many times as wanted; what does not depend on the state comes first, once. */
-function repeated(step: readonly Launch[], one: string, other: string, times: number): Launch[] {
-  if (times === 0) return [];
+function repeated(
+  step: readonly Launch[],
+  { begin, one, other }: { readonly begin: string; readonly one: string; readonly other: string },
+  times: number,
+): Launch[] {
   const changing = new Set([one, other]);
   const [once, always]: [Launch[], Launch[]] = [[], []];
   for (const launch of step) {
@@ -301,9 +399,10 @@ function repeated(step: readonly Launch[], one: string, other: string, times: nu
     (changes ? always : once).push(launch);
     if (changes) changing.add(launch.writes);
   }
-  const turned = (name: string) => (name === one ? other : name === other ? one : name);
-  const back = always.map(
-    (launch): Launch => ({ ...launch, reads: launch.reads.map(turned), writes: turned(launch.writes) }),
-  );
-  return [...once, ...Array.from({ length: times }, (_, n) => (n % 2 === 0 ? always : back)).flat()];
+  const renamed = (by: (name: string) => string) =>
+    always.map((launch) => ({ ...launch, reads: launch.reads.map(by), writes: by(launch.writes) }) as Launch);
+  const back = renamed((name) => (name === one ? other : name === other ? one : name));
+  const first = begin === one ? always : renamed((name) => (name === one ? begin : name));
+  const steps = Array.from({ length: times }, (_, n) => (n === 0 ? first : n % 2 === 0 ? always : back));
+  return [...once, ...steps.flat()];
 }

@@ -40,6 +40,8 @@ export interface Planning {
   noteRead(value: Value, env: Environment, iterations: number): void;
   /** An array in memory, which is computed before. */
   stored(leaves: Leaves, value: Value, env: Environment): Pulled;
+  /** What a planned transform gives, likewise. */
+  transformed(leaves: Leaves, value: Value, env: Environment): Pulled;
   /** What an `iterate` of arrays comes to, likewise. */
   iterated(leaves: Leaves, value: Value, env: Environment): Pulled;
   /** What the symbol of an `iterate` is in one of its steps. */

@@ -31,6 +31,12 @@ export class Work {
       case 'omega':
       case 'array':
         return 0;
+      // Read from memory.
+      case 'fft':
+      case 'ifft':
+      case 'rfft':
+      case 'irfft':
+        return 0;
       case 'list':
         return Math.max(...of.map((operand) => this.of(operand)));
       case 'reduce':
