@@ -50,6 +50,9 @@ export const OUTPUT = 'output';
 /** Operations of one kernel at most. */
 const MOST_OPERATIONS = 4096;
 
+/** Launches of one program at most. */
+const MOST_LAUNCHES = 2 ** 16;
+
 /** Operations that storing a number and reading it again is worth, and those below which nothing is stored. */
 const WORTH_STORING = 32;
 const LEAST_STORED = 3;
@@ -370,6 +373,12 @@ class ProgramPlan implements Planning {
         );
       }
       const { times } = value.details;
+      if (this.launches.length * times! > MOST_LAUNCHES) {
+        unsupported(
+          'iterate',
+          `${times} steps are more than ${MOST_LAUNCHES} launches; run a program of fewer steps several times.`,
+        );
+      }
       this.launches = [...before, ...repeated(this.launches, { begin, one, other }, times!)];
       this.places.set(key, (result = times! % 2 === 0 ? one : other));
     }

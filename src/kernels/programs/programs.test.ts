@@ -191,6 +191,25 @@ describe('programs become kernels that do the same', () => {
     );
   });
 
+  it('arrays may be padded to many times their length', () => {
+    for (const how of ['wrap', 'mirror', 'clamp', 0.5] as const) {
+      const [left, right] = [random.integer(0, 40), random.integer(0, 40)];
+      hold(
+        program({ x: real(3, 4) }, ({ x }) =>
+          pad(
+            left,
+            right,
+            how,
+            map((row) => pad(right, left, how, row), x),
+          ),
+        ),
+        {
+          x: numbers(12),
+        },
+      );
+    }
+  });
+
   it('planned transforms are plans of as many rows as they are called for, with kernels between them', () => {
     const n = 2 * random.integer(2, 24);
     const launches = [
@@ -293,6 +312,21 @@ describe('what cannot be compiled yet is refused by name', () => {
       reduce((s, row) => fft(map((a, b) => add(a, b), zip(s, row))), x[0], x),
     );
     for (const target of Object.values(targets)) refusal(turned, target, 'fft');
+  });
+
+  it('tables and repetitions without end', () => {
+    const table = program({ x: real(2 ** 25) }, ({ x }) =>
+      map(
+        mul,
+        zip(
+          x,
+          array(2 ** 25, (i) => i),
+        ),
+      ),
+    );
+    refusal(table, processor, 'array');
+    const steps = program({ x: real(4) }, ({ x }) => iterate(1e9, (y: Arr<Real>) => map((a) => mul(a, 0.5), y), x));
+    refusal(steps, processor, 'iterate');
   });
 
   it('long reductions in an order that matters, and kernels of too many operations', () => {

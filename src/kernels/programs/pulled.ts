@@ -90,15 +90,11 @@ export function paddedLayout(
       const edge = layouts.slice(of, d, before ? 0 : n - 1, 1);
       return [layouts.join(layouts.repeat(edge, d, count), d)];
     }
-    const parts: Layout[] = [];
-    for (let done = 0; done < count; done += n) {
-      const some = Math.min(n, count - done);
-      // Every second one goes back.
-      const back = boundary === 'mirror' && (done / n) % 2 === 0;
-      const whole = back ? layouts.reverse(of, d) : of;
-      parts.push(layouts.slice(whole, d, before ? n - some : 0, some));
-    }
-    return before ? parts.reverse() : parts;
+    const back = boundary === 'mirror' ? layouts.reverse(of, d) : undefined;
+    const once = back ? layouts.concat(d, ...(before ? [of, back] : [back, of])) : of;
+    const periods = Math.ceil(count / once.shape[d]!);
+    const long = periods === 1 ? once : layouts.join(layouts.repeat(once, d, periods), d);
+    return [layouts.slice(long, d, before ? long.shape[d]! - count : 0, count)];
   };
   const parts = [...around(left, true), of, ...around(right, false)];
   return parts.length === 1 ? of : layouts.concat(d, ...parts);

@@ -6,9 +6,12 @@ import { knownNumber } from '../../patterns/interpret.ts';
 import { tableEntry } from '../../patterns/patterns.ts';
 import { numbersOf, type Sizes } from '../../patterns/sizing.ts';
 import { scalarOf } from '../../patterns/types.ts';
-import type { Value } from '../../patterns/values.ts';
+import { unsupported, type Value } from '../../patterns/values.ts';
 import { numberOf } from './arithmetic.ts';
 import type { NumberExpression } from './pulled.ts';
+
+/** Numbers of an array at most: they are computed one by one. */
+const MOST_ENTRIES = 2 ** 24;
 
 /** Orders whose roots are all computed at once. */
 const MOST_ROOTS = 2 ** 20;
@@ -48,6 +51,8 @@ export class KnownNumbers {
 
   private fill(): { key: string; values: Float64Array } {
     const count = this.shape.reduce((product, length) => product * length, 1);
+    if (count > MOST_ENTRIES)
+      unsupported('array', `it has ${count} numbers; ${MOST_ENTRIES} are the most. Give them as an input.`);
     const words = this.isComplex ? 2 : 1;
     const values = new Float64Array(words * count);
     const roots = new Map<number, Float64Array>();
