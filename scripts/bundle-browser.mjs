@@ -18,6 +18,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** File of the bundle → what it consists of. */
 export const libraryEntries = {
   omnifft: 'src/index.ts',
+  lift: 'src/lift/index.ts',
   numeric: 'src/numeric.ts',
   numpy: 'src/numpy/index.ts',
   'numpy-sync': 'src/numpy/sync.ts',

@@ -26,6 +26,7 @@ const entries = [
   'numpy/sync',
   'signal/index',
   'signal/sync',
+  'lift/index',
   // No entry of the package, but a chunk of its own: who needs no transform gets none.
   'numpy/helpers',
   command,

@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-/** Bytes that installing the package may take, as README promises: filters took 0.2e6 of them. */
-const MOST_BYTES = 3e6;
+/** Bytes that installing the package may take, as README promises: filters took 0.2e6 of them, programs of patterns 0.12e6. */
+const MOST_BYTES = 3.1e6;
 /** Bytes that its tarball may have. */
-const MOST_PACKED = 0.87e6;
+const MOST_PACKED = 0.9e6;
 
 type Targets = string | { readonly types: string; readonly default: string };
 

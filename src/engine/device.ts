@@ -28,6 +28,14 @@ import { asyncDispose, DeviceMemory, dispose, typeOfArrays } from './arguments/m
 import { noteDevice, readOptions } from './arguments/options.ts';
 import { convolutionFacts } from './arguments/prepared-kernels.ts';
 import { pendingCallsOf } from './calls/call-hazards.ts';
+import type { CompiledProgram } from './compiling/compiled-program.ts';
+import {
+  type CompileProgramOptions,
+  compilerOf,
+  type Inputs,
+  type Program,
+  type ProgramHost,
+} from './compiling/registry.ts';
 import { deepCopy } from './explaining/explain.ts';
 import { lazyGroupsOf, loadGroups } from './lazy/lazy-modules.ts';
 import { candidateFacts, type MeasuredCandidates } from './measuring/candidates.ts';
@@ -226,6 +234,54 @@ export class Device {
   }
 
   /**
+   * Compiles a program of `omnifft/lift`.
+   *
+   * @param program made by `program`, or by `rewrite` of one.
+   * @param options `sizes`: numbers for the lengths that have names; `precision`: 'single' (default) or 'double'.
+   * @throws FftError (as a rejection): `invalid-argument`, `unknown-field`, `invalid-size` for sizes that are missing or do not divide,
+   *   `unsupported-feature` for patterns that cannot be compiled yet and for kernels of too many operations, `unsupported-precision`,
+   *   `device-limit`, `out-of-memory`, `compile-failed`, `device-closed`, `device-lost`.
+   */
+  async compile<I extends Inputs>(
+    program: Program<I>,
+    options: CompileProgramOptions = {},
+  ): Promise<CompiledProgram<I>> {
+    this.check();
+    const compiler = compilerOf(program);
+    if (!compiler) {
+      const message = `compile takes a program, from program() of omnifft/lift; it was given ${show(program)}.`;
+      throw new FftError('invalid-argument', message);
+    }
+    const { backend, cache } = this;
+    const host: ProgramHost = {
+      backend,
+      cache,
+      check: () => this.check(),
+      requirePrecision: (precision) => this.requirePrecision(precision),
+      transform: async (input, direction) => {
+        const problem = normalizeProblem(input);
+        await loadGroups(lazyGroupsOf(problem, backend.profile));
+        this.check();
+        return this.program(problem, direction, false, (of, throughWork) => this.planned(problem, of, throughWork));
+      },
+      keep: (made) => this.plans.add(made),
+      letGo: (made) => this.plans.delete(made),
+    };
+    return compiler(host, program as never, options) as Promise<CompiledProgram<I>>;
+  }
+
+  private async requirePrecision(precision: 'single' | 'double'): Promise<void> {
+    const { backend } = this;
+    throwIfAny(precisionProblems({ precision }, backend));
+    if (isInPairs(precision, backend.profile)) {
+      await loadGroups(['pairs of numbers']);
+      if (backend.pairsBroken === undefined) await backend.probePairs?.();
+    }
+    this.check();
+    refuseBrokenPairs({ precision }, backend);
+  }
+
+  /**
    * Allocates device memory.
    * @param bytes at least; `plan.input.bytes` and `plan.output.bytes` say what a plan needs.
    * @param precision of the numbers that `memory.array` shows, where the host can see the memory; default: that of the
@@ -350,7 +406,7 @@ function hasCallbacks(problem: unknown): boolean {
 }
 
 /** `unsupported-precision` where the device cannot compute in the precision of a problem. */
-function precisionProblems({ precision }: Problem, { name, profile }: Backend): FftProblem[] {
+function precisionProblems({ precision }: Pick<Problem, 'precision'>, { name, profile }: Backend): FftProblem[] {
   // Pairs of doubles are double-doubles, pairs of singles are doubles.
   const needed = precision === 'double-double' ? 'double' : 'single';
   const { precisions } = profile;
@@ -362,7 +418,7 @@ function precisionProblems({ precision }: Problem, { name, profile }: Backend): 
 }
 
 /** @throws FftError `unsupported-precision` where a device was tried and does not keep to what pairs rest on */
-function refuseBrokenPairs({ precision }: Problem, { name, pairsBroken, profile }: Backend): void {
+function refuseBrokenPairs({ precision }: Pick<Problem, 'precision'>, { name, pairsBroken, profile }: Backend): void {
   if (!pairsBroken || !isInPairs(precision, profile)) return;
   throw new FftError(
     'unsupported-precision',

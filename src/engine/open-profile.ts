@@ -36,7 +36,10 @@ export type ProfiledPlan<P extends ProblemLike = ProblemInput> = Pick<
 
 /** A device that plans, and has no memory and runs nothing. */
 export interface ProfiledDevice
-  extends Pick<Device, 'kind' | 'name' | 'profile' | 'finish' | 'close' | typeof dispose | typeof asyncDispose> {
+  extends Pick<
+    Device,
+    'kind' | 'name' | 'profile' | 'compile' | 'finish' | 'close' | typeof dispose | typeof asyncDispose
+  > {
   /** As `plan` of a device. */
   plan<const P extends ProblemInput | string>(problem: P & Checked<P>, options?: PlanOptions): Promise<ProfiledPlan<P>>;
   /** As `planSync` of a device. */

@@ -157,8 +157,8 @@ class AccessRules {
     this.index(at, `index of ${array.name}`);
     this.guard(guard);
     const [low, high] = rangeWithin(at, guard, this.tails);
-    // Where callbacks load is known to be in the array wherever an element is, but not always from guards and limits alone.
-    const known = array.operand === true && guard.length + this.tails.length > 0;
+    // Where callbacks and programs load is known to be in the array wherever an element is, but not always from guards and limits alone.
+    const known = (array.operand === true || array.space === 'table') && guard.length + this.tails.length > 0;
     if (low < 0 && !known) say(`index of ${array.name} can be ${low}`);
     if (array.space === 'shared' && high >= array.length!) {
       say(`index of ${array.name} can be ${high}, its length is ${array.length}`);

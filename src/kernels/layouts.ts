@@ -49,6 +49,17 @@ export interface CallAccess extends Signed {
 
 export type Access = MemoryAccess | CallAccess;
 
+/** The accesses of an element of a layout that calls no functions, whose coordinates may lead to jumps nowhere, and to no orders. */
+export function memoryAccessesOf(layout: Layout, at: readonly IndexLike[]): MemoryAccess[] {
+  const all = accessesOf(layout, at, at.length, () => {
+    throw new RangeError('This layout has an order, which needs a table.');
+  });
+  return all.map((access) => {
+    if ('array' in access) return access;
+    throw new RangeError('This layout calls a function.');
+  });
+}
+
 /** A coordinate, and whether it is one of the batch only: then an address may jump on its way. */
 interface Coordinate {
   readonly index: Index;

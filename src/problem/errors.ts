@@ -14,6 +14,7 @@ export const fftErrorCodes = [
   'invalid-field',
   'unknown-field',
   'invalid-descriptor',
+  'invalid-program',
   'unsupported-length',
   'unsupported-feature',
   'unsupported-precision',

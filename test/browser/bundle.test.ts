@@ -24,6 +24,12 @@ const MOST_SYNC_BYTES = 156_400;
 /** And of the one for signals, whose streams can neither. */
 const MOST_SIGNAL_BYTES = 168_100;
 
+/**
+ * And what programs of patterns add to a page that opens a CPU: their own code is some 27 000, the rest is `layout/` and `ir/within.ts`, which
+ * plans are about to take, too.
+ */
+const MOST_LIFT_BYTES = 38_800;
+
 let bundle: Awaited<ReturnType<typeof bundleBrowser>>;
 
 /** Where it can be imported from. */
@@ -131,6 +137,20 @@ describe('the bundle for browsers', () => {
     const total = names.reduce((sum, name) => sum + gzipSync(bundle.files.get(name)!, { level: 9 }).length, 0);
     console.info(`bundle of omnifft/signal: ${total} bytes of gzip in ${names.length} files`);
     expect(total).toBeLessThanOrEqual(MOST_SIGNAL_BYTES);
+  });
+
+  it(`gives pages that have programs of patterns at most ${MOST_LIFT_BYTES} bytes more, and others nothing of that`, () => {
+    const without = new Set([...atOnce('omnifft.js'), ...atOnce(chunkOf('src/devices/cpu/index.ts'))]);
+    const names = atOnce('lift.js').filter((name) => !without.has(name));
+    const total = names.reduce((sum, name) => sum + gzipSync(bundle.files.get(name)!, { level: 9 }).length, 0);
+    console.info(`bundle of omnifft/lift: ${total} bytes of gzip more in ${names.length} files`);
+    expect(total).toBeLessThanOrEqual(MOST_LIFT_BYTES);
+    const others = [...new Set(['omnifft.js', 'sync.js', 'signal.js', 'numpy.js'].flatMap(closure))];
+    const known = inputsOf(others).filter((path) => /^src\/(patterns|lift|kernels\/programs)\//.test(path));
+    expect(known).toEqual([]);
+    expect(inputsOf(others).filter((path) => path.startsWith('src/engine/programs/'))).toEqual([
+      'src/engine/compiling/registry.ts',
+    ]);
   });
 
   it('has each entry of the package, and one copy of what they share', async () => {

@@ -131,7 +131,7 @@ function defer(host: RunnerHost, asked: EnqueuedMemory, bound: BoundProgram, cal
 }
 
 /** @throws FftError `invalid-argument` */
-function encodeTarget(options: EnqueueOptions): EncodeTarget | undefined {
+export function encodeTarget(options: Pick<EnqueueOptions, EncodeTarget>): EncodeTarget | undefined {
   let name: EncodeTarget | undefined;
   for (const target of TARGETS) {
     if (options[target] === undefined) continue;
@@ -144,7 +144,7 @@ function encodeTarget(options: EnqueueOptions): EncodeTarget | undefined {
 }
 
 /** @throws FftError `unsupported-feature` where the device appends to something else, or to its own work only. */
-function requireTarget({ kind, target }: Backend, name: EncodeTarget): void {
+export function requireTarget({ kind, target }: Backend, name: EncodeTarget): void {
   if (name === target) return;
   const instead = target
     ? `takes '${target}' instead of '${name}'`
@@ -153,7 +153,7 @@ function requireTarget({ kind, target }: Backend, name: EncodeTarget): void {
 }
 
 /** Marks a promise as handled, so that its rejection does not end the process if the caller ignores it. */
-function unattended(done: Promise<void>): Promise<void> {
+export function unattended(done: Promise<void>): Promise<void> {
   done.catch(() => undefined);
   return done;
 }

@@ -1,0 +1,160 @@
+/** A program of patterns as a device has it: kernels out of its cache, plans between them, and memory for what they hand over. */
+import type {
+  Argument,
+  Binding,
+  BoundProgram,
+  CompiledKernel,
+  DeviceBuffer,
+  ProgramStep,
+} from '../../devices/device.ts';
+import type { Kernel, Table } from '../../ir/index.ts';
+import { keyOf, type Launch, OUTPUT, type ProgramPieces, type TransformLaunch } from '../../kernels/programs/index.ts';
+import type { Direction, ProblemInput } from '../../problem/index.ts';
+import type { DirectionProgram } from '../programs/program.ts';
+import type { ProgramHost } from './host.ts';
+
+/** Launches that are bound together: kernels one after another, or a plan. */
+type Segment =
+  | { readonly key: string; readonly steps: ProgramStep[] }
+  | { readonly key: string; readonly plan: DirectionProgram; readonly from: number; readonly to: number };
+
+export interface CodeOptions {
+  readonly host: ProgramHost;
+  readonly pieces: ProgramPieces;
+  readonly precision: 'single' | 'double';
+  /** Names of the inputs. */
+  readonly inputs: readonly string[];
+  /** Of a real. */
+  readonly bytes: number;
+}
+
+export class ProgramCode {
+  private readonly host: ProgramHost;
+  private readonly precision: 'single' | 'double';
+  private readonly slots: ReadonlyMap<string, number>;
+  private readonly segments: Segment[] = [];
+  private readonly between: DeviceBuffer[] = [];
+  private temp: DeviceBuffer | undefined;
+  private readonly plans = new Map<string, DirectionProgram>();
+  private readonly known = new Map<Kernel, { readonly kernel: CompiledKernel; readonly tables: readonly Argument[] }>();
+  private readonly ids = new Map<Launch, number>();
+  private readonly taken: { readonly key: string; readonly tables: readonly Table[] }[] = [];
+
+  /** @throws FftError (as a rejection) `compile-failed`, `out-of-memory`, `device-limit`, and what planning throws */
+  static async of({ host, pieces, precision, inputs, bytes }: CodeOptions): Promise<ProgramCode> {
+    const names = [...inputs.map((name) => `input ${name}`), OUTPUT, ...pieces.buffers.keys()];
+    const code = new ProgramCode(host, precision, new Map(names.map((name, slot) => [name, slot])));
+    try {
+      for (const launch of pieces.launches) {
+        if ('transform' in launch) await code.plan(launch);
+      }
+      for (const launch of pieces.launches) code.append(launch);
+      for (const reals of pieces.buffers.values()) code.between.push(host.backend.allocate(reals * bytes));
+      const temp = Math.max(0, ...[...code.plans.values()].map(({ tempBytes }) => tempBytes));
+      if (temp > 0) code.temp = host.backend.allocate(temp);
+      return code;
+    } catch (error) {
+      code.release();
+      throw error;
+    }
+  }
+
+  private constructor(host: ProgramHost, precision: 'single' | 'double', slots: ReadonlyMap<string, number>) {
+    this.host = host;
+    this.precision = precision;
+    this.slots = slots;
+  }
+
+  /** Each once, in the order in which they first run. */
+  get kernels(): readonly CompiledKernel[] {
+    const all = this.segments.flatMap((segment) =>
+      'plan' in segment ? segment.plan.running : segment.steps.map(({ kernel }) => kernel),
+    );
+    return [...new Set(all)];
+  }
+
+  /**
+   * Binds it to memory.
+   * @param places of the inputs and the output
+   * @returns programs to run one after another; the same one may come several times
+   */
+  bind(places: readonly Binding[]): readonly BoundProgram[] {
+    const { backend, cache } = this.host;
+    cache.requireTables(this.taken.flatMap(({ tables }) => tables.map(({ key }) => key)));
+    const slots = [...places, ...this.between.map((buffer): Binding => ({ buffer, byteOffset: 0 }))];
+    const temp = this.temp && { buffer: this.temp, byteOffset: 0 };
+    const made = new Map<string, BoundProgram>();
+    return this.segments.map((segment) => {
+      let bound = made.get(segment.key);
+      if (!bound) {
+        bound =
+          'plan' in segment
+            ? segment.plan.bind({ input: { re: slots[segment.from]! }, output: { re: slots[segment.to]! }, temp })
+            : backend.bind(segment.steps, slots);
+        made.set(segment.key, bound);
+      }
+      return bound;
+    });
+  }
+
+  release(): void {
+    for (const { key, tables } of this.taken.splice(0)) this.host.cache.release(key, tables);
+    for (const plan of this.plans.values()) plan.release();
+    for (const buffer of this.between) buffer.free();
+    this.temp?.free();
+  }
+
+  private async plan({ transform }: TransformLaunch): Promise<void> {
+    const key = JSON.stringify(transform);
+    if (this.plans.has(key)) return;
+    const { op, size, batches } = transform;
+    const direction: Direction = op === 'fft' || op === 'rfft' ? 'forward' : 'inverse';
+    const kind = op === 'rfft' || op === 'irfft' ? 'r2c' : 'c2c';
+    const { precision } = this;
+    const problem: ProblemInput = {
+      size: [size],
+      batches,
+      transform: kind,
+      precision,
+      directions: direction,
+      normalize: true,
+    };
+    this.plans.set(key, await this.host.transform(problem, direction));
+  }
+
+  private append(launch: Launch): void {
+    let id = this.ids.get(launch);
+    if (id === undefined) this.ids.set(launch, (id = this.ids.size));
+    const slot = (name: string) => this.slots.get(name)!;
+    if ('transform' in launch) {
+      const plan = this.plans.get(JSON.stringify(launch.transform))!;
+      this.segments.push({ key: `${id}`, plan, from: slot(launch.reads[0]), to: slot(launch.writes) });
+      return;
+    }
+    const { kernel, tables } = this.take(launch.kernel);
+    const buffers = [...launch.reads, launch.writes].map((name): Argument => ({ slot: slot(name), byteOffset: 0 }));
+    const step: ProgramStep = { kernel, arguments: [...buffers, ...tables] };
+    const last = this.segments.at(-1);
+    // What repeats between plans is bound once: there, kernels stand by themselves.
+    if (last && 'steps' in last && this.plans.size === 0) last.steps.push(step);
+    else this.segments.push({ key: `${id}`, steps: [step] });
+  }
+
+  private take(kernel: Kernel): { kernel: CompiledKernel; tables: readonly Argument[] } {
+    const known = this.known.get(kernel);
+    if (known) return known;
+    const { backend, cache } = this.host;
+    const key = `program ${keyOf(kernel)}`;
+    const compiled = cache.kernel(key, () => ({ kernel: backend.computable(kernel) })).kernel;
+    const taken = { key, tables: [] as Table[] };
+    this.taken.push(taken);
+    const tables = compiled.kernel.tables.map((table): Argument => {
+      const fixed = cache.table(table);
+      taken.tables.push(table);
+      return { fixed };
+    });
+    const made = { kernel: compiled, tables };
+    this.known.set(kernel, made);
+    return made;
+  }
+}

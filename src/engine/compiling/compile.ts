@@ -1,0 +1,93 @@
+/** Programs of patterns for a device: lowered to kernels, compiled, with memory for what lies between them. */
+import { type ProgramPieces, type ProgramTarget, piecesOf } from '../../kernels/programs/index.ts';
+import { type Program, requireProgram } from '../../patterns/program.ts';
+import { realsOf, resolvedSizes } from '../../patterns/sizing.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
+import { show } from '../../problem/errors.ts';
+import { FftError } from '../../problem/index.ts';
+import { type SideFacts, sideFactsOf } from '../arguments/arguments.ts';
+import { readOptions } from '../arguments/options.ts';
+import { loadGroups } from '../lazy/lazy-modules.ts';
+import { ProgramCode } from './code.ts';
+import { CompiledProgram, type ProgramInput } from './compiled-program.ts';
+import type { ProgramHost } from './host.ts';
+import type { CompileProgramOptions } from './registry.ts';
+
+const OPTIONS = { works: ['sizes', 'precision', 'strategy'] };
+
+/** See `Device.compile`. */
+export async function compileProgram(
+  host: ProgramHost,
+  given: Program,
+  options: CompileProgramOptions,
+): Promise<CompiledProgram> {
+  const program = requireProgram(given, 'compile');
+  const { sizes: named, precision } = readCompileOptions(options);
+  await host.requirePrecision(precision);
+  const { backend, cache } = host;
+  const { profile } = backend;
+  const sizes = resolvedSizes(program, named);
+  // Butterflies of large primes are convolutions.
+  await loadGroups(['large primes']);
+  const pieces = piecesOf(program, sizes, precision === 'single' ? 'f32' : 'f64', encodeTarget(profile, precision));
+  const factsOf = (reals: number): SideFacts => ({ layout: 'real', ...sideFactsOf(precision, reals, profile) });
+  const inputs = program.parameters.map(({ details, type }): ProgramInput => {
+    return { name: details.name!, isNumber: type.kind !== 'array', facts: factsOf(realsOf(type, sizes)) };
+  });
+  const output = factsOf(pieces.outputLength);
+  refuseTooLarge(pieces, [...inputs.map(({ facts }) => facts), output], profile);
+  const names = inputs.map(({ name }) => name);
+  const code = await ProgramCode.of({ host, pieces, precision, inputs: names, bytes: output.bytes });
+  host.check();
+  const compiled = new CompiledProgram(host, { inputs, output, code });
+  try {
+    cache.fillTables();
+    await Promise.all([backend.warmUp(code.kernels), cache.filled()]);
+    host.check();
+  } catch (error) {
+    compiled.destroy();
+    throw error;
+  }
+  return compiled;
+}
+
+function readCompileOptions(given: CompileProgramOptions): {
+  readonly sizes: unknown;
+  readonly precision: 'single' | 'double';
+} {
+  const { sizes, precision = 'single', strategy = 'fast' } = readOptions(given, OPTIONS, 'compile', 2);
+  if (precision !== 'single' && precision !== 'double') {
+    const message = `compile.precision is ${show(precision)}; it takes 'single' or 'double'.`;
+    throw new FftError('invalid-argument', message, { path: 'compile.precision' });
+  }
+  if (strategy === 'measure') {
+    const message = "compile.strategy 'measure' is not supported yet for programs; leave it out.";
+    throw new FftError('unsupported-feature', message, { path: 'compile.strategy' });
+  }
+  if (strategy !== 'fast') {
+    const message = `compile.strategy is ${show(strategy)}; it takes 'fast'.`;
+    throw new FftError('invalid-argument', message, { path: 'compile.strategy' });
+  }
+  return { sizes, precision };
+}
+
+function encodeTarget(profile: DeviceProfile, precision: 'single' | 'double'): ProgramTarget {
+  const { lockstep, lockstepBytes, maxThreads, multiprocessors } = profile;
+  const lanes = Math.max(1, lockstepBytes / (precision === 'single' ? 4 : 8));
+  return { hasLoops: lockstep === 'threads', lockstep, lanes, maxThreads, multiprocessors };
+}
+
+function refuseTooLarge(
+  { buffers }: ProgramPieces,
+  sides: readonly SideFacts[],
+  { name, maxBytes }: DeviceProfile,
+): void {
+  if (maxBytes === undefined) return;
+  const outer = sides.reduce((sum, { length, bytes }) => sum + length * bytes, 0);
+  const between = [...buffers.values()].reduce((sum, reals) => sum + reals * sides[0]!.bytes, 0);
+  if (outer + between <= maxBytes) return;
+  const message =
+    `This program needs ${outer + between} bytes of device memory (${between} for arrays that it stores between); ` +
+    `${name} can address ${maxBytes}.`;
+  throw new FftError('device-limit', message, { path: 'sizes' });
+}

@@ -1,0 +1,35 @@
+/**
+ * Which objects are programs of patterns, and what compiles them. `omnifft/lift` notes the programs that it makes; whoever has none
+ * loads nothing of that.
+ */
+import type { Inputs, Program } from '../../patterns/program.ts';
+import type { CompiledProgram } from './compiled-program.ts';
+import type { ProgramHost } from './host.ts';
+
+/** See `Device.compile`. */
+export interface CompileProgramOptions {
+  /** Numbers for the program's sizes: `{ n: 4096 }`. */
+  readonly sizes?: { readonly [name: string]: number };
+  /** What kernels compute in and arrays hold. Default: `single`. */
+  readonly precision?: 'single' | 'double';
+  /** `fast`, the default: by estimates. */
+  readonly strategy?: 'fast' | 'measure';
+}
+
+export type ProgramCompiler = (
+  host: ProgramHost,
+  program: Program,
+  options: CompileProgramOptions,
+) => Promise<CompiledProgram>;
+
+const compilers = new WeakMap<object, ProgramCompiler>();
+
+export function noteProgram(program: object, compiler: ProgramCompiler): void {
+  compilers.set(program, compiler);
+}
+
+export function compilerOf(program: unknown): ProgramCompiler | undefined {
+  return compilers.get(program as object);
+}
+
+export type { Inputs, Program, ProgramHost };

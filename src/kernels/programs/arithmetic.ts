@@ -1,0 +1,140 @@
+/** Arithmetic of programs as expressions of kernels. */
+import type { Expressions, Real } from '../../ir/index.ts';
+import type { ScalarOp } from '../../patterns/values.ts';
+import type { NumberExpression, Pulled } from './pulled.ts';
+
+export function numberOf(re: Real, im?: Real): NumberExpression {
+  return im === undefined ? { kind: 'number', re } : { kind: 'number', re, im };
+}
+
+/** @param isComplex whether the result is a complex number */
+export function computed(
+  x: Expressions,
+  op: ScalarOp,
+  operands: readonly Pulled[],
+  isComplex: boolean,
+  precision: 'f32' | 'f64',
+): Pulled {
+  const zero = x.constant(0);
+  const [a, b] = operands as [NumberExpression, NumberExpression];
+  const complex = ({ re, im = zero }: NumberExpression) => ({ re, im });
+  const parts = ({ re, im }: { readonly re: Real; readonly im: Real }) => numberOf(re, im);
+  switch (op) {
+    case 'add':
+      return isComplex ? parts(x.cadd(complex(a), complex(b))) : numberOf(x.add(a.re, b.re));
+    case 'sub':
+      return isComplex ? parts(x.csub(complex(a), complex(b))) : numberOf(x.sub(a.re, b.re));
+    case 'mul':
+      // A real factor takes two products.
+      if (isComplex && !a.im) return parts(x.cscale(complex(b), a.re));
+      if (isComplex && !b.im) return parts(x.cscale(complex(a), b.re));
+      return isComplex ? parts(x.cmul(complex(a), complex(b))) : numberOf(x.mul(a.re, b.re));
+    case 'div':
+      return numberOf(x.div(a.re, b.re), a.im && x.div(a.im, b.re));
+    case 'neg':
+      return numberOf(x.neg(a.re), a.im && x.neg(a.im));
+    case 'conj':
+      return numberOf(a.re, a.im && x.neg(a.im));
+    case 're':
+      return numberOf(a.re);
+    case 'im':
+      return numberOf(a.im ?? zero);
+    case 'norm2':
+      return numberOf(a.im ? x.add(x.mul(a.re, a.re), x.mul(a.im, a.im)) : x.mul(a.re, a.re));
+    case 'complexOf':
+      return numberOf(a.re, b.re);
+    case 'less':
+      return { kind: 'condition', left: a.re, right: b.re };
+    case 'select': {
+      const [condition, yes, no] = operands as [
+        Extract<Pulled, { kind: 'condition' }>,
+        NumberExpression,
+        NumberExpression,
+      ];
+      const choose = (one: Real, other: Real) => x.select('less', condition.left, condition.right, one, other);
+      return numberOf(choose(yes.re, no.re), isComplex ? choose(yes.im ?? zero, no.im ?? zero) : undefined);
+    }
+    case 'min':
+    case 'max':
+      return numberOf(x[op](a.re, b.re));
+    case 'log':
+      return numberOf(logarithm(x, a.re, precision));
+    case 'exp':
+      return numberOf(exponential(x, a.re, precision));
+    default:
+      return numberOf(x[op](a.re));
+  }
+}
+
+// ln 2 in two parts: multiples of the first one by powers of two below 2¹¹ are exact in singles and can be subtracted without rounding.
+const LN2_HIGH = 0.693145751953125;
+const LN2_LOW = 1.428606820309417e-6;
+
+/** Powers of two that a number is scaled by, largest first: they and their inverses are constants of singles, which doubles may be pairs of. */
+function scales(precision: 'f32' | 'f64'): number[] {
+  const large = precision === 'f32' ? [64, 64] : Array<number>(9).fill(120).concat(64);
+  return [...large, 32, 16, 8, 4, 2, 1];
+}
+
+/**
+ * e^a by comparisons, products and one series: no language's own function, so the same bits on every device. |a| is k·ln 2 + r with
+ * 0 ≤ r ≤ ln 2; the sign turns r and the powers of two.
+ */
+function exponential(x: Expressions, a: Real, precision: 'f32' | 'f64'): Real {
+  const zero = x.constant(0);
+  const most = x.constant(precision === 'f32' ? 108 : 760);
+  const negative = (one: Real, other: Real) => x.select('less', a, zero, one, other);
+  let rest = x.min(x.abs(a), most);
+  let low = zero;
+  const factors: Real[] = [];
+  for (const power of scales(precision)) {
+    const step = x.constant(power * LN2_HIGH);
+    const choose = (one: Real, other: Real) => x.select('less', rest, step, one, other);
+    low = x.add(low, choose(zero, x.constant(power * LN2_LOW)));
+    factors.push(choose(x.constant(1), negative(x.constant(2 ** -power), x.constant(2 ** power))));
+    rest = choose(rest, x.sub(rest, step));
+  }
+  const r = x.sub(rest, low);
+  const signed = negative(x.neg(r), r);
+  const terms = precision === 'f32' ? 9 : 16;
+  let series = x.constant(1);
+  for (let n = terms; n >= 1; n--) series = x.add(x.constant(1), x.mul(x.mul(signed, series), x.constant(1 / n)));
+  return factors.reduce((value, factor) => x.mul(value, factor), series);
+}
+
+/**
+ * ln a by comparisons, products and one series: a = 2^k·m with √½ ≤ m ≤ √2, and ln m = 2·artanh((m − 1)/(m + 1)).
+ */
+function logarithm(x: Expressions, a: Real, precision: 'f32' | 'f64'): Real {
+  const zero = x.constant(0);
+  let m = a;
+  let k = zero;
+  const all = scales(precision);
+  for (const power of all) {
+    // Large numbers come down to below 2, small ones up to 1 and more.
+    const above = (one: Real, other: Real) => x.select('less', m, x.constant(2 ** power), other, one);
+    k = x.add(k, above(x.constant(power), zero));
+    m = above(x.mul(m, x.constant(2 ** -power)), m);
+  }
+  for (const power of all) {
+    const below = (one: Real, other: Real) => x.select('less', m, x.constant(2 ** (1 - power)), one, other);
+    k = x.sub(k, below(x.constant(power), zero));
+    m = below(x.mul(m, x.constant(2 ** power)), m);
+  }
+  const half = (one: Real, other: Real) => x.select('less', x.constant(Math.SQRT2), m, one, other);
+  k = x.add(k, half(x.constant(1), zero));
+  m = half(x.mul(m, x.constant(0.5)), m);
+  const s = x.div(x.sub(m, x.constant(1)), x.add(m, x.constant(1)));
+  const square = x.mul(s, s);
+  let series = zero;
+  for (let n = precision === 'f32' ? 9 : 23; n >= 1; n -= 2) series = x.add(x.mul(series, square), x.constant(1 / n));
+  const value = x.add(
+    x.mul(k, x.constant(LN2_HIGH)),
+    x.add(x.mul(k, x.constant(LN2_LOW)), x.mul(x.mul(x.constant(2), s), series)),
+  );
+  // Infinity has come down to itself.
+  const finite = x.select('less', x.constant(2), m, a, value);
+  // −1/0 and √−1 are what these are.
+  const zeroOr = x.select('equal', a, zero, x.div(x.constant(-1), x.abs(a)), finite);
+  return x.select('less', a, zero, x.sqrt(a), zeroOr);
+}

@@ -1,0 +1,417 @@
+/**
+ * A program as launches: one where all can be computed where it is wanted, more where arrays are better stored than computed again.
+ *
+ * Whether they are is seen while a kernel is built: each time the function of a map is called for an element, the iterations of all loops around are
+ * counted. Where that is far more often than there are elements, everything begins anew, with the array stored.
+ */
+import { type ElementType, type Index, indexKey } from '../../ir/index.ts';
+import type { Program } from '../../patterns/program.ts';
+import { numbersOf, realsOf, type Sizes } from '../../patterns/sizing.ts';
+import { type ArrayType, arrayOf, COMPLEX, isSame, scalarOf, type Type } from '../../patterns/types.ts';
+import { freeOf, unsupported, type Value } from '../../patterns/values.ts';
+import { KernelBuilder } from './builder.ts';
+import { type Binding, Environment } from './environment.ts';
+import { kernelsOf, type LaunchDraft, type LoopProfile } from './loops.ts';
+import type { Leaves, Planning } from './planning.ts';
+import { type Leaf, type Pulled, packed } from './pulled.ts';
+import type { Shorter } from './reductions.ts';
+import { KnownNumbers } from './tables.ts';
+import { Work } from './work.ts';
+
+/** What is known of the device. */
+export interface ProgramTarget extends LoopProfile {
+  /** Whether its kernels may have loops in expressions. */
+  readonly hasLoops: boolean;
+}
+
+/** Planned transforms of rows one behind another, between two buffers. */
+export interface TransformLaunch {
+  readonly transform: { readonly op: PlannedOp; readonly size: number; readonly batches: number };
+  readonly reads: readonly [string];
+  readonly writes: string;
+}
+
+export type PlannedOp = 'fft' | 'ifft' | 'rfft' | 'irfft';
+
+/** A kernel and the buffers that it takes, in the order of its globals; or a plan. */
+export type Launch = LaunchDraft | TransformLaunch;
+
+/** What a program is for a device: launches in order, and buffers between them. */
+export interface ProgramPieces {
+  readonly launches: readonly Launch[];
+  /** Reals in each. */
+  readonly buffers: ReadonlyMap<string, number>;
+  readonly outputLength: number;
+}
+
+/** Buffers are named by what they hold: `input v`, `output`, `stored 1` … */
+export const OUTPUT = 'output';
+
+/** Operations of one kernel at most. */
+const MOST_OPERATIONS = 4096;
+
+/** Launches of one program at most. */
+const MOST_LAUNCHES = 2 ** 16;
+
+/** Operations that storing a number and reading it again is worth, and those below which nothing is stored. */
+const WORTH_STORING = 32;
+const LEAST_STORED = 3;
+
+/** Thrown where an array is found to be better stored. */
+class StoreFirst extends Error {}
+
+/**
+ * @throws FftError `unsupported-feature` for what cannot be compiled yet, and for kernels of too many operations
+ */
+export function piecesOf(program: Program, sizes: Sizes, precision: ElementType, target: ProgramTarget): ProgramPieces {
+  const decided = new Decisions();
+  for (;;) {
+    try {
+      const plan = new ProgramPlan(program, sizes, precision, target, decided);
+      return plan.pieces();
+    } catch (error) {
+      if (!(error instanceof StoreFirst)) throw error;
+    }
+  }
+}
+
+/** What has been decided, and does not change when everything begins anew. */
+class Decisions {
+  readonly stored = new Set<string>();
+  readonly numbers = new Map<Value, KnownNumbers>();
+  readonly shorter = new Map<Value, Shorter>();
+  private readonly ids = new Map<Value, number>();
+
+  /** A name for a value in loops over certain arrays. */
+  keyOf(value: Value, around: readonly Environment[]): string {
+    const nodes = around.flatMap(({ binding }) => (binding && 'of' in binding ? [binding.of] : []));
+    return [value, ...nodes].map((node) => this.id(node)).join(' ');
+  }
+
+  private id(value: Value): number {
+    let id = this.ids.get(value);
+    if (id === undefined) this.ids.set(value, (id = this.ids.size));
+    return id;
+  }
+}
+
+interface Reads {
+  count: number;
+  readonly elements: number;
+  readonly key: string;
+}
+
+class ProgramPlan implements Planning {
+  readonly program: Program;
+  readonly sizes: Sizes;
+  readonly precision: ElementType;
+  readonly mostOperations = MOST_OPERATIONS;
+  /** The buffer that the kernel which is being built writes. */
+  target = OUTPUT;
+  private readonly profile: ProgramTarget;
+  private readonly decided: Decisions;
+  private readonly work: Work;
+  private launches: Launch[] = [];
+  private readonly buffers = new Map<string, number>();
+  /** Buffers of stored values, by the values' keys. */
+  private readonly places = new Map<string, string>();
+  private readonly reads = new Map<string, Map<string, Reads>>();
+  private readonly rearranging = new Map<Value, boolean>();
+  private numbers = 0;
+  /** Counts kernels: reads are those of one. */
+  private kernel = 0;
+
+  constructor(program: Program, sizes: Sizes, precision: ElementType, profile: ProgramTarget, decided: Decisions) {
+    this.program = program;
+    this.sizes = sizes;
+    this.precision = precision;
+    this.profile = profile;
+    this.decided = decided;
+    this.work = new Work(sizes);
+  }
+
+  get shorter(): Map<Value, Shorter> {
+    return this.decided.shorter;
+  }
+
+  get hasLoops(): boolean {
+    return this.profile.hasLoops;
+  }
+
+  pieces(): ProgramPieces {
+    const { body } = this.program;
+    const made = this.bufferOf(body, []);
+    if (made !== undefined && !made.startsWith('input ')) this.redirect(made, OUTPUT);
+    else this.build(OUTPUT, (builder) => builder.push(body, builder.root, builder.leafOf(OUTPUT, body.type)));
+    const used = new Set(this.launches.flatMap(({ reads, writes }) => [...reads, writes]));
+    const buffers = new Map([...this.buffers].filter(([name]) => used.has(name)));
+    return { launches: this.launches, buffers, outputLength: realsOf(body.type, this.sizes) };
+  }
+
+  nextNumber(): number {
+    return this.numbers++;
+  }
+
+  workOf(value: Value): number {
+    return this.work.of(value);
+  }
+
+  numbersOf(value: Value): KnownNumbers {
+    let numbers = this.decided.numbers.get(value);
+    if (!numbers) this.decided.numbers.set(value, (numbers = new KnownNumbers(value, this.sizes)));
+    return numbers;
+  }
+
+  /** Builds the kernels that store something in a buffer, behind those that have to come before. */
+  private build(buffer: string, fill: (builder: KernelBuilder) => void): void {
+    const [before, kernel] = [this.target, this.kernel];
+    this.target = buffer;
+    this.kernel = this.nextNumber();
+    const builder = new KernelBuilder(this);
+    fill(builder);
+    this.launches.push(...kernelsOf(builder, this.profile, this.precision));
+    this.target = before;
+    this.kernel = kernel;
+  }
+
+  /** Whether a value is nothing but a rearrangement of arrays. */
+  onlyRearranges(value: Value): boolean {
+    let known = this.rearranging.get(value);
+    if (known === undefined) {
+      const { op, of, f, type } = value;
+      const isMade = isPlanned(value) || (op === 'iterate' && type.kind === 'array');
+      const isLayout = ['zip', 'tuple', 'at', 'split', 'join', 'transpose', 'slide', 'pad'].includes(op);
+      const isArray = type.kind !== 'condition';
+      if (op === 'symbol' || op === 'input') known = isArray;
+      else if (isMade) known = true;
+      else if (op === 'map') known = this.onlyRearranges(f!.body) && this.onlyRearranges(of[0]!);
+      else known = isLayout && of.every((operand) => this.onlyRearranges(operand));
+      this.rearranging.set(value, known);
+    }
+    return known;
+  }
+
+  // Stored arrays.
+
+  private needed(value: Value, env: Environment): Environment[] {
+    return env.neededFor(freeOf(value));
+  }
+
+  /** Whether an array may have a place in memory: not where it depends on what a reduction has come to. */
+  canStore(value: Value, env: Environment): boolean {
+    if (scalarOf(value.type).kind === 'tuple' || value.type.kind !== 'array') return false;
+    return this.needed(value, env).every(({ binding }) => binding!.kind !== 'sum');
+  }
+
+  isStored(value: Value, env: Environment): boolean {
+    if (value.type.kind !== 'array' || !value.f || this.decided.stored.size === 0) return false;
+    return this.decided.stored.has(this.decided.keyOf(value, this.needed(value, env)));
+  }
+
+  /**
+   * Notes that a map's function is called for an element, in so many iterations of loops.
+   * @throws StoreFirst where the array is better stored
+   */
+  noteRead(value: Value, env: Environment, iterations: number): void {
+    const work = this.work.of(value);
+    if (work <= LEAST_STORED || !this.canStore(value, env)) return;
+    const key = this.decided.keyOf(value, this.needed(value, env));
+    let reads = this.reads.get(`${this.kernel}`);
+    if (!reads) this.reads.set(`${this.kernel}`, (reads = new Map()));
+    let own = reads.get(key);
+    if (!own) {
+      const outer = this.outerCounts(this.needed(value, env));
+      const [count] = numbersOf(value.type, this.sizes);
+      reads.set(key, (own = { count: 0, elements: outer.reduce((all, each) => all * each, count!), key }));
+    }
+    own.count += iterations;
+    if ((own.count / own.elements - 1) * work <= WORTH_STORING) return;
+    this.decided.stored.add(key);
+    throw new StoreFirst();
+  }
+
+  private outerCounts(needed: readonly Environment[]): number[] {
+    return needed.flatMap(({ binding }) => (binding?.kind === 'element' ? [binding.count] : []));
+  }
+
+  /** An array in memory, which is computed before. */
+  stored(leaves: Leaves, value: Value, env: Environment): Pulled {
+    const needed = this.needed(value, env);
+    const key = this.decided.keyOf(value, needed);
+    let buffer = this.places.get(key);
+    if (!buffer) {
+      this.places.set(key, (buffer = this.newBuffer(value.type, needed)));
+      const outer = this.outerCounts(needed);
+      const place = buffer;
+      this.build(buffer, (own) => {
+        own.again(needed, (inside, indices) => {
+          const to = own.leafOf(place, value.type, outer, indices);
+          // What is to be stored is not read from where it will be.
+          this.withoutStoring(key, () => own.push(value, inside, to));
+        });
+      });
+    }
+    return leaves.leafOf(buffer, value.type, this.outerCounts(needed), indicesOf(needed));
+  }
+
+  /** The buffer that holds just an array, packed, for all that the functions around are called for; undefined where there is none. */
+  private bufferOf(value: Value, needed: readonly Environment[]): string | undefined {
+    if (value.type.kind !== 'array' || !this.onlyRearranges(value)) return undefined;
+    const words = scalarOf(value.type).kind === 'complex' ? 2 : 1;
+    const shape = [...this.outerCounts(needed), ...numbersOf(value.type, this.sizes)];
+    let found: string | undefined;
+    const builder = new KernelBuilder(this);
+    builder.again(needed, (inside, indices) => {
+      const pulled = builder.pull(value, inside);
+      if (pulled.kind !== 'leaf' || pulled.layout.kind !== 'memory') return;
+      const { layout, at } = pulled;
+      const own = at.length === indices.length && at.every((index, n) => indexKey(index) === indexKey(indices[n]!));
+      if (!own || JSON.stringify(layout) !== JSON.stringify(packed(layout.array, shape))) return;
+      found = [...builder.memory.keys()].find((buffer) => layout.array === `${buffer} by ${words}`);
+    });
+    return found;
+  }
+
+  /** Has the last launch that writes one buffer write another one. */
+  private redirect(from: string, to: string): void {
+    const last = this.launches.findLastIndex(({ writes }) => writes === from);
+    this.launches[last] = { ...this.launches[last]!, writes: to };
+  }
+
+  // Planned transforms.
+
+  transformed(leaves: Leaves, value: Value, env: Environment): Pulled {
+    const needed = this.needed(value, env);
+    if (needed.some(({ binding }) => binding!.kind === 'sum')) {
+      unsupported(
+        value.op,
+        'a planned transform cannot depend on what a reduction has come to; dft takes up to 64 points there.',
+      );
+    }
+    const key = this.decided.keyOf(value, needed);
+    let buffer = this.places.get(key);
+    if (!buffer) {
+      this.places.set(key, (buffer = this.newBuffer(value.type, needed)));
+      this.transformInto(buffer, value, env);
+    }
+    return leaves.leafOf(buffer, value.type, this.outerCounts(needed), indicesOf(needed));
+  }
+
+  /** Transforms, as one batch, all rows that a transform in functions is called for. */
+  private transformInto(buffer: string, value: Value, env: Environment): void {
+    const [source] = value.of as [Value];
+    const needed = this.needed(value, env);
+    const outer = this.outerCounts(needed);
+    const op = value.op as PlannedOp;
+    const type = op === 'rfft' ? source.type : arrayOf(COMPLEX, (source.type as ArrayType).length);
+    let from = isSame(source.type, type) ? this.bufferOf(source, needed) : undefined;
+    if (from === undefined) {
+      const own = (from = this.newBuffer(type, needed));
+      this.build(own, (builder) =>
+        builder.again(needed, (inside, indices) => {
+          builder.push(source, inside, builder.leafOf(own, type, outer, indices));
+        }),
+      );
+    }
+    const [size] = numbersOf(op === 'irfft' ? value.type : source.type, this.sizes);
+    const batches = outer.reduce((all, each) => all * each, 1);
+    this.launches.push({ transform: { op, size: size!, batches }, reads: [from], writes: buffer });
+  }
+
+  private withoutStoring(key: string, act: () => void): void {
+    const was = this.decided.stored.delete(key);
+    try {
+      act();
+    } finally {
+      if (was) this.decided.stored.add(key);
+    }
+  }
+
+  private newBuffer(type: Type, needed: readonly Environment[]): string {
+    const name = `stored ${this.buffers.size}`;
+    const outer = this.outerCounts(needed).reduce((all, each) => all * each, 1);
+    this.buffers.set(name, outer * realsOf(type, this.sizes));
+    return name;
+  }
+
+  // Repetition: two buffers take turns.
+
+  /** What the symbol of an `iterate` is in one of its steps. */
+  stateLeaf(leaves: Leaves, value: Value, buffer: string, env: Environment): Leaf {
+    const needed = this.needed(value, env);
+    return leaves.leafOf(buffer, value.type, this.outerCounts(needed), indicesOf(needed));
+  }
+
+  iterated(leaves: Leaves, value: Value, env: Environment): Pulled {
+    const needed = this.needed(value, env);
+    const outer = this.outerCounts(needed);
+    const key = this.decided.keyOf(value, needed);
+    let result = this.places.get(key);
+    if (!result) {
+      const [one, other] = [this.newBuffer(value.type, needed), this.newBuffer(value.type, needed)];
+      const [start] = value.of;
+      const begin = this.bufferOf(start!, needed) ?? one;
+      if (begin === one) {
+        this.build(one, (own) =>
+          own.again(needed, (inside, indices) => own.push(start!, inside, own.leafOf(one, value.type, outer, indices))),
+        );
+      }
+      const before = this.launches;
+      this.launches = [];
+      const { body, parameters } = value.f!;
+      const binding: Binding = { kind: 'state', of: value, buffer: one };
+      const state = new Environment(env, binding, [
+        [parameters[0]!, leaves.leafOf(one, value.type, outer, indicesOf(needed))],
+      ]);
+      if (isPlanned(body) && this.outerCounts(this.needed(body, state)).length === outer.length) {
+        this.transformInto(other, body, state);
+      } else {
+        this.build(other, (own) =>
+          own.again(needed, (inside, indices) =>
+            own.push(body, own.inState(value, one, inside), own.leafOf(other, value.type, outer, indices)),
+          ),
+        );
+      }
+      const { times } = value.details;
+      if (this.launches.length * times! > MOST_LAUNCHES) {
+        unsupported(
+          'iterate',
+          `${times} steps are more than ${MOST_LAUNCHES} launches; run a program of fewer steps several times.`,
+        );
+      }
+      this.launches = [...before, ...repeated(this.launches, { begin, one, other }, times!)];
+      this.places.set(key, (result = times! % 2 === 0 ? one : other));
+    }
+    return leaves.leafOf(result, value.type, outer, indicesOf(needed));
+  }
+}
+
+function isPlanned({ op }: Value): boolean {
+  return op === 'fft' || op === 'ifft' || op === 'rfft' || op === 'irfft';
+}
+
+/** The indices of elements that environments are about. */
+function indicesOf(needed: readonly Environment[]): Index[] {
+  return needed.flatMap(({ binding }) => (binding?.kind === 'element' ? [binding.index] : []));
+}
+
+/** The launches of one step as many times as wanted; what does not depend on the state comes first, once. */
+function repeated(
+  step: readonly Launch[],
+  { begin, one, other }: { readonly begin: string; readonly one: string; readonly other: string },
+  times: number,
+): Launch[] {
+  const changing = new Set([one, other]);
+  const [once, always]: [Launch[], Launch[]] = [[], []];
+  for (const launch of step) {
+    const changes = launch.reads.some((buffer) => changing.has(buffer)) || changing.has(launch.writes);
+    (changes ? always : once).push(launch);
+    if (changes) changing.add(launch.writes);
+  }
+  const renamed = (by: (name: string) => string) =>
+    always.map((launch) => ({ ...launch, reads: launch.reads.map(by), writes: by(launch.writes) }) as Launch);
+  const back = renamed((name) => (name === one ? other : name === other ? one : name));
+  const first = begin === one ? always : renamed((name) => (name === one ? begin : name));
+  const steps = Array.from({ length: times }, (_, n) => (n === 0 ? first : n % 2 === 0 ? always : back));
+  return [...once, ...steps.flat()];
+}

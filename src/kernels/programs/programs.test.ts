@@ -1,0 +1,338 @@
+import { describe, expect, it } from 'vitest';
+import { graphics, processor, runLowered } from '../../../test/support/lift-interpreted.ts';
+import * as programs from '../../../test/support/lift-programs.ts';
+import { RandomPrograms } from '../../../test/support/lift-random.ts';
+import { randomFor, uniform } from '../../../test/support/random.ts';
+import {
+  type Arr,
+  add,
+  array,
+  array2,
+  complex,
+  exp,
+  fft,
+  ifft,
+  interpret,
+  irfft,
+  iterate,
+  join,
+  log,
+  map,
+  max,
+  min,
+  mul,
+  omega,
+  type Program,
+  pad,
+  print,
+  program,
+  type Real,
+  real,
+  reduce,
+  rfft,
+  slide,
+  split,
+  sub,
+  toGlobal,
+  transpose,
+  zip,
+} from '../../lift/index.ts';
+import type { ProgramTarget } from './index.ts';
+
+const random = randomFor('lowered programs');
+const targets = { processor, graphics };
+
+/** Holds what a program is lowered to against the interpreter of programs. @returns launches on each kind of device */
+function hold(
+  given: Program,
+  inputs: { readonly [name: string]: Float64Array },
+  sizes: { readonly [name: string]: number } = {},
+  within = 1e-11,
+): number[] {
+  const expected = interpret(given, inputs, sizes);
+  const scale = expected.reduce((most, each) => Math.max(most, Math.abs(each)), 1);
+  return Object.values(targets).map((target) => {
+    const { result, pieces, problems } = runLowered(given, inputs, target, sizes);
+    expect(problems, print(given)).toEqual([]);
+    expect(result).toHaveLength(expected.length);
+    const worst = result.reduce((most, each, i) => Math.max(most, Math.abs(each - expected[i]!) / scale), 0);
+    expect(worst, print(given)).toBeLessThan(within);
+    return pieces.launches.length;
+  });
+}
+
+const numbers = (count: number) => uniform(random, count);
+
+describe('programs become kernels that do the same', () => {
+  it('those of the contract that have no planned transforms', () => {
+    const [n, m, k] = [random.integer(1, 30), random.integer(1, 20), random.integer(1, 20)];
+    hold(programs.dotProduct, { v: numbers(n), w: numbers(n) }, { n });
+    hold(programs.matVec, { M: numbers(m * n), v: numbers(n) }, { m, n });
+    hold(programs.matMul, { A: numbers(m * k), B: numbers(k * n) }, { m, n, k });
+    hold(programs.tiled, { A: numbers(64 * k), B: numbers(k * n) }, { m: 64, n, k });
+    hold(programs.blur, { x: numbers(n) }, { n });
+    hold(programs.haar, { x: numbers(2 * n) }, { n: 2 * n });
+    hold(programs.naive(n), { v: numbers(2 * n) });
+    hold(programs.butterflies(8), { v: numbers(16 * n) }, { n: 8 * n });
+    hold(programs.ct([2, 3, 5]), { v: numbers(60) });
+    hold(programs.hierarchical([4, 2], [3, 2]), { v: numbers(96) });
+  });
+
+  it('random ones', () => {
+    const made = new RandomPrograms(random);
+    for (let round = 0; round < 40; round++) {
+      const n = random.integer(1, 48);
+      const given = made.program(n, random.integer(1, 5));
+      hold(given as never, { x: made.numbers(given, n) });
+    }
+  });
+
+  it('a pass of an FFT is one launch, what only rearranges none', () => {
+    expect(hold(programs.fft4096, { v: numbers(8192) })).toEqual([3, 3]);
+    const turned = program({ x: real(68) }, ({ x }) =>
+      map((row) => join(transpose(split(2, row))), slide(12, 4, join(transpose(split(6, pad(2, 2, 'mirror', x)))))),
+    );
+    expect(hold(turned, { x: numbers(68) })).toEqual([1, 1]);
+    const fused = program({ x: real(64) }, ({ x }) =>
+      map(
+        (w) => reduce(add, 0, w),
+        slide(
+          3,
+          1,
+          map((a) => mul(a, 2), pad(1, 1, 0.5, x)),
+        ),
+      ),
+    );
+    expect(hold(fused, { x: numbers(64) })).toEqual([1, 1]);
+  });
+
+  it('an array is stored where computing it again costs more', () => {
+    const norms = program({ A: real(40, 30), B: real(50, 30) }, ({ A, B }) => {
+      const sums = map((row) => reduce((s, a) => add(s, exp(a)), 0, row), A);
+      return map((row) => map((sum) => mul(sum, row[0]), sums), B);
+    });
+    expect(Math.min(...hold(norms, { A: numbers(1200), B: numbers(1500) }))).toBeGreaterThan(1);
+    const wanted = program({ x: real(40) }, ({ x }) =>
+      map(
+        (a) => add(a, 1),
+        toGlobal((y: Arr<Real>) => map((a) => mul(a, 2), y), x),
+      ),
+    );
+    expect(hold(wanted, { x: numbers(40) })).toEqual([2, 2]);
+  });
+
+  it('arrays inside of functions are stored for all that the functions are called for', () => {
+    const nested = program({ x: real(6, 32) }, ({ x }) =>
+      map((row) => {
+        const logs = map((a) => log(add(2, a)), row);
+        return map((b) => reduce((s, a) => add(s, mul(a, b)), 0, logs), logs);
+      }, x),
+    );
+    expect(hold(nested, { x: numbers(192) })).toEqual([2, 2]);
+  });
+
+  it('long reductions, whatever associative function they have', () => {
+    for (const [n, m] of [
+      [2011, 1],
+      [1024, 2],
+      [130, 40],
+      [65, 2],
+    ] as const) {
+      const rows = { x: numbers(n * m) };
+      const functions: ((s: Real, a: Real) => Real)[] = [
+        (s, a) => add(s, mul(a, a)),
+        (s, a) => max(s, a),
+        (s, a) => min(sub(a, 0.5), s),
+        (s, a) => mul(s, add(1, mul(a, 1e-3))),
+      ];
+      for (const f of functions) {
+        hold(
+          program({ x: real(m, n) }, ({ x }) => map((row) => reduce(f, 0.25, row), x)),
+          rows,
+          {},
+          1e-10,
+        );
+      }
+    }
+    const complexSum = program({ x: complex(300) }, ({ x }) =>
+      reduce(
+        (s, a, i) => add(s, mul(a, i)),
+        0,
+        zip(
+          x,
+          array(300, (j, n) => omega(j, n)),
+        ),
+      ),
+    );
+    hold(complexSum, { x: numbers(600) });
+  });
+
+  it('iterate takes turns between two buffers, and computes once what does not change', () => {
+    for (const times of [0, 1, 2, 5]) {
+      const heat = program({ x: real(64), k: real(64) }, ({ x, k }) => {
+        const weights = map((a) => exp(mul(a, 0.01)), k);
+        const step = (y: Arr<Real>) =>
+          map((w, a) => mul(a, reduce(add, 0, w)), zip(slide(3, 1, pad(1, 1, 'wrap', y)), weights));
+        return iterate(times, (y) => map((a) => mul(0.3, a), step(y)), x);
+      });
+      hold(heat, { x: numbers(64), k: numbers(64) });
+    }
+    const rows = program({ x: real(5, 16) }, ({ x }) =>
+      map(
+        (row) =>
+          iterate(4, (y: Arr<Real>) => map((a, b) => sub(a, mul(0.5, b)), zip(y, join(transpose(split(4, y))))), row),
+        x,
+      ),
+    );
+    hold(rows, { x: numbers(80) });
+    hold(
+      program({ x: real(20) }, ({ x }) => map((a) => iterate(7, (b: Real) => mul(b, sub(1, b)), a), x)),
+      { x: numbers(20) },
+    );
+  });
+
+  it('arrays may be padded to many times their length', () => {
+    for (const how of ['wrap', 'mirror', 'clamp', 0.5] as const) {
+      const [left, right] = [random.integer(0, 40), random.integer(0, 40)];
+      hold(
+        program({ x: real(3, 4) }, ({ x }) =>
+          pad(
+            left,
+            right,
+            how,
+            map((row) => pad(right, left, how, row), x),
+          ),
+        ),
+        {
+          x: numbers(12),
+        },
+      );
+    }
+  });
+
+  it('planned transforms are plans of as many rows as they are called for, with kernels between them', () => {
+    const n = 2 * random.integer(2, 24);
+    const launches = [
+      hold(programs.correlate, { x: numbers(2 * n), h: numbers(2 * n) }, { n }),
+      hold(programs.schroedinger(n, 3), { psi: numbers(2 * n), V: numbers(2 * n), K: numbers(2 * n) }),
+      hold(programs.logMel(n, 3, n + 21, 4), {
+        signal: numbers(n + 21),
+        window: numbers(n),
+        bank: numbers(4 * (n / 2 + 1)).map(Math.abs),
+      }),
+      hold(
+        program({ x: real(3, n) }, ({ x }) => map((row) => irfft(map((a) => mul(a, 2), rfft(row))), x)),
+        { x: numbers(3 * n) },
+      ),
+      hold(
+        program({ x: complex(3, 5) }, ({ x }) =>
+          map((row) => iterate(2, (y) => ifft(map((a) => mul(a, a), fft(y))), row), x),
+        ),
+        { x: numbers(30) },
+      ),
+      hold(
+        program({ x: real(12) }, ({ x }) => transpose(split(3, fft(x)))),
+        { x: numbers(12) },
+      ),
+    ];
+    // Nothing is copied only to be transformed, or after it.
+    expect(launches).toEqual([4, 12, 3, 3, 6, 3].map((count) => [count, count]));
+  });
+
+  it('tables of complex numbers, and of whatever positions tell', () => {
+    const given = program({ x: complex(12) }, ({ x }) =>
+      map(
+        (row, weights) => map((a, w) => mul(a, w), zip(row, weights)),
+        zip(
+          split(4, x),
+          array2(3, 4, (i, j, m, n) => ({ re: i / m, im: j / n })),
+        ),
+      ),
+    );
+    hold(given, { x: numbers(24) });
+    hold(
+      program({ x: real(9) }, ({ x }) =>
+        map(
+          mul,
+          zip(
+            x,
+            array(9, (i) => 1 / (1 + i)),
+          ),
+        ),
+      ),
+      { x: numbers(9) },
+    );
+  });
+});
+
+describe('log and exp', () => {
+  const both = program({ x: real(64) }, ({ x }) => map((a) => [log(a), exp(a)], x));
+  const given = Float64Array.from({ length: 64 }, (_, i) =>
+    i < 32 ? 2 ** ((i - 16) * 7) * (1 + random.unit()) : 60 * (2 * random.unit() - 1),
+  );
+
+  for (const [precision, unit, bounds] of [
+    ['f32', 2 ** -24, [3, 5]],
+    ['f64', 2 ** -53, [4, 8]],
+  ] as const) {
+    it(`are within a few units of the last place in ${precision}`, () => {
+      const x = precision === 'f32' ? Float64Array.from(given, Math.fround) : given;
+      const { result } = runLowered(both, { x }, processor, {}, precision);
+      x.forEach((value, i) => {
+        if (value > 0) {
+          const error = Math.abs(result[2 * i]! - Math.log(value)) / Math.max(Math.abs(Math.log(value)), 0.1);
+          expect(error / unit, `log ${value}`).toBeLessThan(bounds[0]);
+        }
+        if (Math.abs(value) > 60) return;
+        expect(Math.abs(result[2 * i + 1]! / Math.exp(value) - 1) / unit, `exp ${value}`).toBeLessThan(bounds[1]);
+      });
+    });
+  }
+
+  it('of what has no finite one are infinite, 0 or no number', () => {
+    const x = Float64Array.from({ length: 64 }, (_, i) => [0, -1, 1e30, -1e30, Number.POSITIVE_INFINITY, 1][i % 6]!);
+    const { result } = runLowered(both, { x }, processor, {}, 'f32');
+    expect([...result.slice(0, 12)]).toEqual([
+      ...[Number.NEGATIVE_INFINITY, 1, Number.NaN, expect.closeTo(Math.exp(-1), 6), expect.closeTo(Math.log(1e30), 4)],
+      ...[Number.POSITIVE_INFINITY, Number.NaN, 0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0],
+      expect.closeTo(Math.E, 6),
+    ]);
+  });
+});
+
+describe('what cannot be compiled yet is refused by name', () => {
+  const refusal = (given: Program, target: ProgramTarget, path: string, sizes = {}) => {
+    expect(() => runLowered(given, {}, target, sizes), print(given)).toThrow(
+      expect.objectContaining({ code: 'unsupported-feature', problems: [expect.objectContaining({ path })] }),
+    );
+  };
+
+  it('planned transforms of what a reduction has come to', () => {
+    const turned = program({ x: complex(5, 8) }, ({ x }) =>
+      reduce((s, row) => fft(map((a, b) => add(a, b), zip(s, row))), x[0], x),
+    );
+    for (const target of Object.values(targets)) refusal(turned, target, 'fft');
+  });
+
+  it('tables and repetitions without end', () => {
+    const table = program({ x: real(2 ** 25) }, ({ x }) =>
+      map(
+        mul,
+        zip(
+          x,
+          array(2 ** 25, (i) => i),
+        ),
+      ),
+    );
+    refusal(table, processor, 'array');
+    const steps = program({ x: real(4) }, ({ x }) => iterate(1e9, (y: Arr<Real>) => map((a) => mul(a, 0.5), y), x));
+    refusal(steps, processor, 'iterate');
+  });
+
+  it('long reductions in an order that matters, and kernels of too many operations', () => {
+    const horner = program({ x: real(5000) }, ({ x }) => reduce((s, a) => add(mul(s, 0.5), a), 0, x));
+    for (const target of Object.values(targets)) refusal(horner, target, 'reduce');
+    const big = program({ x: real(64) }, ({ x }) => Array.from({ length: 64 }, (_, i) => exp(exp(x[i]!))));
+    refusal(big, processor, 'program');
+  });
+});

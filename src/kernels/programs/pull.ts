@@ -1,0 +1,490 @@
+/**
+ * What the values of a program are in one kernel. Values are pulled: each number asks for the numbers that it is computed from, until there
+ * are arrays in memory.
+ */
+import {
+  type ArrayRef,
+  coordinates,
+  type ElementType,
+  EVERYWHERE,
+  Expressions,
+  type Guard,
+  guardKey,
+  type Index,
+  index,
+  indexKey,
+  type Real,
+  scale,
+  simplified,
+  add as sum,
+  TableBuilder,
+  variable,
+} from '../../ir/index.ts';
+import * as layouts from '../../layout/index.ts';
+import { numberOf as lengthIn, numbersOf } from '../../patterns/sizing.ts';
+import { isNumber, scalarOf, type Type } from '../../patterns/types.ts';
+import { type ScalarOp, unsupported, type Value } from '../../patterns/values.ts';
+import { dft } from '../butterfly.ts';
+import { memoryAccessesOf } from '../layouts.ts';
+import { computed, numberOf } from './arithmetic.ts';
+import { Environment } from './environment.ts';
+import type { Planning } from './planning.ts';
+import {
+  asDimension,
+  elementOf,
+  type Leaf,
+  type NumberExpression,
+  type Pulled,
+  packed,
+  paddedLayout,
+  rearranged,
+} from './pulled.ts';
+import { combinationOf, shorter } from './reductions.ts';
+import { knownExpression } from './tables.ts';
+
+/** Terms of a sum that are written one after another. */
+const MOST_TERMS = 64;
+/** Operations of all of them. */
+const MOST_WRITTEN = 2048;
+/** Numbers that are few for a device of threads, and sums that are long for one of its threads. */
+const FEW_RESULTS = 4096;
+const LONG_SUM = 1024;
+
+/** What an array that layouts name is. */
+export type Source =
+  | { readonly kind: 'memory'; readonly array: ArrayRef; readonly words: 1 | 2; readonly begin: number }
+  /** Its elements are computed when they are read. */
+  | {
+      readonly kind: 'computed';
+      readonly shape: readonly number[];
+      element(at: readonly Index[], guard: Guard): NumberExpression;
+    };
+
+export class Pull {
+  readonly x = new Expressions();
+  readonly tables: TableBuilder;
+  readonly root: Environment;
+  /** Arrays in memory by the names of their buffers; what is written is `out`. */
+  readonly memory = new Map<string, ArrayRef>();
+  protected readonly plan: Planning;
+  private readonly precision: ElementType;
+  protected readonly sources = new Map<string, Source>();
+  /** Iterations of the loops around, those of sums too. */
+  protected open = 1;
+  /** Operations on numbers so far, equal ones too. */
+  private operations = 0;
+
+  constructor(plan: Planning) {
+    this.plan = plan;
+    this.precision = plan.precision;
+    this.tables = new TableBuilder(plan.precision);
+    const inputs = plan.program.parameters.map((input) => {
+      const { name } = input.details;
+      return [input, this.leafOf(`input ${name}`, input.type)] as const;
+    });
+    this.root = new Environment(undefined, undefined, inputs);
+  }
+
+  // Arrays.
+
+  /** An array in a buffer. @param outer counts of dimensions before those of the type */
+  leafOf(buffer: string, type: Type, outer: readonly number[] = [], at: readonly Index[] = []): Leaf {
+    const words = scalarOf(type).kind === 'complex' ? 2 : 1;
+    const name = `${buffer} by ${words}`;
+    if (!this.sources.has(name)) {
+      this.sources.set(name, { kind: 'memory', array: this.arrayOf(buffer), words, begin: 0 });
+    }
+    return { kind: 'leaf', layout: packed(name, [...outer, ...numbersOf(type, this.plan.sizes)]), at };
+  }
+
+  private arrayOf(buffer: string): ArrayRef {
+    let array = this.memory.get(buffer);
+    if (!array) {
+      const written = buffer === this.plan.target;
+      const name = written ? 'out' : `in${this.memory.size}`;
+      const base: ArrayRef = { name, space: 'global', type: this.precision };
+      this.memory.set(buffer, (array = written ? base : { ...base, operand: true }));
+    }
+    return array;
+  }
+
+  /** An array whose elements are computed. */
+  private computedLeaf(
+    shape: readonly number[],
+    element: (at: readonly Index[], guard: Guard) => NumberExpression,
+  ): Leaf {
+    const name = `computed ${this.sources.size}`;
+    this.sources.set(name, { kind: 'computed', shape, element });
+    return { kind: 'leaf', layout: packed(name, shape), at: [] };
+  }
+
+  /** A number, read where it has to be. */
+  numberAt(value: Pulled, guard: Guard): NumberExpression {
+    if (value.kind === 'number') return value;
+    if (value.kind !== 'leaf') throw new Error(`a ${value.kind} was taken for a number`);
+    const { x } = this;
+    let total: NumberExpression | undefined;
+    for (const { array, index: place, guard: own } of memoryAccessesOf(value.layout, value.at)) {
+      const needed = simplified([...guard, ...own]);
+      if (!needed) continue;
+      const term = this.elementOfSource(this.sources.get(array)!, place, needed, own);
+      total = total ? this.plus(total, term) : term;
+    }
+    return total ?? numberOf(x.constant(0));
+  }
+
+  private plus(a: NumberExpression, b: NumberExpression): NumberExpression {
+    return computed(this.x, 'add', [a, b], Boolean(a.im ?? b.im), this.precision) as NumberExpression;
+  }
+
+  /** @param guard where it is wanted @param own where it is this element at all: elsewhere it is 0 */
+  private elementOfSource(source: Source, place: Index, guard: Guard, own: Guard): NumberExpression {
+    const { x } = this;
+    if (source.kind === 'memory') {
+      const { array, words, begin } = source;
+      const at = sum(begin, scale(place, words));
+      const part = (n: number) => x.load(array, sum(at, n), guard);
+      return numberOf(part(0), words === 2 ? part(1) : undefined);
+    }
+    const counts = [...source.shape].reverse();
+    const at = coordinates(place, counts).reverse();
+    const { re, im } = source.element(at, guard);
+    if (own.length === 0) return numberOf(re, im);
+    const zero = x.constant(0);
+    return numberOf(x.where(own, re, zero), im && x.where(own, im, zero));
+  }
+
+  // Pull.
+
+  pull(value: Value, env: Environment): Pulled {
+    const home = env.homeOf(value);
+    let known = home.known.get(value);
+    if (!known) home.known.set(value, (known = this.pulled(value, home)));
+    return known;
+  }
+
+  private number(value: Value, env: Environment): NumberExpression {
+    return this.numberAt(this.pull(value, env), env.guard);
+  }
+
+  protected lengths({ details }: Value): number[] {
+    return details.lengths!.map((length) => lengthIn(length, this.plan.sizes));
+  }
+
+  protected lengthOf({ type }: Value): number {
+    return type.kind === 'array' ? lengthIn(type.length, this.plan.sizes) : 1;
+  }
+
+  private pulled(value: Value, env: Environment): Pulled {
+    const { op, of, f, details, type } = value;
+    const operand = () => this.pull(of[0]!, env);
+    const isWanted = op === 'toGlobal' && type.kind === 'array' && this.plan.canStore(value, env);
+    if (isWanted || this.plan.isStored(value, env)) return this.plan.stored(this, value, env);
+    switch (op) {
+      case 'constant':
+      case 'omega':
+        return knownExpression(this.x, value);
+      case 'array':
+        return this.known(value);
+      case 'at': {
+        const whole = operand();
+        return whole.kind === 'tuple' && of[0]!.type.kind === 'tuple'
+          ? whole.parts[details.index!]!
+          : elementOf(whole, index(details.index!));
+      }
+      case 'tuple':
+      case 'zip':
+        return { kind: 'tuple', parts: of.map((part) => this.pull(part, env)) };
+      case 'list':
+        return this.listed(value, env);
+      case 'split':
+      case 'join':
+      case 'transpose':
+      case 'slide':
+      case 'pad':
+        return this.rearrangedValue(value, operand());
+      case 'map':
+      case 'mapGlobal':
+      case 'mapWorkgroup':
+      case 'mapLocal':
+      case 'mapSeq':
+        return this.mapped(value, env);
+      case 'reduce':
+      case 'reduceSeq':
+        return this.reduced(value, env);
+      case 'iterate':
+        return this.iterated(value, env);
+      case 'toLocal':
+      case 'toGlobal':
+      case 'toPrivate':
+        return this.pull(f!.body, this.applied(value, env));
+      case 'dft':
+      case 'idft':
+        return this.transformed(value, env);
+      case 'fft':
+      case 'ifft':
+      case 'rfft':
+      case 'irfft':
+        return this.plan.transformed(this, value, env);
+      case 'input':
+      case 'symbol':
+        throw new Error('a symbol has no value');
+      default:
+        return this.arithmetic(value, env);
+    }
+  }
+
+  private arithmetic({ op, of, type }: Value, env: Environment): Pulled {
+    if (++this.operations > 4 * this.plan.mostOperations) {
+      return unsupported(
+        'program',
+        `a kernel of it would have more than ${this.plan.mostOperations} operations; toGlobal stores arrays between.`,
+      );
+    }
+    const given = of.map((each) => (each.type.kind === 'condition' ? this.pull(each, env) : this.number(each, env)));
+    return computed(this.x, op as ScalarOp, given, type.kind === 'complex', this.precision);
+  }
+
+  private rearrangedValue(value: Value, whole: Pulled): Pulled {
+    switch (value.op) {
+      case 'split':
+        return rearranged(whole, (layout, d) => layouts.split(layout, d, this.lengths(value)[0]!));
+      case 'join':
+        return rearranged(whole, (layout, d) => layouts.join(layout, d));
+      case 'transpose':
+        return rearranged(whole, (layout, d) => layouts.transpose(layout, d, d + 1));
+      case 'slide': {
+        const [size, step] = this.lengths(value) as [number, number];
+        return rearranged(whole, (layout, d) => layouts.slide(layout, d, size, step));
+      }
+      default:
+        return this.padded(value, whole);
+    }
+  }
+
+  private known(value: Value): Leaf {
+    const numbers = this.plan.numbersOf(value);
+    const words = numbers.isComplex ? 2 : 1;
+    return this.computedLeaf(numbers.shape, (at, guard) => {
+      if (at.every(({ terms }) => terms.length === 0)) return numbers.constant(this.x, at);
+      const begin = numbers.place(this.tables);
+      const place = at.reduce((whole, own, d) => sum(scale(whole, numbers.shape[d]!), own), index(0));
+      return this.elementOfSource({ kind: 'memory', array: this.tables.ref, words, begin }, place, guard, EVERYWHERE);
+    });
+  }
+
+  /** A list whose element is chosen by what its index is when the kernel runs. */
+  private listed({ of, type }: Value, env: Environment): Pulled {
+    const parts = of.map((part) => this.pull(part, env));
+    return this.chosen(type, (n, rest, guard) => {
+      const part = rest.reduce<Pulled>((each, at) => elementOf(each, at), parts[n]!);
+      return this.numberAt(part, guard);
+    });
+  }
+
+  /** An array of few elements, each at hand. */
+  private chosen(type: Type, element: (n: number, rest: readonly Index[], guard: Guard) => NumberExpression): Leaf {
+    const shape = numbersOf(type, this.plan.sizes);
+    return this.computedLeaf(shape, ([first, ...rest], guard) => {
+      if (first!.terms.length === 0) return element(first!.constant, rest, guard);
+      const { x } = this;
+      let all: NumberExpression | undefined;
+      for (let n = shape[0]! - 1; n >= 0; n--) {
+        const here: Guard = [{ index: first!, from: n, to: n + 1 }];
+        const needed = simplified([...guard, ...here]);
+        if (!needed) continue;
+        const { re, im } = element(n, rest, needed);
+        all = all
+          ? numberOf(x.where(here, re, all.re), im && x.where(here, im, all.im ?? x.constant(0)))
+          : numberOf(re, im);
+      }
+      return all!;
+    });
+  }
+
+  private padded(value: Value, whole: Pulled): Pulled {
+    const boundary = value.details.boundary!;
+    const amounts = this.lengths(value) as [number, number];
+    return rearranged(whole, (layout, d) =>
+      paddedLayout(layout, d, amounts, boundary, (shape) => {
+        const leaf = this.computedLeaf(shape, () => numberOf(this.x.constant(boundary as number)));
+        return leaf.layout;
+      }),
+    );
+  }
+
+  /** The environment of a function for an element of its array. */
+  protected within(
+    of: Value,
+    source: Value,
+    f: { readonly parameters: readonly Value[] },
+    at: Index,
+    env: Environment,
+    guard: Guard = env.guard,
+  ): Environment {
+    const element = elementOf(this.pull(source, env), at);
+    const args = f.parameters.length > 1 && element.kind === 'tuple' ? element.parts : [element];
+    const bound = f.parameters.map((parameter, n) => [parameter, args[n]!] as const);
+    const count = this.lengthOf(source);
+    return new Environment(env, { kind: 'element', of, source, index: at, count }, bound, guard);
+  }
+
+  protected applied(value: Value, env: Environment): Environment {
+    const [source] = value.of;
+    const [parameter] = value.f!.parameters;
+    return new Environment(env, { kind: 'argument', of: value, source: source! }, [
+      [parameter!, this.pull(source!, env)],
+    ]);
+  }
+
+  private mapped(value: Value, env: Environment): Pulled {
+    const [source] = value.of;
+    const f = value.f!;
+    if (this.plan.onlyRearranges(f.body)) {
+      const at = index(variable('row', Math.max(2, this.lengthOf(source!))));
+      return asDimension(this.pull(f.body, this.within(value, source!, f, at, env)), at, this.lengthOf(source!));
+    }
+    const rows = new Map<string, Environment>();
+    const bodyAt = (at: Index, guard: Guard): readonly [Value, Environment] => {
+      const key = `${indexKey(at)}?${guardKey(guard)}`;
+      let row = rows.get(key);
+      if (!row) {
+        this.plan.noteRead(value, env, this.open);
+        rows.set(key, (row = this.within(value, source!, f, at, env, guard)));
+      }
+      return [f.body, row];
+    };
+    return this.perElement(value.type, bodyAt);
+  }
+
+  /** Arrays of what a function gives for each element: one, or one for each part of a tuple. */
+  private perElement(type: Type, bodyAt: (at: Index, guard: Guard) => readonly [Value, Environment]): Pulled {
+    const { sizes } = this.plan;
+    /** @param steps from an element of the outer array: indices of inner arrays, and parts of tuples */
+    const make = (of: Type, shape: readonly number[], steps: readonly ('index' | number)[]): Pulled => {
+      if (of.kind === 'array') return make(of.of, [...shape, lengthIn(of.length, sizes)], [...steps, 'index']);
+      if (of.kind === 'tuple') {
+        return { kind: 'tuple', parts: of.of.map((part, n) => make(part, shape, [...steps, n])) };
+      }
+      return this.computedLeaf(shape, ([first, ...rest], guard) => {
+        const [body, row] = bodyAt(first!, guard);
+        let next = 0;
+        const element = steps
+          .slice(1)
+          .reduce<Pulled>(
+            (each, step) =>
+              step === 'index'
+                ? elementOf(each, rest[next++]!)
+                : (each as Extract<Pulled, { kind: 'tuple' }>).parts[step]!,
+            this.pull(body, row),
+          );
+        return this.numberAt(element, guard);
+      });
+    };
+    return make(type, [], []);
+  }
+
+  private reduced(value: Value, env: Environment): Pulled {
+    const [first, source] = value.of as [Value, Value];
+    const f = value.f!;
+    const count = this.lengthOf(source);
+    const work = 1 + this.plan.workOf(f.body);
+    if (count > MOST_TERMS || count * work > MOST_WRITTEN) {
+      const long = this.longReduction(value, count, work, env);
+      if (long) return long;
+    }
+    const [sumParameter, ...parameters] = f.parameters;
+    let total = this.coerced(this.pull(first, env), value.type, env);
+    for (let n = 0; n < count; n++) {
+      const state = new Environment(env, { kind: 'sum' }, [[sumParameter!, total]]);
+      const row = this.within(value, source, { parameters }, index(n), state);
+      total = this.coerced(this.pull(f.body, row), value.type, row);
+    }
+    return total;
+  }
+
+  /** A reduction of many elements: a loop that adds up, or one of partial results; undefined where neither is possible and it may be written out. */
+  private longReduction(value: Value, count: number, work: number, env: Environment): Pulled | undefined {
+    const combination = combinationOf(value);
+    if (combination) {
+      // Where few numbers are wanted, threads had better share what there is to add.
+      const isFew = this.open < FEW_RESULTS && count > LONG_SUM;
+      const isSum = combination.op === 'add' && isNumber(value.type);
+      if (isSum && this.plan.hasLoops && !isFew) return this.summed(value, combination.term, env);
+      const terms = Math.max(2, Math.min(MOST_TERMS, Math.floor(MOST_WRITTEN / work)));
+      let split = this.plan.shorter.get(value);
+      if (!split) this.plan.shorter.set(value, (split = shorter(value, combination, count, terms)));
+      if (this.plan.canStore(split.parts, env)) return this.pull(split.whole, env);
+      if (isSum && this.plan.hasLoops) return this.summed(value, combination.term, env);
+    }
+    if (count * work <= this.plan.mostOperations) return undefined;
+    const takes =
+      'adds, multiplies or takes the minimum or maximum of its first parameter and what it makes of the others';
+    return unsupported(
+      value.op,
+      `many elements can be reduced where the function ${takes}; here are ${count}, and some ${work} operations for each.`,
+    );
+  }
+
+  /** Numbers are computed where they are made; a real one that is to be complex is. */
+  private coerced(value: Pulled, type: Type, env: Environment): Pulled {
+    if (!isNumber(type)) return value;
+    const { re, im } = this.numberAt(value, env.guard);
+    return numberOf(re, type.kind === 'complex' ? (im ?? this.x.constant(0)) : undefined);
+  }
+
+  /** A loop that adds up. */
+  private summed(value: Value, term: Value, env: Environment): NumberExpression {
+    const [first, source] = value.of as [Value, Value];
+    const { x } = this;
+    const over = variable(`sum${this.plan.nextNumber()}`, this.lengthOf(source));
+    this.open *= over.count;
+    const parameters = value.f!.parameters.slice(1);
+    const row = this.within(value, source, { parameters }, index(over), env);
+    const { re, im } = this.number(term, row);
+    this.open /= over.count;
+    const whole = numberOf(x.sum(over, re), im && x.sum(over, im));
+    return this.coerced(this.plus(this.number(first, env), whole), value.type, env) as NumberExpression;
+  }
+
+  private iterated(value: Value, env: Environment): Pulled {
+    const [start] = value.of;
+    const { times } = value.details;
+    if (times === 0) return this.pull(start!, env);
+    if (!isNumber(value.type)) return this.plan.iterated(this, value, env);
+    let state = this.pull(start!, env);
+    const [parameter] = value.f!.parameters;
+    if (times! * this.plan.workOf(value.f!.body) > this.plan.mostOperations) {
+      return unsupported(
+        'iterate',
+        `${times} steps of one number are more than ${this.plan.mostOperations} operations.`,
+      );
+    }
+    for (let n = 0; n < times!; n++) {
+      state = this.pull(value.f!.body, new Environment(env, { kind: 'sum' }, [[parameter!, state]]));
+    }
+    return state;
+  }
+
+  private transformed({ op, of, type }: Value, env: Environment): Pulled {
+    const { x } = this;
+    const count = this.lengthOf(of[0]!);
+    const swap = op === 'idft';
+    const turned = ({ re, im }: { readonly re: Real; readonly im: Real }) => (swap ? { re: im, im: re } : { re, im });
+    const made = new Map<string, readonly NumberExpression[]>();
+    return this.chosen(type, (n, _, guard) => {
+      const key = guardKey(guard);
+      let results = made.get(key);
+      if (!results) {
+        const whole = this.pull(of[0]!, env);
+        const inputs = Array.from({ length: count }, (_, k) => {
+          const { re, im = x.constant(0) } = this.numberAt(elementOf(whole, index(k)), guard);
+          return turned({ re, im });
+        });
+        results = dft(x, inputs).map((result) => numberOf(turned(result).re, turned(result).im));
+        made.set(key, results);
+      }
+      return results[n]!;
+    });
+  }
+}

@@ -1,0 +1,105 @@
+/** Arrays of known numbers: tables that kernels read, or constants where it is known which element is wanted. */
+import { type Expressions, evaluate, type Index, type TableBuilder } from '../../ir/index.ts';
+import { cosTurn, neg, sinTurn } from '../../numeric/exact.ts';
+import { NearestRoots } from '../../numeric/nearest-roots.ts';
+import { knownNumber } from '../../patterns/interpret.ts';
+import { tableEntry } from '../../patterns/patterns.ts';
+import { numbersOf, type Sizes } from '../../patterns/sizing.ts';
+import { scalarOf } from '../../patterns/types.ts';
+import { unsupported, type Value } from '../../patterns/values.ts';
+import { numberOf } from './arithmetic.ts';
+import type { NumberExpression } from './pulled.ts';
+
+/** Numbers of an array at most: they are computed one by one. */
+const MOST_ENTRIES = 2 ** 24;
+
+/** Orders whose roots are all computed at once. */
+const MOST_ROOTS = 2 ** 20;
+
+/** The numbers of one `array`, which are the same for all kernels of a program. */
+export class KnownNumbers {
+  readonly shape: readonly number[];
+  readonly isComplex: boolean;
+  private readonly make: (...at: number[]) => unknown;
+  private filled: { readonly key: string; readonly values: Float64Array } | undefined;
+  private readonly entries = new Map<string, Value>();
+
+  constructor(value: Value, sizes: Sizes) {
+    this.shape = numbersOf(value.type, sizes);
+    this.isComplex = scalarOf(value.type).kind === 'complex';
+    this.make = value.details.make!;
+  }
+
+  private entry(at: readonly number[]): Value {
+    const key = at.join();
+    let entry = this.entries.get(key);
+    if (!entry) this.entries.set(key, (entry = tableEntry('array', this.make, [...at, ...this.shape])));
+    return entry;
+  }
+
+  /** The element at places that are known. Roots of unity are exact. */
+  constant(x: Expressions, at: readonly Index[]): NumberExpression {
+    const entry = this.entry(at.map((index) => evaluate(index, new Map())));
+    return knownExpression(x, entry);
+  }
+
+  /** Where the numbers begin in a table of a kernel; complex ones take two places each. */
+  place(tables: TableBuilder): number {
+    const { key, values } = (this.filled ??= this.fill());
+    return tables.appendValues(key, values.length, () => values);
+  }
+
+  private fill(): { key: string; values: Float64Array } {
+    const count = this.shape.reduce((product, length) => product * length, 1);
+    if (count > MOST_ENTRIES)
+      unsupported('array', `it has ${count} numbers; ${MOST_ENTRIES} are the most. Give them as an input.`);
+    const words = this.isComplex ? 2 : 1;
+    const values = new Float64Array(words * count);
+    const roots = new Map<number, Float64Array>();
+    const at = this.shape.map(() => 0);
+    for (let n = 0; n < count; n++) {
+      const entry = tableEntry('array', this.make, [...at, ...this.shape]);
+      const { k, n: order } = entry.details;
+      const parts = entry.op === 'omega' && order! <= MOST_ROOTS ? rootOf(roots, k!, order!) : partsOf(entry);
+      for (let part = 0; part < words; part++) values[words * n + part] = parts[part] ?? 0;
+      for (let d = at.length - 1; d >= 0 && ++at[d]! === this.shape[d]; d--) at[d] = 0;
+    }
+    return { key: `values ${this.shape} ${digest(values)}`, values };
+  }
+}
+
+/** A number of the program that is known, as an expression. */
+export function knownExpression(x: Expressions, value: Value): NumberExpression {
+  const { op, details } = value;
+  if (op === 'omega') {
+    const [k, n] = [details.k!, details.n!];
+    return numberOf(x.constant(cosTurn(k, n)), x.constant(neg(sinTurn(k, n))));
+  }
+  const [re, im] = partsOf(value);
+  return numberOf(x.constant(re!), im === undefined ? undefined : x.constant(im));
+}
+
+function partsOf(value: Value): readonly number[] {
+  const number = knownNumber(value);
+  return typeof number === 'number' ? [number] : [number.re, number.im];
+}
+
+function rootOf(known: Map<number, Float64Array>, k: number, n: number): readonly number[] {
+  let roots = known.get(n);
+  if (!roots) {
+    known.set(n, (roots = new Float64Array(2 * n)));
+    new NearestRoots(n).fill(roots, { p: 0, step: 1, q: n, count: n, re: 0, im: 1, stride: 2, block: n, skip: 0 });
+  }
+  return [roots[2 * k]!, roots[2 * k + 1]!];
+}
+
+/** Of the bits of numbers: equal for equal ones, and different for others but for one in 2⁶⁴ (two sums by FNV-1a and its like). */
+function digest(values: Float64Array): string {
+  const words = new Uint32Array(values.buffer);
+  let [a, b] = [0x811c9dc5, 0x9e3779b9];
+  for (const word of words) {
+    a = Math.imul(a ^ word, 0x01000193) ^ (a >>> 15);
+    b = Math.imul(b ^ (b >>> 13) ^ word, 0x5bd1e995);
+  }
+  return `${(a >>> 0).toString(36)}${(b >>> 0).toString(36)}`;
+}

@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as programs from '../../test/support/lift-programs.ts';
+import { RandomPrograms } from '../../test/support/lift-random.ts';
+import { noOpenCl, openOpenCl } from '../../test/support/opencl.ts';
+import { randomFor, uniform } from '../../test/support/random.ts';
+import { noWebGpu, openWebGpu } from '../../test/support/webgpu.ts';
+import { type Device, FftError, openDevice, openProfile } from '../index.ts';
+import {
+  add,
+  exp,
+  interpret,
+  iterate,
+  log,
+  map,
+  mul,
+  type Program,
+  print,
+  program,
+  real,
+  reduce,
+  rewrite,
+  rules,
+  size,
+  split,
+} from './index.ts';
+
+const random = randomFor('compiled programs');
+const n = size('n');
+const plusOne = program({ x: real(n) }, ({ x }) => map((a) => add(a, 1), x));
+
+type Precision = 'single' | 'double';
+type Inputs = Readonly<Record<string, Float64Array>>;
+
+function arrayOf(precision: Precision, numbers: ArrayLike<number>): Float32Array | Float64Array {
+  return precision === 'single' ? Float32Array.from(numbers) : Float64Array.from(numbers);
+}
+
+const numbers = (count: number) => uniform(random, count, 'single');
+
+/** Holds a program on a device against the interpreter. */
+async function hold(device: Device, given: Program, inputs: Inputs, precision: Precision, sizes = {}): Promise<void> {
+  const expected = interpret(given, inputs, sizes);
+  const compiled = await device.compile(given, { sizes, precision });
+  try {
+    expect(compiled.output).toEqual({ length: expected.length });
+    const own = Object.entries(inputs).map(([name, data]) => [name, arrayOf(precision, data)] as const);
+    const result = arrayOf(precision, new Float64Array(expected.length).fill(Number.NaN));
+    expect(await compiled.run(Object.fromEntries(own), result)).toBe(result);
+    const most = expected.reduce((all, each) => Math.max(all, Math.abs(each)), 1);
+    const worst = expected.reduce((all, each, i) => {
+      const difference = Math.abs(each - result[i]!);
+      return Math.max(all, Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference);
+    }, 0);
+    expect(worst / most, print(given)).toBeLessThan(precision === 'single' ? 1e-5 : 1e-12);
+    for (const { source, language } of compiled.kernels) {
+      expect(source.length).toBeGreaterThan(0);
+      expect(language).not.toBe('');
+    }
+  } finally {
+    compiled.destroy();
+  }
+}
+
+/** A few programs that together have all patterns which can be compiled. */
+async function holdAll(device: Device, precision: Precision): Promise<void> {
+  const [A, B] = [numbers(64 * 5), numbers(5 * 7)];
+  await hold(device, programs.tiled, { A, B }, precision, { m: 64, n: 7, k: 5 });
+  await hold(device, programs.dotProduct, { v: numbers(3000), w: numbers(3000) }, precision, { n: 3000 });
+  await hold(device, programs.blur, { x: numbers(100) }, precision, { n: 100 });
+  await hold(device, programs.hierarchical([4, 2], [3]), { v: numbers(48) }, precision);
+  const logs = program({ x: real(40) }, ({ x }) => map((a) => [log(add(3, a)), exp(mul(4, a))], x));
+  await hold(device, logs, { x: numbers(40) }, precision);
+  const [signal, window, bank] = [numbers(64), numbers(16), numbers(27).map(Math.abs)];
+  await hold(device, programs.logMel(16, 8, 64, 3), { signal, window, bank }, precision);
+  const [psi, V, K] = [numbers(48), numbers(48), numbers(48)];
+  await hold(device, programs.schroedinger(24, 3), { psi, V, K }, precision);
+  const steps = program({ x: real(32) }, ({ x }) => iterate(3, (y) => map((a) => mul(a, 0.5), y), x));
+  await hold(device, steps, { x: numbers(32) }, precision);
+}
+
+const code = (expected: string) => expect.objectContaining({ code: expected });
+
+describe('programs on the CPU', () => {
+  let device: Device;
+  beforeAll(async () => {
+    device = await openDevice('cpu', { threads: 1 });
+  });
+  afterAll(() => device.close());
+
+  it('give what they mean, in both precisions', async () => {
+    for (const precision of ['single', 'double'] as const) {
+      await holdAll(device, precision);
+      await hold(device, programs.fft4096, { v: numbers(8192) }, precision);
+    }
+    const made = new RandomPrograms(random);
+    for (let round = 0; round < 8; round++) {
+      const count = random.integer(1, 60);
+      const given = made.program(count, 4);
+      await hold(device, given as never, { x: made.numbers(given, count) }, 'double');
+    }
+  });
+
+  it('run on arrays, memory of the device and numbers, into given or new arrays', async () => {
+    const scaled = program({ x: real(8), by: real() }, ({ x, by }) => map((a) => mul(a, by), x));
+    const compiled = await device.compile(scaled);
+    const x = Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8);
+    const twice = [...x].map((each) => 2 * each);
+    expect([...((await compiled.run({ x, by: 2 })) as Float32Array)]).toEqual(twice);
+    const memory = device.alloc(32, 'single');
+    memory.array.set(x);
+    const out = device.alloc(32, 'single');
+    expect(await compiled.run({ x: memory, by: Float32Array.of(2) }, out)).toBe(out);
+    expect([...out.array.subarray(0, 8)]).toEqual(twice);
+    const by = device.alloc(4, 'single');
+    by.array[0] = 3;
+    await compiled.enqueue({ inputs: { x: out, by }, output: memory });
+    expect([...memory.array.subarray(0, 8)]).toEqual(twice.map((each) => 3 * each));
+    // The same array for two inputs is fine: they are only read.
+    const dot = await device.compile(programs.dotProduct, { sizes: { n: 8 } });
+    expect([...((await dot.run({ v: x, w: x })) as Float32Array)]).toEqual([204]);
+    for (const each of [compiled, dot]) each.destroy();
+    for (const each of [memory, out, by]) each.free();
+  });
+
+  it('run in the order of their calls, on arrays that change hands', async () => {
+    const compiled = await device.compile(plusOne, { sizes: { n: 4 } });
+    const [a, b, c] = [new Float32Array(4), new Float32Array(4), new Float32Array(4)];
+    const calls = [compiled.run({ x: a }, b), compiled.run({ x: b }, c), compiled.run({ x: c }, a)];
+    await Promise.all(calls);
+    expect([a[0], b[0], c[0]]).toEqual([3, 1, 2]);
+    compiled.destroy();
+  });
+
+  it('share kernels that are equal, and those that rewriting makes run too', async () => {
+    const given = program({ x: real(24) }, ({ x }) => map((row) => reduce(add, 0, row), split(4, x)));
+    const { program: rewritten } = rewrite(given, rules.mapWorkgroup, rules.reduceSeq);
+    const [one, other] = await Promise.all([device.compile(given), device.compile(rewritten)]);
+    expect(other.kernels[0]!.source).toBe(one.kernels[0]!.source);
+    const x = Float32Array.from({ length: 24 }, (_, i) => i);
+    expect(await other.run({ x })).toEqual(await one.run({ x }));
+    one.destroy();
+    other.destroy();
+  });
+
+  it('refuse what does not fit, and write nothing', async () => {
+    const compiled = await device.compile(plusOne, { sizes: { n: 4 } });
+    const x = new Float32Array(4);
+    const y = new Float32Array(4).fill(7);
+    const other = await openDevice('cpu', { threads: 1 });
+    const foreign = other.alloc(16, 'single');
+    const small = device.alloc(8, 'single');
+    const cases: readonly (readonly [string, () => unknown])[] = [
+      ['missing-buffer', () => compiled.run({} as never, y)],
+      ['unknown-field', () => compiled.run({ x, z: x } as never, y)],
+      ['wrong-length', () => compiled.run({ x: new Float32Array(5) }, y)],
+      ['wrong-array-type', () => compiled.run({ x: new Float64Array(4) }, y)],
+      ['wrong-array-type', () => compiled.run({ x: 3 }, y)],
+      ['invalid-argument', () => compiled.run(undefined as never, y)],
+      ['wrong-length', () => compiled.run({ x }, new Float32Array(3))],
+      ['aliased-buffers', () => compiled.run({ x: y }, y)],
+      ['foreign-buffer', () => compiled.run({ x: foreign }, y)],
+      ['buffer-too-small', () => compiled.run({ x: small }, y)],
+      ['foreign-buffer', () => compiled.enqueue({ inputs: { x }, output: y })],
+      ['missing-buffer', () => compiled.enqueue({ inputs: { x: small } } as never)],
+      ['unsupported-feature', () => compiled.enqueue({ inputs: { x: small }, output: y, stream: 1 })],
+    ];
+    for (const [expected, act] of cases) expect(act, expected).toThrow(code(expected));
+    expect([...y]).toEqual([7, 7, 7, 7]);
+    compiled.destroy();
+    compiled.destroy();
+    expect(() => compiled.run({ x }, y)).toThrow(code('destroyed'));
+    small.free();
+    other.close();
+  });
+
+  it('refuse sizes and options that are wrong', async () => {
+    const quarters = program({ x: real(n) }, ({ x }) => split(4, x));
+    const cases: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['invalid-size', () => device.compile(plusOne)],
+      ['invalid-size', () => device.compile(quarters, { sizes: { n: 10 } })],
+      ['invalid-size', () => device.compile(plusOne, { sizes: { n: 0 } })],
+      ['invalid-size', () => device.compile(plusOne, { sizes: { n: 2 ** 40 } })],
+      ['unknown-field', () => device.compile(plusOne, { sizes: { n: 4, m: 3 } })],
+      ['unknown-field', () => device.compile(plusOne, { size: { n: 4 } } as never)],
+      ['invalid-argument', () => device.compile(plusOne, { sizes: { n: 4 }, precision: 'half' as never })],
+      ['unsupported-feature', () => device.compile(plusOne, { sizes: { n: 4 }, strategy: 'measure' })],
+      ['invalid-argument', () => device.compile({} as never)],
+      ['invalid-argument', () => device.compile(undefined as never)],
+    ];
+    for (const [expected, act] of cases) await expect(act(), expected).rejects.toThrow(code(expected));
+    await expect(device.compile(quarters, { sizes: { n: 10 } })).rejects.toThrow(
+      'split: 4 does not divide the length of [real]_n, of length 10.',
+    );
+  });
+
+  it('end with their device', async () => {
+    const own = await openDevice('cpu', { threads: 1 });
+    const compiled = await own.compile(plusOne, { sizes: { n: 4 } });
+    own.close();
+    expect(() => compiled.run({ x: new Float32Array(4) })).toThrow(FftError);
+    await expect(own.compile(plusOne, { sizes: { n: 4 } })).rejects.toThrow(code('device-closed'));
+  });
+});
+
+describe.skipIf(noWebGpu)('programs on WebGPU', () => {
+  it('give what they mean, in both precisions', async () => {
+    const device = await openWebGpu();
+    for (const precision of ['single', 'double'] as const) await holdAll(device, precision);
+    device.close();
+  });
+});
+
+describe.skipIf(noOpenCl)('programs on OpenCL', () => {
+  it('give what they mean', async () => {
+    const device = await openOpenCl();
+    await holdAll(device, random.pick(['single', 'double'] as const));
+    device.close();
+  });
+});
+
+describe('programs for devices that are not there', () => {
+  const languages = [
+    ['h200', 'cuda', /__global__/],
+    ['h200', 'hip', /__global__/],
+    ['h200', 'opencl', /__kernel/],
+    ['webgpu-default', 'wgsl', /@compute/],
+    ['wasm-cpu', 'wasm', undefined],
+  ] as const;
+
+  for (const [profile, language, text] of languages) {
+    it(`have their kernels in ${language}`, async () => {
+      const device = await openProfile(profile, { language });
+      for (const given of [programs.tiled, programs.dotProduct, programs.correlate]) {
+        const compiled = await device.compile(given as Program, { sizes: sizesOf(given) });
+        for (const kernel of compiled.kernels) {
+          expect(kernel.language).toBe(language);
+          if (text) expect(kernel.source).toMatch(text);
+          else expect(kernel.source).toBeInstanceOf(Uint8Array);
+        }
+        compiled.destroy();
+      }
+      device.close();
+    });
+  }
+});
+
+/** 64 for each name in a program's type. */
+function sizesOf({ type }: Pick<Program, 'type'>): Record<string, number> {
+  return Object.fromEntries([...type.matchAll(/_([a-z])/g)].map(([, name]) => [name!, 64]));
+}

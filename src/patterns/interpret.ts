@@ -1,0 +1,393 @@
+/**
+ * The meaning of programs: an interpreter over nested JavaScript arrays, in double precision, Fourier transforms by their sums. Tests
+ * hold compiled programs against it.
+ */
+import { FftError, show } from '../problem/errors.ts';
+import { isRecord, snapshot } from '../problem/snapshot.ts';
+import { tableEntry } from './patterns.ts';
+import { type Inputs, type Program, requireProgram } from './program.ts';
+import { numberOf, numbersOf, realsOf, resolvedSizes, type Sizes } from './sizing.ts';
+import type { Type } from './types.ts';
+import { type Boundary, freeOf, type Lambda, type Value } from './values.ts';
+
+/** A complex number. */
+export interface Pair {
+  readonly re: number;
+  readonly im: number;
+}
+
+/** What a value is: a number, a condition, elements of an array or parts of a tuple. */
+export type Datum = number | Pair | boolean | readonly Datum[];
+
+/**
+ * What a program gives, as flat numbers; complex ones are re, im, re, im …
+ * @param inputs flat numbers by name, likewise; for a single real one a number
+ * @param sizes by name, where inputs do not tell them
+ * @throws FftError `invalid-argument`, `missing-buffer`, `unknown-field`, `wrong-array-type`, `wrong-length`, `invalid-size`
+ */
+export function interpret<I extends Inputs>(
+  program: Program<I>,
+  inputs: { readonly [K in keyof I]: ArrayLike<number> | number },
+  sizes?: { readonly [name: string]: number },
+): Float64Array {
+  const known = requireProgram(program, 'interpret');
+  const given = readInputs(known, inputs);
+  const counts = new Map([...given].map(([name, numbers]) => [name, numbers.length]));
+  const resolved = resolvedSizes(known, sizes, counts);
+  const interpreter = new Interpreter(resolved);
+  for (const parameter of known.parameters) {
+    const name = parameter.details.name!;
+    const numbers = given.get(name)!;
+    const count = realsOf(parameter.type, resolved);
+    if (numbers.length !== count) {
+      throw new FftError(
+        'wrong-length',
+        `${name} has ${numbers.length} numbers; ${parameter.type.text} takes ${count}.`,
+        {
+          path: name,
+        },
+      );
+    }
+    interpreter.bind(parameter, nestedData(numbers, numbersOf(parameter.type, resolved), parameter.type));
+  }
+  return flattened(interpreter.evaluate(known.body), realsOf(known.body.type, resolved));
+}
+
+function readInputs({ parameters }: Program, inputs: unknown): Map<string, ArrayLike<number>> {
+  const read = snapshot(inputs, 'inputs', { code: 'invalid-argument', depth: 1, keep: true });
+  if (!isRecord(read))
+    throw new FftError('invalid-argument', `interpret was given ${show(inputs)}; it takes { v: numbers }.`);
+  const names = parameters.map(({ details }) => details.name!);
+  const unknown = Object.keys(read).find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw new FftError('unknown-field', `The program has no input ${show(unknown)}; it has ${names.join(', ')}.`, {
+      path: unknown,
+    });
+  }
+  return new Map(
+    names.map((name) => {
+      const raw = (inputs as Record<string, unknown>)[name];
+      if (raw === undefined) throw new FftError('missing-buffer', `Input ${name} is missing.`, { path: name });
+      const numbers = typeof raw === 'number' ? [raw] : raw;
+      const isNumbers =
+        ArrayBuffer.isView(numbers) || (Array.isArray(numbers) && numbers.every((each) => typeof each === 'number'));
+      if (isNumbers) return [name, numbers as ArrayLike<number>];
+      throw new FftError('wrong-array-type', `${name} is ${show(raw)}; it takes numbers.`, { path: name });
+    }),
+  );
+}
+
+function nestedData(numbers: ArrayLike<number>, shape: readonly number[], type: Type): Datum {
+  const complex = type.text.includes('complex');
+  let at = 0;
+  const next = ([count, ...inner]: readonly number[]): Datum => {
+    if (count === undefined) return complex ? { re: numbers[at++]!, im: numbers[at++]! } : numbers[at++]!;
+    return Array.from({ length: count }, () => next(inner));
+  };
+  return next(shape);
+}
+
+function flattened(datum: Datum, reals: number): Float64Array {
+  const flat = new Float64Array(reals);
+  let at = 0;
+  const put = (part: Datum): void => {
+    if (Array.isArray(part)) part.forEach(put);
+    else if (typeof part === 'object') {
+      flat[at++] = (part as Pair).re;
+      flat[at++] = (part as Pair).im;
+    } else flat[at++] = part as number;
+  };
+  put(datum);
+  return flat;
+}
+
+const pairOf = (datum: Datum): Pair => (typeof datum === 'number' ? { re: datum, im: 0 } : (datum as Pair));
+
+/** Reals as complex numbers, where a type wants these. */
+function coerced(datum: Datum, type: Type): Datum {
+  if (type.kind === 'complex') return pairOf(datum);
+  return type.kind === 'array' && type.text.includes('complex')
+    ? (datum as Datum[]).map((element) => coerced(element, type.of))
+    : datum;
+}
+
+class Interpreter {
+  private readonly sizes: Sizes;
+  /** What symbols stand for, and since when. */
+  private readonly bound = new Map<Value, { readonly datum: Datum; readonly since: number }>();
+  /** What values are, and since when: still so if no symbol in them has been bound anew. */
+  private readonly known = new Map<Value, { readonly datum: Datum; readonly since: number }>();
+  private readonly free = new Map<Value, readonly Value[]>();
+  private clock = 0;
+
+  constructor(sizes: Sizes) {
+    this.sizes = sizes;
+  }
+
+  bind(symbol: Value, datum: Datum): void {
+    this.bound.set(symbol, { datum, since: ++this.clock });
+  }
+
+  evaluate(value: Value): Datum {
+    const symbol = this.bound.get(value);
+    if (symbol) return symbol.datum;
+    const known = this.known.get(value);
+    if (known && this.freeIn(value).every((one) => this.bound.get(one)!.since <= known.since)) return known.datum;
+    const datum = this.computed(value);
+    this.known.set(value, { datum, since: ++this.clock });
+    return datum;
+  }
+
+  private freeIn(value: Value): readonly Value[] {
+    let symbols = this.free.get(value);
+    if (!symbols) this.free.set(value, (symbols = [...freeOf(value)]));
+    return symbols;
+  }
+
+  private call({ parameters, body }: Lambda, args: readonly Datum[]): Datum {
+    parameters.forEach((parameter, n) => this.bind(parameter, coerced(args[n]!, parameter.type)));
+    return this.evaluate(body);
+  }
+
+  private lengths({ details }: Value): number[] {
+    return details.lengths!.map((length) => numberOf(length, this.sizes));
+  }
+
+  private computed(value: Value): Datum {
+    const { op, of, f, details, type } = value;
+    const operand = (n: number) => this.evaluate(of[n]!);
+    const elements = (n: number) => operand(n) as readonly Datum[];
+    switch (op) {
+      case 'constant':
+        return details.value!;
+      case 'omega':
+        return turned(details.k!, details.n!);
+      case 'at':
+        return elements(0)[details.index!]!;
+      case 'list':
+      case 'tuple':
+        return of.map((_, n) => operand(n));
+      case 'zip':
+      case 'split':
+      case 'slide':
+      case 'join':
+      case 'transpose':
+      case 'pad':
+        return this.rearranged(
+          value,
+          of.map((_, n) => elements(n)),
+        );
+      case 'array':
+        return this.table(value);
+      case 'map':
+      case 'mapGlobal':
+      case 'mapWorkgroup':
+      case 'mapLocal':
+      case 'mapSeq': {
+        const { type: from } = of[0]!;
+        const spread = from.kind === 'array' && from.of.kind === 'tuple';
+        return elements(0).map((element) => this.call(f!, spread ? (element as Datum[]) : [element]));
+      }
+      case 'reduce':
+      case 'reduceSeq': {
+        const { type: from } = of[1]!;
+        const spread = from.kind === 'array' && from.of.kind === 'tuple';
+        const step = (sum: Datum, element: Datum) =>
+          this.call(f!, [sum, ...(spread ? (element as Datum[]) : [element])]);
+        return elements(1).reduce((sum, element) => coerced(step(sum, element), type), coerced(operand(0), type));
+      }
+      case 'iterate': {
+        let datum = operand(0);
+        for (let n = 0; n < details.times!; n++) datum = this.call(f!, [datum]);
+        return datum;
+      }
+      case 'toLocal':
+      case 'toGlobal':
+      case 'toPrivate':
+        return this.call(f!, [operand(0)]);
+      case 'dft':
+      case 'idft':
+      case 'fft':
+      case 'ifft':
+      case 'rfft':
+      case 'irfft':
+        return transformed(op, elements(0).map(pairOf));
+      default:
+        return scalar(
+          value,
+          of.map((_, n) => operand(n)),
+        );
+    }
+  }
+
+  private rearranged(value: Value, all: readonly (readonly Datum[])[]): Datum {
+    const [first] = all as [readonly Datum[]];
+    switch (value.op) {
+      case 'zip':
+        return first.map((_, i) => all.map((_, n) => all[n]![i]!));
+      case 'split':
+        return windows(first, this.lengths(value)[0]!, this.lengths(value)[0]!);
+      case 'slide':
+        return windows(first, this.lengths(value)[0]!, this.lengths(value)[1]!);
+      case 'join':
+        return (first as readonly (readonly Datum[])[]).flat();
+      case 'transpose': {
+        const rows = first as readonly (readonly Datum[])[];
+        return rows[0]!.map((_, column) => rows.map((row) => row[column]!));
+      }
+      default: {
+        const { of: element } = value.type as Extract<Type, { kind: 'array' }>;
+        return padded(first, this.lengths(value), value.details.boundary!, (fill) => this.filled(element, fill));
+      }
+    }
+  }
+
+  private filled(type: Type, fill: number): Datum {
+    if (type.kind === 'array') {
+      return Array.from({ length: numberOf(type.length, this.sizes) }, () => this.filled(type.of, fill));
+    }
+    return coerced(fill, type);
+  }
+
+  private table(value: Value): Datum {
+    const shape = this.lengths(value);
+    const { make } = value.details;
+    const next = (at: readonly number[]): Datum => {
+      const count = shape[at.length];
+      if (count === undefined) return this.evaluate(tableEntry('array', make!, [...at, ...shape]));
+      return Array.from({ length: count }, (_, n) => next([...at, n]));
+    };
+    return coerced(next([]), value.type);
+  }
+}
+
+function windows(elements: readonly Datum[], size: number, step: number): Datum[] {
+  const count = (elements.length - size) / step + 1;
+  return Array.from({ length: count }, (_, n) => elements.slice(n * step, n * step + size));
+}
+
+function padded(
+  elements: readonly Datum[],
+  [left, right]: readonly number[],
+  boundary: Boundary,
+  filled: (fill: number) => Datum,
+): Datum[] {
+  const { length } = elements;
+  return Array.from({ length: left! + length + right! }, (_, n) => {
+    const i = n - left!;
+    if (i >= 0 && i < length) return elements[i]!;
+    return typeof boundary === 'number' ? filled(boundary) : elements[placeBeyond(i, length, boundary)]!;
+  });
+}
+
+/** Which element stands for one beyond the ends. */
+function placeBeyond(i: number, length: number, boundary: Exclude<Boundary, number>): number {
+  if (boundary === 'clamp') return i < 0 ? 0 : length - 1;
+  const period = boundary === 'wrap' ? length : 2 * length;
+  const place = ((i % period) + period) % period;
+  return place < length ? place : 2 * length - 1 - place;
+}
+
+/** A number that depends on operands only. */
+export function scalar({ op, type }: Value, operands: readonly Datum[]): Datum {
+  const [a, b, c] = operands as [Datum, Datum, Datum];
+  const [x, y] = [a as number, b as number];
+  const isComplex = type.kind === 'complex';
+  switch (op) {
+    case 'add':
+      return isComplex ? { re: pairOf(a).re + pairOf(b).re, im: pairOf(a).im + pairOf(b).im } : x + y;
+    case 'sub':
+      return isComplex ? { re: pairOf(a).re - pairOf(b).re, im: pairOf(a).im - pairOf(b).im } : x - y;
+    case 'mul':
+      return isComplex ? product(pairOf(a), pairOf(b)) : x * y;
+    case 'div':
+      return isComplex ? { re: pairOf(a).re / y, im: pairOf(a).im / y } : x / y;
+    case 'neg':
+      return isComplex ? { re: -pairOf(a).re, im: -pairOf(a).im } : -x;
+    case 'conj':
+      return isComplex ? { re: pairOf(a).re, im: -pairOf(a).im } : a;
+    case 're':
+      return pairOf(a).re;
+    case 'im':
+      return pairOf(a).im;
+    case 'norm2':
+      return pairOf(a).re ** 2 + pairOf(a).im ** 2;
+    case 'complexOf':
+      return { re: x, im: y };
+    case 'less':
+      return x < y;
+    case 'select':
+      return coerced(a ? b : c, type);
+    case 'min':
+    case 'max':
+      return Math[op](x, y);
+    case 'abs':
+    case 'sqrt':
+    case 'log':
+    case 'exp':
+      return Math[op](x);
+    default:
+      throw new FftError('internal-error', `${op} is no arithmetic`);
+  }
+}
+
+function product(a: Pair, b: Pair): Pair {
+  return { re: a.re * b.re - a.im * b.im, im: a.re * b.im + a.im * b.re };
+}
+
+/** e^(−2πi·k/n) */
+export function turned(k: number, n: number): Pair {
+  // Quarter turns are exact.
+  const quarters = (4 * k) / n;
+  if (Number.isInteger(quarters))
+    return [
+      { re: 1, im: 0 },
+      { re: 0, im: -1 },
+      { re: -1, im: 0 },
+      { re: 0, im: 1 },
+    ][quarters % 4]!;
+  return { re: Math.cos((2 * Math.PI * k) / n), im: -Math.sin((2 * Math.PI * k) / n) };
+}
+
+function transformed(op: string, given: readonly Pair[]): Datum {
+  const swap = ({ re, im }: Pair): Pair => ({ re: im, im: re });
+  if (op === 'rfft') return transformOf(given).slice(0, given.length / 2 + 1);
+  if (op === 'irfft') {
+    const n = 2 * (given.length - 1);
+    // The parts that a real signal cannot have are left out.
+    const bins = Array.from({ length: n }, (_, k) => {
+      const { re, im } = k < given.length ? given[k]! : given[n - k]!;
+      return { re, im: k === 0 || 2 * k === n ? 0 : k < given.length ? im : -im };
+    });
+    return transformOf(bins.map(swap)).map(({ im }) => im / n);
+  }
+  if (op === 'dft' || op === 'fft') return transformOf(given);
+  const scale = op === 'ifft' ? given.length : 1;
+  return transformOf(given.map(swap)).map(({ re, im }) => ({ re: im / scale, im: re / scale }));
+}
+
+/** By halves while there are two, by the sum for what is left. */
+function transformOf(x: readonly Pair[]): Pair[] {
+  const n = x.length;
+  if (n > 1 && n % 2 === 0) {
+    const [even, odd] = [0, 1].map((first) => transformOf(x.filter((_, i) => i % 2 === first))) as [Pair[], Pair[]];
+    return x.map((_, k) => {
+      const turn = product(odd[k % (n / 2)]!, turned(k, n));
+      return { re: even[k % (n / 2)]!.re + turn.re, im: even[k % (n / 2)]!.im + turn.im };
+    });
+  }
+  return x.map((_, k) => {
+    let [re, im] = [0, 0];
+    x.forEach((each, i) => {
+      const turn = product(each, turned((i * k) % n, n));
+      re += turn.re;
+      im += turn.im;
+    });
+    return { re, im };
+  });
+}
+
+/** A number that depends on nothing. */
+export function knownNumber(value: Value): number | Pair {
+  return new Interpreter(new Map()).evaluate(value) as number | Pair;
+}

@@ -1,0 +1,112 @@
+/** Patterns that rearrange arrays and compute nothing: no kernel comes of them, they change where others read and write. */
+import { show } from '../problem/errors.ts';
+import { type Length, lengthOf, type Size } from './sizes.ts';
+import type { Arr, AsValue, Tuple } from './static-types.ts';
+import { type ArrayType, arrayOf, isNumber, scalarOf, tupleOf } from './types.ts';
+import { asValue, type Boundary, described, refuse, Value } from './values.ts';
+
+/** A value whose type is an array, or the refusal of a pattern. @param takes what it takes, in words */
+export function arrayValue(pattern: string, takes: string, given: unknown): { value: Value; type: ArrayType } {
+  const value = asValue(given);
+  if (value?.type.kind === 'array') return { value, type: value.type };
+  return refuse(pattern, `it takes ${takes}; it was given ${described(given)}.`);
+}
+
+/** A pattern that may be called without its last argument: it is a function of that, then. */
+export function curried<F>(count: number, pattern: (...given: readonly unknown[]) => unknown): F {
+  const call = (...given: readonly unknown[]) =>
+    given.length < count ? (x: unknown) => pattern(...given, x) : pattern(...given);
+  return call as F;
+}
+
+/**
+ * Arrays of one length as one array of tuples, whose parts reach functions as separate arguments.
+ * @throws FftError `invalid-program`
+ */
+export function zip<const T extends readonly (readonly unknown[])[]>(
+  ...arrays: T
+): Arr<Tuple<{ -readonly [K in keyof T]: T[K] extends readonly (infer A)[] ? AsValue<A> : never }>> {
+  const values = arrays.map(asValue);
+  const types = values.map((value) => (value?.type.kind === 'array' ? value.type : undefined));
+  const [first] = types;
+  if (!first || types.length < 2 || types.some((type) => `${type?.length}` !== `${first.length}`)) {
+    refuse('zip', `it takes arrays of one length; it was given ${arrays.map(described).join(' and ')}.`);
+  }
+  const of = tupleOf(types.map((type) => type!.of));
+  return new Value('zip', arrayOf(of, first.length), values as Value[]) as never;
+}
+
+/** Chunks of m neighbours: [α]_n becomes [[α]_m]_{n/m}. @throws FftError `invalid-program`, `invalid-size` */
+export const split: {
+  <A>(m: Length, xs: readonly A[]): Arr<Arr<AsValue<A>>>;
+  (m: Length): <A>(xs: readonly A[]) => Arr<Arr<AsValue<A>>>;
+} = curried(2, (m, xs) => {
+  const size = lengthOf('split', m);
+  const { value, type } = arrayValue('split', '[α]_n', xs);
+  const count = type.length.over(size);
+  if (!Number.isInteger(count.known ?? 1)) refuse('split', `${size} does not divide the length of ${type.text}.`);
+  return new Value('split', arrayOf(arrayOf(type.of, size), count), [value], { lengths: [size] });
+});
+
+function nested(pattern: string, xs: unknown): { value: Value; outer: Size; inner: ArrayType } {
+  const { value, type } = arrayValue(pattern, '[[α]_m]_n', xs);
+  if (type.of.kind === 'array') return { value, outer: type.length, inner: type.of };
+  return refuse(pattern, `it takes [[α]_m]_n; it was given ${type.text}.`);
+}
+
+/** Arrays one behind another: [[α]_m]_n becomes [α]_{m·n}. @throws FftError `invalid-program` */
+export function join<A>(xs: readonly (readonly A[])[]): Arr<AsValue<A>> {
+  const { value, outer, inner } = nested('join', xs);
+  return new Value('join', arrayOf(inner.of, inner.length.times(outer)), [value]) as never;
+}
+
+/** Swaps two dimensions: [[α]_m]_n becomes [[α]_n]_m. @throws FftError `invalid-program` */
+export function transpose<A>(xs: readonly (readonly A[])[]): Arr<Arr<AsValue<A>>> {
+  const { value, outer, inner } = nested('transpose', xs);
+  return new Value('transpose', arrayOf(arrayOf(inner.of, outer), inner.length), [value]) as never;
+}
+
+const BOUNDARIES = ['wrap', 'clamp', 'mirror'];
+
+/**
+ * More elements at both ends. What they are: `wrap` goes round, `clamp` repeats the last element, `mirror` goes back and begins with the last
+ * element again, a number is that number.
+ * @throws FftError `invalid-program`, `invalid-size`
+ */
+export const pad: {
+  <A>(left: Length, right: Length, boundary: Boundary, xs: readonly A[]): Arr<AsValue<A>>;
+  (left: Length, right: Length, boundary: Boundary): <A>(xs: readonly A[]) => Arr<AsValue<A>>;
+} = curried(4, (left, right, boundary, xs) => {
+  const lengths = [lengthOf('pad', left, 0), lengthOf('pad', right, 0)] as const;
+  const isFill = typeof boundary === 'number' && Number.isFinite(boundary);
+  if (!isFill && !BOUNDARIES.includes(boundary as string)) {
+    refuse('pad', `it takes 'wrap', 'clamp', 'mirror' or a number; it was given ${show(boundary)}.`);
+  }
+  const { value, type } = arrayValue('pad', '[α]_n', xs);
+  if (isFill && !isNumber(scalarOf(type))) refuse('pad', `a number pads arrays of numbers; it was given ${type.text}.`);
+  const padded = arrayOf(type.of, type.length.plus(lengths[0]).plus(lengths[1]));
+  return new Value('pad', padded, [value], { lengths, boundary: boundary as Boundary });
+});
+
+/**
+ * Windows of neighbours, of which each begins `step` elements behind the one before and the last one ends where the array does.
+ * @throws FftError `invalid-program`, `invalid-size`
+ */
+export const slide: {
+  <A>(size: Length, step: Length, xs: readonly A[]): Arr<Arr<AsValue<A>>>;
+  (size: Length, step: Length): <A>(xs: readonly A[]) => Arr<Arr<AsValue<A>>>;
+} = curried(3, (size, step, xs) => {
+  const lengths = [lengthOf('slide', size), lengthOf('slide', step)] as const;
+  const { value, type } = arrayValue('slide', '[α]_n', xs);
+  const [window, by] = lengths;
+  const count = type.length.minus(window).over(by).plus(1);
+  const { known } = count;
+  if (known !== undefined && known < 1) refuse('slide', `windows of ${window} are longer than ${type.text}.`);
+  if (!Number.isInteger(known ?? 1)) refuse('slide', leftOver(window, by, type));
+  return new Value('slide', arrayOf(arrayOf(type.of, window), count), [value], { lengths });
+});
+
+function leftOver(window: Size, step: Size, { text }: ArrayType): string {
+  const windows = `windows of ${window} in steps of ${step} leave some of ${text}`;
+  return `the last window has to end where the array does; ${windows}; pad fills it up.`;
+}

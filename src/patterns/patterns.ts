@@ -1,0 +1,244 @@
+/** Patterns that call functions: maps, reductions, repetition; arrays of known numbers; transforms. */
+import { show } from '../problem/errors.ts';
+import { arrayValue, curried } from './layout-patterns.ts';
+import { nestingProblem } from './nesting.ts';
+import { type Length, lengthOf, type Size } from './sizes.ts';
+import type { Arr, AsValue, Complex, Elements, NumberLike, Real, RealLike } from './static-types.ts';
+import { arrayOf, COMPLEX, isNumber, isSame, REAL, type Type } from './types.ts';
+import {
+  argumentTypes,
+  asValue,
+  described,
+  freeOf,
+  lambdaOf,
+  type MapOp,
+  type MemoryOp,
+  MOST_ELEMENTS,
+  type Op,
+  patternsAround,
+  type ReduceOp,
+  refuse,
+  type TransformOp,
+  Value,
+  widened,
+} from './values.ts';
+
+function checkNesting(op: Op): void {
+  const problem = nestingProblem(op, patternsAround());
+  if (problem) refuse(op, problem);
+}
+
+/** map(f, xs), or map(f), a function of xs. */
+export interface MapPattern {
+  <A, R>(f: (...element: Elements<AsValue<A>>) => R, xs: readonly A[]): Arr<AsValue<R>>;
+  <A, R>(f: (...element: Elements<AsValue<A>>) => R): (xs: readonly A[]) => Arr<AsValue<R>>;
+}
+
+function mapPattern(op: MapOp): MapPattern {
+  return curried(2, (f, xs) => {
+    checkNesting(op);
+    const { value, type } = arrayValue(op, 'a function and [α]_n', xs);
+    const lambda = lambdaOf(op, f, argumentTypes(type.of));
+    return new Value(op, arrayOf(lambda.body.type, type.length), [value], {}, lambda);
+  });
+}
+
+/** What a function gives for each element. @throws FftError `invalid-program` */
+export const map = mapPattern('map');
+/** A map whose iterations are spread over all threads. @throws FftError `invalid-program` inside of another low-level map, too */
+export const mapGlobal = mapPattern('mapGlobal');
+/** A map whose iterations are spread over groups of threads. @throws FftError `invalid-program` inside of another low-level map, too */
+export const mapWorkgroup = mapPattern('mapWorkgroup');
+/** A map whose iterations are spread over the threads of a group. @throws FftError `invalid-program` outside of a mapWorkgroup, and inside of another mapLocal, too */
+export const mapLocal = mapPattern('mapLocal');
+/** A map whose iterations follow one another in a thread. @throws FftError `invalid-program` */
+export const mapSeq = mapPattern('mapSeq');
+
+/** reduce(f, first, xs), or reduce(f, first), a function of xs. */
+export interface ReducePattern {
+  <I, A, R>(f: (sum: AsValue<I>, ...element: Elements<AsValue<A>>) => R, first: I, xs: readonly A[]): AsValue<R>;
+  <I, A, R>(f: (sum: AsValue<I>, ...element: Elements<AsValue<A>>) => R, first: I): (xs: readonly A[]) => AsValue<R>;
+}
+
+function reducePattern(op: ReduceOp): ReducePattern {
+  return curried(3, (f, first, xs) => {
+    const begin = asValue(first);
+    if (!begin || begin.type.kind === 'condition') {
+      refuse(op, `it begins with a value; it was given ${described(first)}.`);
+    }
+    const { value, type } = arrayValue(op, 'a function, a value to begin with and [α]_n', xs);
+    const element = argumentTypes(type.of);
+    let of: Type = begin.type;
+    let lambda = lambdaOf(op, f, [of, ...element]);
+    const both = widened(of, lambda.body.type);
+    if (both && !isSame(both, of)) lambda = lambdaOf(op, f, [(of = both), ...element]);
+    const gave = lambda.body.type;
+    if (!both || !isSame(widened(of, gave) ?? REAL, of)) {
+      refuse(op, `its function has to give ${of.text}, as it begins with; it gave ${gave.text}.`);
+    }
+    return new Value(op, of, [begin, value], {}, lambda);
+  });
+}
+
+/** Goes through all elements in order, from a first value on. Where f is associative, any order may be taken. @throws FftError `invalid-program` */
+export const reduce = reducePattern('reduce');
+/** The same, in order. @throws FftError `invalid-program` */
+export const reduceSeq = reducePattern('reduceSeq');
+
+/** Applies a function so many times. @throws FftError `invalid-program`, `invalid-size` */
+export const iterate: {
+  <A>(times: number, f: (x: A) => A, x: A): A;
+  <A>(times: number, f: (x: A) => A): (x: A) => A;
+} = curried(3, (times, f, x) => {
+  if (!Number.isSafeInteger(times) || (times as number) < 0) {
+    refuse('iterate', `it takes a whole number of times; it was given ${show(times)}.`);
+  }
+  const value = asValue(x);
+  if (!value) return refuse('iterate', `it begins with a value; it was given ${described(x)}.`);
+  const lambda = lambdaOf('iterate', f, [value.type]);
+  if (!isSame(lambda.body.type, value.type)) {
+    const gave = lambda.body.type.text;
+    refuse('iterate', `its function has to give ${value.type.text}, as it begins with; it gave ${gave}.`);
+  }
+  return new Value('iterate', value.type, [value], { times: times as number }, lambda);
+});
+
+/** toLocal(f, x), or toLocal(f), a function of x. */
+export interface MemoryPattern {
+  <A, R>(f: (x: A) => R, x: A): AsValue<R>;
+  <A, R>(f: (x: A) => R): (x: A) => AsValue<R>;
+}
+
+function memoryPattern(op: MemoryOp): MemoryPattern {
+  return curried(2, (f, x) => {
+    checkNesting(op);
+    const value = asValue(x);
+    if (!value) refuse(op, `it takes a function and a value; it was given ${described(x)}.`);
+    const lambda = lambdaOf(op, f, [value.type]);
+    return new Value(op, lambda.body.type, [value], {}, lambda);
+  });
+}
+
+/** What f gives lies in the memory of a group of threads. @throws FftError `invalid-program` outside of a mapWorkgroup, too */
+export const toLocal = memoryPattern('toLocal');
+/** What f gives lies in the memory that all threads share. @throws FftError `invalid-program` */
+export const toGlobal = memoryPattern('toGlobal');
+/** What f gives lies in the registers of a thread. @throws FftError `invalid-program` */
+export const toPrivate = memoryPattern('toPrivate');
+
+function table(pattern: string, lengths: readonly Length[], f: unknown): Value {
+  const shape = lengths.map((length) => lengthOf(pattern, length));
+  if (typeof f !== 'function') refuse(pattern, `it takes a function of positions; it was given ${described(f)}.`);
+  const make = f as (...numbers: number[]) => unknown;
+  // Where a length is not known yet any other tells the kind of the numbers as well.
+  const type = tableEntry(pattern, make, [...shape.map(() => 0), ...shape.map(({ known }) => known ?? 1)]).type;
+  const whole = shape.reduceRight<Type>((of, length) => arrayOf(of, length), type);
+  return new Value('array', whole, [], { lengths: shape, make });
+}
+
+/** The number that a function of positions gives, which depends on nothing else. @throws FftError `invalid-program` */
+export function tableEntry(pattern: string, make: (...numbers: number[]) => unknown, at: readonly number[]): Value {
+  const given = make(...at);
+  const value = asValue(given);
+  if (value && isNumber(value.type) && freeOf(value).size === 0) return value;
+  return refuse(pattern, `its function has to give a number that only positions tell; it gave ${described(given)}.`);
+}
+
+/** The array of what f gives for positions 0 … n − 1, and the length; f is called when a program is compiled. @throws FftError `invalid-program`, `invalid-size` */
+export function array<R>(n: Length, f: (i: number, n: number) => R): Arr<AsValue<R>> {
+  return table('array', [n], f) as never;
+}
+
+/** The same for two dimensions, slowest first. @throws FftError `invalid-program`, `invalid-size` */
+export function array2<R>(
+  m: Length,
+  n: Length,
+  f: (i: number, j: number, m: number, n: number) => R,
+): Arr<Arr<AsValue<R>>> {
+  return table('array2', [m, n], f) as never;
+}
+
+/** The same for three. @throws FftError `invalid-program`, `invalid-size` */
+export function array3<R>(
+  l: Length,
+  m: Length,
+  n: Length,
+  f: (i: number, j: number, k: number, l: number, m: number, n: number) => R,
+): Arr<Arr<Arr<AsValue<R>>>> {
+  return table('array3', [l, m, n], f) as never;
+}
+
+/** @param lengthOfResult from the length of the argument */
+function transform(
+  op: TransformOp,
+  takes: 'real' | 'complex' | 'a number',
+  gives: Type,
+  lengthOfResult: (n: Size) => Size = (n) => n,
+): (xs: readonly NumberLike[]) => never {
+  const [what] = [takes === 'a number' ? '[complex]_n or [real]_n' : `[${takes}]_n`];
+  return (xs) => {
+    const { value, type } = arrayValue(op, what, xs);
+    const fits = takes === 'a number' ? isNumber(type.of) : type.of.kind === takes;
+    if (!fits) refuse(op, `it takes ${what}; it was given ${type.text}.`);
+    const problem = lengthProblem(op, type.length);
+    if (problem) refuse(op, `${problem}; it was given ${type.text}.`);
+    return new Value(op, arrayOf(gives, lengthOfResult(type.length)), [value]) as never;
+  };
+}
+
+/** What is wrong with a length for a transform, in words; undefined where nothing is, or where it is not known. */
+export function lengthProblem(op: TransformOp, { known }: Size): string | undefined {
+  if (known === undefined) return undefined;
+  if ((op === 'dft' || op === 'idft') && known > MOST_ELEMENTS) return `it takes up to ${MOST_ELEMENTS} numbers`;
+  if (op === 'rfft' && known % 2 !== 0) return 'it takes an even number of reals';
+  return op === 'irfft' && known < 2 ? 'it takes n/2 + 1 bins, two at least' : undefined;
+}
+
+type ToComplex = (xs: readonly NumberLike[]) => Arr<Complex>;
+
+/** The discrete Fourier transform of at most 64 numbers, computed by one thread; not normalised. @throws FftError `invalid-program` */
+export const dft: ToComplex = transform('dft', 'a number', COMPLEX);
+/** Its inverse, not normalised either. @throws FftError `invalid-program` */
+export const idft: ToComplex = transform('idft', 'a number', COMPLEX);
+/** The Fourier transform of any number of numbers, planned for the device. @throws FftError `invalid-program` */
+export const fft: ToComplex = transform('fft', 'a number', COMPLEX);
+/** Its inverse, divided by n. @throws FftError `invalid-program` */
+export const ifft: ToComplex = transform('ifft', 'a number', COMPLEX);
+/** Bins 0 … n/2 of the Fourier transform of n reals, n even. @throws FftError `invalid-program` */
+export const rfft: (xs: readonly RealLike[]) => Arr<Complex> = transform('rfft', 'real', COMPLEX, (n) =>
+  n.over(2).plus(1),
+);
+/** Its inverse, divided by n. @throws FftError `invalid-program` */
+export const irfft: (xs: readonly NumberLike[]) => Arr<Real> = transform('irfft', 'complex', REAL, (bins) =>
+  bins.minus(1).times(2),
+);
+
+/** The value x through functions, one after another. */
+export function pipe<A, B>(x: A, f: (x: A) => B): B;
+export function pipe<A, B, C>(x: A, f: (x: A) => B, g: (x: B) => C): C;
+export function pipe<A, B, C, D>(x: A, f: (x: A) => B, g: (x: B) => C, h: (x: C) => D): D;
+export function pipe<A, B, C, D, E>(x: A, f: (x: A) => B, g: (x: B) => C, h: (x: C) => D, i: (x: D) => E): E;
+export function pipe<A, B, C, D, E, F>(
+  x: A,
+  ...functions: [(x: A) => B, (x: B) => C, (x: C) => D, (x: D) => E, (x: E) => F]
+): F;
+export function pipe<A, B, C, D, E, F, G>(
+  x: A,
+  ...functions: [(x: A) => B, (x: B) => C, (x: C) => D, (x: D) => E, (x: E) => F, (x: F) => G]
+): G;
+export function pipe(x: unknown, ...functions: readonly unknown[]): unknown {
+  return functions.reduce((value, f) => functionOf('pipe', f)(value), x);
+}
+
+/** The functions as one, the last of them first: o(f, g)(x) = f(g(x)). */
+export function o<A, B, C>(f: (x: B) => C, g: (x: A) => B): (x: A) => C;
+export function o<A, B, C, D>(f: (x: C) => D, g: (x: B) => C, h: (x: A) => B): (x: A) => D;
+export function o<A, B, C, D, E>(f: (x: D) => E, g: (x: C) => D, h: (x: B) => C, i: (x: A) => B): (x: A) => E;
+export function o(...functions: readonly unknown[]): (x: unknown) => unknown {
+  return (x) => functions.reduceRight((value, f) => functionOf('o', f)(value), x);
+}
+
+function functionOf(pattern: string, f: unknown): (x: unknown) => unknown {
+  if (typeof f === 'function') return f as (x: unknown) => unknown;
+  return refuse(pattern, `it takes functions; it was given ${described(f)}.`);
+}

@@ -1,0 +1,130 @@
+/** Rewriting: rules applied to programs, one after another, and what came of each. */
+import { FftError, show } from '../problem/errors.ts';
+import { nestingProblemIn } from './nesting.ts';
+import { print } from './print.ts';
+import { type Inputs, Program, requireProgram } from './program.ts';
+import type { Rule } from './rules.ts';
+import { reachableValues, replaced, type Value, withOperands } from './values.ts';
+
+/** A way to apply a rule. */
+export interface Strategy {
+  readonly rule: Rule;
+  readonly places: 'first, if any' | 'all';
+}
+
+/** A step of rewriting: a rule, for the outermost and leftmost place to which it applies; or a strategy. */
+export type Step = Rule | Strategy;
+
+/** What one step has done; the programs as texts. */
+export interface TraceEntry {
+  readonly rule: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The rule, where there is a place for it; otherwise nothing. */
+export function attempt(rule: Rule): Strategy {
+  return { rule, places: 'first, if any' };
+}
+
+/** The rule in all places that the program has for it, outermost first. */
+export function everywhere(rule: Rule): Strategy {
+  return { rule, places: 'all' };
+}
+
+/**
+ * Applies rules one after another.
+ * @throws FftError `invalid-program` where there is no place for a rule; `invalid-argument`
+ */
+export function rewrite<I extends Inputs>(
+  program: Program<I>,
+  ...steps: readonly Step[]
+): { readonly program: Program<I>; readonly trace: readonly TraceEntry[] } {
+  requireProgram(program, 'rewrite');
+  const trace: TraceEntry[] = [];
+  let current = program;
+  for (const step of steps) {
+    const { rule, places } = strategyOf(step);
+    const body = places === 'all' ? throughout(current.body, rule) : firstPlace(current.body, rule);
+    if (!body) {
+      if (places !== 'first') continue;
+      const where = rule.where === undefined ? '' : `, where ${rule.where}`;
+      const message = `${rule.name}: it takes ${rule.left}${where}; there is none in ${print(current)}.`;
+      throw new FftError('invalid-program', message, { path: rule.name });
+    }
+    const problem = nestingProblemIn(body);
+    if (problem) throw new FftError('invalid-program', `${rule.name}: ${problem}`, { path: rule.name });
+    const next = new Program(current.inputs, current.parameters, body, current.note);
+    trace.push(Object.freeze({ rule: rule.name, before: print(current), after: print(next) }));
+    current = next;
+  }
+  return { program: current, trace: Object.freeze(trace) };
+}
+
+function strategyOf(step: Step): { readonly rule: Rule; readonly places: Strategy['places'] | 'first' } {
+  const given: unknown = step;
+  if (typeof given === 'object' && given !== null) {
+    if ('rule' in given) return step as Strategy;
+    if ('apply' in given) return { rule: step as Rule, places: 'first' };
+  }
+  throw new FftError(
+    'invalid-argument',
+    `rewrite takes rules, attempt(rule) and everywhere(rule); it was given ${show(step)}.`,
+  );
+}
+
+/** A rule's answer for a value, which has to be of the same type. */
+function answerOf(rule: Rule, value: Value, around: readonly string[]): Value | undefined {
+  const made = rule.apply(value, around);
+  if (!made || made.type.text === value.type.text) return made;
+  throw new FftError('internal-error', `${rule.name} has made ${made.type.text} of ${value.type.text}`);
+}
+
+/** A value where it stands: in the functions of which patterns. */
+class Places<T> {
+  private readonly known = new Map<Value, Map<string, T>>();
+
+  of(value: Value, around: readonly string[], make: () => T): T {
+    let own = this.known.get(value);
+    if (!own) this.known.set(value, (own = new Map()));
+    const key = around.join(' ');
+    if (!own.has(key)) own.set(key, make());
+    return own.get(key)!;
+  }
+}
+
+/** With the outermost, leftmost place rewritten; undefined where there is none. */
+function firstPlace(root: Value, rule: Rule): Value | undefined {
+  const places = new Places<readonly [Value, Value] | undefined>();
+  const find = (value: Value, around: readonly string[]): readonly [Value, Value] | undefined =>
+    places.of(value, around, () => {
+      const made = answerOf(rule, value, around);
+      if (made) return [value, made];
+      const inside = value.f && find(value.f.body, [...around, value.op]);
+      if (inside) return inside;
+      for (const operand of value.of) {
+        const found = find(operand, around);
+        if (found) return found;
+      }
+      return undefined;
+    });
+  const found = find(root, []);
+  return found && replaced(root, ...found);
+}
+
+/** With all places that there are at first rewritten; undefined where there are none. */
+function throughout(root: Value, rule: Rule): Value | undefined {
+  const original = new Set(reachableValues(root));
+  const places = new Places<Value>();
+  const visit = (value: Value, around: readonly string[]): Value =>
+    places.of(value, around, () => {
+      const made = (original.has(value) && answerOf(rule, value, around)) || value;
+      return withOperands(
+        made,
+        (operand) => visit(operand, around),
+        (body) => visit(body, [...around, made.op]),
+      );
+    });
+  const result = visit(root, []);
+  return result === root ? undefined : result;
+}

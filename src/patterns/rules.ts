@@ -1,0 +1,282 @@
+/**
+ * Rewrite rules: each replaces a value by another one that means the same. `left` and `right` say so in the notation of the paper, for people.
+ */
+import { join, pad, slide, split, transpose, zip } from './layout-patterns.ts';
+import { nestingProblemIn } from './nesting.ts';
+import { array, fft, ifft, map } from './patterns.ts';
+import { conj, mul, omega, re } from './scalars.ts';
+import { type Length, lengthOf } from './sizes.ts';
+import {
+  applied,
+  argumentsOf,
+  freeOf,
+  type Lambda,
+  lambdaWith,
+  type MapOp,
+  reachableValues,
+  replaced,
+  Value,
+} from './values.ts';
+
+export interface Rule {
+  readonly name: string;
+  readonly left: string;
+  readonly right: string;
+  /** Under which condition. */
+  readonly where?: string;
+  /**
+   * What takes the place of a value; undefined where the rule does not apply to it.
+   * @param around the patterns in whose functions it stands, outermost first
+   */
+  apply(value: Value, around: readonly string[]): Value | undefined;
+}
+
+// The patterns' own functions make the right sides: what they are given is a value, whatever its static type.
+const values = { join, pad, slide, split, transpose, zip, map, fft, ifft, conj, mul, re } as unknown as Readonly<
+  Record<string, (...given: unknown[]) => Value>
+>;
+
+function mapOf(op: MapOp, like: Value, f: Lambda): Value {
+  return new Value(op, like.type, like.of, like.details, f);
+}
+
+const mapFusion: Rule = {
+  name: 'mapFusion',
+  left: 'map(f) <<: map(g) <<: xs',
+  right: 'map(f o g) <<: xs',
+  apply({ op, type, of: [inner], f }) {
+    if (op !== 'map' || inner!.op !== 'map') return undefined;
+    const g = inner!.f!;
+    const both = lambdaWith(g.parameters, (symbols) => applied(f!, argumentsOf(applied(g, symbols))));
+    return new Value('map', type, inner!.of, {}, both);
+  },
+};
+
+const reduceFusion: Rule = {
+  name: 'reduceFusion',
+  left: 'reduce(f, first) <<: map(g) <<: xs',
+  right: 'reduceSeq(λ((sum, x) => f(sum, g(x))), first) <<: xs',
+  apply({ op, type, of: [first, inner], f }) {
+    if ((op !== 'reduce' && op !== 'reduceSeq') || inner!.op !== 'map') return undefined;
+    const g = inner!.f!;
+    const both = lambdaWith([f!.parameters[0]!, ...g.parameters], ([sum, ...symbols]) =>
+      applied(f!, [sum!, ...argumentsOf(applied(g, symbols))]),
+    );
+    return new Value('reduceSeq', type, [first!, inner!.of[0]!], {}, both);
+  },
+};
+
+const flatten: Rule = {
+  name: 'flatten',
+  left: 'map(λ(x => g <<: map(f) <<: zip(x, y))) <<: xs',
+  right: 'map(g) <<: split(n) <<: map(f) <<: zip(join <<: xs, pad(0, (m - 1)*n, wrap) <<: y)',
+  where: 'f and y are the same for all x, and x stands nowhere else; xs is [[α]_n]_m',
+  apply(value) {
+    const { op, of, f } = value;
+    const [xs] = of;
+    const [x, ...more] = f?.parameters ?? [];
+    if (op !== 'map' || !x || more.length > 0 || xs!.type.kind !== 'array' || x.type.kind !== 'array') return undefined;
+    const outside = freeOf(value);
+    const isInner = ({ op, of: [zipped] }: Value) =>
+      op === 'map' && zipped!.op === 'zip' && zipped!.of.length === 2 && zipped!.of[0] === x;
+    const inner = reachableValues(f!.body).find(
+      (each) => isInner(each) && [...freeOf(each)].every((symbol) => symbol === x || outside.has(symbol)),
+    );
+    const y = inner?.of[0]?.of[1];
+    if (!inner || !y || [...freeOf(y), ...freeInFunction(inner)].includes(x)) return undefined;
+    const rest = withInner(f!.body, inner);
+    if (freeOf(rest.body).has(x)) return undefined;
+    const [n, m] = [x.type.length, xs!.type.length];
+    const repeated = values.pad!(0, n.times(m.minus(1)), 'wrap', y);
+    const zipped = values.zip!(values.join!(xs), repeated);
+    const flat = values.map!((...symbols: Value[]) => applied(inner.f!, symbols), zipped);
+    const rows = values.split!(n, flat);
+    return rest.body === rest.parameters[0] ? rows : new Value('map', value.type, [rows], {}, rest);
+  },
+};
+
+function freeInFunction({ f }: Value): Value[] {
+  return [...freeOf(f!.body)].filter((symbol) => !f!.parameters.includes(symbol));
+}
+
+/** A body as a function of one of its values. */
+function withInner(body: Value, inner: Value): Lambda {
+  return lambdaWith([inner], ([symbol]) => replaced(body, inner, symbol!));
+}
+
+/** @param where a value that is just rearranged twice becomes another one */
+function rearranged(
+  name: string,
+  left: string,
+  right: string,
+  of: (value: Value) => Value | undefined,
+  where?: string,
+): Rule {
+  return { name, left, right, ...(where ? { where } : {}), apply: of };
+}
+
+const joinSplit = rearranged('joinSplit', 'join <<: split(m) <<: xs', 'xs', ({ op, of: [inner] }) =>
+  op === 'join' && inner!.op === 'split' ? inner!.of[0] : undefined,
+);
+
+const splitJoin = rearranged(
+  'splitJoin',
+  'split(m) <<: join <<: xs',
+  'xs',
+  ({ op, type, of: [inner] }) =>
+    op === 'split' && inner!.op === 'join' && inner!.of[0]!.type.text === type.text ? inner!.of[0] : undefined,
+  'xs is [[α]_m]_n',
+);
+
+const transposeTranspose = rearranged(
+  'transposeTranspose',
+  'transpose <<: transpose <<: xs',
+  'xs',
+  ({ op, of: [inner] }) => (op === 'transpose' && inner!.op === 'transpose' ? inner!.of[0] : undefined),
+);
+
+const mapIdentity = rearranged('mapIdentity', 'map(id) <<: xs', 'xs', ({ op, of: [xs], f }) =>
+  op === 'map' && f!.body === f!.parameters[0] && f!.parameters.length === 1 ? xs : undefined,
+);
+
+const mapTranspose: Rule = {
+  name: 'mapTranspose',
+  left: 'map(map(f)) <<: transpose <<: xs',
+  right: 'transpose <<: map(map(f)) <<: xs',
+  where: 'f is the same for all rows',
+  apply({ op, of: [inner], f }) {
+    const [row] = f?.parameters ?? [];
+    const body = f?.body;
+    if (op !== 'map' || inner!.op !== 'transpose' || body?.op !== 'map' || body.of[0] !== row) return undefined;
+    if (freeInFunction(body).includes(row!)) return undefined;
+    const each = (...symbols: Value[]) => applied(body.f!, symbols);
+    return values.transpose!(values.map!((own: Value) => values.map!(each, own), inner!.of[0]));
+  },
+};
+
+/** @param m length of the chunks that go through an inner map each @throws FftError `invalid-size` */
+function splitMap(m: Length): Rule {
+  const size = lengthOf('splitMap', m);
+  return {
+    name: `splitMap(${size})`,
+    left: 'map(f) <<: xs',
+    right: `join <<: map(map(f)) <<: split(${size}) <<: xs`,
+    where: `${size} divides the length of xs`,
+    apply({ op, type, of: [xs], f }) {
+      if (op !== 'map' || type.kind !== 'array') return undefined;
+      if (!Number.isInteger(type.length.over(size).known ?? 1)) return undefined;
+      const each = (...symbols: Value[]) => applied(f!, symbols);
+      return values.join!(values.map!((chunk: Value) => values.map!(each, chunk), values.split!(size, xs)));
+    },
+  };
+}
+
+function lowered(op: MapOp, where?: string): Rule {
+  return {
+    name: op,
+    left: 'map(f) <<: xs',
+    right: `${op}(f) <<: xs`,
+    ...(where ? { where } : {}),
+    apply(value, around) {
+      if (value.op !== 'map') return undefined;
+      const made = mapOf(op, value, value.f!);
+      return nestingProblemIn(made, around) ? undefined : made;
+    },
+  };
+}
+
+const reduceSeq: Rule = {
+  name: 'reduceSeq',
+  left: 'reduce(f, first) <<: xs',
+  right: 'reduceSeq(f, first) <<: xs',
+  apply: ({ op, type, of, f }) => (op === 'reduce' ? new Value('reduceSeq', type, of, {}, f) : undefined),
+};
+
+const toLocal: Rule = {
+  name: 'toLocal',
+  left: 'mapLocal(f) <<: xs',
+  right: 'toLocal(mapLocal(f)) <<: xs',
+  where: 'it is in the function of no toLocal or toGlobal already',
+  apply(value, around) {
+    if (value.op !== 'mapLocal' || around.at(-1) === 'toLocal' || around.at(-1) === 'toGlobal') return undefined;
+    const f = lambdaWith(value.of, (of) => new Value('mapLocal', value.type, of, {}, value.f));
+    return new Value('toLocal', value.type, value.of, {}, f);
+  },
+};
+
+const stencilToFft: Rule = {
+  name: 'stencilToFft',
+  left: 'map(λ(w => reduce(+, 0) <<: map(*) <<: zip(w, h))) <<: slide(k, 1) <<: pad(l, r, wrap) <<: xs',
+  right:
+    'map(re) <<: ifft <<: map(λ((a, b, c) => a * conj(b) * c)) <<: zip(fft <<: xs, fft <<: pad(0, n - k, 0) <<: h, array(n, λ((q, n) => omega(l*q, n))))',
+  where: 'l + r = k - 1, h is the same for all windows and not longer than xs, all numbers are real',
+  apply({ op, of: [windows], f }) {
+    const padded = windows?.of[0];
+    if (op !== 'map' || windows?.op !== 'slide' || padded?.op !== 'pad' || padded.details.boundary !== 'wrap')
+      return undefined;
+    const [k, step] = windows.details.lengths!;
+    const [l, r] = padded.details.lengths!;
+    const [xs] = padded.of;
+    const h = kernelOf(f!);
+    if (!h || step!.known !== 1 || `${l!.plus(r!)}` !== `${k!.minus(1)}` || xs!.type.kind !== 'array') return undefined;
+    const n = xs!.type.length;
+    const left = l!.known;
+    const isReal = h.type.text === `[real]_${k}` && xs!.type.of.kind === 'real';
+    if (!isReal || left === undefined || (n.minus(k!).known ?? 0) < 0) return undefined;
+    const spectrum = values.fft!(values.pad!(0, n.minus(k!), 0, h));
+    // The windows begin l elements before the element that they are about.
+    const shift = array(n, function shift(q, length) {
+      return omega(left * q, length);
+    });
+    const product = values.map!(
+      (a: never, b: never, c: never) => mul(mul(a, conj(b)), c),
+      values.zip!(values.fft!(xs), spectrum, shift),
+    );
+    return values.map!((a: never) => re(a), values.ifft!(product));
+  },
+};
+
+/** The array that all windows are multiplied with and summed, if that is what a function does. */
+function kernelOf({ parameters: [window], body: sum }: Lambda): Value | undefined {
+  const [first, products] = sum.of;
+  const isSum = (sum.op === 'reduce' || sum.op === 'reduceSeq') && isJust('add', sum.f!) && first!.details.value === 0;
+  if (!isSum || products!.op !== 'map' || !isJust('mul', products!.f!)) return undefined;
+  const zipped = products!.of[0]!;
+  const [w, h] = zipped.of;
+  return zipped.op === 'zip' && zipped.of.length === 2 && w === window && !freeOf(h!).has(window!) ? h : undefined;
+}
+
+function isJust(op: 'add' | 'mul', { parameters, body }: Lambda): boolean {
+  return (
+    body.op === op && body.of.length === parameters.length && body.of.every((operand, n) => operand === parameters[n])
+  );
+}
+
+/** The rules by name. `splitMap` is one for each length of chunks. */
+export const rules = {
+  mapFusion,
+  reduceFusion,
+  flatten,
+  joinSplit,
+  splitJoin,
+  transposeTranspose,
+  mapTranspose,
+  mapIdentity,
+  splitMap,
+  mapGlobal: lowered(
+    'mapGlobal',
+    'it is in the function of no low-level map, and has no mapGlobal or mapWorkgroup inside',
+  ),
+  mapWorkgroup: lowered(
+    'mapWorkgroup',
+    'it is in the function of no low-level map, and has no mapGlobal or mapWorkgroup inside',
+  ),
+  mapLocal: lowered(
+    'mapLocal',
+    'it is in the function of a mapWorkgroup and of no mapLocal, and has no mapLocal inside',
+  ),
+  mapSeq: lowered('mapSeq', 'it has no mapGlobal or mapWorkgroup inside'),
+  reduceSeq,
+  toLocal,
+  stencilToFft,
+} as const;

@@ -1,0 +1,108 @@
+/** Arithmetic: functions of numbers, which make values. Reals become complex numbers where they meet one. */
+import { show } from '../problem/errors.ts';
+import type { AsValue, Complex, Condition, NumberLike, Promoted, Real, RealLike, Tuple } from './static-types.ts';
+import { COMPLEX, CONDITION, isNumber, isSame, REAL, type Type, tupleOf } from './types.ts';
+import { asValue, described, refuse, type ScalarOp, Value, widened } from './values.ts';
+
+type Kind = 'real' | 'number';
+
+/** The operands of an operation, checked. */
+function operands(op: string, given: readonly unknown[], kinds: readonly Kind[]): Value[] {
+  const values = given.slice(0, kinds.length).map(asValue);
+  const fits = kinds.every((kind, n) => {
+    const type = values[n]?.type;
+    return type && (kind === 'real' ? type.kind === 'real' : isNumber(type));
+  });
+  if (fits) return values as Value[];
+  const takes = kinds.map((kind) => (kind === 'real' ? 'real' : 'a number')).join(', ');
+  const was = kinds.map((_, n) => described(given[n])).join(' and ');
+  return refuse(op, `it takes ${takes}; it was given ${was}.`);
+}
+
+/** Of numbers of one kind, or promoted to one. */
+function ofNumbers<R>(op: ScalarOp, count: number, give?: Type): (...given: unknown[]) => R {
+  const kinds = Array<Kind>(count).fill('number');
+  return (...given) => {
+    const values = operands(op, given, kinds);
+    const type = give ?? (values.some((value) => value.type.kind === 'complex') ? COMPLEX : REAL);
+    return new Value(op, type, values) as R;
+  };
+}
+
+function ofReals<R>(op: ScalarOp, count: number, give: Type = REAL): (...given: unknown[]) => R {
+  const kinds = Array<Kind>(count).fill('real');
+  return (...given) => new Value(op, give, operands(op, given, kinds)) as R;
+}
+
+type Arithmetic = <A extends NumberLike, B extends NumberLike>(a: A, b: B) => Promoted<A, B>;
+
+/** a + b @throws FftError `invalid-program`, as all of these do where they are given what is no number, or complex and take reals */
+export const add = ofNumbers('add', 2) as Arithmetic;
+/** a − b */
+export const sub = ofNumbers('sub', 2) as Arithmetic;
+/** a · b */
+export const mul = ofNumbers('mul', 2) as Arithmetic;
+/** a / b, of which b is real */
+export const div: <A extends NumberLike>(a: A, b: RealLike) => AsValue<A> = (a, b) => {
+  const [above, below] = operands('div', [a, b], ['number', 'real']) as [Value, Value];
+  return new Value('div', above.type, [above, below]) as never;
+};
+/** −a */
+export const neg = ofNumbers('neg', 1) as <A extends NumberLike>(a: A) => AsValue<A>;
+/** The smaller one. */
+export const min: (a: RealLike, b: RealLike) => Real = ofReals('min', 2);
+/** The larger one. */
+export const max: (a: RealLike, b: RealLike) => Real = ofReals('max', 2);
+/** |a| of a real; `sqrt(norm2(a))` is that of a complex number. */
+export const abs: (a: RealLike) => Real = ofReals('abs', 1);
+/** √a */
+export const sqrt: (a: RealLike) => Real = ofReals('sqrt', 1);
+/** The natural logarithm; of 0 it is −∞, of what is negative no number. */
+export const log: (a: RealLike) => Real = ofReals('log', 1);
+/** e^a */
+export const exp: (a: RealLike) => Real = ofReals('exp', 1);
+/** Whether a < b, for `select`. */
+export const less: (a: RealLike, b: RealLike) => Condition = ofReals('less', 2, CONDITION);
+/** The real part. */
+export const re: (a: NumberLike) => Real = ofNumbers('re', 1, REAL);
+/** The imaginary part. */
+export const im: (a: NumberLike) => Real = ofNumbers('im', 1, REAL);
+/** The conjugate. */
+export const conj = ofNumbers('conj', 1) as <A extends NumberLike>(a: A) => AsValue<A>;
+/** |a|² */
+export const norm2: (a: NumberLike) => Real = ofNumbers('norm2', 1, REAL);
+/** re + i·im */
+export const complexOf: (re: RealLike, im: RealLike) => Complex = ofReals('complexOf', 2, COMPLEX);
+
+/** `a` where the condition holds, otherwise `b`. Both are computed. @throws FftError `invalid-program` */
+export function select<A extends NumberLike, B extends NumberLike>(condition: Condition, a: A, b: B): Promoted<A, B> {
+  const given: unknown = condition;
+  if (!(given instanceof Value) || given.type.kind !== 'condition') {
+    refuse('select', `it takes a condition, less(a, b), and two numbers; it was given ${described(given)}.`);
+  }
+  const [one, other] = operands('select', [a, b], ['number', 'number']) as [Value, Value];
+  return new Value('select', widened(one.type, other.type)!, [given, one, other]) as never;
+}
+
+/** Values that belong together, as elements of a zipped array do. @throws FftError `invalid-program` */
+export function tuple<const T extends readonly unknown[]>(...given: T): Tuple<{ [K in keyof T]: AsValue<T[K]> }> {
+  const values = given.map(asValue);
+  if (values.length < 1 || values.some((value) => !value || isSame(value.type, CONDITION))) {
+    refuse('tuple', `it takes values; it was given ${given.map(described).join(' and ')}.`);
+  }
+  const type = tupleOf(values.map((value) => value!.type));
+  return new Value('tuple', type, values as Value[]) as never;
+}
+
+/** Itself. */
+export function id<A>(a: A): A {
+  return a;
+}
+
+/** e^(−2πi·k/n), rounded once. @throws FftError `invalid-program` for what are no whole numbers */
+export function omega(k: number, n: number): Complex {
+  if (!Number.isSafeInteger(k) || !Number.isSafeInteger(n) || n < 1) {
+    refuse('omega', `it takes whole numbers k and n, n above 0; it was given ${show(k)} and ${show(n)}.`);
+  }
+  return new Value('omega', COMPLEX, [], { k: ((k % n) + n) % n, n }) as never;
+}

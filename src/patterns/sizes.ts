@@ -1,0 +1,191 @@
+/**
+ * Lengths of arrays: numbers, or polynomials in names whose values are known when a program runs.
+ *
+ * A size is a sum of terms, each a rational factor times powers of names; powers may be negative, for n/4 and n/m. The terms are in
+ * canonical order, so that two sizes are equal exactly where their texts are. That a quotient is a whole number is taken for granted while
+ * there are names in it: whoever puts numbers in their places checks it.
+ */
+import { FftError, show } from '../problem/errors.ts';
+
+/** The length of an array: a positive whole number, or a size. */
+export type Length = number | Size;
+
+/** factor · Π name^power, the factor as a fraction in lowest terms. */
+interface Term {
+  readonly above: number;
+  readonly below: number;
+  /** Sorted by name, no power is 0. */
+  readonly powers: readonly (readonly [name: string, power: number])[];
+}
+
+/** A length that is not known yet, or that was computed of such lengths. */
+export class Size {
+  private readonly terms: readonly Term[];
+  private readonly text: string;
+
+  private constructor(terms: readonly Term[]) {
+    this.terms = Object.freeze(terms);
+    this.text = printed(terms);
+    Object.freeze(this);
+  }
+
+  static of(length: Length): Size {
+    if (length instanceof Size) return length;
+    return new Size(length === 0 ? [] : [{ above: length, below: 1, powers: [] }]);
+  }
+
+  static named(name: string): Size {
+    return new Size([{ above: 1, below: 1, powers: [[name, 1]] }]);
+  }
+
+  plus(other: Length): Size {
+    return new Size(collected([...this.terms, ...Size.of(other).terms]));
+  }
+
+  minus(other: Length): Size {
+    return this.plus(Size.of(other).times(-1));
+  }
+
+  times(other: Length): Size {
+    const factors = Size.of(other).terms;
+    return new Size(collected(this.terms.flatMap((a) => factors.map((b) => product(a, b)))));
+  }
+
+  /** @throws FftError `invalid-size` for a divisor that is 0, or a sum that is no number */
+  over(other: Length): Size {
+    const divisor = Size.of(other);
+    if (divisor.text === this.text && this.terms.length > 0) return Size.of(1);
+    const [term, ...more] = divisor.terms;
+    if (!term || more.length > 0) {
+      const message = `size: ${this.text} cannot be divided by ${divisor.text}; divide by numbers, sizes and products of these.`;
+      throw new FftError('invalid-size', message, { path: 'size' });
+    }
+    const inverse = product(
+      { above: term.below, below: term.above, powers: [] },
+      { above: 1, below: 1, powers: term.powers.map(([name, power]) => [name, -power]) },
+    );
+    return this.times(new Size([inverse]));
+  }
+
+  /** The number that it is, whole or not; undefined where there are names in it. */
+  get known(): number | undefined {
+    const [term, ...more] = this.terms;
+    if (!term) return 0;
+    return more.length === 0 && term.powers.length === 0 ? term.above / term.below : undefined;
+  }
+
+  /** The number that it is for these sizes; undefined where one is missing. */
+  at(sizes: ReadonlyMap<string, number>): number | undefined {
+    let sum = 0;
+    for (const { above, below, powers } of this.terms) {
+      let [numerator, denominator] = [above, below];
+      for (const [name, power] of powers) {
+        const value = sizes.get(name);
+        if (value === undefined) return undefined;
+        if (power > 0) numerator *= value ** power;
+        else denominator *= value ** -power;
+      }
+      sum += numerator / denominator;
+    }
+    // Thirds may add up to a whole number but for a rounding.
+    return Math.abs(sum - Math.round(sum)) < 1e-9 ? Math.round(sum) : sum;
+  }
+
+  /** The names in it. */
+  names(): string[] {
+    return [...new Set(this.terms.flatMap(({ powers }) => powers.map(([name]) => name)))];
+  }
+
+  /** The name that it is a multiple of, if it is one: so one equation is enough to know it. */
+  multipleOf(): { readonly name: string; readonly factor: Size } | undefined {
+    const [term, ...more] = this.terms;
+    const first = term?.powers.find(([, power]) => power === 1);
+    if (more.length > 0 || !first) return undefined;
+    return { name: first[0], factor: this.over(Size.named(first[0])) };
+  }
+
+  /** Equal for equal sizes. */
+  toString(): string {
+    return this.text;
+  }
+}
+
+/**
+ * A length with a name: arrays that have it are equally long, whatever it is.
+ * @throws FftError `invalid-size` for what is no name
+ */
+export function size(name: string): Size {
+  if (typeof name === 'string' && /^[A-Za-z_]\w*$/.test(name)) return Size.named(name);
+  throw new FftError('invalid-size', `size: it takes a name like 'n'; it was given ${show(name)}.`, { path: 'size' });
+}
+
+/**
+ * @param pattern what was given the length, in messages
+ * @param least that it may be
+ * @throws FftError `invalid-size`
+ */
+export function lengthOf(pattern: string, given: unknown, least = 1): Size {
+  if (given instanceof Size) {
+    if (given.known === undefined) return given;
+    return lengthOf(pattern, given.known, least);
+  }
+  if (typeof given === 'number' && Number.isSafeInteger(given) && given >= least) return Size.of(given);
+  const what = least === 0 ? 'a whole number from 0 up' : 'a positive whole number';
+  const message = `${pattern}: it takes ${what} or a size, size('n'), as a length; it was given ${show(given)}.`;
+  throw new FftError('invalid-size', message, { path: pattern });
+}
+
+function gcd(a: number, b: number): number {
+  return b === 0 ? Math.abs(a) : gcd(b, a % b);
+}
+
+function product(a: Term, b: Term): Term {
+  const powers = new Map(a.powers);
+  for (const [name, power] of b.powers) powers.set(name, (powers.get(name) ?? 0) + power);
+  const left = [...powers].filter(([, power]) => power !== 0).sort(([x], [y]) => (x < y ? -1 : 1));
+  return lowest(a.above * b.above, a.below * b.below, left);
+}
+
+function lowest(above: number, below: number, powers: Term['powers']): Term {
+  const by = gcd(above, below) * Math.sign(below);
+  return { above: above / by, below: below / by, powers };
+}
+
+function collected(terms: readonly Term[]): Term[] {
+  const sums = new Map<string, Term>();
+  for (const term of terms) {
+    const key = term.powers.map(([name, power]) => `${name}^${power}`).join('*');
+    const known = sums.get(key);
+    const { above, below, powers } = term;
+    sums.set(
+      key,
+      known
+        ? lowest(known.above * below + above * known.below, known.below * below, powers)
+        : lowest(above, below, powers),
+    );
+  }
+  // Names in order, the number last.
+  return [...sums]
+    .filter(([, { above }]) => above !== 0)
+    .sort(([a], [b]) => (a === '' ? 1 : b === '' ? -1 : a < b ? -1 : 1))
+    .map(([, term]) => term);
+}
+
+function printed(terms: readonly Term[]): string {
+  if (terms.length === 0) return '0';
+  const parts = terms.map(({ above, below, powers }, n) => {
+    const over = powers.filter(([, power]) => power < 0).map(([name, power]) => [name, -power] as const);
+    const factors = [
+      ...(Math.abs(above) !== 1 || powers.every(([, power]) => power < 0) ? [`${Math.abs(above)}`] : []),
+      ...powers.filter(([, power]) => power > 0).map(raised),
+    ];
+    const divisors = [...(below === 1 ? [] : [`${below}`]), ...over.map(raised)];
+    const text = [factors.join('*'), ...divisors].join('/');
+    return n === 0 ? (above < 0 ? `-${text}` : text) : above < 0 ? ` - ${text}` : ` + ${text}`;
+  });
+  return parts.join('');
+}
+
+function raised([name, power]: readonly [string, number]): string {
+  return power === 1 ? name : `${name}^${power}`;
+}

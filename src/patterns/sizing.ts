@@ -1,0 +1,133 @@
+/** What names stand for when a program runs, and whether all of its lengths are whole numbers then. */
+import { FftError, show } from '../problem/errors.ts';
+import { isRecord, snapshot } from '../problem/snapshot.ts';
+import { lengthProblem } from './patterns.ts';
+import type { Program } from './program.ts';
+import { Size } from './sizes.ts';
+import { shapeOf, type Type } from './types.ts';
+import { reachableValues, type TransformOp, type Value } from './values.ts';
+
+export type Sizes = ReadonlyMap<string, number>;
+
+/** Elements of an array at most: indices have 32 bits and a sign. */
+const MOST_ELEMENTS = 2 ** 31 - 1;
+
+/** A length as a number. All have been checked by `resolvedSizes`. */
+export function numberOf(length: Size, sizes: Sizes): number {
+  return length.at(sizes)!;
+}
+
+/** Lengths of an array as numbers, outermost first. */
+export function numbersOf(type: Type, sizes: Sizes): number[] {
+  return shapeOf(type).map((length) => numberOf(length, sizes));
+}
+
+/** Real numbers that a value of this type is. */
+export function realsOf(type: Type, sizes: Sizes): number {
+  if (type.kind === 'array') return numberOf(type.length, sizes) * realsOf(type.of, sizes);
+  return type.kind === 'complex' ? 2 : 1;
+}
+
+/**
+ * The number of each name in a program.
+ * @param given by the caller, as it came
+ * @param counts reals in each input, where that may tell the sizes that were not given
+ * @throws FftError `invalid-size`, `unknown-field`, `invalid-argument`
+ */
+export function resolvedSizes(program: Program, given: unknown, counts?: ReadonlyMap<string, number>): Sizes {
+  const values = [...program.parameters, ...reachableValues(program.body)];
+  const names = new Set(values.flatMap(namesIn));
+  const sizes = readSizes(given, names);
+  if (counts) inferSizes(program, counts, sizes);
+  const missing = [...names].filter((name) => !sizes.has(name));
+  if (missing.length > 0) {
+    const example = `{ ${missing.map((name) => `${name}: 1024`).join(', ')} }`;
+    throw invalidSize(`size ${missing.join(', ')}`, `it has to be known here; give sizes ${example}.`);
+  }
+  values.forEach((value) => checkLengths(value, sizes));
+  return sizes;
+}
+
+function namesIn({ type, details: { lengths = [] } }: Value): string[] {
+  const inType = (of: Type): Size[] =>
+    of.kind === 'tuple' ? of.of.flatMap(inType) : of.kind === 'array' ? [of.length, ...inType(of.of)] : [];
+  return [...inType(type), ...lengths].flatMap((length) => length.names());
+}
+
+function readSizes(given: unknown, names: ReadonlySet<string>): Map<string, number> {
+  const sizes = new Map<string, number>();
+  if (given === undefined) return sizes;
+  const read = snapshot(given, 'sizes', { code: 'invalid-argument', depth: 1 });
+  if (!isRecord(read)) throw new FftError('invalid-argument', `sizes is ${show(given)}; it takes { n: 1024 }.`);
+  for (const [name, value] of Object.entries(read)) {
+    if (!names.has(name)) {
+      const known = names.size > 0 ? `it has ${[...names].join(', ')}` : 'it has none';
+      throw new FftError('unknown-field', `The program has no size ${show(name)}; ${known}.`, {
+        path: `sizes.${name}`,
+      });
+    }
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
+      throw invalidSize(`size ${name}`, `it takes a positive whole number; it was given ${show(value)}.`);
+    }
+    sizes.set(name, value);
+  }
+  return sizes;
+}
+
+/** An input that is a multiple of one unknown size tells it. */
+function inferSizes({ parameters }: Program, counts: ReadonlyMap<string, number>, sizes: Map<string, number>): void {
+  for (let before = -1; before !== sizes.size; ) {
+    before = sizes.size;
+    for (const { type, details } of parameters) {
+      const whole = shapeOf(type).reduce(
+        (product, length) => product.times(length),
+        Size.of(type.text.includes('complex') ? 2 : 1),
+      );
+      const unknown = whole.names().filter((name) => !sizes.has(name));
+      const count = counts.get(details.name!);
+      const multiple = unknown.length === 1 && count !== undefined ? solvedFor(whole, unknown[0]!) : undefined;
+      const value = multiple && count! / numberOf(multiple, sizes);
+      if (value && Number.isSafeInteger(value)) sizes.set(unknown[0]!, value);
+    }
+  }
+}
+
+/** What a name is multiplied with, if a size is a multiple of it. */
+function solvedFor(whole: Size, name: string): Size | undefined {
+  const factor = whole.over(Size.named(name));
+  return factor.names().includes(name) ? undefined : factor;
+}
+
+function checkLengths({ op, type, of, details: { lengths = [] } }: Value, sizes: Sizes): void {
+  let elements = 1;
+  for (const length of shapeOf(type)) {
+    const value = numberOf(length, sizes);
+    elements *= value;
+    if (Number.isSafeInteger(value) && value >= 1 && elements <= MOST_ELEMENTS) continue;
+    const source = of.at(-1)?.type;
+    const what = source?.kind === 'array' ? `${source.text}, of length ${source.length.at(sizes)}` : type.text;
+    if (op === 'split') throw invalidSize(op, `${lengths[0]} does not divide the length of ${what}.`);
+    if (op === 'slide') {
+      const windows = `windows of ${lengths[0]} in steps of ${lengths[1]}`;
+      throw invalidSize(
+        op,
+        `the last window has to end where the array does; ${windows} do not fit ${what}; pad fills it up.`,
+      );
+    }
+    throw invalidSize(op === 'input' ? 'program' : op, `${type.text} has a length of ${value}; ${RANGE}.`);
+  }
+  for (const length of lengths) {
+    const value = numberOf(length, sizes);
+    if (Number.isSafeInteger(value) && value >= (op === 'pad' ? 0 : 1)) continue;
+    throw invalidSize(op, `it was given ${length}, which is ${value}; ${RANGE}.`);
+  }
+  const source = of.at(-1)?.type;
+  const problem = source?.kind === 'array' && lengthProblem(op as TransformOp, Size.of(numberOf(source.length, sizes)));
+  if (problem) throw invalidSize(op, `${problem}; it was given ${numberOf(source.length, sizes)}.`);
+}
+
+const RANGE = 'lengths are positive whole numbers, and an array has fewer than 2³¹ elements';
+
+function invalidSize(what: string, text: string): FftError {
+  return new FftError('invalid-size', `${what}: ${text}`, { path: what });
+}

@@ -1,0 +1,93 @@
+/** Runs what programs of patterns are lowered to, kernel by kernel, in the interpreter of kernels. */
+import { fillTable } from '../../src/engine/programs/tables.ts';
+import { type ElementType, verify } from '../../src/ir/index.ts';
+import {
+  OUTPUT,
+  type ProgramPieces,
+  type ProgramTarget,
+  piecesOf,
+  type TransformLaunch,
+} from '../../src/kernels/programs/index.ts';
+import {
+  complex,
+  fft,
+  ifft,
+  interpret as interpretProgram,
+  irfft,
+  map,
+  type Program,
+  program,
+  real,
+  rfft,
+} from '../../src/lift/index.ts';
+import { resolvedSizes } from '../../src/patterns/sizing.ts';
+import { interpret } from './interpret.ts';
+
+export const processor: ProgramTarget = {
+  hasLoops: false,
+  lockstep: 'vector',
+  lanes: 4,
+  maxThreads: 1,
+  multiprocessors: 2,
+};
+export const graphics: ProgramTarget = {
+  hasLoops: true,
+  lockstep: 'threads',
+  lanes: 32,
+  maxThreads: 256,
+  multiprocessors: 4,
+};
+
+/** What a plan does. */
+function rows(op: TransformLaunch['transform']['op'], size: number, batches: number) {
+  if (op === 'rfft') return program({ x: real(batches, size) }, ({ x }) => map(rfft, x));
+  if (op === 'irfft') return program({ x: complex(batches, size / 2 + 1) }, ({ x }) => map(irfft, x));
+  return program({ x: complex(batches, size) }, ({ x }) => map(op === 'fft' ? fft : ifft, x));
+}
+
+export interface Lowered {
+  readonly result: Float64Array;
+  readonly pieces: ProgramPieces;
+  /** What breaks the rules of kernels. */
+  readonly problems: readonly string[];
+}
+
+/** @param inputs flat numbers by name @param precision of the kernels; what is in memory is the same */
+export function runLowered(
+  program: Program,
+  inputs: { readonly [name: string]: ArrayLike<number> },
+  target: ProgramTarget,
+  sizes: { readonly [name: string]: number } = {},
+  precision: ElementType = 'f64',
+): Lowered {
+  const pieces = piecesOf(program, resolvedSizes(program, sizes), precision, target);
+  const make = (numbers: ArrayLike<number>) =>
+    precision === 'f64' ? Float64Array.from(numbers) : Float32Array.from(numbers);
+  const poisoned = (length: number) => make(new Float64Array(length).fill(Number.NaN));
+  const buffers = new Map(Object.entries(inputs).map(([name, numbers]) => [`input ${name}`, make(numbers)]));
+  for (const [name, length] of pieces.buffers) buffers.set(name, poisoned(length));
+  buffers.set(OUTPUT, poisoned(pieces.outputLength));
+  const problems: string[] = [];
+  for (const launch of pieces.launches) {
+    const { reads, writes } = launch;
+    if ('transform' in launch) {
+      const { op, size, batches } = launch.transform;
+      buffers
+        .get(writes)!
+        .set(interpretProgram(rows(op, size, batches) as never, { x: buffers.get(reads[0])! } as never));
+      continue;
+    }
+    const { kernel } = launch;
+    problems.push(...verify(kernel));
+    const memory = Object.fromEntries(
+      kernel.globals.map(({ name }, n) => [name, buffers.get([...reads, writes][n]!)!] as const),
+    );
+    for (const table of kernel.tables) {
+      const data = poisoned(table.length);
+      fillTable(data, table);
+      memory[table.name] = data;
+    }
+    interpret(kernel, memory);
+  }
+  return { result: Float64Array.from(buffers.get(OUTPUT)!), pieces, problems };
+}
