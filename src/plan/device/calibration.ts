@@ -73,8 +73,8 @@ export interface Calibration {
     readonly parts: { readonly strided: number; readonly upload: number };
     /** Passes of radix 4 that columns cost a vector's upload that do not fill their last tile. */
     readonly ragged: number;
-    /** What each point over four of a butterfly adds to a vector's pass over columns. */
-    readonly rows: number;
+    /** What each point over four of a butterfly adds to a vector's pass over columns: near, and where it goes to memory. */
+    readonly rows: { readonly cached: number; readonly memory: number };
     /** Shorter axes do not fill the lanes of a vector along them. */
     readonly shortAxis: number;
   };
@@ -130,6 +130,8 @@ export interface Calibration {
     readonly unaligned: number;
     /** By what twiddles multiply a wide butterfly of two factors, over what was measured. */
     readonly wideTwiddled: number;
+    /** The same in a pass that is the only one. */
+    readonly wideAlone: number;
   };
   /** Rader's algorithm, in passes of radix 4. */
   readonly rader: {
@@ -171,7 +173,7 @@ const MEASURED: Calibration = {
     ragged: 1,
     // Rows that lie a power of two apart share few places in a cache: columns of 2048 points take half the time with a radix of
     // 2 at the end instead of 8 at the beginning.
-    rows: 0.01,
+    rows: { cached: 0.005, memory: 0.01 },
     shortAxis: 48,
   },
   uploads: {
@@ -198,7 +200,7 @@ const MEASURED: Calibration = {
   },
   // Measured on an H100, as what points in the order of powers cost.
   exposure: { fewBelow: 4, few: 3, several: 0.8, cluster: 1.3 },
-  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1.08 },
+  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1.08, wideAlone: 0.9 },
   rader: { permuted: 65 },
 };
 

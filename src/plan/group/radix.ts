@@ -10,7 +10,7 @@ import { Memo } from '../device/memo.ts';
 import type { Target } from '../device/target.ts';
 import { butterflyOperations, isRadixPrime, LARGEST_PAIRED_RADIX, largePrimesOf, RADICES } from './butterflies.ts';
 
-/** Butterflies of two factors that have so many points that twiddles are not at hand: in the first pass they are cheap. */
+/** Butterflies of two factors that have so many points that twiddles are not at hand: in the first pass they are cheap, in the only one more so. */
 const WIDE = new Set([10, 12, 14, 15, 16]);
 /** Operations of a device in one on pairs. */
 const PAIR_OPERATIONS = 16;
@@ -151,7 +151,8 @@ export function passCost(question: PassQuestion, target: Target, least = 0): num
   const measured = inPairs ? undefined : target.radixCosts?.[radix];
   const own = measured ?? estimate(radix, target) / estimate(4, target);
   const alone = radix === length;
-  const factor = measured !== undefined && WIDE.has(radix) && stride > 1 ? passes.wideTwiddled : 1;
+  const wide = alone ? passes.wideAlone : stride > 1 ? passes.wideTwiddled : 1;
+  const factor = measured !== undefined && WIDE.has(radix) ? wide : 1;
   // Lanes take neighbouring butterflies: of the same stride block, or, in the first pass, of neighbouring blocks.
   const items = stride === 1 ? length / radix : stride;
   const used = items < lanes ? 1 : items / Math.ceil(items / lanes);
@@ -159,7 +160,8 @@ export function passCost(question: PassQuestion, target: Target, least = 0): num
   const scattered = stride === 1 && lanes > 1 ? (passes.scatter * (radix % lanes)) / radix : 0;
   const unaligned = stride % lanes === 0 || stride === 1 ? 0 : passes.unaligned;
   const columns = lanesAlong === 'batch' && target.lockstep === 'vector' && !alone;
-  return Math.max(own * factor, least) * idle + scattered + unaligned + (columns ? rows * Math.max(0, radix - 4) : 0);
+  const each = stride === 1 || stride * radix === length ? rows.memory : rows.cached;
+  return Math.max(own * factor, least) * idle + scattered + unaligned + (columns ? each * Math.max(0, radix - 4) : 0);
 }
 
 /** Additions per point of a twiddled pass: arithmetic, and a trip through shared memory. */
