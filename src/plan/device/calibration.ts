@@ -25,9 +25,10 @@ export interface Calibration {
   };
   /** Groups side by side on a multiprocessor. */
   readonly occupancy: {
-    /** Share with one group, and with one that has as many threads as there are; several reach all of the bandwidth. */
+    /** Share with one group, with one that has as many threads as there are, and with several groups. */
     readonly alone: number;
     readonly fullThreads: number;
+    readonly several: number;
     /** To what power the share of the registers counts that there are, where one group wants more. */
     readonly spill: number;
     /** Groups that shared memory has room for, below which caches get too little of it, and the share then. */
@@ -50,11 +51,15 @@ export interface Calibration {
     readonly odd: number;
     /** 32-bit registers more, with which compilers have many loads under way at once. */
     readonly spare: number;
+    /** Values of a butterfly beside its points, and additions that each costs which has no register. */
+    readonly working: number;
+    readonly spill: number;
   };
   /** Groups side by side that a compiler is held to. */
   readonly residency: {
-    /** At most: blocks of clusters, and others. */
+    /** At most: blocks of clusters, small ones of them, and others. */
     readonly cluster: number;
+    readonly smallCluster: number;
     readonly block: number;
     /** Groups that shared memory has room for, from which on memory does not decide how many there are. */
     readonly free: number;
@@ -65,6 +70,8 @@ export interface Calibration {
   };
   /** Neighbouring columns that a group moves. */
   readonly columns: {
+    /** To what power the share of a group counts that moves columns on one side only. */
+    readonly oneSided: number;
     /** Share with halves, quarters, … of runs, where the profile has no `cutRuns`. */
     readonly cutRuns: readonly number[];
     /** Sectors in a run: one that does not begin at a sector touches one more. */
@@ -103,16 +110,27 @@ export interface Calibration {
     /** By what pieces that are no whole runs multiply it where radices have factors other than 2, between more blocks than `few`. */
     readonly ragged: ByPrecision;
     readonly few: number;
-    /** Times that threads may take over what they would if none were idle. */
-    readonly idle: number;
+    /** By what more than two passes of a digit multiply it whose radices are no powers of two. */
+    readonly deep: number;
+    /** By what odd butterflies multiply it, in single precision, where blocks exchange after the first pass. */
+    readonly oddEarly: number;
+    /** Times that threads may take over what they would if none were idle: usually, and where a block would do nearly as well. */
+    readonly idle: { readonly most: number; readonly little: number };
     /** Blocks that have to fit on a multiprocessor, butterflies of a pass that a thread may have, registers for its points. */
     readonly sideBySide: number;
     readonly butterflies: number;
     readonly registers: number;
     /** By how much longer an axis has to be for a cluster that memory runs along. */
     readonly contiguous: number;
-    /** Passes of radix 4 that a factor of two between the digits of a cut costs, against other cuts. */
-    readonly unequal: number;
+    /** The choice between cuts, in halvings of the speed: each doubling of blocks, and of their size … */
+    readonly choice: {
+      readonly moreBlocks: number;
+      readonly largerBlocks: number;
+      /** … and in passes of radix 4: a halving, a factor of two between digits, a block's share shorter than a run. */
+      readonly halving: number;
+      readonly unequal: number;
+      readonly shortShare: number;
+    };
   };
   /** By what the passes of a convolution in one launch multiply those of a transform as long, on threads … */
   readonly exposure: {
@@ -152,6 +170,7 @@ const MEASURED: Calibration = {
   occupancy: {
     alone: 0.78,
     fullThreads: 0.87,
+    several: 0.95,
     spill: 1.4,
     fullShared: { below: 1.18, share: 0.85 },
     crowdedBelow: 10 / 3,
@@ -164,9 +183,12 @@ const MEASURED: Calibration = {
     butterfly: 4,
     odd: 2,
     spare: 22,
+    working: 4,
+    spill: 6,
   },
-  residency: { cluster: 5, block: 2, free: 4, passBytes: 22e3, held: 1.25 },
+  residency: { cluster: 5, smallCluster: 6, block: 2, free: 4, passBytes: 22e3, held: 1.25 },
   columns: {
+    oneSided: 0.62,
     cutRuns: [0.85, 0.62, 0.17],
     sectors: 4,
     parts: { strided: 4, upload: 2 },
@@ -191,12 +213,14 @@ const MEASURED: Calibration = {
     odd: 0.85,
     ragged: { single: 0.7, double: 0.82 },
     few: 5,
-    idle: 1.13,
+    deep: 0.75,
+    oddEarly: 0.85,
+    idle: { most: 1.13, little: 1.06 },
     sideBySide: 2,
     butterflies: 4,
     registers: 64,
     contiguous: 1.6,
-    unequal: 0.2,
+    choice: { moreBlocks: 0.2, largerBlocks: 0.5, halving: 5, unequal: 0.2, shortShare: 1 },
   },
   // Measured on an H100, as what points in the order of powers cost.
   exposure: { fewBelow: 4, few: 3, several: 0.8, cluster: 1.3 },

@@ -2,12 +2,12 @@
  * Tiles that a cluster of blocks holds together, where one block could not or would be slow: of one long axis in two
  * digits, or of several axes that become one launch (count passes over memory first, then polish them).
  */
-import { divisors } from '../../numeric/primes.ts';
-import { forPrecision } from '../device/capacity.ts';
+import { divisors, largestPrimeFactor } from '../../numeric/primes.ts';
+import { forPrecision, wordsPerReal } from '../device/capacity.ts';
 import { Memo } from '../device/memo.ts';
 import { mayFuse, type Target } from '../device/target.ts';
 import { chooseRadices } from './radix.ts';
-import { shareOfBlocks, shareOfCluster, shareOfGroup, shareOfRuns } from './share.ts';
+import { shareOfCluster, shareOfGroup, shareOfRuns } from './share.ts';
 import { residentGroups, threadsFor } from './threads.ts';
 
 /** A tile shared out among blocks. */
@@ -21,7 +21,7 @@ export interface Cut {
 /** A cut, and how many transforms of it are in a tile. */
 export type Tiled = Cut & { readonly tile: number };
 
-/** A number of blocks, and what they cost in passes of radix 4: a trip for each halving of their speed. One block costs nothing. */
+/** A number of blocks, and what they cost, in halvings of their speed. One block costs nothing. */
 interface PricedBlocks {
   readonly blocks: number;
   readonly cost: number;
@@ -30,7 +30,7 @@ interface PricedBlocks {
 /** Numbers of blocks that can hold a tile of so many points together, cheapest first. */
 function blocksFor(points: number, target: Target): PricedBlocks[] {
   const { cluster } = target;
-  const { trip } = target.calibration;
+  const { choice } = target.calibration.cluster;
   const { sharedBytes, room } = target.capacity;
   // A sixteenth is left for padding.
   const most = (room * 16) / 17;
@@ -39,7 +39,8 @@ function blocksFor(points: number, target: Target): PricedBlocks[] {
   for (let blocks = 2; cluster && blocks <= cluster.blocks; blocks++) {
     const bytes = (points * sharedBytes) / blocks;
     if (points / blocks > most || bytes > 2 * cluster.sharedBytes) continue;
-    found.push({ blocks, cost: -trip.passes * Math.log2(shareOfBlocks(blocks, bytes, target)) });
+    const size = choice.largerBlocks * Math.max(0, Math.log2(bytes / cluster.sharedBytes));
+    found.push({ blocks, cost: choice.moreBlocks * Math.log2(blocks) + size });
   }
   return found.sort((one, other) => one.cost - other.cost);
 }
@@ -71,7 +72,7 @@ function keepsBusy(
   points: number,
   radices: readonly number[],
   target: Target,
-  idle = target.calibration.cluster.idle,
+  idle = target.calibration.cluster.idle.most,
 ): boolean {
   if (idle === Number.POSITIVE_INFINITY) return true;
   const { butterflies, sideBySide } = target.calibration.cluster;
@@ -105,7 +106,7 @@ export function cutAxes(
   lengths: readonly number[],
   target: Target,
   tile = 1,
-  idle = target.calibration.cluster.idle,
+  idle = target.calibration.cluster.idle.most,
 ): Cut | undefined {
   if (!mayFuse(target) || lengths.length < 2) return undefined;
   const { cluster } = target.calibration;
@@ -116,7 +117,8 @@ export function cutAxes(
   if (whole?.blocks === 1 && cluster.sideBySide * bytes <= (target.residentBytes ?? target.sharedBytes)) return whole;
   const early = earlyAxes(lengths, target, tile);
   if (!early || !whole) return early ?? whole;
-  return early.share >= whole.share ? early : whole;
+  const odd = wordsPerReal(target.precision) === 1 && lengths.some((length) => largestPrimeFactor(length) > 3);
+  return early.share * (whole.blocks > 1 && odd ? cluster.oddEarly : 1) >= whole.share ? early : whole;
 }
 
 /**
@@ -163,6 +165,7 @@ function wholeAxes(lengths: readonly number[], target: Target, tile: number, idl
 function earlyAxes(lengths: readonly number[], target: Target, tile: number): Cut | undefined {
   if (lengths.length > 2 || !target.cluster) return undefined;
   const [slowest, fastest] = lengths as [number, number];
+  const { choice } = target.calibration.cluster;
   const { run } = target.capacity;
   const points = slowest * fastest * tile;
   const numbers = blocksFor(points, target).filter(({ blocks }) => blocks > 1);
@@ -180,7 +183,7 @@ function earlyAxes(lengths: readonly number[], target: Target, tile: number): Cu
       const split = splitBefore(digits, blocks);
       const piece = ((split === 2 ? fastest / blocks : fastest) * tile) / run;
       if (split < 0 || piece < 1) continue;
-      const cost = passes.reduce((sum, choice) => sum + choice.cost, 0) + sharing;
+      const cost = passes.reduce((sum, choice) => sum + choice.cost, 0) + choice.halving * sharing;
       if (cost >= least || !keepsBusy(points / blocks, radices, target)) continue;
       best = {
         lengths: digits,
@@ -215,7 +218,7 @@ export function cutAxis(length: number, tile: number, target: Target, instead?: 
 }
 
 function searchCuts(length: number, tile: number, target: Target, instead: number | undefined): Cut | undefined {
-  const { unequal } = target.calibration.cluster;
+  const { choice, deep } = target.calibration.cluster;
   const { run } = target.capacity;
   const numbers = blocksFor(length * tile, target).filter(({ blocks }) => blocks > 1 || !instead);
   let best: Cut | undefined;
@@ -225,16 +228,18 @@ function searchCuts(length: number, tile: number, target: Target, instead: numbe
     const ways = numbers.filter((some) => divideAmong(some, [a, b]));
     if (a === 1 || b === 1 || ways.length === 0) continue;
     const passes = radicesOf([a, b], target);
-    const work = passes[0]!.cost + passes[1]!.cost + unequal * Math.abs(Math.log2(a / b));
+    const work = passes[0]!.cost + passes[1]!.cost + choice.unequal * Math.abs(Math.log2(a / b));
     if (work >= least) continue;
     const radices = passes.flatMap((choice) => choice.radices);
     for (const { blocks, cost: sharing } of ways) {
       const points = (length * tile) / blocks;
-      const cost = work + sharing;
+      const short = (n: number) => ((n / blocks) * tile < run ? choice.shortShare : 0);
+      const cost = work + short(a) + short(b) + choice.halving * sharing;
       if (cost >= least) continue;
       if (blocks > 1 && !keepsBusy(points, radices, target, instead)) continue;
       const ragged = [a, b].some((digit) => ((digit / blocks) * tile) % run !== 0);
-      best = { lengths: [a, b], blocks, share: shareOf({ blocks, points: length * tile, ragged }, radices, target) };
+      const share = shareOf({ blocks, points: length * tile, ragged }, radices, target);
+      best = { lengths: [a, b], blocks, share: share * (blocks > 1 && isDeep([a, b], target) ? deep : 1) };
       least = cost;
     }
   }
@@ -257,10 +262,11 @@ export function clusterFor(length: number, count: number, strided: number, targe
   const above = target.cluster ? forPrecision(target.cluster.above, target.precision) : Number.POSITIVE_INFINITY;
   const worth = strided === 2 ? bytes > above : strided === 0 && bytes > contiguous * above;
   if (!needed && !worth) return undefined;
+  const little = strided === 0 && bytes < 2 * above;
   const least = needed ? 1 : whole;
   const tiles = Array.from({ length: whole - least + 1 }, (_, n) => whole - n).filter((tile) => count % tile === 0);
   // A tile of fewer columns than the tree reckoned with may keep its threads less busy: there is no choice then.
-  const idles = needed ? [idle, Number.POSITIVE_INFINITY] : [idle];
+  const idles = needed ? [idle.most, Number.POSITIVE_INFINITY] : [little ? idle.little : idle.most];
   for (const most of idles) {
     for (const tile of tiles) {
       const cut = cutAxis(length, tile, target, most);

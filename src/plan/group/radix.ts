@@ -1,8 +1,9 @@
 /**
  * Which radices, in which order: a shortest path over the divisors of the length.
  *
- * The cost of a pass is what the device's profile says it measured, or its arithmetic and one trip through shared memory;
- * then come the lanes that idle or scatter when the stride does not suit them.
+ * The cost of a pass is what the device's profile says it measured, or its arithmetic, one trip through shared memory
+ * and what spills when the butterfly outgrows the registers; then come the lanes that idle or scatter when the stride
+ * does not suit them.
  */
 import { largestPrimeFactor, primeFactors } from '../../numeric/primes.ts';
 import { isInPairs, wordsPerReal } from '../device/capacity.ts';
@@ -164,9 +165,14 @@ export function passCost(question: PassQuestion, target: Target, least = 0): num
   return Math.max(own * factor, least) * idle + scattered + unaligned + (columns ? each * Math.max(0, radix - 4) : 0);
 }
 
-/** Additions per point of a twiddled pass: arithmetic, and a trip through shared memory. */
+/** Additions per point of a twiddled pass: arithmetic, a trip through shared memory, and what spills. */
 function estimate(radix: number, target: Target): number {
-  // Beside so much arithmetic memory does not count for much.
-  const trip = isInPairs(target.precision, target) ? target.passCost / PAIR_OPERATIONS : target.passCost;
-  return (butterflyOperations(radix, target) + 6 * (radix - 1)) / radix + trip;
+  const { working, spill } = target.calibration.registers;
+  // Beside so much arithmetic neither memory nor what spills counts for much.
+  if (isInPairs(target.precision, target))
+    return (butterflyOperations(radix, target) + 6 * (radix - 1)) / radix + target.passCost / PAIR_OPERATIONS;
+  // A vector register holds fewer doubles; a thread's double takes two of its registers.
+  const each = target.lockstep === 'threads' ? wordsPerReal(target.precision) : 1;
+  const spilled = Math.max(0, 2 * radix + working - target.registers / each);
+  return (butterflyOperations(radix, target) + 6 * (radix - 1) + spill * spilled) / radix + target.passCost;
 }

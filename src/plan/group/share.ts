@@ -27,7 +27,7 @@ export function shareOfGroup(group: GroupShape, target: Target): number {
     if (crowded !== undefined) return byMemory < occupancy.crowdedBelow ? crowded : 1;
     const threads = threadsFor(points, radices, {}, target);
     const byRegisters = residentByRegisters(points, radices, threads, target, registers.odd);
-    if (Math.min(byMemory, byRegisters) >= 2) return 1;
+    if (Math.min(byMemory, byRegisters) >= 2) return occupancy.several;
     const spills = Math.min(1, byRegisters) ** occupancy.spill;
     const full = byMemory < occupancy.fullShared.below ? occupancy.fullShared.share : 1;
     return (threads === maxThreads && !fused ? occupancy.fullThreads : occupancy.alone) * spills * full;
@@ -40,9 +40,9 @@ export function shareOfColumns(
   sides: 1 | 2,
   target: Target,
 ): number {
-  return (
-    shareOfRuns({ tile, count }, sides, target) * shareOfGroup({ points: length * tile, radices, fused: false }, target)
-  );
+  const { columns } = target.calibration;
+  const group = shareOfGroup({ points: length * tile, radices, fused: false }, target);
+  return shareOfRuns({ tile, count }, sides, target) * (sides === 2 ? group : group ** columns.oneSided);
 }
 
 /**
@@ -63,13 +63,6 @@ export function shareOfRuns({ tile, count }: { tile: number; count: number }, si
   return used * moved * aligned;
 }
 
-/** What is left of the bandwidth with so many times as many blocks, of so many bytes each. */
-export function shareOfBlocks(times: number, bytes: number, target: Target): number {
-  const { moreBlocks, largerBlocks } = target.calibration.cluster;
-  const larger = Math.max(0, Math.log2(bytes / target.cluster!.sharedBytes));
-  return moreBlocks ** Math.log2(times) * largerBlocks ** larger;
-}
-
 /**
  * A tile that a cluster of blocks holds together.
  * @param bytes in each of them.
@@ -83,11 +76,13 @@ export function shareOfCluster(
   target: Target,
 ): number {
   const { cluster } = target.calibration;
+  const larger = Math.max(0, Math.log2(bytes / target.cluster!.sharedBytes));
   const odd = radices.some((radix) => largestPrimeFactor(radix) > 3) ? cluster.odd : 1;
   const pieces = radices.some((radix) => radix % 3 === 0 || largestPrimeFactor(radix) > 3) && ragged;
   return (
     cluster.two *
-    shareOfBlocks(blocks / 2, bytes, target) *
+    cluster.moreBlocks ** (Math.log2(blocks) - 1) *
+    cluster.largerBlocks ** larger *
     odd *
     (pieces && blocks > cluster.few ? forPrecision(cluster.ragged, target.precision) : 1)
   );

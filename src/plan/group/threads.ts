@@ -105,14 +105,14 @@ export function residentGroups(
   target: Target,
   clustered = false,
 ): number {
-  const { registerFile, residentBytes = target.sharedBytes } = target;
+  const { cluster, registerFile, residentBytes = target.sharedBytes } = target;
   const { residency, registers } = target.calibration;
   if (!registerFile) return 0;
   const bytes = points * target.capacity.sharedBytes;
   const byMemory = residentBytes / bytes;
   const groups = (spare = 0) =>
     Math.floor(Math.min(byMemory, residentByRegisters(points, radices, threads, target, 0, spare)));
-  if (clustered) return Math.min(groups(), residency.cluster);
+  if (clustered) return Math.min(groups(), residency[bytes < cluster!.sharedBytes ? 'smallCluster' : 'cluster']);
   if (byMemory < residency.free) return Math.min(groups(), residency.block);
   // Of several butterflies that hold more than the largest one, compilers know better how many to have in hand.
   const held = Math.max(...radices.map((radix) => radix * Math.ceil(points / radix / threads)));
