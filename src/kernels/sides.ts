@@ -8,6 +8,7 @@ import {
   type Format,
   type Index,
   type IntegerTable,
+  lookup,
   mappedLoad,
   mappedStore,
   planar,
@@ -171,7 +172,11 @@ function factored(
   coordinates: Coordinates,
   tables: TableBuilder,
 ): ComplexView {
-  const factor = factorAt(factors, 0, tables, { kind: 'pairs', lanes: 1 }, coordinates);
+  const { points } = factors;
+  const numbered: Coordinates = points
+    ? ([n, ...others]) => coordinates([lookup(tableOf(points, tables), n!), ...others])
+    : coordinates;
+  const factor = factorAt(factors, 0, tables, { kind: 'pairs', lanes: 1 }, numbered);
   return {
     load: (x, at, guard) => factor(x, view.load(x, at, guard), at),
     store: (x, at, value, guard) => view.store(x, at, factor(x, value, at), guard),

@@ -56,11 +56,13 @@ export interface SideShape {
 
 /** One side of a leaf. */
 export function sideOf(placed: PlacedLeaf, shape: SideShape, side: Side): LeafSide {
-  const { format, precision, storage, callbacks } = placed;
+  const { format, precision, storage, callbacks, axis } = placed;
   const built = callbacks[side];
-  const factors = placed.factors[side].map(
-    ({ along, ...own }): SideFactors => ({ ...own, terms: termsAlong(along, shape.places[side], shape.batch, side) }),
-  );
+  const factors = placed.factors[side].map(({ along, ...own }): SideFactors => {
+    const terms = termsAlong(along, shape.places[side], shape.batch, side);
+    const points = axis.places?.[side].of === along ? shape.order?.[side] : undefined;
+    return { ...own, terms, ...(points ? { points } : {}) };
+  });
   return {
     layout: new SideLayout(placed, shape, side).layout(),
     format: format[side],

@@ -5,7 +5,7 @@
  * A tile has the dimensions that are transformed (axes, or the two digits of one) and, last, `tile` neighbouring transforms.
  * Twiddles of a four-step decomposition and scale factors are applied on the way in or out.
  */
-import type { Layout } from '../../layout/index.ts';
+import type { Layout, Order } from '../../layout/index.ts';
 import type { ScaleFactor } from '../../numeric/scale-factor.ts';
 import type { BuiltCallback } from '../../problem/callbacks.ts';
 import type { ComplexLayout, Convolution, Sides } from '../../problem/problem.ts';
@@ -192,6 +192,8 @@ export interface MultiplyStep {
 /** Factors of a side. */
 export interface SideFactors extends Factors {
   readonly terms: Terms;
+  /** The points of the first dimension of a tile, along which they are counted, come in this order. */
+  readonly points?: Order;
 }
 
 /**
