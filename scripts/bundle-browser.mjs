@@ -71,6 +71,10 @@ const browserOnly = {
         export const librariesForbidden = () => undefined;
         export const askSystem = (_, ask) => { try { return ask(); } catch {} };`,
     }));
+    // There is no folder to keep code in.
+    plugin.onLoad({ filter: /devices[/\\]code-cache[/\\]system\.ts$/ }, () => ({
+      contents: 'export const systemStore = async () => undefined; export const systemStoreSync = () => undefined;',
+    }));
     // What a browser has no files to look for.
     plugin.onLoad({ filter: /devices[/\\]webgpu[/\\]software\.ts$/ }, () => ({
       contents:

@@ -4,6 +4,7 @@ import { Device } from './device.ts';
 import { provideGroups } from './lazy-modules.ts';
 import { allAtOnce } from './lazy-tables.ts';
 import { readOptions } from './options.ts';
+import { version } from './version.ts';
 
 /**
  * The CPU device with one thread: the only device that needs nothing asynchronous to open.
@@ -13,5 +14,5 @@ import { readOptions } from './options.ts';
 export function openCpuSync(options: Readonly<Record<string, never>> = {}): Device {
   readOptions(options, { works: [] }, 'openCpuSync');
   provideGroups(allAtOnce);
-  return new Device(openBackendSync());
+  return new Device(openBackendSync(version));
 }

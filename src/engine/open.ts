@@ -2,6 +2,7 @@
  * Finding and opening devices. Only what is asked for is loaded.
  */
 
+import { openStore } from '../devices/code-cache/open.ts';
 import { type DeviceKind, deviceKinds, type OpenableKind } from '../devices/device.ts';
 import { type DeviceOptions, deviceOptionNames } from '../devices/options.ts';
 import { deviceModule, openableKinds } from '../devices/registry.ts';
@@ -12,6 +13,7 @@ import { Device } from './device.ts';
 import { loadGroupsBy } from './lazy-modules.ts';
 import { loaders } from './lazy-tables.ts';
 import { readOptions } from './options.ts';
+import { version } from './version.ts';
 
 export type { DeviceOptions } from '../devices/options.ts';
 
@@ -124,5 +126,6 @@ async function openKind(kind: DeviceKind, options: DeviceOptions): Promise<Devic
     );
   }
   loadGroupsBy(loaders);
-  return new Device(await module.create(options));
+  const store = await openStore(options.cache, version);
+  return new Device(await module.create({ ...options, store }));
 }
