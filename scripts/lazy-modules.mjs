@@ -9,6 +9,8 @@ import { dirname, join, resolve } from 'node:path';
 export const groups = {
   debugging: ['ir/verify'],
   'saved and measured plans': ['engine/load-saved', 'engine/measure', 'engine/peer', 'engine/trials'],
+  // Where something is kept in a database, which pages ask for.
+  'kept plans': ['engine/kept/keeping', 'engine/kept/kept-plan'],
   callbacks: ['problem/record', 'kernels/callbacks'],
   convolutions: ['plan/convolution', 'engine/kernels', 'kernels/products'],
   'real transforms': [
@@ -53,7 +55,7 @@ const tables = {
   loaders: `export const loaders = {${names.map((name) => `${quoted(name)}: () => import(${quoted(`lazy:${name}`)})`)}};`,
   allAtOnce: tableAtOnce(
     'allAtOnce',
-    names.filter((name) => name !== 'threads'),
+    names.filter((name) => name !== 'threads' && name !== 'kept plans'),
   ),
   streamsAtOnce: tableAtOnce('streamsAtOnce', ['real transforms', 'large primes', 'saved and measured plans']),
 };

@@ -29,6 +29,8 @@ import { pendingCallsOf } from './call-hazards.ts';
 import { candidateFacts, type MeasuredCandidates } from './candidates.ts';
 import { asyncDispose, dispose } from './dispose.ts';
 import { copied } from './explain.ts';
+import { fetchKept, findMeasured, findPlan, keepMeasured, keepPlan } from './kept/keeping.ts';
+import { type KeptPlan, restoreProgram } from './kept/kept-plan.ts';
 import { convolutionFacts } from './kernels.ts';
 import { lazyGroupsOf, loadGroups } from './lazy-modules.ts';
 import { loadPlans, type PlanOf } from './load-saved.ts';
@@ -37,7 +39,7 @@ import { noteDevice, readOptions } from './options.ts';
 import { Plan } from './plan.ts';
 import type { PlanHost } from './plan-programs.ts';
 import type { PlanTypes, PlanTypesFor } from './plan-types.ts';
-import { DirectionProgram, tempBytesOf } from './program.ts';
+import { compilePlan, type DirectionProgram, tempBytesOf } from './program.ts';
 import { measureCandidates } from './trials.ts';
 import { knobProblems, planTuned, planTunedConvolution } from './tuning.ts';
 
@@ -111,6 +113,7 @@ export class Device {
     const loading = loadGroups([
       ...lazyGroupsOf(asked.problem, this.backend.profile),
       ...(asked.from === undefined ? [] : (['saved and measured plans'] as const)),
+      ...(this.backend.store ? (['kept plans'] as const) : []),
     ]);
     if (loading) {
       await loading;
@@ -118,14 +121,26 @@ export class Device {
     }
     if (this.mustProbe(asked)) await this.backend.probePairs!();
     refuseBrokenPairs(asked.problem, this.backend);
+    if (this.backend.store?.fetch) {
+      await fetchKept(asked.problem, this.backend);
+      this.check();
+    }
+    const restored = this.restored<PlanTypesFor<P>>(asked);
+    if (restored) return this.ready(restored, false);
     if (this.mustMeasure(asked)) await this.measure(asked.problem);
-    return this.made<PlanTypesFor<P>>(asked.problem, () => this.planOf(asked));
+    const plan = await this.made<PlanTypesFor<P>>(asked.problem, () => this.planOf(asked));
+    this.keep(plan, asked);
+    return plan;
   }
 
-  private async made<T extends PlanTypes>(problem: PlannedProblem, planOf: () => PlanOf): Promise<Plan<T>> {
-    const plan = this.newPlan<T>(problem, planOf());
+  private made<T extends PlanTypes>(problem: PlannedProblem, planOf: () => PlanOf): Promise<Plan<T>> {
+    return this.ready(this.newPlan<T>(problem, planOf()), true);
+  }
+
+  /** @param watched until its kernels run at full speed; else they may still be on their way there. */
+  private async ready<T extends PlanTypes>(plan: Plan<T>, watched: boolean): Promise<Plan<T>> {
     try {
-      await Promise.all([this.backend.warmUp(plan.compiledKernels), this.cache.filled()]);
+      await Promise.all([this.backend.warmUp(plan.compiledKernels, watched), this.cache.filled()]);
       this.check();
     } catch (error) {
       plan.destroy();
@@ -149,14 +164,38 @@ export class Device {
       throw new FftError('unsupported-feature', message, { path: 'precision' });
     }
     refuseBrokenPairs(asked.problem, this.backend);
-    if (this.mustMeasure(asked)) {
+    const restored = this.restored<PlanTypesFor<P>>(asked);
+    if (!restored && this.mustMeasure(asked)) {
       const message = "strategy 'measure' takes its time, which planSync does not wait for; use plan(), or 'fast'.";
       throw new FftError('unsupported-feature', message, { path: 'strategy' });
     }
-    const plan = this.newPlan<PlanTypesFor<P>>(asked.problem, this.planOf(asked));
+    const plan = restored ?? this.newPlan<PlanTypesFor<P>>(asked.problem, this.planOf(asked));
     // A device that is closed meanwhile has nothing left to warm up.
     this.backend.warmUp(plan.compiledKernels, false).catch(() => undefined);
+    if (!restored) this.keep(plan, asked);
     return plan;
+  }
+
+  /** The plan as an earlier process has made it; undefined where none is kept, or what is kept is not taken. */
+  private restored<T extends PlanTypes>({ problem, from }: PlanRequest): Plan<T> | undefined {
+    const { backend } = this;
+    const kept = from === undefined && isKept(problem, backend) ? findPlan(problem, backend) : undefined;
+    if (!kept) return undefined;
+    try {
+      const planOf: PlanOf = (direction, throughWork) => this.planned(problem, direction, throughWork, kept.splits);
+      return this.newPlan<T>(problem, planOf, kept);
+    } catch (error) {
+      if (error instanceof FftError && error.code === 'compile-failed') return undefined;
+      throw error;
+    }
+  }
+
+  /** Keeps a plan for later processes. */
+  private keep(plan: Plan, { problem, from }: PlanRequest): void {
+    if (from === undefined && isKept(problem, this.backend)) {
+      keepPlan(problem, plan.directionPrograms, this.backend, this.cache);
+    }
+    this.cache.forgetContents();
   }
 
   /** What a plan is to be, if this device can plan it. */
@@ -185,7 +224,14 @@ export class Device {
   }
 
   private measuredOf(problem: Problem): MeasuredCandidates | undefined {
-    return problem.strategy === 'measure' ? this.measured.get(JSON.stringify(problem)) : undefined;
+    if (problem.strategy !== 'measure') return undefined;
+    const key = JSON.stringify(problem);
+    let measured = this.measured.get(key);
+    if (!measured && isKept(problem, this.backend)) {
+      measured = findMeasured(problem, this.backend);
+      if (measured) this.measured.set(key, measured);
+    }
+    return measured;
   }
 
   private mustMeasure({ problem, from }: PlanRequest): boolean {
@@ -201,13 +247,15 @@ export class Device {
     const measured = await measureCandidates(problem, this.backend, make);
     this.check();
     this.measured.set(JSON.stringify(problem), measured);
+    if (isKept(problem, this.backend)) keepMeasured(problem, measured, this.backend);
   }
 
-  private newPlan<T extends PlanTypes>(normal: PlannedProblem, planOf: PlanOf): Plan<T> {
+  /** @param kept the programs of both directions, made before. */
+  private newPlan<T extends PlanTypes>(normal: PlannedProblem, planOf: PlanOf, kept?: KeptPlan): Plan<T> {
     const host: PlanHost = {
       backend: this.backend,
       candidates: (of, splits) => candidateFacts(of, this.backend, splits, this.measuredOf(of)),
-      program: (of, direction, throughWork) => this.program(of, direction, throughWork, planOf),
+      program: (of, direction, throughWork) => this.program(of, direction, throughWork, planOf, kept),
       convolution: (of, throughWork) => this.convolution(of, throughWork),
       convolving: (of, plan) => this.convolving(of, plan),
       tempBytes: (of, direction, throughWork) => tempBytesOf(planOf(direction, throughWork), of),
@@ -299,18 +347,28 @@ export class Device {
       throw new FftError('device-closed', 'This device has been closed; open another with openDevice().');
   }
 
-  private program(problem: Problem, direction: Direction, throughWork: boolean, planOf: PlanOf): DirectionProgram {
+  private program(
+    problem: Problem,
+    direction: Direction,
+    throughWork: boolean,
+    planOf: PlanOf,
+    kept?: KeptPlan,
+  ): DirectionProgram {
     this.check();
-    const { profile } = this.backend;
+    const { backend, cache } = this;
+    const { profile } = backend;
     // Planning something far too large would take its time, so the sides are looked at before, temp after it.
     refuseTooLarge(problem, 0, profile);
+    if (kept && !throughWork) {
+      const own = (direction: Direction) => planOf(direction, false);
+      return restoreProgram({ kept, direction, problem, backend, cache, planOf: own });
+    }
     const plan = planOf(direction, throughWork);
     refuseTooLarge(problem, tempBytesOf(plan, problem), profile);
     // Plans that go through `work` are made when they are first used: perhaps one of them only.
     const both = problem.directions === 'both' && !throughWork;
     const other = both ? () => planOf(direction === 'forward' ? 'inverse' : 'forward', false) : undefined;
-    const { backend, cache } = this;
-    return new DirectionProgram({ plan, other, problem, backend, cache });
+    return compilePlan({ plan, other, problem, backend, cache });
   }
 
   private convolution(problem: Problem, throughWork: boolean): ConvolutionPlan {
@@ -327,7 +385,7 @@ export class Device {
     this.check();
     refuseTooLarge(problem, tempBytesOf(plan, problem), this.backend.profile);
     const { backend, cache } = this;
-    return new DirectionProgram({ plan, problem, backend, cache });
+    return compilePlan({ plan, problem, backend, cache });
   }
 
   private planned(problem: Problem, direction: Direction, throughWork: boolean, splits?: Splits): DirectionPlan {
@@ -339,6 +397,11 @@ export class Device {
     }
     return plan;
   }
+}
+
+/** Whether plans of a problem are kept: functions of the caller's cannot be, and what is debugged is to be made anew. */
+function isKept({ callbacks, convolution, debug }: Problem, { store, unpack }: Backend): boolean {
+  return store !== undefined && unpack !== undefined && !callbacks && !convolution && !debug;
 }
 
 /** Nothing but whether there are any: `normalizeProblem` reads what is there. */

@@ -15,6 +15,7 @@ export type LazyGroup =
   | 'callbacks'
   | 'convolutions'
   | 'debugging'
+  | 'kept plans'
   | 'large primes'
   | 'pairs of numbers'
   | 'real transforms'
@@ -35,6 +36,8 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     callbacks: Boolean(callbacks),
     convolutions: Boolean(convolution),
     debugging: debug,
+    // The device knows whether anything is kept.
+    'kept plans': false,
     'large primes': size.some((length, axis) => largePrimesOf(pointsOf(length, transform[axis]!)).length > 0),
     'pairs of numbers': isInPairs(precision, profile),
     'real transforms': real || transform.some((kind) => kind !== 'c2c'),

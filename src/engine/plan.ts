@@ -18,6 +18,7 @@ import type { DeviceMemory } from './memory.ts';
 import type { CallOptions } from './operands.ts';
 import { directionsOf, type PlanHost, PlanPrograms } from './plan-programs.ts';
 import type { PlanTypes } from './plan-types.ts';
+import type { DirectionProgram } from './program.ts';
 import { serializePlan } from './saved.ts';
 
 /** One side of a plan, for allocating arrays. */
@@ -79,6 +80,11 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   /** Those that it was made for. */
   get directions(): T['directions'][] {
     return directionsOf(this.problem) as T['directions'][];
+  }
+
+  /** @internal Of every direction. */
+  get directionPrograms(): DirectionProgram[] {
+    return this.programs.all;
   }
 
   /** @internal What has to be warmed up. */
@@ -382,7 +388,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     const { problem } = this;
     const length = tensorSpan(problem, side);
     const unordered = problem.unordered && side === 'output';
-    const [plan] = this.programs.directions;
+    // Of a plan that was kept, this plans it: others need no tree.
+    const tree = unordered ? this.programs.directions[0]!.tree : undefined;
     return Object.freeze({
       length,
       bytes: length * elementBytes(problem, side),
@@ -390,8 +397,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
       order: (k: number, axis = 0) => {
         requireIndex(axis, problem.size.length, 'axis');
         requireIndex(k, tensorShape(problem, side)[axis + 1]!, `bin of axis ${axis}`);
-        const node = plan?.tree.children.find((child) => child.axisOf === axis);
-        if (!unordered || node?.scheme !== 'four-step') return k;
+        const node = tree?.children.find((child) => child.axisOf === axis);
+        if (node?.scheme !== 'four-step') return k;
         return unorderedPlace(k, node.parts!);
       },
     });

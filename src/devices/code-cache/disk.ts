@@ -105,7 +105,8 @@ export class DiskStore implements CodeStore {
     if (!secret) return undefined;
     const bytes = fs.readFileSync(path);
     if (bytes.length !== facts.size || bytes.toString('latin1', 0, MARK.length) !== MARK) return undefined;
-    const value = bytes.subarray(HEADER_BYTES);
+    // A Buffer of Node is an array of bytes whose methods do other things.
+    const value = new Uint8Array(bytes.buffer, bytes.byteOffset + HEADER_BYTES, bytes.length - HEADER_BYTES);
     if (!crypto.timingSafeEqual(bytes.subarray(MARK.length, HEADER_BYTES), this.mac(secret, name, value))) {
       return undefined;
     }

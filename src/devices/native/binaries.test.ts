@@ -4,6 +4,7 @@ import { buildSimulator } from '../../../test/device/simulator.ts';
 import { scaleKernel, steps, whole } from '../../../test/support/device-kernels.ts';
 import { noOpenCl } from '../../../test/support/opencl.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
+import { Shelf } from '../../../test/support/shelf.ts';
 import type { CodeStore } from '../code-cache/store.ts';
 import { RuntimeCompiler } from '../cuda/compiler.ts';
 import type { Backend } from '../device.ts';
@@ -16,18 +17,6 @@ const [GROUPS, LENGTH] = [3, 32];
 const COUNT = GROUPS * LENGTH;
 /** output = 3 · input. */
 const kernel = scaleKernel(GROUPS, LENGTH, 2);
-
-/** A store in this process's memory. */
-class Shelf implements CodeStore {
-  readonly build = 'test';
-  readonly entries = new Map<string, Uint8Array>();
-  get(key: string): Uint8Array | undefined {
-    return this.entries.get(key);
-  }
-  put(key: string, value: Uint8Array): void {
-    this.entries.set(key, value.slice());
-  }
-}
 
 const opened: Backend[] = [];
 afterEach(() => {
