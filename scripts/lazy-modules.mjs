@@ -10,7 +10,7 @@ export const groups = {
   debugging: ['ir/verify'],
   'saved and measured plans': ['engine/load-saved', 'engine/measure', 'engine/peer', 'engine/trials'],
   // Where something is kept in a database, which pages ask for.
-  'kept plans': ['engine/kept/keeping', 'engine/kept/kept-plan'],
+  'kept plans': ['engine/kept/keeping', 'engine/kept/kept-plan', 'engine/kept/binaries'],
   callbacks: ['problem/record', 'kernels/callbacks'],
   convolutions: ['plan/convolution', 'engine/kernels', 'kernels/products'],
   'real transforms': [

@@ -29,8 +29,10 @@ import { pendingCallsOf } from './call-hazards.ts';
 import { candidateFacts, type MeasuredCandidates } from './candidates.ts';
 import { asyncDispose, dispose } from './dispose.ts';
 import { copied } from './explain.ts';
+import { asSaved, loadBinaries, serializeBinaries } from './kept/binaries.ts';
 import { fetchKept, findMeasured, findPlan, keepMeasured, keepPlan } from './kept/keeping.ts';
 import { type KeptPlan, restoreProgram } from './kept/kept-plan.ts';
+import { plainText } from './kept/plain-text.ts';
 import { convolutionFacts } from './kernels.ts';
 import { lazyGroupsOf, loadGroups } from './lazy-modules.ts';
 import { loadPlans, type PlanOf } from './load-saved.ts';
@@ -44,14 +46,19 @@ import { measureCandidates } from './trials.ts';
 import { knobProblems, planTuned, planTunedConvolution } from './tuning.ts';
 
 export interface PlanOptions {
-  /** Text from `plan.serialize()` for the same problem and device: planning is skipped. */
-  readonly from?: string;
+  /**
+   * What `plan.serialize()` gave for the same problem and device: planning is skipped; with its binaries, compiling too. These run as they are:
+   * take them from where you would take a program from.
+   */
+  readonly from?: string | Uint8Array;
 }
 
 /** What `plan` was called with, read and found to be right. */
 interface PlanRequest {
   readonly problem: PlannedProblem;
-  readonly from: string | undefined;
+  readonly from: string | Uint8Array | undefined;
+  /** What its plan is kept by; undefined where it is not. */
+  readonly keptBy: string | undefined;
 }
 
 /** Direction plans that a device remembers: pure data, a few kilobytes each. */
@@ -106,6 +113,8 @@ export class Device {
     problem: P & Checked<P>,
     options: PlanOptions = {},
   ): Promise<Plan<PlanTypesFor<P>>> {
+    const known = this.known<PlanTypesFor<P>>(problem, options);
+    if (known) return this.ready(known, false);
     // Callbacks are called while a problem is read.
     const recording = hasCallbacks(problem) ? loadGroups(['callbacks']) : undefined;
     if (recording) await recording;
@@ -113,7 +122,7 @@ export class Device {
     const loading = loadGroups([
       ...lazyGroupsOf(asked.problem, this.backend.profile),
       ...(asked.from === undefined ? [] : (['saved and measured plans'] as const)),
-      ...(this.backend.store ? (['kept plans'] as const) : []),
+      ...(this.backend.store || isBinary(asked) ? (['kept plans'] as const) : []),
     ]);
     if (loading) {
       await loading;
@@ -121,11 +130,13 @@ export class Device {
     }
     if (this.mustProbe(asked)) await this.backend.probePairs!();
     refuseBrokenPairs(asked.problem, this.backend);
-    if (this.backend.store?.fetch) {
-      await fetchKept(asked.problem, this.backend);
+    if (this.backend.store?.fetch && asked.keptBy !== undefined) {
+      await fetchKept(asked.keptBy, asked.problem, this.backend);
       this.check();
     }
-    const restored = this.restored<PlanTypesFor<P>>(asked);
+    const restored = isBinary(asked)
+      ? this.loaded<PlanTypesFor<P>>(asked)
+      : this.restored<PlanTypesFor<P>>(asked.keptBy);
     if (restored) return this.ready(restored, false);
     if (this.mustMeasure(asked)) await this.measure(asked.problem);
     const plan = await this.made<PlanTypesFor<P>>(asked.problem, () => this.planOf(asked));
@@ -158,13 +169,20 @@ export class Device {
     problem: P & Checked<P>,
     options: PlanOptions = {},
   ): Plan<PlanTypesFor<P>> {
+    const known = this.known<PlanTypesFor<P>>(problem, options);
+    if (known) {
+      this.backend.warmUp(known.compiledKernels, false).catch(() => undefined);
+      return known;
+    }
     const asked = this.asked(problem, options);
     if (this.mustProbe(asked)) {
       const message = `Whether ${this.name} keeps to the rounding that pairs of singles rest on has yet to be tried; plan() does, once.`;
       throw new FftError('unsupported-feature', message, { path: 'precision' });
     }
     refuseBrokenPairs(asked.problem, this.backend);
-    const restored = this.restored<PlanTypesFor<P>>(asked);
+    const restored = isBinary(asked)
+      ? this.loaded<PlanTypesFor<P>>(asked)
+      : this.restored<PlanTypesFor<P>>(asked.keptBy);
     if (!restored && this.mustMeasure(asked)) {
       const message = "strategy 'measure' takes its time, which planSync does not wait for; use plan(), or 'fast'.";
       throw new FftError('unsupported-feature', message, { path: 'strategy' });
@@ -177,24 +195,30 @@ export class Device {
   }
 
   /** The plan as an earlier process has made it; undefined where none is kept, or what is kept is not taken. */
-  private restored<T extends PlanTypes>({ problem, from }: PlanRequest): Plan<T> | undefined {
-    const { backend } = this;
-    const kept = from === undefined && isKept(problem, backend) ? findPlan(problem, backend) : undefined;
+  private restored<T extends PlanTypes>(keptBy: string | undefined): Plan<T> | undefined {
+    const kept = keptBy === undefined ? undefined : findPlan(keptBy, this.backend);
     if (!kept) return undefined;
     try {
-      const planOf: PlanOf = (direction, throughWork) => this.planned(problem, direction, throughWork, kept.splits);
-      return this.newPlan<T>(problem, planOf, kept);
+      return this.newPlan<T>(kept.problem, this.planOfKept(kept), kept);
     } catch (error) {
       if (error instanceof FftError && error.code === 'compile-failed') return undefined;
       throw error;
     }
   }
 
+  /** The plan of saved binaries. @throws FftError `invalid-saved-plan`, `compile-failed` */
+  private loaded<T extends PlanTypes>({ from, problem }: PlanRequest): Plan<T> {
+    const kept = loadBinaries(from, problem, this.backend);
+    return asSaved(() => this.newPlan<T>(problem, this.planOfKept(kept), kept));
+  }
+
+  private planOfKept({ problem, splits }: KeptPlan): PlanOf {
+    return (direction, throughWork) => this.planned(problem, direction, throughWork, splits);
+  }
+
   /** Keeps a plan for later processes. */
-  private keep(plan: Plan, { problem, from }: PlanRequest): void {
-    if (from === undefined && isKept(problem, this.backend)) {
-      keepPlan(problem, plan.directionPrograms, this.backend, this.cache);
-    }
+  private keep(plan: Plan, { problem, keptBy }: PlanRequest): void {
+    if (keptBy !== undefined) keepPlan(keptBy, problem, plan.directionPrograms, this.backend, this.cache);
     this.cache.forgetContents();
   }
 
@@ -204,11 +228,21 @@ export class Device {
     const { from } = readOptions(options, { works: ['from'] }, 'plan');
     const normal = normalizeProblem(problem);
     throwIfAny([...precisionProblems(normal, this.backend), ...knobProblems(normal, this.backend)]);
-    return { problem: normal, from };
+    const keptBy =
+      from === undefined && isKept(normal, this.backend) ? (plainText(problem) ?? JSON.stringify(normal)) : undefined;
+    return { problem: normal, from, keptBy };
+  }
+
+  /** The plan of plain data that an earlier process was given, and has found to be a problem. */
+  private known<T extends PlanTypes>(problem: unknown, options: PlanOptions): Plan<T> | undefined {
+    this.check();
+    const { probePairs, store, unpack } = this.backend;
+    if (!store || store.fetch || !unpack || probePairs || plainText(options) !== '{}') return undefined;
+    return this.restored(plainText(problem));
   }
 
   private planOf({ problem, from }: PlanRequest): PlanOf {
-    if (from !== undefined) return loadPlans(from, problem, this.backend);
+    if (from !== undefined) return loadPlans(from as string, problem, this.backend);
     const splits = this.measuredOf(problem)?.splits;
     return (direction, throughWork) => this.planned(problem, direction, throughWork, splits);
   }
@@ -259,6 +293,7 @@ export class Device {
       convolution: (of, throughWork) => this.convolution(of, throughWork),
       convolving: (of, plan) => this.convolving(of, plan),
       tempBytes: (of, direction, throughWork) => tempBytesOf(planOf(direction, throughWork), of),
+      binaries: (of, programs) => serializeBinaries(of as PlannedProblem, programs, this.backend, this.cache),
       forget: (plan) => this.plans.delete(plan),
       check: () => this.check(),
     };
@@ -397,6 +432,11 @@ export class Device {
     }
     return plan;
   }
+}
+
+/** Whether a plan is asked for that was saved with its code. */
+function isBinary({ from }: PlanRequest): boolean {
+  return typeof from === 'object';
 }
 
 /** Whether plans of a problem are kept: functions of the caller's cannot be, and what is debugged is to be made anew. */

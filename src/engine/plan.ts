@@ -16,6 +16,7 @@ import { loadGroups } from './lazy-modules.ts';
 import { type MeasureOptions, measure } from './measure.ts';
 import type { DeviceMemory } from './memory.ts';
 import type { CallOptions } from './operands.ts';
+import { readOptions } from './options.ts';
 import { directionsOf, type PlanHost, PlanPrograms } from './plan-programs.ts';
 import type { PlanTypes } from './plan-types.ts';
 import type { DirectionProgram } from './program.ts';
@@ -353,11 +354,24 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   /**
+   * The plan with its compiled code, for `device.plan(problem, { from })` by the same version of the library on a device with the
+   * same profile and driver, which needs no compiler then. Whoever loads it runs the code in it.
+   * @throws FftError `destroyed`; `unsupported-feature` on devices that give no code (WebGPU) and for problems with callbacks or
+   * convolutions; `compile-failed`; `not-loaded` in a page that has not opened the device with `cache`
+   */
+  serialize(options: { readonly binaries: true }): Uint8Array;
+  /**
    * What planning searched for, how axes are split into launches, for `device.plan(problem, { from })` by the same version
    * of the library on a device with the same profile: model, limits and, on the CPU, threads.
    * @throws FftError `destroyed`
    */
-  serialize(): string {
+  serialize(options?: { readonly binaries?: false }): string;
+  serialize(options: { readonly binaries?: boolean } = {}): string | Uint8Array {
+    const { binaries = false } = readOptions(options, { works: ['binaries'] }, 'serialize');
+    if (typeof binaries !== 'boolean') {
+      throw new FftError('invalid-argument', `binaries is ${show(binaries)}; it must be true or false.`);
+    }
+    if (binaries) return this.host.binaries(this.problem, this.programs.all);
     return serializePlan(this.problem, this.host.backend, this.programs.directions);
   }
 

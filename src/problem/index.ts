@@ -63,7 +63,7 @@ export {
   wordsOf,
 } from './layout.ts';
 export { lengthsAlone } from './lengths-alone.ts';
-export { normalizeProblem } from './normalize.ts';
+export { normalFormOf, normalizeProblem } from './normalize.ts';
 export type {
   AnyProblemInput,
   Block,

@@ -56,6 +56,11 @@ export class DiskStore implements CodeStore {
     this.build = build;
     this.node = node;
     this.limits = limits;
+    try {
+      this.secret = this.readSecret();
+    } catch {
+      // Where nothing can be read, nothing is found either.
+    }
   }
 
   get(key: string): Uint8Array | undefined {

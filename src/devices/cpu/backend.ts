@@ -28,7 +28,7 @@ import { type CpuHost, CpuProgram, isWorthSharing } from './program.ts';
 import { DONE, immediately, Queue } from './queue.ts';
 import { hasRelaxedSimd, roundsOnce } from './relaxed.ts';
 import { Scratch } from './scratch.ts';
-import { beginWarmUp, warmUp } from './warmup.ts';
+import { beginWarmUp, warmUp, warmUpLater } from './warmup.ts';
 
 /** Threads count the calling one; default, and at most: as many as the machine runs at once. */
 export type CpuOptions = Pick<DeviceOptions, 'threads'> & WithStore & Overridden;
@@ -104,7 +104,10 @@ class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
 
   unpack(packed: PackedKernel, whole: () => Kernel): CompiledKernel {
     this.requireOpen();
-    return this.keep(this.warming(unpackedKernel(packed, this.memory, whole)));
+    const kernel = unpackedKernel(packed, this.memory, whole);
+    this.scratch.reserve(kernel.sharedBytes);
+    warmUpLater(kernel);
+    return this.keep(kernel);
   }
 
   bind(steps: readonly ProgramStep[], slots: readonly (Binding | undefined)[], chunks = 1): BoundProgram {
@@ -144,11 +147,7 @@ class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
   }
 
   protected translate(kernel: Kernel): CpuKernel {
-    return this.warming(writtenKernel(kernel, this.memory, this.vectors));
-  }
-
-  /** A kernel that begins to be compiled well. */
-  private warming(compiled: CpuKernel): CpuKernel {
+    const compiled = writtenKernel(kernel, this.memory, this.vectors);
     this.scratch.reserve(compiled.sharedBytes);
     beginWarmUp(compiled);
     return compiled;

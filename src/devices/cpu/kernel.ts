@@ -25,6 +25,8 @@ export class CpuKernel extends DeviceKernel {
   readonly sharedBytes: number;
   /** Resolves when it runs at full speed; undefined until somebody wants to know. */
   warming: Promise<void> | undefined;
+  /** Whether it has begun to be compiled well. */
+  warm = false;
   /** Milliseconds that a call over no groups took at first. */
   coldCall = 0;
   private cost: number | undefined;

@@ -36,7 +36,7 @@ export class CudaKernel extends SpmdKernel {
   private readonly countersWanted: number | undefined;
   private compiling: Promise<KernelCode> | undefined;
   /** What it came with. */
-  private given: KernelCode | undefined;
+  private readonly given: KernelCode | undefined;
   private loaded: { readonly module: bigint; readonly entry: bigint } | undefined;
 
   constructor(host: CudaHost, kernel: KernelSource, program: SpmdProgram, options: KernelOptions = {}) {
@@ -79,7 +79,6 @@ export class CudaKernel extends SpmdKernel {
         if (cluster > CLUSTER_UNASKED) api.call('FuncSetAttribute', entry, LARGE_CLUSTERS, 1);
       }
       this.loaded = { module, entry };
-      this.given = undefined;
       return entry;
     } catch (error) {
       api.raw.ModuleUnload(module);

@@ -1,25 +1,25 @@
 /** What a device keeps for later processes, and finds of earlier ones: plans, and which candidate was the fastest. */
 import { type CodeStore, keyOf } from '../../devices/code-cache/store.ts';
 import type { Backend } from '../../devices/device.ts';
-import type { Problem } from '../../problem/index.ts';
+import type { PlannedProblem, Problem } from '../../problem/index.ts';
 import type { KernelCache } from '../cache.ts';
 import type { MeasuredCandidates } from '../candidates.ts';
 import type { DirectionProgram } from '../program.ts';
 import { type KeptPlan, keptBytes, readKept } from './kept-plan.ts';
 
-/** Brings what is kept for a problem to where it is found at once, where that takes waiting. */
-export async function fetchKept(problem: Problem, backend: Backend): Promise<void> {
+/** Brings what is kept for a problem to where it is found at once, where that takes waiting. @param text of the problem as it was given. */
+export async function fetchKept(text: string, problem: Problem, backend: Backend): Promise<void> {
   const { store } = backend;
   await Promise.all([
-    store?.fetch?.(planKey(store, problem, backend)),
+    store?.fetch?.(planKey(store, text, backend)),
     store?.fetch?.(measuredKey(store, problem, backend)),
   ]);
 }
 
-/** The plan of a problem, from an earlier process. */
-export function findPlan(problem: Problem, backend: Backend): KeptPlan | undefined {
+/** The plan of a problem, from an earlier process. @param text of the problem as it was given. */
+export function findPlan(text: string, backend: Backend): KeptPlan | undefined {
   const { store } = backend;
-  const bytes = store?.get(planKey(store, problem, backend));
+  const bytes = store?.get(planKey(store, text, backend));
   if (!bytes) return undefined;
   try {
     return readKept(bytes);
@@ -28,15 +28,17 @@ export function findPlan(problem: Problem, backend: Backend): KeptPlan | undefin
   }
 }
 
+/** @param text of the problem as it was given. */
 export function keepPlan(
-  problem: Problem,
+  text: string,
+  problem: PlannedProblem,
   programs: readonly DirectionProgram[],
   backend: Backend,
   cache: KernelCache,
 ): void {
   const { store } = backend;
-  const bytes = store && keptBytes(programs, backend, cache, false);
-  if (bytes) store.put(planKey(store, problem, backend), bytes);
+  const bytes = store && keptBytes(problem, programs, backend, cache, false);
+  if (bytes) store.put(planKey(store, text, backend), bytes);
 }
 
 /** What an earlier process has measured. */
@@ -54,8 +56,8 @@ export function keepMeasured(problem: Problem, { splits, times }: MeasuredCandid
   store?.put(measuredKey(store, problem, backend), new TextEncoder().encode(text));
 }
 
-function planKey(store: CodeStore, problem: Problem, { kind, profile, codeFacts }: Backend): string {
-  return keyOf('plan', store, [kind, profile, codeFacts, problem]);
+function planKey(store: CodeStore, text: string, { kind, profile, codeFacts }: Backend): string {
+  return keyOf('plan', store, [kind, profile, codeFacts, text]);
 }
 
 function measuredKey(store: CodeStore, problem: Problem, { kind, profile, codeFacts }: Backend): string {

@@ -9,7 +9,7 @@ import { buildKernel } from '../../kernels/index.ts';
 import type { DirectionPlan } from '../../plan/planner.ts';
 import type { Splits } from '../../plan/schemes/splits.ts';
 import type { Leaf } from '../../plan/tree/leaf.ts';
-import { type Direction, FftError, type Problem } from '../../problem/index.ts';
+import { type Direction, FftError, normalFormOf, type PlannedProblem, type Problem } from '../../problem/index.ts';
 import type { KernelCache, Made } from '../cache.ts';
 import { DirectionProgram, kernelKeyOf, type ProgramOutline } from '../program.ts';
 import { compileOptions } from '../tuning.ts';
@@ -20,6 +20,7 @@ const MOST_TABLE_BYTES = 12 * 2 ** 20;
 
 /** A plan that was kept. */
 export interface KeptPlan {
+  readonly problem: PlannedProblem;
   /** How its axes are split. */
   readonly splits: Splits;
   readonly programs: { readonly [direction in Direction]?: ProgramOutline };
@@ -34,6 +35,7 @@ interface KeptKernel extends PackedKernel {
 
 /** The same as data and stretches of bytes: those of kernels first, then those of tables. */
 interface Written {
+  readonly problem: unknown;
   readonly splits: Splits;
   readonly programs: KeptPlan['programs'];
   readonly kernels: readonly (Omit<KeptKernel, 'outline' | 'code'> & { readonly outline: WrittenOutline })[];
@@ -50,6 +52,7 @@ type WrittenTable = Pick<Table, 'name' | 'key' | 'length' | 'type'>;
  * @throws FftError `compile-failed`
  */
 export function keptBytes(
+  problem: PlannedProblem,
   programs: readonly DirectionProgram[],
   backend: Backend,
   cache: KernelCache,
@@ -61,6 +64,7 @@ export function keptBytes(
   if (bytes > MOST_TABLE_BYTES) return undefined;
   const keys = [...tables.keys()];
   const data: Written = {
+    problem,
     splits: programs[0]!.plan.splits!,
     programs: Object.fromEntries(programs.map(({ plan, outline }) => [plan.direction, outline])),
     kernels: kernels.map(({ key, reverse, facts, outline }) => ({
@@ -79,9 +83,10 @@ export function keptBytes(
 export function readKept(bytes: Uint8Array): KeptPlan {
   try {
     const { data, stretches } = unpacked(bytes);
-    const { splits, programs, kernels, tables } = data as Written;
+    const { problem, splits, programs, kernels, tables } = data as Written;
     const shared = tables.map((table, n) => tableOf(table, stretches[kernels.length + n]!));
     return {
+      problem: normalFormOf(problem),
       splits,
       programs,
       kernels: kernels.map(({ outline, ...kernel }, n) => ({

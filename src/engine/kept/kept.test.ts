@@ -138,6 +138,26 @@ describe('a plan that was kept', () => {
     }
   });
 
+  it('is found by what the caller has written, plain or not', async () => {
+    const shelf = new Shelf();
+    const descriptor = 'scfo60*3';
+    const spread = Object.assign(Object.create(null), { size: [60], batches: 3 });
+    for (const problem of [descriptor, { size: [60], batches: 3 }, spread] as ProblemInput[]) {
+      const first = await (await cpu(shelf)).device.plan(problem);
+      const later = await cpu(shelf);
+      for (const plan of [await later.device.plan(problem), later.device.planSync(problem)]) {
+        expect(plan.problem).toStrictEqual(first.problem);
+        expect(Object.isFrozen(plan.problem.scale)).toBe(true);
+      }
+      expect(later.written()).toBe(0);
+    }
+    const { device } = await cpu(shelf);
+    await expect(device.plan({ size: [60], batches: 3, more: 1 } as never)).rejects.toThrow(/more/);
+    await expect(device.plan({ size: [60], batches: 3 }, { more: 1 } as never)).rejects.toThrow(/more/);
+    device.close();
+    await expect(device.plan({ size: [60], batches: 3 })).rejects.toMatchObject({ code: 'device-closed' });
+  });
+
   it('shares kernels and tables with plans that were not', async () => {
     const shelf = new Shelf();
     await shown((await cpu(shelf)).device, { size: [512] });
