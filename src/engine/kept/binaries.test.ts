@@ -79,7 +79,8 @@ describe.each(kinds)('a plan saved with its binaries, on $name', ({ missing, ope
     ]) {
       expect(await plan.forward(signal)).toEqual(first.spectrum);
       expect(await plan.inverse(signal)).toEqual(first.back);
-      expect(plan.serialize({ binaries: true })).toEqual(first.bytes);
+      const again = await device.plan(problem, { from: plan.serialize({ binaries: true }) });
+      expect(await again.forward(signal)).toEqual(first.spectrum);
       expect(plan.serialize()).toMatch(/omnifft-plan/);
     }
     expect([written.mock.calls.length, compiled()]).toEqual([0, 0]);
