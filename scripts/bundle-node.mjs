@@ -6,12 +6,12 @@
 // every program loads, and the CPU device, is one file: Node takes a millisecond to find, read and link each.
 // Small packages that only the command needs are in the command's chunks; peers stay outside.
 
-import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build, version as esbuild } from 'esbuild';
+import { build } from 'esbuild';
+import { buildDigest } from './build-digest.mjs';
 import { groupsOfNode, mergeChunks } from './merge-chunks.mjs';
 import { withNotices } from './notices.mjs';
 
@@ -66,16 +66,6 @@ function withIgnored(contents) {
   return encoder.encode(decoder.decode(contents).replace(/(\bimport\()((?!["']\.{1,2}\/)[^)]*\))/g, marked));
 }
 
-/** Of all sources but tests, and of what bundles them. */
-function digestOf(folder) {
-  const hash = createHash('sha256').update(esbuild);
-  const names = readdirSync(folder, { recursive: true }).filter(
-    (name) => /\.ts$/.test(name) && !/\.test\.ts$/.test(name),
-  );
-  for (const name of names.sort()) hash.update(name).update(readFileSync(join(folder, name)));
-  return hash.digest('hex').slice(0, 16);
-}
-
 /** @param {string} folder where the modules go; it is not emptied. */
 export async function bundleNode(folder) {
   const { outputFiles, metafile } = await build({
@@ -97,7 +87,7 @@ export async function bundleNode(folder) {
     write: false,
     logLevel: 'warning',
     // Compiled code that another state of the sources has written is not used (src/devices/code-cache/build.ts).
-    define: { OMNIFFT_BUILD: JSON.stringify(digestOf(join(root, 'src'))) },
+    define: { OMNIFFT_BUILD: JSON.stringify(buildDigest(root)) },
   });
   const nameOf = (path) => relative(folder, resolve(root, path)).split(sep).join('/');
   const written = new Map(outputFiles.map(({ path, contents }) => [nameOf(path), contents]));

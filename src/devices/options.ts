@@ -36,8 +36,8 @@ export interface DeviceOptions {
   /** `opencl`: a `cl_command_queue` of the caller's, for all work. */
   readonly queue?: bigint | undefined;
   /**
-   * Whether compiled code and plans are kept for later processes, and where: a folder. Default: the folder of the system for such files,
-   * unless the environment has `OMNIFFT_CACHE`. docs/cache.md says what is kept.
+   * Whether compiled code and plans are kept for later processes, and where: a folder; in pages a database (`true`: `omnifft`).
+   * Default: the folder of the system for such files, unless the environment has `OMNIFFT_CACHE`; in pages nothing. docs/cache.md says what is kept.
    */
   readonly cache?: boolean | string | undefined;
 }

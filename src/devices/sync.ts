@@ -2,7 +2,7 @@
  * The one kind of device that opens without waiting. A file of its own, because whoever imports it loads that device's
  * code at once, while the registry loads only what is asked for.
  */
-import { systemStoreSync } from './code-cache/system.ts';
+import { systemStoreSync } from './code-cache/system-sync.ts';
 import { openCpuBackend } from './cpu/backend.ts';
 import type { Backend } from './device.ts';
 
