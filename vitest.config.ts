@@ -29,6 +29,8 @@ export default defineConfig({
       { extends: true, test: { name: 'others', include: others, exclude: pure } },
     ],
     globalSetup: ['test/support/pocl-cache.ts'],
+    // What an earlier run has kept must not stand in for what is tested.
+    env: { OMNIFFT_CACHE: 'off' },
     sequence: { sequencer: LongFirst },
     // A test that asserts nothing cannot fail; what is polled for may be long in coming on a busy machine.
     expect: { requireAssertions: true, poll: { timeout: 10_000 } },

@@ -34,6 +34,9 @@ import { alloc, copied } from './tables/single.ts';
 import { sums } from './tables/sums.ts';
 import { threads } from './tables/threads.ts';
 
+// What is timed is made, not found: tables that are about what is kept name a folder for it.
+process.env.OMNIFFT_CACHE = 'off';
+
 const tables: readonly Table[] = [
   alloc,
   copied,

@@ -9,6 +9,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { buildDigest } from './build-digest.mjs';
 import { lazyModules } from './lazy-modules.mjs';
 import { groupsOfPages, mergeChunks } from './merge-chunks.mjs';
 import { withNotices } from './notices.mjs';
@@ -72,6 +73,15 @@ const browserOnly = {
         export const librariesForbidden = () => undefined;
         export const askSystem = (_, ask) => { try { return ask(); } catch {} };`,
     }));
+    // In the place of a folder to keep code in there is a database, for pages that ask for it.
+    plugin.onLoad({ filter: /devices[/\\]code-cache[/\\]system\.ts$/ }, ({ path }) => ({
+      contents: `export const systemStore = async (cache, version) =>
+          cache ? (await import('./database.ts')).openDatabase(cache === true ? 'omnifft' : cache, version) : undefined;`,
+      resolveDir: dirname(path),
+    }));
+    plugin.onLoad({ filter: /devices[/\\]code-cache[/\\]system-sync\.ts$/ }, () => ({
+      contents: 'export const systemStoreSync = () => undefined;',
+    }));
     // What a browser has no files to look for.
     plugin.onLoad({ filter: /devices[/\\]webgpu[/\\]software\.ts$/ }, () => ({
       contents:
@@ -104,7 +114,7 @@ export async function bundleBrowser({ entries, minify = true, define = {} } = {}
     platform: 'browser',
     target: 'es2022',
     chunkNames: 'chunk-[hash]',
-    define,
+    define: { OMNIFFT_BUILD: JSON.stringify(buildDigest(root)), ...define },
     minify,
     metafile: true,
     write: false,

@@ -11,6 +11,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { buildDigest } from './build-digest.mjs';
 import { groupsOfNode, mergeChunks } from './merge-chunks.mjs';
 import { withNotices } from './notices.mjs';
 
@@ -86,6 +87,8 @@ export async function bundleNode(folder) {
     metafile: true,
     write: false,
     logLevel: 'warning',
+    // Compiled code that another state of the sources has written is not used (src/devices/code-cache/build.ts).
+    define: { OMNIFFT_BUILD: JSON.stringify(buildDigest(root)) },
   });
   const nameOf = (path) => relative(folder, resolve(root, path)).split(sep).join('/');
   const written = new Map(outputFiles.map(({ path, contents }) => [nameOf(path), contents]));

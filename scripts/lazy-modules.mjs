@@ -14,6 +14,8 @@ export const groups = {
     'engine/measuring/peer',
     'engine/measuring/trials',
   ],
+  // Where something is kept in a database, which pages ask for.
+  'kept plans': ['engine/kept/keeping', 'engine/kept/kept-plan', 'engine/kept/binaries'],
   callbacks: ['problem/record', 'kernels/callbacks'],
   // Layouts that are not just memory with strides.
   layouts: [
@@ -68,7 +70,7 @@ const tables = {
   loaders: `export const loaders = {${names.map((name) => `${quoted(name)}: () => import(${quoted(`lazy:${name}`)})`)}};`,
   allAtOnce: tableAtOnce(
     'allAtOnce',
-    names.filter((name) => name !== 'threads'),
+    names.filter((name) => name !== 'threads' && name !== 'kept plans'),
   ),
   streamsAtOnce: tableAtOnce('streamsAtOnce', [
     'layouts',

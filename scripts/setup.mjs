@@ -110,7 +110,15 @@ function npm(...command) {
 
 /** Builds some parts of dist/, which then has no others: parts of different ages would not fit together. */
 function build(parts, always) {
-  const bundlers = ['bundle-node', 'bundle-browser', 'merge-chunks', 'lazy-modules', 'bundle-types', 'notices'];
+  const bundlers = [
+    'bundle-node',
+    'bundle-browser',
+    'build-digest',
+    'merge-chunks',
+    'lazy-modules',
+    'bundle-types',
+    'notices',
+  ];
   const settings = ['tsconfig.json', 'tsconfig.build.json', 'package.json'];
   const inputs = ['src', ...settings, ...bundlers.map((name) => join('scripts', `${name}.mjs`))];
   const isFresh =

@@ -1,4 +1,10 @@
-/** How long a plan for n = 1024 takes to make: cold on a fresh device and in a fresh process, and once it has been seen. */
+/**
+ * How long a plan for n = 1024 takes to make: cold on a fresh device and in a fresh process, once it has been seen, and in a fresh process
+ * where an earlier one has kept it.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { runChild, timeProcess } from '../children/run.ts';
 import { libraryUrl, loadLibrary, numpySyncUrl, numpyUrl } from '../library.ts';
@@ -39,6 +45,7 @@ export const create: Table = {
     const fresh: Created[] = [];
     for (let i = 0; i < repeats; i++) fresh.push(await runChild<Created>('create.mjs', [libraryUrl]));
     const first = await firstTransforms(repeats);
+    const kept = await whereKept(repeats);
     const middle = (label: string, values: readonly number[], atMost?: number): Figure => ({
       label,
       value: median(values),
@@ -56,6 +63,14 @@ export const create: Table = {
         middle('fresh process: the same plan after all were destroyed', of('again'), 1),
         middle("fresh process: a first rfft of omnifft/numpy/sync, over Node's own time", first.sync, 60),
         middle("fresh process: a first rfft of omnifft/numpy, over Node's own time", first.async, 60),
+        middle('fresh process: first plan, kept by an earlier one', kept.cpu, 3),
+        middle("fresh process: a first rfft of omnifft/numpy/sync, kept, over Node's own time", kept.sync),
+        ...(kept.cuda.length === 0
+          ? []
+          : [
+              middle('fresh process: first plan on CUDA', kept.cudaCold),
+              middle('fresh process: first plan on CUDA, kept by an earlier one', kept.cuda, 8),
+            ]),
         middle('this process: first plan on a fresh device', coldHere, 20),
         middle('this process: the same plan after it was destroyed', warmHere, 1),
       ],
@@ -63,6 +78,29 @@ export const create: Table = {
     };
   },
 };
+
+/** Milliseconds of first plans that are in a folder of their own already; none on CUDA where there is no such device. */
+async function whereKept(repeats: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'omnifft-bench-'));
+  const environment = { OMNIFFT_CACHE: folder };
+  const planned = (kind: string) => runChild<Created | null>('create.mjs', [libraryUrl, kind], environment);
+  const times = { cpu: [] as number[], sync: [] as number[], cuda: [] as number[], cudaCold: [] as number[] };
+  try {
+    await planned('cpu');
+    await timeProcess(['first.mjs', numpySyncUrl], environment);
+    const cold = await planned('cuda');
+    if (cold) times.cudaCold.push(cold.cold);
+    for (let i = 0; i < repeats; i++) {
+      times.cpu.push((await planned('cpu'))!.cold);
+      const bare = await timeProcess(['-e', '0']);
+      times.sync.push((await timeProcess(['first.mjs', numpySyncUrl], environment)) - bare);
+      if (cold) times.cuda.push((await planned('cuda'))!.cold);
+    }
+    return times;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 /** Milliseconds of whole processes that make a first transform, less those of one beside it that does nothing. */
 async function firstTransforms(repeats: number): Promise<{ readonly sync: number[]; readonly async: number[] }> {

@@ -5,6 +5,7 @@ import type { PairForm } from '../emit/double-word/index.ts';
 import type { Kernel, StorageType } from '../ir/index.ts';
 import type { DeviceProfile } from '../plan/device/profile.ts';
 import type { FftError } from '../problem/errors.ts';
+import type { CodeStore } from './code-cache/store.ts';
 
 export const deviceKinds = ['cpu', 'webgpu', 'cuda', 'opencl', 'hip', 'vulkan', 'level-zero'] as const;
 export type DeviceKind = (typeof deviceKinds)[number];
@@ -89,9 +90,28 @@ export interface Schedule {
   readonly beside: number;
 }
 
+/** What has to be known of a kernel to launch it. */
+export interface KernelOutline extends Pick<Kernel, 'name' | 'globals' | 'tables'> {
+  readonly group: { readonly count: number };
+  /** There where it runs both ways. */
+  readonly reverse?: unknown;
+}
+
+/** A compiled kernel as it is kept for other processes. */
+export interface PackedKernel {
+  readonly outline: KernelOutline;
+  /** What else its device has to know to launch it: plain data. */
+  readonly facts: unknown;
+  /** Its code for the device; empty where that is kept by itself, or made of the text in `facts`. */
+  readonly code: Uint8Array;
+}
+
+/** The engine, driver, compiler … that compiled kernels depend on. */
+export type CodeFacts = Readonly<Record<string, unknown>>;
+
 /** A kernel that is ready to run. */
 export interface CompiledKernel {
-  readonly kernel: Kernel;
+  readonly kernel: KernelOutline;
   /** For `explain` and `plan.kernels`: the text, or the bytes of a binary format. */
   readonly language: string;
   readonly source: string | Uint8Array;
@@ -195,6 +215,20 @@ export interface Backend {
    * @returns undefined where these two do not fit together.
    */
   pipeline?(kernels: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined;
+  /** Where compiled code is kept for other processes; absent where it is not. */
+  readonly store?: CodeStore | undefined;
+  /**
+   * What compiled kernels depend on beside the profile, by name. There where `pack` and `unpack` are: on a device with the same
+   * facts and profile a kernel that one has packed can be unpacked. `compiler` need not be the same: its code is there already.
+   */
+  readonly codeFacts?: CodeFacts;
+  /** @param whole with code that is otherwise kept by itself. @throws FftError `compile-failed` */
+  pack?(kernel: CompiledKernel, whole: boolean): PackedKernel;
+  /**
+   * @param whole gives all of the kernel, its expressions too, should that be asked for.
+   * @throws FftError `compile-failed` where the code is not taken.
+   */
+  unpack?(packed: PackedKernel, whole: () => Kernel): CompiledKernel;
   /** Resolves when the kernels run at full speed. @param watched false if no caller waits; the warm-up is then only started. */
   warmUp(kernels: readonly CompiledKernel[], watched?: boolean): Promise<void>;
   /** Frees a kernel. */

@@ -1,5 +1,6 @@
 /** What devices may be told when they are opened. */
 import type { DeviceProfile } from '../plan/device/profile.ts';
+import type { CodeStore } from './code-cache/store.ts';
 
 /** What `openDevice` may be told. A kind of device looks at its own options only. */
 export interface DeviceOptions {
@@ -34,12 +35,23 @@ export interface DeviceOptions {
   readonly platform?: string | number | undefined;
   /** `opencl`: a `cl_command_queue` of the caller's, for all work. */
   readonly queue?: bigint | undefined;
+  /**
+   * Whether compiled code and plans are kept for later processes, and where: a folder; in pages a database (`true`: `omnifft`).
+   * Default: the folder of the system for such files, unless the environment has `OMNIFFT_CACHE`; in pages nothing. docs/cache.md says what is kept.
+   */
+  readonly cache?: boolean | string | undefined;
+}
+
+/** What a device is opened with, beside its options. */
+export interface WithStore {
+  /** Where compiled code is kept; absent where it is not. */
+  readonly store?: CodeStore | undefined;
 }
 
 /** The names of all of them: a misspelt one must not be ignored. */
 export const deviceOptionNames: readonly string[] = Object.keys({
   ...{ precision: 0, threads: 0, gpu: 0, adapter: 0, device: 0, powerPreference: 0, software: 0 },
-  ...{ context: 0, stream: 0, platform: 0, queue: 0 },
+  ...{ context: 0, stream: 0, platform: 0, queue: 0, cache: 0 },
 } satisfies Record<keyof DeviceOptions, 0>);
 
 /** For tests: what `openDevice` does not offer. */

@@ -6,6 +6,7 @@
 /** In Deno's words, as far as devices need them. */
 type Permission =
   | { readonly name: 'read' | 'ffi' }
+  | { readonly name: 'read' | 'write'; readonly path: string }
   | { readonly name: 'env'; readonly variable: string }
   | { readonly name: 'sys'; readonly kind: 'cpus' };
 

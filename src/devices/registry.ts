@@ -4,13 +4,13 @@
  */
 import { FftError, reasonOf } from '../problem/errors.ts';
 import type { Availability, Backend, DeviceKind, OpenableKind } from './device.ts';
-import type { DeviceOptions } from './options.ts';
+import type { DeviceOptions, WithStore } from './options.ts';
 import { librariesForbidden } from './permissions.ts';
 
 interface DeviceModule {
   /** @param hardware what computes on the processor is not wanted: where that is all there can be, nothing is loaded. */
   availability(hardware?: boolean): Availability | Promise<Availability>;
-  create(options: DeviceOptions): Promise<Backend>;
+  create(options: DeviceOptions & WithStore): Promise<Backend>;
 }
 
 type Load = () => Promise<DeviceModule>;

@@ -12,16 +12,12 @@ import { show, throwIfAny } from '../problem/errors.ts';
 import {
   type Checked,
   type Direction,
-  elementBytes,
   FftError,
-  type FftProblem,
   normalizeProblem,
   type PlannedProblem,
   type Problem,
   type ProblemInput,
-  type Side,
   type Storage,
-  tensorSpan,
 } from '../problem/index.ts';
 import { storages } from '../problem/problem.ts';
 import { asyncDispose, DeviceMemory, dispose, typeOfArrays } from './arguments/memory.ts';
@@ -37,6 +33,11 @@ import {
   type ProgramHost,
 } from './compiling/registry.ts';
 import { deepCopy } from './explaining/explain.ts';
+import { hasCallbacks, isKept, precisionProblems, refuseBrokenPairs, refuseTooLarge } from './feasible.ts';
+import { asSaved, loadBinaries, serializeBinaries } from './kept/binaries.ts';
+import { fetchKept, findMeasured, findPlan, keepMeasured, keepPlan } from './kept/keeping.ts';
+import { type KeptPlan, restoreProgram } from './kept/kept-plan.ts';
+import { plainText } from './kept/plain-text.ts';
 import { lazyGroupsOf, loadGroups } from './lazy/lazy-modules.ts';
 import { candidateFacts, type MeasuredCandidates } from './measuring/candidates.ts';
 import { measureCandidates } from './measuring/trials.ts';
@@ -44,19 +45,24 @@ import { Plan } from './plan.ts';
 import type { PlanHost } from './plan-programs.ts';
 import type { PlanTypes, PlanTypesFor } from './plan-types.ts';
 import { KernelCache, Recent } from './programs/cache.ts';
-import { DirectionProgram, tempBytesOf } from './programs/program.ts';
+import { compilePlan, type DirectionProgram, tempBytesOf } from './programs/program.ts';
 import { knobProblems, planTuned, planTunedConvolution } from './programs/tuning.ts';
 import { loadPlans, type PlanOf } from './saved/load-saved.ts';
 
 export interface PlanOptions {
-  /** Text from `plan.serialize()` for the same problem and device: planning is skipped. */
-  readonly from?: string;
+  /**
+   * What `plan.serialize()` gave for the same problem and device: planning is skipped; with its binaries, compiling too. These run as they are:
+   * take them from where you would take a program from.
+   */
+  readonly from?: string | Uint8Array;
 }
 
 /** The arguments of `plan`, read and validated. */
 interface PlanRequest {
   readonly problem: PlannedProblem;
-  readonly from: string | undefined;
+  readonly from: string | Uint8Array | undefined;
+  /** What its plan is kept by; undefined where it is not. */
+  readonly keptBy: string | undefined;
 }
 
 /** Direction plans that a device remembers: pure data, a few kilobytes each. */
@@ -111,6 +117,8 @@ export class Device {
     problem: P & Checked<P>,
     options: PlanOptions = {},
   ): Promise<Plan<PlanTypesFor<P>>> {
+    const known = this.known<PlanTypesFor<P>>(problem, options);
+    if (known) return this.ready(known, false);
     // Callbacks are called while a problem is read.
     const recording = hasCallbacks(problem) ? loadGroups(['callbacks']) : undefined;
     if (recording) await recording;
@@ -118,6 +126,7 @@ export class Device {
     const loading = loadGroups([
       ...lazyGroupsOf(asked.problem, this.backend.profile),
       ...(asked.from === undefined ? [] : (['saved and measured plans'] as const)),
+      ...(this.backend.store || isBinary(asked) ? (['kept plans'] as const) : []),
     ]);
     if (loading) {
       await loading;
@@ -125,14 +134,28 @@ export class Device {
     }
     if (this.mustProbe(asked)) await this.backend.probePairs!();
     refuseBrokenPairs(asked.problem, this.backend);
+    if (this.backend.store?.fetch && asked.keptBy !== undefined) {
+      await fetchKept(asked.keptBy, asked.problem, this.backend);
+      this.check();
+    }
+    const restored = isBinary(asked)
+      ? this.loaded<PlanTypesFor<P>>(asked)
+      : this.restored<PlanTypesFor<P>>(asked.keptBy);
+    if (restored) return this.ready(restored, false);
     if (this.mustMeasure(asked)) await this.measure(asked.problem);
-    return this.made<PlanTypesFor<P>>(asked.problem, () => this.planOf(asked));
+    const plan = await this.made<PlanTypesFor<P>>(asked.problem, () => this.planOf(asked));
+    this.keep(plan, asked);
+    return plan;
   }
 
-  private async made<T extends PlanTypes>(problem: PlannedProblem, planOf: () => PlanOf): Promise<Plan<T>> {
-    const plan = this.newPlan<T>(problem, planOf());
+  private made<T extends PlanTypes>(problem: PlannedProblem, planOf: () => PlanOf): Promise<Plan<T>> {
+    return this.ready(this.newPlan<T>(problem, planOf()), true);
+  }
+
+  /** @param watched until its kernels run at full speed; else they may still be on their way there. */
+  private async ready<T extends PlanTypes>(plan: Plan<T>, watched: boolean): Promise<Plan<T>> {
     try {
-      await Promise.all([this.backend.warmUp(plan.compiledKernels), this.cache.filled()]);
+      await Promise.all([this.backend.warmUp(plan.compiledKernels, watched), this.cache.filled()]);
       this.check();
     } catch (error) {
       plan.destroy();
@@ -150,20 +173,57 @@ export class Device {
     problem: P & Checked<P>,
     options: PlanOptions = {},
   ): Plan<PlanTypesFor<P>> {
+    const known = this.known<PlanTypesFor<P>>(problem, options);
+    if (known) {
+      this.backend.warmUp(known.compiledKernels, false).catch(() => undefined);
+      return known;
+    }
     const asked = this.asked(problem, options);
     if (this.mustProbe(asked)) {
       const message = `Whether ${this.name} keeps to the rounding that pairs of singles rest on has yet to be tried; plan() does, once.`;
       throw new FftError('unsupported-feature', message, { path: 'precision' });
     }
     refuseBrokenPairs(asked.problem, this.backend);
-    if (this.mustMeasure(asked)) {
+    const restored = isBinary(asked)
+      ? this.loaded<PlanTypesFor<P>>(asked)
+      : this.restored<PlanTypesFor<P>>(asked.keptBy);
+    if (!restored && this.mustMeasure(asked)) {
       const message = "strategy 'measure' takes its time, which planSync does not wait for; use plan(), or 'fast'.";
       throw new FftError('unsupported-feature', message, { path: 'strategy' });
     }
-    const plan = this.newPlan<PlanTypesFor<P>>(asked.problem, this.planOf(asked));
+    const plan = restored ?? this.newPlan<PlanTypesFor<P>>(asked.problem, this.planOf(asked));
     // A device that is closed meanwhile has nothing left to warm up.
     this.backend.warmUp(plan.compiledKernels, false).catch(() => undefined);
+    if (!restored) this.keep(plan, asked);
     return plan;
+  }
+
+  /** The plan as an earlier process has made it; undefined where none is kept, or what is kept is not taken. */
+  private restored<T extends PlanTypes>(keptBy: string | undefined): Plan<T> | undefined {
+    const kept = keptBy === undefined ? undefined : findPlan(keptBy, this.backend);
+    if (!kept) return undefined;
+    try {
+      return this.newPlan<T>(kept.problem, this.planOfKept(kept), kept);
+    } catch (error) {
+      if (error instanceof FftError && error.code === 'compile-failed') return undefined;
+      throw error;
+    }
+  }
+
+  /** The plan of saved binaries. @throws FftError `invalid-saved-plan`, `compile-failed` */
+  private loaded<T extends PlanTypes>({ from, problem }: PlanRequest): Plan<T> {
+    const kept = loadBinaries(from, problem, this.backend);
+    return asSaved(() => this.newPlan<T>(problem, this.planOfKept(kept), kept));
+  }
+
+  private planOfKept({ problem, splits }: KeptPlan): PlanOf {
+    return (direction, throughWork) => this.planned(problem, direction, throughWork, splits);
+  }
+
+  /** Keeps a plan for later processes. */
+  private keep(plan: Plan, { problem, keptBy }: PlanRequest): void {
+    if (keptBy !== undefined) keepPlan(keptBy, problem, plan.directionPrograms, this.backend, this.cache);
+    this.cache.forgetContents();
   }
 
   /** Reads and validates the arguments of `plan`. */
@@ -172,11 +232,21 @@ export class Device {
     const { from } = readOptions(options, { works: ['from'] }, 'plan');
     const normal = normalizeProblem(problem);
     throwIfAny([...precisionProblems(normal, this.backend), ...knobProblems(normal, this.backend)]);
-    return { problem: normal, from };
+    const keptBy =
+      from === undefined && isKept(normal, this.backend) ? (plainText(problem) ?? JSON.stringify(normal)) : undefined;
+    return { problem: normal, from, keptBy };
+  }
+
+  /** The plan of plain data that an earlier process was given, and has found to be a problem. */
+  private known<T extends PlanTypes>(problem: unknown, options: PlanOptions): Plan<T> | undefined {
+    this.check();
+    const { probePairs, store, unpack } = this.backend;
+    if (!store || store.fetch || !unpack || probePairs || plainText(options) !== '{}') return undefined;
+    return this.restored(plainText(problem));
   }
 
   private planOf({ problem, from }: PlanRequest): PlanOf {
-    if (from !== undefined) return loadPlans(from, problem, this.backend);
+    if (from !== undefined) return loadPlans(from as string, problem, this.backend);
     const splits = this.measuredOf(problem)?.splits;
     return (direction, throughWork) => this.planned(problem, direction, throughWork, splits);
   }
@@ -192,7 +262,14 @@ export class Device {
   }
 
   private measuredOf(problem: Problem): MeasuredCandidates | undefined {
-    return problem.strategy === 'measure' ? this.measured.get(JSON.stringify(problem)) : undefined;
+    if (problem.strategy !== 'measure') return undefined;
+    const key = JSON.stringify(problem);
+    let measured = this.measured.get(key);
+    if (!measured && isKept(problem, this.backend)) {
+      measured = findMeasured(problem, this.backend);
+      if (measured) this.measured.set(key, measured);
+    }
+    return measured;
   }
 
   private mustMeasure({ problem, from }: PlanRequest): boolean {
@@ -208,16 +285,19 @@ export class Device {
     const measured = await measureCandidates(problem, this.backend, make);
     this.check();
     this.measured.set(JSON.stringify(problem), measured);
+    if (isKept(problem, this.backend)) keepMeasured(problem, measured, this.backend);
   }
 
-  private newPlan<T extends PlanTypes>(normal: PlannedProblem, planOf: PlanOf): Plan<T> {
+  /** @param kept the programs of both directions, made before. */
+  private newPlan<T extends PlanTypes>(normal: PlannedProblem, planOf: PlanOf, kept?: KeptPlan): Plan<T> {
     const host: PlanHost = {
       backend: this.backend,
       candidates: (of, splits) => candidateFacts(of, this.backend, splits, this.measuredOf(of)),
-      program: (of, direction, throughWork) => this.program(of, direction, throughWork, planOf),
+      program: (of, direction, throughWork) => this.program(of, direction, throughWork, planOf, kept),
       convolution: (of, throughWork) => this.convolution(of, throughWork),
       convolving: (of, plan) => this.convolving(of, plan),
       tempBytes: (of, direction, throughWork) => tempBytesOf(planOf(direction, throughWork), of),
+      binaries: (of, programs) => serializeBinaries(of as PlannedProblem, programs, this.backend, this.cache),
       forget: (plan) => this.plans.delete(plan),
       check: () => this.check(),
     };
@@ -354,18 +434,28 @@ export class Device {
       throw new FftError('device-closed', 'This device has been closed; open another with openDevice().');
   }
 
-  private program(problem: Problem, direction: Direction, throughWork: boolean, planOf: PlanOf): DirectionProgram {
+  private program(
+    problem: Problem,
+    direction: Direction,
+    throughWork: boolean,
+    planOf: PlanOf,
+    kept?: KeptPlan,
+  ): DirectionProgram {
     this.check();
-    const { profile } = this.backend;
+    const { backend, cache } = this;
+    const { profile } = backend;
     // Planning something far too large would take its time, so the sides are looked at before, temp after it.
     refuseTooLarge(problem, 0, profile);
+    if (kept && !throughWork) {
+      const own = (direction: Direction) => planOf(direction, false);
+      return restoreProgram({ kept, direction, problem, backend, cache, planOf: own });
+    }
     const plan = planOf(direction, throughWork);
     refuseTooLarge(problem, tempBytesOf(plan, problem), profile);
     // Plans that go through `work` are made when they are first used: perhaps one of them only.
     const both = problem.directions === 'both' && !throughWork;
     const other = both ? () => planOf(direction === 'forward' ? 'inverse' : 'forward', false) : undefined;
-    const { backend, cache } = this;
-    return new DirectionProgram({ plan, other, problem, backend, cache });
+    return compilePlan({ plan, other, problem, backend, cache });
   }
 
   private convolution(problem: Problem, throughWork: boolean): ConvolutionPlan {
@@ -382,7 +472,7 @@ export class Device {
     this.check();
     refuseTooLarge(problem, tempBytesOf(plan, problem), this.backend.profile);
     const { backend, cache } = this;
-    return new DirectionProgram({ plan, problem, backend, cache });
+    return compilePlan({ plan, problem, backend, cache });
   }
 
   private planned(problem: Problem, direction: Direction, throughWork: boolean, splits?: Splits): DirectionPlan {
@@ -396,53 +486,9 @@ export class Device {
   }
 }
 
-/** Whether a problem has callbacks at all; `normalizeProblem` reads and checks them. */
-function hasCallbacks(problem: unknown): boolean {
-  try {
-    return Object.hasOwn(problem as object, 'callbacks');
-  } catch {
-    return false;
-  }
-}
-
-/** `unsupported-precision` where the device cannot compute in the precision of a problem. */
-function precisionProblems({ precision }: Pick<Problem, 'precision'>, { name, profile }: Backend): FftProblem[] {
-  // Pairs of doubles are double-doubles, pairs of singles are doubles.
-  const needed = precision === 'double-double' ? 'double' : 'single';
-  const { precisions } = profile;
-  if (!precisions || precisions.includes(needed)) return [];
-  const message =
-    `${name} computes in ${precisions.join(' and ')} precision only, and pairs of ${needed}s were asked for: '${precision}'. ` +
-    `openDevice('auto', { precision: '${needed}' }) finds a device that does, if only the CPU.`;
-  return [{ code: 'unsupported-precision', path: 'precision', message }];
-}
-
-/** @throws FftError `unsupported-precision` where a device was tried and does not keep to what pairs rest on */
-function refuseBrokenPairs({ precision }: Pick<Problem, 'precision'>, { name, pairsBroken, profile }: Backend): void {
-  if (!pairsBroken || !isInPairs(precision, profile)) return;
-  throw new FftError(
-    'unsupported-precision',
-    `${name} cannot compute in '${precision}' precision: ${pairsBroken}. openDevice('auto', { precision: 'double' }) ` +
-      'finds a device that does, if only the CPU.',
-    { path: 'precision' },
-  );
-}
-
-/** @throws FftError `device-limit` where the buffers of a problem exceed what the device can address. */
-function refuseTooLarge(problem: Problem, temp: number, { name, maxBytes }: DeviceProfile): void {
-  if (maxBytes === undefined) return;
-  const bytesOf = (side: Side) => tensorSpan(problem, side) * elementBytes(problem, side);
-  const [input, output] = [bytesOf('input'), bytesOf('output')];
-  const inPlace = problem.placement === 'in-place';
-  const bytes = (inPlace ? Math.max(input, output) : input + output) + temp;
-  if (bytes <= maxBytes) return;
-  const sides = inPlace ? `data ${input}` : `input ${input}, output ${output}`;
-  throw new FftError(
-    'device-limit',
-    `This problem needs ${bytes} bytes of device memory (${sides}${temp > 0 ? `, temp ${temp}` : ''}); ` +
-      `${name} can address ${maxBytes}. Fewer or shorter transforms at a time would fit.`,
-    { path: 'size' },
-  );
+/** Whether a plan is asked for that was saved with its code. */
+function isBinary({ from }: PlanRequest): boolean {
+  return typeof from === 'object';
 }
 
 function planKey(problem: Problem, direction: PlanTask, throughWork: boolean, splits?: Splits): string {

@@ -3,11 +3,13 @@
  * CPU's code at once, while `open.ts` loads only the device that is asked for.
  */
 
+import { systemStoreSync } from '../devices/code-cache/system-sync.ts';
 import { openCpuBackend } from '../devices/cpu/backend.ts';
 import { readOptions } from './arguments/options.ts';
 import { Device } from './device.ts';
 import { provideGroups } from './lazy/lazy-modules.ts';
 import { allAtOnce } from './lazy/lazy-tables.ts';
+import { version } from './programs/version.ts';
 
 /**
  * The CPU device with one thread: the only device that needs nothing asynchronous to open.
@@ -17,5 +19,5 @@ import { allAtOnce } from './lazy/lazy-tables.ts';
 export function openCpuSync(options: Readonly<Record<string, never>> = {}): Device {
   readOptions(options, { works: [] }, 'openCpuSync');
   provideGroups(allAtOnce);
-  return new Device(openCpuBackend({ threads: 1 }));
+  return new Device(openCpuBackend({ threads: 1, store: systemStoreSync(undefined, version) }));
 }

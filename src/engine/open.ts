@@ -2,6 +2,7 @@
  * Finding and opening devices. Only what is asked for is loaded.
  */
 
+import { systemStore } from '../devices/code-cache/system.ts';
 import { type DeviceKind, deviceKinds, type OpenableKind } from '../devices/device.ts';
 import { type DeviceOptions, deviceOptionNames } from '../devices/options.ts';
 import { deviceModule, openableKinds } from '../devices/registry.ts';
@@ -12,6 +13,7 @@ import { readOptions } from './arguments/options.ts';
 import { Device } from './device.ts';
 import { loadGroupsBy } from './lazy/lazy-modules.ts';
 import { loaders } from './lazy/lazy-tables.ts';
+import { version } from './programs/version.ts';
 
 export type { DeviceOptions } from '../devices/options.ts';
 
@@ -71,6 +73,11 @@ export async function openDevice(kind: OpenableKind | 'auto' = 'auto', options: 
   if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1)) {
     throw new FftError('invalid-argument', `threads is ${show(threads)}; it must be a whole number of at least 1.`);
   }
+  const { cache } = own;
+  if (!(cache === undefined || typeof cache === 'boolean' || (typeof cache === 'string' && cache !== ''))) {
+    const message = `cache is ${show(cache)}; it takes true, false, or text that names where code is kept.`;
+    throw new FftError('invalid-argument', message, { path: 'cache' });
+  }
   if (kind !== 'auto') {
     const device = await openKind(kind, own);
     if (precision !== undefined && !computesIn(device, precision)) {
@@ -124,5 +131,6 @@ async function openKind(kind: DeviceKind, options: DeviceOptions): Promise<Devic
     );
   }
   loadGroupsBy(loaders);
-  return new Device(await module.create(options));
+  const store = await systemStore(options.cache, version);
+  return new Device(await module.create({ ...options, store }));
 }

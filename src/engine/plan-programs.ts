@@ -29,6 +29,8 @@ export interface PlanHost {
   tempBytes(problem: Problem, direction: Direction, throughWork: boolean): number;
   /** The candidates of a problem, of which a plan with these splits is one, or none. */
   candidates(problem: Problem, splits: Splits): CandidateList;
+  /** A plan with its compiled code. @throws FftError `unsupported-feature`, `compile-failed` */
+  binaries(problem: Problem, programs: readonly DirectionProgram[]): Uint8Array;
   forget(plan: { destroy(): void }): void;
   /** @throws FftError `device-closed` */
   check(): void;

@@ -10,6 +10,7 @@ import { type Direction, elementBytes, FftError, type Side, tensorShape, tensorS
 import type { ComplexData } from './arguments/arguments.ts';
 import { type DeviceMemory, dispose } from './arguments/memory.ts';
 import type { CallOptions } from './arguments/operands.ts';
+import { readOptions } from './arguments/options.ts';
 import { noteKernel } from './arguments/prepared-kernels.ts';
 import { type EnqueueOptions, enqueue } from './calls/enqueue.ts';
 import { explainPlan, planToJson } from './explaining/explain.ts';
@@ -17,6 +18,7 @@ import { loadGroups } from './lazy/lazy-modules.ts';
 import { type MeasureOptions, measure } from './measuring/measure.ts';
 import { directionsOf, type PlanHost, PlanPrograms } from './plan-programs.ts';
 import type { PlanTypes } from './plan-types.ts';
+import type { DirectionProgram } from './programs/program.ts';
 import { serializePlan } from './saved/saved.ts';
 
 /** One side of a plan, for allocating arrays. */
@@ -78,6 +80,11 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   /** The directions that the plan was made for. */
   get directions(): T['directions'][] {
     return directionsOf(this.problem) as T['directions'][];
+  }
+
+  /** @internal The programs of all directions. */
+  get directionPrograms(): DirectionProgram[] {
+    return this.programs.all;
   }
 
   /** @internal The kernels to warm up. */
@@ -346,11 +353,24 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   /**
+   * The plan with its compiled code, for `device.plan(problem, { from })` by the same version of the library on a device with the
+   * same profile and driver, which needs no compiler then. Whoever loads it runs the code in it.
+   * @throws FftError `destroyed`; `unsupported-feature` on devices that give no code (WebGPU) and for problems with callbacks or
+   * convolutions; `compile-failed`; `not-loaded` in a page that has not opened the device with `cache`
+   */
+  serialize(options: { readonly binaries: true }): Uint8Array;
+  /**
    * What planning searched for, how axes are split into launches, for `device.plan(problem, { from })` by the same version
    * of the library on a device with the same profile: model, limits and, on the CPU, threads.
    * @throws FftError `destroyed`
    */
-  serialize(): string {
+  serialize(options?: { readonly binaries?: false }): string;
+  serialize(options: { readonly binaries?: boolean } = {}): string | Uint8Array {
+    const { binaries = false } = readOptions(options, { works: ['binaries'] }, 'serialize');
+    if (typeof binaries !== 'boolean') {
+      throw new FftError('invalid-argument', `binaries is ${show(binaries)}; it must be true or false.`);
+    }
+    if (binaries) return this.host.binaries(this.problem, this.programs.all);
     return serializePlan(this.problem, this.host.backend, this.programs.directions);
   }
 
@@ -381,7 +401,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     const { problem } = this;
     const length = tensorSpan(problem, side);
     const unordered = problem.unordered && side === 'output';
-    const [plan] = this.programs.directions;
+    // Of a plan that was kept, this plans it: others need no tree.
+    const tree = unordered ? this.programs.directions[0]!.tree : undefined;
     return Object.freeze({
       length,
       bytes: length * elementBytes(problem, side),
@@ -389,8 +410,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
       order: (k: number, axis = 0) => {
         requireIndex(axis, problem.size.length, 'axis');
         requireIndex(k, tensorShape(problem, side)[axis + 1]!, `bin of axis ${axis}`);
-        const node = plan?.tree.children.find((child) => child.axisOf === axis);
-        if (!unordered || node?.scheme !== 'four-step') return k;
+        const node = tree?.children.find((child) => child.axisOf === axis);
+        if (node?.scheme !== 'four-step') return k;
         return unorderedPlace(k, node.parts!);
       },
     });

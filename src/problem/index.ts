@@ -62,7 +62,7 @@ export {
   withoutCallbacks,
   wordsOf,
 } from './layout.ts';
-export { normalizeProblem } from './normalize.ts';
+export { normalFormOf, normalizeProblem } from './normalize.ts';
 export type {
   AnyProblemInput,
   Block,

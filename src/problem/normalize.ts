@@ -75,6 +75,27 @@ export function normalizeProblem(input: AnyProblemInput | string): PlannedProble
   return problem as PlannedProblem;
 }
 
+/** A normal form that was written as JSON, read again: nothing of it is checked. */
+export function normalFormOf(written: unknown): PlannedProblem {
+  const problem = written as PlannedProblem;
+  inheritNothing(problem.tuning);
+  freeze(problem);
+  normalForms.add(problem);
+  return problem;
+}
+
+/** Knobs that were not set are looked for in objects that have nothing but what was set. */
+function inheritNothing(tuning: object): void {
+  if (!Array.isArray(tuning)) Object.setPrototypeOf(tuning, null);
+  for (const value of Object.values(tuning)) if (typeof value === 'object' && value !== null) inheritNothing(value);
+}
+
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  Object.values(value).forEach(freeze);
+  Object.freeze(value);
+}
+
 /**
  * The normal form whether or not this release can compute it; for what only speaks about problems.
  * @param refusal why there must be no callbacks, which are not called then.

@@ -15,14 +15,14 @@ import { bundleBrowser, libraryEntries, root } from '../../scripts/bundle-browse
  * threads these have lazy modules of their own.
  */
 const MOST_BYTES = [
-  [['cpu'], [], 116_600],
-  [['webgpu'], ['threads'], 138_600],
-  [['cpu', 'webgpu'], ['threads'], 157_700],
+  [['cpu'], [], 117_700],
+  [['webgpu'], ['threads'], 139_600],
+  [['cpu', 'webgpu'], ['threads'], 158_900],
 ] as const;
 /** Bytes, compressed, of the entry that can load nothing later. */
-const MOST_SYNC_BYTES = 156_400;
+const MOST_SYNC_BYTES = 157_600;
 /** And of the one for signals, whose streams can neither. */
-const MOST_SIGNAL_BYTES = 168_100;
+const MOST_SIGNAL_BYTES = 169_300;
 
 /**
  * And what programs of patterns add to a page that opens a CPU: their own code is some 27 000, the rest is `layout/` and `ir/within.ts`, which

@@ -1,6 +1,7 @@
 /** What pages allow and forbid: shared memory, run-time compilation, worker threads. */
 import { afterAll, describe, expect, it } from 'vitest';
 import type { GuidesPage } from './pages/guides.ts';
+import type { KeptPage } from './pages/kept.ts';
 import type { ThreadsPage } from './pages/threads.ts';
 import type { WebGpuPage } from './pages/webgpu.ts';
 import { openSite } from './support/site.ts';
@@ -9,6 +10,7 @@ const site = await openSite({
   threads: 'test/browser/pages/threads.ts',
   webgpu: 'test/browser/pages/webgpu.ts',
   guides: 'test/browser/pages/guides.ts',
+  kept: 'test/browser/pages/kept.ts',
 });
 
 afterAll(() => site?.close());
@@ -50,6 +52,25 @@ describe.skipIf(!site)('the CPU device in a page', () => {
     expect(reason).toContain("'wasm-unsafe-eval'");
     expect(refused?.code).toBe('device-unavailable');
     expect(refused?.message).toContain("'wasm-unsafe-eval'");
+  });
+});
+
+describe.skipIf(!site)('what a page keeps', () => {
+  it('is nothing, or plans in a database where that is asked for, which compute the same', async () => {
+    const { page } = await site!.run('kept', 'tryKept');
+    const tryKept = (cache: boolean | string | undefined) =>
+      page.evaluate((given) => (globalThis as unknown as KeptPage).tryKept(given), cache);
+    const plain = await tryKept(undefined);
+    expect(plain.entries).toBe(0);
+    for (const cache of [true, 'own']) {
+      const first = await tryKept(cache);
+      expect(first.written).toBe(1);
+      await expect.poll(async () => (await tryKept(cache)).entries).toBe(1);
+      const later = await tryKept(cache);
+      expect(later.written).toBe(0);
+      expect([first.results, later.results]).toEqual([plain.results, plain.results]);
+    }
+    await page.close();
   });
 });
 

@@ -43,7 +43,8 @@ const NAMES = [
 ] as const;
 
 export interface Simulator {
-  open(options?: GpuOptions): Promise<Backend>;
+  /** @param compiler false where it is not installed. */
+  open(options?: GpuOptions, compiler?: boolean): Promise<Backend>;
   counts(): Counts;
   /** How much device memory there is. */
   setMemory(bytes: number): void;
@@ -93,7 +94,10 @@ function openSimulator(koffi: Koffi, folder: string, library: string): Simulator
   const countsOf = handle.func('sim_counts', 'void', ['void *']);
   const request = { names: [library], what: 'The simulator', install: '' };
   return {
-    open: (given = {}) => openGpu({ ...cuda, driverLibrary: request, compilerLibrary: () => request }, given),
+    open(given = {}, compiler = true) {
+      const compilerLibrary = () => (compiler ? request : { ...request, names: [`${library}.missing`], what: 'NVRTC' });
+      return openGpu({ ...cuda, driverLibrary: request, compilerLibrary }, given);
+    },
     counts() {
       const values = new BigInt64Array(NAMES.length);
       countsOf(values);

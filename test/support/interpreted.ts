@@ -84,7 +84,7 @@ class InterpretingBackend implements Backend {
   bind(steps: readonly ProgramStep[], slots: readonly (Binding | undefined)[]): BoundProgram {
     const run = () => {
       for (const { kernel: compiled, reverse, arguments: given } of steps) {
-        const { kernel } = compiled;
+        const kernel = compiled.kernel as Kernel;
         const arrays = [...kernel.globals, ...kernel.tables];
         const memory = given.map((argument, n) => {
           const place = 'fixed' in argument ? argument.fixed : slots[argument.slot]!;

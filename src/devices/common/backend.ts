@@ -3,6 +3,7 @@ import { computable, type PairForm } from '../../emit/double-word/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError } from '../../problem/errors.ts';
+import type { CodeStore } from '../code-cache/store.ts';
 import type {
   Backend,
   Binding,
@@ -26,11 +27,16 @@ export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
   abstract readonly profile: DeviceProfile;
   abstract readonly memory: Allocator<B>;
   readonly pairForm?: PairForm;
+  readonly store: CodeStore | undefined;
   protected closed = false;
   /** Kernels compiled by this device and not discarded. */
   private readonly kernels = new Set<DeviceKernel>();
   /** All kernels compiled by this device. */
   private readonly made = new WeakSet<CompiledKernel>();
+
+  constructor(store?: CodeStore) {
+    this.store = store;
+  }
 
   allocate(bytes: number): DeviceBuffer {
     this.requireOpen();

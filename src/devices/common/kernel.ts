@@ -1,17 +1,38 @@
 /** The base class of compiled kernels. */
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
-import type { CompiledKernel } from '../device.ts';
+import type { CompiledKernel, KernelOutline } from '../device.ts';
+
+/** A kernel, or what is known of one that another process has compiled. */
+export type KernelSource = Kernel | UnpackedOutline;
+
+/** An outline, and what gives the kernel that it is one of. */
+export interface UnpackedOutline extends KernelOutline {
+  readonly whole: () => Kernel;
+}
 
 export abstract class DeviceKernel implements CompiledKernel {
-  readonly kernel: Kernel;
+  readonly kernel: KernelOutline;
   abstract readonly language: string;
   abstract readonly source: string | Uint8Array;
   /** Set once the kernel is unloaded and must not be bound any more. */
   discarded = false;
 
-  constructor(kernel: Kernel) {
+  constructor(kernel: KernelSource) {
     this.kernel = kernel;
+  }
+
+  /** The kernel with its expressions. */
+  get whole(): Kernel {
+    const kernel = this.kernel as KernelSource;
+    return 'whole' in kernel ? kernel.whole() : kernel;
+  }
+
+  /** What has to be known to launch it, as plain data but for tables. */
+  get outline(): KernelOutline {
+    const { name, globals, tables, group, reverse } = this.kernel;
+    const { count } = group;
+    return { name, globals, tables, group: { count }, ...(reverse ? { reverse: true } : {}) };
   }
 
   /** Resolves when it is ready to be launched. @throws FftError (as a rejection) `compile-failed` */

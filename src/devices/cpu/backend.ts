@@ -8,21 +8,30 @@ import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError } from '../../problem/errors.ts';
 import { BaseBackend } from '../common/backend.ts';
-import type { Backend, Binding, BoundProgram, CompiledKernel, ProgramStep, RealArray } from '../device.ts';
-import type { DeviceOptions, Overridden } from '../options.ts';
+import type {
+  Backend,
+  Binding,
+  BoundProgram,
+  CodeFacts,
+  CompiledKernel,
+  PackedKernel,
+  ProgramStep,
+  RealArray,
+} from '../device.ts';
+import type { DeviceOptions, Overridden, WithStore } from '../options.ts';
 import { cpuProfile } from '../profiles/cpu.ts';
 import { cpuAvailability, hasSeparateAdders } from './host.ts';
-import { CpuKernel } from './kernel.ts';
+import { type CpuKernel, unpackedKernel, writtenKernel } from './kernel.ts';
 import { Scratch } from './launch.ts';
 import { CpuAllocator, type CpuBuffer } from './memory.ts';
 import type { Pool } from './pool.ts';
 import { type CpuHost, CpuProgram, isWorthSharing } from './program.ts';
 import { DONE, immediately, Queue } from './queue.ts';
 import { hasRelaxedSimd, roundsOnce } from './relaxed.ts';
-import { beginWarmUp, warmUp } from './warmup.ts';
+import { beginWarmUp, warmUp, warmUpLater } from './warmup.ts';
 
 /** Threads count the calling one; default, and at most: as many as the machine runs at once. */
-export type CpuOptions = Pick<DeviceOptions, 'threads'> & Overridden;
+export type CpuOptions = Pick<DeviceOptions, 'threads'> & WithStore & Overridden;
 
 /** What `openCpuBackend` has to know: how many threads there are, and, where they are several, what runs the others. */
 interface KnownThreads {
@@ -31,10 +40,10 @@ interface KnownThreads {
 }
 
 /** The same at once, where the number of threads is known. */
-export function openCpuBackend({ threads, workers, profile = {} }: CpuOptions & KnownThreads): Backend {
+export function openCpuBackend({ threads, workers, ...options }: CpuOptions & KnownThreads): Backend {
   const { available, reason, name } = cpuAvailability();
   if (!available) throw new FftError('device-unavailable', `The CPU device cannot work: ${reason}.`);
-  return new CpuBackend(name, workers ? threads : 1, profile, workers);
+  return new CpuBackend(name, workers ? threads : 1, options, workers);
 }
 
 class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
@@ -49,8 +58,8 @@ class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
   readonly pool: Pool | undefined;
   private readonly vectors: VectorArithmetic;
 
-  constructor(name: string, threads: number, profile: Partial<DeviceProfile>, Workers?: typeof Pool) {
-    super();
+  constructor(name: string, threads: number, { profile, store }: WithStore & Overridden, Workers?: typeof Pool) {
+    super(store);
     this.name = name;
     this.vectors = { relaxedSimd: hasRelaxedSimd(), separateAdders: hasSeparateAdders(name) };
     this.pairForm = { fused: this.vectors.relaxedSimd === true && roundsOnce(), ordered: true };
@@ -82,6 +91,23 @@ class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
   override discard(kernel: CompiledKernel): void {
     super.discard(kernel);
     this.pool?.discard(this.own(kernel));
+  }
+
+  get codeFacts(): CodeFacts {
+    const { memory, pairForm, vectors } = this;
+    return { ...vectors, ...pairForm, sharedMemory: memory.shared };
+  }
+
+  pack(kernel: CompiledKernel): PackedKernel {
+    return this.own(kernel).pack();
+  }
+
+  unpack(packed: PackedKernel, whole: () => Kernel): CompiledKernel {
+    this.requireOpen();
+    const kernel = unpackedKernel(packed, this.memory, whole);
+    this.scratch.reserve(kernel.sharedBytes);
+    warmUpLater(kernel);
+    return this.keep(kernel);
   }
 
   bind(steps: readonly ProgramStep[], slots: readonly (Binding | undefined)[], chunks = 1): BoundProgram {
@@ -121,7 +147,7 @@ class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
   }
 
   protected translate(kernel: Kernel): CpuKernel {
-    const compiled = new CpuKernel(kernel, this.memory, this.vectors);
+    const compiled = writtenKernel(kernel, this.memory, this.vectors);
     this.scratch.reserve(compiled.sharedBytes);
     beginWarmUp(compiled);
     return compiled;

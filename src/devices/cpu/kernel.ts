@@ -3,7 +3,8 @@ import { emitWasm, type MemoryLimits, type WasmKernel } from '../../emit/wasm/lo
 import type { VectorArithmetic } from '../../emit/wasm/multiply-adds.ts';
 import { type Kernel, reachable } from '../../ir/index.ts';
 import { FftError, reasonOf } from '../../problem/errors.ts';
-import { DeviceKernel } from '../common/kernel.ts';
+import { DeviceKernel, type KernelSource } from '../common/kernel.ts';
+import type { PackedKernel } from '../device.ts';
 import { type CpuAllocator, PAGE_BYTES } from './memory.ts';
 import { compileModule } from './relaxed.ts';
 
@@ -24,17 +25,21 @@ export class CpuKernel extends DeviceKernel {
   readonly sharedBytes: number;
   /** Resolves when the kernel runs at full speed; undefined until that is asked for. */
   warming: Promise<void> | undefined;
+  /** Whether it has begun to be compiled well. */
+  warm = false;
   /** Milliseconds that a call over no groups took at first. */
   coldCall = 0;
   private cost: number | undefined;
 
-  /** @throws FftError `compile-failed` */
-  constructor(kernel: Kernel, memory: CpuAllocator, vectors: VectorArithmetic = {}) {
+  /**
+   * @param code gives it; from an earlier process with what it costs.
+   * @throws FftError `compile-failed`
+   */
+  constructor(kernel: KernelSource, memory: CpuAllocator, code: () => CompiledCode) {
     super(kernel);
-    const pages = memory.buffer.byteLength / PAGE_BYTES;
-    const limits = { initial: 1, maximum: pages, shared: memory.shared };
     try {
-      const { wasm, module } = compiled(kernel, limits, vectors);
+      const { wasm, module, cost } = code();
+      this.cost = cost;
       this.source = wasm.bytes;
       this.sharedBytes = wasm.sharedBytes;
       this.module = module;
@@ -53,20 +58,49 @@ export class CpuKernel extends DeviceKernel {
 
   /** Expected nanoseconds for one group; right within a factor of a few. Only several threads ask for it. */
   get groupCost(): number {
-    this.cost ??= estimatedCompileTime(this.kernel);
+    this.cost ??= estimatedCompileTime(this.whole);
     return this.cost;
+  }
+
+  pack(): PackedKernel {
+    const { outline, source: code, sharedBytes, groupCost } = this;
+    return { outline, code, facts: { sharedBytes, groupCost } satisfies PackedFacts };
   }
 
   /** The engine collects its code. */
   unload(): void {}
 }
 
+/** A kernel written as WebAssembly for a memory. @throws FftError `compile-failed` */
+export function writtenKernel(kernel: Kernel, memory: CpuAllocator, vectors: VectorArithmetic = {}): CpuKernel {
+  const pages = memory.buffer.byteLength / PAGE_BYTES;
+  const limits = { initial: 1, maximum: pages, shared: memory.shared };
+  return new CpuKernel(kernel, memory, () => compiled(kernel, limits, vectors));
+}
+
+/** One that a device like this has packed. @throws FftError `compile-failed` */
+export function unpackedKernel(packed: PackedKernel, memory: CpuAllocator, whole: () => Kernel): CpuKernel {
+  const { sharedBytes, groupCost: cost } = packed.facts as PackedFacts;
+  const bytes = packed.code as Uint8Array<ArrayBuffer>;
+  return new CpuKernel({ ...packed.outline, whole }, memory, () => {
+    return { wasm: { bytes, sharedBytes }, module: compileModule(bytes), cost };
+  });
+}
+
+/** What is packed beside the code. */
+interface PackedFacts {
+  readonly sharedBytes: number;
+  readonly groupCost: number;
+}
+
+interface CompiledCode {
+  readonly wasm: Pick<WasmKernel, 'bytes' | 'sharedBytes'>;
+  readonly module: WebAssembly.Module;
+  readonly cost?: number;
+}
+
 /** Where other threads reset the engine's flag again and again, without what stands behind it: rather slow than not at all. */
-function compiled(
-  kernel: Kernel,
-  limits: MemoryLimits,
-  vectors: VectorArithmetic,
-): { wasm: WasmKernel; module: WebAssembly.Module } {
+function compiled(kernel: Kernel, limits: MemoryLimits, vectors: VectorArithmetic): CompiledCode {
   const wasm = emitWasm(kernel, limits, vectors);
   try {
     return { wasm, module: compileModule(wasm.bytes) };

@@ -33,6 +33,8 @@ const canWait = typeof performance === 'object' && typeof setTimeout === 'functi
  * engines want would make plans some percent slower there.
  */
 export function beginWarmUp(kernel: CpuKernel): void {
+  if (kernel.warm) return;
+  kernel.warm = true;
   const bytes = kernel.source.length;
   const calls = Math.min(MOST_CALLS, Math.max(FEWEST_CALLS, BYTES_OF_V8 / bytes));
   // Compiled quickly, where engines do that with what is called for the first time.
@@ -44,11 +46,18 @@ export function beginWarmUp(kernel: CpuKernel): void {
   );
 }
 
+/** The same when the caller has gone on: what is at hand at once is not to wait for it. */
+export function warmUpLater(kernel: CpuKernel): void {
+  if (canWait) setTimeout(() => beginWarmUp(kernel), 0);
+  else beginWarmUp(kernel);
+}
+
 /**
  * Resolves when the kernels are compiled well, or when waiting longer would cost more than it brings. Plans that are made
  * at the same time and share a kernel wait for it together.
  */
 export async function warmUp(kernels: readonly CpuKernel[]): Promise<void> {
+  kernels.forEach(beginWarmUp);
   const cold = [...new Set(kernels)].filter((kernel) => !kernel.warming);
   if (cold.length > 0) {
     const warming = untilFast(cold);

@@ -11,6 +11,7 @@ const P = 'void *';
 /** What each function takes, by CUDA's name for it. */
 const PARAMETERS = {
   Init: ['uint'],
+  DriverGetVersion: [P],
   DeviceGetCount: [P],
   DeviceGet: [P, 'int'],
   DeviceGetName: [P, 'int', 'int'],

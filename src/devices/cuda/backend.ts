@@ -6,14 +6,23 @@ import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError, show } from '../../problem/errors.ts';
 import { written } from '../common/kernel.ts';
 import type { BoundStep } from '../common/program.ts';
-import type { Binding, CompiledKernel, CompileOptions, PeerProblem, PeerProgram, Schedule } from '../device.ts';
+import type {
+  Binding,
+  CompiledKernel,
+  CompileOptions,
+  PackedKernel,
+  PeerProblem,
+  PeerProgram,
+  Schedule,
+} from '../device.ts';
 import { NativeBackend } from '../native/backend.ts';
 import type { Launches } from '../native/driver.ts';
+import { launched } from '../native/kernel.ts';
 import type { NativeBuffer } from '../native/memory.ts';
 import { profileFromDriver } from '../profiles/driver.ts';
 import { bindCufft } from './cufft.ts';
 import { CudaDriver, type CudaSetup } from './driver.ts';
-import { CudaKernel } from './kernel.ts';
+import { type CudaFacts, CudaKernel } from './kernel.ts';
 import { CudaLaunches } from './launches.ts';
 import { CudaAllocator, type CudaHost } from './memory.ts';
 
@@ -25,7 +34,7 @@ export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> impleme
   constructor(setup: CudaSetup, profile: Partial<DeviceProfile> = {}) {
     const driver = new CudaDriver(setup);
     const facts = setup.api.facts(setup.device);
-    super(driver, facts.name, { ...profileFromDriver(facts), ...profile });
+    super(driver, facts.name, { ...profileFromDriver(facts), ...profile }, setup.store);
     this.driver = driver;
     this.memory = new CudaAllocator(driver, facts.memory, this);
   }
@@ -34,10 +43,10 @@ export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> impleme
     this.requireOpen();
     const [first, second, more] = kernels.map((kernel) => this.own(kernel));
     if (!first || !second || more || this.kind !== 'cuda') return undefined;
-    const program = emitPipelined(first.kernel, second.kernel, schedule);
+    const program = emitPipelined(first.whole, second.whole, schedule);
     if (!program) return undefined;
     const { entry: name, counters } = program;
-    return this.keep(new CudaKernel(this, { ...first.kernel, name }, program, { counters }));
+    return this.keep(new CudaKernel(this, { ...first.whole, name }, program, { counters }));
   }
 
   async bindPeer(peer: string, problem: PeerProblem, input: Binding, output: Binding): Promise<PeerProgram> {
@@ -57,7 +66,13 @@ export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> impleme
     const { kind: dialect, mostGroups } = this.driver.api.words;
     const options = { dialect, maxGroups: Math.min(mostGroups, maxGroups ?? mostGroups), launches: streams };
     const program = written(kernel, dialect, () => emitCuda(kernel, { ...options, computedRoots }));
-    return new CudaKernel(this, kernel, program, { streams, computedRoots });
+    return new CudaKernel(this, launched(kernel, computedRoots), program, { streams });
+  }
+
+  protected revive({ outline, facts, code }: PackedKernel, whole: () => Kernel): CudaKernel {
+    const { program, streams, counters } = facts as CudaFacts;
+    const compiled = code.length > 0 ? { code } : {};
+    return new CudaKernel(this, { ...outline, whole }, program, { streams, counters, ...compiled });
   }
 
   protected layOut(steps: readonly BoundStep<NativeBuffer, CudaKernel>[], pipelined?: CudaKernel): Launches {

@@ -14,6 +14,33 @@ export interface CompilerNames {
   readonly results: readonly string[];
 }
 
+/** What devices need of a compiler. */
+export type KernelCompiler = Pick<RuntimeCompiler, 'version' | 'architectures' | 'compile' | 'compileAside'>;
+
+/** In the place of one that is not installed: a device without it runs what was compiled before. */
+export class MissingCompiler implements KernelCompiler {
+  readonly version = 'none';
+  private readonly reason: FftError;
+
+  constructor(reason: FftError) {
+    this.reason = reason;
+  }
+
+  architectures(): number[] {
+    return [];
+  }
+
+  /** @throws FftError `device-unavailable` */
+  compile(): never {
+    throw this.reason;
+  }
+
+  /** @throws FftError (as a rejection) `device-unavailable` */
+  compileAside(): Promise<never> {
+    return Promise.reject(this.reason);
+  }
+}
+
 /** Reports failures of the compiler itself, besides those of the text. */
 const COMPILATION_FAILED = 6;
 
@@ -39,6 +66,13 @@ export class RuntimeCompiler {
     });
     this.supportedCount = library.optional(`${prefix}GetNumSupportedArchs`, 'int', ['void *']);
     this.supported = library.optional(`${prefix}GetSupportedArchs`, 'int', ['void *']);
+  }
+
+  /** Of the compiler: `NVRTC 12.4`. */
+  get version(): string {
+    const [major, minor] = [new Int32Array(1), new Int32Array(1)];
+    const known = this.functions.Version(major, minor) === 0;
+    return `${this.names.title} ${known ? `${major[0]}.${minor[0]}` : 'of unknown version'}`;
   }
 
   /** Numbers of the architectures that it compiles for, ascending; empty where it cannot say. */
@@ -120,6 +154,7 @@ export class RuntimeCompiler {
 }
 
 const SIGNATURES = {
+  Version: ['void *', 'void *'],
   CreateProgram: ['void *', 'str', 'str', 'int', 'void *', 'void *'],
   CompileProgram: ['void *', 'int', 'str *'],
   DestroyProgram: ['void *'],

@@ -1,11 +1,14 @@
 /** A device of CUDA's driver API, or HIP's: its context, its streams and events, and how to compile for it. */
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import { FftError, show } from '../../problem/errors.ts';
+import type { CodeStore } from '../code-cache/store.ts';
+import type { CodeFacts } from '../device.ts';
+import { Binaries, type KernelCode } from '../native/binaries.ts';
 import type { NativeDriver, Pinned } from '../native/driver.ts';
 import { isHandle, type Koffi } from '../native/library.ts';
 import type { NativeBuffer } from '../native/memory.ts';
 import { type DriverApi, NOT_READY } from './api.ts';
-import type { RuntimeCompiler } from './compiler.ts';
+import type { KernelCompiler } from './compiler.ts';
 
 const EVENT_TIMING = 0;
 const EVENT_NO_TIMING = 2;
@@ -17,7 +20,7 @@ const CAPTURE_RELAXED = 2;
 export interface CudaSetup {
   readonly api: DriverApi;
   readonly koffi: Koffi;
-  readonly compiler: RuntimeCompiler;
+  readonly compiler: KernelCompiler;
   /** For the architecture of the device. */
   readonly compilerOptions: readonly string[];
   readonly device: number;
@@ -26,6 +29,8 @@ export interface CudaSetup {
   readonly stream?: bigint | undefined;
   /** Gives the context back. */
   readonly leave: () => void;
+  /** Where compiled code is kept; absent where it is not. */
+  readonly store?: CodeStore | undefined;
 }
 
 /** A kernel's entry point, the launch configuration and its arguments. */
@@ -45,6 +50,8 @@ export class CudaDriver implements NativeDriver {
   readonly handlesComeBack = false;
   readonly stream: bigint;
   readonly api: DriverApi;
+  readonly codeFacts: CodeFacts;
+  private readonly binaries: Binaries;
   private readonly setup: CudaSetup;
   /** Events free for reuse. */
   private readonly spare: bigint[] = [];
@@ -59,6 +66,8 @@ export class CudaDriver implements NativeDriver {
     this.api = api;
     this.kind = api.words.kind;
     this.enter();
+    this.codeFacts = codeFactsOf(setup);
+    this.binaries = new Binaries(setup.store, this.codeFacts);
     this.stream = setup.stream ?? api.handle('StreamCreate', STREAM_NON_BLOCKING);
   }
 
@@ -141,13 +150,21 @@ export class CudaDriver implements NativeDriver {
     this.setup.leave();
   }
 
-  compile({ source, entry }: SpmdProgram): Uint8Array {
-    return this.setup.compiler.compile(source, entry, this.setup.compilerOptions);
+  /** The code of a program: what is kept of it, or compiled now. */
+  codeOf(program: SpmdProgram): KernelCode {
+    return this.binaries.find(program.source) ?? this.compile(program);
   }
 
-  /** The same on another thread. */
-  compileAside({ source, entry }: SpmdProgram): Promise<Uint8Array> {
-    return this.setup.compiler.compileAside(source, entry, this.setup.compilerOptions);
+  /** The same; what has to be compiled is compiled on another thread. */
+  async codeAsideOf({ source, entry }: SpmdProgram): Promise<KernelCode> {
+    const { compiler, compilerOptions } = this.setup;
+    const kept = this.binaries.find(source);
+    return kept ?? this.binaries.keep(source, await compiler.compileAside(source, entry, compilerOptions));
+  }
+
+  compile({ source, entry }: SpmdProgram): KernelCode {
+    const { compiler, compilerOptions } = this.setup;
+    return this.binaries.keep(source, compiler.compile(source, entry, compilerOptions));
   }
 
   addressOf(block: ArrayBuffer): bigint {
@@ -250,4 +267,13 @@ export class CudaDriver implements NativeDriver {
     }
     return sides.slice(0, count);
   }
+}
+
+function codeFactsOf({ api, compiler, compilerOptions, device }: CudaSetup): CodeFacts {
+  const { name, attribute } = api.facts(device);
+  return {
+    device: `${name} ${attribute('major')}.${attribute('minor')}`,
+    driver: `${api.words.title} ${api.int('DriverGetVersion')}`,
+    compiler: [compiler.version, ...compilerOptions].join(' '),
+  };
 }

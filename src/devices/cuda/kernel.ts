@@ -1,8 +1,9 @@
 /** A kernel as text, then as code for one device, then as a loaded module. */
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
-import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
-import { SpmdKernel } from '../native/kernel.ts';
+import type { KernelSource } from '../common/kernel.ts';
+import type { KernelCode } from '../native/binaries.ts';
+import { type SpmdFacts, SpmdKernel } from '../native/kernel.ts';
 import { Counters } from './counters.ts';
 import type { CudaHost } from './memory.ts';
 
@@ -16,8 +17,15 @@ const LARGE_CLUSTERS = 14;
 interface KernelOptions {
   /** Streams that its launches are spread over. */
   readonly streams?: number;
-  readonly computedRoots?: boolean;
   /** How many its groups wait for one another by: their address is its last argument. */
+  readonly counters?: number | undefined;
+  /** Compiled before, for a device like this. */
+  readonly code?: Uint8Array;
+}
+
+/** What is packed beside the code. */
+export interface CudaFacts extends SpmdFacts {
+  readonly streams: number;
   readonly counters?: number;
 }
 
@@ -25,21 +33,26 @@ export class CudaKernel extends SpmdKernel {
   readonly streams: number;
   readonly counters: Counters | undefined;
   private readonly host: CudaHost;
-  private compiling: Promise<Uint8Array> | undefined;
+  private readonly countersWanted: number | undefined;
+  private compiling: Promise<KernelCode> | undefined;
+  /** What it came with. */
+  private readonly given: KernelCode | undefined;
   private loaded: { readonly module: bigint; readonly entry: bigint } | undefined;
 
-  constructor(host: CudaHost, kernel: Kernel, program: SpmdProgram, options: KernelOptions = {}) {
-    super(kernel, program, options.computedRoots);
+  constructor(host: CudaHost, kernel: KernelSource, program: SpmdProgram, options: KernelOptions = {}) {
+    super(kernel, program);
     this.host = host;
     this.streams = options.streams ?? 1;
+    this.countersWanted = options.counters;
     this.counters = options.counters === undefined ? undefined : new Counters(host, options.counters);
+    this.given = options.code && { bytes: options.code, fresh: false };
   }
 
   /** Compiles on another thread, unless that has been done, and loads the code. */
   override async prepare(): Promise<void> {
     const { host } = this;
-    if (!this.loaded) this.compiling ??= host.driver.compileAside(this.program);
-    let code: Uint8Array | undefined;
+    if (!this.loaded && !this.given) this.compiling ??= host.driver.codeAsideOf(this.program);
+    let code: KernelCode | undefined;
     try {
       code = await this.compiling;
     } finally {
@@ -53,12 +66,12 @@ export class CudaKernel extends SpmdKernel {
   }
 
   /** The entry point; what is not there yet is made on this thread. The device's context is the current one. */
-  entry(code?: Uint8Array): bigint {
+  entry(code = this.given): bigint {
     if (this.discarded) throw new FftError('internal-error', `Kernel ${this.kernel.name} was discarded.`);
     if (this.loaded) return this.loaded.entry;
     const { api } = this.host.driver;
     const { sharedBytes, cluster, entry: name } = this.program;
-    const module = api.handle('ModuleLoadData', code ?? this.host.driver.compile(this.program));
+    const module = this.load(code ?? this.host.driver.codeOf(this.program));
     try {
       const entry = api.handle('ModuleGetFunction', module, name);
       if (api.words.otherNames.FuncSetAttribute !== null) {
@@ -70,6 +83,27 @@ export class CudaKernel extends SpmdKernel {
     } catch (error) {
       api.raw.ModuleUnload(module);
       throw error;
+    }
+  }
+
+  protected override get more(): Omit<CudaFacts, 'program'> {
+    const { streams, countersWanted: counters } = this;
+    return { streams, ...(counters === undefined ? {} : { counters }) };
+  }
+
+  protected binary(): Uint8Array {
+    return (this.given ?? this.host.driver.codeOf(this.program)).bytes;
+  }
+
+  /** Code that was kept and that the driver does not take is compiled anew. */
+  private load(code: KernelCode): bigint {
+    const { api } = this.host.driver;
+    if (code.fresh) return api.handle('ModuleLoadData', code.bytes);
+    try {
+      return api.handle('ModuleLoadData', code.bytes);
+    } catch (error) {
+      if (!(error instanceof FftError) || error.code !== 'launch-failed') throw error;
+      return api.handle('ModuleLoadData', this.host.driver.compile(this.program).bytes);
     }
   }
 

@@ -1,10 +1,10 @@
 import { FftError, reasonOf, show } from '../../problem/errors.ts';
 import type { Availability, Backend } from '../device.ts';
 import { isHandle, type LibraryRequest, loadKoffi, openLibrary } from '../native/library.ts';
-import type { DeviceOptions, Overridden } from '../options.ts';
+import type { DeviceOptions, Overridden, WithStore } from '../options.ts';
 import { DriverApi, type DriverWords } from './api.ts';
 import { CudaBackend } from './backend.ts';
-import { type CompilerNames, RuntimeCompiler } from './compiler.ts';
+import { type CompilerNames, type KernelCompiler, MissingCompiler, RuntimeCompiler } from './compiler.ts';
 
 /** How a kind of GPU is found and named. */
 export interface GpuKind {
@@ -14,12 +14,12 @@ export interface GpuKind {
   compilerLibrary(): LibraryRequest;
   /** What the compiler is told for a device. */
   compilerOptions(
-    compiler: RuntimeCompiler,
+    compiler: Pick<KernelCompiler, 'architectures'>,
     version: { readonly major: number; readonly minor: number },
   ): readonly string[];
 }
 
-export type GpuOptions = Pick<DeviceOptions, 'device' | 'context' | 'stream'> & Overridden;
+export type GpuOptions = Pick<DeviceOptions, 'device' | 'context' | 'stream'> & WithStore & Overridden;
 
 /** Lists devices by name; where there is none, says what is missing. */
 export async function gpuAvailability(kind: GpuKind): Promise<Availability> {
@@ -43,15 +43,25 @@ export async function openGpu(kind: GpuKind, options: GpuOptions): Promise<Backe
   const wanted = checkedDeviceNumber(options);
   const koffi = await loadKoffi();
   const api = await openDriver(kind);
-  const compiler = new RuntimeCompiler(await openLibrary(kind.compilerLibrary()), kind.compiler);
+  const compiler = await openCompiler(kind);
   const { context, device, leave } = chooseContext(api, wanted, options.context);
   try {
     const { attribute } = api.facts(device);
     const compilerOptions = kind.compilerOptions(compiler, { major: attribute('major'), minor: attribute('minor') });
-    const { stream, profile } = options;
-    return new CudaBackend({ koffi, api, compiler, compilerOptions, device, context, stream, leave }, profile);
+    const { stream, profile, store } = options;
+    return new CudaBackend({ koffi, api, compiler, compilerOptions, device, context, stream, leave, store }, profile);
   } catch (error) {
     leave();
+    throw error;
+  }
+}
+
+/** Plans that were compiled before run without one: whether it is missing counts when something is to be compiled. */
+async function openCompiler(kind: GpuKind): Promise<KernelCompiler> {
+  try {
+    return new RuntimeCompiler(await openLibrary(kind.compilerLibrary()), kind.compiler);
+  } catch (error) {
+    if (error instanceof FftError && error.code === 'device-unavailable') return new MissingCompiler(error);
     throw error;
   }
 }

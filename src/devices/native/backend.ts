@@ -1,14 +1,18 @@
 /** A device behind a C library: memory, copies, launches, all on one stream of its driver. */
+import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { FftError } from '../../problem/errors.ts';
+import type { CodeStore } from '../code-cache/store.ts';
 import { BaseBackend } from '../common/backend.ts';
 import { type BoundStep, boundSteps, buffersOf } from '../common/program.ts';
 import type {
   Binding,
   BoundProgram,
+  CodeFacts,
   CompiledKernel,
   DeviceKind,
   EncodeTarget,
+  PackedKernel,
   ProgramStep,
   RealArray,
 } from '../device.ts';
@@ -35,8 +39,8 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
   readonly streams: CallerStreams;
   private readonly staging: PinnedStaging;
 
-  constructor(driver: NativeDriver, name: string, profile: DeviceProfile) {
-    super();
+  constructor(driver: NativeDriver, name: string, profile: DeviceProfile, store?: CodeStore) {
+    super(store);
     this.kind = driver.kind;
     this.target = driver.target;
     this.name = name;
@@ -55,6 +59,19 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
     this.requireOpen();
     const bound = boundSteps(this, steps, slots);
     return new NativeProgram(this, buffersOf(bound, false), this.layOut(bound, pipelined && this.own(pipelined)));
+  }
+
+  get codeFacts(): CodeFacts {
+    return this.driver.codeFacts;
+  }
+
+  pack(kernel: CompiledKernel, whole: boolean): PackedKernel {
+    return this.own(kernel).pack(whole);
+  }
+
+  unpack(packed: PackedKernel, whole: () => Kernel): CompiledKernel {
+    this.requireOpen();
+    return this.keep(this.revive(packed, whole));
   }
 
   async upload(target: Binding, data: RealArray): Promise<void> {
@@ -127,6 +144,9 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
     this.staging.release();
     this.driver.close();
   }
+
+  /** A kernel that a device like this has packed. @throws FftError `compile-failed` */
+  protected abstract revive(packed: PackedKernel, whole: () => Kernel): K;
 
   /** Lays out the arguments of all steps; `pipelined` takes them all at once. */
   protected abstract layOut(steps: readonly BoundStep<B, K>[], pipelined: K | undefined): Launches;

@@ -3,7 +3,7 @@
  * runs in the order in which it was submitted. Calls throw where the driver reports an error.
  */
 import type { FftError } from '../../problem/errors.ts';
-import type { DeviceKind, EncodeTarget } from '../device.ts';
+import type { CodeFacts, DeviceKind, EncodeTarget } from '../device.ts';
 import type { NativeBuffer } from './memory.ts';
 
 /** Host memory that the device reads and writes by itself. */
@@ -14,6 +14,8 @@ export interface Pinned {
 
 export interface NativeDriver {
   readonly kind: DeviceKind;
+  /** Device, driver and compiler: what compiled code depends on. */
+  readonly codeFacts: CodeFacts;
   /** What a stream is called. */
   readonly target: EncodeTarget;
   /** Takes all work of the device. */

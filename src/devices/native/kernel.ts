@@ -2,17 +2,41 @@
 import { tablesBeside } from '../../emit/spmd/memory.ts';
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
-import { DeviceKernel } from '../common/kernel.ts';
-import type { CompiledKernel } from '../device.ts';
+import { DeviceKernel, type KernelSource } from '../common/kernel.ts';
+import type { CompiledKernel, PackedKernel } from '../device.ts';
+
+/** A kernel as it is launched: where roots are computed, it has no tables of them. */
+export function launched(kernel: Kernel, computedRoots: boolean): Kernel {
+  return computedRoots ? { ...kernel, tables: tablesBeside(kernel) } : kernel;
+}
+
+/** What is packed of a kernel beside its binary. */
+export interface SpmdFacts {
+  readonly program: SpmdProgram;
+}
 
 /** A kernel whose text every thread of a group runs. */
 export abstract class SpmdKernel extends DeviceKernel {
   readonly program: SpmdProgram;
 
-  /** @param computedRoots it has no tables of them then. */
-  constructor(kernel: Kernel, program: SpmdProgram, computedRoots = false) {
-    super(computedRoots ? { ...kernel, tables: tablesBeside(kernel) } : kernel);
+  constructor(kernel: KernelSource, program: SpmdProgram) {
+    super(kernel);
     this.program = program;
+  }
+
+  /** Its code for this device; compiled now where it is neither loaded nor kept. @throws FftError `compile-failed` */
+  protected abstract binary(): Uint8Array;
+
+  /** What is packed beside the program. */
+  protected get more(): object {
+    return {};
+  }
+
+  /** @param whole with the binary, which is otherwise kept by the text that it was made of. */
+  pack(whole: boolean): PackedKernel {
+    const { outline, program, more } = this;
+    const facts: SpmdFacts = { program, ...more };
+    return { outline, facts, code: whole ? this.binary() : new Uint8Array() };
   }
 
   get language(): string {

@@ -7,10 +7,11 @@ import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import { Allocator } from '../common/memory.ts';
 import type { BoundStep } from '../common/program.ts';
+import type { PackedKernel } from '../device.ts';
 import { gpuProfile } from '../profiles/gpu.ts';
 import { NativeBackend } from './backend.ts';
 import type { Launches, NativeDriver, Pinned } from './driver.ts';
-import { SpmdKernel } from './kernel.ts';
+import { type SpmdFacts, SpmdKernel } from './kernel.ts';
 import { NativeBuffer } from './memory.ts';
 
 const random = randomFor('devices/native');
@@ -20,6 +21,7 @@ const MEBIBYTE = 2 ** 20;
 /** Memory by its handle, and commands that run when somebody asks for their event. */
 class ListDriver implements NativeDriver {
   readonly kind = 'opencl';
+  readonly codeFacts = {};
   readonly target = 'queue';
   readonly stream = 1n;
   readonly eagerMilliseconds = 2;
@@ -87,6 +89,9 @@ class ListDriver implements NativeDriver {
 }
 
 class ListKernel extends SpmdKernel {
+  protected binary(): Uint8Array {
+    return new Uint8Array();
+  }
   unload(): void {}
 }
 
@@ -119,6 +124,9 @@ class ListBackend extends NativeBackend<NativeBuffer, ListKernel> {
   }
   protected translate(kernel: Kernel): ListKernel {
     return new ListKernel(kernel, emitOpencl(kernel, {}));
+  }
+  protected revive({ outline, facts }: PackedKernel, whole: () => Kernel): ListKernel {
+    return new ListKernel({ ...outline, whole }, (facts as SpmdFacts).program);
   }
   protected layOut(bound: readonly BoundStep<NativeBuffer, ListKernel>[]): Launches {
     const { driver } = this;

@@ -110,7 +110,7 @@ class OfflineBackend implements Backend {
   }
 
   pipeline([first, second]: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined {
-    const written = this.writePipelined?.(first!.kernel, second!.kernel, schedule);
+    const written = this.writePipelined?.(first!.kernel as Kernel, second!.kernel as Kernel, schedule);
     if (!written) return undefined;
     const { name, ...rest } = written;
     return { kernel: { ...first!.kernel, name }, language: this.language, ...rest };

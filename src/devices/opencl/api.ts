@@ -21,6 +21,7 @@ export const INFO = {
   available: 0x1027,
   compilerAvailable: 0x1028,
   deviceName: 0x102b,
+  driverVersion: 0x102d,
   deviceVersion: 0x102f,
   extensions: 0x1030,
   doubleConfig: 0x1032,
@@ -36,6 +37,9 @@ export const INFO = {
   memContext: 0x1106,
   memAssociated: 0x1107,
   memOffset: 0x1108,
+  programDevices: 0x1162,
+  binarySizes: 0x1165,
+  binaries: 0x1166,
   buildLog: 0x1183,
   eventStatus: 0x11d3,
   profilingStart: 0x1282,
@@ -46,6 +50,8 @@ export const DEVICE_TYPE = { cpu: 2, gpu: 4, accelerator: 8, all: 0xffffffff } a
 export const MEMORY = { readWrite: 1, writeOnly: 2, readOnly: 4, allocHost: 16, buffer: 0x10f0 } as const;
 export const QUEUE = { outOfOrder: 1, profiling: 2 } as const;
 export const MAP_READ_WRITE = 3;
+/** What the driver's compiler is told. */
+export const BUILD_OPTIONS = '-cl-std=CL1.2';
 const CONTEXT_PLATFORM = 0x1084;
 const DEVICE_NOT_FOUND = -1;
 /** What the loader says where no platform is installed. */
@@ -61,6 +67,7 @@ const CALLS = {
   clGetContextInfo: [P, 'uint32_t', 'size_t', P, P],
   clGetCommandQueueInfo: [P, 'uint32_t', 'size_t', P, P],
   clGetMemObjectInfo: [P, 'uint32_t', 'size_t', P, P],
+  clGetProgramInfo: [P, 'uint32_t', 'size_t', P, P],
   clGetProgramBuildInfo: [P, P, 'uint32_t', 'size_t', P, P],
   clGetEventInfo: [P, 'uint32_t', 'size_t', P, P],
   clGetEventProfilingInfo: [P, 'uint32_t', 'size_t', P, P],
@@ -91,6 +98,7 @@ const MAKERS = {
   clCreateCommandQueue: [P, P, 'uint64_t', P],
   clCreateBuffer: [P, 'uint64_t', 'size_t', P, P],
   clCreateProgramWithSource: [P, 'uint32_t', 'const char **', P, P],
+  clCreateProgramWithBinary: [P, 'uint32_t', P, P, P, P, P],
   clCreateKernel: [P, 'str', P],
   clEnqueueMapBuffer: [P, P, 'uint32_t', 'uint64_t', 'size_t', 'size_t', 'uint32_t', P, P, P],
 } as const;
@@ -106,6 +114,7 @@ const QUERIES = {
   queue: 'clGetCommandQueueInfo',
   memory: 'clGetMemObjectInfo',
   event: 'clGetEventInfo',
+  program: 'clGetProgramInfo',
   profiling: 'clGetEventProfilingInfo',
 } as const satisfies Record<string, ClFunction>;
 type Queried = keyof typeof QUERIES;

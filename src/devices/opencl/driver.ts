@@ -1,9 +1,12 @@
 /** A device of OpenCL: its context, its queues and events. */
 import { FftError, show } from '../../problem/errors.ts';
+import type { CodeStore } from '../code-cache/store.ts';
+import type { CodeFacts } from '../device.ts';
+import { Binaries } from '../native/binaries.ts';
 import type { NativeDriver, Pinned } from '../native/driver.ts';
 import { isHandle, type Koffi } from '../native/library.ts';
 import type { NativeBuffer } from '../native/memory.ts';
-import { type Handle, INFO, LEAST_HANDLE, MAP_READ_WRITE, MEMORY, type OpenCl, QUEUE } from './api.ts';
+import { BUILD_OPTIONS, type Handle, INFO, LEAST_HANDLE, MAP_READ_WRITE, MEMORY, type OpenCl, QUEUE } from './api.ts';
 import { type ClPurpose, failure } from './errors.ts';
 
 /** What was opened; queue and context are ours to release. */
@@ -14,6 +17,8 @@ interface ClSetup {
   readonly device: Handle;
   /** The caller's; absent: one of the device's own. */
   readonly queue?: Handle | undefined;
+  /** Where compiled code is kept; absent where it is not. */
+  readonly store?: CodeStore | undefined;
 }
 
 /** One launch: a kernel object with its arguments, and its threads in three dimensions: of all groups, and of one. */
@@ -31,6 +36,8 @@ export class ClDriver implements NativeDriver {
   readonly cl: OpenCl;
   readonly context: Handle;
   readonly device: Handle;
+  readonly codeFacts: CodeFacts;
+  readonly binaries: Binaries;
   readonly stream: Handle;
   /** Says how much memory there is, for messages: drivers may allocate on first use. */
   memory: { readonly situation: string } | undefined;
@@ -44,11 +51,13 @@ export class ClDriver implements NativeDriver {
   /** Where a waiting thread reads the event: memory that the engine does not move. */
   private readonly awaited = new BigUint64Array(new ArrayBuffer(8));
 
-  constructor({ cl, koffi, context, device, queue }: ClSetup) {
+  constructor({ cl, koffi, context, device, queue, store }: ClSetup) {
     this.cl = cl;
     this.koffi = koffi;
     this.context = context;
     this.device = device;
+    this.codeFacts = codeFactsOf(cl, device);
+    this.binaries = new Binaries(store, this.codeFacts);
     this.mapping = this.makeQueue();
     try {
       this.stream = queue ?? this.makeQueue();
@@ -58,6 +67,8 @@ export class ClDriver implements NativeDriver {
     }
     this.lookAtOrder(this.stream);
   }
+
+  readonly addressOf = (block: ArrayBuffer): bigint => this.koffi.address(block);
 
   makeQueue(properties = 0): Handle {
     return this.cl.make('clCreateCommandQueue', undefined, this.context, this.device, properties);
@@ -204,4 +215,14 @@ export class ClDriver implements NativeDriver {
     if (!this.outOfOrder.has(queue)) return;
     this.cl.call('clEnqueueBarrierWithWaitList', undefined, queue, 0, null, null);
   }
+}
+
+/** The compiler is part of the driver. */
+function codeFactsOf(cl: OpenCl, device: Handle): CodeFacts {
+  const text = (what: number) => cl.text('device', device, what);
+  return {
+    device: text(INFO.deviceName),
+    driver: `${text(INFO.driverVersion)}, ${text(INFO.deviceVersion)}`,
+    compiler: BUILD_OPTIONS,
+  };
 }

@@ -5,15 +5,17 @@
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError } from '../../problem/errors.ts';
+import type { CodeStore } from '../code-cache/store.ts';
 import type { BoundStep } from '../common/program.ts';
-import type { Backend, CompileOptions } from '../device.ts';
+import type { Backend, CompileOptions, PackedKernel } from '../device.ts';
 import { NativeBackend } from '../native/backend.ts';
 import type { Launches } from '../native/driver.ts';
+import type { SpmdFacts } from '../native/kernel.ts';
 import { loadKoffi } from '../native/library.ts';
-import type { DeviceOptions, Overridden } from '../options.ts';
+import type { DeviceOptions, Overridden, WithStore } from '../options.ts';
 import { type Handle, INFO, type OpenCl, openCl, requireHandle } from './api.ts';
 import { ClDriver } from './driver.ts';
-import { ClKernel } from './kernel.ts';
+import { ClKernel, writtenKernel } from './kernel.ts';
 import { ClLaunches } from './launches.ts';
 import { ClAllocator, type ClBuffer } from './memory.ts';
 import { openClProfile } from './profile.ts';
@@ -21,7 +23,7 @@ import { type ClDevice, candidates, choose, contextDevices } from './select.ts';
 
 export { openClAvailability as availability } from './select.ts';
 
-export type OpenClOptions = Pick<DeviceOptions, 'platform' | 'device' | 'context' | 'queue'> & Overridden;
+export type OpenClOptions = Pick<DeviceOptions, 'platform' | 'device' | 'context' | 'queue'> & WithStore & Overridden;
 
 /**
  * Opens an OpenCL device: a GPU where there is one, unless the options say which.
@@ -32,8 +34,9 @@ export async function create(options: OpenClOptions = {}): Promise<Backend> {
   const koffi = await loadKoffi();
   const { chosen, context, queue } = openContext(cl, options);
   try {
-    const driver = new ClDriver({ cl, koffi, context, device: chosen.device, queue });
-    return new ClBackend(driver, chosen.name, { ...openClProfile(cl, chosen, chosen.name), ...options.profile });
+    const driver = new ClDriver({ cl, koffi, context, device: chosen.device, queue, store: options.store });
+    const profile = { ...openClProfile(cl, chosen, chosen.name), ...options.profile };
+    return new ClBackend(driver, chosen.name, profile, options.store);
   } catch (error) {
     if (queue !== undefined) cl.raw.clReleaseCommandQueue(queue);
     cl.raw.clReleaseContext(context);
@@ -85,14 +88,18 @@ class ClBackend extends NativeBackend<ClBuffer, ClKernel> {
   readonly driver: ClDriver;
   readonly memory: ClAllocator;
 
-  constructor(driver: ClDriver, name: string, profile: DeviceProfile) {
-    super(driver, name, profile);
+  constructor(driver: ClDriver, name: string, profile: DeviceProfile, store: CodeStore | undefined) {
+    super(driver, name, profile, store);
     this.driver = driver;
     this.memory = driver.memory = new ClAllocator(driver, this);
   }
 
   protected translate(kernel: Kernel, options: CompileOptions): ClKernel {
-    return new ClKernel(kernel, this.driver, options);
+    return writtenKernel(kernel, this.driver, options);
+  }
+
+  protected revive({ outline, facts, code }: PackedKernel, whole: () => Kernel): ClKernel {
+    return new ClKernel({ ...outline, whole }, (facts as SpmdFacts).program, this.driver, code);
   }
 
   protected layOut(steps: readonly BoundStep<ClBuffer, ClKernel>[]): Launches {

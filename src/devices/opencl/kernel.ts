@@ -3,32 +3,28 @@ import { emitOpencl } from '../../emit/opencl/index.ts';
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
-import { written } from '../common/kernel.ts';
+import { type KernelSource, written } from '../common/kernel.ts';
 import type { CompileOptions } from '../device.ts';
-import { SpmdKernel } from '../native/kernel.ts';
-import { type Handle, INFO } from './api.ts';
+import { launched, SpmdKernel } from '../native/kernel.ts';
+import { BUILD_OPTIONS, type Handle, INFO } from './api.ts';
 import type { ClDriver } from './driver.ts';
 import { failure } from './errors.ts';
 
-const BUILD_OPTIONS = '-cl-std=CL1.2';
-
-type Builder = Pick<ClDriver, 'cl' | 'context' | 'device'>;
+type Builder = Pick<ClDriver, 'cl' | 'context' | 'device' | 'binaries' | 'addressOf'>;
 
 export class ClKernel extends SpmdKernel {
   private readonly builder: Builder;
   private readonly built: Handle;
 
-  /** @throws FftError `compile-failed` with the compiler's log, `device-limit`, `out-of-memory`, `device-lost` */
-  constructor(kernel: Kernel, builder: Builder, { maxGroups, computedRoots = false }: CompileOptions) {
-    // Every global has an offset: `cl_mem` objects have no addresses to add one to.
-    const globals = kernel.globals.map((_, binding) => ({ pieces: [{ binding }] }));
-    const arrangement = { globals, bindings: globals.length, offsets: true };
-    const most = maxGroups === undefined ? {} : { maxGroups };
-    const emit = () => emitOpencl(kernel, { arrangement, computedRoots, ...most });
-    super(kernel, written(kernel, 'OpenCL C', emit), computedRoots);
+  /**
+   * @param code compiled before, for a device like this; empty where there is none.
+   * @throws FftError `compile-failed` with the compiler's log, `device-limit`, `out-of-memory`, `device-lost`
+   */
+  constructor(kernel: KernelSource, program: SpmdProgram, builder: Builder, code: Uint8Array = new Uint8Array()) {
+    super(kernel, program);
     this.builder = builder;
     refuseLargeGroups(this.program, kernel.name, builder);
-    this.built = build(this.program.source, kernel.name, builder);
+    this.built = (code.length > 0 && loaded(code, builder)) || builtOrKept(program.source, kernel.name, builder);
   }
 
   /** A `cl_kernel` of its own: arguments stay with it, so every binding has one. The caller releases it. */
@@ -40,10 +36,71 @@ export class ClKernel extends SpmdKernel {
   unload(): void {
     this.builder.cl.raw.clReleaseProgram(this.built);
   }
+
+  protected binary(): Uint8Array {
+    return binaryOf(this.built, this.builder);
+  }
+}
+
+/** A kernel as OpenCL C. @throws FftError as `ClKernel`, and `device-limit` where the language has no words for it */
+export function writtenKernel(
+  kernel: Kernel,
+  builder: Builder,
+  { maxGroups, computedRoots = false }: CompileOptions,
+): ClKernel {
+  // Every global has an offset: `cl_mem` objects have no addresses to add one to.
+  const globals = kernel.globals.map((_, binding) => ({ pieces: [{ binding }] }));
+  const arrangement = { globals, bindings: globals.length, offsets: true };
+  const most = maxGroups === undefined ? {} : { maxGroups };
+  const program = written(kernel, 'OpenCL C', () => emitOpencl(kernel, { arrangement, computedRoots, ...most }));
+  return new ClKernel(launched(kernel, computedRoots), program, builder);
+}
+
+/** A program from what is kept of an earlier one with the same text, or from the text. */
+function builtOrKept(source: string, name: string, builder: Builder): Handle {
+  const kept = builder.binaries.find(source);
+  const known = kept && loaded(kept.bytes, builder);
+  if (known) return known;
+  const built = build(source, name, builder);
+  builder.binaries.keep(source, binaryOf(built, builder));
+  return built;
+}
+
+/** A program of compiled code; undefined where the driver does not take it. */
+function loaded(code: Uint8Array, { cl, context, device, addressOf }: Builder): Handle | undefined {
+  // The driver reads the code where it lies: in memory that begins with it and that the engine does not move.
+  const memory = new Uint8Array(new ArrayBuffer(code.length));
+  memory.set(code);
+  const [devices, sizes] = [new BigUint64Array([device]), new BigUint64Array([BigInt(code.length)])];
+  const places = new BigUint64Array([addressOf(memory.buffer)]);
+  let program: Handle;
+  try {
+    program = cl.make('clCreateProgramWithBinary', undefined, context, 1, devices, sizes, places, new Int32Array(1));
+  } catch {
+    return undefined;
+  }
+  if ((cl.raw.clBuildProgram(program, 1, devices, BUILD_OPTIONS, null, null) as number) === 0) return program;
+  cl.raw.clReleaseProgram(program);
+  return undefined;
+}
+
+/** The compiled code of a program; empty where the driver gives none, or there are several devices. */
+function binaryOf(program: Handle, { cl, addressOf }: Builder): Uint8Array {
+  const get = cl.raw.clGetProgramInfo;
+  const size = new BigUint64Array(1);
+  if (cl.number('program', program, INFO.programDevices) !== 1) return new Uint8Array();
+  if ((get(program, INFO.binarySizes, 8, size, null) as number) !== 0) return new Uint8Array();
+  const code = new Uint8Array(new ArrayBuffer(Number(size[0])));
+  const places = new BigUint64Array([addressOf(code.buffer)]);
+  return (get(program, INFO.binaries, 8, places, null) as number) === 0 ? code : new Uint8Array();
 }
 
 /** @throws FftError `compile-failed` with the compiler's log, `out-of-memory`, `device-lost` */
-export function build(source: string, name: string, { cl, context, device }: Builder): Handle {
+export function build(
+  source: string,
+  name: string,
+  { cl, context, device }: Pick<Builder, 'cl' | 'context' | 'device'>,
+): Handle {
   const asked = { what: `Compiling kernel ${name}`, otherwise: 'compile-failed' } as const;
   const program = cl.make('clCreateProgramWithSource', asked, context, 1, [source], null);
   const status = cl.raw.clBuildProgram(program, 1, new BigUint64Array([device]), BUILD_OPTIONS, null, null) as number;

@@ -59,7 +59,7 @@ export class WebGpuKernel extends DeviceKernel {
     const key = JSON.stringify(arrangement);
     let variant = this.variants.get(key);
     if (!variant) {
-      this.variants.set(key, (variant = new Variant(this.kernel, arrangement, this, this.compiler)));
+      this.variants.set(key, (variant = new Variant(this.whole, arrangement, this, this.compiler)));
     }
     return variant;
   }

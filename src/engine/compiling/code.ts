@@ -145,7 +145,10 @@ export class ProgramCode {
     if (known) return known;
     const { backend, cache } = this.host;
     const key = `program ${keyOf(kernel)}`;
-    const compiled = cache.kernel(key, () => ({ kernel: backend.computable(kernel) })).kernel;
+    const compiled = cache.kernel(key, () => ({
+      kernel: backend.compile(backend.computable(kernel)),
+      reverse: false,
+    })).kernel;
     const taken = { key, tables: [] as Table[] };
     this.taken.push(taken);
     const tables = compiled.kernel.tables.map((table): Argument => {

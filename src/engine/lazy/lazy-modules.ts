@@ -15,6 +15,7 @@ export type LazyGroup =
   | 'callbacks'
   | 'convolutions'
   | 'debugging'
+  | 'kept plans'
   | 'large primes'
   | 'layouts'
   | 'pairs of numbers'
@@ -39,6 +40,8 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     callbacks: Boolean(callbacks),
     convolutions: Boolean(convolution),
     debugging: debug,
+    // The device knows whether anything is kept.
+    'kept plans': false,
     'large primes': largePrimes,
     layouts: reals || largePrimes || blocks || Boolean(callbacks) || Boolean(convolution),
     'pairs of numbers': isInPairs(precision, profile),

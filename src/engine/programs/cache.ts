@@ -4,9 +4,9 @@
  * An entry that no plan uses any more stays for the next plan like it, up to a budget; the least recently used goes
  * first. That makes a plan the device has seen cheap without letting ten thousand different plans pile up.
  */
-import type { Backend, Binding, CompiledKernel, CompileOptions, DeviceBuffer, Schedule } from '../../devices/device.ts';
+import type { Backend, Binding, CompiledKernel, DeviceBuffer, RealArray } from '../../devices/device.ts';
 import { arrayFor } from '../../devices/host-arrays.ts';
-import { bytesOf, type Kernel, type Table } from '../../ir/index.ts';
+import { bytesOf, type Table } from '../../ir/index.ts';
 import { fillTable } from './tables.ts';
 
 interface CachedEntry<T> {
@@ -36,6 +36,10 @@ class Shelf<T> {
 
   has(key: string): boolean {
     return this.entries.has(key);
+  }
+
+  peek(key: string): T | undefined {
+    return this.entries.get(key)?.value;
   }
 
   /** Adds a value without counting a use. */
@@ -118,11 +122,10 @@ export interface Compiled {
   readonly reverse: boolean;
 }
 
-/** A kernel to compile. */
-export interface Built {
-  readonly kernel: Kernel;
-  /** The key of the reverse direction, if the kernel runs both ways. */
-  readonly reverse?: string;
+/** A kernel that was made because it was asked for. */
+export interface Made extends Compiled {
+  /** The key of what it does the other way around than asked, where it is kept for that, too. */
+  readonly other?: string;
 }
 
 /** Unused kernels that are kept. */
@@ -138,6 +141,8 @@ export class KernelCache {
   private readonly tables: Shelf<DeviceBuffer>;
   /** Tables whose memory is allocated but not filled. */
   private readonly empty = new Map<DeviceBuffer, Table>();
+  /** What tables were filled with that host code cannot see any more, by key, until `forgetContents`; only where it is to be kept. */
+  private readonly contents = new Map<string, RealArray>();
   /** Tables whose contents are on their way to the device. */
   private readonly filling = new Set<Promise<void>>();
   /** Failures of these copies, by the key of the table. */
@@ -154,22 +159,21 @@ export class KernelCache {
     });
   }
 
-  /** @param build is called where there is no such kernel; `known` tells it which ones there are. */
-  kernel(key: string, build: (known: (key: string) => boolean) => Built, options?: CompileOptions): Compiled {
+  /** @param make is called where there is no such kernel; `known` tells it which ones there are. */
+  kernel(key: string, make: (known: (key: string) => boolean) => Made): Compiled {
     return this.kernels.take(key, () => {
-      const { kernel: built, reverse } = build((other) => this.kernels.has(other));
-      const kernel = this.backend.compile(built, options);
-      if (reverse !== undefined) {
+      const { kernel, reverse, other } = make((key) => this.kernels.has(key));
+      if (other !== undefined) {
         this.keptTwice.add(kernel);
-        this.kernels.put(reverse, { kernel, reverse: true }, 1);
+        this.kernels.put(other, { kernel, reverse: !reverse }, 1);
       }
-      return { value: { kernel, reverse: false }, cost: 1 };
+      return { value: { kernel, reverse }, cost: 1 };
     });
   }
 
-  /** Two kernels merged into one launch that interleaves their groups; undefined if the device cannot merge them. */
-  pipelined(key: string, kernels: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined {
-    const made = this.kernels.has(key) ? undefined : this.backend.pipeline?.(kernels, schedule);
+  /** Two of its kernels as one, which `make` makes where there is none; undefined where the device does not do that with them. */
+  pipelined(key: string, make: () => CompiledKernel | undefined): CompiledKernel | undefined {
+    const made = this.kernels.has(key) ? undefined : make();
     if (!made && !this.kernels.has(key)) return undefined;
     return this.kernels.take(key, () => ({ value: { kernel: made!, reverse: false }, cost: 1 })).kernel;
   }
@@ -193,7 +197,7 @@ export class KernelCache {
     for (const [buffer, table] of this.empty) {
       this.empty.delete(buffer);
       try {
-        this.follow(table.key, fillDeviceTable(this.backend, buffer, table));
+        this.follow(table.key, this.fill(buffer, table));
       } catch (error) {
         this.fail(table.key, error);
         throw error;
@@ -210,6 +214,31 @@ export class KernelCache {
   requireTables(keys: Iterable<string>): void {
     this.fillTables();
     for (const key of keys) if (this.failures.has(key)) throw this.failures.get(key);
+  }
+
+  /** What a table holds. */
+  contentsOf(table: Table): RealArray {
+    const known = this.tables.peek(table.key)?.view?.(table.type) ?? this.contents.get(table.key);
+    if (known) return known;
+    const data = arrayFor(table.type, table.length);
+    fillTable(data, table);
+    return data;
+  }
+
+  forgetContents(): void {
+    this.contents.clear();
+  }
+
+  /** @returns the copy to the device, where one is needed. */
+  private fill(buffer: DeviceBuffer, table: Table): Promise<void> | undefined {
+    const direct = buffer.view?.(table.type);
+    const data = direct ?? arrayFor(table.type, table.length);
+    // What lies between the numbers of a table is never read, but it would be kept: nothing of what the memory held before.
+    if (direct && this.backend.store) data.fill(0);
+    fillTable(data, table);
+    if (direct) return undefined;
+    if (this.backend.store) this.contents.set(table.key, data);
+    return this.backend.upload({ buffer, byteOffset: 0 }, data);
   }
 
   private follow(key: string, upload: Promise<void> | undefined): void {
@@ -239,12 +268,4 @@ export class KernelCache {
     this.kernels.trim(0);
     this.tables.trim(0);
   }
-}
-
-/** @returns the copy to the device, where one is needed. */
-function fillDeviceTable(backend: Backend, buffer: DeviceBuffer, table: Table): Promise<void> | undefined {
-  const direct = buffer.view?.(table.type);
-  const data = direct ?? arrayFor(table.type, table.length);
-  fillTable(data, table);
-  return direct ? undefined : backend.upload({ buffer, byteOffset: 0 }, data);
 }

@@ -2,14 +2,14 @@
  * A direction plan, compiled: kernels and tables taken from the device's cache, arguments as slots to bind at launch.
  */
 import type { Argument, Backend, Binding, BoundProgram, CompiledKernel, ProgramStep } from '../../devices/device.ts';
-import { bytesOf, type Table, verify } from '../../ir/index.ts';
+import { bytesOf, type Kernel, type Table, verify } from '../../ir/index.ts';
 import { buildKernel, sharesPasses } from '../../kernels/index.ts';
 import type { BufferName } from '../../plan/buffers/index.ts';
 import type { DirectionPlan } from '../../plan/planner.ts';
 import type { Leaf, SideFormat } from '../../plan/tree/leaf.ts';
 import { FftError, type Problem } from '../../problem/index.ts';
 import { typeOfStorage } from '../arguments/memory.ts';
-import type { Built, KernelCache } from './cache.ts';
+import type { KernelCache, Made } from './cache.ts';
 import { compileOptions } from './tuning.ts';
 
 /** Memory that a run is bound to. A planar side has two parts, an interleaved one only `re`. */
@@ -33,67 +33,67 @@ const ALIGNMENT = 256;
 /** Operands come after these. */
 const SLOTS = { inputRe: 0, inputIm: 1, outputRe: 2, outputIm: 3, work: 4, temp: 5, operands: 6 } as const;
 
-export interface ProgramOptions {
-  readonly plan: DirectionPlan;
-  /** Gives the plan for the other direction, where that is about to be made a program, too. */
-  readonly other?: (() => DirectionPlan) | undefined;
-  readonly problem: Problem;
-  readonly backend: Backend;
-  readonly cache: KernelCache;
-}
-
-type Launching = ReturnType<typeof compileOptions>;
-
-export class DirectionProgram {
-  readonly plan: DirectionPlan;
-  /** Bytes of each table, by its key. */
-  readonly tables: ReadonlyMap<string, number>;
+/** What a program launches, as plain data. */
+export interface ProgramOutline {
+  readonly steps: readonly StepOutline[];
   readonly tempBytes: number;
   /** Names of what its launches read beside their sides, each once. */
   readonly operands: readonly string[];
+  /** Into how many the groups of every step are divided. */
+  readonly chunks: number;
+  /** The key of all steps as one kernel, where they are to be interleaved. */
+  readonly pipelined?: string;
+}
+
+export interface StepOutline {
+  /** Of its kernel in the cache. */
+  readonly key: string;
+  /** Before the kernel's tables. */
+  readonly arguments: readonly SlotArgument[];
+}
+
+type SlotArgument = Extract<Argument, { readonly slot: number }>;
+
+/** How the parts of a program are had. */
+export interface ProgramMaker {
+  readonly outline: ProgramOutline;
+  /** Makes the kernel of a step, which the cache does not have; `known` tells which ones it has. */
+  make(step: number, known: (key: string) => boolean): Made;
+  /** The kernels of all steps as one; undefined where the device does not do that with them. */
+  pipeline?(kernels: readonly CompiledKernel[]): CompiledKernel | undefined;
+  /** The plan that it carries out. */
+  plan(): DirectionPlan;
+}
+
+export class DirectionProgram {
+  /** Bytes of each table, by its key. */
+  readonly tables: ReadonlyMap<string, number>;
+  readonly outline: ProgramOutline;
+  private readonly maker: ProgramMaker;
   private readonly backend: Backend;
   private readonly cache: KernelCache;
-  private readonly steps: ProgramStep[] = [];
+  private readonly made: ProgramStep[] = [];
   /** All steps as one kernel, where the plan has them interleaved. */
   private pipelined: CompiledKernel | undefined;
   private readonly taken: { key: string; tables: readonly Table[] }[] = [];
 
-  constructor(options: ProgramOptions) {
-    const { plan, problem, backend, cache } = options;
-    this.plan = plan;
+  constructor(maker: ProgramMaker, backend: Backend, cache: KernelCache) {
+    const { outline } = maker;
+    this.maker = maker;
+    this.outline = outline;
     this.backend = backend;
     this.cache = cache;
-    const plane = plan.tempElements * realBytesOf(problem);
-    const tempPlane = alignedBytes(plane);
-    this.tempBytes = tempBytesOf(plan, problem);
-    const argumentsOf = (name: BufferName, layout: SideFormat) =>
-      bufferArguments(name, layout === 'planar', name === 'work' ? plane : tempPlane);
-    this.operands = operandNames(plan);
-    const operandArguments = ({ operands = [] }: Leaf) =>
-      operands.map(({ name }): Argument => ({ slot: SLOTS.operands + this.operands.indexOf(name), byteOffset: 0 }));
     const seen = new Map<string, number>();
-    const launching = compileOptions(problem);
     try {
-      for (const { leaf, from, to } of plan.launches) {
-        const { kernel, reverse, tables } = this.takeKernel(leaf, options, launching);
+      for (const [n, step] of outline.steps.entries()) {
+        const { kernel, reverse, tables } = this.takeKernel(n, step.key);
         for (const [n, { key }] of kernel.kernel.tables.entries()) seen.set(key, tables[n]!.buffer.bytes);
-        const { input, output } = leaf;
-        this.steps.push({
-          kernel,
-          reverse,
-          arguments: [
-            ...argumentsOf(from, input.format),
-            ...argumentsOf(to, output.format),
-            ...operandArguments(leaf),
-            ...tables.map((fixed): Argument => ({ fixed })),
-          ],
-        });
+        const fixed = tables.map((table): Argument => ({ fixed: table }));
+        this.made.push({ kernel, reverse, arguments: [...step.arguments, ...fixed] });
       }
-      const { chunks, interleaved } = plan;
-      if (interleaved && !launching) {
-        const key = JSON.stringify([chunks, interleaved, ...plan.launches.map(({ leaf }) => leaf)]);
-        const kernels = this.steps.map(({ kernel }) => kernel);
-        this.pipelined = cache.pipelined(key, kernels, { chunks, ...interleaved });
+      const { pipelined: key } = outline;
+      if (key !== undefined) {
+        this.pipelined = cache.pipelined(key, () => maker.pipeline?.(this.kernels));
         if (this.pipelined) this.taken.push({ key, tables: [] });
       }
     } catch (error) {
@@ -103,9 +103,22 @@ export class DirectionProgram {
     this.tables = seen;
   }
 
+  /** What it carries out. One that was made of what is kept has it planned now. */
+  get plan(): DirectionPlan {
+    return this.maker.plan();
+  }
+
+  get tempBytes(): number {
+    return this.outline.tempBytes;
+  }
+
+  get steps(): readonly ProgramStep[] {
+    return this.made;
+  }
+
   /** Of each step. */
   get kernels(): readonly CompiledKernel[] {
-    return this.steps.map(({ kernel }) => kernel);
+    return this.made.map(({ kernel }) => kernel);
   }
 
   /** What a run launches. */
@@ -116,26 +129,15 @@ export class DirectionProgram {
   /** @throws FftError `missing-buffer` where there is nothing for an operand, and what binding throws */
   bind({ input, output, work, temp, operands }: ProgramBindings): BoundProgram {
     this.cache.requireTables(this.tables.keys());
-    const others = this.operands.map((name) => operands?.get(name));
+    const others = this.outline.operands.map((name) => operands?.get(name));
     const slots = [input.re, input.im, output.re, output.im, work, temp, ...others];
-    return this.backend.bind(this.steps, slots, this.plan.chunks, this.pipelined);
+    return this.backend.bind(this.made, slots, this.outline.chunks, this.pipelined);
   }
 
-  /** From the cache, to be given back there: the kernel of a leaf, and the tables that it reads. */
-  private takeKernel(leaf: Leaf, { other, problem, backend, cache }: ProgramOptions, launching: Launching) {
-    const keyOf = (own: Leaf) => JSON.stringify(launching ? [own, launching] : own);
-    const build = (known: (key: string) => boolean): Built => {
-      const opposite = backend.runsBothWays && oppositeOf(leaf, other);
-      const reverse = opposite && keyOf(opposite);
-      const alone = !reverse || known(reverse);
-      const built = alone ? buildKernel(leaf) : buildKernel(leaf, opposite);
-      const kernel = backend.computable(built);
-      const broken = problem.debug ? [built, ...(kernel === built ? [] : [kernel])].flatMap(verify) : [];
-      if (broken.length > 0) throw new FftError('internal-error', broken.join('; '));
-      return alone ? { kernel } : { kernel, reverse };
-    };
-    const key = keyOf(leaf);
-    const { kernel, reverse } = cache.kernel(key, build, launching);
+  /** From the cache, to be given back there: the kernel of a step, and the tables that it reads. */
+  private takeKernel(step: number, key: string) {
+    const { cache, maker } = this;
+    const { kernel, reverse } = cache.kernel(key, (known) => maker.make(step, known));
     const taken = { key, tables: [] as Table[] };
     this.taken.push(taken);
     const tables = kernel.kernel.tables.map((table) => {
@@ -148,14 +150,100 @@ export class DirectionProgram {
 
   /** Gives kernels and tables back to the cache, and drops all references to device memory, since callers may keep the program. */
   release(): void {
-    this.steps.length = 0;
+    this.made.length = 0;
     this.pipelined = undefined;
     for (const { key, tables } of this.taken.splice(0)) this.cache.release(key, tables);
   }
 }
 
-/** The leaf of the other direction that differs in the direction alone, if one kernel had best do both. */
-function oppositeOf(leaf: Leaf, other: ProgramOptions['other']): Leaf | undefined {
+/** A plan to be made a program. */
+export interface PlannedProgram {
+  readonly plan: DirectionPlan;
+  /** Gives the plan for the other direction, if that is about to be made a program, too. */
+  readonly other?: (() => DirectionPlan) | undefined;
+  readonly problem: Problem;
+  readonly backend: Backend;
+  readonly cache: KernelCache;
+}
+
+/** Compiles a plan. */
+export function compilePlan(planned: PlannedProgram): DirectionProgram {
+  const { plan, problem, backend, cache } = planned;
+  const launching = compileOptions(problem);
+  const { chunks, interleaved } = plan;
+  const maker: ProgramMaker = {
+    outline: outlineOf(planned, launching),
+    make(step, known) {
+      const { kernel, reverse } = buildLeaf(plan.launches[step]!.leaf, planned, launching, known);
+      const compiled = backend.compile(kernel, launching);
+      return { kernel: compiled, reverse: false, ...(reverse === undefined ? {} : { other: reverse }) };
+    },
+    pipeline: (kernels) => interleaved && backend.pipeline?.(kernels, { chunks, ...interleaved }),
+    plan: () => plan,
+  };
+  return new DirectionProgram(maker, backend, cache);
+}
+
+type Launching = ReturnType<typeof compileOptions>;
+
+/** The key of a leaf's kernel. */
+export function kernelKeyOf(leaf: Leaf, launching: Launching): string {
+  return JSON.stringify(launching ? [leaf, launching] : leaf);
+}
+
+function outlineOf({ plan, problem }: PlannedProgram, launching: Launching): ProgramOutline {
+  const plane = plan.tempElements * realBytesOf(problem);
+  const tempPlane = alignedBytes(plane);
+  const argumentsOf = (name: BufferName, layout: SideFormat) =>
+    bufferArguments(name, layout === 'planar', name === 'work' ? plane : tempPlane);
+  const names = operandNames(plan);
+  const operandArguments = ({ operands = [] }: Leaf) =>
+    operands.map(({ name }): SlotArgument => ({ slot: SLOTS.operands + names.indexOf(name), byteOffset: 0 }));
+  const { chunks, interleaved, launches } = plan;
+  const pipelined =
+    interleaved && !launching ? JSON.stringify([chunks, interleaved, ...launches.map(({ leaf }) => leaf)]) : undefined;
+  return {
+    steps: launches.map(({ leaf, from, to }) => ({
+      key: kernelKeyOf(leaf, launching),
+      arguments: [
+        ...argumentsOf(from, leaf.input.format),
+        ...argumentsOf(to, leaf.output.format),
+        ...operandArguments(leaf),
+      ],
+    })),
+    tempBytes: tempBytesOf(plan, problem),
+    operands: names,
+    chunks,
+    ...(pipelined === undefined ? {} : { pipelined }),
+  };
+}
+
+/** The kernel of a leaf, for both ways where one kernel had best do both. */
+function buildLeaf(
+  leaf: Leaf,
+  { other, problem, backend }: PlannedProgram,
+  launching: Launching,
+  known: (key: string) => boolean,
+): Built {
+  const opposite = backend.runsBothWays && oppositeOf(leaf, other);
+  const reverse = opposite && kernelKeyOf(opposite, launching);
+  const alone = !reverse || known(reverse);
+  const built = alone ? buildKernel(leaf) : buildKernel(leaf, opposite);
+  const kernel = backend.computable(built);
+  const broken = problem.debug ? [built, ...(kernel === built ? [] : [kernel])].flatMap(verify) : [];
+  if (broken.length > 0) throw new FftError('internal-error', broken.join('; '));
+  return alone ? { kernel } : { kernel, reverse };
+}
+
+/** A kernel to compile. */
+interface Built {
+  readonly kernel: Kernel;
+  /** The key of what it does the other way around, where it runs both ways. */
+  readonly reverse?: string;
+}
+
+/** The leaf of the other direction that differs in nothing else, where one kernel had best do both. */
+function oppositeOf(leaf: Leaf, other: PlannedProgram['other']): Leaf | undefined {
   if (!other || !sharesPasses(leaf)) return undefined;
   const { inverse, scale } = leaf;
   const key = JSON.stringify(leaf);
@@ -185,8 +273,8 @@ export function tempBytesOf(plan: DirectionPlan, problem: Problem): number {
 }
 
 /** Where a launch finds one of its sides: one array, or two planes. */
-function bufferArguments(name: BufferName, planar: boolean, plane: number): Argument[] {
-  const at = (slot: number, byteOffset = 0): Argument => ({ slot, byteOffset });
+function bufferArguments(name: BufferName, planar: boolean, plane: number): SlotArgument[] {
+  const at = (slot: number, byteOffset = 0): SlotArgument => ({ slot, byteOffset });
   switch (name) {
     case 'input':
       return planar ? [at(SLOTS.inputRe), at(SLOTS.inputIm)] : [at(SLOTS.inputRe)];

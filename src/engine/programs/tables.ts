@@ -39,6 +39,7 @@ function eachRun<R extends { readonly n: number }>(
   rootsOf: (n: number, wanted?: number) => R,
   fill: (roots: R, run: RootRun) => void,
 ): void {
+  if (runs.length === 0) return;
   let order = 1;
   let wanted = 0;
   for (const { q, count } of runs) {

@@ -1,0 +1,24 @@
+/**
+ * Where compiled code is kept between processes.
+ *
+ * Keys are texts that say everything the value depends on: what was compiled, by which compiler, for which device, by which build of
+ * omnifft. A value is either what was put under exactly that key, or not there: whoever asks need not check it again.
+ */
+export interface CodeStore {
+  /** The version of omnifft and the build of its code: part of every key. */
+  readonly build: string;
+  /** The value of a key; undefined where there is none, or none that is sound. Never throws. */
+  get(key: string): Uint8Array | undefined;
+  /** Keeps a value, soon. Where that cannot be done, nothing happens. Never throws. */
+  put(key: string, value: Uint8Array): void;
+  /**
+   * Where reading takes waiting: brings the value of a key to where `get` finds it. Never rejects. Absent where `get` finds
+   * everything by itself.
+   */
+  fetch?(key: string): Promise<void>;
+}
+
+/** A key of these facts, in this order. */
+export function keyOf(what: 'binary' | 'measured' | 'plan', { build }: CodeStore, facts: readonly unknown[]): string {
+  return JSON.stringify([what, build, ...facts]);
+}

@@ -1,0 +1,34 @@
+/** Code of kernels for one device, kept by the text that it was compiled from and by what compiled it. */
+import { type CodeStore, keyOf } from '../code-cache/store.ts';
+import type { CodeFacts } from '../device.ts';
+
+/** Compiled code, and whether the compiler has made it just now: what was kept may be refused after all, and is compiled anew then. */
+export interface KernelCode {
+  readonly bytes: Uint8Array;
+  readonly fresh: boolean;
+}
+
+export class Binaries {
+  private readonly store: CodeStore | undefined;
+  private readonly facts: CodeFacts;
+
+  /** @param facts what code depends on beside its text. */
+  constructor(store: CodeStore | undefined, facts: CodeFacts) {
+    this.store = store;
+    this.facts = facts;
+  }
+
+  /** The code of a text; undefined where it is not kept. */
+  find(source: string): KernelCode | undefined {
+    const { store } = this;
+    const bytes = store?.get(keyOf('binary', store, [this.facts, source]));
+    return bytes && { bytes, fresh: false };
+  }
+
+  /** Keeps what a text was compiled to. */
+  keep(source: string, bytes: Uint8Array): KernelCode {
+    const { store } = this;
+    if (bytes.length > 0) store?.put(keyOf('binary', store, [this.facts, source]), bytes);
+    return { bytes, fresh: true };
+  }
+}

@@ -1,0 +1,62 @@
+/** What a device asks of a problem before it plans it: whether it can, and whether the plan can be kept for later processes. */
+import type { Backend } from '../devices/device.ts';
+import { isInPairs } from '../plan/device/capacity.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
+import { elementBytes, FftError, type FftProblem, type Problem, type Side, tensorSpan } from '../problem/index.ts';
+
+/** Whether plans of a problem are kept: functions of the caller's cannot be, and what is debugged is to be made anew. */
+export function isKept({ callbacks, convolution, debug }: Problem, { store, unpack }: Backend): boolean {
+  return store !== undefined && unpack !== undefined && !callbacks && !convolution && !debug;
+}
+
+/** `unsupported-precision` where the device cannot compute in the precision of a problem. */
+export function precisionProblems({ precision }: Pick<Problem, 'precision'>, { name, profile }: Backend): FftProblem[] {
+  // Pairs of doubles are double-doubles, pairs of singles are doubles.
+  const needed = precision === 'double-double' ? 'double' : 'single';
+  const { precisions } = profile;
+  if (!precisions || precisions.includes(needed)) return [];
+  const message =
+    `${name} computes in ${precisions.join(' and ')} precision only, and pairs of ${needed}s were asked for: '${precision}'. ` +
+    `openDevice('auto', { precision: '${needed}' }) finds a device that does, if only the CPU.`;
+  return [{ code: 'unsupported-precision', path: 'precision', message }];
+}
+
+/** @throws FftError `unsupported-precision` where a device was tried and does not keep to what pairs rest on */
+export function refuseBrokenPairs(
+  { precision }: Pick<Problem, 'precision'>,
+  { name, pairsBroken, profile }: Backend,
+): void {
+  if (!pairsBroken || !isInPairs(precision, profile)) return;
+  throw new FftError(
+    'unsupported-precision',
+    `${name} cannot compute in '${precision}' precision: ${pairsBroken}. openDevice('auto', { precision: 'double' }) ` +
+      'finds a device that does, if only the CPU.',
+    { path: 'precision' },
+  );
+}
+
+/** @throws FftError `device-limit` where the buffers of a problem exceed what the device can address. */
+export function refuseTooLarge(problem: Problem, temp: number, { name, maxBytes }: DeviceProfile): void {
+  if (maxBytes === undefined) return;
+  const bytesOf = (side: Side) => tensorSpan(problem, side) * elementBytes(problem, side);
+  const [input, output] = [bytesOf('input'), bytesOf('output')];
+  const inPlace = problem.placement === 'in-place';
+  const bytes = (inPlace ? Math.max(input, output) : input + output) + temp;
+  if (bytes <= maxBytes) return;
+  const sides = inPlace ? `data ${input}` : `input ${input}, output ${output}`;
+  throw new FftError(
+    'device-limit',
+    `This problem needs ${bytes} bytes of device memory (${sides}${temp > 0 ? `, temp ${temp}` : ''}); ` +
+      `${name} can address ${maxBytes}. Fewer or shorter transforms at a time would fit.`,
+    { path: 'size' },
+  );
+}
+
+/** Whether a problem has callbacks at all; `normalizeProblem` reads and checks them. */
+export function hasCallbacks(problem: unknown): boolean {
+  try {
+    return Object.hasOwn(problem as object, 'callbacks');
+  } catch {
+    return false;
+  }
+}

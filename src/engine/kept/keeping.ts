@@ -1,0 +1,65 @@
+/** What a device keeps for later processes, and finds of earlier ones: plans, and which candidate was the fastest. */
+import { type CodeStore, keyOf } from '../../devices/code-cache/store.ts';
+import type { Backend } from '../../devices/device.ts';
+import type { PlannedProblem, Problem } from '../../problem/index.ts';
+import type { MeasuredCandidates } from '../measuring/candidates.ts';
+import type { KernelCache } from '../programs/cache.ts';
+import type { DirectionProgram } from '../programs/program.ts';
+import { type KeptPlan, keptBytes, readKept } from './kept-plan.ts';
+
+/** Brings what is kept for a problem to where it is found at once, where that takes waiting. @param text of the problem as it was given. */
+export async function fetchKept(text: string, problem: Problem, backend: Backend): Promise<void> {
+  const { store } = backend;
+  await Promise.all([
+    store?.fetch?.(planKey(store, text, backend)),
+    store?.fetch?.(measuredKey(store, problem, backend)),
+  ]);
+}
+
+/** The plan of a problem, from an earlier process. @param text of the problem as it was given. */
+export function findPlan(text: string, backend: Backend): KeptPlan | undefined {
+  const { store } = backend;
+  const bytes = store?.get(planKey(store, text, backend));
+  if (!bytes) return undefined;
+  try {
+    return readKept(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param text of the problem as it was given. */
+export function keepPlan(
+  text: string,
+  problem: PlannedProblem,
+  programs: readonly DirectionProgram[],
+  backend: Backend,
+  cache: KernelCache,
+): void {
+  const { store } = backend;
+  const bytes = store && keptBytes(problem, programs, backend, cache, false);
+  if (bytes) store.put(planKey(store, text, backend), bytes);
+}
+
+/** What an earlier process has measured. */
+export function findMeasured(problem: Problem, backend: Backend): MeasuredCandidates | undefined {
+  const { store } = backend;
+  const bytes = store?.get(measuredKey(store, problem, backend));
+  if (!bytes) return undefined;
+  const { splits, times } = JSON.parse(new TextDecoder().decode(bytes));
+  return { splits, times: new Map(times) };
+}
+
+export function keepMeasured(problem: Problem, { splits, times }: MeasuredCandidates, backend: Backend): void {
+  const { store } = backend;
+  const text = JSON.stringify({ splits, times: [...times] });
+  store?.put(measuredKey(store, problem, backend), new TextEncoder().encode(text));
+}
+
+function planKey(store: CodeStore, text: string, { kind, profile, codeFacts }: Backend): string {
+  return keyOf('plan', store, [kind, profile, codeFacts, text]);
+}
+
+function measuredKey(store: CodeStore, problem: Problem, { kind, profile, codeFacts }: Backend): string {
+  return keyOf('measured', store, [kind, profile, codeFacts, problem]);
+}
