@@ -128,11 +128,14 @@ it('the assignments of both parts of a convolution compute it', async () => {
 });
 
 it('bins of a kernel are zero in a block of the frequency side where points come in the order of powers, too', async () => {
-  const input = {
-    ...{ size: [31], batches: 2, precision: 'double', convolution: { kernels: 2 } },
+  const input: ProblemInput = {
+    size: [31],
+    batches: 2,
+    precision: 'double',
+    convolution: { kernels: 2 },
     zeroPadding: { frequency: [{ from: 2, to: 27 }] },
     tuning: { uploadSwitch: { two: 12 } },
-  } as const;
+  };
   const problem = normalizeProblem(input);
   const plan = planConvolution(problem, { ...namedProfiles.h200.profile, sharedBytes: 4096 }, false);
   expect(plan.prepare.launches.some(({ node }) => node.convolved?.by === 'rader')).toBe(true);
