@@ -98,3 +98,19 @@ export function allInMemory(of: Layout): boolean {
 export function isMemory(of: Layout): boolean {
   return of.kind === 'memory';
 }
+
+/** Whether a layout is memory, the parts of numbers in memory, or memory in tiles. */
+export function isPlain(of: Layout): boolean {
+  if (of.kind === 'concat') return of.parts.every(({ kind }) => kind === 'memory' || kind === 'zeros');
+  return of.kind === 'memory' || (of.kind === 'join' && isPlain(of.of));
+}
+
+/** See `strideOf`, of a plain layout. */
+export function plainStride(of: Layout, d: number): number | undefined {
+  if (of.kind === 'memory') return of.strides[d]!;
+  // The dimension of tiles goes on in steps of its own from tile to tile.
+  if (of.kind === 'join') return d === of.dimension ? undefined : plainStride(of.of, d < of.dimension ? d : d + 1);
+  if (of.kind !== 'concat' || of.dimension === d) return undefined;
+  const strides = of.parts.flatMap((part) => (part.kind === 'memory' ? [part.strides[d]!] : []));
+  return strides.every((stride) => stride === strides[0]) ? strides[0] : undefined;
+}

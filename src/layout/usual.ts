@@ -6,7 +6,7 @@ import { concat, repeat } from './constructors.ts';
 import type { Layout } from './layout.ts';
 import { concatNode } from './nodes.ts';
 import { joined } from './normal-form.ts';
-import { alongNew, isPair, joinedMemory, lengthOf } from './plain.ts';
+import { alongNew, isPair, isPlain, joinedMemory, lengthOf, plainStride } from './plain.ts';
 import { strideInRuns } from './runs.ts';
 
 /** Dimensions `d` and `d` + 1, of lengths a and b → a·b. Index i is at i div b, i mod b. */
@@ -27,5 +27,5 @@ export function stack(at: number, ...parts: readonly Layout[]): Layout {
 
 /** From an element to another one in memory along a dimension, for each step: undefined where that is not one number. */
 export function strideOf(of: Layout, d: number): number | undefined {
-  return of.kind === 'memory' ? of.strides[d]! : strideInRuns(of, d);
+  return isPlain(of) ? plainStride(of, d) : strideInRuns(of, d);
 }

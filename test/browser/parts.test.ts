@@ -11,6 +11,9 @@ import { randomFor, uniform } from '../support/random.ts';
 
 const problems: Readonly<Record<string, library.ProblemInput | string>> = {
   complex: { size: [64] },
+  'complex in planes': { size: [64], layout: 'planar' },
+  'a batch of columns': { size: [1, 60], batches: 3, placement: 'in-place' },
+  'as many points as tiles of memory are for': { size: [2 ** 17], placement: 'in-place' },
   'a descriptor': 'scfo64*3',
   'real, and several axes': { size: [12, 5], transform: 'r2c' },
   'real of odd length': { size: [45], transform: 'r2c', batches: 3 },

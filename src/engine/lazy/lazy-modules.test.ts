@@ -47,16 +47,19 @@ describe('modules that are loaded when a problem needs them', () => {
 describe('what a problem needs', () => {
   it.each<[ProblemInput, string[]]>([
     [{ size: [1024, 360] }, []],
-    [{ size: [1024], transform: 'r2c' }, ['real transforms']],
-    [{ size: [8, 17] }, ['large primes']],
-    [{ size: [18], transform: 'dct1' }, ['large primes', 'real transforms']],
-    [{ size: [17], transform: 'dct1' }, ['real transforms']],
-    [{ size: [1], transform: 'dst1' }, ['real transforms']],
-    [{ size: [16], transform: 'dst1' }, ['large primes', 'real transforms']],
-    [{ size: [18], transform: 'dct2' }, ['real transforms']],
+    [{ size: [1024], transform: 'r2c' }, ['layouts', 'real transforms']],
+    [{ size: [8, 17] }, ['large primes', 'layouts']],
+    [{ size: [18], transform: 'dct1' }, ['large primes', 'layouts', 'real transforms']],
+    [{ size: [17], transform: 'dct1' }, ['layouts', 'real transforms']],
+    [{ size: [1], transform: 'dst1' }, ['layouts', 'real transforms']],
+    [{ size: [16], transform: 'dst1' }, ['large primes', 'layouts', 'real transforms']],
+    [{ size: [18], transform: 'dct2' }, ['layouts', 'real transforms']],
     [{ size: [8], precision: 'double-double', debug: true }, ['debugging', 'pairs of numbers']],
-    [{ size: [8], convolution: {}, strategy: 'measure' }, ['convolutions', 'saved and measured plans']],
-    [{ size: [8], callbacks: { forward: { store: (x, { re }) => x.neg(re) } } }, ['callbacks', 'real transforms']],
+    [{ size: [8], convolution: {}, strategy: 'measure' }, ['convolutions', 'layouts', 'saved and measured plans']],
+    [
+      { size: [8], callbacks: { forward: { store: (x, { re }) => x.neg(re) } } },
+      ['callbacks', 'layouts', 'real transforms'],
+    ],
   ])('%j', (input, expected) => {
     const problem = normalizeProblem(input);
     expect(lazyGroupsOf(problem, namedProfiles['wasm-cpu'].profile).sort()).toEqual(expected);
