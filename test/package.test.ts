@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /** Bytes that installing the package may take, as README promises: filters took 0.2e6 of them, programs of patterns 0.12e6. */
-const MOST_BYTES = 3.1e6;
+const MOST_BYTES = 3.2e6;
 /** Bytes that its tarball may have. */
 const MOST_PACKED = 950_000;
 

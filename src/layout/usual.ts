@@ -27,5 +27,5 @@ export function stack(at: number, ...parts: readonly Layout[]): Layout {
 
 /** From an element to another one in memory along a dimension, for each step: undefined where that is not one number. */
 export function strideOf(of: Layout, d: number): number | undefined {
-  return isPlain(of) ? plainStride(of, d) : strideInRuns(of, d);
+  return isPlain(of) && !(of.kind === 'concat' && of.dimension === d) ? plainStride(of, d) : strideInRuns(of, d);
 }

@@ -55,7 +55,13 @@ type Page = typeof library & { openCpuSync(): library.Device };
 function saysAndComputes(plan: library.Plan, data: Float64Array) {
   const input = plan.problem.precision === 'single' ? Float32Array.from(data) : data;
   const { tables, temp } = plan.bytes;
-  return [plan.explain(), plan.serialize(), tables, temp, Array.from(plan.forwardSync(input as never) as Float32Array)];
+  const said = [plan.explain(), plan.serialize(), tables, temp];
+  if (plan.problem.layout.input !== 'planar')
+    return [...said, Array.from(plan.forwardSync(input as never) as Float32Array)];
+  const { length } = plan.input;
+  const planes = { re: input.slice(0, length), im: input.slice(length, 2 * length) };
+  const { re, im } = plan.forwardSync(planes as never) as { re: Float32Array; im: Float32Array };
+  return [...said, Array.from(re), Array.from(im)];
 }
 
 async function compare(planned: (problem: library.ProblemInput) => library.Plan | Promise<library.Plan>) {
