@@ -44,7 +44,7 @@ export interface DeviceOptions {
 
 /** What a device is opened with, beside its options. */
 export interface WithStore {
-  /** Where compiled code is kept; absent where it is not. */
+  /** The store that keeps compiled code for other processes; absent if nothing is kept. */
   readonly store?: CodeStore | undefined;
 }
 

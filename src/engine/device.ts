@@ -61,7 +61,7 @@ export interface PlanOptions {
 interface PlanRequest {
   readonly problem: PlannedProblem;
   readonly from: string | Uint8Array | undefined;
-  /** What its plan is kept by; undefined where it is not. */
+  /** The text under which its plan is kept for other processes; undefined if it is not kept. */
   readonly keptBy: string | undefined;
 }
 

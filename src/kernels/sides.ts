@@ -148,7 +148,10 @@ function tableOf(order: Order, tables: TableBuilder): IntegerTable {
   return tables.integers(name, () => [...entriesOf(order), 0]);
 }
 
-/** A side as passes see it that work in it: [element, transform of the tile], the elements in a format of their own where it is interleaved. */
+/**
+ * The memory of a side for passes that use it as their working array, at coordinates [element, transform of the tile].
+ * @param own the format of elements between passes, if the side is one array
+ */
 function inSide(
   kind: LeafSide['format'],
   { arrays, plain }: SideMemory,

@@ -1,4 +1,4 @@
-/** Boxes: places in memory that hold at least those of a layout. */
+/** Boxes: sets of places in memory, of the form offset + Σ stride · index, that together cover all places of a layout. */
 import type { Affine, Layout } from './layout.ts';
 import { dimensionsIn } from './rows.ts';
 

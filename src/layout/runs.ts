@@ -1,4 +1,4 @@
-/** Runs: pieces of one dimension of a layout. What is said is true; where nobody knows, less is said. */
+/** Runs: pieces of one dimension of a layout, with one stride each. Every statement is true; what cannot be told is left open. */
 import type { Affine, Concat, Layout, Masked } from './layout.ts';
 import { dimensionsIn } from './rows.ts';
 
@@ -9,7 +9,7 @@ export interface Run {
   readonly to: number;
   /** All of them are zeros, for which no function is called. */
   readonly zero?: true;
-  /** Two of them that are in memory lie in one array, that many reals apart for each step; missing where nobody knows. */
+  /** The stride in reals between neighbours of the run that are in memory; missing if it is unknown, or if they lie in different arrays. */
   readonly step?: number;
   /** For given other coordinates all of them are in memory, or none is. */
   readonly whole?: true;

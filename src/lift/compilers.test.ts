@@ -17,7 +17,7 @@ const hiprtc = await openLibrary(hip.compilerLibrary()).then(
   (error: Error) => void missing('hiprtc', error.message),
 );
 
-/** Kernels of programs, without those of the plans between them, as one text. */
+/** The kernels of programs as one text; kernels of planned transforms between them are left out. */
 async function textIn(language: 'cuda' | 'hip'): Promise<string> {
   const device = await openProfile('h200', { language });
   const sources: { source: string; entry: string }[] = [];

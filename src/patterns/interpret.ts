@@ -103,7 +103,7 @@ function flattened(datum: Datum, reals: number): Float64Array {
 
 const pairOf = (datum: Datum): Pair => (typeof datum === 'number' ? { re: datum, im: 0 } : (datum as Pair));
 
-/** Reals as complex numbers, where a type wants these. */
+/** A value in which reals stand where its type has complex numbers → the value with complex numbers there. */
 function coerced(datum: Datum, type: Type): Datum {
   if (type.kind === 'complex') return pairOf(datum);
   return type.kind === 'array' && type.text.includes('complex')

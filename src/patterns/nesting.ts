@@ -31,7 +31,7 @@ export function nestingProblemIn(root: Value, around: readonly string[] = []): s
       const problem = visit(operand, outer);
       if (problem) return problem;
     }
-    // Only low-level patterns matter to those inside.
+    // Only low-level patterns restrict what may stand inside them.
     const isPlain = value.op === 'map' || value.op === 'reduce' || value.op === 'iterate' || outer.includes(value.op);
     return value.f && visit(value.f.body, isPlain ? outer : [...outer, value.op]);
   };

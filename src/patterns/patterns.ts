@@ -186,7 +186,7 @@ function transform(
   };
 }
 
-/** What is wrong with a length for a transform, in words; undefined where nothing is, or where it is not known. */
+/** Why a transform cannot have this length, in words; undefined if it can, or if the length has a name and no number yet. */
 export function lengthProblem(op: TransformOp, { known }: Size): string | undefined {
   if (known === undefined) return undefined;
   if ((op === 'dft' || op === 'idft') && known > MOST_ELEMENTS) return `it takes up to ${MOST_ELEMENTS} numbers`;

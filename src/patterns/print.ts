@@ -154,7 +154,7 @@ function dependsOn(value: Value, symbol: Value): boolean {
   return freeOf(value).has(symbol);
 }
 
-/** In how many places of a text values stand, those of functions too. */
+/** How often each value occurs in the printed text, bodies of functions included. */
 function placesIn(root: Value): number {
   const counts = new Map<Value, number>();
   for (const value of reachableValues(root)) {

@@ -36,7 +36,7 @@ function ofReals<R>(op: ScalarOp, count: number, give: Type = REAL): (...given: 
 
 type Arithmetic = <A extends NumberLike, B extends NumberLike>(a: A, b: B) => Promoted<A, B>;
 
-/** a + b @throws FftError `invalid-program`, as all of these do where they are given what is no number, or complex and take reals */
+/** a + b. @throws FftError `invalid-program`, as all scalar functions do for a value that is no number, or for a complex number if they take reals only */
 export const add = ofNumbers('add', 2) as Arithmetic;
 /** a − b */
 export const sub = ofNumbers('sub', 2) as Arithmetic;

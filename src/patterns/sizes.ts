@@ -3,7 +3,7 @@
  *
  * A size is a sum of terms, each a rational factor times powers of names; powers may be negative, for n/4 and n/m. The terms are in
  * canonical order, so that two sizes are equal exactly where their texts are. That a quotient is a whole number is taken for granted while
- * there are names in it: whoever puts numbers in their places checks it.
+ * there are names in it: `resolvedSizes` checks divisions when the names get numbers.
  */
 import { FftError, show } from '../problem/errors.ts';
 
@@ -74,7 +74,7 @@ export class Size {
     return more.length === 0 && term.powers.length === 0 ? term.above / term.below : undefined;
   }
 
-  /** The number that it is for these sizes; undefined where one is missing. */
+  /** The length as a number, for given numbers of its names; undefined if one is missing. */
   at(sizes: ReadonlyMap<string, number>): number | undefined {
     let sum = 0;
     for (const { above, below, powers } of this.terms) {

@@ -92,7 +92,7 @@ function inferSizes({ parameters }: Program, counts: ReadonlyMap<string, number>
   }
 }
 
-/** What a name is multiplied with, if a size is a multiple of it. */
+/** The factor of a name, if a size is a number times that name. */
 function solvedFor(whole: Size, name: string): Size | undefined {
   const factor = whole.over(Size.named(name));
   return factor.names().includes(name) ? undefined : factor;

@@ -232,7 +232,7 @@ export function lambdaOf(pattern: string, f: unknown, types: readonly Type[]): L
 const free = new WeakMap<Value, ReadonlySet<Value>>();
 const NONE: ReadonlySet<Value> = new Set();
 
-/** The symbols and inputs that a value depends on, and that no function inside of it binds. */
+/** The free variables of a value: symbols and inputs that no function inside it binds. */
 export function freeOf(value: Value): ReadonlySet<Value> {
   let known = free.get(value);
   if (!known) free.set(value, (known = freeIn(value)));
@@ -290,8 +290,7 @@ export function withOperands(value: Value, of: (operand: Value) => Value, ofBody
 }
 
 /**
- * What a function gives for these arguments. Functions inside of it get symbols of their own: the same function may come to stand in what
- * it is given.
+ * A lambda applied to arguments. Lambdas inside its body get fresh symbols, because the same lambda may occur in an argument as well.
  */
 export function applied({ parameters, body }: Lambda, args: readonly Value[]): Value {
   const made = new Map(parameters.map((parameter, n) => [parameter, args[n]!]));

@@ -75,7 +75,7 @@ export function normalizeProblem(input: AnyProblemInput | string): PlannedProble
   return problem as PlannedProblem;
 }
 
-/** A normal form that was written as JSON, read again: nothing of it is checked. */
+/** Reads a normal form that was written as JSON. It was valid then, so nothing is checked again. */
 export function normalFormOf(written: unknown): PlannedProblem {
   const problem = written as PlannedProblem;
   inheritNothing(problem.tuning);

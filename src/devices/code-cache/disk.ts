@@ -2,7 +2,7 @@
  * Compiled code in files of one folder, a file for each key, shared by all processes of a user.
  *
  * A file begins with a mark and an HMAC of its own name and contents. The key of the HMAC is in the same folder, in a file that only
- * its owner may read: a file that was damaged, cut off, renamed, or written by whoever does not have that key is no entry, as if it
+ * its owner may read: a file that was damaged, cut off, renamed, or written without that key is no entry, as if it
  * were not there. Files are written under temporary names and then renamed, so that others see all of one or nothing of it.
  */
 import type { CodeStore } from './store.ts';

@@ -2,7 +2,7 @@
  * Where compiled code is kept between processes.
  *
  * Keys are texts that say everything the value depends on: what was compiled, by which compiler, for which device, by which build of
- * omnifft. A value is either what was put under exactly that key, or not there: whoever asks need not check it again.
+ * omnifft. A value is either what was put under exactly that key, or not there, so that callers need not check it again.
  */
 export interface CodeStore {
   /** The version of omnifft and the build of its code: part of every key. */
@@ -18,7 +18,10 @@ export interface CodeStore {
   fetch?(key: string): Promise<void>;
 }
 
-/** A key of these facts, in this order. */
+/**
+ * The key of an entry: its kind, the build of the library that wrote it, and all that the kept value depends on.
+ * @param facts compared in order, so the same facts have to be given in the same order
+ */
 export function keyOf(what: 'binary' | 'measured' | 'plan', { build }: CodeStore, facts: readonly unknown[]): string {
   return JSON.stringify([what, build, ...facts]);
 }

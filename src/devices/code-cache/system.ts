@@ -52,7 +52,7 @@ function folderOf(option: CacheOption): string | undefined {
   const folder =
     typeof option === 'string' ? option : (told ?? (buildDigest === undefined ? undefined : usualFolder()));
   if (folder === undefined) return undefined;
-  // Deno would ask whoever started the program; nobody is to be asked for a cache.
+  // Deno would ask the user for permission, and a cache is not worth a question.
   return (['read', 'write'] as const).every((name) => isPermitted({ name, path: folder })) ? folder : undefined;
 }
 

@@ -29,7 +29,7 @@ export interface CudaSetup {
   readonly stream?: bigint | undefined;
   /** Gives the context back. */
   readonly leave: () => void;
-  /** Where compiled code is kept; absent where it is not. */
+  /** The store that keeps compiled code for other processes; absent if nothing is kept. */
   readonly store?: CodeStore | undefined;
 }
 
@@ -150,7 +150,7 @@ export class CudaDriver implements NativeDriver {
     this.setup.leave();
   }
 
-  /** The code of a program: what is kept of it, or compiled now. */
+  /** The binary of a program: the kept one, or one that is compiled now. */
   codeOf(program: SpmdProgram): KernelCode {
     return this.binaries.find(program.source) ?? this.compile(program);
   }

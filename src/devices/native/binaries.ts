@@ -18,7 +18,7 @@ export class Binaries {
     this.facts = facts;
   }
 
-  /** The code of a text; undefined where it is not kept. */
+  /** The kept binary of a source text; undefined if there is none. */
   find(source: string): KernelCode | undefined {
     const { store } = this;
     const bytes = store?.get(keyOf('binary', store, [this.facts, source]));

@@ -24,7 +24,7 @@ export abstract class SpmdKernel extends DeviceKernel {
     this.program = program;
   }
 
-  /** Its code for this device; compiled now where it is neither loaded nor kept. @throws FftError `compile-failed` */
+  /** The binary for this device, which is compiled now if it is neither loaded nor kept. @throws FftError `compile-failed` */
   protected abstract binary(): Uint8Array;
 
   /** What is packed beside the program. */

@@ -21,7 +21,7 @@ import {
 export interface Slot {
   /** The value of each loop variable. */
   readonly at: ReadonlyMap<Var, Index>;
-  /** The item exists if all of these are positive. */
+  /** Index expressions: the item exists if every one of them is positive. */
   readonly conditions: readonly Index[];
 }
 

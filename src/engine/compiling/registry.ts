@@ -1,6 +1,6 @@
 /**
- * Which objects are programs of patterns, and what compiles them. `omnifft/lift` notes the programs that it makes; whoever has none
- * loads nothing of that.
+ * Which objects are programs of patterns, and what compiles them. `omnifft/lift` registers each program that it makes with its compiler, so
+ * that pages without programs load no compiler.
  */
 import type { Inputs, Program } from '../../patterns/program.ts';
 import type { CompiledProgram } from './compiled-program.ts';

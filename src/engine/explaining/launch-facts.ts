@@ -83,9 +83,9 @@ export interface LaunchFacts {
   readonly steps: readonly StepFacts[];
   /** Lengths of the dimensions that the launch transforms. */
   readonly lengths: readonly number[];
-  /** Radices of the passes along each of these dimensions. */
+  /** For each entry of `lengths`, the radices of the passes along that dimension. */
   readonly radices: readonly (readonly number[])[];
-  /** The first two of them are digits of one axis. */
+  /** The first two entries of `lengths` are digits of one axis. */
   readonly digits?: true;
   /** The axis is transformed as a cyclic convolution of this length. */
   readonly padded?: number;

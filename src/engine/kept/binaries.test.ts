@@ -133,7 +133,7 @@ describe('a plan saved with its binaries', () => {
       const damaged = n % 6 === 0 ? bytes.slice(0, random.integer(0, bytes.length - 9)) : bytes.slice();
       if (n % 6 !== 0) damaged[random.integer(0, bytes.length - 9)]! ^= 1 << random.integer(0, 7);
       const plan = await device.plan(problem, { from: damaged }).catch((error) => error);
-      // What lies between the parts is nobody's.
+      // Bytes between the parts are padding, and belong to no part.
       if (plan instanceof Error) expect(plan).toMatchObject({ code: 'invalid-saved-plan' });
       else expect(await plan.forward(signal)).toEqual((await saved(device)).spectrum);
     }

@@ -74,7 +74,10 @@ export function loadBinaries(from: unknown, problem: PlannedProblem, backend: Ba
   return readKept(plan);
 }
 
-/** @throws FftError `invalid-saved-plan` where what was saved makes no sense after all, and those of `make` */
+/**
+ * Makes a plan of saved binaries. Headers and checksums have been compared; contents that are inconsistent show only now.
+ * @throws FftError `invalid-saved-plan` for any error of `make` that is not an `FftError` itself; these are passed on
+ */
 export function asSaved<T>(make: () => T): T {
   try {
     return make();

@@ -1,6 +1,6 @@
 /** Plain data with stretches of bytes, as one array of bytes. */
 
-/** Stretches begin at multiples of it, so that they hold numbers of any type. */
+/** The alignment of stretches in bytes, which is enough for numbers of any type. */
 const ALIGNMENT = 8;
 
 export interface Contents {

@@ -7,7 +7,7 @@ import type { KernelCache } from '../programs/cache.ts';
 import type { DirectionProgram } from '../programs/program.ts';
 import { type KeptPlan, keptBytes, readKept } from './kept-plan.ts';
 
-/** Brings what is kept for a problem to where it is found at once, where that takes waiting. @param text of the problem as it was given. */
+/** Reads the entry of a problem into memory, where `findPlan` finds it without waiting: databases of pages answer later. @param text the problem as it was given */
 export async function fetchKept(text: string, problem: Problem, backend: Backend): Promise<void> {
   const { store } = backend;
   await Promise.all([

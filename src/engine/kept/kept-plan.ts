@@ -28,12 +28,12 @@ export interface KeptPlan {
 }
 
 interface KeptKernel extends PackedKernel {
-  /** Of what it does, and of what it does the other way around, where it is used so. */
+  /** Its key in the kernel cache, and the key of the opposite direction if the kernel is used for both. */
   readonly key?: string;
   readonly reverse?: string;
 }
 
-/** The same as data and stretches of bytes: those of kernels first, then those of tables. */
+/** A kept plan as it is written: this record, followed by the code of each kernel and the contents of each table as stretches of bytes. */
 interface Written {
   readonly problem: unknown;
   readonly splits: Splits;
@@ -47,8 +47,8 @@ type WrittenTable = Pick<Table, 'name' | 'key' | 'length' | 'type'>;
 
 /**
  * A plan as bytes.
- * @param whole with code that is otherwise kept by itself.
- * @returns undefined where its tables are too large.
+ * @param whole also with the native binaries, which the cache keeps in entries of their own
+ * @returns undefined if its tables are too large
  * @throws FftError `compile-failed`
  */
 export function keptBytes(
@@ -107,7 +107,7 @@ export interface RestoredProgram {
   readonly problem: Problem;
   readonly backend: Backend;
   readonly cache: KernelCache;
-  /** Plans a direction anew, which is asked for only where somebody wants to see it. */
+  /** Plans a direction anew. Running a kept plan does not need that; explaining it does. */
   readonly planOf: (direction: Direction) => DirectionPlan;
 }
 
@@ -139,7 +139,7 @@ export function restoreProgram(restored: RestoredProgram): DirectionProgram {
   );
 }
 
-/** The kernel with its expressions, for who would write it in another way. */
+/** The kernel with its expressions, from which other code than the kept one can be written. */
 function wholeKernel({ key, reverse }: KeptKernel, { kept, problem, backend, planOf }: RestoredProgram): Kernel {
   const launching = compileOptions(problem);
   const leaves = (Object.keys(kept.programs) as Direction[]).flatMap((direction) =>

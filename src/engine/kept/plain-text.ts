@@ -1,9 +1,9 @@
-/** Entries of a list, and fields of an object, at most: whoever gives more is asked field by field (problem/snapshot.ts). */
+/** The most entries of a list or fields of an object. Larger ones are read field by field (problem/snapshot.ts). */
 const MOST_ENTRIES = 64;
 const MOST_LEVELS = 5;
 
 /**
- * Plain data as text: who gives the same text has given the same data. Nothing of the caller's runs.
+ * Plain data as text: equal texts are equal data. No code of the caller runs, neither getters nor proxies.
  * @returns undefined for what is not plain: with functions, getters, classes, symbols, numbers that JSON does not have, or `undefined`.
  */
 export function plainText(value: unknown, levels = MOST_LEVELS): string | undefined {

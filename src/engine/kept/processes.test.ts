@@ -1,4 +1,4 @@
-/** What one process has kept, and others make of it: the built library, in processes of its own. */
+/** One process keeps compiled code, others use it: tests of the built library in separate processes. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

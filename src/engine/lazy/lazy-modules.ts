@@ -79,7 +79,7 @@ export function loadGroupsBy(known: Loaders): void {
 }
 
 /**
- * Loads those of the named groups of modules that have not been loaded yet.
+ * Loads the named groups of modules, except groups that are loaded already.
  * @returns undefined where nothing has to be loaded: what the caller was given should be read before anybody waits.
  * @throws FftError (as a rejection) `not-loaded`
  */

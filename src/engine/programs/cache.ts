@@ -124,7 +124,7 @@ export interface Compiled {
 
 /** A kernel that was made because it was asked for. */
 export interface Made extends Compiled {
-  /** The key of what it does the other way around than asked, where it is kept for that, too. */
+  /** The key of the opposite direction, if the kernel runs both ways and is kept under both keys. */
   readonly other?: string;
 }
 
@@ -141,11 +141,14 @@ export class KernelCache {
   private readonly tables: Shelf<DeviceBuffer>;
   /** Tables whose memory is allocated but not filled. */
   private readonly empty = new Map<DeviceBuffer, Table>();
-  /** What tables were filled with that host code cannot see any more, by key, until `forgetContents`; only where it is to be kept. */
+  /**
+   * Contents of tables in device memory, by table key, while a plan is being made whose tables are to be written to the cache of code:
+   * host code cannot read them back. `forgetContents` ends that.
+   */
   private readonly contents = new Map<string, RealArray>();
   /** Tables whose contents are on their way to the device. */
   private readonly filling = new Set<Promise<void>>();
-  /** Failures of these copies, by the key of the table. */
+  /** Errors of copying tables to the device, by table key. */
   private readonly failures = new Map<string, unknown>();
 
   constructor(backend: Backend) {

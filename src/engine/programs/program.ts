@@ -30,7 +30,7 @@ export interface ProgramBindings {
 /** Parts of temp memory begin where any device can bind them. */
 const ALIGNMENT = 256;
 
-/** Operands come after these. */
+/** Numbers of the slots that arguments refer to. Slots from `operands` on hold operands, in the order of their names. */
 const SLOTS = { inputRe: 0, inputIm: 1, outputRe: 2, outputIm: 3, work: 4, temp: 5, operands: 6 } as const;
 
 /** What a program launches, as plain data. */
@@ -218,7 +218,7 @@ function outlineOf({ plan, problem }: PlannedProgram, launching: Launching): Pro
   };
 }
 
-/** The kernel of a leaf, for both ways where one kernel had best do both. */
+/** The kernel of a leaf, which runs both directions if the opposite leaf differs in the direction alone. */
 function buildLeaf(
   leaf: Leaf,
   { other, problem, backend }: PlannedProgram,
@@ -242,7 +242,7 @@ interface Built {
   readonly reverse?: string;
 }
 
-/** The leaf of the other direction that differs in nothing else, where one kernel had best do both. */
+/** The leaf of the other direction that differs in the direction alone; undefined if there is none. */
 function oppositeOf(leaf: Leaf, other: PlannedProgram['other']): Leaf | undefined {
   if (!other || !sharesPasses(leaf)) return undefined;
   const { inverse, scale } = leaf;

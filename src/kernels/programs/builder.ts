@@ -103,7 +103,7 @@ export class KernelBuilder extends Pull {
     this.loops.pop();
   }
 
-  /** Stands in loops that begin before what is pushed: those of symbols that are made again. */
+  /** Runs `body` inside a loop of its own, as for a symbol whose enclosing map is computed once more in this kernel. */
   inLoop(count: number, body: (at: Index) => void): void {
     this.looped(count, false, body);
   }

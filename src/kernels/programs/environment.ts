@@ -55,7 +55,7 @@ export class Environment {
     return home;
   }
 
-  /** Environments that these symbols depend on, outermost first, those of the arrays that they are elements of too. */
+  /** The environments that symbols depend on, outermost first, including the environments of the arrays whose elements they are. */
   neededFor(symbols: ReadonlySet<Value>): Environment[] {
     const all = new Set(symbols);
     const needed: Environment[] = [];

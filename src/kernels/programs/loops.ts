@@ -1,4 +1,4 @@
-/** Stores in loops as kernels: which loop the lanes run along, and how the others are dealt to groups. */
+/** Loop nests with stores → kernels: which loop the lanes run along, and how the other loops are dealt to groups and threads. */
 
 import { guardAt } from '../../ir/guard.ts';
 import {

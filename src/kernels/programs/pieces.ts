@@ -1,5 +1,6 @@
 /**
- * A program as launches: one where all can be computed where it is wanted, more where arrays are better stored than computed again.
+ * A program as launches. One launch suffices if every array is computed where its elements are read; arrays that would be computed many
+ * times are stored by a launch of their own.
  *
  * Whether they are is seen while a kernel is built: each time the function of a map is called for an element, the iterations of all loops around are
  * counted. Where that is far more often than there are elements, everything begins anew, with the array stored.
@@ -53,7 +54,7 @@ const MOST_OPERATIONS = 4096;
 /** Launches of one program at most. */
 const MOST_LAUNCHES = 2 ** 16;
 
-/** Operations that storing a number and reading it again is worth, and those below which nothing is stored. */
+/** What storing a number and reading it again costs, in operations; and the cost of computing again below which nothing is stored. */
 const WORTH_STORING = 32;
 const LEAST_STORED = 3;
 
@@ -118,7 +119,7 @@ class ProgramPlan implements Planning {
   private readonly reads = new Map<string, Map<string, Reads>>();
   private readonly rearranging = new Map<Value, boolean>();
   private numbers = 0;
-  /** Counts kernels: reads are those of one. */
+  /** The number of the kernel that is being built: reads are counted for each kernel by itself. */
   private kernel = 0;
 
   constructor(program: Program, sizes: Sizes, precision: ElementType, profile: ProgramTarget, decided: Decisions) {
@@ -162,7 +163,7 @@ class ProgramPlan implements Planning {
     return numbers;
   }
 
-  /** Builds the kernels that store something in a buffer, behind those that have to come before. */
+  /** Builds the kernel that stores a value in a buffer, after the kernels of the arrays that it reads. */
   private build(buffer: string, fill: (builder: KernelBuilder) => void): void {
     const [before, kernel] = [this.target, this.kernel];
     this.target = buffer;

@@ -69,7 +69,7 @@ export class Pull {
   protected readonly plan: Planning;
   private readonly precision: ElementType;
   protected readonly sources = new Map<string, Source>();
-  /** Iterations of the loops around, those of sums too. */
+  /** Iterations of all loops around, loops of sums included. */
   protected open = 1;
   /** Operations on numbers so far, equal ones too. */
   private operations = 0;
@@ -87,7 +87,7 @@ export class Pull {
 
   // Arrays.
 
-  /** An array in a buffer. @param outer counts of dimensions before those of the type */
+  /** An array in a buffer. @param outer lengths of the maps around, which are dimensions in front of the array's own */
   leafOf(buffer: string, type: Type, outer: readonly number[] = [], at: readonly Index[] = []): Leaf {
     const words = scalarOf(type).kind === 'complex' ? 2 : 1;
     const name = `${buffer} by ${words}`;
@@ -137,7 +137,7 @@ export class Pull {
     return computed(this.x, 'add', [a, b], Boolean(a.im ?? b.im), this.precision) as NumberExpression;
   }
 
-  /** @param guard where it is wanted @param own where it is this element at all: elsewhere it is 0 */
+  /** @param guard where the value is used @param own where the access reads this element; elsewhere its value is 0 */
   private elementOfSource(source: Source, place: Index, guard: Guard, own: Guard): NumberExpression {
     const { x } = this;
     if (source.kind === 'memory') {
@@ -407,7 +407,7 @@ export class Pull {
   private longReduction(value: Value, count: number, work: number, env: Environment): Pulled | undefined {
     const combination = combinationOf(value);
     if (combination) {
-      // Where few numbers are wanted, threads had better share what there is to add.
+      // A program with few results keeps few threads busy, so that threads share the terms of each sum.
       const isFew = this.open < FEW_RESULTS && count > LONG_SUM;
       const isSum = combination.op === 'add' && isNumber(value.type);
       if (isSum && this.plan.hasLoops && !isFew) return this.summed(value, combination.term, env);

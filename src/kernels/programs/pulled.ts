@@ -74,7 +74,7 @@ export function asDimension(value: Pulled, index: Index, count: number): Pulled 
   });
 }
 
-/** Elements before and after those of a dimension, as `pad` of the language has them. @param filled an array of the boundary's number */
+/** A dimension with elements in front and behind, by the boundaries of the pattern `pad`. @param filled an array filled with the boundary's number */
 export function paddedLayout(
   of: Layout,
   d: number,

@@ -1,4 +1,4 @@
-/** Arrays of known numbers: tables that kernels read, or constants where it is known which element is wanted. */
+/** Arrays of numbers known at compile time: tables that kernels read, or constants if the index is known, too. */
 import { type Expressions, evaluate, type Index, type TableBuilder } from '../../ir/index.ts';
 import { cosTurn, neg, sinTurn } from '../../numeric/exact.ts';
 import { NearestRoots } from '../../numeric/nearest-roots.ts';

@@ -228,7 +228,7 @@ class SideLayout {
     }
   }
 
-  /** A dimension of the tensor in memory: one walk, or the walks of its loops where these do not agree on one, as in padded buffers. */
+  /** A dimension of the tensor in memory: one count and stride, or one for each of its loops if their strides disagree, as in padded buffers. */
   private walkAlong(of: number): Walk {
     const own = this.loopsAlong(of).map((n) => this.loops[n]!);
     const { lengths, strides } = this.placed.tensor[this.side];
@@ -241,7 +241,7 @@ class SideLayout {
     return [{ count: this.lengthAlong(of, several, lengths[of]!), stride: one }];
   }
 
-  /** Elements of a dimension; of lines that have merged with others, those that the loops reach. */
+  /** The length of a dimension in memory. Paired lines may have been merged with further dimensions: then it is as far as the loops reach. */
   private lengthAlong(of: number, loops: readonly Loop[], length: number): number {
     const { node } = this.placed;
     const merges = node.real?.pairs?.along === of && !isOdd(this.placed);

@@ -82,8 +82,8 @@ export function placesOf(spans: readonly Span[]): Sides<readonly Place[]> {
 }
 
 /**
- * The batch in as few dimensions as it has. Those that blocks lie along stay themselves, and those that factors, lines and callbacks count
- * along.
+ * The batch with as few dimensions as possible. A dimension stays by itself if a block of zeros, a factor, a line or a callback counts along
+ * it.
  */
 export function mergedBatch(placed: PlacedLeaf): Span[] {
   const { batch, factors, node, callbacks } = placed;

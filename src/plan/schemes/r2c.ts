@@ -195,7 +195,10 @@ function binsWritten(N: number, columns: number): Layout {
   return onceInRows(concat(0, half, reverse(conjugate, 0)), hermitianLength(N), columns);
 }
 
-/** What is written from an index on is so by those rows only whose mirror images are other rows, of so many columns. */
+/**
+ * Keeps elements from an index on from being written twice: only rows write them whose mirror image is another row.
+ * @param columns the number of rows: row r is elements r, r + columns, r + 2·columns, …, and its mirror image is row columns − r
+ */
 export function onceInRows(of: Layout, from: number, columns: number): Layout {
   const once = mask(of, 0, columns, 1, Math.max(1, Math.ceil(columns / 2)));
   return concat(0, slice(of, 0, 0, from), slice(once, 0, from, of.shape[0]! - from));

@@ -123,7 +123,7 @@ function oddEnds(count: number, kind: TransformKind): RealDftEnds {
 }
 
 /**
- * The side of the sums, and what is there: bins are their conjugates where they come from passes backwards.
+ * The line and the factors of the side of the sums. Bins that come from passes backwards are conjugated.
  * @param rows where bins come in rows that begin at the first half of so many columns
  */
 function sumsOf(asked: Asked, count: number, rows?: number): Pick<LeafNode, 'lines' | 'factors'> {
