@@ -220,7 +220,7 @@ function movesReals({ callbacks, alone }: ReturnType<typeof calledOf>): boolean 
 
 const NO_SCALE = { input: 1, output: 1 } as const;
 
-function isPaired({ real }: LeafNode): boolean {
+function hasHermitianSplit({ real }: LeafNode): boolean {
   return real?.by === 'halves' || real?.by === 'lines';
 }
 
@@ -242,7 +242,7 @@ function isInverse(node: LeafNode, direction: Direction): boolean {
 
 /** The sums that pairs of bins make of reals are twice what they stand for. */
 function scaleOf(node: LeafNode, scale: DirectionScale['scale']): DirectionScale['scale'] {
-  const half = node.real?.side === 'input' && isPaired(node) ? 1 / 2 : 1;
+  const half = node.real?.side === 'input' && hasHermitianSplit(node) ? 1 / 2 : 1;
   return { ...scale, output: product(scale.output, node.times, half) };
 }
 
