@@ -270,8 +270,8 @@ export class BodyWriter {
     asm.end();
   }
 
-  /** The local that an outer loop has loaded a value into. */
+  /** The local that an outer loop has loaded a value into: it did so without a guard. */
   private hoisted(node: LoadNode, body: Body, { access }: AccessGroup<LoadNode>, scope: LoopScope): number | undefined {
-    return scope.values.size === 0 ? undefined : scope.values.get(loadKey(node, body, access.stride));
+    return scope.values.size === 0 || access.guard ? undefined : scope.values.get(loadKey(node, body, access.stride));
   }
 }
