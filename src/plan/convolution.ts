@@ -17,6 +17,7 @@ import {
   type Problem,
   resultSide,
   type Sides,
+  splitAxisOf,
   tensorShape,
 } from '../problem/index.ts';
 import { type ConvolutionSplit, complexOf, type Period, restOf, splitConvolution } from './convolution-split.ts';
@@ -79,6 +80,8 @@ export function resultProblem(problem: Problem): Problem {
 
 /** @throws FftError `unsupported-length`; RangeError where nothing fits the profile. */
 export function planConvolution(problem: Problem, target: Target, throughWork: boolean): ConvolutionPlan {
+  if (splitAxisOf(problem, 'input') || splitAxisOf(problem, 'output'))
+    throw new RangeError('A convolution reads and writes no axis in blocks.');
   const given = kernelProblem(problem);
   const result = resultProblem(problem);
   const { crossPower } = problem.convolution!;

@@ -6,18 +6,20 @@
 
 import { expect, it } from 'vitest';
 import type { Tried } from '../../test/support/accuracy.ts';
+import { complexProblem, triedComplex } from '../../test/support/complex.ts';
 import { convolutionProblem, triedConvolution } from '../../test/support/convolution.ts';
 import { randomProfile, randomThreads } from '../../test/support/devices.ts';
 import { executing } from '../../test/support/executed.ts';
 import { planConvolution, plansOf, rankSplits } from '../../test/support/planned.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { realProblem, triedReal, withBlocks as withRealBlocks } from '../../test/support/real.ts';
+import { inBlocks } from '../../test/support/split-axes.ts';
 import { sumsProblem, triedSums, withBlocks } from '../../test/support/sums.ts';
 import { exhaustive } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { MOST_CANDIDATES } from '../engine/measuring/candidates.ts';
 import { gather } from '../layout/index.ts';
-import { normalizeProblem, type Problem, type ProblemInput } from '../problem/index.ts';
+import { normalizeProblem, type Problem, type ProblemInput, splitAxisOf } from '../problem/index.ts';
 import type { DeviceProfile } from './device/profile.ts';
 import type { Launch } from './launch/launches.ts';
 import type { DirectionPlan } from './planner.ts';
@@ -116,6 +118,32 @@ it.each(Object.entries(kinds))('each assignment of each candidate computes %s', 
   expect(ran).toBeGreaterThan(PROBLEMS);
   expect(without).toBeLessThan(PROBLEMS / 4);
 });
+
+const complex = {
+  make: (most: number) => complexProblem(random, most, PRECISIONS),
+  trying: (plan: DirectionPlan, problem: Problem, input: ProblemInput, direction: Direction) =>
+    triedComplex(executing(plan, problem), input, direction, random),
+};
+
+it.each(Object.entries({ ...kinds, complex }))(
+  'an axis that lies in blocks, equal or not, is read and written where it lies: %s',
+  async (_, { make, trying }) => {
+    let ran = 0;
+    for (let round = 0; round < 2 * PROBLEMS; round++) {
+      const [input, profile] = [asked(make(random.pick([20, 60, 200]))), profileFrom()];
+      const problem = inBlocks(random, input);
+      if (!problem) continue;
+      const direction = random.pick(directions);
+      for (const plan of plansFor(problem, direction, profile).slice(0, 2)) {
+        const what = { splitAxis: { input: splitAxisOf(problem, 'input'), output: splitAxisOf(problem, 'output') } };
+        const { error, allowed, damage, ...tried } = await trying(plan, problem, input, direction);
+        expectGood({ ...tried, error, allowed, damage, what: `${tried.what} ${JSON.stringify(what)}` }, plan);
+        ran++;
+      }
+    }
+    expect(ran).toBeGreaterThan(PROBLEMS);
+  },
+);
 
 it('the assignments of both parts of a convolution compute it', async () => {
   for (let round = 0; round < PROBLEMS; round++) {

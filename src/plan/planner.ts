@@ -10,6 +10,8 @@ import {
   realBytes,
   type Side,
   type Sides,
+  type SplitAxis,
+  splitAxisOf,
   tensorShape,
   withoutCallbacks,
 } from '../problem/index.ts';
@@ -236,6 +238,11 @@ function isPacked(tree: BranchNode, problem: Problem): boolean {
   );
 }
 
+/** Whether two sides lie in the same blocks, or both in none. */
+function isSame(input: SplitAxis | undefined, output: SplitAxis | undefined): boolean {
+  return input === output || JSON.stringify(input) === JSON.stringify(output);
+}
+
 /** The buffers that a direction may use. */
 function offerOf(whole: Problem, direction: Direction, throughWork: boolean): AvailableBuffers {
   const problem = withoutCallbacks(whole);
@@ -252,7 +259,7 @@ function offerOf(whole: Problem, direction: Direction, throughWork: boolean): Av
     input: { ...bufferOf(read), writable: !problem.preserveInput && !halved(read) },
     output: { ...bufferOf(written), spared: sparesOutput(problem, direction) || halved(written) },
     same: inPlace,
-    sameLayout: inPlace,
+    sameLayout: inPlace && isSame(splitAxisOf(problem, 'input'), splitAxisOf(problem, 'output')),
     ...(inPlace && isReal(problem) ? { sameRows: sharesRows(problem) } : {}),
     ...(isR2r(problem) ? { reals: true } : {}),
     ...(throughWork ? { work: { type: isR2r(problem) ? 'real' : 'interleaved', elements } } : {}),

@@ -44,7 +44,7 @@ function formatStrides(problem: Problem): string {
 
 /** All properties of a problem that the grammar cannot express. */
 function unsayable(problem: Problem): FftProblem[] {
-  const { precision, storage, edgeStorage, layout, offsets, scale } = problem;
+  const { precision, storage, edgeStorage, layout, strides, offsets, scale } = problem;
   const kind = problem.transform[0];
   const facts: readonly [path: string, isSaid: boolean, what: string][] = [
     ['size', problem.size.length <= maximumAxes, `${problem.size.length} axes (three are the most)`],
@@ -57,6 +57,7 @@ function unsayable(problem: Problem): FftProblem[] {
     ['coordinates', problem.coordinates === 1, 'coordinates'],
     ['preserveInput', problem.preserveInput || problem.placement === 'in-place', 'an input that may be overwritten'],
     ['offsets', offsets.input === 0 && offsets.output === 0, 'offsets'],
+    ['strides', [...strides.input, ...strides.output].every((stride) => stride > 0), 'strides that are not positive'],
     ['normalize', !problem.normalize, 'normalisation'],
     [
       'zeroPadding',

@@ -21,10 +21,16 @@ describe('the elements of a tensor', () => {
         strides[d] = next * random.pick([1, 1, 1, 2, 3]);
         next = strides[d]! * shape[d]!;
       }
-      const offset = random.integer(0, 5);
+      let offset = random.integer(0, 5);
+      // Some are walked backwards, and some elements are read several times.
+      for (const d of strides.keys()) {
+        const way = random.pick([1, 1, 1, -1, 0]);
+        if (way < 0) offset += (shape[d]! - 1) * strides[d]!;
+        strides[d]! *= way;
+      }
       const problem = normalizeProblem({
         ...{ size, ...counts, layout: { input: layout, output: layout }, strides: { input: strides } },
-        offsets: { input: offset },
+        ...{ offsets: { input: offset }, directions: 'forward' },
       });
       const unit = layout === 'planar' ? 1 : 2;
       const length = unit * tensorSpan(problem, 'input') + 3;

@@ -27,17 +27,22 @@ export function elementRuns(problem: Problem, side: Side): ElementRuns {
   const unit = parts * wordsOf(problem.edgeStorage);
   const strides = problem.strides[side];
   const blocks = blocksOf(problem, side);
+  let start = unit * problem.offsets[side];
   const steps = tensorShape(problem, side)
     .map((all, d): ElementSteps => {
       // Blocks of zeros are left alone.
       const { from = all, to = all } = blocks[d - 1] ?? {};
-      return { count: all - (to - from), stride: unit * strides[d]!, before: from, skip: to - from };
+      const [stride, skip] = [unit * strides[d]!, to - from];
+      if (stride >= 0) return { count: all - skip, stride, before: from, skip };
+      // Backwards from the last element are the same places as forwards from the first.
+      start += (all - 1) * stride;
+      return { count: all - skip, stride: -stride, before: all - to, skip };
     })
-    .filter(({ count, skip }) => count > 1 || skip > 0)
+    .filter(({ count, skip, stride }) => (count > 1 || skip > 0) && stride > 0)
     .sort((a, b) => b.stride - a.stride);
   let length = unit;
   while (steps.at(-1)?.stride === length && steps.at(-1)!.skip === 0) length *= steps.pop()!.count;
-  return { start: unit * problem.offsets[side], length, steps };
+  return { start, length, steps };
 }
 
 /** A typed array, as far as copying goes. */

@@ -160,6 +160,14 @@ export class FieldReader {
     return fallback;
   }
 
+  /** A stride: an integer of either sign, below 2^53. */
+  stride(value: unknown, path: string): number {
+    if (typeof value === 'number' && Number.isSafeInteger(value)) return value === 0 ? 0 : value;
+    const message = `${path} is ${show(value)}, but a stride must be an integer between -2^53 and 2^53.`;
+    this.report('invalid-strides', path, message);
+    return 1;
+  }
+
   /** An integer from `minimum` to 2^53 − 1, where `what` names it in the message. */
   integer(value: unknown, path: string, code: FftErrorCode, what: string, minimum: 0 | 1): number {
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= minimum) return value === 0 ? 0 : value;

@@ -55,7 +55,6 @@ export {
   realBytes,
   realRowLength,
   scaleFactors,
-  stridedSpan,
   tensorShape,
   tensorSpan,
   transformedKind,
@@ -79,3 +78,4 @@ export type {
   TransformKind,
   Tuning,
 } from './problem.ts';
+export { type BlockRun, placeOf, type SplitAxis, splitAxisOf, withSplitAxes } from './split-axis.ts';

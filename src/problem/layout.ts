@@ -16,6 +16,7 @@ import {
   type Storage,
   type TransformKind,
 } from './problem.ts';
+import { type BlockRun, type SplitAxis, splitAxisOf } from './split-axis.ts';
 
 /** The facts that shapes and strides follow from; a `Problem` is one. */
 export type TensorFacts = Pick<
@@ -111,11 +112,18 @@ export function defaultStrides(problem: TensorFacts, side: Side): number[] {
   return strides;
 }
 
-/** Elements between the first and the last of a tensor, both included, at offset 0. */
-export function stridedSpan(shape: readonly number[], strides: readonly number[]): number {
-  let last = 0;
-  for (let d = 0; d < shape.length; d++) last += (shape[d]! - 1) * strides[d]!;
-  return last + 1;
+/** How far the elements of a tensor reach from the one with all indices 0, which negative strides have others in front of. */
+export function stridedExtent(
+  shape: readonly number[],
+  strides: readonly number[],
+): { before: number; behind: number } {
+  let [before, behind] = [0, 0];
+  for (let d = 0; d < shape.length; d++) {
+    const reach = (shape[d]! - 1) * strides[d]!;
+    if (reach < 0) before -= reach;
+    else behind += reach;
+  }
+  return { before, behind };
 }
 
 /** Elements that a buffer for one side needs at least: its offset plus the span of its tensor (of each array if planar). */
@@ -130,7 +138,22 @@ export function tensorSpan(problem: Problem, side: Side): number {
 }
 
 function sideSpan(problem: Problem, side: Side): number {
-  return problem.offsets[side] + stridedSpan(tensorShape(problem, side), problem.strides[side]);
+  const split = splitAxisOf(problem, side);
+  if (split) {
+    const shape = tensorShape(problem, side);
+    return problem.offsets[side] + split.runs.reduce((most, run) => Math.max(most, runSpan(run, split, shape)), 0);
+  }
+  return problem.offsets[side] + stridedExtent(tensorShape(problem, side), problem.strides[side]).behind + 1;
+}
+
+/** Elements from the first one of a side to the last one of some blocks. */
+function runSpan(
+  { blocks, length, offset, apart, strides }: BlockRun,
+  { dimension }: SplitAxis,
+  shape: readonly number[],
+) {
+  const counts = [blocks, ...shape.map((count, d) => (d === dimension ? length : count))];
+  return offset + stridedExtent(counts, [apart, ...strides]).behind + 1;
 }
 
 /** Bytes of one real number. A double-double is two doubles. */

@@ -148,9 +148,29 @@ describe('strides and offsets', () => {
     expect(codes({ size: [4], strides: { input: 'packed' } })).toEqual(['invalid-strides']);
   });
 
-  it.each([0, -1, 1.5, Number.NaN, '4'])('refuse the entry %s', (bad) => {
+  it.each([2 ** 53, 1.5, Number.NaN, '4'])('refuse the entry %s', (bad) => {
     const error = refusal({ size: [4], directions: 'forward', strides: { input: [1, bad, 4] } });
     expect(error.problems.map(({ code, path }) => [code, path])).toEqual([['invalid-strides', 'strides.input[1]']]);
+  });
+
+  it('walk backwards from an offset that leaves room for it', () => {
+    const strides = { input: [1, -1, 4] };
+    expect(normalizeProblem({ size: [4], strides, offsets: { input: 3 } }).strides.input[1]).toBe(-1);
+    const error = refusal({ size: [4], strides, offsets: { input: 2 } });
+    expect(error.problems.map(({ code, path }) => [code, path])).toEqual([['invalid-offset', 'offsets.input']]);
+    expect(error.message).toContain('reach 3 elements in front of the first');
+    expect(error.message).toContain('it has to be 3 or more');
+  });
+
+  it('repeat elements by a stride of 0 where they are only read', () => {
+    const strides = [1, 1, 0];
+    expect(codes({ size: [4], batches: 3, strides: { input: strides } })).toEqual(['overlapping-strides']);
+    expect(codes({ size: [4], batches: 3, directions: 'forward', strides: { output: strides } })).toEqual([
+      'overlapping-strides',
+    ]);
+    const problem = normalizeProblem({ size: [4], batches: 3, directions: 'forward', strides: { input: strides } });
+    expect(problem.strides.input.at(-1)).toBe(0);
+    expect(normalizeProblem({ size: [4], strides: { output: strides } }).strides.output.at(-1)).toBe(0);
   });
 
   it.each([-1, 0.5, Number.POSITIVE_INFINITY, '1', null])('refuse the offset %s', (bad) => {

@@ -292,9 +292,7 @@ function readStrides(reader: FieldReader, value: unknown, problem: WithoutStride
       reader.report('invalid-strides', path, message);
       continue;
     }
-    const strides = Array.from(list, (stride, i) =>
-      reader.integer(stride, `${path}[${i}]`, 'invalid-strides', 'a stride', 1),
-    );
+    const strides = Array.from(list, (stride, i) => reader.stride(stride, `${path}[${i}]`));
     if (problem.coordinates === 1) {
       // One coordinate has no neighbours: its stride means nothing, and equal problems must look the same.
       const lastAxis = problem.size.length;

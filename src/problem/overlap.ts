@@ -6,14 +6,15 @@
  * (dimensions that cannot take part are dropped, contiguous ones merged, divisibility divided out), then searched, with
  * the last two dimensions solved in closed form. No element is ever enumerated.
  *
- * Strides and counts are positive integers, and the whole span is below 2^53, so that every sum here is exact.
+ * A dimension that is walked backwards shares locations as one that is walked forwards: only the sign of its difference is another. The
+ * whole span is below 2^53, so that every sum here is exact.
  */
 import { gcd, inverseModulo, multiplyModulo } from '../numeric/primes.ts';
 
 /** Two different index tuples of one location, or `undecided` where the search was given up. */
 export type Collision = { readonly first: number[]; readonly second: number[] } | 'undecided';
 
-/** One unknown of the equation: `difference` ranges over −max … max, `assign` writes it back to the user's dimensions. */
+/** One unknown of the equation, with a positive stride: `difference` ranges over −max … max, `assign` writes it back to the user's dimensions. */
 interface Unknown {
   readonly stride: number;
   readonly max: number;
@@ -26,18 +27,24 @@ const STEP_LIMIT = 1 << 21;
 /**
  * Finds two elements of a tensor that share a location.
  * @param counts elements along each dimension
- * @param strides distance between neighbours along each dimension, in elements
+ * @param strides from each element to its neighbour along each dimension, in elements; negative or 0, too
  * @returns a pair of colliding indices, `undefined` when all locations differ, `undecided` when the step limit was hit
  */
 export function findCollision(counts: readonly number[], strides: readonly number[]): Collision | undefined {
   const unknowns: Unknown[] = [];
   counts.forEach((count, dimension) => {
     if (count < 2) return;
+    const sign = Math.sign(strides[dimension]!);
     const assign: Unknown['assign'] = (difference, differences) => {
-      differences[dimension] = difference;
+      differences[dimension] = sign * difference;
     };
-    unknowns.push({ stride: strides[dimension]!, max: count - 1, assign });
+    unknowns.push({ stride: Math.abs(strides[dimension]!), max: count - 1, assign });
   });
+  const repeated = counts.findIndex((count, d) => count > 1 && strides[d] === 0);
+  if (repeated >= 0) {
+    const zero = counts.map(() => 0);
+    return { first: zero, second: zero.map((_, d) => Number(d === repeated)) };
+  }
   if (nested(unknowns)) return undefined;
 
   const differences = new Array<number>(counts.length).fill(0);

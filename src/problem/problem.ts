@@ -167,12 +167,16 @@ export interface AnyProblemInput {
   readonly preserveInput?: boolean | undefined;
   /**
    * D + 2 entries `[left, axis 0, …, axis D−1, batch]`, or D + 3 with the coordinate stride before the batch (required
-   * when `coordinates > 1`), in elements of that side's own type: reals where it holds reals, complex numbers elsewhere. Default:
+   * when `coordinates > 1`), in elements of that side's own type: reals where it holds reals, complex numbers elsewhere. A negative one
+   * walks backwards from the offset; 0 reads the same again, on a side that is never written. Default:
    * packed; of `r2c` in place, each row of reals has room for its bins, 2(⌊size[0]/2⌋ + 1) reals. In place, one side speaks for
    * both, but for `r2c`, which needs both.
    */
   readonly strides?: PartialSides<readonly number[]> | undefined;
-  /** Index of the first element in each buffer, in elements of that side's own type, as strides. Default 0. */
+  /**
+   * Where the element whose indices are all 0 lies in each buffer, in elements of that side's own type, as strides. Default 0. With negative
+   * strides others lie in front of it.
+   */
   readonly offsets?: PartialSides<number> | undefined;
   /**
    * Divide the inverse by the number of points, so that it undoes the forward transform: ∏ of the transformed axes' lengths, each

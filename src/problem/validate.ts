@@ -10,7 +10,7 @@ import {
   hermitianLength,
   isRealTransform,
   keepsReals,
-  stridedSpan,
+  stridedExtent,
   tensorShape,
   tensorSpan,
   withoutCallbacks,
@@ -134,14 +134,20 @@ function checkKept(problem: Problem): FftProblem[] {
 function checkAddresses(problem: Problem, side: Side): FftProblem[] {
   const bytes = elementBytes(problem, side);
   const isSafe = (elements: number) => Number.isSafeInteger(elements * bytes);
-  const span = stridedSpan(writtenShape(problem, side), problem.strides[side]);
-  if (!isSafe(span)) {
+  const { before, behind } = stridedExtent(writtenShape(problem, side), problem.strides[side]);
+  const span = behind + 1;
+  if (!isSafe(before + span)) {
     const message = `${stridesText(problem, side)} reach byte addresses beyond 2^53 - 1.`;
     return [found('invalid-strides', `strides.${side}`, `${message} Smaller strides are needed.`)];
   }
   if (!isSafe(Math.max(tensorSpan(problem, side), problem.offsets[side] + span))) {
     const message = `offsets.${side} ${problem.offsets[side]} moves elements to byte addresses beyond 2^53 - 1.`;
     return [found('invalid-offset', `offsets.${side}`, `${message} A smaller offset is needed.`)];
+  }
+  if (problem.offsets[side] < before) {
+    const given = `${stridesText(problem, side)} reach ${before} elements in front of the first`;
+    const message = `${given}, but offsets.${side} is ${problem.offsets[side]}; it has to be ${before} or more.`;
+    return [found('invalid-offset', `offsets.${side}`, message)];
   }
   return [];
 }

@@ -4,7 +4,7 @@ import { referenceTransform } from '../reference/transform.ts';
 import type { Tried } from './accuracy.ts';
 import type { Called } from './called.ts';
 import type { Random } from './random.ts';
-import { blockIn, type Direction, type Exact, stridesOf, tensorFrom, tried } from './trial.ts';
+import { blockIn, type Direction, type Exact, stridesOf, tensorFrom, tried, withReversed } from './trial.ts';
 
 function reference(
   { size, omit, leftBatches, coordinates, batches }: Problem,
@@ -40,7 +40,7 @@ export function complexProblem(
   const [first, second] = [layout(), layout()];
   const blocked = one(3);
   const blocks = () => size.map((length) => blockIn(random, length));
-  return {
+  return withReversed(random, {
     ...{ size, batches, leftBatches, coordinates },
     precision: random.pick(precisions),
     placement: inPlace ? 'in-place' : 'out-of-place',
@@ -53,5 +53,5 @@ export function complexProblem(
     ...(one(4) ? { offsets: { input: 3, output: inPlace ? 3 : 2 } } : {}),
     ...(one(2) ? { strides: { input: here, output: inPlace ? here : there } } : {}),
     ...(blocked ? { zeroPadding: { space: blocks(), frequency: blocks() } } : {}),
-  };
+  });
 }

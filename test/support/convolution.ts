@@ -5,7 +5,7 @@ import type { Block } from '../../src/problem/index.ts';
 import { type ConvolutionShape, directConvolution, spectralConvolution } from '../reference/convolution.ts';
 import { hasLargePrimes, relativeError, type Tried, tolerance } from './accuracy.ts';
 import type { Random } from './random.ts';
-import { bitsOf, blockIn, changed, Edge, poisoned, stridesOf } from './trial.ts';
+import { bitsOf, blockIn, changed, Edge, poisoned, stridesOf, withReversed } from './trial.ts';
 
 /** What of a plan is called here; its types follow from the problem, which is any. */
 interface Convolving {
@@ -49,7 +49,7 @@ function kernelOf(problem: Problem): Problem {
 function spanOf(problem: Problem): number {
   const counts = [problem.leftBatches, ...problem.size, problem.coordinates, problem.batches];
   const strides = problem.strides.input;
-  return 1 + problem.offsets.input + counts.reduce((sum, count, d) => sum + (count - 1) * strides[d]!, 0);
+  return 1 + problem.offsets.input + counts.reduce((sum, count, d) => sum + Math.max(0, (count - 1) * strides[d]!), 0);
 }
 
 function complex(values: Float64Array, parts: 1 | 2): Float64Array {
@@ -184,7 +184,7 @@ export function convolutionProblem(
     space: size.map((n, axis) => (omit[axis] || one(1) ? null : blockIn(random, n))),
     ...(one(1) ? { frequency: size.map((n, axis) => (omit[axis] ? null : blockIn(random, bins(n, axis)))) } : {}),
   });
-  return {
+  const problem: ProblemInput = {
     ...{ size, leftBatches, batches, coordinates, omit },
     transform: real ? 'r2c' : 'c2c',
     precision: random.pick(precisions),
@@ -203,6 +203,8 @@ export function convolutionProblem(
       crossPower: matrix === 1 && one(6),
     },
   };
+  // The batches of all kernels lie behind one another.
+  return withReversed(random, problem, (_, d) => d < counts.length - 1);
 }
 
 /** With gaps, the batch the slowest: kernels go on where batches end. */

@@ -12,27 +12,13 @@ import { buildKernel } from '../../src/kernels/index.ts';
 import type { BufferName } from '../../src/plan/buffers/index.ts';
 import type { ConvolutionPlan } from '../../src/plan/convolution.ts';
 import type { DirectionPlan } from '../../src/plan/planner.ts';
-import { elementKind, type Problem, type Side, tensorShape } from '../../src/problem/index.ts';
+import { type Problem, type Side, tensorSpan } from '../../src/problem/index.ts';
 import { interpret, type RealArray } from './interpret.ts';
 import { bitsOf, changed, Edge } from './trial.ts';
 
 type Numbers = Uint16Array | Float32Array | Float64Array;
 /** What a call is given: an array, or one for each part. */
 type Given = Numbers | { readonly re: Numbers; readonly im: Numbers };
-
-/** Elements from the first to the last, the offset included. */
-function spanOf(problem: Problem, side: Side): number {
-  const strides = problem.strides[side];
-  return tensorShape(problem, side).reduce((end, n, d) => end + (n - 1) * strides[d]!, 1 + problem.offsets[side]);
-}
-
-/** Elements of a side that an array has room for; in place it holds those of the other side, too. */
-function lengthOf(problem: Problem, side: Side): number {
-  const other = side === 'input' ? 'output' : 'input';
-  const parts = (one: Side) => (elementKind(problem, one) === 'complex' ? 2 : 1);
-  if (problem.placement === 'out-of-place') return spanOf(problem, side);
-  return Math.max(spanOf(problem, side), Math.ceil((spanOf(problem, other) * parts(other)) / parts(side)));
-}
 
 function partsOf(given: Given): readonly Numbers[] {
   return 're' in given ? [given.re, given.im] : [given];
@@ -97,7 +83,7 @@ function runOnCopy(plan: DirectionPlan, problem: Problem, from: Given, to: Given
 /** Stands for a device that has this plan for the problem, and no other. @param kernels how those of a convolution are prepared. */
 export function executing(plan: DirectionPlan, problem: Problem, kernels?: ConvolutionPlan): Device {
   const launches = plan.launches.map(({ node, from, to }) => ({ title: node.title, from, to }));
-  const side = (name: Side) => ({ length: lengthOf(problem, name) });
+  const side = (name: Side) => ({ length: tensorSpan(problem, name) });
   const execute = problem.placement === 'in-place' || problem.preserveInput ? run : runOnCopy;
   const call = async (from: Given, to: Given | undefined) => execute(plan, problem, from, to ?? from, {});
   const planned = {

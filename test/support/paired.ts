@@ -4,7 +4,7 @@ import { elementKind, logicalLength, wordsOf } from '../../src/problem/index.ts'
 import { type Fixed, fixedTransform, fromFixed, toFixed } from '../reference/fixed.ts';
 import { type AccuracyPrecision, hasLargePrimes, type Tried, tolerance } from './accuracy.ts';
 import type { Random } from './random.ts';
-import { bitsOf, changed, type Direction, elementsOf, stridesOf, tensorFrom } from './trial.ts';
+import { bitsOf, changed, type Direction, elementsOf, stridesOf, tensorFrom, withReversed } from './trial.ts';
 
 type Side = 'input' | 'output';
 type Numbers = Float32Array | Float64Array;
@@ -229,7 +229,7 @@ export function complexProblem(random: Random, most: number): ProblemInput {
   const inPlace = one(2);
   const strides = () => stridesOf(random, [leftBatches, ...size, coordinates, batches]);
   const [here, there] = [strides(), strides()];
-  return {
+  return withReversed(random, {
     ...tensor,
     placement: inPlace ? 'in-place' : 'out-of-place',
     layout: inPlace
@@ -241,5 +241,5 @@ export function complexProblem(random: Random, most: number): ProblemInput {
     omit: size.map(() => one(7)),
     ...(one(4) ? { offsets: inPlace ? { input: 3, output: 3 } : { input: 5, output: 2 } } : {}),
     ...(one(3) ? { strides: { input: here, output: inPlace ? here : there } } : {}),
-  };
+  });
 }

@@ -45,19 +45,36 @@ const sizes = (others: readonly number[]) =>
 const arrangement = fc.record({
   order: fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7, 8], { minLength: 9 }),
   gaps: fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 4 })), { minLength: 9, maxLength: 9 }),
+  backwards: fc.array(fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, fc.constant(true)), {
+    minLength: 9,
+    maxLength: 9,
+  }),
 });
 
-/** Strides under which no two elements meet: each steps over all that the faster dimensions occupy. */
-function stridesOf(counts: readonly number[], { order, gaps }: { order: readonly number[]; gaps: readonly number[] }) {
+interface Arrangement {
+  readonly order: readonly number[];
+  readonly gaps: readonly number[];
+  readonly backwards: readonly boolean[];
+}
+
+/**
+ * Strides under which no two elements meet: each steps over all that the faster dimensions occupy, some of them backwards.
+ * @returns with them how many elements lie in front of the one of index 0
+ */
+function stridesOf(counts: readonly number[], { order, gaps, backwards }: Arrangement) {
   const strides = counts.map(() => 1);
-  let span = 1;
+  let [span, before] = [1, 0];
   for (const d of order) {
     const count = counts[d];
     if (count === undefined) continue;
     strides[d] = span + (gaps[d] as number);
-    span += (strides[d] as number) * (count - 1);
+    const reach = (strides[d] as number) * (count - 1);
+    span += reach;
+    if (!backwards[d]) continue;
+    before += reach;
+    strides[d] = -(strides[d] as number);
   }
-  return strides;
+  return { strides, before };
 }
 
 // Like data, factors are numbers of the problem's precision: what rounding them loses is not the transform's error.
@@ -112,8 +129,11 @@ export function configurations(most: number, others: readonly number[] = []): fc
         batches: right,
         omit: omit.slice(0, size.length),
         layout: inPlace ? layout.input : layout,
-        strides: { ...(input ? { input } : {}), ...(output ? { output } : {}) },
-        offsets: { input: offsets.input, output: inPlace ? offsets.input : offsets.output },
+        strides: { ...(input ? { input: input.strides } : {}), ...(output ? { output: output.strides } : {}) },
+        offsets: {
+          input: offsets.input + (input?.before ?? 0),
+          output: (inPlace ? offsets.input : offsets.output) + (output?.before ?? 0),
+        },
       };
       return { input: problem, device, mode };
     });

@@ -4,7 +4,7 @@ import { referenceTransform } from '../reference/transform.ts';
 import type { Tried } from './accuracy.ts';
 import type { Called } from './called.ts';
 import type { Random } from './random.ts';
-import { blockIn, type Direction, type Exact, stridesOf, tensorFrom, tried } from './trial.ts';
+import { blockIn, type Direction, type Exact, stridesOf, tensorFrom, tried, withReversed } from './trial.ts';
 
 function complexShape({ leftBatches, coordinates, batches }: Problem, size: readonly number[]) {
   return { size, leftBatches, coordinates, batches };
@@ -84,8 +84,8 @@ export function realProblem(random: Random, most: number, precisions: readonly P
   const precision = random.pick(precisions);
   const one = (of: number) => random.integer(0, of) === 0;
   const around = (first: number) => [leftBatches, first, ...size.slice(1), coordinates, batches];
-  return {
-    ...{ size, batches, leftBatches, coordinates, precision },
+  return withReversed(random, {
+    ...{ size, batches, leftBatches, coordinates, precision, transform: 'r2c' },
     placement: inPlace ? 'in-place' : 'out-of-place',
     layout: inPlace ? 'interleaved' : random.pick(['interleaved', 'planar'] as const),
     normalize: one(1),
@@ -98,7 +98,7 @@ export function realProblem(random: Random, most: number, precisions: readonly P
     ...(!inPlace && one(3)
       ? { strides: { input: stridesOf(random, around(size[0]!)), output: stridesOf(random, around(bins)) } }
       : {}),
-  };
+  });
 }
 
 /** The same with blocks of zeros on both sides. */

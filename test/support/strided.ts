@@ -51,7 +51,7 @@ export function elementIndices(problem: LayoutProblem, side: Side): Float64Array
 /** Complex numbers that a host buffer needs: one more than the largest index. */
 export function spanOf(problem: LayoutProblem, side: Side): number {
   const strides = problem.strides[side];
-  const last = countsOf(problem).reduce((sum, count, i) => sum + (count - 1) * (strides[i] as number), 0);
+  const last = countsOf(problem).reduce((sum, count, i) => sum + Math.max(0, (count - 1) * (strides[i] as number)), 0);
   return problem.offsets[side] + last + 1;
 }
 

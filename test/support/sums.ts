@@ -5,7 +5,7 @@ import { referenceTransform } from '../reference/transform.ts';
 import type { Tried } from './accuracy.ts';
 import type { Called } from './called.ts';
 import type { Random } from './random.ts';
-import { blockIn, type Direction, type Exact, stridesOf, tensorFrom, tried } from './trial.ts';
+import { blockIn, type Direction, type Exact, stridesOf, tensorFrom, tried, withReversed } from './trial.ts';
 
 export type RealTransform = (typeof realTransforms)[number];
 
@@ -114,7 +114,7 @@ export function sumsProblem(random: Random, most: number, precisions: readonly P
   const inPlace = one(2);
   const strides = () => stridesOf(random, [leftBatches, ...size, coordinates, batches]);
   const [here, there] = [strides(), strides()];
-  return {
+  return withReversed(random, {
     ...{ size, batches, leftBatches, coordinates, transform },
     precision: random.pick(precisions),
     placement: inPlace ? 'in-place' : 'out-of-place',
@@ -126,7 +126,7 @@ export function sumsProblem(random: Random, most: number, precisions: readonly P
     ...(one(6) ? { tuning: { mergeSequences: true } } : {}),
     ...(one(4) ? { offsets: inPlace ? { input: 3, output: 3 } : { input: 5, output: 2 } } : {}),
     ...(one(3) ? { strides: { input: here, output: inPlace ? here : there } } : {}),
-  };
+  });
 }
 
 /** The same with blocks of zeros on both sides. */

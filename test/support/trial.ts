@@ -1,7 +1,14 @@
 /** Transforms with reals on one side or both, on trial: any problem, either direction, every gap looked at. */
 import type { Device, Problem, ProblemInput } from '../../src/index.ts';
 import { largestPrimeFactor } from '../../src/numeric/primes.ts';
-import { elementKind, logicalLength, tensorShape, transformedKind } from '../../src/problem/index.ts';
+import {
+  elementKind,
+  logicalLength,
+  normalizeProblem,
+  placeOf,
+  tensorShape,
+  transformedKind,
+} from '../../src/problem/index.ts';
 import { relativeError, type Tried, tolerance } from './accuracy.ts';
 import { type Called, type Numeric, withCalled } from './called.ts';
 import { fromHalf, toHalf } from './halves.ts';
@@ -33,11 +40,10 @@ export function elementsOf(problem: Problem, side: Side): Element[] {
   const { space, frequency } = problem.zeroPadding;
   const blocks = side === 'input' ? space : frequency;
   const all = counts.reduce((a, b) => a * b, 1);
-  const [strides, coordinates] = [problem.strides[side], counts.map(() => 0)];
+  const coordinates = counts.map(() => 0);
   const elements: Element[] = [];
   for (let n = 0; n < all; n++) {
-    let at = problem.offsets[side];
-    for (let d = 0; d < counts.length; d++) at += coordinates[d]! * strides[d]!;
+    const at = placeOf(problem, side, coordinates);
     const absent = blocks.some(
       (block, axis) => block && coordinates[axis + 1]! >= block.from && coordinates[axis + 1]! < block.to,
     );
@@ -80,19 +86,21 @@ export class Edge {
     return this.half ? fromHalf(raw) : raw;
   }
 
-  /** Elements in blocks stay poisoned, and count as zero. */
+  /** Elements in blocks stay poisoned, and count as zero. Those that share a place are the same. */
   fill(random: Random): Float64Array {
     const single = this.half || this.arrays[0] instanceof Float32Array;
     const all = uniform(random, this.parts * this.elements.length, single ? 'single' : 'double');
     this.elements.forEach(({ at, absent }, n) => {
-      for (let part = 0; part < this.parts; part++) {
+      for (let part = 0; part < this.parts && !absent; part++) {
         const [array, word] = this.word(at, part);
-        const raw = this.half ? toHalf(all[this.parts * n + part]!) : all[this.parts * n + part]!;
-        all[this.parts * n + part] = absent ? 0 : this.half ? fromHalf(raw) : raw;
-        if (!absent) this.arrays[array]![word] = raw;
+        const value = all[this.parts * n + part]!;
+        this.arrays[array]![word] = this.half ? toHalf(value) : value;
       }
     });
-    return Float64Array.from(all);
+    return Float64Array.from(all, (_, n) => {
+      const { at, absent } = this.elements[Math.floor(n / this.parts)]!;
+      return absent ? 0 : this.get(at, n % this.parts);
+    });
   }
 
   /** The words of elements, by array. */
@@ -263,6 +271,49 @@ export function stridesOf(random: Random, counts: readonly number[]): number[] {
     next = strides[d]! * counts[d]!;
   }
   return strides;
+}
+
+/**
+ * The same problem with some dimensions of its tensors walked backwards: their strides are negative, and the offset moves to the element
+ * that was the last one.
+ * @param mayReverse whether a dimension of a side may be
+ */
+export function withReversed(
+  random: Random,
+  input: ProblemInput,
+  mayReverse: (side: Side, dimension: number) => boolean = () => true,
+): ProblemInput {
+  if (random.integer(0, 3) > 0) return input;
+  const problem = normalizeProblem(input);
+  const inPlace = problem.placement === 'in-place';
+  const chosen = problem.strides.input.map(() => random.integer(0, 2) === 0);
+  const reversed = (side: Side) => {
+    const dimensions = inPlace ? chosen : chosen.map(() => random.integer(0, 2) === 0);
+    const counts = tensorShape(problem, side);
+    const strides = [...problem.strides[side]];
+    let offset = problem.offsets[side];
+    for (const [d, count] of counts.entries()) {
+      if (!dimensions[d] || !mayReverse(side, d)) continue;
+      offset += (count - 1) * strides[d]!;
+      strides[d] = -strides[d]!;
+    }
+    return { strides, offset };
+  };
+  const [read, written] = [reversed('input'), reversed('output')];
+  return {
+    ...input,
+    strides: { input: read.strides, output: written.strides },
+    offsets: { input: read.offset, output: written.offset },
+  };
+}
+
+/** The same problem for one direction, whose input has dimensions that read the same again: their strides are 0. */
+export function withRepeats(random: Random, input: ProblemInput, direction: Direction): ProblemInput {
+  const side = direction === 'forward' ? 'input' : 'output';
+  const oneWay = { ...input, placement: 'out-of-place', directions: direction, preserveInput: true } as const;
+  const { strides } = normalizeProblem(oneWay);
+  const repeated = strides[side].map((stride) => (random.integer(0, 2) === 0 ? 0 : stride));
+  return { ...oneWay, strides: { ...oneWay.strides, [side]: repeated } };
 }
 
 /** A block of an axis, or none. */

@@ -6,10 +6,10 @@ import { chooseRadices } from './radix.ts';
 import { shareOfColumns } from './share.ts';
 import {
   chooseTile,
+  distanceOf,
   forward,
   isContiguous,
   type Span,
-  stepOf,
   type Tiling,
   type TilingQuestion,
   walksAlong,
@@ -52,10 +52,12 @@ export function threadOrder(axis: Span, batch: readonly Span[]): number[] {
 
 /** The batch dimension whose neighbours lie nearest, on the sides where those along the axis do not. */
 function nearest(axis: Span, batch: readonly Span[]): number {
-  const distance = (span: Span, side: Side) => (isContiguous(axis[side]) ? 0 : stepOf(span[side]));
+  const distance = (span: Span, side: Side) => (isContiguous(axis[side]) ? 0 : distanceOf(span[side]));
   const steps = batch.map((span) =>
     span.count > 1
-      ? distance(span, 'input') + distance(span, 'output') + (stepOf(span.input) + stepOf(span.output)) / 2 ** 53
+      ? distance(span, 'input') +
+        distance(span, 'output') +
+        (distanceOf(span.input) + distanceOf(span.output)) / 2 ** 53
       : Number.POSITIVE_INFINITY,
   );
   return Math.max(0, steps.indexOf(Math.min(...steps)));

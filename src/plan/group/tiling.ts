@@ -18,9 +18,14 @@ export type Stride =
   | { readonly run: number; readonly next: number }
   | { readonly step: number; readonly count: number; readonly before: number; readonly skip: number };
 
-/** How far apart neighbours lie. */
+/** From one of two neighbours to the other. */
 export function stepOf(stride: Stride): number {
   return typeof stride === 'number' ? stride : 'step' in stride ? stride.step : 1;
+}
+
+/** How far apart neighbours lie, in whichever direction. */
+export function distanceOf(stride: Stride): number {
+  return Math.abs(stepOf(stride));
 }
 
 /** One loop in memory. */
@@ -140,7 +145,7 @@ export function transposesTile(length: number, target: Target): boolean {
 
 /** Whether memory runs along the axis or along its neighbours, on one side. */
 export function walksAlong(axis: Span, columns: Span, side: Side): LanesAlong {
-  return columns.count > 1 && stepOf(columns[side]) < stepOf(axis[side]) ? 'batch' : 'axis';
+  return columns.count > 1 && distanceOf(columns[side]) < distanceOf(axis[side]) ? 'batch' : 'axis';
 }
 
 /** Neighbours lie side by side. */

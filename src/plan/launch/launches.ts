@@ -10,7 +10,9 @@ import {
   type Problem,
   type Side,
   type Sides,
+  type SplitAxis,
   scaleFactors,
+  splitAxisOf,
   tensorShape,
 } from '../../problem/index.ts';
 import type { Assignment, BufferName } from '../buffers/index.ts';
@@ -31,7 +33,7 @@ import {
 import { type Pad, paddedStep } from '../tree/padding.ts';
 import { oneAxis } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
-import type { PlacedLeaf } from './placed.ts';
+import type { PlacedLeaf, TensorMemory } from './placed.ts';
 
 /** One launch: which leaf, from where to where, and the leaf in full. */
 export interface Launch {
@@ -62,6 +64,7 @@ interface BufferLayout {
   readonly strides: readonly number[];
   readonly offset: number;
   readonly pads: readonly Pad[];
+  readonly splitAxis?: SplitAxis | undefined;
 }
 
 /** @param tensor lengths of its dimensions, where an axis is longer between launches than the problem's. */
@@ -75,7 +78,10 @@ export function layoutOf(
   if (name === 'work') return { strides: packed(tensor), offset: 0, pads: [] };
   if (name !== 'input' && name !== 'output') return { strides: packed(tensor), offset: 0, pads };
   const side = sideOf(direction, name === 'input' ? 'read' : 'written');
-  return { strides: problem.strides[side], offset: problem.offsets[side], pads: [] };
+  return {
+    ...{ strides: problem.strides[side], offset: problem.offsets[side], pads: [] },
+    splitAxis: splitAxisOf(problem, side),
+  };
 }
 
 /** Strides of the packed tensor. */
@@ -137,8 +143,8 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
       ...{ node, precision, ...loops, aliased, split, ...called },
       factors: conjugatedIf(followsDirection(node) && direction === 'inverse', node.factors),
       tensor: {
-        input: { lengths: node.length, strides: from.strides, offset: from.offset + skipped.input },
-        output: { lengths: node.outputLength, strides: to.strides, offset: to.offset + skipped.output },
+        input: memoryOf(from, node.length, skipped.input),
+        output: memoryOf(to, node.outputLength, skipped.output),
       },
       format: {
         input: called.alone.input ? 'real' : input.type,
@@ -157,6 +163,15 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
     );
     return { node, from: input.buffer, to: output.buffer, leaf };
   });
+}
+
+/** @param skipped elements that lines which are left out take in front of all others. */
+function memoryOf(
+  { strides, offset, splitAxis }: BufferLayout,
+  lengths: readonly number[],
+  skipped: number,
+): TensorMemory {
+  return { lengths, strides, offset: offset + skipped, ...(splitAxis ? { splitAxis } : {}) };
 }
 
 /**

@@ -7,6 +7,7 @@
  */
 
 import {
+  concat,
   digits,
   gap,
   gather,
@@ -26,7 +27,15 @@ import {
   without,
   zeros,
 } from '../../layout/index.ts';
-import { arraysOf, type BuiltCallback, dimensionsOf, type Side, type Sides } from '../../problem/index.ts';
+import {
+  arraysOf,
+  type BlockRun,
+  type BuiltCallback,
+  dimensionsOf,
+  type Side,
+  type Sides,
+  type SplitAxis,
+} from '../../problem/index.ts';
 import { storedAs } from '../device/capacity.ts';
 import { type Span, type SpanPlace, type Stride, stepOf } from '../group/tiling.ts';
 import {
@@ -39,7 +48,7 @@ import {
   type Terms,
 } from '../tree/leaf.ts';
 import type { Place } from '../tree/node.ts';
-import { isOdd, isPaired, type PlacedLeaf } from './placed.ts';
+import { dimensionsInBlocks, isOdd, isPaired, type PlacedLeaf } from './placed.ts';
 
 /** What the sides of a leaf are made of beside what its place in the tree says. */
 export interface SideShape {
@@ -139,6 +148,7 @@ class SideLayout {
       ...[...lines[side], ...zeros[side]].map(({ dimension }) => dimension),
       ...(isPaired(placed, side) ? [real!.pairs!.along] : []),
       ...this.asked,
+      ...this.dimensionsInBlocks(),
     ]);
     this.told = [...told];
     this.free = this.loops.flatMap(({ place }, n) => (place && told.has(place.of) ? [] : [n]));
@@ -181,16 +191,30 @@ class SideLayout {
     return this.loops.flatMap(({ place }, n) => (place?.of === of ? [n] : []));
   }
 
+  /** Those that loops count along. */
+  private dimensionsInBlocks(): number[] {
+    const counted = new Set(this.loops.map(({ place }) => place?.of));
+    return dimensionsInBlocks(this.placed.tensor[this.side]).filter((of) => counted.has(of));
+  }
+
   /** [dimensions of which something is to be said …, other loops …, part]. */
   private tensor(): Layout {
+    const { splitAxis } = this.placed.tensor[this.side];
+    if (!splitAxis || !this.told.includes(splitAxis.dimension)) return this.memoryOf(undefined);
+    const runs = splitAxis.runs.map((run) => this.memoryOf({ ...run, dimension: splitAxis.dimension }));
+    return concat(this.told.indexOf(splitAxis.dimension), ...runs);
+  }
+
+  /** The tensor where it lies by strides alone; or what lies in some equal blocks of it. */
+  private memoryOf(run: (BlockRun & Pick<SplitAxis, 'dimension'>) | undefined): Layout {
     const walks: Walk[] = [
-      ...this.told.map((of) => this.walkAlong(of)),
+      ...this.told.map((of) => (run ? this.walkInBlocks(of, run) : this.walkAlong(of))),
       ...this.free.map((n) => walkOf(this.loops[n]!)),
     ];
     const all = walks.flat();
     const counts = all.map(({ count }) => count);
     const strides = all.map(({ stride }) => stride);
-    let own = this.numbers(counts, strides, this.begin());
+    let own = this.numbers(counts, strides, this.begin() + (run?.offset ?? 0));
     let at = all.length;
     for (let n = walks.length - 1; n >= 0; n--) {
       at -= walks[n]!.length;
@@ -241,10 +265,24 @@ class SideLayout {
     return [{ count: this.lengthAlong(of, several, lengths[of]!), stride: one }];
   }
 
+  private walkInBlocks(of: number, run: BlockRun & Pick<SplitAxis, 'dimension'>): Walk {
+    const { blocks, length, apart, strides, dimension } = run;
+    const inside = strides[of]!;
+    if (of === dimension)
+      return [
+        { count: blocks, stride: apart },
+        { count: length, stride: inside },
+      ];
+    const own = this.placed.tensor[this.side];
+    // Where blocks differ in their strides, no dimension was merged with another one.
+    const differ = dimensionsInBlocks(own).length > 1;
+    return differ ? [{ count: own.lengths[of]!, stride: inside }] : this.walkAlong(of);
+  }
+
   /** The length of a dimension in memory. Paired lines may have been merged with further dimensions: then it is as far as the loops reach. */
   private lengthAlong(of: number, loops: readonly Loop[], length: number): number {
     const { node } = this.placed;
-    const merges = node.real?.pairs?.along === of && !isOdd(this.placed);
+    const merges = node.real?.pairs?.along === of && node.axis[this.side].of !== of && !isOdd(this.placed);
     if (!merges || this.asked.includes(of)) return length;
     const reached = loops.reduce((sum, { count, place }) => sum + (count - 1) * place!.step, 2);
     return Math.max(length, reached + (reached % 2));

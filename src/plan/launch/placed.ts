@@ -3,7 +3,14 @@
  * follows from these alone, such as which loops are one.
  */
 
-import { type BuiltCallback, type BuiltCallbacks, dimensionsOf, type Side, type Sides } from '../../problem/index.ts';
+import {
+  type BuiltCallback,
+  type BuiltCallbacks,
+  dimensionsOf,
+  type Side,
+  type Sides,
+  type SplitAxis,
+} from '../../problem/index.ts';
 import type { Arithmetic } from '../device/capacity.ts';
 import type { Span } from '../group/tiling.ts';
 import type { DirectionScale, SideFormat, Stored } from '../tree/leaf.ts';
@@ -15,6 +22,15 @@ export interface TensorMemory {
   readonly strides: readonly number[];
   /** The first element; of lines that are left out in front of all others, the first one behind them. */
   readonly offset: number;
+  /** The dimension that lies in blocks, where one does. The strides above are then those of the first blocks. */
+  readonly splitAxis?: SplitAxis;
+}
+
+/** The dimensions of a side that its strides alone do not place: one in blocks, or all of them where blocks differ in their strides. */
+export function dimensionsInBlocks({ lengths, strides, splitAxis }: TensorMemory): readonly number[] {
+  if (!splitAxis) return [];
+  const alike = splitAxis.runs.every((run) => run.strides.every((stride, d) => stride === strides[d]));
+  return alike ? [splitAxis.dimension] : [...lengths.keys()];
 }
 
 /** A leaf whose buffers are known. */
@@ -83,7 +99,7 @@ export function placesOf(spans: readonly Span[]): Sides<readonly Place[]> {
 
 /**
  * The batch with as few dimensions as possible. A dimension stays by itself if a block of zeros, a factor, a line or a callback counts along
- * it.
+ * it, or if it lies in blocks.
  */
 export function mergedBatch(placed: PlacedLeaf): Span[] {
   const { batch, factors, node, callbacks } = placed;
@@ -93,6 +109,8 @@ export function mergedBatch(placed: PlacedLeaf): Span[] {
     ...[...zeros.input, ...zeros.output, ...lines.input, ...lines.output].map(({ dimension }) => dimension),
     ...[...factors.input, ...factors.output, ...known].map((own) => own.along),
     ...(isOdd(placed) ? [real!.pairs!.along] : []),
+    ...dimensionsInBlocks(placed.tensor.input),
+    ...dimensionsInBlocks(placed.tensor.output),
   ]);
   const dimensions = (side: Side) => callbacks[side] && dimensionsOf(callbacks[side]);
   const asked = { input: dimensions('input'), output: dimensions('output') };

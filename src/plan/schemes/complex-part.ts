@@ -1,5 +1,12 @@
 /** Which problems are not complex, and what is complex of them. */
-import { hermitianLength, isRealTransform, type Problem, tensorShape } from '../../problem/index.ts';
+import {
+  hermitianLength,
+  isRealTransform,
+  type Problem,
+  splitAxisOf,
+  tensorShape,
+  withSplitAxes,
+} from '../../problem/index.ts';
 
 /** Whether one side of a problem holds reals, and the other one the bins that are not known from others. */
 export function isReal({ transform }: Pick<Problem, 'transform'>): boolean {
@@ -13,8 +20,9 @@ export function isReal({ transform }: Pick<Problem, 'transform'>): boolean {
 export function complexPart(problem: Problem): Problem {
   if (!isReal(problem)) return problem;
   const { output } = problem.strides;
+  const split = splitAxisOf(problem, 'output');
   return {
-    ...problem,
+    ...withSplitAxes(problem, { input: split, output: split }),
     transform: problem.size.map(() => 'c2c'),
     size: [hermitianLength(problem.size[0]!), ...problem.size.slice(1)],
     omit: [true, ...problem.omit.slice(1)],
