@@ -16,8 +16,10 @@ import { elementCount } from '../numpy/array.ts';
 import {
   elementBytes,
   elementKind,
+  entriesOf,
   type PlannedProblem,
   realBytes,
+  resultSide,
   type Side,
   tensorShape,
   wordsOf,
@@ -26,14 +28,14 @@ import {
 export type PeerName = NonNullable<MeasureOptions['peer']>;
 
 export interface Measurement {
-  readonly direction: 'forward' | 'inverse';
+  readonly direction: 'forward' | 'inverse' | 'convolve';
   /** Median time of one transform of everything, and the quickest, in seconds. */
   readonly seconds: number;
   readonly best: number;
   /** How many samples the median is of, and how many transforms went into each. */
   readonly samples: number;
   readonly calls: number;
-  /** 5 N log₂ N for each transform, half of it for reals, whatever the algorithm really does, in 10⁹ a second. */
+  /** 5 N log₂ N for each transform, half of it for reals and twice for a convolution, whatever the algorithm really does, in 10⁹ a second. */
   readonly gflops: number;
   /** Bytes in plus bytes out, in 10⁹ a second. */
   readonly gigabytes: number;
@@ -54,21 +56,30 @@ const MOST_FILLED = 2 ** 20;
 
 /** @throws FftError of planning and measuring; with a peer also `device-unavailable` and `unsupported-feature` */
 export async function benchmark(device: Device, problem: PlannedProblem, peer?: PeerName): Promise<Measurement> {
-  const direction = problem.directions === 'inverse' ? 'inverse' : 'forward';
+  const direction = problem.convolution ? 'convolve' : problem.directions === 'inverse' ? 'inverse' : 'forward';
   const { points, length } = tensorExtent(problem);
-  const operations = elementKind(problem, 'input') === 'real' ? 2.5 : 5;
-  const moved = sideBytes(problem, 'input') + sideBytes(problem, 'output');
+  const { kernels = 1 } = problem.convolution ?? {};
+  // A convolution goes there once, and back with every kernel.
+  const passes = problem.convolution ? 1 + kernels : 1;
+  const operations = passes * (elementKind(problem, 'input') === 'real' ? 2.5 : 5);
+  const moved = sideBytes(problem, direction === 'inverse' ? 'output' : 'input') + writtenBytes(problem, direction);
   const copy = await copyTime(device, problem, moved / 2);
   const plan = await device.plan(problem);
   const memory: DeviceMemory[] = [];
   try {
-    const [read, written]: [Side, Side] = direction === 'forward' ? ['input', 'output'] : ['output', 'input'];
+    const [read, written]: [Side, Side] = [
+      direction === 'inverse' ? 'output' : 'input',
+      writtenSide(problem, direction),
+    ];
     const input = allocate(device, plan, read, memory);
-    const output = problem.placement === 'in-place' ? input : allocate(device, plan, written, memory);
+    const output = problem.placement === 'in-place' ? input : allocate(device, plan, written, memory, kernels);
     // In place only zeros stay finite, however often they are transformed.
     await fillMemory(device, problem, memory, problem.placement === 'in-place' ? 0 : 1);
+    const kernel = problem.convolution ? await zeroKernel(device, plan) : undefined;
+    if (kernel) memory.push(kernel);
+    const operands = kernel ? { kernel } : {};
     const time = (repeats: number, of?: PeerName) =>
-      plan.measure(direction, { input, output, repeats, ...(of === undefined ? {} : { peer: of }) });
+      plan.measure(direction, { input, output, ...operands, repeats, ...(of === undefined ? {} : { peer: of }) });
     const subjects = [(repeats: number) => time(repeats)];
     if (peer !== undefined) subjects.push((repeats: number) => time(repeats, peer));
     const [own, other] = await sampleTimes(subjects, BUDGET_MS);
@@ -89,14 +100,40 @@ export async function benchmark(device: Device, problem: PlannedProblem, peer?: 
   }
 }
 
-function allocate(device: Device, plan: Plan, side: Side, memory: DeviceMemory[]): ComplexData {
+/** The side by which a result lies: of a convolution of reals, as the signal does. */
+function writtenSide(problem: PlannedProblem, direction: Measurement['direction']): Side {
+  if (direction === 'convolve') return resultSide(problem);
+  return direction === 'forward' ? 'output' : 'input';
+}
+
+function writtenBytes(problem: PlannedProblem, direction: Measurement['direction']): number {
+  return sideBytes(problem, writtenSide(problem, direction)) * (problem.convolution?.kernels ?? 1);
+}
+
+/** @param times as many tensors */
+function allocate(device: Device, plan: Plan, side: Side, memory: DeviceMemory[], times = 1): ComplexData {
   const planar = elementKind(plan.problem, side) === 'complex' && plan.problem.layout[side] === 'planar';
   const part = () => {
-    const made = device.alloc(plan[side].bytes / (planar ? 2 : 1));
+    const made = device.alloc((times * plan[side].bytes) / (planar ? 2 : 1));
     memory.push(made);
     return made;
   };
   return planar ? { re: part(), im: part() } : part();
+}
+
+/** A prepared kernel that is 0 everywhere. */
+export async function zeroKernel(device: Device, plan: Plan): Promise<DeviceMemory> {
+  const { convolution, transform, size, precision, edgeStorage, layout } = plan.problem;
+  const numbers = size.reduce((product, n) => product * n, 1) * entriesOf(convolution!) * convolution!.kernels;
+  const planes = transform[0] === 'r2c' || layout.input !== 'planar' ? 1 : 2;
+  const bytes = (realBytes(edgeStorage) * numbers * (transform[0] === 'r2c' ? 1 : 2)) / planes;
+  const parts = Array.from({ length: planes }, () => device.alloc(bytes));
+  try {
+    await fillMemory(device, { precision }, parts, 0);
+    return await plan.prepareKernel((planes === 2 ? { re: parts[0], im: parts[1] } : parts[0]) as never);
+  } finally {
+    for (const part of parts) part.free();
+  }
 }
 
 /** A plan that transforms no axis copies. */

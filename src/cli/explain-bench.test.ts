@@ -200,6 +200,41 @@ describe.skipIf(repeated)('verify', () => {
     expect((await inside('verify', '--suite', 'speed')).code).toBe(2);
   });
 
+  it("tries VkFFT's samples by number, several axes too", async () => {
+    const sample = [
+      'verify',
+      '--suite',
+      '15',
+      '--most',
+      '64',
+      '--rounds',
+      '1',
+      '--no-peers',
+      '--device',
+      'cpu',
+      '--json',
+    ];
+    const { code, stdout } = await inside(...sample);
+    expect(code).toBe(0);
+    const rows = JSON.parse(stdout) as Record<'set' | 'precision' | 'size', unknown>[];
+    expect(new Set(rows.map(({ set }) => set))).toEqual(new Set(['r2c, one axis', 'r2c, two axes']));
+    expect(new Set(rows.map(({ precision }) => precision))).toEqual(new Set(['single']));
+    expect(rows.map(({ size }) => size)).toContainEqual([8, 8]);
+    const own = [
+      'verify',
+      '--lengths',
+      '4x3x2',
+      '--transforms',
+      'c2c',
+      '--rounds',
+      '1',
+      '--no-peers',
+      '--device',
+      'cpu',
+    ];
+    expect((await inside(...own)).stdout).toMatch(/c2c +half +4x3x2 +forward/);
+  });
+
   it("takes transforms, lengths and batches of one's own", async () => {
     const own = ['--transforms', 'dct2', 'r2c', '--lengths', '12', '5', '--batches', '3'];
     const { code, stdout } = await inside(
@@ -217,6 +252,9 @@ describe.skipIf(repeated)('verify', () => {
       ['--lengths', '0'],
       ['--batches', 'few'],
       ['--lengths', '8', '--most', '9'],
+      ['--lengths', '8x'],
+      ['--suite', '20'],
+      ['--suite', '11', '--precision', 'double'],
     ])
       expect((await inside('verify', ...wrong)).code, wrong.join(' ')).toBe(2);
   });

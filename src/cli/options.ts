@@ -129,11 +129,6 @@ export function positiveInteger(text: string): number {
   return value;
 }
 
-/** One more of several. */
-export function positiveIntegers(text: string, before: readonly number[] | undefined): number[] {
-  return [...(before ?? []), positiveInteger(text)];
-}
-
 /** Comma-separated integers, negative ones too. */
 export function integerList(text: string): number[] {
   const values = text.split(',').map((item) => (/^\s*[+-]?\d+\s*$/.test(item) ? Number(item) : Number.NaN));

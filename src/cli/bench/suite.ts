@@ -74,7 +74,7 @@ const HEAD = ['', 'systems', 'buffer', 'forward', 'inverse', 'both', 'GFLOP/s', 
 export function suiteTable({ suite, sample, device, score, rows, left }: SuiteResult): string {
   const cells = rows.map((row) => [
     ...[row.problem, String(row.batches), bytesText(row.bytes)],
-    ...[row.forward, row.inverse, row.seconds].map(duration),
+    ...[row.forward, row.inverse, row.seconds].map((time) => (time === undefined ? '' : duration(time))),
     ...[digits(row.gflops), digits(row.gigabytes), row.copyFraction?.toFixed(2) ?? ''],
     row.score.toFixed(0),
   ]);
@@ -83,7 +83,7 @@ export function suiteTable({ suite, sample, device, score, rows, left }: SuiteRe
   return [
     `${suite} (VkFFT's sample ${sample}) on ${device}`,
     table([HEAD, ...cells]),
-    `score ${score.toFixed(0)}: KiB of the buffer for each ms of both, as singles; the mean`,
+    `score ${score.toFixed(0)}: KiB of the buffer for each ms of both directions, as singles; the mean`,
     ...reasons.map((of) => `left out: ${of.map(({ problem }) => problem).join(', ')}: ${of[0]!.reason}`),
   ].join('\n');
 }
@@ -101,7 +101,7 @@ export function suitePicture({ suite, sample, device, rows }: SuiteResult): stri
   const copied = byPoints.filter(({ copyFraction }) => copyFraction !== undefined);
   const copy = copied.map((row) => [points(row), row.gigabytes / row.copyFraction!] as const);
   return chart({
-    title: `${suite}, forward and back in place`,
+    title: rows.some(({ forward }) => forward === undefined) ? suite : `${suite}, forward and back in place`,
     about: `VkFFT's sample ${sample}; ${device}`,
     ...{ across: 'Points of one transform', up: 'GB/s, in and out', fromZero: true },
     lines: [...lines, ...(copy.length > 0 ? [{ name: 'a copy', points: copy, bound: true } as const] : [])],

@@ -1,7 +1,7 @@
 /**
- * The problem sets of VkFFT's benchmark suite, samples 0 to 10, 100, 101 and 1000 to 1004 (VkFFT API guide 1.3.3, section 5, and the
- * programs it speaks of), as data: the same lengths and precisions, in place, and as many systems as fill the same buffer. What VkFFT runs
- * first to warm up only is not among them.
+ * The problem sets of VkFFT's benchmark suite, samples 0 to 10, 50 to 52, 100, 101 and 1000 to 1004 (VkFFT API guide 1.3.3, section 5, and
+ * the programs it speaks of), as data: the same lengths and precisions, in place, and as many systems as fill the same buffer. What VkFFT
+ * runs first to warm up only is not among them.
  */
 import type { ProblemInput } from '../../index.ts';
 import type { Storage, TransformKind } from '../../problem/problem.ts';
@@ -30,6 +30,9 @@ export interface BenchSuite {
   readonly unordered?: true;
   /** Buffers that the systems are spread over. */
   readonly buffers?: number;
+  /** Systems are convolved, instead of transformed there and back. */
+  readonly convolution?: NonNullable<ProblemInput['convolution']>;
+  readonly coordinates?: number;
 }
 
 const c2c = (sizes: readonly (readonly number[])[]): System[] => sizes.map((size) => ({ size, transform: 'c2c' }));
@@ -161,6 +164,23 @@ export const benchSuites: readonly BenchSuite[] = [
     ...{ systems: c2c(powers(27)), points: 2 ** 27, buffers: 4 },
   },
   {
+    ...{ name: 'single-convolution-matrix', sample: 50, about: '3 × 3 kernels, long lines', precision: 'single' },
+    ...{ systems: c2c([[2 ** 23]]), coordinates: 3, convolution: { matrix: 3 } },
+  },
+  {
+    ...{ name: 'single-convolution-padded', sample: 51, about: '3 × 3 kernels, cubes half zero', precision: 'single' },
+    ...{
+      systems: [{ size: [32, 32, 32], transform: 'r2c' }],
+      coordinates: 3,
+      convolution: { matrix: 3 },
+      padded: true,
+    },
+  },
+  {
+    ...{ name: 'single-convolution-kernels', sample: 52, about: 'two kernels for one image', precision: 'single' },
+    ...{ systems: [{ size: [32, 32], transform: 'r2c' }], coordinates: 2, convolution: { kernels: 2 } },
+  },
+  {
     ...{ name: 'single-nd-cosines', sample: 100, about: 'images and cubes, DCT I to IV', precision: 'single' },
     systems: cosines(SINGLE_COSINES),
   },
@@ -213,13 +233,17 @@ export function systemsIn({ points, evenly, buffers = 1 }: BenchSuite, { size }:
 
 /** The problem of so many systems. */
 export function problemOf(
-  { precision, padded, unordered }: BenchSuite,
+  { precision, padded, unordered, convolution, coordinates }: BenchSuite,
   { size, transform }: System,
   batches: number,
 ): ProblemInput {
   const second = size.map((n) => ({ from: Math.ceil(n / 2), to: n }));
   return {
-    ...{ size, transform, precision, batches, placement: 'in-place' },
+    ...{ size, transform, precision, batches },
+    // Several results do not fit where one signal was.
+    placement: (convolution?.kernels ?? 1) > 1 ? 'out-of-place' : 'in-place',
+    ...(convolution ? { convolution } : {}),
+    ...(coordinates ? { coordinates } : {}),
     ...(padded ? { zeroPadding: { space: second } } : {}),
     ...(unordered ? { unordered } : {}),
   };

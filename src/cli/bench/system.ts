@@ -7,7 +7,7 @@ import {
   realBytes,
   type TransformKind,
 } from '../../problem/index.ts';
-import { copyTime, fillMemory, median, sampleTimes, sideBytes, tensorExtent } from '../benchmark.ts';
+import { copyTime, fillMemory, median, sampleTimes, sideBytes, tensorExtent, zeroKernel } from '../benchmark.ts';
 import { type BenchSuite, problemOf, type System, systemsIn } from './suites.ts';
 
 export interface Timed {
@@ -17,13 +17,14 @@ export interface Timed {
   readonly batches: number;
   /** Of all buffers. */
   readonly bytes: number;
-  /** Median times of all systems, in seconds: there, back, and both. */
-  readonly forward: number;
-  readonly inverse: number;
+  /** Median times of all systems, in seconds: there and back; a convolution is one step. */
+  readonly forward?: number;
+  readonly inverse?: number;
+  /** Of both, or of the convolution. */
   readonly seconds: number;
-  /** 5 N log₂ N for each transform, half of it for reals, of both directions, in 10⁹ a second. */
+  /** 5 N log₂ N for each transform, half of it for reals, there and back, in 10⁹ a second. */
   readonly gflops: number;
-  /** Bytes in plus bytes out, of both directions, in 10⁹ a second. */
+  /** Bytes in plus bytes out, of both directions or of the convolution, in 10⁹ a second. */
   readonly gigabytes: number;
   /** `gigabytes` over that of a copy on the device; absent where there is no memory for one. */
   readonly copyFraction?: number;
@@ -92,39 +93,58 @@ async function timeSystems(
   const { buffers = 1 } = suite;
   const plan: Plan = await device.plan(problemOf(suite, system, Math.floor(batches / buffers)));
   const memory: DeviceMemory[] = [];
+  const allocated = (bytes: number) => {
+    memory.push(device.alloc(bytes));
+    return memory.at(-1)!;
+  };
   try {
+    const { problem } = plan;
+    const inPlace = problem.placement === 'in-place';
     const room = Math.max(plan.input.bytes, plan.output.bytes);
-    for (let n = 0; n < buffers; n++) memory.push(device.alloc(room));
+    const pairs = Array.from({ length: buffers }, () => {
+      const input = allocated(inPlace ? room : plan.input.bytes);
+      return { input, output: inPlace ? input : allocated(resultBytes(plan)) };
+    });
     // In place only zeros stay finite, however often they are transformed.
-    await fillMemory(device, plan.problem, memory, 0);
-    const time = (direction: 'forward' | 'inverse') => async (repeats: number) => {
+    await fillMemory(device, problem, memory, 0);
+    const kernel = problem.convolution ? await zeroKernel(device, plan) : undefined;
+    if (kernel) memory.push(kernel);
+    const time = (task: 'forward' | 'inverse' | 'convolve') => async (repeats: number) => {
       let milliseconds = 0;
-      for (const data of memory) milliseconds += await plan.measure(direction, { input: data, output: data, repeats });
+      for (const { input, output } of pairs) {
+        const [from, to] = task === 'inverse' ? [output, input] : [input, output];
+        milliseconds += await plan.measure(task, { input: from, output: to, repeats, ...(kernel ? { kernel } : {}) });
+      }
       return milliseconds;
     };
-    const results = await sampleTimes([time('forward'), time('inverse')], BUDGET_MS);
-    const [forward, inverse] = results.map(({ times }) => median(times)) as [number, number];
-    const copied = await copies.rate(plan.problem, room);
-    return {
-      ...system,
-      batches: plan.problem.batches * buffers,
-      ...figures(plan.problem, buffers, forward, inverse, copied),
-    };
+    const tasks = kernel ? (['convolve'] as const) : (['forward', 'inverse'] as const);
+    const times = (await sampleTimes(tasks.map(time), BUDGET_MS)).map((result) => median(result.times));
+    const copied = await copies.rate(problem, room);
+    return { ...system, batches: problem.batches * buffers, ...figures(problem, buffers, times, copied) };
   } finally {
     for (const part of memory) part.free();
     plan.destroy();
   }
 }
 
-function figures(problem: PlannedProblem, buffers: number, forward: number, inverse: number, copied?: number) {
-  const seconds = forward + inverse;
+/** Bytes of all results of a convolution, one for each kernel. */
+function resultBytes({ input, output, problem }: Plan): number {
+  const side = problem.transform[0] === 'r2c' && problem.convolution ? input : output;
+  return side.bytes * (problem.convolution?.kernels ?? 1);
+}
+
+/** @param times of the directions, or of the convolution, in seconds */
+function figures(problem: PlannedProblem, buffers: number, times: readonly number[], copied?: number) {
+  const [forward, inverse] = times as [number, number?];
+  const seconds = forward + (inverse ?? 0);
   const { points, length } = tensorExtent(problem);
   const operations = elementKind(problem, 'input') === 'real' ? 2.5 : 5;
   const sides = sideBytes(problem, 'input') + sideBytes(problem, 'output');
   const bytes = buffers * Math.max(sideBytes(problem, 'input'), sideBytes(problem, 'output'));
-  const gigabytes = (2 * buffers * sides) / seconds / 1e9;
+  const gigabytes = (times.length * buffers * sides) / seconds / 1e9;
   return {
-    ...{ bytes, forward, inverse, seconds, gigabytes },
+    ...{ bytes, seconds, gigabytes },
+    ...(inverse === undefined ? {} : { forward, inverse }),
     gflops: (2 * buffers * operations * points * Math.log2(length)) / seconds / 1e9,
     ...(copied === undefined ? {} : { copyFraction: (gigabytes * 1e9) / copied }),
     score: ((bytes / 1024) * (4 / realBytes(problem.edgeStorage))) / (1000 * seconds),

@@ -6,18 +6,27 @@ import { type Device, FftError, openDevice } from '../../index.ts';
 import { type TransformKind, transformKinds } from '../../problem/problem.ts';
 import { makeFolder, writeOutput } from '../files.ts';
 import { table } from '../format.ts';
-import { type DeviceFlags, positiveInteger, positiveIntegers, useDevice, withDevice, withJson } from '../options.ts';
+import { type DeviceFlags, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
 import { type ChartLine, chart } from '../picture/chart.ts';
 import { startProgress } from '../progress.ts';
-import { type Measured, measureErrors } from '../verify/errors.ts';
+import { type Measured, measureErrors, type Tried } from '../verify/errors.ts';
 import { openPeers, type Peers } from '../verify/peers/index.ts';
-import { type SuitePrecision, suitePrecisions, wantedSets } from '../verify/suite.ts';
+import { pointsOf } from '../verify/peers/peer.ts';
+import {
+  type PrecisionSample,
+  precisionSamples,
+  type SuitePrecision,
+  sampleSets,
+  suitePrecisions,
+  wantedSets,
+} from '../verify/suite.ts';
 
 interface VerifyOptions extends Omit<DeviceFlags, 'precision'> {
   readonly json: boolean;
   readonly most: number;
   readonly transforms?: readonly TransformKind[];
-  readonly lengths?: readonly number[];
+  readonly suite: string;
+  readonly lengths?: readonly (readonly number[])[];
   readonly batches: number;
   readonly rounds: number;
   readonly peers: boolean;
@@ -28,6 +37,8 @@ interface VerifyOptions extends Omit<DeviceFlags, 'precision'> {
 interface VerifyRow extends Measured {
   readonly set: string;
   readonly precision: SuitePrecision;
+  /** Lengths of the axes, fastest first, and their product. */
+  readonly size: readonly number[];
   readonly length: number;
   readonly batches: number;
 }
@@ -39,12 +50,18 @@ export function addVerify(program: Command): void {
   const command = program
     .command('verify')
     .description('measure how far transforms of random numbers are off, against a reference of more digits')
-    .addOption(new Option('--suite <name>', 'what is tried').choices(['precision']).default('precision'))
+    .addOption(
+      new Option('--suite <name>', "what is tried: lengths of all kinds, or one of VkFFT's samples")
+        .choices(['precision', ...precisionSamples.map(({ sample }) => String(sample))])
+        .default('precision'),
+    )
     .addOption(new Option('--precision <name>', 'only this one (default: all)').choices([...suitePrecisions]))
     .addOption(new Option('--transforms <kinds...>', 'only these (default: all)').choices([...transformKinds]))
-    .option('--most <points>', 'length of the longest transform', positiveInteger, 4096)
+    .option('--most <points>', 'points of the longest transform', positiveInteger, 4096)
     .addOption(
-      new Option('--lengths <points...>', "these instead of the suite's").argParser(positiveIntegers).conflicts('most'),
+      new Option('--lengths <points...>', "these instead of the suite's: 12, or 64x48 over two axes")
+        .argParser(sizes)
+        .conflicts('most'),
     )
     .option('--batches <count>', 'transforms of each length, one after another', positiveInteger, 1)
     .option('--rounds <count>', 'sets of random numbers for each length', positiveInteger, 3)
@@ -53,14 +70,38 @@ export function addVerify(program: Command): void {
   withJson(withDevice(command)).action(runVerify);
 }
 
-async function runVerify({ precision, ...options }: VerifyOptions): Promise<void> {
+/** Reads lengths such as `12` or `64x48`, one after another. */
+function sizes(text: string, before: readonly (readonly number[])[] | undefined): (readonly number[])[] {
+  return [...(before ?? []), text.split(/[x×]/).map(positiveInteger)];
+}
+
+/** The sample of VkFFT's that was named by its number. @throws FftError `invalid-usage` where other options contradict it */
+function sampleOf({ suite, precision, transforms, lengths }: VerifyOptions): PrecisionSample | undefined {
+  const sample = precisionSamples.find((one) => String(one.sample) === suite);
+  if (sample && (precision || transforms || lengths)) {
+    const message = `Sample ${suite} says itself which transforms, lengths and precision are tried; leave these options out.`;
+    throw new FftError('invalid-usage', message);
+  }
+  return sample;
+}
+
+async function runVerify(options: VerifyOptions): Promise<void> {
+  const sample = sampleOf(options);
+  const { precision: named, ...deviceFlags } = options;
+  const precision = sample?.precision ?? named;
   const progress = startProgress('verifying');
   try {
-    const { rows, name, missing } = await useDevice(options, async (device) => {
+    const { rows, name, missing } = await useDevice(deviceFlags, async (device) => {
       const wanted = precision ? [precision] : suitePrecisions.filter((one) => hasPrecision(device, one));
       const peers = await openPeers(device, options.peers ? wanted : []);
       try {
-        const rows = await rowsOf(device, wanted, options, peers, progress.update.bind(progress));
+        const rows = await rowsOf(
+          device,
+          triedOf(wanted, options, sample),
+          options,
+          peers,
+          progress.update.bind(progress),
+        );
         return { rows, name: device.name, missing: options.peers ? peers.missing : [] };
       } finally {
         peers.close();
@@ -83,28 +124,40 @@ function hasPrecision({ profile }: Device, precision: SuitePrecision): boolean {
   return precision !== 'double-double' || (profile.precisions?.includes('double') ?? true);
 }
 
+/** What is tried, one after another. */
+function triedOf(
+  precisions: readonly SuitePrecision[],
+  { most, batches, ...wanted }: VerifyOptions,
+  sample: PrecisionSample | undefined,
+): (Tried & { readonly set: string })[] {
+  return precisions.flatMap((precision) => {
+    const points = precision === 'double-double' ? Math.min(most, LONGEST_SUM) : most;
+    const sets = sample ? sampleSets(sample, points) : wantedSets(points, wanted);
+    return sets.flatMap(({ name: set, transform, sizes }) =>
+      // A sum over two ends needs two of them.
+      sizes
+        .filter((size) => transform !== 'dct1' || Math.min(...size) > 1)
+        .map((size) => ({ set, transform, size, batches, precision })),
+    );
+  });
+}
+
 async function rowsOf(
   device: Device,
-  precisions: readonly SuitePrecision[],
-  { most, batches, rounds, ...wanted }: VerifyOptions,
+  tried: readonly (Tried & { readonly set: string })[],
+  { rounds }: VerifyOptions,
   peers: Peers,
   update: (done: number, all: number, what: string) => void,
 ): Promise<VerifyRow[]> {
-  const tried = precisions.flatMap((precision) =>
-    wantedSets(precision === 'double-double' ? Math.min(most, LONGEST_SUM) : most, wanted).flatMap((set) =>
-      set.lengths.map((length) => ({ set: set.name, transform: set.transform, length, batches, precision })),
-    ),
-  );
   const cpu = await openDevice('cpu', { threads: 1 });
   try {
     const rows: VerifyRow[] = [];
     for (const [n, one] of tried.entries()) {
-      const { set, transform, length, precision } = one;
-      update(n, tried.length, `${set}, ${precision}, ${length}`);
-      // A sum over two ends needs two of them.
-      if (transform === 'dct1' && length < 2) continue;
+      const { set, size, precision, batches } = one;
+      update(n, tried.length, `${set}, ${precision}, ${size.join('x')}`);
       const measured = await measureErrors(device, cpu, one, rounds, peers);
-      rows.push(...measured.map((errors): VerifyRow => ({ set, precision, length, batches, ...errors })));
+      const length = pointsOf(size);
+      rows.push(...measured.map((errors): VerifyRow => ({ set, precision, size, length, batches, ...errors })));
     }
     return rows;
   } finally {
@@ -125,9 +178,9 @@ function report(rows: readonly VerifyRow[], device: string, missing: readonly st
   ].join('\n');
 }
 
-function verifyColumns({ set, precision, length, direction, average, maximum, bound }: VerifyRow): string[] {
+function verifyColumns({ set, precision, size, direction, average, maximum, bound }: VerifyRow): string[] {
   const errors = [average, maximum].map((error) => error.toExponential(2));
-  return [set, precision, String(length), direction, ...errors, (maximum / bound).toFixed(2)];
+  return [set, precision, size.join('x'), direction, ...errors, (maximum / bound).toFixed(2)];
 }
 
 function besides({ peers }: VerifyRow, name: string): string {
@@ -144,7 +197,7 @@ function comparison(rows: readonly VerifyRow[], name: string): string {
   if (ratios.length === 0) return `over ${name}: nothing to compare`;
   const mean = Math.exp(ratios.reduce((sum, { ratio }) => sum + Math.log(ratio), 0) / ratios.length);
   const { row, ratio } = ratios.reduce((worst, one) => (one.ratio > worst.ratio ? one : worst));
-  const where = `${row.set}, ${row.precision}, ${row.length}, ${row.direction}`;
+  const where = `${row.set}, ${row.precision}, ${row.size.join('x')}, ${row.direction}`;
   return `over ${name}: ${timesText(mean)} in the geometric mean, at most ${timesText(ratio)} (${where})`;
 }
 

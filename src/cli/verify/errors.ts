@@ -10,7 +10,7 @@ import { largestPrimeFactor } from '../../numeric/primes.ts';
 import { logicalLength, type Problem } from '../../problem/index.ts';
 import type { TransformKind } from '../../problem/problem.ts';
 import type { Peers } from './peers/index.ts';
-import { lineOf, realsOnSide, type Task, type WidePeer } from './peers/peer.ts';
+import { lineOf, pointsOf, realsOnSide, type Task, type WidePeer } from './peers/peer.ts';
 import type { SuitePrecision } from './suite.ts';
 
 type TaskDirection = Task['direction'];
@@ -39,16 +39,19 @@ const UNITS = { half: 2 ** -11, single: 2 ** -24, double: 2 ** -53, 'double-doub
 /** Of doubles that are two singles. */
 const PAIRED = 2 ** -44;
 
-/** 1.2 u √(1 + log₂ N), five times that where the length has large primes. */
+/** 1.2 u √(1 + log₂ N), N the product of the axes' logical lengths; five times that where an axis has large primes. */
 export function errorBound(
   transform: TransformKind,
-  n: number,
+  size: readonly number[],
   precision: SuitePrecision,
   { profile }: Device,
 ): number {
   const paired = precision === 'double' && profile.precisions?.includes('double') === false;
-  const points = Math.max(1, logicalLength(transform, n));
-  const factor = largestPrimeFactor(points) > 13 ? 5 : 1;
+  const lengths = size.map((n, axis) =>
+    Math.max(1, logicalLength(transform === 'r2c' && axis > 0 ? 'c2c' : transform, n)),
+  );
+  const points = pointsOf(lengths);
+  const factor = lengths.some((n) => largestPrimeFactor(n) > 13) ? 5 : 1;
   return factor * 1.2 * (paired ? PAIRED : UNITS[precision]) * Math.sqrt(1 + Math.log2(points));
 }
 
@@ -105,21 +108,57 @@ function relative(actual: readonly number[], hi: readonly number[], lo: readonly
 /** Bins that a double-double transform is looked at in: all of a short one. */
 const BINS = 12;
 
+/** Numbers of a tensor in fixed point; no `im`: they are reals. */
+interface FixedTensor {
+  readonly re: readonly bigint[];
+  readonly im: readonly bigint[] | undefined;
+}
+
+/** One result of the forward transform of a tensor: along the fastest axis for each line, then of what comes of these along the others. */
+function fixedBin(
+  kind: TransformKind,
+  size: readonly number[],
+  { re, im }: FixedTensor,
+  bin: readonly number[],
+): readonly [re: bigint, im: bigint] {
+  const [length, ...others] = size as [number, ...number[]];
+  const lines = Array.from({ length: re.length / length }, (_, n) => {
+    const line = (all: readonly bigint[]) => all.slice(n * length, (n + 1) * length);
+    return fixedResult(kind, line(re), im && line(im), bin[0]!);
+  });
+  if (others.length === 0) return lines[0]!;
+  const complex = kind === 'c2c' || kind === 'r2c';
+  const along: FixedTensor = {
+    re: lines.map(([part]) => part),
+    im: complex ? lines.map(([, part]) => part) : undefined,
+  };
+  return fixedBin(complex ? 'c2c' : kind, others, along, bin.slice(1));
+}
+
 /** Of a forward transform. @param input numbers that were transformed, in fixed point @param at a number of the result */
 function fixedError(
-  problem: Problem,
+  { size, transform }: Problem,
   input: readonly bigint[],
   bins: readonly number[],
   at: (n: number) => bigint,
 ): number {
-  const kind = problem.transform[0]!;
+  const kind = transform[0]!;
   const parts = kind === 'c2c' ? 2 : 1;
-  const re = input.filter((_, i) => i % parts === 0);
-  const im = parts === 2 ? input.filter((_, i) => i % 2 === 1) : undefined;
+  const tensor: FixedTensor = {
+    re: input.filter((_, i) => i % parts === 0),
+    im: parts === 2 ? input.filter((_, i) => i % 2 === 1) : undefined,
+  };
+  const results = size.map((n, axis) => (kind === 'r2c' && axis === 0 ? Math.floor(n / 2) + 1 : n));
   const complex = kind === 'c2c' || kind === 'r2c';
   let [error, norm] = [0, 0];
   for (const k of bins) {
-    const want = fixedResult(kind, re, im, k);
+    let left = k;
+    const bin = results.map((n) => {
+      const index = left % n;
+      left = (left - index) / n;
+      return index;
+    });
+    const want = fixedBin(kind, size, tensor, bin);
     for (let part = 0; part < (complex ? 2 : 1); part++) {
       const off = at(complex ? 2 * k + part : k) - want[part]!;
       error += fixedToNumber(off) ** 2;
@@ -160,7 +199,8 @@ const SHORT = 64;
 /** What is tried: one transform, or several one after another. */
 export interface Tried {
   readonly transform: TransformKind;
-  readonly length: number;
+  /** Lengths of the axes, fastest first. */
+  readonly size: readonly number[];
   readonly batches: number;
   readonly precision: SuitePrecision;
 }
@@ -184,8 +224,8 @@ export async function measureErrors(
   rounds: number,
   peers: Pick<Peers, 'single' | 'double' | 'wide'> = { single: [], double: [], wide: [] },
 ): Promise<Measured[]> {
-  const { transform, length, batches, precision } = tried;
-  const problem = { size: [length], batches, transform, precision } as ProblemInput;
+  const { transform, size, batches, precision } = tried;
+  const problem = { size, batches, transform, precision } as ProblemInput;
   const wide = { ...problem, precision: 'double-double' } as ProblemInput;
   const directions: readonly TaskDirection[] = precision === 'double-double' ? ['forward'] : ['forward', 'inverse'];
   const plan: Plan = await device.plan(problem);
@@ -197,7 +237,7 @@ export async function measureErrors(
       const once = (): Promise<Errors> =>
         reference ? narrowErrors(plan, reference, task, peers) : wideErrors(plan, task, peers.wide);
       const errors: Errors[] = [];
-      const times = Math.ceil(SHORT / (length * batches));
+      const times = Math.ceil(SHORT / (pointsOf(size) * batches));
       for (let round = 0; round < rounds; round++) {
         // A plan on the calling thread has its results at once: without this no timer or signal would get its turn.
         await setImmediate();
@@ -205,7 +245,7 @@ export async function measureErrors(
       }
       measured.push({
         direction,
-        bound: errorBound(transform, length, precision, device),
+        bound: errorBound(transform, size, precision, device),
         ...summary(errors, precision),
       });
     }

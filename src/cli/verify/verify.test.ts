@@ -8,7 +8,7 @@ import { fixedResult } from '../../numeric/fixed-transforms.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { transformKinds } from '../../problem/problem.ts';
 import { errorBound, measureErrors } from './errors.ts';
-import { precisionSets, suitePrecisions, wantedSets } from './suite.ts';
+import { precisionSamples, precisionSets, sampleSets, suitePrecisions, wantedSets } from './suite.ts';
 
 const random = randomFor('cli/verify');
 
@@ -74,7 +74,7 @@ describe('errors', () => {
 
   it.each(suitePrecisions)('in %s are within bounds, and not nothing', async (precision) => {
     for (const transform of ['c2c', 'r2c', 'dct4'] as const) {
-      const measured = await measureErrors(device, device, { transform, length: 24, batches: 2, precision }, 2);
+      const measured = await measureErrors(device, device, { transform, size: [24], batches: 2, precision }, 2);
       expect(measured.map(({ direction }) => direction)).toEqual(
         precision === 'double-double' ? ['forward'] : ['forward', 'inverse'],
       );
@@ -89,7 +89,12 @@ describe('errors', () => {
   it.runIf(hasMultiplyAdds && roundsOnce()).each(FFTW)(
     'of short %s of %i doubles are at most 1.1 times those of FFTW',
     async (transform, length, theirs) => {
-      const measured = await measureErrors(device, device, { transform, length, batches: 1, precision: 'double' }, 150);
+      const measured = await measureErrors(
+        device,
+        device,
+        { transform, size: [length], batches: 1, precision: 'double' },
+        150,
+      );
       expect(measured[0]!.average).toBeLessThan(1.1 * theirs * 2 ** -53);
     },
   );
@@ -97,10 +102,21 @@ describe('errors', () => {
   it.runIf(hasMultiplyAdds && roundsOnce()).each(FFTW_OF_MANY)(
     'of many short %s of %i numbers in %s are at most 1.1 times those of FFTW',
     async (transform, length, precision, theirs) => {
-      const measured = await measureErrors(device, device, { transform, length, batches: 32, precision }, 30);
+      const measured = await measureErrors(device, device, { transform, size: [length], batches: 32, precision }, 30);
       expect(measured[0]!.average).toBeLessThan(1.1 * theirs * (precision === 'double' ? 2 ** -53 : 2 ** -24));
     },
   );
+
+  it.each(suitePrecisions)('over several axes in %s are within bounds, and not nothing', async (precision) => {
+    for (const transform of ['c2c', 'r2c', 'dct3'] as const) {
+      const size = [random.integer(3, 9), random.integer(2, 6), random.integer(1, 3)];
+      const measured = await measureErrors(device, device, { transform, size, batches: 2, precision }, 2);
+      for (const { average, maximum, bound } of measured) {
+        expect(average, `${transform} ${size}`).toBeGreaterThan(bound / 1000);
+        expect(maximum, `${transform} ${size}`).toBeLessThanOrEqual(bound);
+      }
+    }
+  });
 
   it('that are only those of the reference are no measure for others', async () => {
     // Of four numbers all factors are whole, and doubles hold sums of singles.
@@ -111,7 +127,7 @@ describe('errors', () => {
       return [outer + 2 * inner, across + within, outer - inner, across - 2 * within];
     };
     const peer = { name: 'exact', has: () => true, run, close() {} };
-    const tried = { transform: 'dct1', length: 4, batches: 1, precision: 'single' } as const;
+    const tried = { transform: 'dct1', size: [4], batches: 1, precision: 'single' } as const;
     const [forward] = await measureErrors(device, device, tried, 2, { single: [peer], double: [], wide: [] });
     expect(forward!.peers[0]!.average).toBeLessThan(2 ** -96);
     expect(forward!.peers[0]!.ratio).toBeUndefined();
@@ -119,8 +135,8 @@ describe('errors', () => {
 
   it('may be more for large primes, and for doubles that are two singles', () => {
     const single = { profile: { precisions: ['single'] } } as unknown as Device;
-    expect(errorBound('c2c', 17, 'double', device) / errorBound('c2c', 16, 'double', device)).toBeCloseTo(5, 0);
-    expect(errorBound('c2c', 16, 'double', single)).toBe(2 ** 9 * errorBound('c2c', 16, 'double', device));
+    expect(errorBound('c2c', [17], 'double', device) / errorBound('c2c', [16], 'double', device)).toBeCloseTo(5, 0);
+    expect(errorBound('c2c', [16], 'double', single)).toBe(2 ** 9 * errorBound('c2c', [16], 'double', device));
   });
 });
 
@@ -128,7 +144,8 @@ it('sets hold lengths up to the longest that is asked for', () => {
   expect(precisionSets(1)).toEqual([]);
   const sets = precisionSets(100);
   expect(sets).toHaveLength(12);
-  for (const { lengths } of sets) {
+  for (const { sizes } of sets) {
+    const lengths = sizes.map(([length]) => length!);
     expect(Math.max(...lengths)).toBeLessThanOrEqual(100);
     expect(lengths).toEqual([...new Set(lengths)].sort((a, b) => a - b));
   }
@@ -137,8 +154,22 @@ it('sets hold lengths up to the longest that is asked for', () => {
 it('sets are of the transforms and lengths that are named', () => {
   const sets = wantedSets(100, { transforms: ['dct2', 'c2c'] });
   expect(new Set(sets.map(({ transform }) => transform))).toEqual(new Set(['dct2', 'c2c']));
-  expect(wantedSets(10, { transforms: ['dct2'], lengths: [20, 11] })).toEqual([
-    { name: 'dct2', transform: 'dct2', lengths: [20, 11] },
+  expect(wantedSets(10, { transforms: ['dct2'], lengths: [[20], [11, 3]] })).toEqual([
+    { name: 'dct2', transform: 'dct2', sizes: [[20], [11, 3]] },
   ]);
-  expect(wantedSets(10, { lengths: [5] })).toHaveLength(11);
+  expect(wantedSets(10, { lengths: [[5]] })).toHaveLength(11);
+});
+
+it("samples are VkFFT's by number, over one to three axes", () => {
+  expect(precisionSamples.map(({ sample }) => sample)).toEqual([11, 12, 13, 14, 15, 16, 17, 18, 19]);
+  for (const sample of precisionSamples) {
+    const sets = sampleSets(sample, 1000);
+    expect(sets).toHaveLength(3 * sample.transforms.length);
+    for (const { transform, sizes } of sets) {
+      const [one, ...others] = sizes;
+      expect(sample.transforms).toContain(transform);
+      for (const size of others) expect(size).toHaveLength(one!.length);
+      for (const size of sizes) expect(size.reduce((a, b) => a * b, 1)).toBeLessThanOrEqual(1000);
+    }
+  }
 });

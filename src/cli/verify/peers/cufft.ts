@@ -15,18 +15,19 @@ export async function openCufftPeer(device: Device): Promise<Peer> {
 }
 
 /** From complex numbers to reals it destroys what it reads, and it runs more than once when it is timed. */
-function supports({ transform, direction, precision, batches }: Task): boolean {
+function supports({ transform, direction, precision, batches, size }: Task): boolean {
   return (
     batches === 1 &&
+    size.length <= 3 &&
     (precision === 'single' || precision === 'double') &&
     (transform === 'c2c' || (transform === 'r2c' && direction === 'forward'))
   );
 }
 
 async function runCufft(device: Device, task: Task, input: ArrayLike<number>): Promise<ArrayLike<number>> {
-  const { transform, length, precision, direction } = task;
+  const { transform, size, precision, direction } = task;
   const make = precision === 'single' ? Float32Array : Float64Array;
-  const problem = { size: [length], transform, precision, directions: direction } as ProblemInput;
+  const problem = { size, transform, precision, directions: direction } as ProblemInput;
   const plan: Plan = await device.plan(problem);
   // Of reals, an odd number of them has one more beside it.
   const room = (side: 'read' | 'written') => 2 * Math.ceil(realsOnSide(task, side) / 2);

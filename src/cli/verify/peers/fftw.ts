@@ -51,7 +51,8 @@ function peer<T extends number | bigint>(name: string, fftw: Functions, format: 
       try {
         // Planning writes to both.
         const plan = fftw.plan(task, from, to);
-        if (plan === null) throw new FftError('unsupported-feature', `${name} has no plan for ${task.length} points.`);
+        if (plan === null)
+          throw new FftError('unsupported-feature', `${name} has no plan for ${task.size.join('x')} points.`);
         format.write(fftw.view(from, read * format.bytes), input);
         fftw.execute(plan);
         fftw.destroy(plan);
@@ -95,17 +96,19 @@ async function fftwFunctions(build: FftwBuild): Promise<Functions> {
     free: func('free', 'void', 'void *'),
     view: (memory, bytes) => koffi.view(memory, bytes),
     plan(task, input, output) {
-      const { transform, direction, length, batches } = task;
+      const { transform, direction, size, batches } = task;
       const forward = direction === 'forward';
       const complex = { read: transform === 'c2c' || !forward, written: transform === 'c2c' || forward };
       const at = (memory: NativePointer, side: 'read' | 'written') => {
         const numbers = transform.startsWith('d') || !complex[side] ? 1 : 2;
         return [memory, null, 1, lineOf(task, side) / numbers];
       };
-      const all = [1, Int32Array.of(length), batches, ...at(input, 'read'), ...at(output, 'written')];
+      const lengths = Int32Array.from(size).reverse();
+      const all = [size.length, lengths, batches, ...at(input, 'read'), ...at(output, 'written')];
       if (transform === 'c2c') return c2c(...all, forward ? FORWARD : BACKWARD, MEASURE);
       if (transform === 'r2c') return (forward ? r2c : c2r)(...all, MEASURE);
-      return r2r(...all, Int32Array.of(R2R[realKind(task) as keyof typeof R2R]), MEASURE);
+      const kind = R2R[realKind(task) as keyof typeof R2R];
+      return r2r(...all, new Int32Array(size.length).fill(kind), MEASURE);
     },
     execute: func('execute', 'void', 'void *'),
     destroy: func('destroy_plan', 'void', 'void *'),

@@ -2,11 +2,12 @@
 import type { TransformKind } from '../../../problem/problem.ts';
 import type { SuitePrecision } from '../suite.ts';
 
-/** Transforms of one axis, one after another, unnormalised, as omnifft's own. */
+/** Transforms over all axes, one after another, unnormalised, as omnifft's own. */
 export interface Task {
   readonly transform: TransformKind;
   readonly direction: 'forward' | 'inverse';
-  readonly length: number;
+  /** Lengths of the axes, fastest first. */
+  readonly size: readonly number[];
   readonly batches: number;
   readonly precision: SuitePrecision;
 }
@@ -32,10 +33,15 @@ export function realsOnSide(task: Task, side: 'read' | 'written'): number {
 }
 
 /** And of one of them. */
-export function lineOf({ transform, direction, length }: Task, side: 'read' | 'written'): number {
-  if (transform === 'c2c') return 2 * length;
-  if (transform !== 'r2c') return length;
-  return (side === 'read') === (direction === 'forward') ? length : 2 * (Math.floor(length / 2) + 1);
+export function lineOf({ transform, direction, size }: Task, side: 'read' | 'written'): number {
+  const points = pointsOf(size);
+  if (transform === 'c2c') return 2 * points;
+  if (transform !== 'r2c' || (side === 'read') === (direction === 'forward')) return points;
+  return 2 * (points / size[0]!) * (Math.floor(size[0]! / 2) + 1);
+}
+
+export function pointsOf(size: readonly number[]): number {
+  return size.reduce((product, n) => product * n, 1);
 }
 
 /** FFTW's and SciPy's names for what undoes a sum: types II and III are the inverse of each other. */

@@ -6,22 +6,25 @@ import { createInterface } from 'node:readline';
 import { FftError } from '../../../index.ts';
 import { type Peer, realKind } from './peer.ts';
 
-/** Lines of kind, direction, length, precision and the numbers in base 64, of one transform or several; answers in base 64. */
+/** Lines of kind, direction, lengths (slowest first), precision and the numbers in base 64, of one transform or several; answers in base 64. */
 const PROGRAM = `
 import base64, sys
 import numpy as np
 import scipy.fft as fft
 for line in sys.stdin:
-    kind, direction, length, precision, data = line.split()
-    n = int(length)
+    kind, direction, size, precision, data = line.split()
+    shape = [int(n) for n in size.split("x")]
+    axes = list(range(1, len(shape) + 1))
     real, complex_ = (np.float32, np.complex64) if precision == "single" else (np.float64, np.complex128)
     x = np.frombuffer(base64.b64decode(data), real)
     if kind == "c2c":
-        y = (fft.fft if direction == "forward" else fft.ifft)(x.view(complex_).reshape(-1, n), norm="backward" if direction == "forward" else "forward")
+        y = (fft.fftn if direction == "forward" else fft.ifftn)(x.view(complex_).reshape(-1, *shape), axes=axes, norm="backward" if direction == "forward" else "forward")
+    elif kind == "r2c" and direction == "forward":
+        y = fft.rfftn(x.reshape(-1, *shape), axes=axes)
     elif kind == "r2c":
-        y = fft.rfft(x.reshape(-1, n)) if direction == "forward" else fft.irfft(x.view(complex_).reshape(-1, n // 2 + 1), n, norm="forward")
+        y = fft.irfftn(x.view(complex_).reshape(-1, *shape[:-1], shape[-1] // 2 + 1), shape, axes, norm="forward")
     else:
-        y = (fft.dct if kind.startswith("dct") else fft.dst)(x.reshape(-1, n), int(kind[-1]))
+        y = (fft.dctn if kind.startswith("dct") else fft.dstn)(x.reshape(-1, *shape), int(kind[-1]), axes=axes)
     assert y.dtype in (real, complex_)
     print(base64.b64encode(np.ascontiguousarray(y).tobytes()).decode(), flush=True)
 `;
@@ -35,19 +38,18 @@ export async function openScipy(): Promise<Peer> {
   return {
     name: 'SciPy',
     // Its sums of one kind want two ends.
-    has: ({ precision, transform, length }) =>
+    has: ({ precision, transform, size }) =>
       (precision === 'single' || precision === 'double') &&
       transform !== 'dht' &&
-      !(transform === 'dct1' && length < 2),
+      !(transform === 'dct1' && Math.min(...size) < 2),
     async run(task, input) {
       const make = task.precision === 'single' ? Float32Array : Float64Array;
       const { buffer } = make.from(input);
       const data = Buffer.from(buffer).toString('base64');
       const kind = task.transform.startsWith('d') ? realKind(task) : task.transform;
-      const bytes = Buffer.from(
-        await answers.ask(`${kind} ${task.direction} ${task.length} ${task.precision} ${data}\n`),
-        'base64',
-      );
+      const size = [...task.size].reverse().join('x');
+      const answer = await answers.ask(`${kind} ${task.direction} ${size} ${task.precision} ${data}\n`);
+      const bytes = Buffer.from(answer, 'base64');
       return new make(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
     },
     close: () => child.stdin.end(),
