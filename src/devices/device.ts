@@ -154,6 +154,9 @@ export interface BoundProgram {
 /** Work of the caller's own that programs can be appended to: a `GPUCommandEncoder`, a stream, a command queue. */
 export type EncodeTarget = 'encoder' | 'stream' | 'queue';
 
+/** Libraries of transforms that devices can be compared with. */
+export type PeerName = 'cufft' | 'rocfft';
+
 /** What another library is asked for: complex numbers, packed and interleaved, not scaled. */
 export interface PeerProblem {
   /** Real on the side that the forward direction reads. */

@@ -4,7 +4,7 @@
  * sample the mean of transforms in a row.
  */
 import type { CudaBackend } from '../../src/devices/cuda/backend.ts';
-import type { Cufft, CufftPlan } from '../../src/devices/cuda/cufft.ts';
+import type { OpenVendorFft, VendorFftPlan } from '../../src/devices/cuda/vendor-fft.ts';
 import type { Backend, PeerProblem } from '../../src/devices/device.ts';
 import { DeviceMemory } from '../../src/engine/arguments/memory.ts';
 import type { Device, Plan, PlanKernel, Precision, ProblemInput } from '../../src/index.ts';
@@ -67,7 +67,7 @@ export class Bench {
   readonly backend: Backend;
   /** For the copy and for cuFFT. */
   readonly gpu: CudaBackend | undefined;
-  private readonly cufft: Cufft | undefined;
+  private readonly cufft: OpenVendorFft | undefined;
   private readonly effort: Effort;
   private readonly copier: Copier | undefined;
   private readonly buffers = new Map<Backend, DeviceMemory[]>();
@@ -86,7 +86,7 @@ export class Bench {
     backend: Backend,
     gpu: CudaBackend | undefined,
     effort: Effort,
-    cufft: Cufft | undefined,
+    cufft: OpenVendorFft | undefined,
     copier?: Copier,
   ) {
     this.device = device;
@@ -209,7 +209,7 @@ export class Bench {
   }
 
   /** cuFFT's plan; undefined where there is none. */
-  peerPlan(problem: Omit<PeerProblem, 'precision'> & { readonly precision: Precision }): CufftPlan | undefined {
+  peerPlan(problem: Omit<PeerProblem, 'precision'> & { readonly precision: Precision }): VendorFftPlan | undefined {
     const { precision } = problem;
     if (precision === 'double-double') return undefined;
     try {

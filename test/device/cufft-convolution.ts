@@ -3,7 +3,7 @@
  * cuFFT back; in the device's stream, on the buffers of the benchmark.
  */
 import type { CudaBackend } from '../../src/devices/cuda/backend.ts';
-import type { CufftPlan } from '../../src/devices/cuda/cufft.ts';
+import type { VendorFftPlan } from '../../src/devices/cuda/vendor-fft.ts';
 import { address, type Bench, type Run } from './benchmark.ts';
 
 export interface ConvolvedShape {
@@ -43,7 +43,7 @@ export async function openCufftConvolution(
 ): Promise<CufftConvolution | undefined> {
   const { gpu } = bench;
   const shape = { size, precision, real };
-  const plans: CufftPlan[] = [];
+  const plans: VendorFftPlan[] = [];
   const close = () => {
     for (const plan of plans) plan.close();
   };

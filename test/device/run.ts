@@ -19,7 +19,8 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { CudaBackend } from '../../src/devices/cuda/backend.ts';
-import { openCufft } from '../../src/devices/cuda/cufft.ts';
+import { cuda } from '../../src/devices/cuda/index.ts';
+import { openVendorFft } from '../../src/devices/cuda/vendor-fft.ts';
 import type { Backend } from '../../src/devices/device.ts';
 import { deviceModule } from '../../src/devices/registry.ts';
 import { Device } from '../../src/engine/device.ts';
@@ -156,7 +157,7 @@ async function bench(): Promise<void> {
   const webGpu = backend.kind === 'webgpu';
   // WebGPU is measured by itself: another driver beside it, with memory of its own, would disturb it.
   const gpu = backend.kind === 'cuda' ? (backend as CudaBackend) : webGpu ? undefined : await openCuda();
-  const cufft = gpu && (await openCufft().catch((error: Error) => console.log(error.message)));
+  const cufft = gpu && (await openVendorFft(cuda.driver.fft).catch((error: Error) => console.log(error.message)));
   const effort = { samples: Number(options.samples), sampleMs: Number(options.ms) };
   const runner = new Bench(
     device,

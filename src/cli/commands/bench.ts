@@ -35,7 +35,7 @@ interface BenchRow extends Measurement {
   readonly device: string;
 }
 
-const PEER_NAMES: Readonly<Record<PeerName, string>> = { cufft: 'cuFFT' };
+const PEER_NAMES: Readonly<Record<PeerName, string>> = { cufft: 'cuFFT', rocfft: 'rocFFT' };
 
 export function addBench(program: Command): void {
   const command = program

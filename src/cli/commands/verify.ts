@@ -11,9 +11,9 @@ import { type ChartLine, chart } from '../picture/chart.ts';
 import { startProgress } from '../progress.ts';
 import { type Measured, measureErrors, type Tried } from '../verify/errors.ts';
 import { openPeers, type Peers } from '../verify/peers/index.ts';
-import { pointsOf } from '../verify/peers/peer.ts';
 import {
   type PrecisionSample,
+  pointsOf,
   precisionSamples,
   type SuitePrecision,
   sampleSets,
@@ -65,7 +65,7 @@ export function addVerify(program: Command): void {
     )
     .option('--batches <count>', 'transforms of each length, one after another', positiveInteger, 1)
     .option('--rounds <count>', 'sets of random numbers for each length', positiveInteger, 3)
-    .option('--no-peers', 'leave out FFTW, SciPy and cuFFT, whose errors stand beside where they are installed')
+    .option('--no-peers', 'leave out FFTW, SciPy, cuFFT and rocFFT, whose errors stand beside where they are installed')
     .option('--svg <folder>', 'draw the errors there, a picture for each precision');
   withJson(withDevice(command)).action(runVerify);
 }

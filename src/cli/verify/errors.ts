@@ -10,8 +10,8 @@ import { largestPrimeFactor } from '../../numeric/primes.ts';
 import { logicalLength, type Problem } from '../../problem/index.ts';
 import type { TransformKind } from '../../problem/problem.ts';
 import type { Peers } from './peers/index.ts';
-import { lineOf, pointsOf, realsOnSide, type Task, type WidePeer } from './peers/peer.ts';
-import type { SuitePrecision } from './suite.ts';
+import { lineOf, realsOnSide, type Task, type WidePeer } from './peers/peer.ts';
+import { pointsOf, type SuitePrecision } from './suite.ts';
 
 type TaskDirection = Task['direction'];
 

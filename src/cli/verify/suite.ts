@@ -1,6 +1,9 @@
 /** What `omnifft verify` tries: a suite of lengths of all kinds, or one of VkFFT's samples 11 to 19, as far as a reference can follow. */
 import { realTransforms, type Storage, type TransformKind, transformKinds } from '../../problem/problem.ts';
-import { pointsOf } from './peers/peer.ts';
+
+export function pointsOf(size: readonly number[]): number {
+  return size.reduce((product, n) => product * n, 1);
+}
 
 /** Transforms of one kind, of some sizes. */
 export interface PrecisionSet {

@@ -4,7 +4,8 @@
  * Handles and device pointers are BigInts, as koffi gives them.
  */
 import { FftError, type FftErrorCode } from '../../problem/errors.ts';
-import type { NativeFunction, NativeLibrary } from '../native/library.ts';
+import type { PeerName } from '../device.ts';
+import type { LibraryRequest, NativeFunction, NativeLibrary } from '../native/library.ts';
 import type { DriverAttribute, DriverFacts } from '../profiles/driver.ts';
 
 const P = 'void *';
@@ -73,6 +74,19 @@ export interface DriverWords {
   readonly mostGroups: number;
   /** The error's name is the result, not written to a place. */
   readonly errorNameIsResult: boolean;
+  /** The vendor's library of transforms, to compare with. */
+  readonly fft: VendorFft;
+}
+
+/** How a vendor's FFT library is found, and what differs between them. */
+export interface VendorFft {
+  readonly peer: PeerName;
+  readonly title: string;
+  /** Of its functions' names. */
+  readonly prefix: string;
+  /** What stands for a plan: a number, or a pointer. */
+  readonly handle: 'int' | 'void *';
+  library(): LibraryRequest;
 }
 
 const OUT_OF_MEMORY = 2;

@@ -20,11 +20,11 @@ import type { Launches } from '../native/driver.ts';
 import { launched } from '../native/kernel.ts';
 import type { NativeBuffer } from '../native/memory.ts';
 import { profileFromDriver } from '../profiles/driver.ts';
-import { bindCufft } from './cufft.ts';
 import { CudaDriver, type CudaSetup } from './driver.ts';
 import { type CudaFacts, CudaKernel } from './kernel.ts';
 import { CudaLaunches } from './launches.ts';
 import { CudaAllocator, type CudaHost } from './memory.ts';
+import { bindVendorFft } from './vendor-fft.ts';
 
 export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> implements CudaHost {
   readonly severalStreams = true;
@@ -51,14 +51,13 @@ export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> impleme
 
   async bindPeer(peer: string, problem: PeerProblem, input: Binding, output: Binding): Promise<PeerProgram> {
     this.requireOpen();
-    if (peer !== 'cufft' || this.kind !== 'cuda') {
-      throw new FftError(
-        'unsupported-feature',
-        `A ${this.kind} device cannot be compared with ${show(peer)}: cuda has cufft.`,
-      );
+    const { fft } = this.driver.api.words;
+    if (peer !== fft.peer) {
+      const message = `A ${this.kind} device cannot be compared with ${show(peer)}: it has ${fft.peer}.`;
+      throw new FftError('unsupported-feature', message);
     }
     const addressOf = ({ buffer, byteOffset }: Binding) => this.memory.usable(buffer, peer).handle + BigInt(byteOffset);
-    return bindCufft(this, problem, addressOf(input), addressOf(output));
+    return bindVendorFft(fft, this, problem, addressOf(input), addressOf(output));
   }
 
   /** Only to text: the compiler takes its time, which `warmUp` spends on another thread. */

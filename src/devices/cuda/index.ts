@@ -34,6 +34,7 @@ export const cuda: GpuKind = {
     lost: [4, 46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 802, 999],
     mostGroups: 2 ** 31 - 1,
     errorNameIsResult: false,
+    fft: { peer: 'cufft', title: 'cuFFT', prefix: 'cufft', handle: 'int', library: cufft },
   },
   driverLibrary: {
     names: windows ? ['nvcuda.dll'] : ['libcuda.so.1', 'libcuda.so'],
@@ -72,5 +73,16 @@ function nvrtc(): LibraryRequest {
     names: toolkitNames(files),
     what: 'NVRTC, the run-time compiler of CUDA,',
     install: 'Install the CUDA toolkit (11.2 or newer), and set CUDA_PATH to it where it is in a place of its own.',
+  };
+}
+
+function cufft(): LibraryRequest {
+  const files = windows
+    ? ['cufft64_12.dll', 'cufft64_11.dll', 'cufft64_10.dll']
+    : ['libcufft.so.12', 'libcufft.so.11', 'libcufft.so.10', 'libcufft.so'];
+  return {
+    names: toolkitNames(files, 'cufft'),
+    what: 'cuFFT',
+    install: 'Install the CUDA toolkit with cuFFT, and set CUDA_PATH to it where it is in a place of its own.',
   };
 }

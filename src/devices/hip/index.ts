@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type GpuKind, type GpuOptions, gpuAvailability, openGpu } from '../cuda/open.ts';
 import { candidatePaths, namedPaths, windows } from '../cuda/toolkit.ts';
 import type { Availability, Backend } from '../device.ts';
+import type { LibraryRequest } from '../native/library.ts';
 import { environmentVariable } from '../permissions.ts';
 
 const install =
@@ -49,6 +50,8 @@ export const hip: GpuKind = {
     // All threads in x have to be fewer than 2³², in groups of up to 1024.
     mostGroups: 2 ** 22 - 1,
     errorNameIsResult: true,
+    // hipFFT has rocFFT behind it, and the names of cuFFT.
+    fft: { peer: 'rocfft', title: 'rocFFT', prefix: 'hipfft', handle: 'void *', library: rocfft },
   },
   driverLibrary: { names: inPrefixes(runtimes), what: 'The HIP runtime', install },
   compiler: { title: 'HIPRTC', prefix: 'hiprtc', results: ['Code'] },
@@ -67,6 +70,11 @@ export function availability(): Promise<Availability> {
  */
 export function create(options: GpuOptions = {}): Promise<Backend> {
   return openGpu(hip, options);
+}
+
+function rocfft(): LibraryRequest {
+  const files = windows ? ['hipfft.dll'] : ['libhipfft.so.0', 'libhipfft.so'];
+  return { names: inPrefixes(files), what: 'rocFFT', install: 'Install hipFFT with rocFFT, as ROCm has it.' };
 }
 
 /** The files where ROCm was installed, then wherever the loader looks. */

@@ -3,7 +3,7 @@
  */
 
 import { leastMilliseconds, repeated } from '../../devices/clock.ts';
-import type { Backend, BoundProgram, DeviceBuffer } from '../../devices/device.ts';
+import type { Backend, BoundProgram, DeviceBuffer, PeerName } from '../../devices/device.ts';
 import { show } from '../../problem/errors.ts';
 import { FftError } from '../../problem/index.ts';
 import { type ComplexData, type Data, numbersPerElement, type SideFacts } from '../arguments/arguments.ts';
@@ -134,6 +134,6 @@ export interface MeasureOptions<Input = ComplexData, Output = ComplexData> exten
    * coarse to time so few.
    */
   readonly repeats?: number;
-  /** Another library to time instead, on the same memory and by the same clock. `cuda`: cuFFT, where it is installed. */
-  readonly peer?: 'cufft';
+  /** Another library to time instead, on the same memory and by the same clock: cuFFT on `cuda`, rocFFT on `hip`, where they are installed. */
+  readonly peer?: PeerName;
 }

@@ -1,10 +1,10 @@
 /** The libraries that errors are held beside, as far as they are there. */
 import { type Device, FftError } from '../../../index.ts';
 import type { SuitePrecision } from '../suite.ts';
-import { openCufftPeer } from './cufft.ts';
 import { openFftw, openWideFftw } from './fftw.ts';
 import type { Peer, WidePeer } from './peer.ts';
 import { openScipy } from './scipy.ts';
+import { openVendorPeer } from './vendor.ts';
 
 export interface Peers {
   /** Of singles and of doubles. */
@@ -33,14 +33,14 @@ export async function openPeers(device: Device, precisions: readonly SuitePrecis
   const fftw = { single: [] as Peer[], double: [] as Peer[] };
   for (const precision of narrow) fftw[precision] = await tried(`FFTW, ${precision}`, () => openFftw(precision));
   const scipy = narrow.length > 0 ? await tried('SciPy', openScipy) : [];
-  const cufft = narrow.length > 0 ? await tried('cuFFT', () => openCufftPeer(device)) : [];
+  const vendor = narrow.length > 0 ? await tried('cuFFT and rocFFT', () => openVendorPeer(device)) : [];
   const wide: WidePeer[] = [];
   if (precisions.includes('double-double')) {
     for (const build of ['long double', 'quad'] as const) {
       wide.push(...(await tried(`FFTW, ${build}`, () => openWideFftw(build))));
     }
   }
-  const [single, double] = [fftw.single, fftw.double].map((own) => [...own, ...scipy, ...cufft]) as [Peer[], Peer[]];
+  const [single, double] = [fftw.single, fftw.double].map((own) => [...own, ...scipy, ...vendor]) as [Peer[], Peer[]];
   return {
     ...{ single, double, wide, missing },
     close() {

@@ -1,6 +1,6 @@
 /** Another library, to hold errors beside ours: what it is asked for, and how many numbers go in and come out. */
 import type { TransformKind } from '../../../problem/problem.ts';
-import type { SuitePrecision } from '../suite.ts';
+import { pointsOf, type SuitePrecision } from '../suite.ts';
 
 /** Transforms over all axes, one after another, unnormalised, as omnifft's own. */
 export interface Task {
@@ -38,10 +38,6 @@ export function lineOf({ transform, direction, size }: Task, side: 'read' | 'wri
   if (transform === 'c2c') return 2 * points;
   if (transform !== 'r2c' || (side === 'read') === (direction === 'forward')) return points;
   return 2 * (points / size[0]!) * (Math.floor(size[0]! / 2) + 1);
-}
-
-export function pointsOf(size: readonly number[]): number {
-  return size.reduce((product, n) => product * n, 1);
 }
 
 /** FFTW's and SciPy's names for what undoes a sum: types II and III are the inverse of each other. */

@@ -59,7 +59,7 @@ describe('libraries that are here', () => {
       const is = found.includes(name) || peers.missing.some((text) => text.startsWith(`without ${name.split(' ')[0]}`));
       expect(is, name).toBe(true);
     }
-    expect(peers.missing).toContainEqual(expect.stringMatching(/without cuFFT: .*cpu/));
+    expect(peers.missing).toContainEqual(expect.stringMatching(/without cuFFT and rocFFT: .*cpu/));
     if (spawnSync('python3', ['-c', 'import scipy.fft']).status === 0) expect(found).toContain('SciPy');
   });
 

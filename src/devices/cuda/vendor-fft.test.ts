@@ -1,4 +1,4 @@
-/** cuFFT as a peer, on the simulated GPU: a library of the same functions notes down what it is asked for. */
+/** cuFFT as a peer, on the simulated GPU, and rocFFT by its words: a library of the same functions notes down what it is asked for. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,9 @@ import { buildSimulator, type Simulator } from '../../../test/device/simulator.t
 import { codeOf } from '../../../test/support/device-kernels.ts';
 import { DeviceMemory } from '../../engine/arguments/memory.ts';
 import { Device } from '../../engine/device.ts';
+import { hip } from '../hip/index.ts';
 import { loadKoffi } from '../native/library.ts';
+import { openVendorFft } from './vendor-fft.ts';
 
 const SOURCE = `
 #include <string.h>
@@ -117,5 +119,39 @@ describe.runIf(simulator)('cuFFT as a peer', () => {
       expect(await codeOf(() => plan.enqueue('forward', { input, output, [name]: 1n }))).toBe('unsupported-feature');
     }
     expect(await codeOf(() => plan.enqueue('forward', { input, output, stream: 'x' }))).toBe('invalid-encoder');
+  });
+});
+
+describe.runIf(process.platform === 'linux')('rocFFT as a peer', () => {
+  it('is asked by the same functions, whose plans are pointers', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'omnifft-rocfft-'));
+    try {
+      // Its plans are addresses, which no int holds.
+      const source = SOURCE.replaceAll('cufft', 'hipfft')
+        .replace('int hipfftPlanMany(int *plan', 'int hipfftPlanMany(void **plan')
+        .replace('*plan = 7;', '*plan = PLAN;')
+        .replaceAll('(int plan', '(void *plan')
+        .replaceAll('plan == 7', 'plan == PLAN');
+      writeFileSync(join(folder, 'hipfft.c'), `#define PLAN ((void *)0x123456789abL)\n${source}`);
+      const library = join(folder, 'libhipfft.so.0');
+      const built = spawnSync('cc', ['-shared', '-fPIC', '-o', library, join(folder, 'hipfft.c')], {
+        encoding: 'utf8',
+      });
+      expect(built.stderr).toBe('');
+      const request = { names: [library], what: 'rocFFT', install: 'Install it.' };
+      const rocfft = await openVendorFft({ ...hip.driver.fft, library: () => request });
+      const problem = { size: [4, 8], precision: 'double', batches: 3, direction: 'inverse', real: false } as const;
+      const plan = rocfft.plan(problem, 5n);
+      plan.run(1n, 2n);
+      plan.close();
+      const out = new BigInt64Array(16);
+      (await loadKoffi()).load(library).func('take_notes', 'void', ['void *'])(out);
+      expect(Array.from(out, Number).slice(0, 15)).toEqual([2, 8, 4, 0, 1, 32, 1, 32, 0x69, 3, 1, 1, 1, 2, 1]);
+      expect(() => rocfft.plan({ ...problem, batches: 13 }, 5n)).toThrow(
+        /rocFFT refused: hipfftPlanMany ended with status 2/,
+      );
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });

@@ -1,17 +1,21 @@
-/** cuFFT, on a device of CUDA: on memory of that device, as `plan.measure` times it. */
+/** cuFFT on a device of CUDA, rocFFT on one of HIP: on memory of that device, as `plan.measure` times them. */
 import { type Device, FftError, type Plan, type ProblemInput } from '../../../index.ts';
 import { type Peer, realsOnSide, type Task } from './peer.ts';
 
-/** @throws FftError (as a rejection) `device-unavailable`: another device, or no cuFFT */
-export async function openCufftPeer(device: Device): Promise<Peer> {
-  if (device.kind !== 'cuda') throw new FftError('device-unavailable', `it runs on cuda, not on ${device.kind}`);
+const LIBRARIES = { cuda: { peer: 'cufft', name: 'cuFFT' }, hip: { peer: 'rocfft', name: 'rocFFT' } } as const;
+
+/** @throws FftError (as a rejection) `device-unavailable`: another device, or its library is not installed */
+export async function openVendorPeer(device: Device): Promise<Peer> {
+  if (device.kind !== 'cuda' && device.kind !== 'hip')
+    throw new FftError('device-unavailable', `it runs on cuda or hip, not on ${device.kind}`);
+  const { peer, name } = LIBRARIES[device.kind];
   const plan = await device.plan({ size: [2], directions: 'forward' });
   try {
-    await plan.measure('forward', { repeats: 1, peer: 'cufft' });
+    await plan.measure('forward', { repeats: 1, peer });
   } finally {
     plan.destroy();
   }
-  return { name: 'cuFFT', has: supports, run: (task, input) => runCufft(device, task, input), close() {} };
+  return { name, has: supports, run: (task, input) => runPeer(device, peer, task, input), close() {} };
 }
 
 /** From complex numbers to reals it destroys what it reads, and it runs more than once when it is timed. */
@@ -24,7 +28,12 @@ function supports({ transform, direction, precision, batches, size }: Task): boo
   );
 }
 
-async function runCufft(device: Device, task: Task, input: ArrayLike<number>): Promise<ArrayLike<number>> {
+async function runPeer(
+  device: Device,
+  peer: 'cufft' | 'rocfft',
+  task: Task,
+  input: ArrayLike<number>,
+): Promise<ArrayLike<number>> {
   const { transform, size, precision, direction } = task;
   const make = precision === 'single' ? Float32Array : Float64Array;
   const problem = { size, transform, precision, directions: direction } as ProblemInput;
@@ -37,7 +46,7 @@ async function runCufft(device: Device, task: Task, input: ArrayLike<number>): P
     const padded = new make(room('read'));
     padded.set(input);
     await moved(device, precision, padded, from);
-    await plan.measure(direction, { input: from, output: to, repeats: 1, peer: 'cufft' });
+    await plan.measure(direction, { input: from, output: to, repeats: 1, peer });
     const result = new make(room('written'));
     await moved(device, precision, to, result);
     return result.subarray(0, realsOnSide(task, 'written'));
