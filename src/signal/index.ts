@@ -5,6 +5,7 @@
 
 export { type FastLengthOptions, nextFastLength } from '../engine/fast-length.ts';
 export type { Device } from '../index.ts';
+export { type AudioBufferLike, type ChannelsInput, type FromChannelsOptions, fromChannels } from './channel-rows.ts';
 export type { NumberList } from './coefficients.ts';
 export {
   type AxesConvolutionOptions,
@@ -86,6 +87,8 @@ export {
 export { type LombScargle, type LombScargleNorm, type LombScargleOptions, lombscargle } from './lombscargle.ts';
 export { medfilt, medfilt2d } from './medfilt.ts';
 export { hzToMel, type MelOptions, type MelScale, melFilterBank, melToHz } from './mel.ts';
+export type { PartitionLevel } from './partition-layout.ts';
+export { PartitionedConvolver, type PartitionedConvolverOptions } from './partitioned-convolver.ts';
 export {
   type PeakWidthOptions,
   type PeakWindow,

@@ -4,6 +4,7 @@
  * over streams are here too.
  * @module omnifft/signal/sync
  */
+export { type AudioBufferLike, type ChannelsInput, type FromChannelsOptions, fromChannels } from './channel-rows.ts';
 export type { Sections, TransferFunction, ZerosPolesGain } from './filter-forms.ts';
 export { type FirwinOptions, firwin } from './fir-design.ts';
 export {
@@ -25,6 +26,7 @@ export {
   type StatefulOptions,
   type WithState,
 } from './lfilter.ts';
+export { PartitionedConvolver, type PartitionedConvolverOptions } from './partitioned-convolver.ts';
 export { sosfilt, sosfiltZi } from './sosfilt.ts';
 export { StftStream, type StftStreamOptions } from './stft-stream.ts';
 export { type WindowName, type WindowParameters, windowNames } from './window-kinds.ts';
