@@ -21,6 +21,15 @@ export { type Convolution2dOptions, convolve2d, correlate2d } from './convolve2d
 export type { ComplexNumber, FrequencyRange } from './curve.ts';
 export { type CztOptions, czt, cztPoints, type ZoomFftOptions, zoomFft } from './czt.ts';
 export { type CztPlan, type CztPlanOptions, planCzt, planZoomFft, type ZoomFftPlanOptions } from './czt-plans.ts';
+export {
+  amplitudeToDb,
+  type DecibelOptions,
+  dbToAmplitude,
+  dbToPower,
+  type FromDecibelOptions,
+  type Levels,
+  powerToDb,
+} from './decibels.ts';
 export { type DecimateOptions, decimate } from './decimate.ts';
 export {
   type Coherence,
@@ -60,6 +69,7 @@ export {
   type Peaks,
 } from './find-peaks.ts';
 export { type FirwinOptions, firwin, kaiserAtten, kaiserBeta, kaiserord, type PassZero } from './fir-design.ts';
+export type { CenterOptions, PadMode } from './framing.ts';
 export { type FrequencyResponse, type FreqzOptions, freqz, sosfreqz } from './freqz.ts';
 export { type HilbertOptions, hilbert } from './hilbert.ts';
 export type { BesselNorm } from './iir-bessel.ts';
@@ -75,6 +85,7 @@ export {
   type IirOptions,
 } from './iir-design.ts';
 export { type Istft, type IstftOptions, istft, type SampleRange } from './istft.ts';
+export type { LevelSpectrogram, LevelSpectrogramOptions } from './level-spectrogram.ts';
 export {
   type Filtered,
   type FilterOptions,
@@ -102,7 +113,7 @@ export { type ResamplePolyOptions, resamplePoly } from './resample-poly.ts';
 export { type SavgolCoeffsOptions, type SavgolMode, type SavgolOptions, savgolCoeffs, savgolFilter } from './savgol.ts';
 export type { SegmentOptions, StftScaling } from './segments.ts';
 export { sosfilt, sosfiltZi } from './sosfilt.ts';
-export { type Spectrogram, type SpectrogramOptions, spectrogram } from './spectrogram.ts';
+export { type Spectrogram, type SpectrogramMode, type SpectrogramOptions, spectrogram } from './spectrogram.ts';
 export { type Stft, type StftOptions, stft } from './stft.ts';
 export { StftStream, type StftStreamOptions } from './stft-stream.ts';
 export { type UpfirdnOptions, upfirdn } from './upfirdn.ts';
