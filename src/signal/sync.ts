@@ -18,6 +18,7 @@ export {
   type FilterBand,
   type IirOptions,
 } from './iir-design.ts';
+export { IstftStream, type IstftStreamOptions } from './istft-stream.ts';
 export {
   type Filtered,
   type FilterOptions,
@@ -27,6 +28,7 @@ export {
   type WithState,
 } from './lfilter.ts';
 export { PartitionedConvolver, type PartitionedConvolverOptions } from './partitioned-convolver.ts';
+export { SpectrumSmoother, type SpectrumSmootherOptions } from './smoothing.ts';
 export { sosfilt, sosfiltZi } from './sosfilt.ts';
 export { StftStream, type StftStreamOptions } from './stft-stream.ts';
 export { type WindowName, type WindowParameters, windowNames } from './window-kinds.ts';
