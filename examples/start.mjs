@@ -5,8 +5,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { openDevice } from 'omnifft';
-import { mixDown, readWav, spectrogram } from 'omnifft/signal';
-import { captionOf, spectrogramPng } from '../dist/cli/picture/index.js';
+import { mixDown, readWav } from 'omnifft/signal';
+import { captionOf, levelSpectrogram, spectrogramPng } from '../dist/cli/picture/index.js';
 
 const source = new URL('data/guitar.wav', import.meta.url);
 const target = new URL('../out/spectrogram.png', import.meta.url);
@@ -16,7 +16,7 @@ const samples = mixDown(recording);
 const device = await openDevice('cpu');
 try {
   const started = performance.now();
-  const result = await spectrogram(samples, { sampleRate: recording.sampleRate, device, size: 1024, hop: 128 });
+  const result = await levelSpectrogram(samples, { sampleRate: recording.sampleRate, device, size: 1024, hop: 128 });
   const milliseconds = performance.now() - started;
   const picture = await spectrogramPng(result, captionOf('An electric guitar, plucked', recording, result));
   await mkdir(new URL('.', target), { recursive: true });

@@ -6,7 +6,7 @@ import { openCpuSync } from '../../dist/browser/sync.js';
 class Analyser extends AudioWorkletProcessor {
   constructor({ processorOptions: { size, hop } }) {
     super();
-    this.stream = new StftStream({ device: openCpuSync(), size, hop });
+    this.stream = new StftStream({ device: openCpuSync(), nperseg: size, hopLength: hop });
   }
 
   process([[samples]], [[through]]) {

@@ -13,7 +13,7 @@ describe('at the end of a block', () => {
     const device = await openDevice('cpu', { threads: 1 });
     const plan = await device.plan({ size: [8] });
     const memory = device.alloc(64);
-    const stream = new StftStream({ device, size: 8 });
+    const stream = new StftStream({ device, nperseg: 8 });
     const chirp = await planCzt({ n: 8, device });
     for (const one of [plan, memory, stream, chirp, plan, memory, stream, chirp])
       expect(one[dispose]()).toBe(undefined);

@@ -17,11 +17,11 @@ import {
   oaconvolve,
   planCzt,
   StftStream,
-  spectrogram,
   stft,
   welch,
   zoomFft,
 } from './index.ts';
+import { levelSpectrogram } from './level-spectrogram.ts';
 
 const random = randomFor('src/signal/devices');
 const both = ['single', 'double'] as const;
@@ -86,7 +86,7 @@ async function checkOthers(device: Device, precision: 'single' | 'double'): Prom
 async function checkSpectrogram(device: Device): Promise<void> {
   const samples = Float32Array.from({ length: 2000 }, (_, k) => Math.sin((2 * Math.PI * 20 * k) / 256));
   for (const window of ['hann', 'rectangular'] as const) {
-    const { levels, bins } = await spectrogram(samples, { sampleRate: 8000, device, size: 256, window });
+    const { levels, bins } = await levelSpectrogram(samples, { sampleRate: 8000, device, size: 256, window });
     expect(levels[3 * bins + 20]).toBeCloseTo(0, 3);
   }
 }
@@ -102,7 +102,7 @@ describe('signal functions', () => {
         // Each time another, of a device whose compiler is slow.
         for (const precision of exhaustive ? both : [random.pick(both)]) await checkOthers(device, precision);
         await checkSpectrogram(device);
-        const stream = new StftStream({ device, size: 8, window: 'boxcar' });
+        const stream = new StftStream({ device, nperseg: 8, window: 'boxcar' });
         stream.push(new Float32Array(8).fill(1), (bins) =>
           expect(Array.from(bins, (value) => value + 0)).toEqual([8, ...Array(9).fill(0)]),
         );
@@ -121,7 +121,7 @@ describe('signal functions', () => {
         await check(device, 'single');
         await checkOthers(device, 'single');
         await checkSpectrogram(device);
-        const stream = new StftStream({ device, size: 8 });
+        const stream = new StftStream({ device, nperseg: 8 });
         expect(() => stream.push(new Float32Array(8), () => undefined)).toThrow(
           expect.objectContaining({ code: 'unsupported-feature' }),
         );

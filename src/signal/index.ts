@@ -5,7 +5,9 @@
 
 export { type FastLengthOptions, nextFastLength } from '../engine/fast-length.ts';
 export type { Device } from '../index.ts';
+export { type AudioBufferLike, type ChannelsInput, type FromChannelsOptions, fromChannels } from './channel-rows.ts';
 export type { NumberList } from './coefficients.ts';
+export { abs, angle, conj, fromPolar, interleave, multiply, type PlanarArrays, planar } from './complex.ts';
 export {
   type AxesConvolutionOptions,
   type ConvolutionMode,
@@ -17,9 +19,19 @@ export {
   oaconvolve,
 } from './convolve.ts';
 export { type Convolution2dOptions, convolve2d, correlate2d } from './convolve2d.ts';
+export { type Cqt, type CqtOptions, cqt } from './cqt.ts';
 export type { ComplexNumber, FrequencyRange } from './curve.ts';
 export { type CztOptions, czt, cztPoints, type ZoomFftOptions, zoomFft } from './czt.ts';
 export { type CztPlan, type CztPlanOptions, planCzt, planZoomFft, type ZoomFftPlanOptions } from './czt-plans.ts';
+export {
+  amplitudeToDb,
+  type DecibelOptions,
+  dbToAmplitude,
+  dbToPower,
+  type FromDecibelOptions,
+  type Levels,
+  powerToDb,
+} from './decibels.ts';
 export { type DecimateOptions, decimate } from './decimate.ts';
 export {
   type Coherence,
@@ -59,7 +71,9 @@ export {
   type Peaks,
 } from './find-peaks.ts';
 export { type FirwinOptions, firwin, kaiserAtten, kaiserBeta, kaiserord, type PassZero } from './fir-design.ts';
+export type { CenterOptions, PadMode } from './framing.ts';
 export { type FrequencyResponse, type FreqzOptions, freqz, sosfreqz } from './freqz.ts';
+export { type GriffinLimOptions, griffinLim } from './griffin-lim.ts';
 export { type HilbertOptions, hilbert } from './hilbert.ts';
 export type { BesselNorm } from './iir-bessel.ts';
 export {
@@ -74,6 +88,8 @@ export {
   type IirOptions,
 } from './iir-design.ts';
 export { type Istft, type IstftOptions, istft, type SampleRange } from './istft.ts';
+export { IstftStream, type IstftStreamOptions } from './istft-stream.ts';
+export type { LevelSpectrogram, LevelSpectrogramOptions } from './level-spectrogram.ts';
 export {
   type Filtered,
   type FilterOptions,
@@ -86,6 +102,8 @@ export {
 export { type LombScargle, type LombScargleNorm, type LombScargleOptions, lombscargle } from './lombscargle.ts';
 export { medfilt, medfilt2d } from './medfilt.ts';
 export { hzToMel, type MelOptions, type MelScale, melFilterBank, melToHz } from './mel.ts';
+export type { PartitionLevel } from './partition-layout.ts';
+export { PartitionedConvolver, type PartitionedConvolverOptions } from './partitioned-convolver.ts';
 export {
   type PeakWidthOptions,
   type PeakWindow,
@@ -98,8 +116,9 @@ export { type Resampled, type ResampleOptions, resample } from './resample.ts';
 export { type ResamplePolyOptions, resamplePoly } from './resample-poly.ts';
 export { type SavgolCoeffsOptions, type SavgolMode, type SavgolOptions, savgolCoeffs, savgolFilter } from './savgol.ts';
 export type { SegmentOptions, StftScaling } from './segments.ts';
+export { SpectrumSmoother, type SpectrumSmootherOptions } from './smoothing.ts';
 export { sosfilt, sosfiltZi } from './sosfilt.ts';
-export { type Spectrogram, type SpectrogramOptions, spectrogram } from './spectrogram.ts';
+export { type Spectrogram, type SpectrogramMode, type SpectrogramOptions, spectrogram } from './spectrogram.ts';
 export { type Stft, type StftOptions, stft } from './stft.ts';
 export { StftStream, type StftStreamOptions } from './stft-stream.ts';
 export { type UpfirdnOptions, upfirdn } from './upfirdn.ts';
@@ -107,3 +126,4 @@ export { mixDown, type Recording, readWav, type WavOptions } from './wav.ts';
 export { type Cwt, type CwtOptions, cwt, morlet2, ricker, type WaveletName } from './wavelets.ts';
 export { type WindowName, type WindowParameters, windowNames } from './window-kinds.ts';
 export { type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
+export { type WavFormat, type WriteWavOptions, writeWav } from './write-wav.ts';

@@ -19,6 +19,7 @@ import type { ProblemInput } from '../problem/index.ts';
 import { checkWord } from './check.ts';
 import { type Floats, isFloats } from './floats.ts';
 import { batchesOf, binsOf } from './frames.ts';
+import { centered } from './framing.ts';
 import { withPlan } from './plans.ts';
 import {
   gainOf,
@@ -37,6 +38,8 @@ export interface IstftOptions extends SegmentOptions, DeviceChoice {
   readonly inputOnesided?: boolean | undefined;
   /** Whether the signal was extended by half a frame at both ends, which is cut off; default true. `null` is like false. */
   readonly boundary?: boolean | null | undefined;
+  /** That of `stft`, in the place of `boundary`: true cuts off half a transform at both ends. */
+  readonly center?: boolean | undefined;
   /** Samples of the result: what is behind them is cut off, what there is no frame for is 0. Default: all that frames reach. */
   readonly length?: number | undefined;
   /** The axis of frames; default −1. */
@@ -71,7 +74,17 @@ type WithoutOne<S extends readonly number[]> = S extends readonly [number, ...in
 /** Samples from an index up to another one, which is not included. */
 export type SampleRange = readonly [from: number, to: number];
 
-const WORKS = [...SEGMENT_OPTIONS, 'device', 'inputOnesided', 'boundary', 'length', 'timeAxis', 'freqAxis', 'scaling'];
+const WORKS = [
+  ...SEGMENT_OPTIONS,
+  'device',
+  'inputOnesided',
+  'boundary',
+  'center',
+  'length',
+  'timeAxis',
+  'freqAxis',
+  'scaling',
+];
 /** Squares of a window that sum up to no more are taken for none, as in SciPy. */
 const NOTHING = 1e-10;
 
@@ -90,6 +103,8 @@ interface IstftJob {
   readonly edge: number;
   /** Samples of the result. */
   readonly length: number;
+  /** Those of them that frames reach. */
+  readonly reached: number;
   readonly undetermined: readonly SampleRange[];
 }
 
@@ -132,17 +147,28 @@ function jobOf(given: NumpyArray, own: IstftOptions): IstftJob {
   }
   const bins = checkLength(given.shape[frequency]!, `The length of axis ${frequency}`);
   const frames = checkLength(given.shape[time]!, `The length of axis ${time}`);
-  const segments = inverseSegments(own, bins, inputOnesided);
+  const { center } = own;
+  if (center !== undefined && own.boundary !== undefined) {
+    const message = "boundary is of SciPy's frames, and center of librosa's; give the one or the other.";
+    throw new FftError('invalid-argument', message, { path: 'boundary' });
+  }
+  checkWord('center', center, [true, false, undefined]);
+  const cut = inverseSegments(own, bins, inputOnesided);
+  const segments = center === undefined ? cut : centered(cut);
   const { window, hop, nperseg } = segments;
   const norm = floatZeros((frames - 1) * hop + nperseg, false) as Float64Array;
   for (let frame = 0; frame < frames; frame++) {
     for (let k = 0; k < nperseg; k++) norm[frame * hop + k]! += window[k]! * window[k]!;
   }
-  const edge = boundary ? Math.floor(nperseg / 2) : 0;
-  const length = own.length === undefined ? norm.length - 2 * edge : checkLength(own.length, 'length');
-  const undetermined = undeterminedIn(norm.subarray(edge, edge + Math.min(length, norm.length - 2 * edge)), length);
+  const edge = (center ?? boundary) ? Math.floor(nperseg / 2) : 0;
+  const inside = norm.length - 2 * edge;
+  const length = own.length === undefined ? inside : checkLength(own.length, 'length');
+  // Where frames lie by their middles, the last one may reach what it has not been filled up for.
+  const reached = Math.min(length, center ? norm.length - edge : inside);
+  const undetermined = undeterminedIn(norm.subarray(edge, edge + reached), length);
   const scale = gainOf(window, segments.fs, scaling) / segments.nfft;
-  return { given, time, frequency, frames, segments, onesided: inputOnesided, norm, scale, edge, length, undetermined };
+  const ends = { edge, length, reached, undetermined };
+  return { given, time, frequency, frames, segments, onesided: inputOnesided, norm, scale, ...ends };
 }
 
 /** Without `nfft`, bins are taken for those of an even length, as in SciPy, unless frames are longer by one. */
@@ -216,7 +242,7 @@ async function added(job: IstftJob, device: Device): Promise<NumpyArray> {
           addFrames(sum, waves.array(), segments, { first, done, batches, parts });
         }
         const at = Math.floor(line / inner) * inner * length + (line % inner);
-        write(job, sum, data, { at, step: inner, length, parts });
+        write(job, sum, data, { at, step: inner, parts });
       }
     } finally {
       spectra.free();
@@ -228,13 +254,12 @@ async function added(job: IstftJob, device: Device): Promise<NumpyArray> {
 
 /** Writes the samples of one line that there are: sums over what they count, without the edges. */
 function write(
-  { norm, edge }: IstftJob,
+  { norm, edge, reached }: IstftJob,
   sum: Float64Array,
   target: Floats,
-  { at, step, length, parts }: { at: number; step: number; length: number; parts: 1 | 2 },
+  { at, step, parts }: { at: number; step: number; parts: 1 | 2 },
 ): void {
-  const there = Math.min(length, norm.length - 2 * edge);
-  for (let k = 0; k < there; k++) {
+  for (let k = 0; k < reached; k++) {
     const weight = norm[edge + k]!;
     if (weight <= NOTHING) continue;
     for (let part = 0; part < parts; part++) {

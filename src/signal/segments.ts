@@ -1,6 +1,6 @@
 /** Options that short-time transforms share: how a signal is cut into frames, and what each frame is multiplied by. */
 import { FftError } from '../problem/errors.ts';
-import { check } from './check.ts';
+import { check, checkInteger } from './check.ts';
 import { type Floats, isFloats, liveSamples } from './floats.ts';
 import type { WindowName } from './window-kinds.ts';
 import { isFlat, type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
@@ -17,18 +17,20 @@ export interface SegmentOptions {
   readonly nperseg?: number | undefined;
   /** Samples that a frame shares with the next one: less than `nperseg`, of which half is the default. */
   readonly noverlap?: number | undefined;
+  /** Samples from the start of one frame to the start of the next, in the place of `noverlap`: any number from 1 on. */
+  readonly hopLength?: number | undefined;
   /** Length of the transforms, from `nperseg` on, which is the default: frames are filled up with zeros. */
   readonly nfft?: number | undefined;
 }
 
-export const SEGMENT_OPTIONS = ['fs', 'window', 'windowOptions', 'nperseg', 'noverlap', 'nfft'] as const;
+export const SEGMENT_OPTIONS = ['fs', 'window', 'windowOptions', 'nperseg', 'noverlap', 'hopLength', 'nfft'] as const;
 
 /** Options, those of the window, and a list among them. */
 export const SEGMENT_LEVELS = 3;
 
-/** `spectrum`: a sine of amplitude 2 has a 1 in its bin; `psd`: squares are powers per hertz. */
-export type StftScaling = 'spectrum' | 'psd';
-export const stftScalings: readonly StftScaling[] = ['spectrum', 'psd'];
+/** `spectrum`: a sine of amplitude 2 has a 1 in its bin; `psd`: squares are powers per hertz; `null`: sums as they are, unscaled. */
+export type StftScaling = 'spectrum' | 'psd' | null;
+export const stftScalings: readonly StftScaling[] = ['spectrum', 'psd', null];
 
 /** How a signal is cut. */
 export interface Segments {
@@ -61,15 +63,38 @@ export function readSegments(options: SegmentOptions, length: number, longest = 
   }
   const nperseg = options.nperseg ?? given?.length ?? Math.min(USUAL, length);
   check('nperseg', nperseg, Number.isSafeInteger(nperseg) && nperseg >= 1, 'a positive integer');
-  const noverlap = options.noverlap ?? Math.floor(nperseg / 2);
-  const isOverlap = Number.isSafeInteger(noverlap) && noverlap >= 0 && noverlap < nperseg;
-  check('noverlap', noverlap, isOverlap, `an integer from 0 to ${nperseg - 1}, nperseg being ${nperseg}`);
+  const hop = hopOf(options, nperseg);
   const nfft = options.nfft ?? nperseg;
   check('nfft', nfft, Number.isSafeInteger(nfft) && nfft >= nperseg, `an integer from nperseg, ${nperseg}, on`);
-  check('nperseg', nperseg, nperseg <= longest, `at most the length of the signal, ${longest}`);
+  check(
+    ...(['nperseg', nperseg, nperseg <= longest, `at most the length of the signal, ${longest}`] as const),
+    ' Take fewer, or fill the signal up with zeros.',
+  );
   const values = given ? valuesOf(given, nperseg) : namedWindow(window as WindowName, nperseg, windowOptions);
   const flat = given ? values.every((value) => value === 1) : isFlat(window as WindowName);
-  return { fs, window: values, flat, nperseg, hop: nperseg - noverlap, nfft };
+  return { fs, window: values, flat, nperseg, hop, nfft };
+}
+
+/**
+ * Samples from frame to frame.
+ * @param usual samples that frames share where nothing is said of it; default half of them
+ */
+export function hopOf(
+  { noverlap, hopLength }: Pick<SegmentOptions, 'noverlap' | 'hopLength'>,
+  nperseg: number,
+  usual = Math.floor(nperseg / 2),
+): number {
+  if (hopLength !== undefined) {
+    if (noverlap !== undefined) {
+      const message = 'noverlap and hopLength say the same: noverlap is nperseg less hopLength. Give one of them.';
+      throw new FftError('invalid-argument', message, { path: 'hopLength' });
+    }
+    return checkInteger('hopLength', hopLength, 1);
+  }
+  const shared = noverlap ?? usual;
+  const isOverlap = Number.isSafeInteger(shared) && shared >= 0 && shared < nperseg;
+  check('noverlap', shared, isOverlap, `an integer from 0 to ${nperseg - 1}, nperseg being ${nperseg}`);
+  return nperseg - shared;
 }
 
 function namedWindow(name: WindowName, size: number, options: WindowOptions | undefined): Float64Array {
@@ -89,6 +114,7 @@ function valuesOf(given: Floats, nperseg: number): Float64Array {
  * @throws FftError `invalid-argument` where that is nothing
  */
 export function gainOf(window: Float64Array, fs: number, scaling: StftScaling): number {
+  if (scaling === null) return 1;
   const sum = (of: (value: number) => number) => window.reduce((total, value) => total + of(value), 0);
   const gain = scaling === 'spectrum' ? Math.abs(sum((value) => value)) : Math.sqrt(fs * sum((value) => value * value));
   if (gain > 0 && Number.isFinite(1 / gain)) return gain;

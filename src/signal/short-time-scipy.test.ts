@@ -6,7 +6,7 @@ import { findPython } from '../../test/support/programs.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { askScipy, type ScipyCall } from '../../test/support/scipy.ts';
 import type { ComplexArray, NumpyArray } from '../numpy/index.ts';
-import { coherence, csd, istft, stft, type WindowName, welch } from './index.ts';
+import { coherence, csd, istft, spectrogram, stft, type WindowName, welch } from './index.ts';
 
 const random = randomFor('src/signal/short-time-scipy');
 const python = findPython('scipy.signal');
@@ -105,6 +105,24 @@ function densityCase(name: 'welch' | 'csd' | 'coherence'): Case {
   };
 }
 
+/** Levels, angles and all that `spectrogram` gives. */
+function spectrogramCase(): Case {
+  const { shape, axis, options } = cut(8);
+  const x = signal(shape);
+  const detrend = some({ detrend: random.pick([false, 'constant', 'linear']) });
+  // Angles of what is next to nothing are none.
+  const mode = random.pick(['psd', 'psd', 'complex', 'magnitude']);
+  const all = { scaling: random.pick(['density', 'spectrum']), returnOnesided: random.unit() < 0.5 };
+  const own = { ...options, ...detrend, ...some(all), mode, axis };
+  return {
+    call: { name: 'spectrogram', arrays: [x], options: snakeCase(own) },
+    ours: async () => {
+      const { f, t, sxx } = await spectrogram(x, own as never);
+      return [Float64Array.of(...f, ...t), sxx];
+    },
+  };
+}
+
 /** Numbers that are no transform of a signal, too. */
 function istftCase(): Case {
   const nfft = random.integer(4, 60);
@@ -140,6 +158,7 @@ function istftCase(): Case {
 
 const kinds: readonly (readonly [string, number, () => Case])[] = [
   ['stft', 60, stftCase],
+  ['spectrogram', 40, spectrogramCase],
   ['istft', 40, istftCase],
   ['welch', 40, () => densityCase('welch')],
   ['csd', 40, () => densityCase('csd')],
@@ -151,7 +170,7 @@ describe('SciPy', () => {
     'computes the same %s',
     async (name, count, make) => {
       const cases = Array.from({ length: count }, make);
-      const results = name === 'stft' ? 3 : 2;
+      const results = name === 'stft' || name === 'spectrogram' ? 3 : 2;
       const wanted = askScipy(
         python!,
         cases.map(({ call }) => call),

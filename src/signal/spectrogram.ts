@@ -1,171 +1,170 @@
-/**
- * Short-time Fourier transform: how the power of a signal spreads over time and frequency.
- */
-
+/** How the power of a signal spreads over time and frequency, as `scipy.signal.spectrogram`. */
 import { readOptions } from '../engine/arguments/options.ts';
-import type { Device, Plan } from '../index.ts';
-import { floatZeros } from '../numpy/array.ts';
-import { checkDevice, sharedDevice } from '../numpy/choice.ts';
+import { type ArrayInput, asArray, type NumpyArray, type ShapeOf, type Transformed } from '../numpy/array.ts';
+import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { FftError } from '../problem/errors.ts';
-import type { Callback, Callbacks, NewFloat32Array, ProblemInput } from '../problem/index.ts';
-import { check } from './check.ts';
-import { areSingles, type Floats, isFloats, liveSamples } from './floats.ts';
-import { batchesOf } from './frames.ts';
-import type { WindowName } from './window-kinds.ts';
-import { isFlat, type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
-
-export interface SpectrogramOptions {
-  /** Samples a second, in hertz; 1 when left out: frequencies are in parts of it then. */
-  readonly sampleRate?: number;
-  /** Where to transform: a CPU device that all calls share when left out. It stays open. */
-  readonly device?: Device;
-  /** Window function; `hann` when left out. */
-  readonly window?: WindowName;
-  /** Its parameters, where it has any: `{ beta: 8 }` for kaiser. */
-  readonly windowOptions?: WindowOptions;
-  /** Samples in a frame, which is the length of each transform; 1024 when left out. */
-  readonly size?: number;
-  /** Samples from the start of one frame to the start of the next; a quarter of `size` when left out. */
-  readonly hop?: number;
-  /** Told how many frames out of how many are done, after each batch. */
-  readonly onProgress?: (done: number, total: number) => void;
-}
-
-/** Power over time and frequency. */
-export interface Spectrogram {
-  /** `frames × bins` levels in decibels, frame by frame; 0 dB is the power of a sine of amplitude 1. */
-  readonly levels: NewFloat32Array;
-  readonly frames: number;
-  /** ⌊size/2⌋ + 1: bin k stands for the frequency k · sampleRate / size, in hertz. */
-  readonly bins: number;
-  /** Samples a second, in hertz. */
-  readonly sampleRate: number;
-  readonly window: WindowName;
-  /** Samples in a frame. */
-  readonly size: number;
-  /** Samples from frame to frame. */
-  readonly hop: number;
-  /** Transforms that ran in one go: the batches of the plan. */
-  readonly batches: number;
-  /** What the device says about the plan that ran. */
-  readonly plan: string;
-}
-
-const OPTIONS: readonly (keyof SpectrogramOptions)[] = [
-  'sampleRate',
-  'device',
-  'window',
-  'windowOptions',
-  'size',
-  'hop',
-  'onProgress',
-];
-
-/** Options, those of the window, and a list among them. */
-const LEVELS = 3;
-
-/** Samples in a frame: places that callbacks count to. */
-const LONGEST = 2 ** 31 - 1;
-
-/** Power below which nothing is told apart: −200 dB. */
-const SILENCE = 1e-20;
+import { check, checkWord } from './check.ts';
+import { type DecibelOptions, powersToDb, readDecibels } from './decibels.ts';
+import type { Trend } from './detrend.ts';
+import type { Floats } from './floats.ts';
+import { type CenterOptions, centerOf, framingOf } from './framing.ts';
+import { type LevelSpectrogram, type LevelSpectrogramOptions, levelSpectrogram } from './level-spectrogram.ts';
+import { type Lines, linesAlong } from './lines.ts';
+import { warnOnce } from './renamed.ts';
+import {
+  binFrequencies,
+  gainOf,
+  hopOf,
+  readSegments,
+  SEGMENT_LEVELS,
+  SEGMENT_OPTIONS,
+  type SegmentOptions,
+  type Segments,
+} from './segments.ts';
+import { type ShortTimeJob, shortTimeSpectra } from './short-time.ts';
 
 /**
- * Computes a spectrogram.
- *
- * Frame f covers the samples f·hop … f·hop + size − 1; there are as many frames as fit, or one padded with zeros when the
- * signal is shorter than a frame. All frames go through one plan of real transforms whose batches are frames, read where they
- * lie in the signal: its callbacks multiply by the window and leave powers. Long signals take several rounds of it, so that
- * memory beyond the result does not grow with their length.
- *
- * @param given One channel; full scale is −1 to 1.
- * @throws FftError `invalid-argument` for options out of range or an empty signal, `unknown-field` for options that there
- *   are not, `detached-array`, `out-of-memory`, and whatever planning for `size` throws (`unsupported-length` for one).
+ * What is given of each bin: its power, the complex number itself, its absolute value, its angle, or its angle without jumps of 2π from bin
+ * to bin (`phase`).
  */
+export type SpectrogramMode = 'psd' | 'complex' | 'magnitude' | 'angle' | 'phase';
+const modes: readonly SpectrogramMode[] = ['psd', 'complex', 'magnitude', 'angle', 'phase'];
+
+export interface SpectrogramOptions extends SegmentOptions, CenterOptions, DeviceChoice {
+  /** What is taken off each frame; default `constant`, its mean; with `center`, false, nothing. */
+  readonly detrend?: Trend | undefined;
+  /** Of real signals, the bins from 0 to half the rate only, powers with those of the other side; default true. */
+  readonly returnOnesided?: boolean | undefined;
+  /** `density`: power per hertz, the default; `spectrum`: power; `null`: |X|² as it is, unscaled and of one side. */
+  readonly scaling?: 'density' | 'spectrum' | null | undefined;
+  /** Default `psd`. */
+  readonly mode?: SpectrogramMode | undefined;
+  /** Powers as levels, with `mode: 'psd'`: how; true is librosa's way: 0 dB is a power of 1, and 80 dB are shown. Default false. */
+  readonly decibels?: boolean | DecibelOptions | undefined;
+  /** The axis of time; default −1. */
+  readonly axis?: number | undefined;
+  /** Told how many frames out of how many are done. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+/** Python's `f, t, Sxx`. */
+export interface Spectrogram<X extends ArrayInput = ArrayInput> {
+  /** Frequencies of the bins, in hertz. */
+  readonly f: Float64Array;
+  /** Times of the middles of the frames, in seconds. */
+  readonly t: Float64Array;
+  /** Shape `[…, bins, …, frames]`: real, or complex with `mode: 'complex'`. */
+  readonly sxx: NumpyArray<
+    Transformed<X>['dtype'] extends 'complex64' ? 'float32' | 'complex64' : 'float64' | 'complex128',
+    readonly [...ShapeOf<X>, number]
+  >;
+}
+
+const OLD = ['sampleRate', 'size', 'hop'] as const;
+const MORE = ['detrend', 'returnOnesided', 'scaling', 'mode', 'decibels', 'axis', 'onProgress', 'device'];
+const WORKS = [...SEGMENT_OPTIONS, 'center', 'padMode', ...MORE];
+
+/**
+ * A spectrogram: the power in each bin of each frame. Options, defaults (a window of Tukey, an eighth of a frame in common with the next) and results
+ * are those of `scipy.signal.spectrogram`; with `center`, frames are those of librosa.
+ *
+ * @param x real or complex, of any shape; it must stay as it is until the promise resolves. Single precision stays single
+ * @throws FftError (as a rejection) as `stft`
+ */
+export async function spectrogram<X extends ArrayInput>(x: X, options?: SpectrogramOptions): Promise<Spectrogram<X>>;
+/** @deprecated with `sampleRate`, `size` and `hop`, which are `fs`, `nperseg` and `hopLength`: levels as they were in 0.1.0, frame by frame. */
 export async function spectrogram(
-  given: Float32Array | Float64Array,
-  options: SpectrogramOptions = {},
-): Promise<Spectrogram> {
-  if (!isFloats(given)) {
-    throw new FftError('invalid-argument', 'samples takes a Float32Array or a Float64Array.', { path: 'samples' });
+  samples: Float32Array | Float64Array,
+  options: LevelSpectrogramOptions,
+): Promise<LevelSpectrogram>;
+export async function spectrogram(
+  x: ArrayInput,
+  options: SpectrogramOptions | LevelSpectrogramOptions = {},
+): Promise<Spectrogram | LevelSpectrogram> {
+  const own = readOptions(options as SpectrogramOptions, { works: [...WORKS, ...OLD] }, 'spectrogram', SEGMENT_LEVELS);
+  if (OLD.some((name) => (own as LevelSpectrogramOptions)[name] !== undefined)) {
+    warnOnce(
+      'spectrogram: sampleRate, size and hop are fs, nperseg and hopLength now, and what comes is { f, t, sxx }; ' +
+        "{ decibels: true, scaling: 'spectrum' } makes levels. The old names go with the next version.",
+    );
+    return levelSpectrogram(x as Float32Array, own as LevelSpectrogramOptions);
   }
-  const samples = liveSamples(given, 'samples');
-  const own = readOptions(options ?? {}, { works: OPTIONS }, 'spectrogram', LEVELS);
-  const { sampleRate = 1, window = 'hann', size = 1024, onProgress } = own;
-  const chosen = checkDevice(own.device);
-  check('size', size, Number.isSafeInteger(size) && size >= 1, 'a positive integer');
-  const hop = own.hop ?? Math.max(1, Math.floor(size / 4));
-  check('hop', hop, Number.isSafeInteger(hop) && hop >= 1, 'a positive integer');
-  check('sampleRate', sampleRate, Number.isFinite(sampleRate) && sampleRate > 0, 'a positive number');
-  if (samples.length === 0) {
-    throw new FftError('invalid-argument', 'samples has no sample; at least one is needed.', { path: 'samples' });
-  }
+  const { onProgress } = own;
   check('onProgress', onProgress, onProgress === undefined || typeof onProgress === 'function', 'a function');
-  const taperOf = (length: number) =>
-    windowFunction(window, length, ...([own.windowOptions] as WindowArguments<WindowName>));
-  // Refuses an unknown name or parameter before there is a plan.
-  taperOf(1);
-  if (size > LONGEST) throw new FftError('device-limit', `size is ${size}; ${LONGEST} is the most.`, { path: 'size' });
-  const frames = 1 + Math.max(0, Math.floor((samples.length - size) / hop));
-  const batches = batchesOf({ frames, nfft: size });
-  const bins = Math.floor(size / 2) + 1;
-  const flat = isFlat(window);
-  const device = chosen ?? (await sharedDevice());
-  const problem: ProblemInput = {
-    ...{ size: [size], transform: 'r2c', batches, directions: 'forward', strides: { input: [1, 1, hop] } },
-    callbacks: powerCallbacks(size, bins, flat),
-  };
-  const plan = (await device.plan(problem)) as Plan;
-  try {
-    // Only now: the device knows which sizes are too long.
-    const taper = taperOf(size);
-    const levels = floatZeros(frames * bins, true) as NewFloat32Array;
-    const arrays = { ...(flat ? {} : { window: Float32Array.from(taper) }), weights: powerWeights(taper) };
-    const signal = atLeast(samples, size);
-    for (let done = 0; done < frames; done += batches) {
-      // The last round is as long as the others: it begins with frames that are done already.
-      const first = Math.min(done, frames - batches);
-      const round = signal.subarray(first * hop, first * hop + (batches - 1) * hop + size);
-      const read = areSingles(round) ? round : Float32Array.from(round);
-      const powers = (await plan.forward(read as never, undefined, { arrays })) as Float32Array;
-      toDecibels(levels.subarray(done * bins, (first + batches) * bins), powers.subarray((done - first) * bins));
-      onProgress?.(first + batches, frames);
-    }
-    return { levels, frames, bins, sampleRate, window, size, hop, batches, plan: plan.explain() };
-  } finally {
-    plan.destroy();
-  }
-}
-
-/** The window on the way in, where there is one, and the weighted power of each bin on the way out. */
-function powerCallbacks(size: number, bins: number, flat: boolean): Callbacks {
-  const power: Callback = (x, { re, im }, at) =>
-    x.mul(x.load('weights', at.axis[0]!), x.add(x.mul(re, re), x.mul(im, im)));
-  const weights = { type: 'f32', length: bins } as const;
-  if (flat) return { forward: { store: power }, arrays: { weights } };
-  const windowed: Callback = (x, value, at) => x.mul(x.load('window', at.axis[0]!), value);
-  return { forward: { load: windowed, store: power }, arrays: { weights, window: { type: 'f32', length: size } } };
-}
-
-/** Samples, and zeros where there are too few of them. */
-function atLeast(samples: Floats, length: number): Floats {
-  if (samples.length >= length) return samples;
-  const longer = floatZeros(length, areSingles(samples));
-  longer.set(samples);
-  return longer;
-}
-
-/** What makes powers of the bins such that a sine of amplitude 1 has power 1. */
-function powerWeights(taper: Float64Array): Float32Array {
-  const size = taper.length;
-  const gain = taper.reduce((sum, value) => sum + value, 0);
-  // A sine's power is shared by a positive and a negative frequency; bin 0 and the Nyquist bin have no partner.
-  return Float32Array.from({ length: Math.floor(size / 2) + 1 }, (_, bin) =>
-    bin === 0 || 2 * bin === size ? (1 / gain) ** 2 : (2 / gain) ** 2,
+  const device = checkDevice(own.device);
+  const lines = linesAlong(asArray(x), own.axis ?? -1);
+  const center = centerOf(own);
+  const segments = segmentsOf(own, lines, center);
+  const { mode = 'psd', returnOnesided = true } = own;
+  checkWord('mode', mode, modes);
+  checkWord('returnOnesided', returnOnesided, [true, false]);
+  const decibels = decibelsOf(own, mode);
+  const usual = center === undefined ? 'constant' : false;
+  const trend = checkWord<Trend>('detrend', own.detrend ?? usual, [false, 'constant', 'linear']);
+  const framing = framingOf({ center, padMode: own.padMode }, segments, lines.n);
+  const twoSided = lines.complex || !returnOnesided;
+  const { scale, part } = partOf(own, mode, framing.segments, twoSided);
+  const sxx = await shortTimeSpectra(
+    lines,
+    { framing, trend, twoSided, scale, part, onProgress },
+    device ?? (await sharedDevice()),
   );
+  if (mode === 'phase') unwrapBins(sxx, lines);
+  if (decibels) powersToDb(sxx.data as Floats, decibels);
+  return { f: binFrequencies(framing.segments, twoSided), t: framing.t, sxx: sxx as Spectrogram['sxx'] };
 }
 
-/** Powers in decibels, as many as there are `levels`. */
-function toDecibels(levels: Float32Array, powers: Float32Array): void {
-  for (let i = 0; i < levels.length; i++) levels[i] = 10 * Math.log10(Math.max(powers[i]!, SILENCE));
+function segmentsOf(own: SpectrogramOptions, lines: Lines, center: boolean | undefined): Segments {
+  const longest = center ? Number.POSITIVE_INFINITY : lines.n;
+  const isUsual = own.window === undefined;
+  const window = isUsual ? ({ window: 'tukey', windowOptions: { alpha: 0.25, ...own.windowOptions } } as const) : {};
+  const segments = readSegments({ ...own, ...window }, lines.n, longest);
+  const { nperseg } = segments;
+  return { ...segments, hop: hopOf(own, nperseg, Math.floor(nperseg / 8)) };
+}
+
+/** Levels that are asked for, or undefined. @throws FftError `invalid-argument`, `unknown-field` */
+function decibelsOf({ decibels = false }: SpectrogramOptions, mode: SpectrogramMode): DecibelOptions | undefined {
+  if (decibels === false) return undefined;
+  if (mode !== 'psd') {
+    const message = `decibels are levels of powers, which are there with mode: 'psd'; mode is '${mode}'.`;
+    throw new FftError('invalid-argument', message, { path: 'decibels' });
+  }
+  return readDecibels(decibels === true ? {} : decibels, 'decibels');
+}
+
+/** What spectra are multiplied by, and what is kept of them. */
+function partOf(
+  { scaling = 'density' }: SpectrogramOptions,
+  mode: SpectrogramMode,
+  { window, fs, nfft }: Segments,
+  twoSided: boolean,
+): Pick<ShortTimeJob, 'scale' | 'part'> {
+  checkWord('scaling', scaling, ['density', 'spectrum', null]);
+  const scale = 1 / gainOf(window, fs, scaling === 'density' ? 'psd' : scaling);
+  if (mode === 'complex') return { scale };
+  if (mode === 'magnitude') return { scale, part: (re, im) => Math.hypot(re, im) };
+  if (mode !== 'psd') return { scale, part: (re, im) => Math.atan2(im, re) };
+  // Bin 0 and, of an even length, the last one have no partner on the other side.
+  const last = nfft % 2 === 0 ? nfft / 2 : nfft;
+  const doubled = !twoSided && scaling !== null;
+  return {
+    scale,
+    part: (re, im, bin) => (doubled && bin > 0 && bin < last ? 2 : 1) * (re * re + im * im),
+  };
+}
+
+/** Adds multiples of 2π, so that from bin to bin no angle changes by more than half of it. */
+function unwrapBins({ data, shape }: NumpyArray, { axis }: Lines): void {
+  const bins = shape[axis]!;
+  const stride = shape.slice(axis + 1).reduce((product, length) => product * length, 1);
+  for (let start = 0; start < data.length; start += bins * stride) {
+    for (let column = start; column < start + stride; column++) {
+      for (let bin = 1; bin < bins; bin++) {
+        const at = column + bin * stride;
+        const before = data[at - stride]!;
+        data[at]! -= 2 * Math.PI * Math.round((data[at]! - before) / (2 * Math.PI));
+      }
+    }
+  }
 }

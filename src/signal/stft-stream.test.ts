@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { asPairs, spectrum } from '../../test/reference/signal.ts';
 import { relativeError } from '../../test/support/accuracy.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
@@ -26,16 +26,16 @@ function framesOf(stream: StftStream<'single' | 'double'>, samples: Float32Array
 
 describe('StftStream', () => {
   it.each([
-    [{ size: 64, hop: 16 }],
-    [{ size: 61, hop: 61, window: 'boxcar' }],
-    [{ size: 30, hop: 47, precision: 'double' }],
-    [{ size: 1, hop: 1, window: 'boxcar' }],
-    [{ size: 50, hop: 200, nfft: 97, window: 'kaiser', windowOptions: { beta: 5 }, precision: 'double' }],
-    [{ size: 128, window: windowFunction('hamming', 128) }],
+    [{ nperseg: 64, hopLength: 16 }],
+    [{ nperseg: 61, hopLength: 61, window: 'boxcar' }],
+    [{ nperseg: 30, hopLength: 47, precision: 'double' }],
+    [{ nperseg: 1, hopLength: 1, window: 'boxcar' }],
+    [{ nperseg: 50, hopLength: 200, nfft: 97, window: 'kaiser', windowOptions: { beta: 5 }, precision: 'double' }],
+    [{ nperseg: 128, window: windowFunction('hamming', 128) }],
   ] satisfies [Omit<StftStreamOptions, 'device'>][])('gives every frame of what comes in, %o', (options) => {
     const device = openCpuSync();
     const stream = new StftStream({ ...options, device });
-    const { size, hop, nfft, bins } = stream;
+    const { nperseg: size, hopLength: hop, nfft, bins } = stream;
     const precision = stream.precision as 'single' | 'double';
     const window = { window: 'hann', ...options }.window;
     const taper =
@@ -60,7 +60,7 @@ describe('StftStream', () => {
 
   it('begins anew after a reset', () => {
     const device = openCpuSync();
-    const stream = new StftStream({ device, size: 8, hop: 12 });
+    const stream = new StftStream({ device, nperseg: 8, hopLength: 12 });
     const samples = Float32Array.from({ length: 30 }, (_, k) => k);
     const first = framesOf(stream, samples);
     stream.push(samples.subarray(0, 5), () => undefined);
@@ -71,20 +71,44 @@ describe('StftStream', () => {
 
   it('is planned from what another has found out', () => {
     const [one, two] = [openCpuSync(), openCpuSync()];
-    const stream = new StftStream({ device: one, size: 300 });
-    const other = new StftStream({ device: two, size: 300, from: stream.serialize() });
+    const stream = new StftStream({ device: one, nperseg: 300 });
+    const other = new StftStream({ device: two, nperseg: 300, from: stream.serialize() });
     const samples = Float32Array.from(uniform(random, 1000, 'single'));
     expect(framesOf(other, samples)).toEqual(framesOf(stream, samples));
-    expect(() => new StftStream({ device: two, size: 301, from: stream.serialize() })).toThrow(
+    expect(() => new StftStream({ device: two, nperseg: 301, from: stream.serialize() })).toThrow(
       expect.objectContaining({ code: 'invalid-saved-plan' }),
     );
     one.close();
     two.close();
   });
 
+  it('says where its bins and frames are', () => {
+    const device = openCpuSync();
+    const stream = new StftStream({ device, fs: 8000, nperseg: 64, noverlap: 48 });
+    expect(stream.f).toEqual(Float64Array.from({ length: 33 }, (_, k) => (k * 8000) / 64));
+    expect([stream.hopLength, stream.timeOf(0), stream.timeOf(3)]).toEqual([16, 32 / 8000, 80 / 8000]);
+    device.close();
+  });
+
+  it('takes the old names of its options, and says once what they are called now', () => {
+    const device = openCpuSync();
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const old = [0, 1].map(() => new StftStream({ device, size: 32, hop: 8 }));
+    expect(old.map(({ nperseg, hopLength, size, hop }) => [nperseg, hopLength, size, hop])).toEqual([
+      [32, 8, 32, 8],
+      [32, 8, 32, 8],
+    ]);
+    const said = warn.mock.calls.map(([text]) => String(text));
+    warn.mockRestore();
+    // Of both the options and the fields of the stream.
+    expect(said.filter((text) => text.includes('size is nperseg now')).length).toBe(1);
+    expect(said.filter((text) => text.includes('hop is hopLength now')).length).toBe(1);
+    device.close();
+  });
+
   it('throws what onFrame throws, and goes on behind that frame', () => {
     const device = openCpuSync();
-    const stream = new StftStream({ device, size: 4, hop: 4 });
+    const stream = new StftStream({ device, nperseg: 4, hopLength: 4 });
     const fail = () => {
       throw new Error('enough');
     };
@@ -103,12 +127,15 @@ describe('StftStream', () => {
     const device = await openDevice('cpu', { threads: 1 });
     const refusals: [object, string, string][] = [
       [{}, 'invalid-argument', 'device'],
-      [{ device, size: 0 }, 'invalid-argument', 'size'],
-      [{ device, hop: 1.5 }, 'invalid-argument', 'hop'],
-      [{ device, size: 8, nfft: 7 }, 'invalid-argument', 'nfft'],
+      [{ device, nperseg: 0 }, 'invalid-argument', 'nperseg'],
+      [{ device, hopLength: 1.5 }, 'invalid-argument', 'hopLength'],
+      [{ device, hopLength: 0 }, 'invalid-argument', 'hopLength'],
+      [{ device, noverlap: 8, hopLength: 8 }, 'invalid-argument', 'hopLength'],
+      [{ device, fs: '44100' }, 'invalid-argument', 'fs'],
+      [{ device, nperseg: 8, nfft: 7 }, 'invalid-argument', 'nfft'],
       [{ device, precision: 'half' }, 'invalid-argument', 'precision'],
       [{ device, window: 'hannn' }, 'invalid-argument', 'window'],
-      [{ device, size: 8, window: new Float32Array(9).fill(1) }, 'invalid-argument', 'nperseg'],
+      [{ device, nperseg: 8, window: new Float32Array(9).fill(1) }, 'invalid-argument', 'nperseg'],
       [{ device, hopp: 3 }, 'unknown-field', 'StftStream.hopp'],
     ];
     for (const [options, code, path] of refusals) {

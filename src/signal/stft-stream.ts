@@ -10,9 +10,10 @@ import { streamsAtOnce } from '../engine/lazy/lazy-tables.ts';
 import { floatZeros } from '../numpy/array.ts';
 import { lengthOf, refuseDetached } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
-import { check, checkWord } from './check.ts';
+import { check, checkInteger, checkPositive, checkWord } from './check.ts';
 import { type FloatPrecision, type Floats, isFloats } from './floats.ts';
-import { readSegments, SEGMENT_LEVELS } from './segments.ts';
+import { renamed, warnOnce } from './renamed.ts';
+import { binFrequencies, hopOf, readSegments, SEGMENT_LEVELS, SEGMENT_OPTIONS } from './segments.ts';
 import type { WindowName } from './window-kinds.ts';
 import type { WindowOptions } from './windows.ts';
 import { type WorkMemory, workOn } from './work.ts';
@@ -22,15 +23,23 @@ type ArrayOf<P extends FloatPrecision> = P extends 'single' ? Float32Array : Flo
 export interface StftStreamOptions<P extends FloatPrecision = FloatPrecision> {
   /** A CPU device, from `openCpuSync` or `openDevice`, or a GPU that can be waited for. It stays open. */
   readonly device: Device;
+  /** Samples a second, in hertz; default 1. */
+  readonly fs?: number | undefined;
   /** Samples in a frame; default 1024. */
+  readonly nperseg?: number | undefined;
+  /** Samples that a frame shares with the next one: less than `nperseg`. */
+  readonly noverlap?: number | undefined;
+  /** Samples from the start of one frame to the start of the next, in the place of `noverlap`; default a quarter of `nperseg`. */
+  readonly hopLength?: number | undefined;
+  /** @deprecated the old name of `nperseg` */
   readonly size?: number | undefined;
-  /** Samples from the start of one frame to the start of the next; default a quarter of `size`. */
+  /** @deprecated the old name of `hopLength` */
   readonly hop?: number | undefined;
   /** A window by its name, in periodic form, or its values; default `hann`. */
   readonly window?: WindowName | Float32Array | Float64Array | undefined;
   /** Parameters of a window that is named. */
   readonly windowOptions?: WindowOptions | undefined;
-  /** Length of the transforms, from `size` on, which is the default: frames are filled up with zeros. */
+  /** Length of the transforms, from `nperseg` on, which is the default: frames are filled up with zeros. */
   readonly nfft?: number | undefined;
   /** What it computes in; default `single`. */
   readonly precision?: P | undefined;
@@ -38,20 +47,25 @@ export interface StftStreamOptions<P extends FloatPrecision = FloatPrecision> {
   readonly from?: string | undefined;
 }
 
-const WORKS = ['device', 'size', 'hop', 'window', 'windowOptions', 'nfft', 'precision', 'from'];
+const WORKS = [...SEGMENT_OPTIONS, 'device', 'precision', 'from', 'size', 'hop'];
+const RENAMED = { size: 'nperseg', hop: 'hopLength' };
 
 /**
  * Takes samples as they come and gives the spectrum of each frame as soon as it is complete. Frame f covers the samples
- * f · hop … f · hop + size − 1 since the start. Frames allocate nothing.
+ * f · hopLength … f · hopLength + nperseg − 1 since the start. Frames allocate nothing.
  */
 export class StftStream<P extends FloatPrecision = 'single'> {
+  /** Samples a second, in hertz. */
+  readonly fs: number;
   /** Samples in a frame. */
-  readonly size: number;
+  readonly nperseg: number;
   /** Samples from frame to frame. */
-  readonly hop: number;
+  readonly hopLength: number;
   readonly nfft: number;
+  /** Frequencies of the bins, in hertz. */
+  readonly f: Float64Array;
   readonly precision: P;
-  /** ⌊nfft/2⌋ + 1: bin k stands for the frequency k / nfft of the sample rate. */
+  /** ⌊nfft/2⌋ + 1: bin k stands for the frequency k · fs / nfft. */
   readonly bins: number;
   private readonly window: Float64Array;
   private readonly plan: Plan;
@@ -71,16 +85,18 @@ export class StftStream<P extends FloatPrecision = 'single'> {
    *   those of `device.planSync`
    */
   constructor(options: StftStreamOptions<P>) {
-    const own = readOptions(options ?? {}, { works: WORKS }, 'StftStream', SEGMENT_LEVELS);
-    const { device, size = isFloats(own.window) ? own.window.length : 1024, precision = 'single' as P, from } = own;
+    const all = readOptions(options ?? {}, { works: WORKS }, 'StftStream', SEGMENT_LEVELS);
+    const own = renamed(all, 'StftStream', RENAMED);
+    const { device, window, windowOptions, precision = 'single' as P, from, fs = 1 } = own;
+    const { nperseg = isFloats(window) ? window.length : 1024 } = own;
     check('device', device, isDevice(device), 'an open device, as openCpuSync() or openDevice() gives it');
-    check('size', size, Number.isSafeInteger(size) && size >= 1, 'a positive integer');
-    const hop = own.hop ?? Math.max(1, Math.floor(size / 4));
-    check('hop', hop, Number.isSafeInteger(hop) && hop >= 1, 'a positive integer');
+    checkInteger('nperseg', nperseg, 1);
+    checkPositive('fs', fs);
+    const hopLength = hopOf(own, nperseg, nperseg - Math.max(1, Math.floor(nperseg / 4)));
     checkWord<FloatPrecision>('precision', precision, ['single', 'double']);
-    const { window, windowOptions, nfft = size } = own;
-    const isLong = Number.isSafeInteger(nfft) && nfft >= size;
-    check('nfft', nfft, isLong, `an integer from size, ${size}, on`);
+    const { nfft = nperseg } = own;
+    const isLong = Number.isSafeInteger(nfft) && nfft >= nperseg;
+    check('nfft', nfft, isLong, `an integer from nperseg, ${nperseg}, on`);
     const bins = Math.floor(nfft / 2) + 1;
     const problem = {
       size: [nfft],
@@ -92,17 +108,19 @@ export class StftStream<P extends FloatPrecision = 'single'> {
     // The device goes first: it knows which lengths are too long.
     this.plan = device.planSync(problem, from === undefined ? {} : { from }) as Plan;
     try {
-      this.window = readSegments({ window, windowOptions, nperseg: size, nfft }, size).window;
-      this.held = floatZeros(size, precision === 'single');
+      this.window = readSegments({ window, windowOptions, nperseg, nfft }, nperseg).window;
+      this.held = floatZeros(nperseg, precision === 'single');
       this.wave = workOn(device, nfft, precision);
       this.spectrum = workOn(device, 2 * bins, precision);
     } catch (error) {
       this.plan.destroy();
       throw error;
     }
-    this.size = size;
-    this.hop = hop;
+    this.fs = fs;
+    this.nperseg = nperseg;
+    this.hopLength = hopLength;
     this.nfft = nfft;
+    this.f = binFrequencies({ nfft, fs }, false);
     this.bins = bins;
     this.precision = precision;
   }
@@ -128,12 +146,29 @@ export class StftStream<P extends FloatPrecision = 'single'> {
     try {
       for (let at = 0; at < length; ) {
         at += this.skipped > 0 ? this.skip(length - at) : this.take(samples, at, length - at);
-        if (this.filled === this.size) this.frame(onFrame);
+        if (this.filled === this.nperseg) this.frame(onFrame);
       }
     } finally {
       this.busy = false;
     }
     return this.frames - before;
+  }
+
+  /** When the middle of a frame is, in seconds since the first sample. */
+  timeOf(frame: number): number {
+    return (frame * this.hopLength + this.nperseg / 2) / this.fs;
+  }
+
+  /** @deprecated the old name of `nperseg` */
+  get size(): number {
+    warnOnce('StftStream: size is nperseg now; the old name goes with the next version.');
+    return this.nperseg;
+  }
+
+  /** @deprecated the old name of `hopLength` */
+  get hop(): number {
+    warnOnce('StftStream: hop is hopLength now; the old name goes with the next version.');
+    return this.hopLength;
   }
 
   /** Forgets all samples: the next one is the first one of frame 0. */
@@ -178,14 +213,14 @@ export class StftStream<P extends FloatPrecision = 'single'> {
   /** @returns how many samples it has taken */
   private take(samples: Floats, from: number, most: number): number {
     const { held, filled } = this;
-    const count = Math.min(this.size - filled, most);
+    const count = Math.min(this.nperseg - filled, most);
     for (let k = 0; k < count; k++) held[filled + k] = samples[from + k]!;
     this.filled += count;
     return count;
   }
 
   private frame(onFrame: (spectrum: ArrayOf<P>, frame: number) => void): void {
-    const { held, window, size, hop } = this;
+    const { held, window, nperseg: size, hopLength: hop } = this;
     const wave = this.wave.array();
     for (let k = 0; k < size; k++) wave[k] = held[k]! * window[k]!;
     const spectrum = this.spectrum.array();

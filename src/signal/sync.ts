@@ -4,6 +4,7 @@
  * over streams are here too.
  * @module omnifft/signal/sync
  */
+export { type AudioBufferLike, type ChannelsInput, type FromChannelsOptions, fromChannels } from './channel-rows.ts';
 export type { Sections, TransferFunction, ZerosPolesGain } from './filter-forms.ts';
 export { type FirwinOptions, firwin } from './fir-design.ts';
 export {
@@ -17,6 +18,7 @@ export {
   type FilterBand,
   type IirOptions,
 } from './iir-design.ts';
+export { IstftStream, type IstftStreamOptions } from './istft-stream.ts';
 export {
   type Filtered,
   type FilterOptions,
@@ -25,6 +27,8 @@ export {
   type StatefulOptions,
   type WithState,
 } from './lfilter.ts';
+export { PartitionedConvolver, type PartitionedConvolverOptions } from './partitioned-convolver.ts';
+export { SpectrumSmoother, type SpectrumSmootherOptions } from './smoothing.ts';
 export { sosfilt, sosfiltZi } from './sosfilt.ts';
 export { StftStream, type StftStreamOptions } from './stft-stream.ts';
 export { type WindowName, type WindowParameters, windowNames } from './window-kinds.ts';

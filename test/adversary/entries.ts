@@ -417,7 +417,16 @@ export class Scene {
     const given = (more: object) => spoiled(random, { ...random.pick([frames, whole]), ...more }) as Anything;
     const mode = () => spoiled(random, { mode: random.pick(['full', 'same', 'valid']), device }) as Anything;
     const zxx = () => spoiled(random, { data: new Float32Array(60), shape: [5, 6], dtype: 'complex64' }) as Anything;
-    const stream = { device, size: 4, hop: 3, nfft: 6, window: 'hann', precision: 'double', from: undefined };
+    const stream = {
+      device,
+      nperseg: 4,
+      hopLength: 3,
+      nfft: 6,
+      fs: 8000,
+      window: 'hann',
+      precision: 'double',
+      from: undefined,
+    };
     const lengths = [3, 4, -1, 2 ** 52, hostile(random)] as Anything[];
     const all: Readonly<Record<string, () => unknown>> = {
       stft: () =>
@@ -448,7 +457,16 @@ export class Scene {
   private files(): Attempt {
     const { random, device } = this;
     const samples = random.pick<unknown>([new Float32Array(64), this.wrong(new Float32Array(64)), hostile(random)]);
-    const options = { sampleRate: 8000, device, window: 'kaiser', windowOptions: { beta: 2 }, size: 16, hop: 8 };
+    const shown = { decibels: { ref: 'max', amin: 1e-9, topDb: 60 }, center: true, padMode: 'edge', scaling: null };
+    const options = {
+      fs: 8000,
+      device,
+      window: 'kaiser',
+      windowOptions: { beta: 2 },
+      nperseg: 16,
+      hopLength: 8,
+      ...shown,
+    };
     const recording = { sampleRate: 1, channels: [new Float32Array(4), new Float32Array(4)], format: 'x' };
     const all: Readonly<Record<string, () => unknown>> = {
       readNpy: () => numpy.readNpy(spoiledBytes(random, npy) as Anything),

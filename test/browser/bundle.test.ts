@@ -330,7 +330,7 @@ describe('the bundle for browsers', () => {
     );
     const frames = runInContext(
       `const opened = omnifft.openCpuSync();
-      const stream = new omnifft.StftStream({ device: opened, size: 16, hop: 8, window: 'rectangular' });
+      const stream = new omnifft.StftStream({ device: opened, nperseg: 16, hopLength: 8, window: 'rectangular' });
       const sums = [];
       for (let k = 0; k < 10; k++) stream.push(new Float32Array(4).fill(k), (bins) => sums.push(bins[0]));
       opened.close();

@@ -54,6 +54,14 @@ describe.skipIf(!site)('examples in a browser', () => {
     expect(high).toBeLessThan(-60);
   });
 
+  it('a hall on the audio thread: what comes of a click is its impulse response', async () => {
+    const lines = [...(await resultOf('reverb')).matchAll(/: (\S+) and (\S+) dB, response (\S+) and (\S+) dB/g)];
+    expect(lines.length).toBe(4);
+    for (const [, left, right, ...response] of lines) {
+      for (const [k, level] of [left, right].entries()) expect(Number(level)).toBeCloseTo(Number(response[k]), 0);
+    }
+  });
+
   it('an ocean whose waves are as high as their spectrum says, drawn', async () => {
     const { page, faults } = await openOn('ocean', '?still');
     const result = page.locator('#result');

@@ -111,19 +111,20 @@ describe('parts of the library in a page', () => {
     const random = randomFor('streams of a page');
     for (const size of [64, 45, 1009, 2 * 2011]) {
       const samples = Float32Array.from(uniform(random, size));
-      const spectra = [new StftStream({ device, size }), new signal.StftStream({ device: here, size })].map(
-        (stream) => {
-          const frames: number[][] = [];
-          stream.push(samples, (spectrum) => frames.push(Array.from(spectrum)));
-          stream.destroy();
-          return frames;
-        },
-      );
+      const spectra = [
+        new StftStream({ device, nperseg: size }),
+        new signal.StftStream({ device: here, nperseg: size }),
+      ].map((stream) => {
+        const frames: number[][] = [];
+        stream.push(samples, (spectrum) => frames.push(Array.from(spectrum)));
+        stream.destroy();
+        return frames;
+      });
       expect(spectra[0], String(size)).toEqual(spectra[1]);
       expect(spectra[0]).toHaveLength(1);
     }
     const from = (await device.plan({ size: [360], transform: 'r2c', directions: 'forward' })).serialize();
-    expect(new StftStream({ device, size: 360, from }).bins).toBe(181);
+    expect(new StftStream({ device, nperseg: 360, from }).bins).toBe(181);
     expect(() => device.planSync({ size: [32], convolution: {} })).toThrow(/not been loaded/);
     device.close();
     here.close();

@@ -12,7 +12,7 @@ const FRAMES = 100_000;
 const WARM = 20_000;
 
 const device = openCpuSync();
-const stream = new StftStream({ device, size: 256, hop: 64 });
+const stream = new StftStream({ device, nperseg: 256, hopLength: 64 });
 const chunk = Float32Array.from({ length: 100 }, (_, k) => Math.sin(k));
 // A variable would be an object for each number.
 const sum = new Float64Array(1);

@@ -101,8 +101,8 @@ async function spectrogramFile(input: string, options: SpectrogramFlags): Promis
   // The drawing libraries take longer to load than the other commands to run, which do not need what reads WAV either.
   const { loadRenderer, spectrogramPng } = await import('../picture/render.ts');
   await loadRenderer();
-  const { mixDown, spectrogram } = await import('../../signal/index.ts');
-  const { readWavFrom } = await import('../../signal/wav.ts');
+  const { levelSpectrogram } = await import('../../signal/level-spectrogram.ts');
+  const { mixDown, readWavFrom } = await import('../../signal/wav.ts');
   const recording = await readWith(input, (source) => readWavFrom(source, options));
   const warnings = (recording.warnings ?? []).map((warning) => `${inputName(input)}: ${warning}`);
   if (!options.json) warn(warnings);
@@ -112,7 +112,7 @@ async function spectrogramFile(input: string, options: SpectrogramFlags): Promis
       const { size, hop, window } = options;
       const { sampleRate } = recording;
       const result = await withOptionNames(['size', 'hop', 'window'], () =>
-        spectrogram(mixDown(recording), {
+        levelSpectrogram(mixDown(recording), {
           ...{ sampleRate, device, size, window, onProgress: progress.update },
           ...(hop === undefined ? {} : { hop }),
         }),

@@ -2,7 +2,7 @@
  * Everything of a spectrogram's picture that is lines and letters: title, axes, ticks, units, colour bar, as SVG.
  */
 
-import type { Spectrogram } from '../../signal/index.ts';
+import type { LevelSpectrogram } from '../../signal/index.ts';
 import { frequencyScale, type Tick, tickLabels } from './frequency-scale.ts';
 import type { LevelRange } from './heatmap.ts';
 import { type Caption, coloursOf, type PictureLayout, type PictureStyle, pictureLayout } from './style.ts';
@@ -12,7 +12,7 @@ const TICK = 9;
 
 /** The picture without its heat map, whose area stays empty. */
 export function figure(
-  spectrogram: Spectrogram,
+  spectrogram: LevelSpectrogram,
   range: LevelRange,
   caption: Caption,
   style: PictureStyle = {},

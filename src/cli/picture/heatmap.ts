@@ -2,7 +2,7 @@
  * The coloured area of a spectrogram: levels over time and frequency, brought to the pixels there are.
  */
 
-import type { Spectrogram } from '../../signal/index.ts';
+import type { LevelSpectrogram } from '../../signal/index.ts';
 import { frequencyScale } from './frequency-scale.ts';
 import { coloursOf, type PictureStyle } from './style.ts';
 
@@ -27,7 +27,10 @@ const FAINTEST = -100;
  * 100 dB, in steps of 10.
  * @param dynamicRange decibels from the loudest level down, instead
  */
-export function levelRange({ levels, bins }: Pick<Spectrogram, 'levels' | 'bins'>, dynamicRange?: number): LevelRange {
+export function levelRange(
+  { levels, bins }: Pick<LevelSpectrogram, 'levels' | 'bins'>,
+  dynamicRange?: number,
+): LevelRange {
   // Some ten thousand levels are enough to find the floor; the loudest has to be exact.
   const stride = coprime(Math.max(1, Math.floor(levels.length / 20_000)), bins);
   const count = Math.ceil(levels.length / stride);
@@ -50,7 +53,7 @@ function coprime(least: number, bins: number): number {
 
 /** Draws a spectrogram over its whole duration (left to right) and all frequencies of the scale (upwards). */
 export function heatmap(
-  spectrogram: Spectrogram,
+  spectrogram: LevelSpectrogram,
   range: LevelRange,
   width: number,
   height: number,

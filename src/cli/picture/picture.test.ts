@@ -1,7 +1,7 @@
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
 import { randomFor } from '../../../test/support/random.ts';
-import type { Spectrogram } from '../../signal/index.ts';
+import type { LevelSpectrogram } from '../../signal/index.ts';
 import { figure } from './figure.ts';
 import { frequencyScale, tickLabels } from './frequency-scale.ts';
 import { heatmap, levelRange } from './heatmap.ts';
@@ -12,7 +12,7 @@ const colours = coloursOf('magma');
 const { plot: PLOT, ...PICTURE } = pictureLayout({});
 
 /** Silence at −120 dB with one loud spot, whose place is given as shares of duration and bandwidth. */
-function spot(time: number, frequency: number, frames = 200, bins = 129): Spectrogram {
+function spot(time: number, frequency: number, frames = 200, bins = 129): LevelSpectrogram {
   const size = 2 * (bins - 1);
   const levels = new Float32Array(frames * bins).fill(-120);
   levels[Math.round(time * (frames - 1)) * bins + Math.round(frequency * (bins - 1))] = -3;

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { encode } from 'fast-png';
 import { FftError } from '../../index.ts';
-import type { Spectrogram } from '../../signal/index.ts';
+import type { LevelSpectrogram } from '../../signal/index.ts';
 import { figure } from './figure.ts';
 import { heatmap, levelRange, type Pixels } from './heatmap.ts';
 import { type Caption, type PictureStyle, pictureLayout } from './style.ts';
@@ -38,7 +38,7 @@ export function loadRenderer(): Promise<Renderer> {
  * @throws FftError `missing-package`
  */
 export async function spectrogramPng(
-  spectrogram: Spectrogram,
+  spectrogram: LevelSpectrogram,
   caption: Caption,
   style: PictureStyle = {},
 ): Promise<Uint8Array> {

@@ -9,7 +9,7 @@ import {
   interpolateTurbo,
   interpolateViridis,
 } from 'd3-scale-chromatic';
-import type { Recording, Spectrogram } from '../../signal/index.ts';
+import type { LevelSpectrogram, Recording } from '../../signal/index.ts';
 import { digits } from '../format.ts';
 import type { FrequencyScaleName } from './frequency-scale.ts';
 import type { Rectangle } from './svg.ts';
@@ -86,7 +86,11 @@ export interface Caption {
 }
 
 /** A title, and below it what was recorded and how it was transformed. */
-export function captionOf(title: string, recording: Recording, { frames, size, hop, window }: Spectrogram): Caption {
+export function captionOf(
+  title: string,
+  recording: Recording,
+  { frames, size, hop, window }: LevelSpectrogram,
+): Caption {
   const { sampleRate, channels, format } = recording;
   const sound = `${format}, ${digits(sampleRate / 1000)} kHz${channels.length > 1 ? `, ${channels.length} channels` : ''}`;
   return {

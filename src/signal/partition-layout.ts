@@ -1,0 +1,139 @@
+/**
+ * How an impulse response is cut for a convolver of streams (W. G. Gardner, "Efficient convolution without input-output delay",
+ * Journal of the Audio Engineering Society 43 (1995); G. García, "Optimal filter partition for efficient convolution with short
+ * input/output delay", AES Convention 113 (2002)): the beginning into partitions of the length of a block, what comes later into longer ones, which
+ * have time to be computed in.
+ */
+
+/** Partitions of one length. */
+export interface PartitionLevel {
+  /** Samples of a partition: the block size, times a power of two. */
+  readonly size: number;
+  /** Sample of the response where the first one begins. */
+  readonly offset: number;
+  readonly count: number;
+}
+
+/** How many channels and rows of a response there are. */
+export interface ChannelCounts {
+  readonly inputs: number;
+  readonly outputs: number;
+  /** Pairs of an input and an output that the response joins. */
+  readonly routes: number;
+}
+
+/** Nanoseconds: of a real transform of n points per n · log₂ n, for its call, and of a product of two complex numbers. Only their ratios count. */
+const TRANSFORM = 0.15;
+const CALL = 400;
+const PRODUCT = 3;
+
+/** No block of a stream shall take more than this times the mean. Less than two, as the costs above are those of one machine. */
+const HIGHEST_PEAK = 1.5;
+/** Powers of two of the longest partitions, over the block size. */
+const MOST_DOUBLINGS = 8;
+
+/** Cost of transforming 2 · size reals. */
+export function transformCost(size: number): number {
+  return CALL + TRANSFORM * 2 * size * Math.log2(2 * size);
+}
+
+/** Cost of adding up the products of so many spectra of a partition. */
+export function productCost(size: number, spectra: number): number {
+  return PRODUCT * (size + 1) * spectra;
+}
+
+/** All partitions of the length of a block. */
+export function uniformLevels(length: number, block: number): PartitionLevel[] {
+  return [{ size: block, offset: 0, count: Math.max(1, Math.ceil(length / block)) }];
+}
+
+/**
+ * The cheapest partitions of one to four lengths whose work can be spread evenly over blocks.
+ *
+ * A spectrum of a longer partition is complete when all of its samples have come. Partitions of length B begin at 2 · B in the response, so that there are
+ * as many samples' time to compute what they contribute.
+ */
+export function nonUniformLevels(length: number, block: number, counts: ChannelCounts): PartitionLevel[] {
+  let best = uniformLevels(length, block);
+  let least = meanCost(best, block, counts);
+  for (const doublings of increasing(MOST_DOUBLINGS, 3)) {
+    const sizes = [block, ...doublings.map((power) => block * 2 ** power)];
+    const levels = levelsOf(sizes, length);
+    if (levels === undefined) continue;
+    const cost = meanCost(levels, block, counts);
+    if (cost >= least || peakCost(levels, block, counts) > HIGHEST_PEAK * cost) continue;
+    [best, least] = [levels, cost];
+  }
+  return best;
+}
+
+/** Lists of at most `most` increasing numbers from 1 to `last`, without the empty one. */
+function increasing(last: number, most: number, first = 1): number[][] {
+  const lists: number[][] = [];
+  for (let k = first; k <= last; k++) {
+    lists.push([k]);
+    if (most > 1) lists.push(...increasing(last, most - 1, k + 1).map((rest) => [k, ...rest]));
+  }
+  return lists;
+}
+
+/** Undefined where the response ends before the longest partitions begin. */
+function levelsOf(sizes: readonly number[], length: number): PartitionLevel[] | undefined {
+  const offsets = sizes.map((size, k) => (k === 0 ? 0 : 2 * size));
+  if (offsets.at(-1)! >= length) return undefined;
+  return sizes.map((size, k) => {
+    const offset = offsets[k]!;
+    return { size, offset, count: Math.ceil(((offsets[k + 1] ?? length) - offset) / size) };
+  });
+}
+
+/** Costs of the tasks of one block of a level, in their order. */
+function taskCosts({ size, count }: PartitionLevel, { inputs, outputs, routes }: ChannelCounts): number[] {
+  const transform = transformCost(size);
+  const pairs = Array.from({ length: Math.ceil(count / 2) }, (_, k) => productCost(size, Math.min(2, count - 2 * k)));
+  const each = Array.from({ length: outputs }, () => [
+    ...Array.from({ length: routes / outputs }, () => pairs).flat(),
+    transform,
+  ]);
+  return [...Array.from({ length: inputs }, () => transform), ...each.flat()];
+}
+
+/** Of a block of the stream. */
+function meanCost(levels: readonly PartitionLevel[], block: number, counts: ChannelCounts): number {
+  return levels.reduce((sum, level) => sum + (total(taskCosts(level, counts)) * block) / level.size, 0);
+}
+
+/** Of the most expensive block of the stream. */
+function peakCost(levels: readonly PartitionLevel[], block: number, counts: ChannelCounts): number {
+  const calls = levels.at(-1)!.size / block;
+  const costs = new Float64Array(calls);
+  for (const level of levels) {
+    const shares = sharesOf(taskCosts(level, counts), level.size / block);
+    for (let call = 0; call < calls; call++) costs[call]! += shares[call % shares.length]!;
+  }
+  return costs.reduce((most, cost) => Math.max(most, cost), 0);
+}
+
+/** What each of so many calls costs. */
+function sharesOf(costs: readonly number[], calls: number): number[] {
+  const all = total(costs);
+  let [next, done] = [0, 0];
+  return Array.from({ length: calls }, (_, call) => {
+    const before = done;
+    while (next < costs.length && isDue(done, costs[next]!, all, call, calls)) done += costs[next++]!;
+    return done - before;
+  });
+}
+
+/**
+ * Whether a call still has time for a task: those of a block are dealt to calls as evenly as they can be.
+ * @param done cost of the tasks before it
+ * @param all cost of all tasks
+ */
+export function isDue(done: number, cost: number, all: number, call: number, calls: number): boolean {
+  return call === calls - 1 || done + cost / 2 <= (all * (call + 1)) / calls;
+}
+
+function total(costs: readonly number[]): number {
+  return costs.reduce((sum, cost) => sum + cost, 0);
+}
