@@ -12,8 +12,12 @@ import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import { didYouMean } from '../problem/meant.ts';
 
-/** `slaney` is linear up to 1000 Hz and logarithmic beyond; `htk` is 2595 · log₁₀(1 + f/700). */
-export type MelScale = 'slaney' | 'htk';
+/**
+ * `slaney` is linear up to 1000 Hz and logarithmic beyond; `htk` is 2595 · log₁₀(1 + f/700). `kaldi` is 1127 · ln(1 + f/700), nearly the same, and its
+ * filters are triangles over mels where those of the others are triangles over hertz.
+ */
+export type MelScale = 'slaney' | 'htk' | 'kaldi';
+export const melScales: readonly MelScale[] = ['slaney', 'htk', 'kaldi'];
 
 export interface MelOptions {
   /** Samples a second, in hertz. */
@@ -44,6 +48,7 @@ const STEP = Math.log(6.4) / 27;
 export function hzToMel(frequency: number, scale: MelScale = 'slaney'): number {
   checkMelNumber('frequency', frequency, 'a frequency from 0 on', (value) => value >= 0);
   if (checkScale(scale) === 'htk') return 2595 * Math.log10(1 + frequency / 700);
+  if (scale === 'kaldi') return 1127 * Math.log1p(frequency / 700);
   return frequency < CORNER ? frequency / LINEAR : CORNER / LINEAR + Math.log(frequency / CORNER) / STEP;
 }
 
@@ -51,6 +56,7 @@ export function hzToMel(frequency: number, scale: MelScale = 'slaney'): number {
 export function melToHz(mel: number, scale: MelScale = 'slaney'): number {
   checkMelNumber('mel', mel, 'a number from 0 on', (value) => value >= 0);
   if (checkScale(scale) === 'htk') return 700 * (10 ** (mel / 2595) - 1);
+  if (scale === 'kaldi') return 700 * Math.expm1(mel / 1127);
   const corner = CORNER / LINEAR;
   return mel < corner ? mel * LINEAR : CORNER * Math.exp(STEP * (mel - corner));
 }
@@ -66,15 +72,19 @@ export function melToHz(mel: number, scale: MelScale = 'slaney'): number {
  */
 export function melFilterBank(options: MelOptions): NumpyArray<'float64'> {
   const bank = readMel(options);
-  const { sampleRate, size, bands, edges, norm } = bank;
+  const { sampleRate, size, bands, scale, edges, norm } = bank;
   const bins = Math.floor(size / 2) + 1;
+  /** Where triangles are straight. */
+  const place = scale === 'kaldi' ? (frequency: number) => hzToMel(frequency, scale) : (frequency: number) => frequency;
+  const places = Float64Array.from({ length: bins }, (_, bin) => place((bin * sampleRate) / size));
   const data = floatZeros(bands * bins, false) as NewFloat64Array;
   for (let band = 0; band < bands; band++) {
     const [from, middle, to] = [edges[band]!, edges[band + 1]!, edges[band + 2]!];
     const row = data.subarray(band * bins, (band + 1) * bins);
+    const [left, top, right] = [place(from), place(middle), place(to)];
     for (let bin = 0; bin < bins; bin++) {
-      const frequency = (bin * sampleRate) / size;
-      row[bin] = Math.max(0, Math.min((frequency - from) / (middle - from), (to - frequency) / (to - middle)));
+      const at = places[bin]!;
+      row[bin] = Math.max(0, Math.min((at - left) / (top - left), (right - at) / (right - top)));
     }
     const divisor = norm === 'slaney' ? (to - from) / 2 : norm === 'none' ? 1 : pNorm(row, norm);
     // A band without a bin has no length.
@@ -173,8 +183,8 @@ function pNorm(row: Float64Array, p: number): number {
 }
 
 function checkScale(scale: unknown): MelScale {
-  if (scale === 'slaney' || scale === 'htk') return scale;
-  throw melError('scale', scale, "'slaney' or 'htk'", ['slaney', 'htk']);
+  if (melScales.includes(scale as MelScale)) return scale as MelScale;
+  throw melError('scale', scale, "'slaney', 'htk' or 'kaldi'", melScales);
 }
 
 function checkMelNumber(path: string, value: number, accepted: string, test: (value: number) => boolean): void {
