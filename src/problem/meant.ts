@@ -10,7 +10,7 @@ const FOREIGN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   ...{ fftlength: ['nfft', 'size'], shape: ['s', 'mode'], size: ['s', 'n', 'nperseg'] },
   ...{ normalize: ['norm', 'scaling'], normalization: ['norm', 'scaling'], scale: ['scaling', 'norm'] },
   ...{ ortho: ['norm'], kind: ['type'], dcttype: ['type'], dsttype: ['type'], workers: ['device'] },
-  ...{ sr: ['sampleRate', 'fs'], rate: ['sampleRate', 'fs'], samplingrate: ['sampleRate', 'fs'] },
+  ...{ sr: ['fs', 'sampleRate'], rate: ['fs', 'sampleRate'], samplingrate: ['fs', 'sampleRate'] },
   ...{ samplerate: ['fs'], fs: ['sampleRate'], spacing: ['d'], dt: ['d'] },
   ...{ winlength: ['nperseg', 'size'], framelength: ['nperseg', 'size'], windowlength: ['nperseg', 'size'] },
   ...{ framesize: ['nperseg', 'size'], windowsize: ['nperseg', 'size'], nperseg: ['size'], win: ['window'] },
@@ -19,7 +19,7 @@ const FOREIGN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   ...{ beta: ['windowOptions'], std: ['windowOptions'], alpha: ['windowOptions'], sym: ['windowOptions'] },
   ...{ onesided: ['returnOnesided', 'inputOnesided'], freqrange: ['returnOnesided', 'inputOnesided'] },
   ...{ center: ['boundary'], centered: ['boundary'], padmode: ['boundary'], pad: ['padded'] },
-  ...{ nmels: ['bands'], mels: ['bands'], nfilters: ['bands'], htk: ['scale'], zphase: ['detrend'] },
+  ...{ mels: ['nMels'], nfilters: ['nMels'], scale: ['melScale'], zphase: ['detrend'] },
 };
 
 /** Words that options take, likewise. */

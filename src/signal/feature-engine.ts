@@ -11,7 +11,7 @@ import { frameLength, windowOf } from './feature-frames.ts';
 import { type FeatureSpec, keyOf } from './feature-presets.ts';
 import { melProgram } from './feature-program.ts';
 import type { FloatPrecision, Floats } from './floats.ts';
-import { melFilterBank } from './mel.ts';
+import { melBank } from './mel.ts';
 import { unfilledOn, type WorkMemory } from './work.ts';
 
 /** What an engine is made for. */
@@ -45,7 +45,7 @@ export class FeatureEngine {
     const { spec, frames, precision, isWhole } = request;
     const plan = (await device.plan(frameProblem(request))) as Plan;
     try {
-      const bank = melFilterBank(bankOptions(spec));
+      const bank = melBank(bankOptions(spec), spec.isOwnBank);
       const text = await melProgram(spec, bank, frames, isWhole);
       const program = (await device.compile(text, { precision })) as unknown as CompiledProgram;
       return new FeatureEngine(device, request, plan, program);
@@ -119,7 +119,7 @@ function reachOf({ hopLength, nFft }: FeatureSpec, frames: number): number {
 }
 
 function bankOptions({ fs, nFft, nMels, fMin, fMax, melScale, norm }: FeatureSpec) {
-  return { sampleRate: fs, size: nFft, bands: nMels, fMin, fMax, scale: melScale, norm: norm ?? 'none' } as const;
+  return { fs, nFft, nMels, fMin, fMax, melScale, norm } as const;
 }
 
 function isEmphasised({ preemphasis, removeDcOffset }: FeatureSpec): boolean {

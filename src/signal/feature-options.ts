@@ -98,8 +98,11 @@ export function featureSpec(own: LogMelOptions, usual: FeaturePreset = 'librosa'
     padMode: checkWord('padMode', own.padMode ?? preset.padMode, padModes),
     ...bandOptions(own, preset, fs),
     ...logOptions(own, preset),
+    isOwnBank: own.preset === undefined || BANK_OPTIONS.some((name) => own[name] !== undefined),
   };
 }
+
+const BANK_OPTIONS = ['fs', 'nFft', 'nMels', 'fMin', 'fMax', 'melScale', 'htk', 'norm'] as const;
 
 function frameLengths(own: LogMelOptions, preset: FeatureSpec, windowLength: number | undefined) {
   const most = 2 ** 30;

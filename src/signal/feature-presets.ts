@@ -60,6 +60,8 @@ export interface FeatureSpec {
   readonly dropLast: boolean;
   /** Which axis comes first in the result. */
   readonly rows: 'mels' | 'frames';
+  /** Whether the bands are the caller's choice, who wants to know which of them no bin lies in. */
+  readonly isOwnBank: boolean;
 }
 
 const librosa: FeatureSpec = {
@@ -67,7 +69,7 @@ const librosa: FeatureSpec = {
   ...{ frames: 'center', padMode: 'constant', preemphasis: 0, removeDcOffset: false, power: 2 },
   ...{ nMels: 128, fMin: 0, fMax: undefined, melScale: 'slaney', norm: 'slaney' },
   ...{ log: 'db', amin: 1e-10, ref: 1, topDb: 80, add: 0, multiply: 1 },
-  ...{ samples: null, maxFrames: null, dropLast: false, rows: 'mels' },
+  ...{ samples: null, maxFrames: null, dropLast: false, rows: 'mels', isOwnBank: false },
 };
 
 const torchaudio: FeatureSpec = {
