@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import * as reference from '../../test/reference/features.ts';
 import { noOpenCl, openOpenCl } from '../../test/support/opencl.ts';
 import { randomFor } from '../../test/support/random.ts';
-import { noWebGpu, openWebGpu } from '../../test/support/webgpu.ts';
+import { noWebGpu, openWebGpu, testGpuDevice } from '../../test/support/webgpu.ts';
 import { type Device, openDevice } from '../index.ts';
 import {
   type Features,
@@ -330,16 +330,27 @@ async function onDevice(device: Device): Promise<void> {
 }
 
 describe('features on other devices', () => {
-  it.skipIf(noWebGpu)('WebGPU', async () => {
-    const device = await openWebGpu();
+  it.skipIf(noWebGpu)('WebGPU, also into a buffer of the caller', async () => {
+    const gpu = await testGpuDevice();
+    const device = await openWebGpu({ device: gpu });
     await onDevice(device);
-    const x = speech(2000);
-    const wanted = await fbank(x);
-    const found = await fbank(x, { device });
+    const x = speech(3000);
+    const options = { nFft: 256, winLength: 256, hopLength: 100, nMels: 16, topDb: 20, fMin: 100 } as const;
+    const wanted = await featureExtractor('torchaudio', options).extract(x);
+    const output = gpu.createBuffer({ size: 4 * wanted.data.length, usage: 0x84 });
+    const { data, shape } = await featureExtractor('torchaudio', { ...options, device }).extract(x, { output });
+    expect([data, shape]).toEqual([output, wanted.shape]);
+    const staging = gpu.createBuffer({ size: output.size, usage: 0x9 });
+    const encoder = gpu.createCommandEncoder();
+    encoder.copyBufferToBuffer(output, 0, staging, 0, output.size);
+    gpu.queue.submit([encoder.finish()]);
+    await staging.mapAsync(1);
+    const found = new Float32Array(staging.getMappedRange().slice(0));
     wanted.data.forEach((value, n) => {
-      expect(Math.abs(found.data[n]! - value)).toBeLessThan(1e-4);
+      expect(Math.abs(found[n]! - value)).toBeLessThan(2e-4);
     });
     device.close();
+    gpu.destroy();
   });
 
   it.skipIf(noOpenCl)('OpenCL', async () => {
