@@ -60,6 +60,15 @@ export interface NumpySync {
   rfft(x: Dense | RealArray, options?: object): Dense;
 }
 
+/** What of `omnifft/signal` is timed. */
+interface SignalLibrary {
+  featureExtractor(preset: string, options: { device: Device }): { extract(x: Float32Array): Promise<unknown> };
+}
+
+export async function loadSignalLibrary(): Promise<SignalLibrary> {
+  return (await import(new URL('../dist/signal/index.js', import.meta.url).href)) as SignalLibrary;
+}
+
 export const numpyUrl = new URL('../dist/numpy/index.js', import.meta.url).href;
 export const numpySyncUrl = new URL('../dist/numpy/sync.js', import.meta.url).href;
 

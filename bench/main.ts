@@ -31,6 +31,7 @@ import { real } from './tables/real.ts';
 import { scipy } from './tables/scipy.ts';
 import { short } from './tables/short.ts';
 import { alloc, copied } from './tables/single.ts';
+import { speech } from './tables/speech.ts';
 import { sums } from './tables/sums.ts';
 import { threads } from './tables/threads.ts';
 
@@ -55,6 +56,7 @@ const tables: readonly Table[] = [
   linear,
   padding,
   callbacks,
+  speech,
   threads,
   create,
   memory,

@@ -37,6 +37,7 @@ const helpers = {
   'numpy-helpers': 'src/numpy/helpers.ts',
   'signal-windows': 'src/signal/windows.ts',
   'signal-filters': 'src/signal/filters.ts',
+  'signal-speech': 'src/signal/speech.ts',
 };
 
 /** The modules of devices that a browser can never open. */

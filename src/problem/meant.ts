@@ -24,7 +24,7 @@ const FOREIGN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   ...{ beta: ['windowOptions'], std: ['windowOptions'], alpha: ['windowOptions'], sym: ['windowOptions'] },
   ...{ onesided: ['returnOnesided', 'inputOnesided'], freqrange: ['returnOnesided', 'inputOnesided'] },
   ...{ center: ['boundary'], centered: ['boundary'], padmode: ['boundary'], pad: ['padded'] },
-  ...{ nmels: ['bands'], mels: ['bands'], nfilters: ['bands'], htk: ['scale'], zphase: ['detrend'] },
+  ...{ mels: ['nMels'], nfilters: ['nMels'], scale: ['melScale'], zphase: ['detrend'] },
 };
 
 /** Words that options take, likewise. */

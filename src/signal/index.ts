@@ -49,6 +49,17 @@ export { type DetrendOptions, detrend } from './detrend.ts';
 export { type Envelope, type EnvelopeOptions, envelope } from './envelope.ts';
 export type { Extension } from './extension.ts';
 export {
+  type ExtractOptions,
+  type ExtractorOptions,
+  type ExtractorPreset,
+  type FeatureExtractor,
+  type FeatureStream,
+  featureExtractor,
+} from './feature-extractor.ts';
+export type { LogMelOptions, MelSpectrogramOptions } from './feature-options.ts';
+export type { FeaturePreset, LogKind, PadMode } from './feature-presets.ts';
+export type { Features } from './features.ts';
+export {
   type FilterOutput,
   type FilterResult,
   type Sections,
@@ -102,6 +113,7 @@ export {
 export { type LombScargle, type LombScargleNorm, type LombScargleOptions, lombscargle } from './lombscargle.ts';
 export { medfilt, medfilt2d } from './medfilt.ts';
 export { hzToMel, type MelOptions, type MelScale, melFilterBank, melToHz } from './mel.ts';
+export { type FbankOptions, fbank, logMel, type MfccOptions, melSpectrogram, mfcc } from './mel-spectrogram.ts';
 export type { PartitionLevel } from './partition-layout.ts';
 export { PartitionedConvolver, type PartitionedConvolverOptions } from './partitioned-convolver.ts';
 export {

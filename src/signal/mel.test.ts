@@ -36,8 +36,8 @@ describe('mel scales', () => {
 describe('melFilterBank', () => {
   it.each(melBanks)('$scale scale, norm $norm: what librosa computes', ({ scale, norm, bands }) => {
     const { data, shape, dtype } = melFilterBank({
-      ...{ sampleRate: 8000, size: 32, bands: 5, fMin: 100, fMax: 3500 },
-      ...{ scale, norm },
+      ...{ fs: 8000, nFft: 32, nMels: 5, fMin: 100, fMax: 3500 },
+      ...{ melScale: scale, norm: norm === 'none' ? null : norm },
     });
     expect({ shape, dtype }).toEqual({ shape: [5, 17], dtype: 'float64' });
     bands.forEach(([first, ...values], band) => {
@@ -50,7 +50,7 @@ describe('melFilterBank', () => {
   });
 
   it('by default has 128 bands up to half the rate, as librosa', () => {
-    const { data, shape } = melFilterBank({ sampleRate: 22050, size: 2048 });
+    const { data, shape } = melFilterBank({ fs: 22050, nFft: 2048 });
     expect(shape).toEqual([128, 1025]);
     // Computed by librosa 0.11.0: the first values, the sum of all and the largest of band 64.
     [0, 0.01618285320821994, 0.03236570641643988, 0.02899008803737996, 0.01280723482916003].forEach((value, bin) => {
@@ -62,27 +62,27 @@ describe('melFilterBank', () => {
 
   it('without a norm adds up to 1 between the middles of the first and of the last band', () => {
     for (const scale of ['slaney', 'htk'] as const) {
-      const [sampleRate, size, bands] = [16000, 1001, 20];
-      const { data, shape } = melFilterBank({ sampleRate, size, bands, scale, norm: 'none', fMin: 50, fMax: 7000 });
+      const [fs, nFft, nMels] = [16000, 1001, 20];
+      const { data, shape } = melFilterBank({ fs, nFft, nMels, melScale: scale, norm: null, fMin: 50, fMax: 7000 });
       const [from, to] = [hzToMel(50, scale), hzToMel(7000, scale)];
-      const middle = (band: number) => melToHz(from + ((to - from) * (band + 1)) / (bands + 1), scale);
+      const middle = (band: number) => melToHz(from + ((to - from) * (band + 1)) / (nMels + 1), scale);
       for (let bin = 0; bin < shape[1]!; bin++) {
-        const column = Array.from({ length: bands }, (_, band) => data[band * shape[1]! + bin]!);
-        const frequency = (bin * sampleRate) / size;
+        const column = Array.from({ length: nMels }, (_, band) => data[band * shape[1]! + bin]!);
+        const frequency = (bin * fs) / nFft;
         const sum = column.reduce((a, b) => a + b);
         expect(column.filter((value) => value > 0).length).toBeLessThanOrEqual(2);
-        if (frequency >= middle(0) && frequency <= middle(bands - 1)) expect(sum).toBeCloseTo(1, 12);
+        if (frequency >= middle(0) && frequency <= middle(nMels - 1)) expect(sum).toBeCloseTo(1, 12);
         if (frequency < 50 || frequency > 7000) expect(sum).toBe(0);
       }
     }
   });
 
   it("with Slaney's norm gives all bands the same area", () => {
-    const [sampleRate, size] = [16000, 2 ** 16];
-    const { data, shape } = melFilterBank({ sampleRate, size, bands: 12 });
+    const [fs, nFft] = [16000, 2 ** 16];
+    const { data, shape } = melFilterBank({ fs, nFft, nMels: 12 });
     for (let band = 0; band < 12; band++) {
       const row = data.subarray(band * shape[1]!, (band + 1) * shape[1]!);
-      expect((row.reduce((a, b) => a + b) * sampleRate) / size).toBeCloseTo(1, 4);
+      expect((row.reduce((a, b) => a + b) * fs) / nFft).toBeCloseTo(1, 4);
     }
   });
 
@@ -95,39 +95,62 @@ describe('melFilterBank', () => {
         data.subarray(band * bins, (band + 1) * bins).every((value) => value === 0),
       );
     };
-    const options = { sampleRate: 22050, size: 256, bands: 128 };
+    const options = { fs: 22050, nFft: 256, nMels: 128 };
     const empty = emptyIn(options);
     expect(empty.length).toBeGreaterThan(0);
     const [[said]] = warn.mock.calls as [[string]];
     expect(said).toContain(`bands ${empty.slice(0, 8).join(', ')}`);
-    const [, bands, size] = /take bands: (\d+) or size: (\d+)\.$/.exec(said)!.map(Number);
-    expect(emptyIn({ ...options, bands: bands! })).toEqual([]);
-    expect(emptyIn({ ...options, size: size! })).toEqual([]);
+    const [, nMels, nFft] = /take nMels: (\d+) or nFft: (\d+)\.$/.exec(said)!.map(Number);
+    expect(emptyIn({ ...options, nMels: nMels! })).toEqual([]);
+    expect(emptyIn({ ...options, nFft: nFft! })).toEqual([]);
     expect(warn).toHaveBeenCalledTimes(1);
-    expect(emptyIn({ ...options, bands: 8, fMax: 90_000 })).toEqual([6, 7]);
+    expect(emptyIn({ ...options, nMels: 8, fMax: 90_000 })).toEqual([6, 7]);
     expect(warn.mock.lastCall![0]).toMatch(/bands 6, 7 are 0 .* fMax up to half the sample rate, 11025/);
 
-    for (const norm of ['slaney', 'none', 1, 2] as const) {
-      const { data } = melFilterBank({ sampleRate: 8000, size: 8, bands: 40, norm });
+    for (const norm of ['slaney', null, 1, 2] as const) {
+      const { data } = melFilterBank({ fs: 8000, nFft: 8, nMels: 40, norm });
       expect(data.subarray(0, 5)).toEqual(new Float64Array(5));
     }
     warn.mockRestore();
   });
 
-  const good = { sampleRate: 8000, size: 64 };
+  it("has triangles over mels on Kaldi's scale", () => {
+    const { data } = melFilterBank({ fs: 16000, nFft: 512, nMels: 23, fMin: 20, melScale: 'kaldi', norm: null });
+    const mel = (f: number) => 1127 * Math.log(1 + f / 700);
+    const step = (mel(8000) - mel(20)) / 24;
+    for (let band = 0; band < 23; band++) {
+      for (let bin = 0; bin < 257; bin++) {
+        const off = Math.abs(mel(bin * 31.25) - mel(20) - (band + 1) * step) / step;
+        expect(data[257 * band + bin]).toBeCloseTo(Math.max(0, 1 - off), 12);
+      }
+    }
+  });
+
+  it('takes the names that options had before, and says so once', () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const old = { sampleRate: 8000, size: 64, bands: 6, scale: 'htk', norm: 'none' } as const;
+    const now = melFilterBank({ fs: 8000, nFft: 64, nMels: 6, htk: true, norm: null });
+    expect(melFilterBank(old)).toEqual(now);
+    expect(melFilterBank(old)).toEqual(now);
+    expect(warn).toHaveBeenCalledTimes(1);
+    expect(warn.mock.lastCall![0]).toMatch(/sampleRate is fs now, size is nFft now/);
+    warn.mockRestore();
+  });
+
+  const good = { fs: 8000, nFft: 64 };
   it.each<[object, string, string]>([
-    [{}, 'invalid-argument', 'sampleRate'],
-    [{ ...good, sampleRate: 0 }, 'invalid-argument', 'sampleRate'],
-    [{ ...good, size: 64.5 }, 'invalid-argument', 'size'],
-    [{ ...good, bands: 0 }, 'invalid-argument', 'bands'],
+    [{}, 'invalid-argument', 'fs'],
+    [{ ...good, fs: 0 }, 'invalid-argument', 'fs'],
+    [{ ...good, nFft: 64.5 }, 'invalid-argument', 'nFft'],
+    [{ ...good, nMels: 0 }, 'invalid-argument', 'nMels'],
     [{ ...good, fMin: -1 }, 'invalid-argument', 'fMin'],
     [{ ...good, fMin: 4000 }, 'invalid-argument', 'fMax'],
     [{ ...good, fMax: Number.POSITIVE_INFINITY }, 'invalid-argument', 'fMax'],
-    [{ ...good, scale: 'bark' }, 'invalid-argument', 'scale'],
+    [{ ...good, melScale: 'bark' }, 'invalid-argument', 'melScale'],
     [{ ...good, norm: 0.5 }, 'invalid-argument', 'norm'],
-    [{ ...good, norm: null }, 'invalid-argument', 'norm'],
-    [{ ...good, nMels: 8 }, 'unknown-field', 'melFilterBank.nMels'],
-    [{ ...good, bands: 2 ** 52 }, 'out-of-memory', ''],
+    [{ ...good, norm: 'l1' }, 'invalid-argument', 'norm'],
+    [{ ...good, filters: 8 }, 'unknown-field', 'melFilterBank.filters'],
+    [{ ...good, nMels: 2 ** 52 }, 'out-of-memory', ''],
   ])('refuses %o', (options, code, path) => {
     let thrown: unknown;
     try {

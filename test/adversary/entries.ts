@@ -19,10 +19,12 @@ import {
   csd,
   czt,
   cztPoints,
+  featureExtractor,
   fftconvolve,
   hilbert,
   hzToMel,
   istft,
+  logMel,
   melFilterBank,
   mixDown,
   oaconvolve,
@@ -378,8 +380,9 @@ export class Scene {
     const zoom = { m: 3, fs: 8, endpoint: true, axis: -1, device };
     const plan = { n: 4, m: 3, precision: 'single', batches: 2, device };
     const range = random.pick<unknown>([[1, 2], 1, spoiled(random, [1, 2]), hostile(random)]);
-    const mel = { sampleRate: 8000, fMin: 20, fMax: 3000, scale: 'htk', norm: 2 };
-    const sizes = [{ size: 64, bands: 4 }, { size: 2 ** 52 }, { size: 8, bands: -1 }];
+    const mel = { fs: 8000, fMin: 20, fMax: 3000, melScale: 'htk', norm: 2 };
+    const sizes = [{ nFft: 64, nMels: 4 }, { nFft: 2 ** 52 }, { nFft: 8, nMels: -1 }];
+    const features = { fs: 8000, nFft: 64, hopLength: 16, nMels: 4, fMin: 20, topDb: 60, window: 'hann', device };
     const planned = async (making: Promise<Anything>) => {
       const made = await making;
       try {
@@ -393,6 +396,8 @@ export class Scene {
       zoomFft: () => zoomFft(x as Anything, range as Anything, spoiled(random, zoom) as Anything),
       planCzt: () => planned(planCzt(spoiled(random, plan) as Anything)),
       planZoomFft: () => planned(planZoomFft(range as Anything, spoiled(random, plan) as Anything)),
+      logMel: () => logMel(x as Anything, spoiled(random, features) as Anything),
+      featureExtractor: () => featureExtractor('librosa', spoiled(random, features) as Anything).extract(x as Anything),
       melFilterBank: () => {
         const asked = spoiled(random, mel) as Anything;
         try {

@@ -22,10 +22,10 @@ const MOST_BYTES = [
 /** Bytes, compressed, of the entry that can load nothing later. */
 const MOST_SYNC_BYTES = 159_200;
 /** And of the one for signals, whose streams can neither. */
-const MOST_SIGNAL_BYTES = 170_100;
+const MOST_SIGNAL_BYTES = 177_900;
 
 /** And what programs of patterns add to a page that opens a CPU. */
-const MOST_LIFT_BYTES = 27_000;
+const MOST_LIFT_BYTES = 27_700;
 
 let bundle: Awaited<ReturnType<typeof bundleBrowser>>;
 
@@ -142,7 +142,11 @@ describe('the bundle for browsers', () => {
     const total = names.reduce((sum, name) => sum + gzipSync(bundle.files.get(name)!, { level: 9 }).length, 0);
     console.info(`bundle of omnifft/lift: ${total} bytes of gzip more in ${names.length} files`);
     expect(total).toBeLessThanOrEqual(MOST_LIFT_BYTES);
-    const others = [...new Set(['omnifft.js', 'sync.js', 'signal.js', 'numpy.js'].flatMap(closure))];
+    // Mel features are made by a program, and load what compiles it when they are first asked for.
+    expect(
+      inputsOf(atOnce('signal.js')).filter((path) => /^src\/(patterns|lift|kernels\/programs)\//.test(path)),
+    ).toEqual([]);
+    const others = [...new Set(['omnifft.js', 'sync.js', 'numpy.js'].flatMap(closure))];
     const known = inputsOf(others).filter((path) => /^src\/(patterns|lift|kernels\/programs)\//.test(path));
     expect(known).toEqual([]);
     expect(inputsOf(others).filter((path) => path.startsWith('src/engine/compiling/'))).toEqual([
@@ -188,6 +192,8 @@ describe('the bundle for browsers', () => {
     ['butter', 'signal', 6800, 13_800],
     ['sosfilt', 'signal', 7000, 14_300],
     ['findPeaks', 'signal', 6900, 14_200],
+    // What is whole has the devices, too; a page that splits code loads these, and programs, when it first calls.
+    ['logMel', 'signal', 232_500, 18_900],
   ])(
     'gives who takes %s of omnifft/%s at most %i bytes of gzip, %i where code is split',
     async (name, entry, whole, split) => {

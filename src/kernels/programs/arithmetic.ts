@@ -103,34 +103,35 @@ function exponential(x: Expressions, a: Real, precision: 'f32' | 'f64'): Real {
 }
 
 /**
- * ln a by comparisons, products and one series: a = 2^k·m with √½ ≤ m ≤ √2, and ln m = 2·artanh((m − 1)/(m + 1)).
+ * ln a by comparisons, products and one series. Small numbers are inverted, so that only large ones have to come down; then a = 2^k·m with
+ * √½ ≤ m ≤ √2, and ln m = 2·artanh((m − 1)/(m + 1)).
  */
 function logarithm(x: Expressions, a: Real, precision: 'f32' | 'f64'): Real {
   const zero = x.constant(0);
-  let m = a;
+  const one = x.constant(1);
+  // What has no finite inverse is made larger before.
+  const tiny = (yes: Real, no: Real) => x.select('less', a, x.constant(2 ** -100), yes, no);
+  const scaled = tiny(x.mul(a, x.constant(2 ** 100)), a);
+  const small = (yes: Real, no: Real) => x.select('less', scaled, x.constant(Math.SQRT1_2), yes, no);
+  let m = small(x.div(one, scaled), scaled);
   let k = zero;
-  const all = scales(precision);
-  for (const power of all) {
-    // Large numbers come down to below 2, small ones up to 1 and more.
-    const above = (one: Real, other: Real) => x.select('less', m, x.constant(2 ** power), other, one);
+  for (const power of precision === 'f32' ? scales(precision).slice(1) : scales(precision)) {
+    const above = (yes: Real, no: Real) => x.select('less', m, x.constant(2 ** power), no, yes);
     k = x.add(k, above(x.constant(power), zero));
     m = above(x.mul(m, x.constant(2 ** -power)), m);
   }
-  for (const power of all) {
-    const below = (one: Real, other: Real) => x.select('less', m, x.constant(2 ** (1 - power)), one, other);
-    k = x.sub(k, below(x.constant(power), zero));
-    m = below(x.mul(m, x.constant(2 ** power)), m);
-  }
-  const half = (one: Real, other: Real) => x.select('less', x.constant(Math.SQRT2), m, one, other);
-  k = x.add(k, half(x.constant(1), zero));
+  const half = (yes: Real, no: Real) => x.select('less', x.constant(Math.SQRT2), m, yes, no);
+  k = x.add(k, half(one, zero));
   m = half(x.mul(m, x.constant(0.5)), m);
-  const s = x.div(x.sub(m, x.constant(1)), x.add(m, x.constant(1)));
+  const s = x.div(x.sub(m, one), x.add(m, one));
   const square = x.mul(s, s);
   let series = zero;
   for (let n = precision === 'f32' ? 9 : 23; n >= 1; n -= 2) series = x.add(x.mul(series, square), x.constant(1 / n));
+  const rest = x.mul(x.mul(x.constant(2), s), series);
+  const powers = x.add(small(x.neg(k), k), tiny(x.constant(-100), zero));
   const value = x.add(
-    x.mul(k, x.constant(LN2_HIGH)),
-    x.add(x.mul(k, x.constant(LN2_LOW)), x.mul(x.mul(x.constant(2), s), series)),
+    x.mul(powers, x.constant(LN2_HIGH)),
+    x.add(x.mul(powers, x.constant(LN2_LOW)), small(x.neg(rest), rest)),
   );
   // Infinity has come down to itself.
   const finite = x.select('less', x.constant(2), m, a, value);

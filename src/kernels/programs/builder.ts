@@ -9,8 +9,9 @@ import type { Type } from '../../patterns/types.ts';
 import { type Lambda, MOST_ELEMENTS, type Value } from '../../patterns/values.ts';
 import { memoryAccessesOf } from '../layouts.ts';
 import { type Binding, Environment } from './environment.ts';
-import { Pull, type Source } from './pull.ts';
+import type { Source } from './pull.ts';
 import { elementOf, type Leaf, type NumberExpression, type Pulled, rearranged } from './pulled.ts';
+import { Reductions } from './sums.ts';
 
 /** Stores that stand in the same loops. */
 export interface LoopNest {
@@ -18,7 +19,7 @@ export interface LoopNest {
   readonly stores: Store[];
 }
 
-export class KernelBuilder extends Pull {
+export class KernelBuilder extends Reductions {
   readonly nests: LoopNest[] = [];
   private readonly loops: Var[] = [];
 

@@ -9,7 +9,7 @@ import { type ElementType, type Index, indexKey } from '../../ir/index.ts';
 import type { Program } from '../../patterns/program.ts';
 import { numbersOf, realsOf, type Sizes } from '../../patterns/sizing.ts';
 import { type ArrayType, arrayOf, COMPLEX, isSame, scalarOf, type Type } from '../../patterns/types.ts';
-import { freeOf, unsupported, type Value } from '../../patterns/values.ts';
+import { freeOf, reachableValues, unsupported, type Value } from '../../patterns/values.ts';
 import { KernelBuilder } from './builder.ts';
 import { type Binding, Environment } from './environment.ts';
 import { kernelsOf, type LaunchDraft, type LoopProfile } from './loops.ts';
@@ -107,6 +107,7 @@ class ProgramPlan implements Planning {
   readonly sizes: Sizes;
   readonly precision: ElementType;
   readonly mostOperations = MOST_OPERATIONS;
+  readonly hasKnownArrays: boolean;
   /** The buffer that the kernel which is being built writes. */
   target = OUTPUT;
   private readonly profile: ProgramTarget;
@@ -129,6 +130,7 @@ class ProgramPlan implements Planning {
     this.profile = profile;
     this.decided = decided;
     this.work = new Work(sizes);
+    this.hasKnownArrays = reachableValues(program.body).some(({ op }) => op === 'array');
   }
 
   get shorter(): Map<Value, Shorter> {

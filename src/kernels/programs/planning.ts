@@ -24,6 +24,8 @@ export interface Planning {
   readonly mostOperations: number;
   /** Whether kernels may have loops in expressions. */
   readonly hasLoops: boolean;
+  /** Whether the program has arrays of known numbers. */
+  readonly hasKnownArrays: boolean;
   /** Long reductions as shorter ones, once for each. */
   readonly shorter: Map<Value, Shorter>;
   /** Another one each time. */

@@ -39,16 +39,7 @@ import {
   paddedLayout,
   rearranged,
 } from './pulled.ts';
-import { combinationOf, shorter } from './reductions.ts';
-import { knownExpression } from './tables.ts';
-
-/** Terms of a sum that are written one after another. */
-const MOST_TERMS = 64;
-/** Operations of all of them. */
-const MOST_WRITTEN = 2048;
-/** Numbers that are few for a device of threads, and sums that are long for one of its threads. */
-const FEW_RESULTS = 4096;
-const LONG_SUM = 1024;
+import { type KnownNumbers, knownExpression } from './tables.ts';
 
 /** What an array that layouts name is. */
 export type Source =
@@ -60,7 +51,7 @@ export type Source =
       element(at: readonly Index[], guard: Guard): NumberExpression;
     };
 
-export class Pull {
+export abstract class Pull {
   readonly x = new Expressions();
   readonly tables: TableBuilder;
   readonly root: Environment;
@@ -69,6 +60,8 @@ export class Pull {
   protected readonly plan: Planning;
   private readonly precision: ElementType;
   protected readonly sources = new Map<string, Source>();
+  /** Numbers in the table, by where they begin. */
+  protected readonly tabled = new Map<number, KnownNumbers>();
   /** Iterations of all loops around, loops of sums included. */
   protected open = 1;
   /** Operations on numbers so far, equal ones too. */
@@ -84,6 +77,8 @@ export class Pull {
     });
     this.root = new Environment(undefined, undefined, inputs);
   }
+
+  protected abstract reduced(value: Value, env: Environment): Pulled;
 
   // Arrays.
 
@@ -133,7 +128,7 @@ export class Pull {
     return total ?? numberOf(x.constant(0));
   }
 
-  private plus(a: NumberExpression, b: NumberExpression): NumberExpression {
+  protected plus(a: NumberExpression, b: NumberExpression): NumberExpression {
     return computed(this.x, 'add', [a, b], Boolean(a.im ?? b.im), this.precision) as NumberExpression;
   }
 
@@ -163,7 +158,7 @@ export class Pull {
     return known;
   }
 
-  private number(value: Value, env: Environment): NumberExpression {
+  protected number(value: Value, env: Environment): NumberExpression {
     return this.numberAt(this.pull(value, env), env.guard);
   }
 
@@ -268,6 +263,7 @@ export class Pull {
     return this.computedLeaf(numbers.shape, (at, guard) => {
       if (at.every(({ terms }) => terms.length === 0)) return numbers.constant(this.x, at);
       const begin = numbers.place(this.tables);
+      this.tabled.set(begin, numbers);
       const place = at.reduce((whole, own, d) => sum(scale(whole, numbers.shape[d]!), own), index(0));
       return this.elementOfSource({ kind: 'memory', array: this.tables.ref, words, begin }, place, guard, EVERYWHERE);
     });
@@ -382,69 +378,6 @@ export class Pull {
       });
     };
     return make(type, [], []);
-  }
-
-  private reduced(value: Value, env: Environment): Pulled {
-    const [first, source] = value.of as [Value, Value];
-    const f = value.f!;
-    const count = this.lengthOf(source);
-    const work = 1 + this.plan.workOf(f.body);
-    if (count > MOST_TERMS || count * work > MOST_WRITTEN) {
-      const long = this.longReduction(value, count, work, env);
-      if (long) return long;
-    }
-    const [sumParameter, ...parameters] = f.parameters;
-    let total = this.coerced(this.pull(first, env), value.type, env);
-    for (let n = 0; n < count; n++) {
-      const state = new Environment(env, { kind: 'sum' }, [[sumParameter!, total]]);
-      const row = this.within(value, source, { parameters }, index(n), state);
-      total = this.coerced(this.pull(f.body, row), value.type, row);
-    }
-    return total;
-  }
-
-  /** A reduction of many elements: a loop that adds up, or one of partial results; undefined where neither is possible and it may be written out. */
-  private longReduction(value: Value, count: number, work: number, env: Environment): Pulled | undefined {
-    const combination = combinationOf(value);
-    if (combination) {
-      // A program with few results keeps few threads busy, so that threads share the terms of each sum.
-      const isFew = this.open < FEW_RESULTS && count > LONG_SUM;
-      const isSum = combination.op === 'add' && isNumber(value.type);
-      if (isSum && this.plan.hasLoops && !isFew) return this.summed(value, combination.term, env);
-      const terms = Math.max(2, Math.min(MOST_TERMS, Math.floor(MOST_WRITTEN / work)));
-      let split = this.plan.shorter.get(value);
-      if (!split) this.plan.shorter.set(value, (split = shorter(value, combination, count, terms)));
-      if (this.plan.canStore(split.parts, env)) return this.pull(split.whole, env);
-      if (isSum && this.plan.hasLoops) return this.summed(value, combination.term, env);
-    }
-    if (count * work <= this.plan.mostOperations) return undefined;
-    const takes =
-      'adds, multiplies or takes the minimum or maximum of its first parameter and what it makes of the others';
-    return unsupported(
-      value.op,
-      `many elements can be reduced where the function ${takes}; here are ${count}, and some ${work} operations for each.`,
-    );
-  }
-
-  /** Numbers are computed where they are made; a real one that is to be complex is. */
-  private coerced(value: Pulled, type: Type, env: Environment): Pulled {
-    if (!isNumber(type)) return value;
-    const { re, im } = this.numberAt(value, env.guard);
-    return numberOf(re, type.kind === 'complex' ? (im ?? this.x.constant(0)) : undefined);
-  }
-
-  /** A loop that adds up. */
-  private summed(value: Value, term: Value, env: Environment): NumberExpression {
-    const [first, source] = value.of as [Value, Value];
-    const { x } = this;
-    const over = variable(`sum${this.plan.nextNumber()}`, this.lengthOf(source));
-    this.open *= over.count;
-    const parameters = value.f!.parameters.slice(1);
-    const row = this.within(value, source, { parameters }, index(over), env);
-    const { re, im } = this.number(term, row);
-    this.open /= over.count;
-    const whole = numberOf(x.sum(over, re), im && x.sum(over, im));
-    return this.coerced(this.plus(this.number(first, env), whole), value.type, env) as NumberExpression;
   }
 
   private iterated(value: Value, env: Environment): Pulled {

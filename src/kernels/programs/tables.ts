@@ -49,6 +49,11 @@ export class KnownNumbers {
     return tables.appendValues(key, values.length, () => values);
   }
 
+  /** A number by its place among all of them. */
+  valueAt(place: number): number | undefined {
+    return (this.filled ??= this.fill()).values[place];
+  }
+
   private fill(): { key: string; values: Float64Array } {
     const count = this.shape.reduce((product, length) => product * length, 1);
     if (count > MOST_ENTRIES)

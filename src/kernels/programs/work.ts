@@ -4,7 +4,7 @@ import type { Type } from '../../patterns/types.ts';
 import type { Value } from '../../patterns/values.ts';
 
 /** Functions that take many operations. */
-const COSTS: Readonly<Record<string, number>> = { log: 180, exp: 120, sqrt: 4, div: 4, mul: 1, add: 1 };
+const COSTS: Readonly<Record<string, number>> = { log: 100, exp: 120, sqrt: 4, div: 4, mul: 1, add: 1 };
 
 /** Operations for one element of a value, roughly. */
 export class Work {
