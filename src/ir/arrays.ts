@@ -51,7 +51,7 @@ export function isComputed(type: StorageType): type is NumberType {
 }
 
 /** A number type as one that a device computes in. @throws RangeError for double-doubles, which no language has */
-export function elementOf(type: NumberType): ElementType {
+export function elementTypeOf(type: NumberType): ElementType {
   if (type === 'dd') throw new RangeError('double-doubles have to be made pairs before they are printed');
   return type;
 }

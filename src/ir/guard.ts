@@ -43,7 +43,7 @@ function alwaysOrNever({ index, from, to, outside }: Bound): boolean | undefined
 
 /** The same guard at other indices. */
 export function guardAt(guard: Guard, at: Substitution): Guard {
-  return guard.length === 0 ? guard : guard.map((bound) => ({ ...bound, index: at.of(bound.index) }));
+  return guard.length === 0 ? guard : guard.map((bound) => ({ ...bound, index: at.apply(bound.index) }));
 }
 
 /** Equal for equal guards. */

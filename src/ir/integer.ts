@@ -20,7 +20,7 @@ export interface Var {
 export interface Quotient {
   readonly kind: 'div' | 'mod';
   readonly id: number;
-  readonly of: Index;
+  readonly argument: Index;
   readonly by: number;
 }
 
@@ -28,7 +28,7 @@ export interface Quotient {
 export interface Lookup {
   readonly kind: 'lookup';
   readonly id: number;
-  readonly of: Index;
+  readonly argument: Index;
   readonly table: IntegerTable;
 }
 
@@ -130,7 +130,7 @@ export function range(value: IndexLike): [low: number, high: number] {
   let high = constant;
   for (let n = 0; n < terms.length; n++) {
     const { atom, factor } = terms[n]!;
-    const least = atom.kind === 'div' ? Math.floor(range(atom.of)[0] / atom.by) : 0;
+    const least = atom.kind === 'div' ? Math.floor(range(atom.argument)[0] / atom.by) : 0;
     const most = largest(atom);
     low += factor > 0 ? factor * least : factor * most;
     high += factor > 0 ? factor * most : factor * least;
@@ -141,7 +141,7 @@ export function range(value: IndexLike): [low: number, high: number] {
 function largest(atom: Atom): number {
   if (atom.kind === 'var') return atom.count - 1;
   if (atom.kind === 'lookup') return atom.table.below - 1;
-  return atom.kind === 'mod' ? atom.by - 1 : Math.floor(range(atom.of)[1] / atom.by);
+  return atom.kind === 'mod' ? atom.by - 1 : Math.floor(range(atom.argument)[1] / atom.by);
 }
 
 /** `value` = by · whole + rest, where the whole has every term that `by` divides: the whole. */
@@ -220,11 +220,11 @@ export function released(value: Index, of: Var): Index {
 }
 
 function withoutIn(quotient: Quotient | Lookup, v: Var): Index | undefined {
-  if (quotient.kind === 'lookup' || !dependsOn(quotient.of, v)) return undefined;
-  const { kind, of, by } = quotient;
+  if (quotient.kind === 'lookup' || !dependsOn(quotient.argument, v)) return undefined;
+  const { kind, argument: of, by } = quotient;
   let step = by;
   for (const { atom, factor } of of.terms) {
-    const own = atom === v || (atom.kind !== 'var' && dependsOn(atom.of, v));
+    const own = atom === v || (atom.kind !== 'var' && dependsOn(atom.argument, v));
     if (!own) step = gcd(step, Math.abs(factor));
   }
   const rest = remainderTerms(of, step);
@@ -244,7 +244,7 @@ export function lookup(table: IntegerTable, at: IndexLike): Index {
   if (!known) lookups.set(table, (known = new Map()));
   const key = indexKey(of);
   let atom = known.get(key);
-  if (!atom) known.set(key, (atom = { kind: 'lookup', id: nextId++, of, table }));
+  if (!atom) known.set(key, (atom = { kind: 'lookup', id: nextId++, argument: of, table }));
   return { constant: 0, terms: [{ atom, factor: 1 }] };
 }
 
@@ -257,7 +257,7 @@ function quotientAtom(kind: 'div' | 'mod', of: Index, by: number): Index {
   if (!known) quotients.set(anchor, (known = new Map()));
   const key = `${kind}${by}|${indexKey(of)}`;
   let atom = known.get(key);
-  if (!atom) known.set(key, (atom = { kind, id: nextId++, of, by }));
+  if (!atom) known.set(key, (atom = { kind, id: nextId++, argument: of, by }));
   return { constant: 0, terms: [{ atom, factor: 1 }] };
 }
 
@@ -271,11 +271,11 @@ function recombine(value: Index): Index {
         t.atom.kind === 'div' &&
         t.atom.by === atom.by &&
         t.factor === factor * atom.by &&
-        indexKey(t.atom.of) === indexKey(atom.of),
+        indexKey(t.atom.argument) === indexKey(atom.argument),
     );
     if (!twin) continue;
     const rest = value.terms.filter((t) => t.atom !== atom && t !== twin);
-    return add({ constant: value.constant, terms: rest }, scale(atom.of, factor));
+    return add({ constant: value.constant, terms: rest }, scale(atom.argument, factor));
   }
   return value;
 }
@@ -292,7 +292,7 @@ export function indexKey(value: Index): string {
 
 /** Replaces variables and simplifies again. */
 export function substitute(value: Index, by: ReadonlyMap<Var, Index>): Index {
-  return new Substitution(by).of(value);
+  return new Substitution(by).apply(value);
 }
 
 /** Replaces the same variables in many indices: a quotient that recurs is simplified once. */
@@ -304,7 +304,7 @@ export class Substitution {
     this.by = by;
   }
 
-  of(value: Index): Index {
+  apply(value: Index): Index {
     const { constant, terms } = value;
     let added: Index | undefined;
     let kept: Term[] = [];
@@ -323,15 +323,15 @@ export class Substitution {
   private replacement(atom: Atom): Index | undefined {
     if (atom.kind === 'var') return this.by.get(atom);
     if (this.quotients.has(atom)) return this.quotients.get(atom);
-    const of = this.of(atom.of);
-    const simplified = of === atom.of ? undefined : again(atom, of);
+    const of = this.apply(atom.argument);
+    const simplified = of === atom.argument ? undefined : rebuiltAtom(atom, of);
     this.quotients.set(atom, simplified);
     return simplified;
   }
 }
 
 /** The same quotient, remainder or entry of another index. */
-function again(atom: Quotient | Lookup, of: Index): Index {
+function rebuiltAtom(atom: Quotient | Lookup, of: Index): Index {
   if (atom.kind === 'lookup') return lookup(atom.table, of);
   return atom.kind === 'div' ? div(of, atom.by) : mod(of, atom.by);
 }
@@ -342,7 +342,7 @@ export function coefficient(value: Index, of: Var): number | undefined {
   for (let n = 0; n < value.terms.length; n++) {
     const { atom, factor } = value.terms[n]!;
     if (atom === of) found = factor;
-    else if (atom.kind !== 'var' && dependsOn(atom.of, of)) return undefined;
+    else if (atom.kind !== 'var' && dependsOn(atom.argument, of)) return undefined;
   }
   return found;
 }
@@ -352,20 +352,20 @@ export function tablesOf(value: Index, into: Set<IntegerTable> = new Set()): Set
   for (const { atom } of value.terms) {
     if (atom.kind === 'var') continue;
     if (atom.kind === 'lookup') into.add(atom.table);
-    tablesOf(atom.of, into);
+    tablesOf(atom.argument, into);
   }
   return into;
 }
 
 export function dependsOn(value: Index, on: Var): boolean {
-  return value.terms.some(({ atom }) => atom === on || (atom.kind !== 'var' && dependsOn(atom.of, on)));
+  return value.terms.some(({ atom }) => atom === on || (atom.kind !== 'var' && dependsOn(atom.argument, on)));
 }
 
 /** Every run-time variable in an index. */
 export function variablesOf(value: Index, into: Set<Var> = new Set()): Set<Var> {
   for (const { atom } of value.terms) {
     if (atom.kind === 'var') into.add(atom);
-    else variablesOf(atom.of, into);
+    else variablesOf(atom.argument, into);
   }
   return into;
 }
@@ -375,9 +375,9 @@ export function evaluate(value: Index, at: ReadonlyMap<Var, number>): number {
   let sum = value.constant;
   for (const { atom, factor } of value.terms) {
     if (atom.kind === 'var') sum += factor * (at.get(atom) ?? 0);
-    else if (atom.kind === 'lookup') sum += factor * atom.table.entries[evaluate(atom.of, at)]!;
+    else if (atom.kind === 'lookup') sum += factor * atom.table.entries[evaluate(atom.argument, at)]!;
     else {
-      const of = evaluate(atom.of, at);
+      const of = evaluate(atom.argument, at);
       const quotient = Math.floor(of / atom.by);
       sum += factor * (atom.kind === 'div' ? quotient : of - quotient * atom.by);
     }
@@ -397,6 +397,6 @@ export function formatIndex(value: Index): string {
 
 function formatAtom(atom: Atom): string {
   if (atom.kind === 'var') return atom.name;
-  if (atom.kind === 'lookup') return `${atom.table.name}[${formatIndex(atom.of)}]`;
-  return `(${formatIndex(atom.of)})${atom.kind === 'div' ? '/' : '%'}${atom.by}`;
+  if (atom.kind === 'lookup') return `${atom.table.name}[${formatIndex(atom.argument)}]`;
+  return `(${formatIndex(atom.argument)})${atom.kind === 'div' ? '/' : '%'}${atom.by}`;
 }

@@ -275,14 +275,14 @@ export class Expressions {
   }
 
   /** Rebuilds a node of another builder in this one, from rebuilt operands and substituted indices. */
-  again(node: Real, made: (operand: Real) => Real, at: Substitution): Real {
+  rebuilt(node: Real, made: (operand: Real) => Real, at: Substitution): Real {
     switch (node.op) {
       case 'const':
         return this.constant(node.value);
       case 'conj':
         return this.conj(this.constant(node.value));
       case 'load':
-        return this.load(node.array, at.of(node.index), node.guard && guardAt(node.guard, at));
+        return this.load(node.array, at.apply(node.index), node.guard && guardAt(node.guard, at));
       case 'select':
         return this.select(node.comparison, made(node.left), made(node.right), made(node.a), made(node.b));
       case 'where':

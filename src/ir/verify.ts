@@ -270,7 +270,9 @@ function mixedRadixDigits(variable: Var, terms: Index['terms']): Digit[] | undef
   if (own.length !== 2 || !isQuotient(first!.atom) || !isQuotient(second!.atom)) return undefined;
   const [div, mod] = first!.atom.kind === 'div' ? [first!, second!] : [second!, first!];
   const { by } = first!.atom;
-  const whole = [first!, second!].every(({ atom }) => isQuotient(atom) && atom.by === by && isJust(variable, atom.of));
+  const whole = [first!, second!].every(
+    ({ atom }) => isQuotient(atom) && atom.by === by && isVariable(variable, atom.argument),
+  );
   if (div.atom.kind !== 'div' || mod.atom.kind !== 'mod' || !whole || variable.count % by !== 0) return undefined;
   return [
     { step: div.factor, count: variable.count / by },
@@ -282,7 +284,7 @@ function isQuotient(atom: Atom): atom is Quotient {
   return atom.kind === 'div' || atom.kind === 'mod';
 }
 
-function isJust(variable: Var, { constant, terms }: Index): boolean {
+function isVariable(variable: Var, { constant, terms }: Index): boolean {
   return constant === 0 && terms.length === 1 && terms[0]!.atom === variable && terms[0]!.factor === 1;
 }
 

@@ -42,7 +42,7 @@ export function planar(re: ArrayRef, im: ArrayRef): Format {
 }
 
 /** One array, all real parts first; `plane` is the distance to the imaginary parts. */
-export function split(array: ArrayRef, plane: number): Format {
+export function stackedPlanes(array: ArrayRef, plane: number): Format {
   return { re: (e) => [array, e], im: (e) => [array, add(e, plane)], at: (e) => [e, e + plane] };
 }
 
@@ -67,11 +67,11 @@ export function blocked(array: ArrayRef, lanes: number): Format {
 }
 
 /** Runs of elements, each in the same format from its own beginning: [element, run]. @param begin in numbers, not elements. */
-export function runs(format: Format, begin: (run: IndexLike) => Index): ComplexView {
+export function runsView(format: Format, begin: (run: IndexLike) => Index): ComplexView {
   const of = (run: IndexLike): ComplexView => {
     const start = begin(run);
     const from = ([array, place]: readonly [ArrayRef, Index]) => [array, add(start, place)] as const;
-    return mapped({ ...format, re: (e) => from(format.re(e)), im: (e) => from(format.im(e)) }, ([e]) => index(e!));
+    return formatView({ ...format, re: (e) => from(format.re(e)), im: (e) => from(format.im(e)) }, ([e]) => index(e!));
   };
   return {
     load: (x, [e, run], guard) => of(run!).load(x, [e!], guard),
@@ -81,11 +81,11 @@ export function runs(format: Format, begin: (run: IndexLike) => Index): ComplexV
 
 /** A view of a format whose element index is an affine map of the coordinates. */
 export function strided(format: Format, strides: readonly number[], offset: IndexLike = 0): ComplexView {
-  return mapped(format, (at) => add(offset, ...at.map((coordinate, d) => scale(coordinate, strides[d]!))));
+  return formatView(format, (at) => add(offset, ...at.map((coordinate, d) => scale(coordinate, strides[d]!))));
 }
 
 /** A view of a format through any index map. */
-export function mapped(format: Format, element: (at: readonly IndexLike[]) => Index): ComplexView {
+export function formatView(format: Format, element: (at: readonly IndexLike[]) => Index): ComplexView {
   return {
     load(x, at, guard) {
       const e = element(at);

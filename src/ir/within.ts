@@ -12,7 +12,7 @@ export function rangeWithin(at: Index, guard: Guard, tails: Guard = []): [low: n
   const digits = digitsIn(indices);
   const [low, high] = boundedRange(at, guard, tails);
   if (!digits) return [low, high];
-  const [least, most] = rangeWithin(digits.of(at), guardAt(guard, digits), guardAt(tails, digits));
+  const [least, most] = rangeWithin(digits.apply(at), guardAt(guard, digits), guardAt(tails, digits));
   return [Math.max(low, least), Math.min(high, most)];
 }
 
@@ -25,8 +25,8 @@ function digitsIn(indices: readonly Index[]): Substitution | undefined {
   const visit = ({ terms }: Index): void => {
     for (const { atom } of terms) {
       if (atom.kind === 'var') continue;
-      visit(atom.of);
-      const { constant, terms: inner } = atom.of;
+      visit(atom.argument);
+      const { constant, terms: inner } = atom.argument;
       const [first] = inner;
       if (atom.kind === 'lookup' || constant !== 0 || inner.length !== 1 || first!.factor !== 1) continue;
       if (first!.atom.kind !== 'var') continue;

@@ -52,8 +52,8 @@ function cooleyTukey(x: Expressions, values: readonly Complex[], a: number): Com
   const b = n / a;
   // Eighths of a turn cost next to nothing. Others are products of four, best done before the next column begins.
   const costly = n > 8;
-  const columns = range(b).map((j) => {
-    const inputs = range(a).map((i) => values[b * i + j]!);
+  const columns = indices(b).map((j) => {
+    const inputs = indices(a).map((i) => values[b * i + j]!);
     const column = costly ? dft(x, inputs) : part(x, inputs, n);
     const rotated = column.map((value, k1) => x.rotate(value, j * k1, n));
     if (costly) x.together(...rotated);
@@ -82,7 +82,7 @@ function centred(x: Expressions, values: readonly Complex[]): Complex[] {
   const [middle, after, before] = [0, 1, n - 1].map((j) =>
     part(
       x,
-      range(third).map((i) => values[(3 * i + j) % n]!),
+      indices(third).map((i) => values[(3 * i + j) % n]!),
       n,
     ),
   ) as [Complex[], Complex[], Complex[]];
@@ -108,10 +108,10 @@ function good(
   convolved: readonly number[],
 ): Complex[] {
   const n = a * b;
-  const columns = range(b).map((j) =>
+  const columns = indices(b).map((j) =>
     part(
       x,
-      range(a).map((i) => values[(b * i + a * j) % n]!),
+      indices(a).map((i) => values[(b * i + a * j) % n]!),
       n,
       convolved,
     ),
@@ -122,7 +122,7 @@ function good(
   for (let k1 = 0; k1 < a; k1++) {
     const row = dft(
       x,
-      range(b).map((j) => columns[j]![k1]!),
+      indices(b).map((j) => columns[j]![k1]!),
       convolved,
     );
     for (let k2 = 0; k2 < b; k2++) result[(stepA * k1 + stepB * k2) % n] = row[k2]!;
@@ -139,17 +139,17 @@ function splitRadix(x: Expressions, values: readonly Complex[]): Complex[] {
   const quarter = n / 4;
   const even = part(
     x,
-    range(n / 2).map((m) => values[2 * m]!),
+    indices(n / 2).map((m) => values[2 * m]!),
     n,
   );
   const first = part(
     x,
-    range(quarter).map((m) => values[4 * m + 1]!),
+    indices(quarter).map((m) => values[4 * m + 1]!),
     n,
   );
   const last = part(
     x,
-    range(quarter).map((m) => values[(4 * m + n - 1) % n]!),
+    indices(quarter).map((m) => values[(4 * m + n - 1) % n]!),
     n,
   );
   const result: Complex[] = new Array(n);
@@ -205,7 +205,7 @@ function spectrumOf(p: number) {
       Math.abs(complexDds[n]! + complexDds[n + 1]!) < 2 ** -80
         ? exact.ZERO
         : exact.add(exact.exact(complexDds[n]!), exact.exact(complexDds[n + 1]!));
-    spectrum = range(p - 1).map((n) => ({ re: at(4 * n), im: at(4 * n + 2) }));
+    spectrum = indices(p - 1).map((n) => ({ re: at(4 * n), im: at(4 * n + 2) }));
     spectra.set(p, spectrum);
   }
   return spectrum;
@@ -220,7 +220,7 @@ function prime(x: Expressions, values: readonly Complex[]): Complex[] {
   const p = values.length;
   const h = (p - 1) / 2;
   const generator = primitiveRoot(p);
-  const powers = range(h).map((a) => modPow(generator, a, p));
+  const powers = indices(h).map((a) => modPow(generator, a, p));
   const sums = powers.map((m) => x.cadd(values[m]!, values[p - m]!));
   const differences = powers.map((m) => x.csub(values[m]!, values[p - m]!));
   if (p > 3) powers.forEach((_, a) => x.together(sums[a]!, differences[a]!));
@@ -261,7 +261,7 @@ function cyclic(
   const h = u.length;
   if (h % 2 === 1) {
     const total = u.reduce((sum, value) => x.add(sum, value), offset);
-    const outputs = range(h).map((b) =>
+    const outputs = indices(h).map((b) =>
       u.reduce((sum, value, a) => x.add(sum, x.mul(x.constant(c[(a + b) % h]!), value)), offset),
     );
     return { outputs, total };
@@ -269,7 +269,7 @@ function cyclic(
   // x^h − 1 = (x^t − 1)(x^t + 1): half as many products.
   const t = h / 2;
   const half = exact.rational(1, 2);
-  const low = range(t);
+  const low = indices(t);
   const even = cyclic(
     x,
     low.map((a) => exact.mul(half, exact.add(c[a]!, c[a + t]!))),
@@ -293,10 +293,10 @@ function cyclic(
  */
 function skewCyclic(x: Expressions, s: readonly Exact[], v: readonly Real[]): Real[] {
   const h = v.length;
-  const largest = range(h).reduce((best, i) =>
+  const largest = indices(h).reduce((best, i) =>
     exact.sign(exact.sub(exact.abs(s[i]!), exact.abs(s[best]!))) > 0 ? i : best,
   );
-  return range(h).map((b) => {
+  return indices(h).map((b) => {
     const at = (largest - b + h) % h;
     const factor = (a: number) => (a + b < h ? s[a + b]! : exact.neg(s[a + b - h]!));
     const sum = v.reduce(
@@ -307,6 +307,6 @@ function skewCyclic(x: Expressions, s: readonly Exact[], v: readonly Real[]): Re
   });
 }
 
-function range(count: number): number[] {
+function indices(count: number): number[] {
   return Array.from({ length: count }, (_, i) => i);
 }

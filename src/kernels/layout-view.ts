@@ -103,7 +103,7 @@ export class LayoutView implements ComplexView {
             within,
             access.parts.map((part) => this.sum(x, part, guard)),
           );
-    return alternated(x, access, value);
+    return withParity(x, access, value);
   }
 
   /** What the function gives for numbers that are read. */
@@ -149,9 +149,9 @@ export class LayoutView implements ComplexView {
 
 /** A value that has the other sign where an access says so. */
 function signed(x: Expressions, access: Access, value: Real): Real {
-  return alternated(x, access, access.negated ? x.neg(value) : value);
+  return withParity(x, access, access.negated ? x.neg(value) : value);
 }
 
-function alternated(x: Expressions, { parity }: Access, value: Real): Real {
+function withParity(x: Expressions, { parity }: Access, value: Real): Real {
   return parity ? x.where([{ index: parity, from: 0, to: 1 }], value, x.neg(value)) : value;
 }

@@ -123,13 +123,13 @@ class Walk {
       case 'gather': {
         const own = at[of.dimension]!;
         const entry = { index: lookup(this.table(of.order), own.index), jumps: own.jumps };
-        return this.into(of.of, replaced(at, of.dimension, entry), way);
+        return this.into(of.of, withCoordinates(at, of.dimension, entry), way);
       }
       case 'join': {
         const own = at[of.dimension]!;
         const by = of.of.shape[of.dimension + 1]!;
         const digits = [div(own.index, by), mod(own.index, by)].map((digit) => ({ index: digit, jumps: own.jumps }));
-        return this.into(of.of, replaced(at, of.dimension, ...digits), way);
+        return this.into(of.of, withCoordinates(at, of.dimension, ...digits), way);
       }
       case 'map':
         return this.call(of, at, way);
@@ -153,7 +153,7 @@ class Walk {
       const end = begin + part.shape[dimension]!;
       const guard = simplified([...way.guard, { index: own.index, from: begin, to: end }]);
       const inPart = { index: sub(own.index, begin), jumps: own.jumps };
-      if (guard) this.into(part, replaced(at, dimension, inPart), { ...way, guard });
+      if (guard) this.into(part, withCoordinates(at, dimension, inPart), { ...way, guard });
       begin = end;
     }
   }
@@ -193,7 +193,7 @@ function signOf(negated: true | undefined, parity: Index | undefined): Pick<Sign
   return { ...((negated ?? false) !== other ? { negated: true } : {}), ...(parity && !known ? { parity } : {}) };
 }
 
-function replaced(at: readonly Coordinate[], d: number, ...by: readonly Coordinate[]): Coordinate[] {
+function withCoordinates(at: readonly Coordinate[], d: number, ...by: readonly Coordinate[]): Coordinate[] {
   return [...at.slice(0, d), ...by, ...at.slice(d + 1)];
 }
 

@@ -14,8 +14,8 @@
 import { type Kernel, mappedLoad, mappedStore, TableBuilder, type ViewMap, variable } from '../ir/index.ts';
 import { type DirectionScale, type Leaf, stagedOf } from '../plan/tree/leaf.ts';
 import { typeOf } from './number-types.ts';
-import { sidesOf, type Tiles, tilesOf } from './sides.ts';
-import { type BuiltSteps, type Ends, stepsOf } from './steps.ts';
+import { leafTiles, sidesOf, type Tiles } from './sides.ts';
+import { type BuiltSteps, type Ends, kernelSteps } from './steps.ts';
 import { threadPhases } from './thread-phases.ts';
 import { threadStepTwiddles } from './thread-twiddles.ts';
 import { stepTwiddles } from './twiddles.ts';
@@ -26,7 +26,7 @@ import type { Views } from './views.ts';
 /** @param reverse the other way for the same kernel to run; for vectors only. */
 export function leafKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
   const type = typeOf(leaf.precision);
-  const tiles = tilesOf(leaf);
+  const tiles = leafTiles(leaf);
   const rank = variable('rank', leaf.blocks);
   const tables = new TableBuilder(type);
   const sides = sidesOf(leaf, tiles, tables);
@@ -36,7 +36,7 @@ export function leafKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
   if (leaf.lockstep === 'vector') {
     built = vectorPhases({
       leaf: vectorLeaf(leaf),
-      steps: stepsOf(leaf.steps),
+      steps: kernelSteps(leaf.steps),
       tables,
       // A tile that does not divide the batch leaves a last group with fewer transforms.
       limit: tiles.limit,

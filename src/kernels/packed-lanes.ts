@@ -112,7 +112,7 @@ function distanceAlong({ terms }: Index, item: Var): number {
   let sum = 0;
   for (const { atom, factor } of terms) {
     if (atom === item) sum += factor;
-    else if (atom.kind === 'mod') sum += factor * distanceAlong(atom.of, item);
+    else if (atom.kind === 'mod') sum += factor * distanceAlong(atom.argument, item);
   }
   return sum;
 }

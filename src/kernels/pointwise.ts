@@ -19,7 +19,7 @@ import {
   type Store,
   scale,
   simplified,
-  split,
+  stackedPlanes,
   type TableBuilder,
   type ViewMap,
 } from '../ir/index.ts';
@@ -29,8 +29,8 @@ import { rootSpectrum } from '../numeric/powers.ts';
 import { unorderedPlace } from '../numeric/primes.ts';
 import type { ChirpReach, Factors, KernelFactors, PassesStep, PointwiseStep } from '../plan/tree/leaf.ts';
 import { roundingOf } from './number-types.ts';
-import { kernelView, multiplied } from './products.ts';
-import { type Coordinates, sumOf, type Views } from './views.ts';
+import { binProduct, kernelView } from './products.ts';
+import { type Coordinates, termSum, type Views } from './views.ts';
 
 /** How a table of one complex factor for each point lies: as the lanes read it. */
 export interface FactorFormat {
@@ -126,7 +126,7 @@ function pointwise({ count, factors, kernel }: PointwiseStep, length: number, co
 /** Multiplies the bin at a place by its number of the kernel. */
 function kernelAt(kernel: KernelFactors, context: PassContext): ViewMap {
   const numbers = kernelView(kernel, context.kernel!, context.coordinates);
-  return (x, value, at) => multiplied(x, kernel, value, numbers(x, at, 0));
+  return (x, value, at) => binProduct(x, kernel, value, numbers(x, at, 0));
 }
 
 /** Multiplies the point at a place by its factor. */
@@ -139,7 +139,7 @@ export function factorAt(
 ): ViewMap {
   const { terms } = factors;
   const factor = factorOf(factors, factors.count ?? length, tables, format);
-  return terms ? (x, value, at) => factor(x, value, [sumOf(terms, coordinates(at))]) : factor;
+  return terms ? (x, value, at) => factor(x, value, [termSum(terms, coordinates(at))]) : factor;
 }
 
 /** Multiplies point n by its factor. */
@@ -152,7 +152,7 @@ function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind
     as === 'blocked'
       ? blocked(tables.ref, lanes)
       : as === 'planes'
-        ? split(tables.ref, plane)
+        ? stackedPlanes(tables.ref, plane)
         : interleaved(tables.ref);
   const { type } = tables.ref;
   const precision = roundingOf(type);
@@ -175,7 +175,7 @@ function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind
   return (x, value, [n]) => {
     const [re, atRe] = format.re(index(n!));
     const [im, atIm] = format.im(index(n!));
-    const [cos, sin] = [x.load(re, shifted(atRe, start)), x.load(im, shifted(atIm, start))];
+    const [cos, sin] = [x.load(re, plusConstant(atRe, start)), x.load(im, plusConstant(atIm, start))];
     return x.cmul(value, { re: cos, im: conjugated ? x.neg(sin) : sin });
   };
 }
@@ -220,6 +220,6 @@ function rootFactors({ of, step = 1, first = 0, conjugated }: Factors, count: nu
   };
 }
 
-function shifted(at: ReturnType<typeof index>, by: number) {
+function plusConstant(at: ReturnType<typeof index>, by: number) {
   return { ...at, constant: at.constant + by };
 }

@@ -8,25 +8,25 @@ import {
   type Complex,
   type ComplexView,
   type Expressions,
+  formatView,
   type IndexLike,
   interleaved,
-  mapped,
   type Store,
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
 import type { KernelFactors } from '../plan/tree/leaf.ts';
-import { type Coordinates, sumOf } from './views.ts';
+import { type Coordinates, termSum } from './views.ts';
 
 /** The numbers of a kernel: entry `n` of what belongs to the bin at a place. */
 export type KernelView = (x: Expressions, at: readonly IndexLike[], n: number) => Complex;
 
 export function kernelView({ terms, entry }: KernelFactors, array: ArrayRef, coordinates: Coordinates): KernelView {
-  const view = mapped(interleaved(array), ([place]) => add(place!, 0));
-  return (x, at, n) => view.load(x, [add(sumOf(terms, coordinates(at)), n * entry)]);
+  const view = formatView(interleaved(array), ([place]) => add(place!, 0));
+  return (x, at, n) => view.load(x, [add(termSum(terms, coordinates(at)), n * entry)]);
 }
 
 /** The product of a bin and its number. */
-export function multiplied(x: Expressions, kernel: KernelFactors, bin: Complex, factor: Complex): Complex {
+export function binProduct(x: Expressions, kernel: KernelFactors, bin: Complex, factor: Complex): Complex {
   const { conjugate, crossPower } = kernel;
   const product = x.cmul(
     conjugate === 'signal' ? conjugated(x, bin) : bin,
@@ -49,7 +49,7 @@ export function matrixStores(
   const bins = rows.map((row) => from.load(x, at(row)));
   const entry = (row: number, column: number) => numbers(x, at(0), entryOf(kernel, row, column));
   return rows.flatMap((row) => {
-    const products = rows.map((column) => multiplied(x, kernel, bins[column]!, entry(row, column)));
+    const products = rows.map((column) => binProduct(x, kernel, bins[column]!, entry(row, column)));
     const sum = products.reduce((all, one) => x.cadd(all, one));
     return to.store(x, at(row), sum);
   });

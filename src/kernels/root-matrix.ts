@@ -1,7 +1,7 @@
 /** Roots of unity as tables of rows and columns. */
 
 import type { Complex, Expressions, IndexLike, TableBuilder } from '../ir/index.ts';
-import { add, blocked, type Format, interleaved, scale, split } from '../ir/index.ts';
+import { add, blocked, type Format, interleaved, scale, stackedPlanes } from '../ir/index.ts';
 
 /** A complex constant table of `rows` × `columns`, the columns along the lanes, in the format that suits the lanes. */
 export class RootMatrix {
@@ -27,7 +27,7 @@ export class RootMatrix {
     const array = tables.ref;
     const plane = rows * columns;
     this.format =
-      kind === 'blocked' ? blocked(array, lanes) : kind === 'planes' ? split(array, plane) : interleaved(array);
+      kind === 'blocked' ? blocked(array, lanes) : kind === 'planes' ? stackedPlanes(array, plane) : interleaved(array);
     const { format } = this;
     const stride = kind === 'pairs' ? 2 : 1;
     // Rows are whole blocks; where a run goes on in another row, they are one block each.

@@ -12,7 +12,7 @@ import {
   mappedLoad,
   mappedStore,
   planar,
-  runs,
+  runsView,
   scale,
   sub,
   swapped,
@@ -21,7 +21,7 @@ import {
   type ViewMap,
   variable,
 } from '../ir/index.ts';
-import { boxes, entriesOf, type Layout, type Order } from '../layout/index.ts';
+import { boxes, type Layout, type Order, orderIndices } from '../layout/index.ts';
 import { constantsOf, type ScaleFactor } from '../numeric/scale-factor.ts';
 import { KERNEL, type Leaf, type LeafSide, type SideFactors } from '../plan/tree/leaf.ts';
 import { callOf } from './callbacks.ts';
@@ -43,7 +43,7 @@ export interface Tiles {
   readonly limit: Index | undefined;
 }
 
-export function tilesOf({ batch, tile }: Leaf): Tiles {
+export function leafTiles({ batch, tile }: Leaf): Tiles {
   const counts = [Math.ceil(batch[0]! / tile), ...batch.slice(1)];
   const group = variable(
     'group',
@@ -55,7 +55,7 @@ export function tilesOf({ batch, tile }: Leaf): Tiles {
 }
 
 /** The arrays that a leaf reads beside its sides, by their names. */
-function operandsOf({ operands = [] }: Leaf): ReadonlyMap<string, ArrayRef> {
+function operandArrays({ operands = [] }: Leaf): ReadonlyMap<string, ArrayRef> {
   return new Map(
     operands.map(({ name, storage, reals }) => {
       const type = storedType(storage);
@@ -66,7 +66,7 @@ function operandsOf({ operands = [] }: Leaf): ReadonlyMap<string, ArrayRef> {
 
 export function sidesOf(leaf: Leaf, tiles: Tiles, tables: TableBuilder): LeafMemory {
   const { first, outer } = tiles;
-  const operands = operandsOf(leaf);
+  const operands = operandArrays(leaf);
   const coordinates: Coordinates = (at) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
   const around = { coordinates, tables, operands };
   const input = sideMemory('input', leaf, around);
@@ -106,14 +106,14 @@ interface SideMemory {
 function sideMemory(name: 'input' | 'output', leaf: Leaf, around: Surroundings): SideMemory {
   const { coordinates, tables, operands } = around;
   const side = leaf[name];
-  const arrays = arraysOf(name, side, leaf);
+  const arrays = sideArrays(name, side, leaf);
   const loops = leaf.lengths.length + leaf.batch.length;
   const plain = new LayoutView({
     layout: side.layout,
     arrays,
     coordinates,
     batch: leaf.lengths.length,
-    table: (order) => tableOf(order, tables),
+    table: (order) => orderTable(order, tables),
     ...(side.callback ? { call: callOf(side.callback, operands) } : {}),
   });
   const multiplied = (view: ComplexView) =>
@@ -122,7 +122,7 @@ function sideMemory(name: 'input' | 'output', leaf: Leaf, around: Surroundings):
   return { arrays, plain, view: multiplied(plain.ofLine(0)), secondLine: multiplied(plain.ofLine(1)) };
 }
 
-function arraysOf(name: 'input' | 'output', side: LeafSide, { precision, lengths, batch }: Leaf): ArrayRef[] {
+function sideArrays(name: 'input' | 'output', side: LeafSide, { precision, lengths, batch }: Leaf): ArrayRef[] {
   const loops = lengths.length + batch.length;
   const array = (own: string, plane: boolean): ArrayRef => ({
     ...{ name: own, space: 'global', type: storageTypeOf(side, precision) },
@@ -142,10 +142,10 @@ function sharesWords(layout: Layout, loops: number): boolean {
 }
 
 /** The integers of an order. Behind powers comes element 0, which is none of them. */
-function tableOf(order: Order, tables: TableBuilder): IntegerTable {
+function orderTable(order: Order, tables: TableBuilder): IntegerTable {
   if ('entries' in order) return tables.integers(`entries${order.entries.join()}`, () => [...order.entries]);
   const name = `powers${order.powersOf}${order.inverse ? 'inverse' : ''}`;
-  return tables.integers(name, () => [...entriesOf(order), 0]);
+  return tables.integers(name, () => [...orderIndices(order), 0]);
 }
 
 /**
@@ -160,7 +160,7 @@ function inSide(
 ): ComplexView {
   if (kind === 'real') throw new RangeError('Passes do not work in an output of reals.');
   const format = kind === 'planar' ? planar(arrays[0]!, arrays[1]!) : own(arrays[0]!);
-  return runs(format, (c) => plain.beginning([...new Array<number>(dimensions).fill(0), c]));
+  return runsView(format, (c) => plain.beginning([...new Array<number>(dimensions).fill(0), c]));
 }
 
 function times(by: ScaleFactor): ViewMap {
@@ -177,7 +177,7 @@ function factored(
 ): ComplexView {
   const { points } = factors;
   const numbered: Coordinates = points
-    ? ([n, ...others]) => coordinates([lookup(tableOf(points, tables), n!), ...others])
+    ? ([n, ...others]) => coordinates([lookup(orderTable(points, tables), n!), ...others])
     : coordinates;
   const factor = factorAt(factors, 0, tables, { kind: 'pairs', lanes: 1 }, numbered);
   return {

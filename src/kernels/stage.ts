@@ -12,18 +12,18 @@ import {
   div,
   Expressions,
   evaluate,
+  formatView,
   type Guard,
   type Index,
   type IndexLike,
   index,
   interleaved,
   type Loop,
-  mapped,
   mod,
   type Phase,
   type Store,
   scale,
-  split,
+  stackedPlanes,
   type Var,
   variable,
 } from '../ir/index.ts';
@@ -33,9 +33,9 @@ import { dft } from './butterfly.ts';
 import { guardedPairs, type PairItems, type PairRoot } from './hermitian-split.ts';
 import { typeOf } from './number-types.ts';
 import type { PassEnds } from './pointwise.ts';
-import { type KernelView, matrixStores, multiplied } from './products.ts';
+import { binProduct, type KernelView, matrixStores } from './products.ts';
 import { type BuiltSteps, closesPasses, type KernelStep, opensPasses } from './steps.ts';
-import { othersOf, type SymmetricPass, symmetricStores } from './symmetric-passes.ts';
+import { binsAfterFirst, type SymmetricPass, symmetricStores } from './symmetric-passes.ts';
 
 /** A step of a stage, and along what its neighbouring threads walk. */
 export interface Walk {
@@ -171,7 +171,7 @@ function memoryBetween(
   const arrays = sharedArrays(Math.min(layouts.length, shared.arrays), plane, asked);
   const between = (n: number): ComplexView => {
     const array = arrays[n % arrays.length]!;
-    return layoutView(shared.format === 'pairs' ? interleaved(array) : split(array, plane), layouts[n]!);
+    return layoutView(shared.format === 'pairs' ? interleaved(array) : stackedPlanes(array, plane), layouts[n]!);
   };
   return { arrays, between };
 }
@@ -193,7 +193,7 @@ function itemsOf({ length }: Tile, step: KernelStep): number {
   if (step.kind === 'copy') return step.count ?? length;
   if (step.kind === 'pair') return Math.floor(step.length / 2) + 1;
   const { radix, stride, of } = step;
-  return of.symmetry ? (length / (radix * stride)) * (1 + othersOf(stride)) : length / radix;
+  return of.symmetry ? (length / (radix * stride)) * (1 + binsAfterFirst(stride)) : length / radix;
 }
 
 /** Bins are paired on their way to memory, or from there. */
@@ -211,7 +211,7 @@ function pairsOf(
   return guardedPairs({
     ...{ ...step, sides, root: pairRoot(step.length) },
     ...(step.everyAxis ? { opposite } : {}),
-    multiplied: numbers && ((x, bin, k, c) => multiplied(x, step.kernel!, bin, numbers(x, [k, c], 0))),
+    multiplied: numbers && ((x, bin, k, c) => binProduct(x, step.kernel!, bin, numbers(x, [k, c], 0))),
   })[0]!;
 }
 
@@ -252,7 +252,7 @@ function symmetricPassStores(
   { b, c, from, put }: Omit<PassPlaces, 'first'>,
 ): Store[] {
   const { radix, stride, of } = step;
-  const each = 1 + othersOf(stride);
+  const each = 1 + binsAfterFirst(stride);
   const multiply = twiddle(step, false);
   const pass: SymmetricPass = {
     ...{ length, radix, stride, of, opens: opensPasses(step, length) },
@@ -277,10 +277,10 @@ function carriedView(to: ComplexView, carry: Stage['carry']): ComplexView {
 }
 
 function layoutView(
-  format: Parameters<typeof mapped>[0],
+  format: Parameters<typeof formatView>[0],
   { axis, batch, period, pad, swizzle }: SharedLayout,
 ): ComplexView {
-  return mapped(format, ([n, c]) => {
+  return formatView(format, ([n, c]) => {
     const at = add(scale(n!, axis), scale(c!, batch));
     if (swizzle) return add(scale(div(at, swizzle), swizzle), mod(add(at, div(at, period)), swizzle));
     return pad === 0 ? at : add(at, scale(div(at, period), pad));
@@ -298,7 +298,7 @@ function sample({ step, along, stage, last }: PlacedStep, side: 'load' | 'store'
     if (step.kind === 'copy' || step.kind === 'multiply') return b;
     if (step.kind === 'pair') return m === 0 ? b : (step.length - b) % step.length;
     const { stride, of } = step;
-    const each = of.symmetry ? 1 + othersOf(stride) : stride;
+    const each = of.symmetry ? 1 + binsAfterFirst(stride) : stride;
     const i = b % each;
     const q = (b - i) / each;
     // Passes from bins to reals read where those from reals to bins write.

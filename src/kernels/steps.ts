@@ -51,7 +51,7 @@ function kindOf({ do: _, length: __, by: ___, ...kind }: HermitianSplit) {
 }
 
 /** Each step by itself: a pass for each radix. */
-export function stepsOf(all: readonly LeafStep[]): KernelStep[] {
+export function kernelSteps(all: readonly LeafStep[]): KernelStep[] {
   return all.flatMap((step, n): KernelStep[] => {
     if (step.do === 'copy') {
       const [before, after] = [all[n - 1], all[n + 1]];

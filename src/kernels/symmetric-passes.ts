@@ -48,7 +48,7 @@ export interface SymmetricPass {
 }
 
 /** Butterflies of each block beside number 0. */
-export function othersOf(stride: number): number {
+export function binsAfterFirst(stride: number): number {
   return Math.floor((stride - 1) / 2);
 }
 
@@ -57,7 +57,7 @@ export function othersOf(stride: number): number {
  * @param i number of the butterfly: the constant 0; a variable from 1 to h; or one from 0 to h, where a guard tells the first bins apart.
  */
 export function symmetricStores(x: Expressions, pass: SymmetricPass, q: IndexLike, i: IndexLike): Store[] {
-  const places = placesOf(pass, q, index(i));
+  const places = butterflyPlaces(pass, q, index(i));
   return pass.of.symmetry === 'real-input' ? toBins(x, pass, places) : toReals(x, pass, places);
 }
 
@@ -73,7 +73,7 @@ interface Places {
   readonly others: Guard;
 }
 
-function placesOf({ length, radix, stride }: SymmetricPass, q: IndexLike, i: Index): Places {
+function butterflyPlaces({ length, radix, stride }: SymmetricPass, q: IndexLike, i: Index): Places {
   const over = Math.floor(radix / 2) + 1;
   const block = scale(q, stride * radix);
   return {

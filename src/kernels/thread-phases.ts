@@ -16,7 +16,7 @@ import { type PassContext, passEnds } from './pointwise.ts';
 import { kernelView } from './products.ts';
 import type { Tiles } from './sides.ts';
 import { type Stage, stagePhases } from './stage.ts';
-import { alongOf, type BuiltSteps, type Ends, stepsOf } from './steps.ts';
+import { alongOf, type BuiltSteps, type Ends, kernelSteps } from './steps.ts';
 import { threadPassTwiddles } from './thread-twiddles.ts';
 import { pairRoots } from './twiddles.ts';
 import type { LeafMemory } from './views.ts';
@@ -69,7 +69,7 @@ function stagesOf(
       coordinates: ([n, c]) => coordinates(own.element(n!, c!)),
     };
     const before = after === undefined ? 1 : leaf.lengths[after]!;
-    const steps = stepsOf(run);
+    const steps = kernelSteps(run);
     return {
       length,
       columns,

@@ -52,11 +52,11 @@ export function threadStepTwiddles(tables: TableBuilder, leaf: Leaf, tiles: Tile
   const columns = leaf.tile > 1 && passesOf(leaf).some(({ lanesAlong }) => Object.values(lanesAlong).includes('batch'));
   const factor = leafStepTwiddles(tables, leaf, tiles, columns);
   const own: ViewMap = (x, value, at) => factor(x, value, [twiddledElement(leaf, at), at.at(-1)!]);
-  return leaf.twiddle!.conjugated ? conjugate(own) : own;
+  return leaf.twiddle!.conjugated ? withConjugates(own) : own;
 }
 
 /** A product with the conjugates of the factors. */
-function conjugate(map: ViewMap): ViewMap {
+function withConjugates(map: ViewMap): ViewMap {
   const swap = ({ re, im }: Complex): Complex => ({ re: im, im: re });
   return (x, value, at) => swap(map(x, swap(value), at));
 }

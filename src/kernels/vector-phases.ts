@@ -22,7 +22,7 @@ import {
   realParts,
   type Store,
   scale,
-  split,
+  stackedPlanes,
   strided,
   type TableBuilder,
   type Var,
@@ -35,9 +35,9 @@ import { typeOf } from './number-types.ts';
 import { autosort, type Butterflies, digitReversed, samePlaces } from './orders.ts';
 import { PairExpressions } from './packed-lanes.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
-import { kernelView, matrixStores, multiplied } from './products.ts';
+import { binProduct, kernelView, matrixStores } from './products.ts';
 import { type BuiltSteps, closesPasses, type Ends, type KernelStep, opensPasses, type StepsToBuild } from './steps.ts';
-import { othersOf, symmetricStores } from './symmetric-passes.ts';
+import { binsAfterFirst, symmetricStores } from './symmetric-passes.ts';
 import { pairRoots, passTwiddles } from './twiddles.ts';
 import { longestVector, type VectorForm, vectorForm } from './vector-form.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
@@ -184,7 +184,7 @@ class VectorPhases {
       return numbers.map((n) => this.sharedPlace(arrays, chosen[n]!, contentOf(steps, n)));
     }
     const { lanes, length } = this.leaf;
-    const output = inOutput((array) => (this.form.aligned ? blocked(array, lanes) : split(array, length)));
+    const output = inOutput((array) => (this.form.aligned ? blocked(array, lanes) : stackedPlanes(array, length)));
     const arrays = this.sharedArrays(this.form.inPlace ? 0 : 1);
     // The last pass reads the array.
     const inArray = (n: number) => arrays.length > 0 && (numbers.length - n) % 2 === 1;
@@ -238,7 +238,7 @@ class VectorPhases {
       return { array, view: realParts(array, place), between: true };
     }
     const inBlocks = this.form.aligned && content === 'points';
-    const format: Format = inBlocks ? blocked(array, lanes) : split(array, plane * this.rows);
+    const format: Format = inBlocks ? blocked(array, lanes) : stackedPlanes(array, plane * this.rows);
     return { array, view: strided(format, strides), between: true };
   }
 
@@ -259,7 +259,7 @@ class VectorPhases {
     const numbers = kernel && kernelView(kernel, this.kernel!, this.coordinates);
     const items = plainPairs({
       ...{ ...step, sides, root },
-      multiplied: numbers && ((x, bin, k, c) => multiplied(x, kernel, bin, numbers(x, [k, c], 0))),
+      multiplied: numbers && ((x, bin, k, c) => binProduct(x, kernel, bin, numbers(x, [k, c], 0))),
     });
     return items.map(({ count, stores }, n): Phase => {
       const x = new Expressions();
@@ -365,7 +365,7 @@ class VectorPhases {
         exchange: 'group',
       };
     };
-    const others = othersOf(stride);
+    const others = binsAfterFirst(stride);
     if (others === 0) return [phase(undefined)];
     return [{ ...phase(undefined), exchange: 'lane' }, phase(variable('i', others))];
   }

@@ -7,7 +7,7 @@ import type { DirectionScale, Terms } from '../plan/tree/leaf.ts';
 export type Coordinates = (at: readonly IndexLike[]) => readonly IndexLike[];
 
 /** Σ step · coordinate. */
-export function sumOf(terms: Terms, coordinates: readonly IndexLike[]): Index {
+export function termSum(terms: Terms, coordinates: readonly IndexLike[]): Index {
   return add(0, ...terms.map(({ dimension, step }) => scale(coordinates[dimension]!, step)));
 }
 

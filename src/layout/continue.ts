@@ -28,21 +28,21 @@ interface Seam {
  */
 export function continued(x: Layout, y: Layout, d: number, skip = 0): Layout | undefined {
   const counts = [x.shape[d]!, y.shape[d]!] as const;
-  return joined(x, y, { d, counts, distance: counts[0] + skip });
+  return layoutOver(x, y, { d, counts, distance: counts[0] + skip });
 }
 
 function shapeOver(shape: readonly number[], { d, counts, distance }: Seam): number[] {
   return shape.map((count, own) => (own === d ? distance + counts[1] : count));
 }
 
-function joined(x: Layout, y: Layout, seam: Seam): Layout | undefined {
+function layoutOver(x: Layout, y: Layout, seam: Seam): Layout | undefined {
   if (x.kind === 'mask' || y.kind === 'mask') return maskedOver(x, y, seam);
   if (x.kind === 'zeros' && y.kind === 'zeros') return zerosNode(shapeOver(x.shape, seam));
   if (x.kind === 'memory' && y.kind === 'memory') return memoryOver(x, y, seam);
   if (x.kind === 'map' && y.kind === 'map') return mapOver(x, y, seam);
   if (x.kind === 'alternate' && y.kind === 'alternate') {
     const row = rowOver(x.row, y.row, seam, 2);
-    const of = row && joined(x.of, y.of, seam);
+    const of = row && layoutOver(x.of, y.of, seam);
     return of && alternateNode(row, of as Exclude<Layout, { kind: 'alternate' }>);
   }
   if (x.kind === 'affine' && y.kind === 'affine') {
@@ -60,20 +60,20 @@ function joined(x: Layout, y: Layout, seam: Seam): Layout | undefined {
   if (x.kind === 'join' && y.kind === 'join') {
     if (x.dimension !== y.dimension) return undefined;
     const inner = seamInside(x.dimension, x.of.shape, y.of.shape, seam);
-    const of = inner && joined(x.of, y.of, inner);
+    const of = inner && layoutOver(x.of, y.of, inner);
     return of && joinNode(x.dimension, of);
   }
   if (x.kind === 'gather' && y.kind === 'gather') {
     if (x.dimension !== y.dimension || x.dimension === seam.d) return undefined;
     if (JSON.stringify(x.order) !== JSON.stringify(y.order)) return undefined;
-    const of = joined(x.of, y.of, seam);
+    const of = layoutOver(x.of, y.of, seam);
     return of && gatherNode(x.dimension, x.order, x.shape[x.dimension]!, of);
   }
   return undefined;
 }
 
 function partOver(x: Layout, y: Layout, dimension: number, seam: Seam): Layout | undefined {
-  return x.shape[dimension] === y.shape[dimension] ? joined(x, y, seam) : undefined;
+  return x.shape[dimension] === y.shape[dimension] ? layoutOver(x, y, seam) : undefined;
 }
 
 /** Where the pieces meet in what dimensions are joined of. */
@@ -120,7 +120,7 @@ function mapOver(x: Mapped, y: Mapped, seam: Seam): Layout | undefined {
   if (!at || !x.part !== !y.part) return undefined;
   const part = x.part && rowOver(x.part, y.part!, seam);
   if (x.part && !part) return undefined;
-  const of = joined(x.of, y.of, seam);
+  const of = layoutOver(x.of, y.of, seam);
   return of && mapNode({ ...x, at, of, ...(part ? { part } : {}) });
 }
 
@@ -146,7 +146,7 @@ function rowOver(x: Row, y: Row, seam: Seam, modulo?: number): Row | undefined {
 /** A bound of either piece has to be one of both, or to hold all over the other piece. */
 function maskedOver(x: Layout, y: Layout, seam: Seam): Layout | undefined {
   const [own, other] = [x, y].map((piece) => (piece.kind === 'mask' ? piece.bounds : [])) as [RowBound[], RowBound[]];
-  const of = joined(x.kind === 'mask' ? x.of : x, y.kind === 'mask' ? y.of : y, seam);
+  const of = layoutOver(x.kind === 'mask' ? x.of : x, y.kind === 'mask' ? y.of : y, seam);
   if (!of || of.kind === 'mask' || of.kind === 'alternate') return undefined;
   const all: RowBound[] = [];
   const rest = [...other];

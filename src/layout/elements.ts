@@ -1,6 +1,6 @@
 /** What is behind one coordinate of a layout. */
 import type { Layout, Row, RowBound } from './layout.ts';
-import { entriesOf } from './normal-form.ts';
+import { orderIndices } from './normal-form.ts';
 import { modulus } from './rows.ts';
 
 /** A number in memory, or a zero that a function is called for: then it has no place. */
@@ -50,7 +50,7 @@ export function elementAt(of: Layout, at: readonly number[]): Element | undefine
       return elementAt(of.of, [...at.slice(0, of.dimension), ...digits, ...at.slice(of.dimension + 1)]);
     }
     case 'gather': {
-      const entry = entriesOf(of.order)[at[of.dimension]!]!;
+      const entry = orderIndices(of.order)[at[of.dimension]!]!;
       return elementAt(
         of.of,
         at.map((index, d) => (d === of.dimension ? entry : index)),

@@ -12,7 +12,7 @@ import { powers } from '../numeric/powers.ts';
 import { continued } from './continue.ts';
 import type { Affine, Concat, Gather, Join, Layout, Mapped, Masked, Memory, Order, Row, RowBound } from './layout.ts';
 import { affineNode, concatNode, gatherNode, joinedShape, joinNode, mapNode, maskNode, zerosNode } from './nodes.ts';
-import { joinedMemory, memoryOf } from './plain.ts';
+import { joinedMemory, normalMemory } from './plain.ts';
 import {
   areIdentity,
   blockOf,
@@ -91,7 +91,7 @@ function affineMemory(of: Memory, shape: readonly number[], rows: readonly Row[]
     offset += first * stride;
     for (let d = 0; d < strides.length; d++) strides[d] = strides[d]! + stride * steps[d]!;
   }
-  return memoryOf(of.array, shape, strides, offset, of.negated);
+  return normalMemory(of.array, shape, strides, offset, of.negated);
 }
 
 /** Indices from … to of one dimension. */
@@ -141,11 +141,16 @@ function affineConcat({ dimension, parts }: Concat, shape: readonly number[], ro
     pieces.map(({ part }) => part),
   );
   if (trimmed.kind !== 'concat' || trimmed.dimension !== dimension) return affine(trimmed, shape, from(low));
-  return apart(trimmed, [dimension], shape, from(low));
+  return separatedAffine(trimmed, [dimension], shape, from(low));
 }
 
 /** Affine over some layout whose dimensions `special` it does not go through: rows of the others go inside, if they have no dimension in common. */
-function apart(of: Affine['of'], special: readonly number[], shape: readonly number[], rows: readonly Row[]): Layout {
+function separatedAffine(
+  of: Affine['of'],
+  special: readonly number[],
+  shape: readonly number[],
+  rows: readonly Row[],
+): Layout {
   const used = new Set(special.flatMap((k) => dimensionsIn(rows[k]!)));
   const mixed = rows.some((row, k) => !special.includes(k) && dimensionsIn(row).some((d) => used.has(d)));
   if (mixed) return affineNode(shape, rows, of);
@@ -204,7 +209,7 @@ function affineJoin(join: Join, shape: readonly number[], rows: readonly Row[]):
     const quotient: Row = { first: Math.floor(first / b) + period, steps: slow };
     return affine(of, shape, [...rows.slice(0, d), quotient, shiftedRow(fast, -period * b), ...rows.slice(d + 1)]);
   }
-  return affineInJoin(join, shape, rows) ?? apart(join, [d], shape, rows);
+  return affineInJoin(join, shape, rows) ?? separatedAffine(join, [d], shape, rows);
 }
 
 /** Whole second lengths in steps that divide them, forwards or backwards, are a join again. */
@@ -232,8 +237,8 @@ function affineInJoin({ dimension: d, of }: Join, shape: readonly number[], rows
 
 function affineGather(of: Gather, shape: readonly number[], rows: readonly Row[]): Layout {
   const { dimension: d, order } = of;
-  if (dimensionsIn(rows[d]!).length > 0) return apart(of, [d], shape, rows);
-  const entry: Row = { first: entriesOf(order)[rows[d]!.first]!, steps: rows[d]!.steps };
+  if (dimensionsIn(rows[d]!).length > 0) return separatedAffine(of, [d], shape, rows);
+  const entry: Row = { first: orderIndices(order)[rows[d]!.first]!, steps: rows[d]!.steps };
   return affine(
     of.of,
     shape,
@@ -242,7 +247,7 @@ function affineGather(of: Gather, shape: readonly number[], rows: readonly Row[]
 }
 
 /** The indices of an order. */
-export function entriesOf(order: Order): readonly number[] {
+export function orderIndices(order: Order): readonly number[] {
   return 'entries' in order ? order.entries : powers(order.powersOf, order.inverse);
 }
 
@@ -402,7 +407,7 @@ export function onlyWithin(of: Layout, d: number, from: number, to: number): Lay
 
 /** In another order along a dimension. */
 export function gathered(d: number, order: Order, of: Layout): Layout {
-  const count = entriesOf(order).length;
+  const count = orderIndices(order).length;
   const shape = withCount(of.shape, d, count);
   if (of.kind === 'zeros' || shape.includes(0)) return zerosNode(shape);
   if (of.kind === 'alternate' && of.row.steps[d] === 0) return alternated(of.row, gathered(d, order, of.of));
@@ -417,7 +422,7 @@ export function gathered(d: number, order: Order, of: Layout): Layout {
       of.parts.map((part) => gathered(d, order, part)),
     );
   const step = 'entries' in order ? evenStep(order.entries) : undefined;
-  if (step !== undefined) return affine(of, shape, rowsAlong(shape, d, entriesOf(order)[0]!, step));
+  if (step !== undefined) return affine(of, shape, rowsAlong(shape, d, orderIndices(order)[0]!, step));
   return gatherNode(d, order, count, of);
 }
 

@@ -2,7 +2,7 @@
 import type { Layout, Memory } from './layout.ts';
 import { joinedShape, joinNode, memoryNode, zerosNode } from './nodes.ts';
 
-export function check(holds: boolean, message: () => string): void {
+export function checkArgument(holds: boolean, message: () => string): void {
   if (!holds) throw new RangeError(message());
 }
 
@@ -11,7 +11,7 @@ export function isCount(value: number): boolean {
 }
 
 /** The length of a dimension, which has to be there. */
-export function lengthOf({ shape }: Layout, d: number, name: string): number {
+export function dimensionLength({ shape }: Layout, d: number, name: string): number {
   const length = shape[d];
   if (length === undefined || !Number.isInteger(d))
     throw new RangeError(`${name} of dimension ${d}, but the layout has dimensions 0 to ${shape.length - 1}`);
@@ -19,7 +19,7 @@ export function lengthOf({ shape }: Layout, d: number, name: string): number {
 }
 
 /** Reals of an array. */
-export function memoryOf(
+export function normalMemory(
   array: string,
   shape: readonly number[],
   strides: readonly number[],
@@ -40,20 +40,20 @@ export function memoryOf(
  * @param strides any integers, one for each dimension; 0 repeats an element, a negative one runs backwards
  */
 export function memory(array: string, shape: readonly number[], strides: readonly number[], offset = 0): Layout {
-  check(shape.every(isCount), () => `memory of shape [${shape}]: lengths are integers of 0 and more`);
-  check(
+  checkArgument(shape.every(isCount), () => `memory of shape [${shape}]: lengths are integers of 0 and more`);
+  checkArgument(
     strides.length === shape.length && strides.every(Number.isSafeInteger),
     () => `memory of shape [${shape}] with strides [${strides}]: there is one integer for each dimension`,
   );
-  check(Number.isSafeInteger(offset), () => `memory at offset ${offset}, which is no integer`);
+  checkArgument(Number.isSafeInteger(offset), () => `memory at offset ${offset}, which is no integer`);
   // Plus 0, because it is not to be −0.
   const own = strides.map((stride) => stride + 0);
-  return memoryOf(array, shape.slice(), own, offset + 0);
+  return normalMemory(array, shape.slice(), own, offset + 0);
 }
 
 /** Loads are 0, stores are nothing. */
 export function zeros(shape: readonly number[]): Layout {
-  check(shape.every(isCount), () => `zeros of shape [${shape}]: lengths are integers of 0 and more`);
+  checkArgument(shape.every(isCount), () => `zeros of shape [${shape}]: lengths are integers of 0 and more`);
   return zerosNode(shape.slice());
 }
 
@@ -100,9 +100,9 @@ export function isMemory(of: Layout): boolean {
 }
 
 /** Whether a layout is memory, the parts of numbers in memory, or memory in tiles. */
-export function isPlain(of: Layout): boolean {
+export function isPlainLayout(of: Layout): boolean {
   if (of.kind === 'concat') return of.parts.every(({ kind }) => kind === 'memory' || kind === 'zeros');
-  return of.kind === 'memory' || (of.kind === 'join' && isPlain(of.of));
+  return of.kind === 'memory' || (of.kind === 'join' && isPlainLayout(of.of));
 }
 
 /** See `strideOf`, of a plain layout. */

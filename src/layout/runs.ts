@@ -37,25 +37,25 @@ export function runs(of: Layout, d: number): readonly Run[] {
     case 'concat':
       return mergedZeros(of.dimension === d ? runsBehind(of) : runsBeside(of, d));
     case 'gather':
-      return of.dimension === d ? unknown(count) : runs(of.of, d);
+      return of.dimension === d ? unknownRuns(count) : runs(of.of, d);
     case 'join': {
       if (d !== of.dimension) return runs(of.of, d < of.dimension ? d : d + 1);
       const inner = runs(of.of, d + 1);
       const [a, b] = [of.of.shape[d]!, of.of.shape[d + 1]!];
       if (a * inner.length > MOST_RUNS)
-        return inner.every(({ zero }) => zero) ? [{ from: 0, to: count, zero: true }] : unknown(count);
-      return mergedZeros(Array.from({ length: a }, (_, n) => shifted(inner, n * b)).flat());
+        return inner.every(({ zero }) => zero) ? [{ from: 0, to: count, zero: true }] : unknownRuns(count);
+      return mergedZeros(Array.from({ length: a }, (_, n) => shiftedRuns(inner, n * b)).flat());
     }
     case 'affine':
       return runsOfAffine(of, d);
   }
 }
 
-function unknown(count: number): readonly Run[] {
+function unknownRuns(count: number): readonly Run[] {
   return [{ from: 0, to: count }];
 }
 
-function shifted(all: readonly Run[], by: number): readonly Run[] {
+function shiftedRuns(all: readonly Run[], by: number): readonly Run[] {
   return by === 0 ? all : all.map((run) => ({ ...run, from: run.from + by, to: run.to + by }));
 }
 
@@ -73,7 +73,7 @@ function mergedZeros(all: readonly Run[]): readonly Run[] {
 function runsBehind({ dimension, parts }: Concat): Run[] {
   let begin = 0;
   return parts.flatMap((part) => {
-    const own = shifted(runs(part, dimension), begin);
+    const own = shiftedRuns(runs(part, dimension), begin);
     begin += part.shape[dimension]!;
     return own;
   });
@@ -130,7 +130,7 @@ function runsOfAffine({ shape, rows, of }: Affine, d: number): readonly Run[] {
   const along = rows.flatMap(({ steps }, k) => (steps[d] === 0 ? [] : [k]));
   if (along.length === 0) return [{ from: 0, to: count, step: 0, whole: true }];
   const [k] = along as [number];
-  if (along.length > 1) return unknown(count);
+  if (along.length > 1) return unknownRuns(count);
   const { first, steps } = rows[k]!;
   const inner = runs(of, k);
   const step = steps[d]!;
@@ -140,7 +140,7 @@ function runsOfAffine({ shape, rows, of }: Affine, d: number): readonly Run[] {
     ...(run.whole ? { whole: true as const } : {}),
   });
   if (inner.length === 1) return [{ from: 0, to: count, ...scaled(inner[0]!) }];
-  if (dimensionsIn(rows[k]!).length > 1) return unknown(count);
+  if (dimensionsIn(rows[k]!).length > 1) return unknownRuns(count);
   const found = inner.map((run): Run => {
     const [from, to] =
       step > 0

@@ -6,13 +6,13 @@ import { concat, repeat } from './constructors.ts';
 import type { Layout } from './layout.ts';
 import { concatNode } from './nodes.ts';
 import { joined } from './normal-form.ts';
-import { alongNew, isPair, isPlain, joinedMemory, lengthOf, plainStride } from './plain.ts';
+import { alongNew, dimensionLength, isPair, isPlainLayout, joinedMemory, plainStride } from './plain.ts';
 import { strideInRuns } from './runs.ts';
 
 /** Dimensions `d` and `d` + 1, of lengths a and b → a·b. Index i is at i div b, i mod b. */
 export function join(of: Layout, d: number): Layout {
-  lengthOf(of, d, 'join');
-  lengthOf(of, d + 1, 'join with the dimension before it');
+  dimensionLength(of, d, 'join');
+  dimensionLength(of, d + 1, 'join with the dimension before it');
   if (of.kind !== 'memory' || of.shape[d]! < 2 || of.shape[d + 1]! < 2) return joined(d, of);
   return joinedMemory(of, d);
 }
@@ -27,5 +27,5 @@ export function stack(at: number, ...parts: readonly Layout[]): Layout {
 
 /** From an element to another one in memory along a dimension, for each step: undefined where that is not one number. */
 export function strideOf(of: Layout, d: number): number | undefined {
-  return isPlain(of) && !(of.kind === 'concat' && of.dimension === d) ? plainStride(of, d) : strideInRuns(of, d);
+  return isPlainLayout(of) && !(of.kind === 'concat' && of.dimension === d) ? plainStride(of, d) : strideInRuns(of, d);
 }
