@@ -1,9 +1,9 @@
 /**
- * The constructors of layouts. Each checks its rule of shapes, and returns the normal form of what it says.
+ * The constructors of layouts. Each checks the shapes and returns a layout in normal form.
  *
- * They throw a `RangeError` where a shape, a dimension or a count does not fit: that is a fault of the caller, not of a user's input. The
- * words are those of LIFT's data-layout patterns and of NumPy. `d` is a dimension, n its length. "Index i is at j" means that element i
- * of the new layout is element j of the given one.
+ * They throw a `RangeError` if a shape, a dimension or a count does not fit: that is a fault of the caller, not of a user's input.
+ * Names are those of LIFT's data-layout patterns and of NumPy. `d` is a dimension, n its length. "Index i is at j" means that
+ * element i of the new layout is element j of the given one.
  */
 import type { Layout, Order, Row, RowBound } from './layout.ts';
 import { memoryNode, zerosNode } from './nodes.ts';
@@ -32,7 +32,7 @@ export function split(of: Layout, d: number, by: number): Layout {
 function slideRows(from: readonly number[], shape: readonly number[], d: number, step: number): Row[] {
   return from.map((_, k): Row => {
     if (k !== d) return coordinate(shape, k < d ? k : k + 1);
-    return { first: 0, steps: shape.map((_, own) => (own === d ? step : own === d + 1 ? 1 : 0)) };
+    return { first: 0, steps: shape.map((_, j) => (j === d ? step : j === d + 1 ? 1 : 0)) };
   });
 }
 
@@ -93,9 +93,9 @@ function stepped(of: Layout, d: number, first: number, step: number, count: numb
   if (first === 0 && step === 1 && count === of.shape[d]) return of;
   const shape = withCount(of.shape, d, count);
   if (of.kind === 'memory' && count > 0) {
-    const own = of.strides[d]!;
+    // Plus 0, because a stride is not to be −0.
     const strides = of.strides.map((each, k) => (k === d ? each * step + 0 : each));
-    return normalMemory(of.array, shape, strides, of.offset + own * first, of.negated);
+    return normalMemory(of.array, shape, strides, of.offset + of.strides[d]! * first, of.negated);
   }
   return normal.affine(of, shape, rowsAlong(shape, d, first, step));
 }
@@ -112,7 +112,7 @@ export function slide(of: Layout, d: number, size: number, step: number): Layout
   return normal.affine(of, shape, slideRows(of.shape, shape, d, step));
 }
 
-/** A new dimension before dimension `at`, along which all is the same. */
+/** Inserts a new dimension before dimension `at`, along which all elements are equal. */
 export function repeat(of: Layout, at: number, count: number): Layout {
   const rank = of.shape.length;
   checkArgument(
@@ -132,7 +132,7 @@ export function repeat(of: Layout, at: number, count: number): Layout {
   );
 }
 
-/** One behind another along `d`: their lengths add up. */
+/** Layouts one behind another along `d`: their lengths add up. */
 export function concat(d: number, ...parts: readonly Layout[]): Layout {
   checkArgument(parts.length > 0, () => 'concat of nothing');
   const [first] = parts as readonly [Layout];
@@ -168,26 +168,26 @@ function checkBlock(of: Layout, d: number, from: number, to: number, name: strin
   );
 }
 
-/** The same, with zeros outside from … to − 1. */
+/** The given layout with zeros everywhere but at indices from … to − 1. */
 export function within(of: Layout, d: number, from: number, to: number): Layout {
   checkBlock(of, d, from, to, 'within');
   return normal.onlyWithin(of, d, from, to);
 }
 
-/** The same, with zeros at from … to − 1. */
+/** The given layout with zeros at indices from … to − 1. */
 export function without(of: Layout, d: number, from: number, to: number): Layout {
   checkBlock(of, d, from, to, 'without');
   const hole = zerosNode(withCount(of.shape, d, to - from));
   return normal.concatenated(d, [normal.sliced(of, d, 0, from), hole, normal.sliced(of, d, to, of.shape[d]!)]);
 }
 
-/** n → n − (to − from). What is at from … to − 1 is left out. */
+/** n → n − (to − from). Indices from … to − 1 are left out. */
 export function gap(of: Layout, d: number, from: number, to: number): Layout {
   checkBlock(of, d, from, to, 'gap');
   return normal.concatenated(d, [normal.sliced(of, d, 0, from), normal.sliced(of, d, to, of.shape[d]!)]);
 }
 
-/** With the other sign. */
+/** The given layout with all elements negated. */
 export function negate(of: Layout): Layout {
   return signs.negated(of);
 }
@@ -204,10 +204,10 @@ export function gather(of: Layout, d: number, order: Order): Layout {
 }
 
 /**
- * What a function makes of each element, as it is loaded or before it is stored. Zeros outside of a map are none of its elements: it is not
- * called for them; it is for zeros inside.
+ * Applies a function to each element when it is loaded or before it is stored. The function is called for zeros inside the given layout,
+ * but not for zeros that are put around the map later.
  * @param by name of the function
- * @param asks dimensions whose coordinates it is told, in this order
+ * @param asks dimensions whose coordinates the function gets, in this order
  */
 export function map(of: Layout, by: string, asks: readonly number[]): Layout {
   for (const d of asks) dimensionLength(of, d, 'map');
@@ -215,8 +215,8 @@ export function map(of: Layout, by: string, asks: readonly number[]): Layout {
 }
 
 /**
- * What a function makes of each complex number: like `map`, but it takes and gives both parts, which are the last dimension.
- * @param asks dimensions whose coordinates it is told, in this order
+ * Applies a function to each complex number: like `map`, but the function takes and gives both parts, which are the last dimension.
+ * @param asks dimensions whose coordinates the function gets, in this order
  */
 export function mapNumbers(of: Layout, by: string, asks: readonly number[]): Layout {
   for (const d of asks) dimensionLength(of, d, 'mapNumbers');
@@ -236,8 +236,8 @@ export function mapNumbers(of: Layout, by: string, asks: readonly number[]): Lay
 }
 
 /**
- * n → c₁, c₂, …: index (i₁, i₂, …) is at Σ step·i. That is how loops count a dimension: the digits of a four-step decomposition, or every
- * second element of it. Zeros follow where the loops reach beyond the end.
+ * n → c₁, c₂, …: index (i₁, i₂, …) is at Σ step·i. Loops see a dimension like that: as the digits of a four-step decomposition, or as
+ * every second element. Indices beyond the end are zeros.
  */
 export function digits(
   of: Layout,
@@ -254,15 +254,15 @@ export function digits(
   const shape = [...of.shape.slice(0, d), ...loops.map(({ count }) => count), ...of.shape.slice(d + 1)];
   const rows = of.shape.map((_, k): Row => {
     if (k !== d) return coordinate(shape, k < d ? k : k + loops.length - 1);
-    const steps = shape.map((count, own) => (count > 1 && own >= d ? (loops[own - d]?.step ?? 0) : 0));
+    const steps = shape.map((count, j) => (count > 1 && j >= d ? (loops[j - d]?.step ?? 0) : 0));
     return { first: 0, steps };
   });
   return normal.affine(whole, shape, rows);
 }
 
 /**
- * A dimension that lies in blocks: index i is at stride next·(i div block) + (i mod block)·step. The last block may be shorter.
- * It is what ranks of a distributed transform exchange, and what tiles between two launches are.
+ * A dimension stored in blocks: index i is at place next·(i div block) + step·(i mod block). The last block may be shorter. Ranks of a
+ * distributed transform exchange such blocks, and tiles between two launches are stored like that.
  */
 export function splitAxis(
   array: string,
@@ -282,7 +282,7 @@ export function splitAxis(
   return slice(normal.joined(0, memory(array, [blocks, block], [next, step], offset)), 0, 0, count);
 }
 
-/** Zeros but where the index modulo `by` is from … to − 1. */
+/** The given layout with zeros at every index whose remainder modulo `by` is not in from … to − 1. */
 export function mask(of: Layout, d: number, by: number, from: number, to: number): Layout {
   dimensionLength(of, d, 'mask');
   checkArgument(
@@ -293,7 +293,7 @@ export function mask(of: Layout, d: number, by: number, from: number, to: number
   return normal.masked([bound], of);
 }
 
-/** Every second element along `d`, from index 1 on, has the other sign. */
+/** The given layout with elements at odd indices of `d` negated. */
 export function alternate(of: Layout, d: number): Layout {
   dimensionLength(of, d, 'alternate');
   return signs.alternated(coordinate(of.shape, d), of);

@@ -1,4 +1,4 @@
-/** The room's door: layouts as data, and what can be asked of them. */
+/** The room's entry: layouts as data, their constructors and queries. */
 export { contiguousRun, knownZeros, mayJoin, neighbourStep } from './along.ts';
 export { type Box, boxes } from './boxes.ts';
 export * from './constructors.ts';

@@ -1,8 +1,8 @@
 /**
- * Layouts as text, for people and as keys: equal for equal normal forms, and for no others.
+ * Layouts as text, for people and as keys: two texts are equal if and only if the normal forms are equal.
  *
- * `input+511[256, 2]:[-2, 1]` is memory with an offset, a shape and strides; a minus before it is its sign. Constructors follow what they
- * are of, with their dimension: `… |> join(0)`. Rows are sums of coordinates i0, i1, …
+ * `input+511[256, 2]:[-2, 1]` is memory with an offset, a shape and strides; a minus before it means negated. Constructors follow their
+ * operand, with their dimension: `… |> join(0)`. Rows are sums of coordinates i0, i1, …
  */
 import type { Layout, Order, Row, RowBound } from './layout.ts';
 
