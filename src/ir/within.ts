@@ -3,9 +3,9 @@ import { type Guard, guardAt } from './guard.ts';
 import { add, type Index, indexKey, range, Substitution, scale, sub, type Var, variable } from './integer.ts';
 
 /**
- * The values that an index can take where a guard holds, as far as one bound on an index, of which it has a multiple, tells; none, which
- * is a range from more to less, where it never does.
- * @param tails that hold in any case.
+ * The range of values of an index under a guard. Each bound is used on its own, if `at` contains a multiple of the bounded index.
+ * @param tails bounds that hold in any case
+ * @returns low > high if the guard never holds
  */
 export function rangeWithin(at: Index, guard: Guard, tails: Guard = []): [low: number, high: number] {
   const indices = [at, ...guard.map(({ index }) => index), ...tails.map(({ index }) => index)];
@@ -17,8 +17,9 @@ export function rangeWithin(at: Index, guard: Guard, tails: Guard = []): [low: n
 }
 
 /**
- * Variables of which there are quotients or remainders as the digits that these are of: then nothing depends on anything else, and ranges of
- * sums are what they say. Undefined where there are none, or where their divisors do not divide one another.
+ * Replaces each variable that occurs in quotients and remainders by its mixed-radix digits, so that these become sums of independent
+ * variables and ranges of sums are exact. A variable is left alone if its divisors do not divide one another.
+ * @returns undefined if there is nothing to replace
  */
 function digitsIn(indices: readonly Index[]): Substitution | undefined {
   const divisors = new Map<Var, Set<number>>();
