@@ -1,11 +1,16 @@
 /**
- * Butterflies: the discrete Fourier transform of a few values that are already at hand, derived from its formula.
+ * Butterflies: discrete Fourier transforms of a few values in registers, derived from the formula by the folding constructors of
+ * ir/real.ts. The algorithm depends on the length only, except that the planner chooses between two for large primes:
  *
- * Six identities, chosen by the length alone but for large primes, run through the folding constructors of ir/real.ts:
- * prime lengths by conjugate symmetry and Rader's ordering, which turns the cosine and sine sums into a cyclic and a
- * skew-cyclic correlation, or, where they are large, by transforms of one point less; coprime factors by Good's mapping, without twiddles; powers of two from 16 up by split radix and
- * powers of three, both with conjugate twiddles; everything else by Cooley–Tukey. The operation counts are those of FFTW's
- * published codelets or fewer (see the test), and where multiply-adds are one operation mostly those of its codelets for that.
+ * - primes: conjugate symmetry and Rader's ordering, which turn the cosine and sine sums into a cyclic and a skew-cyclic correlation; or
+ *   a cyclic convolution by transforms of length p − 1
+ * - coprime factors: Good–Thomas, without twiddles
+ * - powers of two from 16 up: split radix with conjugate twiddles
+ * - powers of three: radix 3 with conjugate twiddles
+ * - all other lengths: Cooley–Tukey
+ *
+ * Operation counts are at most those of FFTW's published codelets (see the test). With multiply-adds counted as one operation, most equal
+ * those of FFTW's codelets for multiply-adds.
  */
 
 import type { Complex, Expressions, Real } from '../ir/real.ts';
@@ -34,7 +39,7 @@ export function dft(x: Expressions, values: readonly Complex[], convolved: reado
   return cooleyTukey(x, values, factors[0]! ** (power >> 1));
 }
 
-/** A transform that is a step of a larger one: its results are best computed before the next one begins. */
+/** A transform inside a larger one, with the hint to compute all its results before the next transform begins. */
 function part(x: Expressions, values: readonly Complex[], whole: number, convolved?: readonly number[]): Complex[] {
   const result = dft(x, values, convolved);
   // Few values and their twiddles fit any register file.
@@ -50,7 +55,7 @@ function pair(x: Expressions, a: Complex, b: Complex): Complex[] {
 function cooleyTukey(x: Expressions, values: readonly Complex[], a: number): Complex[] {
   const n = values.length;
   const b = n / a;
-  // Eighths of a turn cost next to nothing. Others are products of four, best done before the next column begins.
+  // Twiddles that are eighths of a turn are nearly free. Others are products, best computed before the next column begins.
   const costly = n > 8;
   const columns = indices(b).map((j) => {
     const inputs = indices(a).map((i) => values[b * i + j]!);
@@ -72,9 +77,9 @@ function cooleyTukey(x: Expressions, values: readonly Complex[], a: number): Com
 }
 
 /**
- * A power of three, with j in n = 3·i + j counted from the middle: −1, 0, 1. The twiddles of the outer columns are conjugate then
- * (Kamar and Elcherif 1989), and with the columns' results c, X[k] = c₀ + (c₁ + c₋₁)·cos 2πk/N − i·(c₁ − c₋₁)·sin 2πk/N: as
- * many operations as with twiddles and a butterfly after them, but with multiply-adds 16 instead of 20 for three values.
+ * A power of three by radix 3, with j in n = 3·i + j from −1 to 1. The twiddles of the columns 1 and −1 are then conjugate (Kamar and
+ * Elcherif 1989). With the transforms c of the columns, X[k] = c₀ + (c₁ + c₋₁)·cos 2πk/N − i·(c₁ − c₋₁)·sin 2πk/N. That takes as many
+ * operations as twiddles followed by a butterfly; with multiply-adds, it takes 16 instead of 20 for three values.
  */
 function centred(x: Expressions, values: readonly Complex[]): Complex[] {
   const n = values.length;
@@ -131,8 +136,8 @@ function good(
 }
 
 /**
- * Split radix: one half-length transform of the even and two quarter-length ones of the odd values, those of 4m + 1 and 4m − 1
- * (Yavne 1968 has 4m + 3), whose twiddles are conjugate (Kamar and Elcherif 1989) and so have a factor in common.
+ * Split radix: one transform of half the length for the even values, and two of a quarter of the length for the values 4m + 1 and 4m − 1
+ * (4m + 3 in Yavne 1968). With 4m − 1, the twiddles of the two are conjugate (Kamar and Elcherif 1989), so they have a common factor.
  */
 function splitRadix(x: Expressions, values: readonly Complex[]): Complex[] {
   const n = values.length;
@@ -167,9 +172,10 @@ function splitRadix(x: Expressions, values: readonly Complex[]): Complex[] {
 }
 
 /**
- * The same by a cyclic convolution of length p − 1 that is done by transforms (Rader 1968): inputs at powers of a generator g,
- * their transform, a product with that of the roots e^{−2πi·m/p} at m = g^−n, and the way back, to outputs at g^−n. Bin 0 of the first
- * transform and x[0] are X[0]; x[0] added to it after the product comes back in every output.
+ * A prime p by a cyclic convolution of length p − 1, which is computed by transforms (Rader 1968). The inputs in the order of powers of a
+ * generator g are transformed; their bins are multiplied by the spectrum of the roots e^{−2πi·m/p} in the order m = g^−n; the inverse
+ * transform gives the outputs in the order g^−n. X[0] is x[0] plus bin 0 of the inputs. x[0] is also added to bin 0 after the product, which
+ * adds it to every other output.
  */
 function primeConvolved(x: Expressions, values: readonly Complex[], convolved: readonly number[]): Complex[] {
   const p = values.length;
@@ -180,14 +186,14 @@ function primeConvolved(x: Expressions, values: readonly Complex[], convolved: r
   const spectrum = spectrumOf(p);
   const products = bins.map((bin, n) => {
     const product = x.cmul(bin, { re: x.constant(spectrum[n]!.re), im: x.constant(spectrum[n]!.im) });
-    const kept = n === 0 ? x.cadd(product, zero) : product;
-    x.together(kept);
-    return kept;
+    const result = n === 0 ? x.cadd(product, zero) : product;
+    x.together(result);
+    return result;
   });
   const outputs = dft(x, products, convolved);
   const result: Complex[] = new Array(p);
   result[0] = x.cadd(zero, bins[0]!);
-  // Backwards, bin −n is what forwards bin n would be.
+  // A forward transform stands in for the inverse one: its bin n is bin −n of that one.
   powers(p).forEach((k, n) => {
     result[k] = outputs[n]!;
   });
@@ -200,7 +206,7 @@ function spectrumOf(p: number) {
   let spectrum = spectra.get(p);
   if (!spectrum) {
     const complexDds = rootSpectrumComplexDds(p);
-    // Bins 0 and h have one part only; what is left of the other is rounding.
+    // Bins 0 and (p − 1)/2 have one part that is exactly 0; what is computed for that part is rounding error.
     const at = (n: number) =>
       Math.abs(complexDds[n]! + complexDds[n + 1]!) < 2 ** -80
         ? exact.ZERO
@@ -288,8 +294,8 @@ function cyclic(
 }
 
 /**
- * Σₐ s[a + b] · v[a] for every b, where s[i + h] = −s[i]. The largest s stands before each sum: as many operations, but where
- * multiply-adds are one, one less, because its product goes into the sums that follow.
+ * Σₐ s[a + b] · v[a] for every b, where s[i + h] = −s[i]. The largest s is factored out of each sum. That takes as many operations as
+ * without; with multiply-adds it takes one less, because the product with the factor fuses into the sums that follow.
  */
 function skewCyclic(x: Expressions, s: readonly Exact[], v: readonly Real[]): Real[] {
   const h = v.length;

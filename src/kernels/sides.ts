@@ -1,4 +1,4 @@
-/** The two sides of a leaf in memory: which tile a group takes, and views of what it reads and writes. */
+/** The two sides of a leaf, its input and its output: the tile that a group transforms, and views of its memory. */
 
 import {
   type ArrayRef,
@@ -30,7 +30,7 @@ import { storageTypeOf, storedType } from './number-types.ts';
 import { factorAt } from './pointwise.ts';
 import type { Coordinates, LeafMemory } from './views.ts';
 
-/** The groups of a launch, and the tile of the batch that each one takes. */
+/** The groups of a launch, and the tile of the batch that each group transforms. */
 export interface Tiles {
   readonly group: Var;
   /** Number of the tile along the first batch dimension. */
@@ -39,7 +39,7 @@ export interface Tiles {
   readonly first: Index;
   /** Coordinates in the other batch dimensions. */
   readonly outer: readonly Index[];
-  /** Transforms in a tile that is not full; missing where all are. */
+  /** Transforms that remain for a tile, which the last tile may have fewer of than its size; missing if all tiles are full. */
   readonly limit: Index | undefined;
 }
 
@@ -68,9 +68,9 @@ export function sidesOf(leaf: Leaf, tiles: Tiles, tables: TableBuilder): LeafMem
   const { first, outer } = tiles;
   const operands = operandArrays(leaf);
   const coordinates: Coordinates = (at) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
-  const around = { coordinates, tables, operands };
-  const input = sideMemory('input', leaf, around);
-  const output = sideMemory('output', leaf, around);
+  const context = { coordinates, tables, operands };
+  const input = sideMemory('input', leaf, context);
+  const output = sideMemory('output', leaf, context);
   return {
     globals: [...input.arrays, ...output.arrays, ...operands.values()],
     coordinates,
@@ -79,15 +79,15 @@ export function sidesOf(leaf: Leaf, tiles: Tiles, tables: TableBuilder): LeafMem
       const loaded = (view: ComplexView) => mappedLoad(inverse ? swapped(view) : view, times(scale.input));
       const stored = (view: ComplexView) => mappedStore(inverse ? swapped(view) : view, times(scale.output));
       const secondLine = input.secondLine ? loaded(input.secondLine) : output.secondLine && stored(output.secondLine);
-      const both = { input: loaded(input.view), output: stored(output.view) };
-      return secondLine ? { ...both, secondLine } : both;
+      const views = { input: loaded(input.view), output: stored(output.view) };
+      return secondLine ? { ...views, secondLine } : views;
     },
     inOutput: (format) => inSide(leaf.output.format, output, leaf.lengths.length, format),
   };
 }
 
-/** What the memory of a side is seen through. */
-interface Surroundings {
+/** What both sides use: coordinates, tables and operands. */
+interface SideContext {
   readonly coordinates: Coordinates;
   readonly tables: TableBuilder;
   readonly operands: ReadonlyMap<string, ArrayRef>;
@@ -95,16 +95,16 @@ interface Surroundings {
 
 interface SideMemory {
   readonly arrays: readonly ArrayRef[];
-  /** As it lies, with neither callbacks nor factors. */
+  /** The numbers of the layout, without factors. */
   readonly plain: LayoutView;
-  /** The numbers that the transform sees. */
+  /** The numbers of the layout times the factors, as the transform sees them. */
   readonly view: ComplexView;
-  /** The same of the second of two lines, where numbers are made of two. */
+  /** `view` for the second line, if there are two. */
   readonly secondLine?: ComplexView;
 }
 
-function sideMemory(name: 'input' | 'output', leaf: Leaf, around: Surroundings): SideMemory {
-  const { coordinates, tables, operands } = around;
+function sideMemory(name: 'input' | 'output', leaf: Leaf, context: SideContext): SideMemory {
+  const { coordinates, tables, operands } = context;
   const side = leaf[name];
   const arrays = sideArrays(name, side, leaf);
   const loops = leaf.lengths.length + leaf.batch.length;
@@ -132,7 +132,7 @@ function sideArrays(name: 'input' | 'output', side: LeafSide, { precision, lengt
   return [array(name, side.format === 'real' && sharesWords(side.layout, loops))];
 }
 
-/** Whether reals share words of memory with others that other items write: all but pairs of neighbours do. */
+/** Whether two items may write reals that share a word of memory: true unless reals lie in aligned pairs that one item writes. */
 function sharesWords(layout: Layout, loops: number): boolean {
   return boxes(layout).some(({ offset, terms }) => {
     const odd = terms.filter(({ stride, count }) => count > 1 && stride % 2 !== 0);
@@ -141,7 +141,7 @@ function sharesWords(layout: Layout, loops: number): boolean {
   });
 }
 
-/** The integers of an order. Behind powers comes element 0, which is none of them. */
+/** The table of integers for an order. A table of powers has one more entry at its end: 0, which is no power. */
 function orderTable(order: Order, tables: TableBuilder): IntegerTable {
   if ('entries' in order) return tables.integers(`entries${order.entries.join()}`, () => [...order.entries]);
   const name = `powers${order.powersOf}${order.inverse ? 'inverse' : ''}`;
@@ -149,17 +149,17 @@ function orderTable(order: Order, tables: TableBuilder): IntegerTable {
 }
 
 /**
- * The memory of a side for passes that use it as their working array, at coordinates [element, transform of the tile].
- * @param own the format of elements between passes, if the side is one array
+ * A view of a side for passes that use it as their working array, at coordinates [element, transform of the tile].
+ * @param interleavedFormat the format of elements between passes, if the side is one array
  */
 function inSide(
   kind: LeafSide['format'],
   { arrays, plain }: SideMemory,
   dimensions: number,
-  own: (array: ArrayRef) => Format,
+  interleavedFormat: (array: ArrayRef) => Format,
 ): ComplexView {
   if (kind === 'real') throw new RangeError('Passes do not work in an output of reals.');
-  const format = kind === 'planar' ? planar(arrays[0]!, arrays[1]!) : own(arrays[0]!);
+  const format = kind === 'planar' ? planar(arrays[0]!, arrays[1]!) : interleavedFormat(arrays[0]!);
   return runsView(format, (c) => plain.beginning([...new Array<number>(dimensions).fill(0), c]));
 }
 
@@ -168,7 +168,7 @@ function times(by: ScaleFactor): ViewMap {
   return (x, value) => constants.reduce((product, constant) => x.cscale(product, x.constant(constant)), value);
 }
 
-/** A view of numbers that are multiplied by factors. */
+/** A view whose numbers are multiplied by factors when they are loaded or stored. */
 function factored(
   view: ComplexView,
   factors: SideFactors,
@@ -186,7 +186,7 @@ function factored(
   };
 }
 
-/** Which dimensions of a tile are an axis: one, or the two digits of the slowest one. @param axis counted from the fastest one. */
+/** The dimensions of a tile that make up an axis: one, or both digits of the slowest axis. @param axis counted from the fastest one */
 export function dimensionsOfAxis({ lengths, coupled }: Leaf, axis: number): readonly number[] {
   const dimension = lengths.length - 1 - axis;
   return coupled && dimension <= 1 ? [0, 1] : [dimension];
