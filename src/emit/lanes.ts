@@ -61,7 +61,7 @@ function values(x: Expressions, part: Index, at: Substitution, other: (node: Rea
   const made = new Map<Real, Real>();
   const again = (node: Real): Real => {
     if (node.op === 'swap') return other(node.a);
-    if (node.op !== 'conj') return x.again(node, make, at);
+    if (node.op !== 'conj') return x.rebuilt(node, make, at);
     const constant = x.constant(node.value);
     return x.where([{ index: part, from: 0, to: 1 }], constant, x.neg(constant));
   };

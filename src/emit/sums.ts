@@ -43,7 +43,7 @@ function maker(x: Expressions, given: ReadonlyMap<Var, Index>, made: Map<Real, R
   const at = new Substitution(given);
   const make = (node: Real): Real => {
     let known = made.get(node);
-    if (!known) made.set(node, (known = node.op === 'sum' ? terms(node) : x.again(node, make, at)));
+    if (!known) made.set(node, (known = node.op === 'sum' ? terms(node) : x.rebuilt(node, make, at)));
     return known;
   };
   const terms = ({ over, a }: Extract<Real, { op: 'sum' }>): Real => {

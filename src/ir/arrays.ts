@@ -1,41 +1,41 @@
-/** The arrays that kernels touch: of reals, in memory or in tables, and of integers that indices are looked up in. */
+/** The arrays that kernels access: arrays of reals in memory, tables of constants, and tables of integers for indices. */
 import type { RootRun } from '../numeric/nearest-roots.ts';
 
 /** Number types that devices compute in. */
 export type ElementType = 'f32' | 'f64';
 
 /**
- * What kernels compute in. A `dd` (double-double) is the sum hi + lo of two doubles, some 106 bits. No language has it: kernels of
- * numbers that a device has not are made kernels of pairs before they are printed (emit/double-word/).
+ * The number type that a kernel computes in. A `dd` (double-double) is the sum hi + lo of two doubles, about 106 bits. No language has
+ * that type: a kernel in a type that the device lacks is rewritten into one of pairs before it is printed (emit/double-word/).
  */
 export type NumberType = ElementType | 'dd';
 
 /**
- * What arrays hold. Reals of another type than the kernel's are converted where they are loaded and rounded to nearest even
- * where they are stored; halves as IEEE 754 has them, with infinities and subnormals. Integers are for `lookup` alone.
+ * The type of an array's elements. Reals of another type than the kernel's are converted at each load, and rounded to nearest even at
+ * each store; halves follow IEEE 754, with infinities and subnormals. Integers (`u32`) are read by `lookup` only.
  */
 export type StorageType = NumberType | 'f16' | 'u32';
 
 /**
- * An array that a kernel touches. `global`: bound at launch. `shared`: one per group, of known length.
- * `table`: constants that the plan fills in.
+ * An array that a kernel accesses. `global`: bound at launch. `shared`: one per group, of known length. `table`: constants that the
+ * engine computes before the launch.
  */
 export interface ArrayRef {
   readonly name: string;
   readonly space: 'global' | 'shared' | 'table';
   readonly type: StorageType;
-  /** Of a global: one plane of complex numbers. It may begin at any real, so its neighbours are never read as pairs. */
+  /** Only for a global: it is one plane of complex numbers. It may begin at any real, so two neighbours are never read as a pair. */
   readonly plane?: true;
   /**
-   * Of a global: an operand beside the two sides of a transform. It is only read, and no other array of the kernel is the same
-   * memory.
+   * Only for a global: it is an operand, neither the input nor the output of the transform. The kernel only reads it, and no other
+   * array of the kernel is the same memory.
    */
   readonly operand?: true;
   /** Elements; required for `shared`. */
   readonly length?: number;
   /**
-   * Of a shared array: its two halves, of so many elements each, share one memory, one after the other (rocFFT's "half LDS"). An
-   * exchange hands over first what was stored in the lower half, then the upper one, which waits in registers until then.
+   * Only for a shared array: it consists of two halves of this many elements, which use the same memory one after the other (rocFFT's
+   * "half LDS"). An exchange passes on the lower half first, and then the upper half, which waits in registers until then.
    */
   readonly halfLength?: number;
 }
@@ -50,8 +50,8 @@ export function isComputed(type: StorageType): type is NumberType {
   return type !== 'f16' && type !== 'u32';
 }
 
-/** A number type as one that a device computes in. @throws RangeError for double-doubles, which no language has */
-export function elementOf(type: NumberType): ElementType {
+/** Narrows a number type to one that devices have. @throws RangeError for double-doubles */
+export function elementTypeOf(type: NumberType): ElementType {
   if (type === 'dd') throw new RangeError('double-doubles have to be made pairs before they are printed');
   return type;
 }
@@ -74,9 +74,9 @@ export interface Table extends ArrayRef {
   readonly space: 'table';
   readonly length: number;
   readonly key: string;
-  /** Each number is two elements, hi and lo; runs and values are about numbers. */
+  /** Each number takes two elements, hi and lo. Runs and values count numbers. */
   readonly pairs?: true;
-  /** The roots of unity that it holds, exactly; what lies between the runs is never read. */
+  /** The roots of unity in the table, described exactly. Elements outside these runs and `values` are never read. */
   runs(): RootRun[];
   /** Other values in the table; missing if there are none. */
   values?(): ValueRun[];

@@ -1,10 +1,10 @@
 /**
- * Guards: where a load or a store takes place. A conjunction of bounds on indices, from which ranges take out at plan time
- * what always holds, so that whole accesses fall away or need no test.
+ * Guards: conditions under which a load or a store takes place. A guard is a conjunction of bounds on indices. The ranges of indices
+ * decide many bounds at plan time, so that an access disappears or needs no test.
  */
 import { type Index, indexKey, range, type Substitution } from './integer.ts';
 
-/** Holds where `from` ≤ index < `to`; or, where `outside`, everywhere else. */
+/** The condition `from` ≤ index < `to`; `outside` negates it. */
 export interface Bound {
   readonly index: Index;
   readonly from: number;
@@ -22,10 +22,10 @@ export function simplified(guard: Guard): Guard | undefined {
   const kept: Bound[] = [];
   const seen = new Set<string>();
   for (const bound of guard) {
-    const known = alwaysOrNever(bound);
-    if (known === false) return undefined;
+    const always = alwaysOrNever(bound);
+    if (always === false) return undefined;
     const key = indexBoundKey(bound);
-    if (known === undefined && !seen.has(key)) kept.push(bound);
+    if (always === undefined && !seen.has(key)) kept.push(bound);
     seen.add(key);
   }
   return kept.length === guard.length ? guard : kept.length === 0 ? EVERYWHERE : kept;
@@ -41,9 +41,9 @@ function alwaysOrNever({ index, from, to, outside }: Bound): boolean | undefined
   return undefined;
 }
 
-/** The same guard at other indices. */
+/** The guard with variables in its indices substituted. */
 export function guardAt(guard: Guard, at: Substitution): Guard {
-  return guard.length === 0 ? guard : guard.map((bound) => ({ ...bound, index: at.of(bound.index) }));
+  return guard.length === 0 ? guard : guard.map((bound) => ({ ...bound, index: at.apply(bound.index) }));
 }
 
 /** Equal for equal guards. */

@@ -1,4 +1,4 @@
-/** The room's door: everything that kernels are built from and printed from. */
+/** The room's entry: the language that kernels are built in and printed from. */
 export * from './arrays.ts';
 export * from './guard.ts';
 export * from './integer.ts';

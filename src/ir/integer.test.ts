@@ -148,7 +148,7 @@ describe('index arithmetic', () => {
         const together = new Substitution(by);
         for (const expression of expressions) {
           const value = build(expression, variables);
-          expect(indexKey(together.of(value))).toBe(indexKey(substitute(value, by)));
+          expect(indexKey(together.apply(value))).toBe(indexKey(substitute(value, by)));
         }
       }),
       options('substitution in many'),
@@ -229,7 +229,7 @@ describe('what ranges and structure make disappear', () => {
       for (const by of [7, 8, 1000]) {
         for (const made of [div(value, by), mod(value, by)]) {
           for (const { atom } of made.terms)
-            if (atom.kind === 'div' || atom.kind === 'mod') expect(range(atom.of)[0]).toBeGreaterThanOrEqual(0);
+            if (atom.kind === 'div' || atom.kind === 'mod') expect(range(atom.argument)[0]).toBeGreaterThanOrEqual(0);
         }
         const at = new Map([
           [b, 999],

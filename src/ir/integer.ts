@@ -2,7 +2,7 @@
  * Index arithmetic: integers that are known at plan time or named at run time, kept in one canonical form.
  *
  * An `Index` is a constant plus a sum of coefficient × atom. An atom is a run-time variable with a known range, a
- * quotient or remainder that could not be simplified, or what a table holds at an index. Because the form is canonical, "is the distance between these
+ * quotient or remainder that could not be simplified, or an entry of a table of integers. Because the form is canonical, "is the distance between these
  * two addresses known?" and "by how much does this address move from one lane to the next?" are look-ups, and the
  * ranges make most divisions that views introduce disappear before anything is printed (design decision 4).
  */
@@ -20,7 +20,7 @@ export interface Var {
 export interface Quotient {
   readonly kind: 'div' | 'mod';
   readonly id: number;
-  readonly of: Index;
+  readonly argument: Index;
   readonly by: number;
 }
 
@@ -28,7 +28,7 @@ export interface Quotient {
 export interface Lookup {
   readonly kind: 'lookup';
   readonly id: number;
-  readonly of: Index;
+  readonly argument: Index;
   readonly table: IntegerTable;
 }
 
@@ -49,9 +49,8 @@ export type IndexLike = Index | Var | number;
 
 let nextId = 1;
 
-// Plans of a fresh process run before the engine has compiled any of this. Lists are walked by number and results shared
-// where they can be, because each step of `for (… of …)` makes an object then, and memory that is touched for the first
-// time takes longer than the arithmetic.
+// The first plans of a process run before the JavaScript engine has optimised this code. Until then each step of `for (… of …)`
+// allocates an object, and fresh memory costs more than the arithmetic: so loops count, and results are shared where possible.
 
 const NO_TERMS: readonly Term[] = [];
 const ZERO: Index = { constant: 0, terms: NO_TERMS };
@@ -115,7 +114,7 @@ export function scale(value: IndexLike, by: number): Index {
   const { constant, terms } = whole;
   const scaled = new Array<Term>(terms.length);
   for (let n = 0; n < terms.length; n++) scaled[n] = { atom: terms[n]!.atom, factor: terms[n]!.factor * by };
-  // Plus 0, because it is not to become −0.
+  // Plus 0, because the constant is not to become −0.
   return { constant: constant * by + 0, terms: scaled };
 }
 
@@ -130,7 +129,7 @@ export function range(value: IndexLike): [low: number, high: number] {
   let high = constant;
   for (let n = 0; n < terms.length; n++) {
     const { atom, factor } = terms[n]!;
-    const least = atom.kind === 'div' ? Math.floor(range(atom.of)[0] / atom.by) : 0;
+    const least = atom.kind === 'div' ? Math.floor(range(atom.argument)[0] / atom.by) : 0;
     const most = largest(atom);
     low += factor > 0 ? factor * least : factor * most;
     high += factor > 0 ? factor * most : factor * least;
@@ -141,10 +140,10 @@ export function range(value: IndexLike): [low: number, high: number] {
 function largest(atom: Atom): number {
   if (atom.kind === 'var') return atom.count - 1;
   if (atom.kind === 'lookup') return atom.table.below - 1;
-  return atom.kind === 'mod' ? atom.by - 1 : Math.floor(range(atom.of)[1] / atom.by);
+  return atom.kind === 'mod' ? atom.by - 1 : Math.floor(range(atom.argument)[1] / atom.by);
 }
 
-/** `value` = by · whole + rest, where the whole has every term that `by` divides: the whole. */
+/** The whole part of value = by · whole + rest, where the terms of the whole are all terms whose factors `by` divides. */
 function quotientTerms({ constant, terms }: Index, by: number): Index {
   const divided = multiplesIn(terms, by, true);
   const whole = new Array<Term>(divided.length);
@@ -152,12 +151,12 @@ function quotientTerms({ constant, terms }: Index, by: number): Index {
   return { constant: Math.floor(constant / by), terms: whole };
 }
 
-/** The remainder that belongs to `quotientTerms`. */
+/** The rest of value = by · whole + rest, where the whole is `quotientTerms`. */
 function remainderTerms({ constant, terms }: Index, by: number): Index {
   return { constant: constant - Math.floor(constant / by) * by, terms: multiplesIn(terms, by, false) };
 }
 
-/** The terms whose factor a number divides, or all others. */
+/** The terms whose factor `by` divides if `divided`, otherwise the others. */
 function multiplesIn(terms: readonly Term[], by: number, divided: boolean): readonly Term[] {
   let count = 0;
   for (let n = 0; n < terms.length; n++) if ((terms[n]!.factor % by === 0) === divided) count++;
@@ -165,9 +164,9 @@ function multiplesIn(terms: readonly Term[], by: number, divided: boolean): read
   return terms.filter(({ factor }) => (factor % by === 0) === divided);
 }
 
-/** ⌊value / by⌋, where it is the same for all values. */
+/** ⌊value / by⌋ if it is the same for all values; otherwise undefined. */
 function knownQuotient(value: Index, by: number): number | undefined {
-  // By index: taking a pair apart costs an iterator until the engine has compiled this, and planning is over by then.
+  // Not destructured: that costs an iterator until the JavaScript engine has optimised this function.
   const bounds = range(value);
   const floor = Math.floor(bounds[0] / by);
   return floor === Math.floor(bounds[1] / by) ? floor : undefined;
@@ -206,8 +205,8 @@ function reduced(kind: Quotient['kind'], of: Index, by: number): Index {
 }
 
 /**
- * The same index, where a variable leaves the quotients and remainders that it does not change the course of:
- * (4·a + b) mod 8 is 4·(a mod 2) + b for b below 4.
+ * The same index, with a variable taken out of quotients and remainders where it only adds to the rest: (4·a + b) mod 8 is
+ * 4·(a mod 2) + b for b below 4.
  */
 export function released(value: Index, of: Var): Index {
   let result: Index = { constant: value.constant, terms: [] };
@@ -219,12 +218,13 @@ export function released(value: Index, of: Var): Index {
   return result;
 }
 
+/** A quotient or remainder as an index that is linear in a variable; undefined if that is not possible. */
 function withoutIn(quotient: Quotient | Lookup, v: Var): Index | undefined {
-  if (quotient.kind === 'lookup' || !dependsOn(quotient.of, v)) return undefined;
-  const { kind, of, by } = quotient;
+  if (quotient.kind === 'lookup' || !dependsOn(quotient.argument, v)) return undefined;
+  const { kind, argument: of, by } = quotient;
   let step = by;
   for (const { atom, factor } of of.terms) {
-    const own = atom === v || (atom.kind !== 'var' && dependsOn(atom.of, v));
+    const own = atom === v || (atom.kind !== 'var' && dependsOn(atom.argument, v));
     if (!own) step = gcd(step, Math.abs(factor));
   }
   const rest = remainderTerms(of, step);
@@ -236,7 +236,7 @@ function withoutIn(quotient: Quotient | Lookup, v: Var): Index | undefined {
 
 const lookups = new WeakMap<IntegerTable, Map<string, Lookup>>();
 
-/** The integer that a table holds at an index, which never lies outside it. */
+/** The integer that a table holds at an index. The index never lies outside the table. */
 export function lookup(table: IntegerTable, at: IndexLike): Index {
   const of = index(at);
   if (of.terms.length === 0) return index(table.entries[of.constant]!);
@@ -244,7 +244,7 @@ export function lookup(table: IntegerTable, at: IndexLike): Index {
   if (!known) lookups.set(table, (known = new Map()));
   const key = indexKey(of);
   let atom = known.get(key);
-  if (!atom) known.set(key, (atom = { kind: 'lookup', id: nextId++, of, table }));
+  if (!atom) known.set(key, (atom = { kind: 'lookup', id: nextId++, argument: of, table }));
   return { constant: 0, terms: [{ atom, factor: 1 }] };
 }
 
@@ -257,7 +257,7 @@ function quotientAtom(kind: 'div' | 'mod', of: Index, by: number): Index {
   if (!known) quotients.set(anchor, (known = new Map()));
   const key = `${kind}${by}|${indexKey(of)}`;
   let atom = known.get(key);
-  if (!atom) known.set(key, (atom = { kind, id: nextId++, of, by }));
+  if (!atom) known.set(key, (atom = { kind, id: nextId++, argument: of, by }));
   return { constant: 0, terms: [{ atom, factor: 1 }] };
 }
 
@@ -271,11 +271,11 @@ function recombine(value: Index): Index {
         t.atom.kind === 'div' &&
         t.atom.by === atom.by &&
         t.factor === factor * atom.by &&
-        indexKey(t.atom.of) === indexKey(atom.of),
+        indexKey(t.atom.argument) === indexKey(atom.argument),
     );
     if (!twin) continue;
     const rest = value.terms.filter((t) => t.atom !== atom && t !== twin);
-    return add({ constant: value.constant, terms: rest }, scale(atom.of, factor));
+    return add({ constant: value.constant, terms: rest }, scale(atom.argument, factor));
   }
   return value;
 }
@@ -292,10 +292,10 @@ export function indexKey(value: Index): string {
 
 /** Replaces variables and simplifies again. */
 export function substitute(value: Index, by: ReadonlyMap<Var, Index>): Index {
-  return new Substitution(by).of(value);
+  return new Substitution(by).apply(value);
 }
 
-/** Replaces the same variables in many indices: a quotient that recurs is simplified once. */
+/** Replaces the same variables in many indices. A quotient that occurs in several of them is simplified once. */
 export class Substitution {
   private readonly by: ReadonlyMap<Var, Index>;
   private readonly quotients = new Map<Quotient | Lookup, Index | undefined>();
@@ -304,7 +304,7 @@ export class Substitution {
     this.by = by;
   }
 
-  of(value: Index): Index {
+  apply(value: Index): Index {
     const { constant, terms } = value;
     let added: Index | undefined;
     let kept: Term[] = [];
@@ -323,15 +323,15 @@ export class Substitution {
   private replacement(atom: Atom): Index | undefined {
     if (atom.kind === 'var') return this.by.get(atom);
     if (this.quotients.has(atom)) return this.quotients.get(atom);
-    const of = this.of(atom.of);
-    const simplified = of === atom.of ? undefined : again(atom, of);
+    const of = this.apply(atom.argument);
+    const simplified = of === atom.argument ? undefined : rebuiltAtom(atom, of);
     this.quotients.set(atom, simplified);
     return simplified;
   }
 }
 
-/** The same quotient, remainder or entry of another index. */
-function again(atom: Quotient | Lookup, of: Index): Index {
+/** The same kind of quotient, remainder or look-up with another argument. */
+function rebuiltAtom(atom: Quotient | Lookup, of: Index): Index {
   if (atom.kind === 'lookup') return lookup(atom.table, of);
   return atom.kind === 'div' ? div(of, atom.by) : mod(of, atom.by);
 }
@@ -342,7 +342,7 @@ export function coefficient(value: Index, of: Var): number | undefined {
   for (let n = 0; n < value.terms.length; n++) {
     const { atom, factor } = value.terms[n]!;
     if (atom === of) found = factor;
-    else if (atom.kind !== 'var' && dependsOn(atom.of, of)) return undefined;
+    else if (atom.kind !== 'var' && dependsOn(atom.argument, of)) return undefined;
   }
   return found;
 }
@@ -352,32 +352,32 @@ export function tablesOf(value: Index, into: Set<IntegerTable> = new Set()): Set
   for (const { atom } of value.terms) {
     if (atom.kind === 'var') continue;
     if (atom.kind === 'lookup') into.add(atom.table);
-    tablesOf(atom.of, into);
+    tablesOf(atom.argument, into);
   }
   return into;
 }
 
 export function dependsOn(value: Index, on: Var): boolean {
-  return value.terms.some(({ atom }) => atom === on || (atom.kind !== 'var' && dependsOn(atom.of, on)));
+  return value.terms.some(({ atom }) => atom === on || (atom.kind !== 'var' && dependsOn(atom.argument, on)));
 }
 
 /** Every run-time variable in an index. */
 export function variablesOf(value: Index, into: Set<Var> = new Set()): Set<Var> {
   for (const { atom } of value.terms) {
     if (atom.kind === 'var') into.add(atom);
-    else variablesOf(atom.of, into);
+    else variablesOf(atom.argument, into);
   }
   return into;
 }
 
-/** The value of an index whose variables are all given: for tests, and for what samples accesses. */
+/** The value of an index; variables that are not given are 0. For tests and for samples of accesses. */
 export function evaluate(value: Index, at: ReadonlyMap<Var, number>): number {
   let sum = value.constant;
   for (const { atom, factor } of value.terms) {
     if (atom.kind === 'var') sum += factor * (at.get(atom) ?? 0);
-    else if (atom.kind === 'lookup') sum += factor * atom.table.entries[evaluate(atom.of, at)]!;
+    else if (atom.kind === 'lookup') sum += factor * atom.table.entries[evaluate(atom.argument, at)]!;
     else {
-      const of = evaluate(atom.of, at);
+      const of = evaluate(atom.argument, at);
       const quotient = Math.floor(of / atom.by);
       sum += factor * (atom.kind === 'div' ? quotient : of - quotient * atom.by);
     }
@@ -397,6 +397,6 @@ export function formatIndex(value: Index): string {
 
 function formatAtom(atom: Atom): string {
   if (atom.kind === 'var') return atom.name;
-  if (atom.kind === 'lookup') return `${atom.table.name}[${formatIndex(atom.of)}]`;
-  return `(${formatIndex(atom.of)})${atom.kind === 'div' ? '/' : '%'}${atom.by}`;
+  if (atom.kind === 'lookup') return `${atom.table.name}[${formatIndex(atom.argument)}]`;
+  return `(${formatIndex(atom.argument)})${atom.kind === 'div' ? '/' : '%'}${atom.by}`;
 }

@@ -1,5 +1,5 @@
 /**
- * A kernel: what one launch does, before any language.
+ * A kernel: the work of one launch, independent of the language that it will be printed in.
  *
  * A launch runs `groups` independent groups of threads. A group walks through its phases; between two phases lies an
  * exchange: every thread's writes to the shared arrays become visible to all threads of the stated scope. A phase is a
@@ -12,11 +12,11 @@ import type { Guard } from './guard.ts';
 import type { Index, Var } from './integer.ts';
 import type { Real } from './real.ts';
 
-/** One loop of a phase. Items whose value reaches `limit` are left out (a tail that is only known at run time). */
+/** One loop of a phase. Items whose loop variable is `limit` or more are left out: the end of the loop is known at run time only. */
 export interface Loop {
   readonly variable: Var;
   readonly limit?: Index;
-  /** Repeat the body instead of looping: neighbouring items can then share vector accesses. A hint: it may be ignored. */
+  /** Unroll the loop by this many items, which can then share vector accesses. A hint: it may be ignored. */
   readonly unroll?: number;
 }
 
@@ -24,17 +24,18 @@ export interface Store {
   readonly array: ArrayRef;
   readonly index: Index;
   readonly value: Real;
-  /** The block of the cluster whose copy of a shared array is written; the block's own if missing. */
+  /** The block of the cluster whose copy of a shared array is written; if missing, the executing block's own copy. */
   readonly block?: Index;
   /** Condition under which the store takes place; missing if it always does. */
   readonly guard?: Guard;
 }
 
 /**
- * Who has to see a phase's stores before the next phase reads them. A slice is all items with the same value of the
- * outermost loop, which both phases then have in common: slices run one after another, each through all phases that are
- * joined like that, so that their data stays near, and what only one slice needs at a time has one place for all. Threads
- * share out the items of one slice after another.
+ * Which items have to see a phase's stores before the next phase reads them.
+ *
+ * `slice`: only items of the same slice. A slice consists of all items with the same value of the outermost loop, which both phases then
+ * have in common. Slices run one after another, each through all phases that are joined by this scope, so that the data of a slice stays
+ * in a near cache, and slices can reuse one array. Threads divide the items of each slice among them.
  */
 export type Scope = 'slice' | 'lane' | 'subgroup' | 'group' | 'cluster';
 
@@ -45,27 +46,27 @@ export interface Phase {
   readonly lanes: Var;
   readonly stores: readonly Store[];
   /**
-   * Groups of values in an order that keeps few of them alive at a time, for devices whose compiler does not find one.
-   * A hint: results do not depend on it.
+   * Groups of values, in an order of computation that keeps few of them alive at a time, for devices whose compilers do not find such
+   * an order. A hint: results do not depend on it.
    */
   readonly steps?: readonly (readonly Real[])[];
   /**
-   * True where an item may safely run twice: nothing the phase reads can be what it writes. Lets a device fill its last
-   * vector by repeating items.
+   * Whether an item may run twice, because the phase reads no memory that it writes. A device may then fill its last vector by repeating
+   * items.
    */
   readonly repeatable: boolean;
   /**
-   * Where it is 1, no item touches a place that another one writes: the phase may read and write the same array, in any
-   * order of its items, each of which loads before it stores. Where it is more, that holds of so many neighbours in
-   * lockstep together, the first of which is a multiple of it: all of them load before any of them stores. (`readsFirst` is
-   * more than that, and what it becomes where these are no vector.)
+   * The phase works in place: it may read and write the same array, in any order of its items, each of which loads before it stores.
+   * 1: no item accesses an element that another item writes. n > 1: that holds for groups of n neighbours in lockstep, beginning at
+   * multiples of n, which all load before any of them stores. (A device on which these n items form no vector uses `readsFirst`, which
+   * is stronger.)
    */
   readonly inPlace?: number;
   /**
-   * All loads of all items come before any store, so that the phase may read and write the same shared array. Only for
-   * devices whose threads keep the values of a whole group in registers meanwhile (`doubleBuffered: false`). Where the
-   * exchange is one of the cluster, so is what lies between loads and stores; in the first phase it is enough that the
-   * other blocks have begun, unless the phase writes what it may read.
+   * All loads of all items come before any store, so that the phase may read and write the same shared array. Only for devices whose
+   * threads keep the values of a whole group in registers (`doubleBuffered: false`). The barrier between loads and stores has the scope
+   * of the phase's exchange, group or cluster. In the first phase of a cluster, it only has to wait until the other blocks have started,
+   * unless the phase writes memory that it may read.
    */
   readonly readsFirst?: boolean;
   /** The exchange that follows the phase. */
@@ -78,13 +79,13 @@ export interface Kernel {
   /** The group's number, 0 … groups − 1. */
   readonly group: Var;
   /**
-   * A group may be a cluster of several blocks: each has its own copy of the shared arrays and `threads` threads, and does
-   * all items of every phase for its own `rank`. Only stores reach into the copies of others.
+   * A group may be a cluster of several blocks. Each block has its own copy of the shared arrays and `threads` threads, and executes all
+   * items of every phase for its own `rank`. Only stores access the copies of other blocks.
    */
   readonly cluster?: { readonly blocks: number; readonly rank: Var };
-  /** Threads per group that the planner asks for; devices that loop over items ignore it. */
+  /** Threads per group; devices that loop over items ignore it. */
   readonly threads: number;
-  /** Number of groups that should be resident on a multiprocessor at once. It limits the registers that a compiler may use. */
+  /** Groups that should be resident on a multiprocessor at once, which limits the registers that a compiler may use. */
   readonly residentGroups?: number;
   readonly globals: readonly ArrayRef[];
   /** Whether input and output may be the same memory, as in a transform in place. Operands never are. */
@@ -93,9 +94,9 @@ export interface Kernel {
   readonly shared: readonly ArrayRef[];
   readonly phases: readonly Phase[];
   /**
-   * What the kernel does instead where it runs the other way: as many phases, the very same ones but for those that touch
-   * the globals. Which way is the first argument then, 0 or 1, before the globals. A device whose kernels run one way only is not
-   * given it, and drops it: what is left is a kernel by itself, and the other way is another one.
+   * The phases of the opposite direction, for a kernel that can run in both. Only phases that access globals differ from their
+   * counterparts in `phases`; the others are the same objects. The direction, 0 or 1, is then the first argument, before the globals. A
+   * kernel without this field runs in one direction.
    */
   readonly reverse?: readonly Phase[];
 }

@@ -12,15 +12,15 @@ import type { ArrayRef } from './arrays.ts';
 import { EVERYWHERE, type Guard, guardAt, guardKey, simplified } from './guard.ts';
 import { type Index, type IndexLike, index, indexKey, type Substitution, type Var } from './integer.ts';
 
-/** Two operands, one result. `exactAdd` … are what no compiler may contract, reorder or simplify: see `Expressions.exactly`. */
+/** `exactAdd` … are operations that no compiler may contract, reorder or simplify: see `Expressions.exactly`. */
 export type BinaryOp = 'add' | 'sub' | 'mul' | 'div' | 'min' | 'max' | 'exactAdd' | 'exactSub' | 'exactMul';
 export type UnaryOp = 'neg' | 'swap' | 'abs' | 'sqrt';
 export type Comparison = 'less' | 'lessEqual' | 'equal';
 
 /**
  * `swap` and `conj` see two neighbouring items of the loop that lanes walk along, 2i and 2i + 1, as the parts of a complex
- * number: `swap` is what the other one has, `conj` a constant that is negative in the second. (Where no
- * vector holds both, `itemwise` in emit/ has each item compute the other one's value.)
+ * number: `swap` is the value of the other item, `conj` a constant that is negated in item 2i + 1. (If no vector holds both
+ * items, `itemwise` in emit/ has each item compute the other one's value.)
  *
  * A load where its guard fails reads nothing and is 0. `select` is `a` where `left` and `right` compare so, otherwise `b`; `where` is
  * `a` where a guard holds, otherwise `b`. `sum` adds up `a` over all values of a variable, in order, beginning from 0.
@@ -70,11 +70,11 @@ export function operandsOf(node: Real): readonly Real[] {
 }
 
 /** The same operation on mapped operands; the node itself if no operand changes. */
-export function mapOperands(node: Real, of: (operand: Real) => Real): Real {
-  if (operandsOf(node).every((operand) => of(operand) === operand)) return node;
+export function mapOperands(node: Real, map: (operand: Real) => Real): Real {
+  if (operandsOf(node).every((operand) => map(operand) === operand)) return node;
   const made: Partial<Record<'left' | 'right' | 'a' | 'b' | 'c', Real>> = {};
   for (const field of ['left', 'right', 'a', 'b', 'c'] as const) {
-    if (field in node) made[field] = of((node as unknown as Record<typeof field, Real>)[field]);
+    if (field in node) made[field] = map((node as unknown as Record<typeof field, Real>)[field]);
   }
   return { ...node, ...made } as Real;
 }
@@ -105,7 +105,7 @@ export class Expressions {
     exactMul: new Map(),
   };
   private nextId = 0;
-  /** Values that represent one complex number: 2 for real and imaginary part. */
+  /** Values for each complex number: 2 for real and imaginary part; 1 if a vector holds both (`PairExpressions`). */
   readonly perNumber: number = 2;
   /** Groups of values in the order in which they are best computed: see `Phase.steps`. */
   readonly steps: Real[][] = [];
@@ -236,8 +236,8 @@ export class Expressions {
   }
 
   /**
-   * An operation rounded once to the type of the kernel and never combined with another one, which error-free transforms
-   * rest on (Dekker 1971, Knuth 1969): nothing is folded here either.
+   * An operation that is rounded once to the type of the kernel and never combined with another one, as error-free transforms require
+   * (Dekker 1971, Knuth 1969). Nothing is folded here either.
    */
   exactly(op: 'add' | 'sub' | 'mul', a: Real, b: Real): Real {
     return this.operation(op === 'add' ? 'exactAdd' : op === 'sub' ? 'exactSub' : 'exactMul', a, b);
@@ -275,14 +275,14 @@ export class Expressions {
   }
 
   /** Rebuilds a node of another builder in this one, from rebuilt operands and substituted indices. */
-  again(node: Real, made: (operand: Real) => Real, at: Substitution): Real {
+  rebuilt(node: Real, made: (operand: Real) => Real, at: Substitution): Real {
     switch (node.op) {
       case 'const':
         return this.constant(node.value);
       case 'conj':
         return this.conj(this.constant(node.value));
       case 'load':
-        return this.load(node.array, at.of(node.index), node.guard && guardAt(node.guard, at));
+        return this.load(node.array, at.apply(node.index), node.guard && guardAt(node.guard, at));
       case 'select':
         return this.select(node.comparison, made(node.left), made(node.right), made(node.a), made(node.b));
       case 'where':
@@ -329,7 +329,7 @@ export class Expressions {
     return { re: this.sub(a.re, b.re), im: this.sub(a.im, b.im) };
   }
 
-  /** The product of two complex values: 4 multiplications and 2 additions where nothing is known. */
+  /** The product of two complex values: 4 multiplications and 2 additions if nothing folds. */
   cmul(a: Complex, b: Complex): Complex {
     return {
       re: this.sub(this.mul(a.re, b.re), this.mul(a.im, b.im)),
@@ -348,7 +348,7 @@ export class Expressions {
   }
 
   /**
-   * a · e^{−2πi·p/q}. Eighth turns cost two additions and two multiplications, quarter turns nothing.
+   * a · e^{−2πi·p/q}. An eighth of a turn costs two additions and two multiplications, a quarter turn nothing.
    */
   rotate(a: Complex, p: number, q: number): Complex {
     const turn = (((p * 8) % (8 * q)) + 8 * q) % (8 * q);
@@ -361,7 +361,7 @@ export class Expressions {
     return this.cscale(this.cadd(result, this.quarter(result)), this.constant(exact.cosTurn(1, 8)));
   }
 
-  /** a · (cos − i·sin). The larger of the two comes last: where it meets a sum, one that multiplies and adds takes it in. */
+  /** a · (cos − i·sin). The product with the larger of the two comes last, so that a sum that follows can become a multiply-add. */
   private turned(a: Complex, cos: Exact, sin: Exact): Complex {
     const steep = exact.sign(exact.sub(exact.abs(sin), exact.abs(cos))) > 0;
     const [larger, smaller] = steep ? [sin, cos] : [cos, sin];
@@ -386,14 +386,14 @@ function commonFactor(a: Real, b: Real): { factor: Real; a: Real; b: Real } | un
   return factor && factor === other ? { factor, a: first, b: second } : undefined;
 }
 
-/** A number for two nodes in this order; the nodes of one builder are far fewer than 2^26. */
+/** A key for an ordered pair of nodes; one builder has far fewer than 2^26 nodes. */
 function pairKey(a: Real, b: Real): number {
   return a.id * 2 ** 26 + b.id;
 }
 
 const constantKeys = new WeakMap<Exact, string>();
 
-/** The key of a constant. It takes long to make and constants recur in many expressions, so keys are remembered. */
+/** The key of a constant. Keys are remembered, because they take long to make and constants occur in many expressions. */
 function constantKey(value: Exact): string {
   let key = constantKeys.get(value);
   if (key === undefined) constantKeys.set(value, (key = `#${exact.key(value)}`));

@@ -1,6 +1,6 @@
 /**
- * Tables of constants that a kernel reads: roots of unity, described exactly and rounded once by whoever fills them; other
- * reals, each rounded once from the nearest double; and integers that indices are looked up in.
+ * Tables of constants that a kernel reads: roots of unity, described exactly and rounded once when the engine fills the table; other
+ * reals, each rounded once from the nearest double; and integers for look-ups of indices.
  */
 import type { RootRun } from '../numeric/nearest-roots.ts';
 import type { ArrayRef, IntegerTable, NumberType, Table, ValueRun, ValueWriter } from './arrays.ts';
@@ -43,31 +43,31 @@ export class TableBuilder {
     this.array = { name: 'table', space: 'table', type };
   }
 
-  /** What kernels load from: one object for all segments of this table. */
+  /** The array that kernels load from: one object for all segments of this table. */
   get ref(): ArrayRef & { readonly type: NumberType } {
     return this.array;
   }
 
   /**
-   * Appends a segment, unless there is one with that key, and returns its first element. Segments begin at multiples of 16 elements, a cache line.
+   * Appends a segment, unless there is one with that key, and returns the index of its first element. Segments begin at multiples of 16
+   * elements, which is a cache line.
    * @param key says what the segment holds, exactly.
    * @param length in reals.
-   * @param append the roots in it.
+   * @param append appends the roots in the segment.
    */
   append(key: string, length: number, append: AppendRuns): number {
     return this.segment(key, length, (start) => ({ key, start, append }));
   }
 
   /**
-   * The same for any reals.
-   * @param values computed when the table is filled, each the double nearest to what is meant; as double-doubles, two each, where
-   * the table has those.
+   * Appends a segment of any reals, like `append`.
+   * @param values computes them when the table is filled, each as the nearest double; for a table of double-doubles, as hi and lo.
    */
   appendValues(key: string, length: number, values: () => ArrayLike<number> | ValueWriter): number {
     return this.segment(key, length, (start) => ({ key, start, values }));
   }
 
-  /** A table of integers of its own. @param key says what it holds, exactly. */
+  /** A separate table of integers. @param key says what it holds, exactly. */
   integers(key: string, entries: () => ArrayLike<number>): IntegerTable {
     let table = this.lookedUp.get(key);
     if (!table) this.lookedUp.set(key, (table = integerTable(`index${this.lookedUp.size}`, key, entries())));
@@ -83,7 +83,7 @@ export class TableBuilder {
     return start;
   }
 
-  /** All tables: the finished one, where anything was appended, and those of integers. */
+  /** All tables: the finished table of reals, if anything was appended to it, and the tables of integers. */
   all(): Table[] {
     const table = this.build();
     return [...(table ? [table] : []), ...this.lookedUp.values()];

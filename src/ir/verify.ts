@@ -1,4 +1,4 @@
-/** The rules of kernels: what a builder has to keep. Tests, `debug` and saved plans hold kernels against them. */
+/** The rules that every kernel has to keep. Tests, `debug` and saved plans check kernels with them. */
 import { type ArrayRef, bytesOf, isIntegers } from './arrays.ts';
 import type { Guard } from './guard.ts';
 import {
@@ -83,7 +83,7 @@ class AccessRules {
   /** The guard that the loop limits impose on the loop variables. */
   private readonly tails: Guard;
 
-  /** @param places where arrays are touched; what the phase does is added. */
+  /** @param places the accessed indices of each array so far, to which those of this phase are added */
   constructor(kernel: Kernel, phase: Phase, places: Map<ArrayRef, Index[]>, say: (what: string) => void) {
     this.kernel = kernel;
     this.phase = phase;
@@ -103,12 +103,12 @@ class AccessRules {
   loads(written: ReadonlySet<ArrayRef>): Set<ArrayRef> {
     const { phase, say } = this;
     const reads = new Set<ArrayRef>();
-    let pairs = false;
+    let usesNeighbours = false;
     const nodes = reachable(phase.stores.map((store) => store.value));
     for (const escaped of escapedVariables(nodes, phase)) say(`${escaped.name} is used outside its sum`);
     for (const node of nodes) if (node.op === 'sum') this.inScope.add(node.over);
     for (const node of nodes) {
-      pairs ||= node.op === 'swap' || node.op === 'conj';
+      usesNeighbours ||= node.op === 'swap' || node.op === 'conj';
       if (node.op === 'where') this.guard(node.guard);
       if (node.op !== 'load') continue;
       this.access(node.array, node.index, node.guard);
@@ -117,11 +117,11 @@ class AccessRules {
         say(`reads ${node.array.name}, which no earlier phase has written: a value would cross no exchange`);
       }
     }
-    if (pairs) {
+    if (usesNeighbours) {
       const loop = phase.loops.find(({ variable }) => variable === phase.lanes);
-      // Items that are left over are done again in a whole vector: one by one they would have no neighbour. One pair leaves none.
-      const again = phase.lanes.count > 2 && !phase.repeatable;
-      if (phase.lanes.count % 2 !== 0 || loop?.limit || again) say('an item may be without its neighbour');
+      // Items after the last whole vector have to be repeated in one more vector: one by one they would have no neighbour.
+      const unrepeatable = phase.lanes.count > 2 && !phase.repeatable;
+      if (phase.lanes.count % 2 !== 0 || loop?.limit || unrepeatable) say('an item may be without its neighbour');
     }
     return reads;
   }
@@ -157,9 +157,9 @@ class AccessRules {
     this.index(at, `index of ${array.name}`);
     this.guard(guard);
     const [low, high] = rangeWithin(at, guard, this.tails);
-    // Where callbacks and programs load is known to be in the array wherever an element is, but not always from guards and limits alone.
-    const known = (array.operand === true || array.space === 'table') && guard.length + this.tails.length > 0;
-    if (low < 0 && !known) say(`index of ${array.name} can be ${low}`);
+    // Callbacks and programs load inside the array for every element, but guards and limits alone do not always show it.
+    const isTrusted = (array.operand === true || array.space === 'table') && guard.length + this.tails.length > 0;
+    if (low < 0 && !isTrusted) say(`index of ${array.name} can be ${low}`);
     if (array.space === 'shared' && high >= array.length!) {
       say(`index of ${array.name} can be ${high}, its length is ${array.length}`);
     }
@@ -178,19 +178,19 @@ class AccessRules {
   }
 }
 
-/** Variables of sums that some stored value depends on, though no sum over them is around it. */
+/** The variables of sums on which a stored value depends outside of any sum over them. */
 function escapedVariables(nodes: readonly Real[], { stores }: Phase): Set<Var> {
   const over = new Set(nodes.flatMap((node) => (node.op === 'sum' ? [node.over] : [])));
   if (over.size === 0) return over;
   const free = new Map<Real, Set<Var>>();
   for (const node of nodes) {
-    const own = new Set(operandsOf(node).flatMap((operand) => [...free.get(operand)!]));
+    const variables = new Set(operandsOf(node).flatMap((operand) => [...free.get(operand)!]));
     const guard = node.op === 'load' || node.op === 'where' ? (node.guard ?? []) : [];
     for (const at of [...(node.op === 'load' ? [node.index] : []), ...guard.map(({ index }) => index)]) {
-      for (const v of variablesOf(at)) if (over.has(v)) own.add(v);
+      for (const v of variablesOf(at)) if (over.has(v)) variables.add(v);
     }
-    if (node.op === 'sum') own.delete(node.over);
-    free.set(node, own);
+    if (node.op === 'sum') variables.delete(node.over);
+    free.set(node, variables);
   }
   return new Set(stores.flatMap(({ value }) => [...free.get(value)!]));
 }
@@ -202,7 +202,7 @@ function complaintsInPlace({ lanes, loops, stores, inPlace = 0 }: Phase): Set<st
   if (together > 1 && (lanes.count % together !== 0 || loops.some(({ limit }) => limit))) {
     return new Set(['an item may be without its neighbours']);
   }
-  // Items that load together before they store are one, which touches what any of them does.
+  // Items that all load before any of them stores count as one item, which makes the accesses of all.
   const first = variable(lanes.name, lanes.count / together);
   const items = Array.from({ length: together }, (_, n) => new Map([[lanes, add(scale(first, together), n)]]));
   const around = loops.map((loop) => (together > 1 && loop.variable === lanes ? { ...loop, variable: first } : loop));
@@ -237,13 +237,13 @@ function complaintsInPlace({ lanes, loops, stores, inPlace = 0 }: Phase): Set<st
   return problems;
 }
 
-/** What an item's number adds to its places: a variable, or one of the two digits that an index has of it. */
+/** A term of an index that depends on a loop variable: the variable itself, or one of its two mixed-radix digits. */
 interface Digit {
   readonly step: number;
   readonly count: number;
 }
 
-/** Whether no two items share a place. Also false if the form of the indices does not show it. */
+/** Whether no two items access the same place. Also false if the form of the indices does not show it. */
 function allPlacesDiffer(places: readonly Index[], loops: readonly Loop[]): boolean {
   const [{ terms }] = places as [Index];
   if (new Set(places.map((at) => indexKey({ ...at, constant: 0 }))).size > 1) return false;
@@ -270,7 +270,9 @@ function mixedRadixDigits(variable: Var, terms: Index['terms']): Digit[] | undef
   if (own.length !== 2 || !isQuotient(first!.atom) || !isQuotient(second!.atom)) return undefined;
   const [div, mod] = first!.atom.kind === 'div' ? [first!, second!] : [second!, first!];
   const { by } = first!.atom;
-  const whole = [first!, second!].every(({ atom }) => isQuotient(atom) && atom.by === by && isJust(variable, atom.of));
+  const whole = [first!, second!].every(
+    ({ atom }) => isQuotient(atom) && atom.by === by && isVariable(variable, atom.argument),
+  );
   if (div.atom.kind !== 'div' || mod.atom.kind !== 'mod' || !whole || variable.count % by !== 0) return undefined;
   return [
     { step: div.factor, count: variable.count / by },
@@ -282,7 +284,7 @@ function isQuotient(atom: Atom): atom is Quotient {
   return atom.kind === 'div' || atom.kind === 'mod';
 }
 
-function isJust(variable: Var, { constant, terms }: Index): boolean {
+function isVariable(variable: Var, { constant, terms }: Index): boolean {
   return constant === 0 && terms.length === 1 && terms[0]!.atom === variable && terms[0]!.factor === 1;
 }
 
@@ -299,7 +301,7 @@ function haveOwnParts(variable: Var, places: readonly Index[]): boolean {
   );
 }
 
-/** How many slices a phase has, as a text that two have in common where they have the same ones. */
+/** A key for the slices of a phase, equal for phases with the same slices. */
 function slicesOf({ loops: [outermost] }: Phase): string {
   const { variable, limit } = outermost!;
   return `${variable.count} ${limit ? indexKey(limit) : ''}`;
@@ -309,8 +311,8 @@ function slicesOf({ loops: [outermost] }: Phase): string {
 type Reach = readonly [low: number, high: number];
 
 /**
- * What is wrong with phases that run slice by slice. A slice may read what an earlier run left in its own part of an
- * array, or any array that it writes first: one slice after another uses that.
+ * Violations of phases that run slice by slice. A slice may read its own part of an array, or an array that it has written first, which
+ * then serves one slice after another.
  */
 function complaintsOfSlices({ aliased, globals }: Kernel, run: readonly Phase[]): string[] {
   if (run.at(-1)!.exchange === 'slice') return ['a slice goes on after the last phase'];
@@ -345,7 +347,7 @@ function complaintsOfSlices({ aliased, globals }: Kernel, run: readonly Phase[])
     const apart = step !== undefined && step > 0 && !meet(reaches, step, count);
     if (steps.size > 1 || !(rewritten || apart)) problems.push(`slices get into each other's way in ${array.name}`);
   }
-  // Names of one memory: whose places are whose cannot be seen.
+  // Input and output may be the same memory; then indices do not show which slice an element belongs to.
   const sides = globals.filter(({ operand }) => !operand);
   if (aliased && sides.some((array) => read.has(array)) && sides.some((array) => written.has(array))) {
     problems.push('slices may write what others have yet to read');
@@ -353,7 +355,7 @@ function complaintsOfSlices({ aliased, globals }: Kernel, run: readonly Phase[])
   return problems;
 }
 
-/** Whether something that lies within these reaches in one slice may do so in another one, `step` further on for each. */
+/** Whether the places of two slices may overlap, where each slice lies `step` further on than the one before. */
 function meet(reaches: readonly Reach[], step: number, count: number): boolean {
   const parts: [low: number, high: number][] = [];
   for (const [low, high] of [...reaches].sort(([a], [b]) => a - b)) {
@@ -361,7 +363,7 @@ function meet(reaches: readonly Reach[], step: number, count: number): boolean {
     if (last && low <= last[1]) last[1] = Math.max(last[1], high);
     else parts.push([low, high]);
   }
-  // The part b of a slice and the part a of one that lies `slices` behind it share an element.
+  // [low, high] of one slice and [from, to] of the slice `slices` after it share a place.
   return parts.some(([low, high]) =>
     parts.some(([from, to]) => {
       const slices = Math.max(1, Math.ceil((from - high) / step));

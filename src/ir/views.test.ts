@@ -10,8 +10,8 @@ import {
   mappedLoad,
   mappedStore,
   planar,
-  runs,
-  split,
+  runsView,
+  stackedPlanes,
   strided,
   swapped,
 } from './views.ts';
@@ -36,7 +36,7 @@ describe('formats', () => {
       ['a', 5],
       ['b', 5],
     ]);
-    expect(places(split(array, 24), 5)).toEqual([
+    expect(places(stackedPlanes(array, 24), 5)).toEqual([
       ['a', 5],
       ['a', 29],
     ]);
@@ -53,7 +53,7 @@ describe('formats', () => {
   it.each([
     ['interleaved', interleaved(array)],
     ['planar', planar(array, second)],
-    ['split', split(array, 24)],
+    ['split', stackedPlanes(array, 24)],
     ['blocked by 4', blocked(array, 4)],
     ['blocked by 8', blocked(array, 8)],
   ])('%s: every number has one place', (_, format) => {
@@ -98,13 +98,13 @@ describe('views', () => {
 
   it('of runs begin anywhere, and go on in a format of their own', () => {
     const x = new Expressions();
-    const view = runs(blocked(array, 4), (run) => add(scale(run, 100), 7));
+    const view = runsView(blocked(array, 4), (run) => add(scale(run, 100), 7));
     const stores = view.store(x, [6, 3], { re: x.constant(1), im: x.constant(2) });
     expect(stores.map((store) => evaluate(store.index, new Map()))).toEqual([317, 321]);
     const { re, im } = view.load(x, [i, j]);
     if (re.op !== 'load' || im.op !== 'load') throw new Error('a load was expected');
     expect([re, im].map((load) => indexOf([load.index, index(0)]))).toEqual([409, 413]);
-    const planes = runs(planar(array, second), (run) => scale(run, 10));
+    const planes = runsView(planar(array, second), (run) => scale(run, 10));
     const { re: first, im: last } = planes.load(x, [2, 1]);
     expect(
       [first, last].map((load) => load.op === 'load' && [load.array.name, evaluate(load.index, new Map())]),

@@ -23,7 +23,7 @@ export interface ComplexView {
 export interface Format {
   re(element: Index): readonly [ArrayRef, Index];
   im(element: Index): readonly [ArrayRef, Index];
-  /** The same for an element number known at plan time, for filling tables. */
+  /** The places of both parts for an element number known at plan time, for filling tables. */
   at(element: number): readonly [re: number, im: number];
 }
 
@@ -42,7 +42,7 @@ export function planar(re: ArrayRef, im: ArrayRef): Format {
 }
 
 /** One array, all real parts first; `plane` is the distance to the imaginary parts. */
-export function split(array: ArrayRef, plane: number): Format {
+export function stackedPlanes(array: ArrayRef, plane: number): Format {
   return { re: (e) => [array, e], im: (e) => [array, add(e, plane)], at: (e) => [e, e + plane] };
 }
 
@@ -66,26 +66,29 @@ export function blocked(array: ArrayRef, lanes: number): Format {
   };
 }
 
-/** Runs of elements, each in the same format from its own beginning: [element, run]. @param begin in numbers, not elements. */
-export function runs(format: Format, begin: (run: IndexLike) => Index): ComplexView {
-  const of = (run: IndexLike): ComplexView => {
+/**
+ * A view at coordinates [element, run]. Every run has the same format and begins at a place of its own.
+ * @param begin the place of a run, in reals
+ */
+export function runsView(format: Format, begin: (run: IndexLike) => Index): ComplexView {
+  const viewOf = (run: IndexLike): ComplexView => {
     const start = begin(run);
     const from = ([array, place]: readonly [ArrayRef, Index]) => [array, add(start, place)] as const;
-    return mapped({ ...format, re: (e) => from(format.re(e)), im: (e) => from(format.im(e)) }, ([e]) => index(e!));
+    return formatView({ ...format, re: (e) => from(format.re(e)), im: (e) => from(format.im(e)) }, ([e]) => index(e!));
   };
   return {
-    load: (x, [e, run], guard) => of(run!).load(x, [e!], guard),
-    store: (x, [e, run], value, guard) => of(run!).store(x, [e!], value, guard),
+    load: (x, [e, run], guard) => viewOf(run!).load(x, [e!], guard),
+    store: (x, [e, run], value, guard) => viewOf(run!).store(x, [e!], value, guard),
   };
 }
 
 /** A view of a format whose element index is an affine map of the coordinates. */
 export function strided(format: Format, strides: readonly number[], offset: IndexLike = 0): ComplexView {
-  return mapped(format, (at) => add(offset, ...at.map((coordinate, d) => scale(coordinate, strides[d]!))));
+  return formatView(format, (at) => add(offset, ...at.map((coordinate, d) => scale(coordinate, strides[d]!))));
 }
 
 /** A view of a format through any index map. */
-export function mapped(format: Format, element: (at: readonly IndexLike[]) => Index): ComplexView {
+export function formatView(format: Format, element: (at: readonly IndexLike[]) => Index): ComplexView {
   return {
     load(x, at, guard) {
       const e = element(at);
@@ -102,7 +105,7 @@ export function mapped(format: Format, element: (at: readonly IndexLike[]) => In
   };
 }
 
-/** The real parts alone, through any index map: the others are zero where they are read, and not written. */
+/** A view of real parts alone, through any index map. Imaginary parts are loaded as zeros and not stored. */
 export function realParts(array: ArrayRef, element: (at: readonly IndexLike[]) => Index): ComplexView {
   return {
     load: (x, at, guard) => ({ re: x.load(array, element(at), guard), im: x.constant(0) }),
@@ -142,7 +145,7 @@ export function mappedStore(view: ComplexView, map: ViewMap): ComplexView {
   return { load: view.load, store: (x, at, value, guard) => view.store(x, at, map(x, value, at), guard) };
 }
 
-/** Splits a flat number into coordinates with the given counts, fastest first. The last one takes what is left. */
+/** Splits a flat number into coordinates with the given counts, fastest first. The last coordinate is the remaining quotient. */
 export function coordinates(flat: IndexLike, counts: readonly number[]): Index[] {
   let rest = index(flat);
   return counts.map((count, d) => {

@@ -3,30 +3,31 @@ import { type Guard, guardAt } from './guard.ts';
 import { add, type Index, indexKey, range, Substitution, scale, sub, type Var, variable } from './integer.ts';
 
 /**
- * The values that an index can take where a guard holds, as far as one bound on an index, of which it has a multiple, tells; none, which
- * is a range from more to less, where it never does.
- * @param tails that hold in any case.
+ * The range of values of an index under a guard. Each bound is used on its own, if `at` contains a multiple of the bounded index.
+ * @param tails bounds that hold in any case
+ * @returns low > high if the guard never holds
  */
 export function rangeWithin(at: Index, guard: Guard, tails: Guard = []): [low: number, high: number] {
   const indices = [at, ...guard.map(({ index }) => index), ...tails.map(({ index }) => index)];
   const digits = digitsIn(indices);
   const [low, high] = boundedRange(at, guard, tails);
   if (!digits) return [low, high];
-  const [least, most] = rangeWithin(digits.of(at), guardAt(guard, digits), guardAt(tails, digits));
+  const [least, most] = rangeWithin(digits.apply(at), guardAt(guard, digits), guardAt(tails, digits));
   return [Math.max(low, least), Math.min(high, most)];
 }
 
 /**
- * Variables of which there are quotients or remainders as the digits that these are of: then nothing depends on anything else, and ranges of
- * sums are what they say. Undefined where there are none, or where their divisors do not divide one another.
+ * Replaces each variable that occurs in quotients and remainders by its mixed-radix digits, so that these become sums of independent
+ * variables and ranges of sums are exact. A variable is left alone if its divisors do not divide one another.
+ * @returns undefined if there is nothing to replace
  */
 function digitsIn(indices: readonly Index[]): Substitution | undefined {
   const divisors = new Map<Var, Set<number>>();
   const visit = ({ terms }: Index): void => {
     for (const { atom } of terms) {
       if (atom.kind === 'var') continue;
-      visit(atom.of);
-      const { constant, terms: inner } = atom.of;
+      visit(atom.argument);
+      const { constant, terms: inner } = atom.argument;
       const [first] = inner;
       if (atom.kind === 'lookup' || constant !== 0 || inner.length !== 1 || first!.factor !== 1) continue;
       if (first!.atom.kind !== 'var') continue;

@@ -1,15 +1,15 @@
 /**
- * How a tile lies in shared memory so that threads in lockstep never wait for one another at a bank.
+ * The layout of a tile in shared memory, chosen so that threads in lockstep have few bank conflicts.
  *
- * Shared memory has so many banks, each serving one address at a time. The places that a pass stores to lie a stride
- * apart, the ones that the next pass loads from lie side by side: a few spare elements after each period keep both on
- * different banks. Which ones is found by trying: count the conflicts of every layout of a small family on a sample of
- * the accesses, and take the first with the fewest.
+ * Shared memory has a number of banks, each of which serves one address at a time. A pass stores elements a stride apart, and the next
+ * pass loads neighbouring elements; a few spare elements after each period keep both kinds of access on different banks. The layout is
+ * found by search: conflicts are counted for each layout of a small family, on a sample of the accesses, and the first layout with the
+ * fewest conflicts is taken.
  */
 
 /**
- * Element n of column c lies at a + pad·⌊a/period⌋ with a = n·axis + c·batch. In a swizzled layout it stays in its line of
- * so many elements, moved on by ⌊a/period⌋ places in a circle.
+ * Element n of column c lies at a + pad·⌊a/period⌋ with a = n·axis + c·batch. In a swizzled layout, each line of `swizzle` elements is
+ * rotated by ⌊a/period⌋ places instead.
  */
 export interface SharedLayout {
   readonly axis: number;
@@ -19,30 +19,30 @@ export interface SharedLayout {
   readonly swizzle?: number;
 }
 
-/** What is laid out: so many transforms of a length, side by side. */
+/** A number of transforms of one length, side by side. */
 export interface Tile {
   readonly length: number;
   readonly columns: number;
 }
 
-/** What threads in lockstep access at once: element and column of each. */
+/** The element and the column that each of some threads in lockstep accesses at once. */
 export type WaveAccess = readonly (readonly [n: number, c: number])[];
 
 export interface LayoutQuestion {
   readonly tile: Tile;
-  /** Stores of one pass and loads of the next, a sample of them. */
+  /** A sample of the stores of one pass and the loads of the next one. */
   readonly accesses: readonly WaveAccess[];
   /** Distance between the groups of places that the stores go to. */
   readonly stores: number;
-  /** Elements that are accessed at once without waiting, if each is on another bank. */
+  /** Elements that can be accessed at once if all are on different banks. */
   readonly wave: number;
-  /** Elements that the array may have. */
+  /** The most elements that the array may have. */
   readonly room: number;
-  /** Stores go to other blocks: they travel in lines of a wave, which must not be cut. */
+  /** Stores go to other blocks. They are transferred in lines of `wave` elements, which padding must not cut. */
   readonly aligned: boolean;
 }
 
-/** Elements from the first to the last of a tile. */
+/** Elements of the array that a tile spans. */
 export function spanOf({ axis, batch, period, pad }: SharedLayout, { length, columns }: Tile): number {
   const last = (length - 1) * axis + (columns - 1) * batch;
   return last + pad * Math.floor(last / period) + 1;
@@ -51,7 +51,7 @@ export function spanOf({ axis, batch, period, pad }: SharedLayout, { length, col
 export function chooseLayout({ tile, accesses, stores, wave, room, aligned }: LayoutQuestion): SharedLayout {
   let best: SharedLayout | undefined;
   let fewest = Number.POSITIVE_INFINITY;
-  for (const layout of family(tile, stores, wave, aligned)) {
+  for (const layout of candidateLayouts(tile, stores, wave, aligned)) {
     if (best && spanOf(layout, tile) > room) continue;
     const conflicts = countConflicts(layout, accesses, wave, fewest);
     if (conflicts < fewest) {
@@ -63,8 +63,13 @@ export function chooseLayout({ tile, accesses, stores, wave, room, aligned }: La
   return best!;
 }
 
-/** Simple ones first. */
-function* family({ length, columns }: Tile, stores: number, wave: number, aligned: boolean): Iterable<SharedLayout> {
+/** Candidates, simple layouts first. */
+function* candidateLayouts(
+  { length, columns }: Tile,
+  stores: number,
+  wave: number,
+  aligned: boolean,
+): Iterable<SharedLayout> {
   const plain = [
     { axis: 1, batch: length },
     { axis: columns, batch: 1 },
@@ -85,7 +90,7 @@ function* family({ length, columns }: Tile, stores: number, wave: number, aligne
   }
 }
 
-/** Cycles that waves wait beyond the one they need. */
+/** Cycles that accesses wait because of conflicts. @param enough counting stops at this number */
 function countConflicts(layout: SharedLayout, accesses: readonly WaveAccess[], wave: number, enough: number): number {
   let conflicts = 0;
   const load = new Uint16Array(wave);

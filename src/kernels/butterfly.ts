@@ -1,11 +1,16 @@
 /**
- * Butterflies: the discrete Fourier transform of a few values that are already at hand, derived from its formula.
+ * Butterflies: discrete Fourier transforms of a few values in registers, derived from the formula by the folding constructors of
+ * ir/real.ts. The algorithm depends on the length only, except that the planner chooses between two for large primes:
  *
- * Six identities, chosen by the length alone but for large primes, run through the folding constructors of ir/real.ts:
- * prime lengths by conjugate symmetry and Rader's ordering, which turns the cosine and sine sums into a cyclic and a
- * skew-cyclic correlation, or, where they are large, by transforms of one point less; coprime factors by Good's mapping, without twiddles; powers of two from 16 up by split radix and
- * powers of three, both with conjugate twiddles; everything else by Cooley–Tukey. The operation counts are those of FFTW's
- * published codelets or fewer (see the test), and where multiply-adds are one operation mostly those of its codelets for that.
+ * - primes: conjugate symmetry and Rader's ordering, which turn the cosine and sine sums into a cyclic and a skew-cyclic correlation; or
+ *   a cyclic convolution by transforms of length p − 1
+ * - coprime factors: Good–Thomas, without twiddles
+ * - powers of two from 16 up: split radix with conjugate twiddles
+ * - powers of three: radix 3 with conjugate twiddles
+ * - all other lengths: Cooley–Tukey
+ *
+ * Operation counts are at most those of FFTW's published codelets (see the test). With multiply-adds counted as one operation, most equal
+ * those of FFTW's codelets for multiply-adds.
  */
 
 import type { Complex, Expressions, Real } from '../ir/real.ts';
@@ -34,7 +39,7 @@ export function dft(x: Expressions, values: readonly Complex[], convolved: reado
   return cooleyTukey(x, values, factors[0]! ** (power >> 1));
 }
 
-/** A transform that is a step of a larger one: its results are best computed before the next one begins. */
+/** A transform inside a larger one, with the hint to compute all its results before the next transform begins. */
 function part(x: Expressions, values: readonly Complex[], whole: number, convolved?: readonly number[]): Complex[] {
   const result = dft(x, values, convolved);
   // Few values and their twiddles fit any register file.
@@ -50,10 +55,10 @@ function pair(x: Expressions, a: Complex, b: Complex): Complex[] {
 function cooleyTukey(x: Expressions, values: readonly Complex[], a: number): Complex[] {
   const n = values.length;
   const b = n / a;
-  // Eighths of a turn cost next to nothing. Others are products of four, best done before the next column begins.
+  // Twiddles that are eighths of a turn are nearly free. Others are products, best computed before the next column begins.
   const costly = n > 8;
-  const columns = range(b).map((j) => {
-    const inputs = range(a).map((i) => values[b * i + j]!);
+  const columns = indices(b).map((j) => {
+    const inputs = indices(a).map((i) => values[b * i + j]!);
     const column = costly ? dft(x, inputs) : part(x, inputs, n);
     const rotated = column.map((value, k1) => x.rotate(value, j * k1, n));
     if (costly) x.together(...rotated);
@@ -72,9 +77,9 @@ function cooleyTukey(x: Expressions, values: readonly Complex[], a: number): Com
 }
 
 /**
- * A power of three, with j in n = 3·i + j counted from the middle: −1, 0, 1. The twiddles of the outer columns are conjugate then
- * (Kamar and Elcherif 1989), and with the columns' results c, X[k] = c₀ + (c₁ + c₋₁)·cos 2πk/N − i·(c₁ − c₋₁)·sin 2πk/N: as
- * many operations as with twiddles and a butterfly after them, but with multiply-adds 16 instead of 20 for three values.
+ * A power of three by radix 3, with j in n = 3·i + j from −1 to 1. The twiddles of the columns 1 and −1 are then conjugate (Kamar and
+ * Elcherif 1989). With the transforms c of the columns, X[k] = c₀ + (c₁ + c₋₁)·cos 2πk/N − i·(c₁ − c₋₁)·sin 2πk/N. That takes as many
+ * operations as twiddles followed by a butterfly; with multiply-adds, it takes 16 instead of 20 for three values.
  */
 function centred(x: Expressions, values: readonly Complex[]): Complex[] {
   const n = values.length;
@@ -82,7 +87,7 @@ function centred(x: Expressions, values: readonly Complex[]): Complex[] {
   const [middle, after, before] = [0, 1, n - 1].map((j) =>
     part(
       x,
-      range(third).map((i) => values[(3 * i + j) % n]!),
+      indices(third).map((i) => values[(3 * i + j) % n]!),
       n,
     ),
   ) as [Complex[], Complex[], Complex[]];
@@ -108,10 +113,10 @@ function good(
   convolved: readonly number[],
 ): Complex[] {
   const n = a * b;
-  const columns = range(b).map((j) =>
+  const columns = indices(b).map((j) =>
     part(
       x,
-      range(a).map((i) => values[(b * i + a * j) % n]!),
+      indices(a).map((i) => values[(b * i + a * j) % n]!),
       n,
       convolved,
     ),
@@ -122,7 +127,7 @@ function good(
   for (let k1 = 0; k1 < a; k1++) {
     const row = dft(
       x,
-      range(b).map((j) => columns[j]![k1]!),
+      indices(b).map((j) => columns[j]![k1]!),
       convolved,
     );
     for (let k2 = 0; k2 < b; k2++) result[(stepA * k1 + stepB * k2) % n] = row[k2]!;
@@ -131,25 +136,25 @@ function good(
 }
 
 /**
- * Split radix: one half-length transform of the even and two quarter-length ones of the odd values, those of 4m + 1 and 4m − 1
- * (Yavne 1968 has 4m + 3), whose twiddles are conjugate (Kamar and Elcherif 1989) and so have a factor in common.
+ * Split radix: one transform of half the length for the even values, and two of a quarter of the length for the values 4m + 1 and 4m − 1
+ * (4m + 3 in Yavne 1968). With 4m − 1, the twiddles of the two are conjugate (Kamar and Elcherif 1989), so they have a common factor.
  */
 function splitRadix(x: Expressions, values: readonly Complex[]): Complex[] {
   const n = values.length;
   const quarter = n / 4;
   const even = part(
     x,
-    range(n / 2).map((m) => values[2 * m]!),
+    indices(n / 2).map((m) => values[2 * m]!),
     n,
   );
   const first = part(
     x,
-    range(quarter).map((m) => values[4 * m + 1]!),
+    indices(quarter).map((m) => values[4 * m + 1]!),
     n,
   );
   const last = part(
     x,
-    range(quarter).map((m) => values[(4 * m + n - 1) % n]!),
+    indices(quarter).map((m) => values[(4 * m + n - 1) % n]!),
     n,
   );
   const result: Complex[] = new Array(n);
@@ -167,9 +172,10 @@ function splitRadix(x: Expressions, values: readonly Complex[]): Complex[] {
 }
 
 /**
- * The same by a cyclic convolution of length p − 1 that is done by transforms (Rader 1968): inputs at powers of a generator g,
- * their transform, a product with that of the roots e^{−2πi·m/p} at m = g^−n, and the way back, to outputs at g^−n. Bin 0 of the first
- * transform and x[0] are X[0]; x[0] added to it after the product comes back in every output.
+ * A prime p by a cyclic convolution of length p − 1, which is computed by transforms (Rader 1968). The inputs in the order of powers of a
+ * generator g are transformed; their bins are multiplied by the spectrum of the roots e^{−2πi·m/p} in the order m = g^−n; the inverse
+ * transform gives the outputs in the order g^−n. X[0] is x[0] plus bin 0 of the inputs. x[0] is also added to bin 0 after the product, which
+ * adds it to every other output.
  */
 function primeConvolved(x: Expressions, values: readonly Complex[], convolved: readonly number[]): Complex[] {
   const p = values.length;
@@ -180,14 +186,14 @@ function primeConvolved(x: Expressions, values: readonly Complex[], convolved: r
   const spectrum = spectrumOf(p);
   const products = bins.map((bin, n) => {
     const product = x.cmul(bin, { re: x.constant(spectrum[n]!.re), im: x.constant(spectrum[n]!.im) });
-    const kept = n === 0 ? x.cadd(product, zero) : product;
-    x.together(kept);
-    return kept;
+    const result = n === 0 ? x.cadd(product, zero) : product;
+    x.together(result);
+    return result;
   });
   const outputs = dft(x, products, convolved);
   const result: Complex[] = new Array(p);
   result[0] = x.cadd(zero, bins[0]!);
-  // Backwards, bin −n is what forwards bin n would be.
+  // A forward transform stands in for the inverse one: its bin n is bin −n of that one.
   powers(p).forEach((k, n) => {
     result[k] = outputs[n]!;
   });
@@ -200,12 +206,12 @@ function spectrumOf(p: number) {
   let spectrum = spectra.get(p);
   if (!spectrum) {
     const complexDds = rootSpectrumComplexDds(p);
-    // Bins 0 and h have one part only; what is left of the other is rounding.
+    // Bins 0 and (p − 1)/2 have one part that is exactly 0; what is computed for that part is rounding error.
     const at = (n: number) =>
       Math.abs(complexDds[n]! + complexDds[n + 1]!) < 2 ** -80
         ? exact.ZERO
         : exact.add(exact.exact(complexDds[n]!), exact.exact(complexDds[n + 1]!));
-    spectrum = range(p - 1).map((n) => ({ re: at(4 * n), im: at(4 * n + 2) }));
+    spectrum = indices(p - 1).map((n) => ({ re: at(4 * n), im: at(4 * n + 2) }));
     spectra.set(p, spectrum);
   }
   return spectrum;
@@ -220,7 +226,7 @@ function prime(x: Expressions, values: readonly Complex[]): Complex[] {
   const p = values.length;
   const h = (p - 1) / 2;
   const generator = primitiveRoot(p);
-  const powers = range(h).map((a) => modPow(generator, a, p));
+  const powers = indices(h).map((a) => modPow(generator, a, p));
   const sums = powers.map((m) => x.cadd(values[m]!, values[p - m]!));
   const differences = powers.map((m) => x.csub(values[m]!, values[p - m]!));
   if (p > 3) powers.forEach((_, a) => x.together(sums[a]!, differences[a]!));
@@ -261,7 +267,7 @@ function cyclic(
   const h = u.length;
   if (h % 2 === 1) {
     const total = u.reduce((sum, value) => x.add(sum, value), offset);
-    const outputs = range(h).map((b) =>
+    const outputs = indices(h).map((b) =>
       u.reduce((sum, value, a) => x.add(sum, x.mul(x.constant(c[(a + b) % h]!), value)), offset),
     );
     return { outputs, total };
@@ -269,7 +275,7 @@ function cyclic(
   // x^h − 1 = (x^t − 1)(x^t + 1): half as many products.
   const t = h / 2;
   const half = exact.rational(1, 2);
-  const low = range(t);
+  const low = indices(t);
   const even = cyclic(
     x,
     low.map((a) => exact.mul(half, exact.add(c[a]!, c[a + t]!))),
@@ -288,15 +294,15 @@ function cyclic(
 }
 
 /**
- * Σₐ s[a + b] · v[a] for every b, where s[i + h] = −s[i]. The largest s stands before each sum: as many operations, but where
- * multiply-adds are one, one less, because its product goes into the sums that follow.
+ * Σₐ s[a + b] · v[a] for every b, where s[i + h] = −s[i]. The largest s is factored out of each sum. That takes as many operations as
+ * without; with multiply-adds it takes one less, because the product with the factor fuses into the sums that follow.
  */
 function skewCyclic(x: Expressions, s: readonly Exact[], v: readonly Real[]): Real[] {
   const h = v.length;
-  const largest = range(h).reduce((best, i) =>
+  const largest = indices(h).reduce((best, i) =>
     exact.sign(exact.sub(exact.abs(s[i]!), exact.abs(s[best]!))) > 0 ? i : best,
   );
-  return range(h).map((b) => {
+  return indices(h).map((b) => {
     const at = (largest - b + h) % h;
     const factor = (a: number) => (a + b < h ? s[a + b]! : exact.neg(s[a + b - h]!));
     const sum = v.reduce(
@@ -307,6 +313,6 @@ function skewCyclic(x: Expressions, s: readonly Exact[], v: readonly Real[]): Re
   });
 }
 
-function range(count: number): number[] {
+function indices(count: number): number[] {
   return Array.from({ length: count }, (_, i) => i);
 }

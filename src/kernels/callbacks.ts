@@ -1,6 +1,6 @@
 /**
- * Callbacks of users as parts of views: what one built of symbols (problem/record.ts) is built again of the values and indices of
- * a kernel, for an element whose place in the tensor is known.
+ * Users' callbacks inside kernels: the expression that a callback built from symbols (problem/record.ts) is rebuilt from the values and
+ * indices of a kernel, for one element of the tensor.
  */
 import {
   type ArrayRef,
@@ -18,13 +18,13 @@ import {
 import type { SideCallback } from '../plan/tree/leaf.ts';
 
 /**
- * What a callback makes of a value.
- * @param at where the element is in the tensor, along each dimension that the callback asks for
- * @param guard where the value is wanted: elsewhere nothing may be read for it
+ * Applies a callback to a value.
+ * @param at coordinates of the element in the tensor, for each dimension that the callback asks for
+ * @param guard condition under which the value is needed; the callback's loads take place only under it
  */
 export type CallbackMap = (x: Expressions, value: Complex, at: readonly Index[], guard: Guard) => Complex;
 
-/** @param operands the arrays that a kernel reads beside its sides. */
+/** @param operands the arrays that a kernel reads beside its input and output */
 export function callOf({ built, arrays, asks }: SideCallback, operands: ReadonlyMap<string, ArrayRef>): CallbackMap {
   const array = (name: string) => operands.get(arrays[name]!)!;
   return (x, value, places, guard) => {
@@ -45,7 +45,7 @@ interface Calling {
   readonly at: (dimension: number) => Index;
   readonly guard: Guard;
   readonly array: (name: string) => ArrayRef;
-  /** What the nodes before have become. */
+  /** The rebuilt values of the nodes so far. */
   readonly made: readonly (Real | Index)[];
 }
 

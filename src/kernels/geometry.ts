@@ -1,4 +1,4 @@
-/** Where the elements of a tile are while its threads go through the passes along one of its dimensions. */
+/** Relates the elements of a tile to element and column numbers of a stage, which runs the passes along one dimension of the tile. */
 import { add, coordinates, div, type Index, type IndexLike, index, mod, scale, sub, type Var } from '../ir/index.ts';
 import type { Leaf, PassesStep } from '../plan/tree/leaf.ts';
 import type { Carried } from './stage.ts';
@@ -6,14 +6,14 @@ import type { Carried } from './stage.ts';
 /** An element of a tile: one coordinate for each dimension, then the transform of the tile. */
 export type TileElement = readonly Index[];
 
-/** Which elements of a tile a block holds during a stage, and how its columns are numbered. */
+/** The elements of a tile that a block holds during a stage, and the numbering of its columns. */
 export class Geometry {
   readonly length: number;
   readonly columns: number;
   private readonly stage: PassesStep;
   private readonly leaf: Leaf;
   private readonly rank: Var;
-  /** Of each column dimension, in one block. */
+  /** Length of each column dimension in one block. */
   private readonly counts: readonly number[];
   /** Elements of the split dimension in one block. */
   private readonly share: number;
@@ -41,7 +41,7 @@ export class Geometry {
     return element;
   }
 
-  /** The column whose bins mirror those of another one, along every dimension but the tile's own. */
+  /** The column with the mirrored bins of column c: every coordinate k becomes −k, except the one that counts transforms of the tile. */
   opposite(c: IndexLike): Index {
     const digits = coordinates(c, this.counts);
     let opposite: Index = index(0);
@@ -58,7 +58,7 @@ export class Geometry {
     return this.element(0, c)[d]!;
   }
 
-  /** Where this stage finds an element that the stage before has just computed. */
+  /** The place in this stage of an element that the stage before has computed. */
   placeOf(element: TileElement, before: Geometry): Carried {
     const { of, split, columns } = this.stage;
     let c: Index = index(0);

@@ -1,18 +1,18 @@
-/** The room's door: one plan leaf in, one kernel out. */
+/** The room's entry: makes a kernel from a leaf of a plan. */
 import type { Kernel } from '../ir/index.ts';
 import type { DirectionScale, Leaf } from '../plan/tree/leaf.ts';
 import { leafKernel } from './leaf.ts';
-import { stepsOf } from './steps.ts';
+import { kernelSteps } from './steps.ts';
 
 /**
- * Whether a kernel of this leaf had best run both ways: where the lanes are those of vectors, passes between its first and
- * last one are the same for both.
+ * Whether one kernel of this leaf should serve both directions. On vector units, the passes between the first and the last one are the
+ * same in both directions.
  */
 export function sharesPasses(leaf: Leaf): boolean {
-  return leaf.lockstep === 'vector' && stepsOf(leaf.steps).length > 2;
+  return leaf.lockstep === 'vector' && kernelSteps(leaf.steps).length > 2;
 }
 
-/** @param reverse the other way for the same kernel to run, where `sharesPasses` says that it may. */
+/** @param reverse the opposite direction, if the kernel is to serve both (`sharesPasses`) */
 export function buildKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
   return leafKernel(leaf, reverse);
 }

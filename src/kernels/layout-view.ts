@@ -1,4 +1,4 @@
-/** The complex numbers of a layout: what is loaded and stored at coordinates of a tile. */
+/** A layout as a view: loads and stores complex numbers at coordinates of a tile. */
 import {
   type ArrayRef,
   type Complex,
@@ -20,14 +20,14 @@ import { type Access, accessesOf, type CallAccess, type MemoryAccess } from './l
 import type { Coordinates } from './views.ts';
 
 interface LayoutMemory {
-  /** [dimensions of the tile …, batch dimensions …, part], or [… , line, part] where numbers are made of two lines. */
+  /** Its dimensions are [tile …, batch …, part], or [tile …, batch …, line, part] if there are two lines. */
   readonly layout: Layout;
   readonly arrays: readonly ArrayRef[];
   readonly coordinates: Coordinates;
   /** The first of the batch dimensions. */
   readonly batch: number;
   readonly table: (order: Order) => IntegerTable;
-  /** The function that the layout calls. */
+  /** The function of the layout's maps. */
   readonly call?: CallbackMap;
 }
 
@@ -45,12 +45,12 @@ export class LayoutView implements ComplexView {
     this.arrays = new Map(memory.arrays.map((array) => [array.name, array]));
   }
 
-  /** The numbers of one of two lines. */
+  /** The view of one of two lines. */
   ofLine(number: 0 | 1): LayoutView {
     return new LayoutView(this.memory, [number]);
   }
 
-  /** Where the real part is in its array, of a number that is in memory for all coordinates. */
+  /** The index of the real part in its array, for a number that is in memory for all coordinates. */
   beginning(at: readonly IndexLike[]): Index {
     const [access] = this.accesses(at)[0];
     if (!access || !('array' in access)) throw new RangeError('These numbers are not simply in memory.');
@@ -76,11 +76,11 @@ export class LayoutView implements ComplexView {
   private accesses(at: readonly IndexLike[]): Parts {
     const { layout, coordinates, batch, table } = this.memory;
     const place = [...coordinates(at), ...this.line];
-    const of = (part: 0 | 1) => accessesOf(layout, [...place, part], batch, table);
-    return [of(0), of(1)];
+    const partAccesses = (part: 0 | 1) => accessesOf(layout, [...place, part], batch, table);
+    return [partAccesses(0), partAccesses(1)];
   }
 
-  /** What accesses read. Where one does not take place it is 0, and at most one does. */
+  /** The sum of what accesses load. At most one access takes place; the others give 0. */
   private sum(x: Expressions, accesses: readonly Access[], guard: Guard): Real {
     const [first, ...others] = accesses;
     if (!first) return x.constant(0);
@@ -91,7 +91,7 @@ export class LayoutView implements ComplexView {
     );
   }
 
-  /** What an access reads, without the sign that `negated` says. */
+  /** The value that an access loads, before its `negated` is applied. */
   private value(x: Expressions, access: Access, guard: Guard): Real {
     const within = [...guard, ...access.guard];
     const value =
@@ -103,10 +103,10 @@ export class LayoutView implements ComplexView {
             within,
             access.parts.map((part) => this.sum(x, part, guard)),
           );
-    return alternated(x, access, value);
+    return withParity(x, access, value);
   }
 
-  /** What the function gives for numbers that are read. */
+  /** The result of the function for numbers that are loaded. */
   private result(x: Expressions, { at, part }: CallAccess, guard: Guard, [re, im]: readonly Real[]): Real {
     const zero = x.constant(0);
     const needed = simplified(guard);
@@ -123,7 +123,7 @@ export class LayoutView implements ComplexView {
     return [{ array: this.arrays.get(access.array)!, index: access.index, value: own, ...within }];
   }
 
-  /** What the function gives for numbers that are to be stored. Both parts of one are given to it at once. */
+  /** Stores the results of the function. The function is called once for both parts of a number. */
   private called(x: Expressions, parts: Parts, values: readonly [Real, Real], guard: Guard): Store[] {
     const zero = x.constant(0);
     const calls = new Map<string, { readonly access: CallAccess; readonly given: [Real, Real] }>();
@@ -147,11 +147,12 @@ export class LayoutView implements ComplexView {
   }
 }
 
-/** A value that has the other sign where an access says so. */
+/** A value negated as an access says (`negated` and `parity`). */
 function signed(x: Expressions, access: Access, value: Real): Real {
-  return alternated(x, access, access.negated ? x.neg(value) : value);
+  return withParity(x, access, access.negated ? x.neg(value) : value);
 }
 
-function alternated(x: Expressions, { parity }: Access, value: Real): Real {
+/** A value negated where the parity of an access is odd. */
+function withParity(x: Expressions, { parity }: Access, value: Real): Real {
   return parity ? x.where([{ index: parity, from: 0, to: 1 }], value, x.neg(value)) : value;
 }

@@ -23,7 +23,7 @@ const random = randomFor('kernels/layouts');
 
 function tablesOf(): (order: l.Order) => IntegerTable {
   const tables = new TableBuilder('f64');
-  return (order) => tables.integers(JSON.stringify(order), () => [...l.entriesOf(order)]);
+  return (order) => tables.integers(JSON.stringify(order), () => [...l.orderIndices(order)]);
 }
 
 /** Where an access to memory is. */
@@ -65,7 +65,8 @@ it('at each coordinate one access is made, of the right place, or none for a zer
       const zeroSign = wanted && wanted.place === undefined ? { ...wanted, negated: false } : wanted;
       const found = touched(accesses, values);
       const same = found.length === (zeroSign ? 1 : 0) && (!zeroSign || sameElement(found[0]!, zeroSign));
-      if (!same) expect(found, `${text} at ${coordinates}, ${l.print(layout)}`).toEqual(zeroSign ? [zeroSign] : []);
+      if (!same)
+        expect(found, `${text} at ${coordinates}, ${l.printLayout(layout)}`).toEqual(zeroSign ? [zeroSign] : []);
     }
   }
   expect(elements).toBeGreaterThan(10_000);

@@ -1,8 +1,9 @@
 /**
- * From layouts to memory: the accesses that load or store the element at some coordinates.
+ * Lowers layouts to memory accesses: the loads or stores of the element at some coordinates.
  *
- * An element is one number in memory, or zero; which, coordinates that are known at run time only tell. So there are several accesses,
- * each under a guard that says for which coordinates it is the one. A load adds them up, for what is not read is 0; a store does all of them.
+ * An element is one number in memory, or zero. Which one it is can depend on coordinates that are known at run time only, so an element
+ * has several accesses, with guards of which at most one holds. A load adds up all accesses, because an access whose guard fails gives 0;
+ * a store executes all of them.
  */
 import {
   add,
@@ -22,11 +23,11 @@ import { rangeWithin } from '../ir/within.ts';
 import type { Layout, Mapped, Order, Row, RowBound } from '../layout/index.ts';
 
 interface Signed {
-  /** What is read or written has the other sign. */
+  /** The number is negated when it is read or written. */
   readonly negated?: true;
-  /** Where this is odd, it has the other sign than `negated` says. */
+  /** If this is odd, the number is negated once more. */
   readonly parity?: Index;
-  /** Where it takes place. */
+  /** Condition under which the access takes place. */
   readonly guard: Guard;
 }
 
@@ -36,20 +37,20 @@ export interface MemoryAccess extends Signed {
   readonly index: Index;
 }
 
-/** What a function gives, or is given. It is called where the guard holds, even if none of its numbers is in memory: then for a zero. */
+/** A call of a function for an element. It takes place under the guard, even for a zero that has no memory. */
 export interface CallAccess extends Signed {
   readonly by: string;
-  /** The coordinates that it asks for. */
+  /** The coordinates that the function asks for. */
   readonly at: readonly Index[];
-  /** The accesses of the real that it takes, or of both parts of a complex number. */
+  /** The accesses of the function's argument: of one real, or of both parts of a complex number. */
   readonly parts: readonly (readonly Access[])[];
-  /** The part of its result. */
+  /** The part of the function's result that the element is. */
   readonly part: number;
 }
 
 export type Access = MemoryAccess | CallAccess;
 
-/** The accesses of an element of a layout that calls no functions, whose coordinates may lead to jumps nowhere, and to no orders. */
+/** The accesses of an element of a layout without functions and orders, with a separate access for each part of a concat. */
 export function memoryAccessesOf(layout: Layout, at: readonly IndexLike[]): MemoryAccess[] {
   const all = accessesOf(layout, at, at.length, () => {
     throw new RangeError('This layout has an order, which needs a table.');
@@ -60,14 +61,14 @@ export function memoryAccessesOf(layout: Layout, at: readonly IndexLike[]): Memo
   });
 }
 
-/** A coordinate, and whether it is one of the batch only: then an address may jump on its way. */
+/** A coordinate, and whether it depends on batch coordinates only: then an address may jump as it grows. */
 interface Coordinate {
   readonly index: Index;
   readonly jumps: boolean;
 }
 
-/** What has been seen on the way to memory. */
-interface Way {
+/** The guard and the parity that nodes on the path to memory have added so far. */
+interface Path {
   readonly guard: Guard;
   readonly parity?: Index;
 }
@@ -75,9 +76,9 @@ interface Way {
 /**
  * The accesses of an element.
  * @param at its coordinates
- * @param batch the first of the dimensions in which neighbours are no lanes: there, a piece that goes on elsewhere is one access, whose
- *   address jumps. Elsewhere a vector could not load that, and each piece has an access of its own.
- * @param table of the integers of an order
+ * @param batch the first batch dimension. Lanes do not walk along batch dimensions, so parts of a concat along them can be one access, whose
+ *   address jumps from part to part. Along other dimensions a vector could not load that, and each part has an access of its own.
+ * @param table makes the table of integers for an order
  */
 export function accessesOf(
   layout: Layout,
@@ -86,7 +87,7 @@ export function accessesOf(
   table: (order: Order) => IntegerTable,
 ): Access[] {
   const found: Access[] = [];
-  const coordinates = at.map((own, d): Coordinate => ({ index: index(own), jumps: d >= batch }));
+  const coordinates = at.map((value, d): Coordinate => ({ index: index(value), jumps: d >= batch }));
   new Walk(table, found).into(layout, coordinates, { guard: [] });
   return found;
 }
@@ -100,65 +101,68 @@ class Walk {
     this.found = found;
   }
 
-  into(of: Layout, at: readonly Coordinate[], way: Way): void {
+  into(of: Layout, at: readonly Coordinate[], path: Path): void {
     switch (of.kind) {
       case 'zeros':
         return;
       case 'memory':
-        this.access({ array: of.array, index: placeOf(of, at), ...(of.negated ? { negated: true } : {}) }, way);
+        this.access({ array: of.array, index: placeOf(of, at), ...(of.negated ? { negated: true } : {}) }, path);
         return;
       case 'affine':
         return this.into(
           of.of,
           of.rows.map((row) => coordinateOf(row, at)),
-          way,
+          path,
         );
       case 'alternate': {
-        // Parities of even numbers and of signs that are known are folded.
-        const parity = mod(add(rowIndex(of.row, at), way.parity ?? 0), 2);
-        return this.into(of.of, at, { ...way, parity });
+        // Arithmetic modulo 2 folds even terms and known signs.
+        const parity = mod(add(rowIndex(of.row, at), path.parity ?? 0), 2);
+        return this.into(of.of, at, { ...path, parity });
       }
       case 'mask':
-        return this.into(of.of, at, { ...way, guard: [...way.guard, ...of.bounds.map((bound) => boundOf(bound, at))] });
+        return this.into(of.of, at, {
+          ...path,
+          guard: [...path.guard, ...of.bounds.map((bound) => boundOf(bound, at))],
+        });
       case 'gather': {
         const own = at[of.dimension]!;
         const entry = { index: lookup(this.table(of.order), own.index), jumps: own.jumps };
-        return this.into(of.of, replaced(at, of.dimension, entry), way);
+        return this.into(of.of, withCoordinates(at, of.dimension, entry), path);
       }
       case 'join': {
         const own = at[of.dimension]!;
         const by = of.of.shape[of.dimension + 1]!;
         const digits = [div(own.index, by), mod(own.index, by)].map((digit) => ({ index: digit, jumps: own.jumps }));
-        return this.into(of.of, replaced(at, of.dimension, ...digits), way);
+        return this.into(of.of, withCoordinates(at, of.dimension, ...digits), path);
       }
       case 'map':
-        return this.call(of, at, way);
+        return this.call(of, at, path);
       case 'concat':
-        return this.intoConcat(of, at, way);
+        return this.intoConcat(of, at, path);
     }
   }
 
   private intoConcat(
     { dimension, parts }: Extract<Layout, { kind: 'concat' }>,
     at: readonly Coordinate[],
-    way: Way,
+    path: Path,
   ): void {
     const own = at[dimension]!;
     if (own.jumps) {
       const jump = jumpOver(parts, dimension, at);
-      if (jump) return this.access(jump, way);
+      if (jump) return this.access(jump, path);
     }
     let begin = 0;
     for (const part of parts) {
       const end = begin + part.shape[dimension]!;
-      const guard = simplified([...way.guard, { index: own.index, from: begin, to: end }]);
+      const guard = simplified([...path.guard, { index: own.index, from: begin, to: end }]);
       const inPart = { index: sub(own.index, begin), jumps: own.jumps };
-      if (guard) this.into(part, replaced(at, dimension, inPart), { ...way, guard });
+      if (guard) this.into(part, withCoordinates(at, dimension, inPart), { ...path, guard });
       begin = end;
     }
   }
 
-  private call({ by, at: rows, of, part, negated }: Mapped, at: readonly Coordinate[], { guard, parity }: Way): void {
+  private call({ by, at: rows, of, part, negated }: Mapped, at: readonly Coordinate[], { guard, parity }: Path): void {
     const needed = neededOf(guard);
     if (!needed) return;
     const parts = Array.from({ length: part ? of.shape.at(-1)! : 1 }, (_, n) => {
@@ -177,7 +181,7 @@ class Walk {
     });
   }
 
-  private access({ array, index, negated }: Place, { guard, parity }: Way): void {
+  private access({ array, index, negated }: Place, { guard, parity }: Path): void {
     const needed = neededOf(guard);
     if (needed) this.found.push({ array, index, ...signOf(negated, parity), guard: needed });
   }
@@ -186,14 +190,14 @@ class Walk {
 /** A place in memory, and its sign. */
 type Place = Pick<MemoryAccess, 'array' | 'index' | 'negated'>;
 
-/** A sign that a parity changes; where that is known, there is only a sign. */
+/** The sign of an access; a parity that is known at plan time becomes part of `negated`. */
 function signOf(negated: true | undefined, parity: Index | undefined): Pick<Signed, 'negated' | 'parity'> {
-  const known = parity?.terms.length === 0;
-  const other = known && parity.constant === 1;
-  return { ...((negated ?? false) !== other ? { negated: true } : {}), ...(parity && !known ? { parity } : {}) };
+  const isKnown = parity?.terms.length === 0;
+  const isOdd = isKnown && parity.constant === 1;
+  return { ...((negated ?? false) !== isOdd ? { negated: true } : {}), ...(parity && !isKnown ? { parity } : {}) };
 }
 
-function replaced(at: readonly Coordinate[], d: number, ...by: readonly Coordinate[]): Coordinate[] {
+function withCoordinates(at: readonly Coordinate[], d: number, ...by: readonly Coordinate[]): Coordinate[] {
   return [...at.slice(0, d), ...by, ...at.slice(d + 1)];
 }
 
@@ -218,7 +222,7 @@ function boundOf({ row, modulo, from, to, outside }: RowBound, at: readonly Coor
   return { index: modulo === undefined ? value : mod(value, modulo), from, to, ...(outside ? { outside } : {}) };
 }
 
-/** Parts that are one memory but for a jump at each border, as one place. */
+/** Parts of one array with equal strides as a single place, whose address jumps at each border; undefined for other parts. */
 function jumpOver(parts: readonly Layout[], d: number, at: readonly Coordinate[]): Place | undefined {
   const [first] = parts;
   if (first?.kind !== 'memory') return undefined;
@@ -243,12 +247,12 @@ function jumpOver(parts: readonly Layout[], d: number, at: readonly Coordinate[]
   return { array: first.array, index: place, ...(first.negated ? { negated: true } : {}) };
 }
 
-/** A guard without bounds that others imply; undefined where it never holds. */
+/** A guard without the bounds that its other bounds imply; undefined if it never holds. */
 function neededOf(guard: Guard): Guard | undefined {
-  const own = simplified(guard);
-  if (!own || own.length < 2) return own;
-  let kept = [...own];
-  for (const bound of own) {
+  const bounds = simplified(guard);
+  if (!bounds || bounds.length < 2) return bounds;
+  let kept = [...bounds];
+  for (const bound of bounds) {
     const others = kept.filter((other) => other !== bound);
     const [low, high] = rangeWithin(bound.index, others);
     if (low > high) return undefined;
@@ -259,7 +263,7 @@ function neededOf(guard: Guard): Guard | undefined {
   return kept;
 }
 
-/** Whether an index below `count` has come to a number, as a quotient that is 0 or 1. */
+/** 1 if an index below `count` is at least `number`, otherwise 0, as a quotient by a power of two. */
 function reached(at: IndexLike, number: number, count: number): Index {
   const most = 2 ** Math.ceil(Math.log2(Math.max(number, count - number)));
   return div(add(at, most - number), most);

@@ -3,19 +3,19 @@
  *
  * A pass with radix r after passes of product s takes, for every q < N/(r·s) and i < s, the points
  * (q·s + i) + m·N/r, multiplies them by e^{−2πi·i·m/(r·s)}, transforms them and stores point k at q·s·r + i + k·s. (That
- * is autosort form; where vectors can, they work in place: orders.ts.)
+ * is the autosort form. Vectors work in place if they can: orders.ts.)
  *
- * Two axes of an image are passes along two dimensions with nothing between them. One long axis is cut into two digits, as the
- * four-step algorithm does (VkFFT guide 2.5.2): input element n = n₀·B + n₁, output element k = k₀ + A·k₁. Its passes are
- * those of one Stockham transform of length A·B, so the twiddles between the digits are those of the second digit's passes.
- * The slowest of several axes may be cut so, too: blocks then exchange their shares after its first digit, and never again.
+ * Two axes of an image in one leaf are passes along one dimension followed by passes along the other. A long axis in one leaf is cut into
+ * two digits, as in the four-step algorithm (VkFFT guide 2.5.2): input element n = n₀·B + n₁, output element k = k₀ + A·k₁. Its passes are
+ * those of one Stockham transform of length A·B, so the passes of the second digit include the twiddles between the digits. The slowest of
+ * several axes may be cut like that, too; the blocks of a cluster then exchange data once, after its first digit.
  */
 
 import { type Kernel, mappedLoad, mappedStore, TableBuilder, type ViewMap, variable } from '../ir/index.ts';
 import { type DirectionScale, type Leaf, stagedOf } from '../plan/tree/leaf.ts';
 import { typeOf } from './number-types.ts';
-import { sidesOf, type Tiles, tilesOf } from './sides.ts';
-import { type BuiltSteps, type Ends, stepsOf } from './steps.ts';
+import { leafTiles, sidesOf, type Tiles } from './sides.ts';
+import { type BuiltSteps, type Ends, kernelSteps } from './steps.ts';
 import { threadPhases } from './thread-phases.ts';
 import { threadStepTwiddles } from './thread-twiddles.ts';
 import { stepTwiddles } from './twiddles.ts';
@@ -23,10 +23,10 @@ import { vectorLeaf } from './vector-leaf.ts';
 import { vectorPhases } from './vector-phases.ts';
 import type { Views } from './views.ts';
 
-/** @param reverse the other way for the same kernel to run; for vectors only. */
+/** @param reverse the opposite direction, if the kernel is to serve both; for vectors only */
 export function leafKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
   const type = typeOf(leaf.precision);
-  const tiles = tilesOf(leaf);
+  const tiles = leafTiles(leaf);
   const rank = variable('rank', leaf.blocks);
   const tables = new TableBuilder(type);
   const sides = sidesOf(leaf, tiles, tables);
@@ -36,9 +36,9 @@ export function leafKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
   if (leaf.lockstep === 'vector') {
     built = vectorPhases({
       leaf: vectorLeaf(leaf),
-      steps: stepsOf(leaf.steps),
+      steps: kernelSteps(leaf.steps),
       tables,
-      // A tile that does not divide the batch leaves a last group with fewer transforms.
+      // If the tile does not divide the batch, the last group has fewer transforms.
       limit: tiles.limit,
       ends,
       inOutput: sides.inOutput,
@@ -63,13 +63,13 @@ export function leafKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
   };
 }
 
-/** What puts the twiddles of a four-step decomposition into the views of a leaf. */
+/** The function that puts the twiddles of a four-step decomposition into the views of a leaf. */
 function twiddles(leaf: Leaf, tables: TableBuilder, tiles: Tiles): (views: Views) => Ends {
   if (!leaf.twiddle) return (views) => views;
   const { on } = leaf.twiddle;
   if (leaf.lockstep === 'vector') {
     const factor = stepTwiddles(tables, vectorLeaf(leaf), tiles.number);
-    // Vectors find their factors along the columns, as passes walk, and not along the axis, as the copy does.
+    // The table of factors is laid out for the passes, which walk along the columns; the copy that follows walks along the axis.
     if (on === 'output' && stagedOf(leaf).output) return (views) => ({ ...views, beforeCopy: factor });
     return (views) => mappedOn(on, views, factor);
   }

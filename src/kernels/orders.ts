@@ -1,34 +1,33 @@
 /**
- * In which order the passes of a transform leave its elements: where the butterflies of a pass find their points and put
- * their outputs, in either of two forms.
+ * The order of elements between passes: which elements the butterflies of a pass read and write, in either of two forms.
  *
- * A pass of radix r comes after passes of product s, which have left blocks of s elements: transforms of every (N/s)-th
- * point. Butterfly i of block q of the next ones, which have r·s elements, combines element i of r such blocks.
+ * Passes whose radices have the product s leave blocks of s elements; each block is the transform of every (N/s)-th point. The next pass,
+ * of radix r, leaves blocks of r·s elements: its butterfly i of block q combines element i of r blocks of the pass before.
  *
- * **Autosort** (Stockham): the blocks of every pass lie in the order of the points that they begin with. Those that belong
- * together are N/r elements apart, so that a pass has to read one array and write another.
+ * **Autosort** (Stockham): the blocks of every pass lie in the order of the points that they begin with. The r blocks that a pass combines
+ * are N/r elements apart, so that it has to read one array and write another.
  *
- * **In place**: the first pass leaves its blocks in the order of the reversed digits of their numbers. From then on those
- * that belong together lie side by side, and a butterfly puts its outputs where its points were. Half as much memory is
- * touched as in autosort form, and what a pass leaves in a cache is what it will write again.
+ * **In place**: the first pass leaves its blocks in digit-reversed order. From then on, the blocks that a pass combines lie side by side,
+ * and a butterfly writes its outputs to the places of its points. That needs half as much memory as the autosort form, and a pass writes
+ * the cache lines that it has just read.
  */
 import { add, type Index, index, scale, type Var, variable } from '../ir/index.ts';
 
 /** The butterflies of a pass. */
 export interface Butterflies {
-  /** The loop over the slices that go through several passes one after another; missing where all go together. */
+  /** The loop over slices, each of which goes through several passes before the next slice begins; missing if there are no slices. */
   readonly slices?: Var;
-  /** The loops over the blocks that they leave, outermost first; the innermost one counts neighbours of the points. */
+  /** The loops over the blocks that the pass leaves, outermost first. The innermost one walks along neighbouring points. */
   readonly blocks: readonly Var[];
-  /** The butterfly in its block. */
+  /** The number of the butterfly in its block. */
   readonly i: Var;
-  /** Element that is point m. */
+  /** The element that is point m of the butterfly. */
   readonly point: (m: number) => Index;
-  /** Element that output k becomes. */
+  /** The element that output k of the butterfly becomes. */
   readonly output: (k: number) => Index;
 }
 
-/** Butterflies that leave blocks in the order of the points that they begin with. */
+/** The butterflies of a pass in autosort form. */
 export function autosort(length: number, radix: number, stride: number): Butterflies {
   const q = variable('q', length / (radix * stride));
   const i = variable('i', stride);
@@ -42,10 +41,10 @@ export function autosort(length: number, radix: number, stride: number): Butterf
 }
 
 /**
- * The first pass before passes in place. A block's number q = d₁·Q/r₁ + d₂·Q/(r₁·r₂) + … becomes its place
- * d₁ + r₁·(d₂ + r₂·(…)), Q being how many there are and r₁, r₂, … the radices of the other passes.
- * @param far what is written leaves the first-level cache soon: neighbouring places then had best come one soon after the
- * other, so that lines are written whole. Where it stays there, points that are read in their order are better.
+ * The butterflies of the first pass in in-place form, which reverses digits. With Q blocks and the radices r₁, r₂, … of the other passes,
+ * block number q = d₁·Q/r₁ + d₂·Q/(r₁·r₂) + … is stored as block d₁ + r₁·(d₂ + r₂·(…)).
+ * @param far whether the output does not stay in the first-level cache. Loops are then ordered so that neighbouring blocks are written soon
+ * after one another and cache lines are complete; otherwise so that points are read in order.
  */
 export function digitReversed(length: number, [radix, ...others]: readonly number[], far = false): Butterflies {
   let step = length / radix!;
@@ -70,8 +69,8 @@ export function digitReversed(length: number, [radix, ...others]: readonly numbe
 }
 
 /**
- * The butterflies of a later pass in place: outputs become what the points were.
- * @param slice elements of a slice: as many as this pass leaves in a block, or in several.
+ * The butterflies of a later pass in in-place form: output k is written to the place of point k.
+ * @param slice elements of a slice, which is one or several of the blocks that this pass leaves
  */
 export function samePlaces(length: number, radix: number, stride: number, slice = length): Butterflies {
   const slices = variable('slice', length / slice);

@@ -16,7 +16,7 @@ import {
   type Real,
   reachable,
   scale,
-  split,
+  stackedPlanes,
   strided,
   swapped,
   variable,
@@ -101,7 +101,7 @@ describe('stores of both parts', () => {
   const value = x.number(points[0]!);
 
   it('go where those of each part went', () => {
-    const to = strided(split(shared!, 512), [1]);
+    const to = strided(stackedPlanes(shared!, 512), [1]);
     const at = [add(scale(item, 3), 1)];
     const store = x.whole(value, (own) => to.store(x, at, own))!;
     const apart = to.store(x, at, value);
@@ -119,7 +119,7 @@ describe('stores of both parts', () => {
   ] as const)('begin with the second part where that was read first%s', (_, turned, first) => {
     const view = swapped(strided(interleaved(memory!), [1]));
     const inverse = PairExpressions.over(item, pointsOf(view, 2))!;
-    const to = turned(strided(split(shared!, 512), [3]));
+    const to = turned(strided(stackedPlanes(shared!, 512), [3]));
     const number = inverse.number(pointsOf(view, 2)[1]!);
     const apart = to.store(inverse, [item], number);
     const store = inverse.whole(number, (own) => to.store(inverse, [item], own))!;
@@ -130,14 +130,14 @@ describe('stores of both parts', () => {
   });
 
   it('are not made of two that were multiplied by a complex factor', () => {
-    const to = mappedStore(strided(split(shared!, 512), [3]), (by, number) =>
+    const to = mappedStore(strided(stackedPlanes(shared!, 512), [3]), (by, number) =>
       by.cmul(number, { re: by.constant(0.6), im: by.constant(0.8) }),
     );
     expect(x.whole(value, (own) => to.store(x, [item], own))).toBeUndefined();
   });
 
   it('are not made of two that are the same of both parts', () => {
-    const sum = mappedStore(strided(split(shared!, 512), [3]), (by, { re, im }) => ({
+    const sum = mappedStore(strided(stackedPlanes(shared!, 512), [3]), (by, { re, im }) => ({
       re: by.add(re, im),
       im: by.add(re, im),
     }));
@@ -145,7 +145,7 @@ describe('stores of both parts', () => {
   });
 
   it('are not made of two where neighbours follow each other, or the parts are in two arrays', () => {
-    for (const to of [strided(split(shared!, 512), [1]), strided(planar(memory!, other!), [3])]) {
+    for (const to of [strided(stackedPlanes(shared!, 512), [1]), strided(planar(memory!, other!), [3])]) {
       expect(x.whole(value, (own) => to.store(x, [item], own))).toBeUndefined();
     }
   });
@@ -166,7 +166,7 @@ it('multiplies numbers by complex factors', () => {
 
 it('takes a single number whose parts lie anywhere in one array', () => {
   const one = variable('one', 1);
-  const view = strided(split(memory!, 512), [3]);
+  const view = strided(stackedPlanes(memory!, 512), [3]);
   const load = new Expressions();
   const numbers = [0, 2].map((n) => view.load(load, [add(one, n)]));
   const reversed = swapped(view).load(load, [add(one, 4)]);

@@ -1,8 +1,8 @@
 /**
- * Complex numbers that need not be taken apart: where memory holds them as pairs, a vector may hold some whole numbers
- * instead of the real or imaginary parts of twice as many. Sums, differences and real factors treat both parts alike;
- * a quarter turn exchanges neighbouring lanes and changes signs. The first pass of a transform is so spared the shuffles that
- * take its input apart, and has half as many values at hand.
+ * Interleaved complex numbers in vectors: a vector holds whole complex numbers, real and imaginary parts in neighbouring lanes, instead
+ * of the real or the imaginary parts of twice as many numbers. Sums, differences and products with real factors treat both parts alike; a
+ * quarter turn exchanges neighbouring lanes and changes signs. The first pass of a transform then needs no shuffles to separate the parts
+ * of its input, and half as many registers.
  */
 import {
   add,
@@ -26,10 +26,10 @@ import {
 /** Both fields of its complex values are the same node, whose neighbouring lanes are the two parts. */
 export class PairExpressions extends Expressions {
   override readonly perNumber = 1;
-  /** Counts parts of items, two by two, instead of items. */
+  /** The loop variable that replaces the item: it counts the parts of all items, two for each. */
   readonly part: Var;
   private readonly item: Var;
-  /** The second part comes first in memory, as where an inverse transform reads its input. */
+  /** Whether the imaginary part comes first in memory, as in the input of an inverse transform. */
   private readonly exchanged: boolean;
 
   private constructor(item: Var, exchanged: boolean) {
@@ -40,15 +40,15 @@ export class PairExpressions extends Expressions {
   }
 
   /**
-   * For numbers that every item reads as pairs, all of them, side by side with its neighbours'; a single item may have the parts of
-   * each anywhere in one array. Undefined for others.
+   * Expressions for points of which every one is a pair in memory, next to the pairs of neighbouring items. With a single item, the two
+   * parts of a point may lie anywhere in one array. Undefined for other points.
    */
   static over(item: Var, points: readonly Complex[]): PairExpressions | undefined {
     const distances = points.map(({ re, im }) => {
       if (re.op !== 'load' || im.op !== 'load' || re.array !== im.array || re.guard || im.guard) return undefined;
-      // What is converted on its way is converted part by part.
+      // Converted loads handle single parts only.
       if (!isComputed(re.array.type)) return undefined;
-      return item.count === 1 || distanceAlong(re.index, item) === 2 ? known(sub(im.index, re.index)) : undefined;
+      return item.count === 1 || stepAlong(re.index, item) === 2 ? constantOf(sub(im.index, re.index)) : undefined;
     });
     if (distances.some((distance) => distance === undefined)) return undefined;
     const all = (distance: number) => distances.every((other) => other === distance);
@@ -56,32 +56,32 @@ export class PairExpressions extends Expressions {
     return new PairExpressions(item, all(-1));
   }
 
-  /** A number that `over` was given. */
+  /** The packed value of a point that was given to `over`. */
   number({ re, im }: Complex): Complex {
     const [first, second] = (this.exchanged ? [im, re] : [re, im]) as [LoadNode, LoadNode];
     const place = substitute(first.index, new Map([[this.item, div(this.part, 2)]]));
-    return both(this.load(first.array, add(place, this.secondAt(known(sub(second.index, first.index))!))));
+    return packed(this.load(first.array, add(place, this.secondAt(constantOf(sub(second.index, first.index))!))));
   }
 
-  /** 0 in the first lane of a number, in the second one how far it is to its place. */
+  /** The offset of a lane's place from the place of the number's first lane: 0 in the first lane, `distance` in the second. */
   private secondAt(distance: number): Index {
     return scale(mod(this.part, 2), distance);
   }
 
   /**
-   * One store for both parts of a number, where `put` would store them at a known distance and has the same done to both. Undefined
-   * for others, and where items follow each other.
+   * One store for both parts of a number. Undefined unless `put` stores both parts, computed in the same way, at a known distance, and
+   * apart from those of neighbouring items.
    */
   whole({ re: value }: Complex, put: (value: Complex) => readonly Store[]): Store | undefined {
-    const [first, second] = put(both(value));
+    const [first, second] = put(packed(value));
     if (!first || !second || first.value !== second.value || first.array !== second.array) return undefined;
-    // Which of them is which: views may exchange the parts, or compute one of both.
+    // A view may exchange the parts, or compute a part from both: distinguishable values for the parts show that.
     const apart = put({ re: value, im: this.swap(value) });
-    const own = apart.findIndex((store) => store.value === first.value);
-    if (own < 0 || apart[1 - own]?.value !== this.swap(first.value)) return undefined;
-    const [even, odd] = (own === 1) === this.exchanged ? [first, second] : [second, first];
+    const real = apart.findIndex((store) => store.value === first.value);
+    if (real < 0 || apart[1 - real]?.value !== this.swap(first.value)) return undefined;
+    const [even, odd] = (real === 1) === this.exchanged ? [first, second] : [second, first];
     const { item, part } = this;
-    const distance = known(sub(odd.index, even.index));
+    const distance = constantOf(sub(odd.index, even.index));
     const disjoint = item.count === 1 || (coefficient(even.index, item) ?? 0) >= 2;
     if (distance === undefined || !disjoint || even.guard || odd.guard || !isComputed(even.array.type))
       return undefined;
@@ -89,34 +89,36 @@ export class PairExpressions extends Expressions {
     return { ...even, index: add(place, this.secondAt(distance)) };
   }
 
-  /** @param by the same in both lanes. */
+  /** @param by a factor whose parts are the same in both lanes, as roots from tables are */
   override cmul(a: Complex, by: Complex): Complex {
     return this.csub(this.cscale(a, by.re), this.quarter(this.cscale(a, by.im)));
   }
 
   override quarter({ re }: Complex): Complex {
     const rotated = this.conj(this.swap(re));
-    return both(this.exchanged ? this.neg(rotated) : rotated);
+    return packed(this.exchanged ? this.neg(rotated) : rotated);
   }
 }
 
-function both(value: Real): Complex {
+/** A packed number: both fields are the same node. */
+function packed(value: Real): Complex {
   return { re: value, im: value };
 }
 
 /**
- * How far it is from item to item, where there is no way around: items that share a vector never come to lie at both ends of
- * what goes round.
+ * The step of an index from item to item. Remainders count like their arguments, because items that share a vector never lie on both sides
+ * of a wrap-around.
  */
-function distanceAlong({ terms }: Index, item: Var): number {
+function stepAlong({ terms }: Index, item: Var): number {
   let sum = 0;
   for (const { atom, factor } of terms) {
     if (atom === item) sum += factor;
-    else if (atom.kind === 'mod') sum += factor * distanceAlong(atom.of, item);
+    else if (atom.kind === 'mod') sum += factor * stepAlong(atom.argument, item);
   }
   return sum;
 }
 
-function known({ constant, terms }: Index): number | undefined {
+/** The value of an index without variables; undefined for others. */
+function constantOf({ constant, terms }: Index): number | undefined {
   return terms.length === 0 ? constant : undefined;
 }

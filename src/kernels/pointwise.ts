@@ -1,6 +1,6 @@
 /**
- * Steps on single points, fused into what the first pass along a dimension reads or the last one writes: points that are not
- * there, factors, and the other sign of the exponents.
+ * Operations on single points, fused into the loads of the first pass along a dimension or the stores of its last pass: blocks of points
+ * that are zeros, factors, and the sign of the inverse transform.
  */
 
 import {
@@ -19,7 +19,7 @@ import {
   type Store,
   scale,
   simplified,
-  split,
+  stackedPlanes,
   type TableBuilder,
   type ViewMap,
 } from '../ir/index.ts';
@@ -29,27 +29,27 @@ import { rootSpectrum } from '../numeric/powers.ts';
 import { unorderedPlace } from '../numeric/primes.ts';
 import type { ChirpReach, Factors, KernelFactors, PassesStep, PointwiseStep } from '../plan/tree/leaf.ts';
 import { roundingOf } from './number-types.ts';
-import { kernelView, multiplied } from './products.ts';
-import { type Coordinates, sumOf, type Views } from './views.ts';
+import { binProduct, kernelView } from './products.ts';
+import { type Coordinates, termSum, type Views } from './views.ts';
 
-/** How a table of one complex factor for each point lies: as the lanes read it. */
+/** The format of a table with one complex factor for each point, chosen so that lanes read whole vectors. */
 export interface FactorFormat {
   readonly kind: 'blocked' | 'planes' | 'pairs';
   readonly lanes: number;
 }
 
-/** Both ends of the passes along a dimension of some length, at coordinates that begin with the point. */
+/** The operations at both ends of the passes along a dimension, as functions of views whose first coordinate is the point. */
 export interface PassEnds {
   readonly read: (view: ComplexView) => ComplexView;
-  /** @param memory that the leaf reads and writes, at the same coordinates. */
+  /** @param memory the input and output of the leaf, at the same coordinates */
   readonly write: (view: ComplexView, memory: Views) => ComplexView;
 }
 
-/** Where passes are, and what they are given. */
+/** What the operations on points use: tables, coordinates and the convolution kernel. */
 export interface PassContext {
   readonly tables: TableBuilder;
   readonly format: FactorFormat;
-  /** Of the places at both ends. */
+  /** Maps a place to coordinates of the leaf. */
   readonly coordinates: Coordinates;
   /** The kernel of a convolution. */
   readonly kernel: ArrayRef | undefined;
@@ -68,24 +68,24 @@ export function passEnds(
       load: (x, at) => {
         const value = hermitianBin(x, view.load(x, at, first?.guard(at[0]!)), at[0]!, read);
         const weighted = first?.factor ? first.factor(x, value, at) : value;
-        return inverse ? exchanged(weighted) : weighted;
+        return inverse ? swappedParts(weighted) : weighted;
       },
       store: view.store,
     }),
     write: (view, memory) => ({
       load: view.load,
       store: (x, at, value) => {
-        const own = inverse ? exchanged(value) : value;
-        const product = last?.factor ? last.factor(x, own, at) : own;
+        const output = inverse ? swappedParts(value) : value;
+        const product = last?.factor ? last.factor(x, output, at) : output;
         if (!write?.origin) return view.store(x, at, product, last?.guard(at[0]!));
-        const { kept, stores } = atOrigin(x, at, own, length, memory);
+        const { kept, stores } = atOrigin(x, at, output, length, memory);
         return [...view.store(x, at, kept ? x.cadd(product, kept) : product), ...stores];
       },
     }),
   };
 }
 
-/** A bin that stands for its mirror image, too (`PointwiseStep.hermitian`), or just a number. */
+/** A bin that also stands for its mirror image (`PointwiseStep.hermitian`); other numbers are returned as they are. */
 function hermitianBin(x: Expressions, value: Complex, n: IndexLike, { hermitian, count }: PointwiseStep = {}): Complex {
   if (!hermitian) return value;
   const others: Guard = [{ index: index(n), from: 1, to: count! }];
@@ -95,12 +95,12 @@ function hermitianBin(x: Expressions, value: Complex, n: IndexLike, { hermitian,
   };
 }
 
-/** With its parts exchanged, which the other sign of the exponents comes to. */
-function exchanged({ re, im }: Complex): Complex {
+/** A number with its parts exchanged. Done at both ends, this turns a forward transform into an inverse one. */
+function swappedParts({ re, im }: Complex): Complex {
   return { re: im, im: re };
 }
 
-/** See `PointwiseStep.origin`. The element follows all points of the dimension. */
+/** Handles the element at the origin, which Rader's order leaves out (`PointwiseStep.origin`). It follows all points of the dimension. */
 function atOrigin(
   x: Expressions,
   [n, ...others]: readonly IndexLike[],
@@ -123,13 +123,13 @@ function pointwise({ count, factors, kernel }: PointwiseStep, length: number, co
   return { guard, factor: factors && factorAt(factors, length, tables, format, coordinates) };
 }
 
-/** Multiplies the bin at a place by its number of the kernel. */
+/** The map that multiplies the bin at a place by its number of the kernel. */
 function kernelAt(kernel: KernelFactors, context: PassContext): ViewMap {
   const numbers = kernelView(kernel, context.kernel!, context.coordinates);
-  return (x, value, at) => multiplied(x, kernel, value, numbers(x, at, 0));
+  return (x, value, at) => binProduct(x, kernel, value, numbers(x, at, 0));
 }
 
-/** Multiplies the point at a place by its factor. */
+/** The map that multiplies the point at a place by its factor. */
 export function factorAt(
   factors: Factors,
   length: number,
@@ -139,10 +139,10 @@ export function factorAt(
 ): ViewMap {
   const { terms } = factors;
   const factor = factorOf(factors, factors.count ?? length, tables, format);
-  return terms ? (x, value, at) => factor(x, value, [sumOf(terms, coordinates(at))]) : factor;
+  return terms ? (x, value, at) => factor(x, value, [termSum(terms, coordinates(at))]) : factor;
 }
 
-/** Multiplies point n by its factor. */
+/** The map that multiplies point n by its factor. */
 function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind: as, lanes }: FactorFormat): ViewMap {
   const { kind, of, order, conjugated, reach } = factors;
   if (kind === 'roots') return rootFactors(factors, length, tables);
@@ -152,7 +152,7 @@ function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind
     as === 'blocked'
       ? blocked(tables.ref, lanes)
       : as === 'planes'
-        ? split(tables.ref, plane)
+        ? stackedPlanes(tables.ref, plane)
         : interleaved(tables.ref);
   const { type } = tables.ref;
   const precision = roundingOf(type);
@@ -169,7 +169,7 @@ function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind
   return (x, value, [n]) => {
     const [re, atRe] = format.re(index(n!));
     const [im, atIm] = format.im(index(n!));
-    const [cos, sin] = [x.load(re, shifted(atRe, start)), x.load(im, shifted(atIm, start))];
+    const [cos, sin] = [x.load(re, plusConstant(atRe, start)), x.load(im, plusConstant(atIm, start))];
     return x.cmul(value, { re: cos, im: conjugated ? x.neg(sin) : sin });
   };
 }
@@ -224,9 +224,9 @@ const VALUES = {
   (of: number, length: number, precision: Rounding, reach?: ChirpReach) => Float64Array
 >;
 
-/** Multiplies point n by e^{−2πi·(first + step·n)/of}. */
+/** The map that multiplies point n by e^{−2πi·(first + step·n)/of}. */
 function rootFactors({ of, step = 1, first = 0, conjugated }: Factors, count: number, tables: TableBuilder): ViewMap {
-  // i itself: the parts change places.
+  // The factor i exchanges the parts and needs no product.
   if (step === 0 && 4 * first === 3 * of) return (x, { re, im }) => ({ re: x.neg(im), im: re });
   const { ref } = tables;
   const start = () =>
@@ -248,6 +248,6 @@ function rootFactors({ of, step = 1, first = 0, conjugated }: Factors, count: nu
   };
 }
 
-function shifted(at: ReturnType<typeof index>, by: number) {
+function plusConstant(at: ReturnType<typeof index>, by: number) {
   return { ...at, constant: at.constant + by };
 }

@@ -1,6 +1,7 @@
 /**
- * Bins times the kernel of a convolution (VkFFT guide 2.5.8): numbers, or matrices over the coordinates; either conjugated; and
- * divided by their magnitude, where what has none becomes 0.
+ * Products of bins with the kernel of a convolution (VkFFT guide 2.5.8). The kernel has a number for each bin, or a matrix over the
+ * coordinates. Either factor may be conjugated, and a product may be divided by its magnitude (phase correlation), where a product of
+ * magnitude 0 stays 0.
  */
 import {
   type ArrayRef,
@@ -8,29 +9,29 @@ import {
   type Complex,
   type ComplexView,
   type Expressions,
+  formatView,
   type IndexLike,
   interleaved,
-  mapped,
   type Store,
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
 import type { KernelFactors } from '../plan/tree/leaf.ts';
-import { type Coordinates, sumOf } from './views.ts';
+import { type Coordinates, termSum } from './views.ts';
 
-/** The numbers of a kernel: entry `n` of what belongs to the bin at a place. */
+/** The numbers of a convolution kernel: entry `n` of the matrix that belongs to the bin at a place. */
 export type KernelView = (x: Expressions, at: readonly IndexLike[], n: number) => Complex;
 
 export function kernelView({ terms, entry }: KernelFactors, array: ArrayRef, coordinates: Coordinates): KernelView {
-  const view = mapped(interleaved(array), ([place]) => add(place!, 0));
-  return (x, at, n) => view.load(x, [add(sumOf(terms, coordinates(at)), n * entry)]);
+  const view = formatView(interleaved(array), ([place]) => add(place!, 0));
+  return (x, at, n) => view.load(x, [add(termSum(terms, coordinates(at)), n * entry)]);
 }
 
-/** The product of a bin and its number. */
-export function multiplied(x: Expressions, kernel: KernelFactors, bin: Complex, factor: Complex): Complex {
-  return normalized(x, kernel, productOf(x, kernel, bin, factor));
+/** The product of a bin and its number of the kernel. */
+export function binProduct(x: Expressions, kernel: KernelFactors, bin: Complex, factor: Complex): Complex {
+  return normalized(x, kernel, plainProduct(x, kernel, bin, factor));
 }
 
-function productOf(x: Expressions, { conjugate }: KernelFactors, bin: Complex, factor: Complex): Complex {
+function plainProduct(x: Expressions, { conjugate }: KernelFactors, bin: Complex, factor: Complex): Complex {
   return x.cmul(
     conjugate === 'signal' ? conjugated(x, bin) : bin,
     conjugate === 'kernel' ? conjugated(x, factor) : factor,
@@ -43,8 +44,8 @@ function normalized(x: Expressions, { crossPower }: KernelFactors, bin: Complex)
 }
 
 /**
- * Stores for the bins of all coordinates at a place their products with its matrix.
- * @param at the place, for each coordinate.
+ * Multiplies the vector of bins of all coordinates at one frequency by the matrix of that frequency, and stores the result.
+ * @param at the place of the bin, for each coordinate
  */
 export function matrixStores(
   x: Expressions,
@@ -56,34 +57,37 @@ export function matrixStores(
   const bins = rows.map((row) => from.load(x, at(row)));
   const entry = (row: number, column: number) => numbers(x, at(0), entryOf(kernel, row, column));
   return rows.flatMap((row) => {
-    const products = rows.map((column) => productOf(x, kernel, bins[column]!, entry(row, column)));
-    const sum = products.reduce((all, one) => x.cadd(all, one));
+    const products = rows.map((column) => plainProduct(x, kernel, bins[column]!, entry(row, column)));
+    const sum = products.reduce((total, product) => x.cadd(total, product));
     return to.store(x, at(row), normalized(x, kernel, sum));
   });
 }
 
-/** Which number of a matrix is in a row and a column: rows first, or the rows of the upper triangle. */
+/** The index of a matrix entry in memory, which holds the matrix row by row, or row by row its upper triangle. */
 function entryOf({ matrix, symmetric }: KernelFactors, row: number, column: number): number {
   if (!symmetric) return row * matrix + column;
   const [first, second] = row < column ? [row, column] : [column, row];
   return first * matrix - (first * (first - 1)) / 2 + second - first;
 }
 
-function conjugated(x: Expressions, { re, im }: Complex): Complex {
+export function conjugated(x: Expressions, { re, im }: Complex): Complex {
   return { re, im: x.neg(im) };
 }
 
-/** Divided by the larger part first, so that no square is too large or too small. Less than a normal single counts as nothing. */
+/**
+ * A number divided by its magnitude; 0 if its parts are below the smallest normal single. Both parts are divided by the larger one first, so
+ * that no square overflows or underflows.
+ */
 function ofMagnitudeOne(x: Expressions, { re, im }: Complex): Complex {
   const [zero, one] = [x.constant(exact.ZERO), x.constant(exact.ONE)];
   const larger = x.max(x.abs(re), x.abs(im));
-  const isThere = (then: Complex['re'], otherwise: Complex['re']) =>
+  const ifNonzero = (then: Complex['re'], otherwise: Complex['re']) =>
     x.select('less', smallestNormal(x), larger, then, otherwise);
-  const divisor = isThere(larger, one);
-  const [a, b] = [x.div(isThere(re, one), divisor), x.div(isThere(im, zero), divisor)];
+  const divisor = ifNonzero(larger, one);
+  const [a, b] = [x.div(ifNonzero(re, one), divisor), x.div(ifNonzero(im, zero), divisor)];
   const magnitude = x.sqrt(x.add(x.mul(a, a), x.mul(b, b)));
-  return { re: isThere(x.div(a, magnitude), zero), im: isThere(x.div(b, magnitude), zero) };
+  return { re: ifNonzero(x.div(a, magnitude), zero), im: ifNonzero(x.div(b, magnitude), zero) };
 }
 
-/** Of singles: one divided by it is no infinity yet. */
+/** The smallest normal single, whose reciprocal is finite. */
 const smallestNormal = (x: Expressions) => x.constant(exact.exact(2 ** -126));

@@ -1,7 +1,7 @@
 /** Roots of unity as tables of rows and columns. */
 
 import type { Complex, Expressions, IndexLike, TableBuilder } from '../ir/index.ts';
-import { add, blocked, type Format, interleaved, scale, split } from '../ir/index.ts';
+import { add, blocked, type Format, interleaved, scale, stackedPlanes } from '../ir/index.ts';
 
 /** A complex constant table of `rows` × `columns`, the columns along the lanes, in the format that suits the lanes. */
 export class RootMatrix {
@@ -10,8 +10,8 @@ export class RootMatrix {
   private readonly columns: number;
 
   /**
-   * @param shape of the rows, those `cycle` apart hold one run of roots after the other; by default each holds its own.
-   * @param step by how much p in e^{−2πi·p/q} grows from root to root of a run, from 0 on: an integer below 2^53.
+   * @param shape rows r, r + cycle, r + 2·cycle … continue one run of roots; by default each row is a run.
+   * @param step the increment of p in e^{−2πi·p/q} from root to root of a run, which begins at p = 0: an integer below 2^53.
    */
   constructor(
     tables: TableBuilder,
@@ -27,10 +27,10 @@ export class RootMatrix {
     const array = tables.ref;
     const plane = rows * columns;
     this.format =
-      kind === 'blocked' ? blocked(array, lanes) : kind === 'planes' ? split(array, plane) : interleaved(array);
+      kind === 'blocked' ? blocked(array, lanes) : kind === 'planes' ? stackedPlanes(array, plane) : interleaved(array);
     const { format } = this;
     const stride = kind === 'pairs' ? 2 : 1;
-    // Rows are whole blocks; where a run goes on in another row, they are one block each.
+    // Rows consist of whole blocks; if runs continue in other rows, each row is one block.
     const block = kind === 'blocked' ? lanes : columns;
     const between = cycle === rows ? 0 : (cycle - 1) * columns;
     const skip = kind === 'blocked' ? lanes + 2 * between : stride * between;

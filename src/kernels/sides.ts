@@ -1,4 +1,4 @@
-/** The two sides of a leaf in memory: which tile a group takes, and views of what it reads and writes. */
+/** The two sides of a leaf, its input and its output: the tile that a group transforms, and views of its memory. */
 
 import {
   type ArrayRef,
@@ -12,7 +12,7 @@ import {
   mappedLoad,
   mappedStore,
   planar,
-  runs,
+  runsView,
   scale,
   sub,
   swapped,
@@ -21,7 +21,7 @@ import {
   type ViewMap,
   variable,
 } from '../ir/index.ts';
-import { boxes, entriesOf, type Layout, type Order } from '../layout/index.ts';
+import { boxes, type Layout, type Order, orderIndices } from '../layout/index.ts';
 import { constantsOf, type ScaleFactor } from '../numeric/scale-factor.ts';
 import { KERNEL, type Leaf, type LeafSide, type SideFactors } from '../plan/tree/leaf.ts';
 import { callOf } from './callbacks.ts';
@@ -30,7 +30,7 @@ import { storageTypeOf, storedType } from './number-types.ts';
 import { factorAt } from './pointwise.ts';
 import type { Coordinates, LeafMemory } from './views.ts';
 
-/** The groups of a launch, and the tile of the batch that each one takes. */
+/** The groups of a launch, and the tile of the batch that each group transforms. */
 export interface Tiles {
   readonly group: Var;
   /** Number of the tile along the first batch dimension. */
@@ -39,11 +39,11 @@ export interface Tiles {
   readonly first: Index;
   /** Coordinates in the other batch dimensions. */
   readonly outer: readonly Index[];
-  /** Transforms in a tile that is not full; missing where all are. */
+  /** Transforms that remain for a tile, which the last tile may have fewer of than its size; missing if all tiles are full. */
   readonly limit: Index | undefined;
 }
 
-export function tilesOf({ batch, tile }: Leaf): Tiles {
+export function leafTiles({ batch, tile }: Leaf): Tiles {
   const counts = [Math.ceil(batch[0]! / tile), ...batch.slice(1)];
   const group = variable(
     'group',
@@ -55,7 +55,7 @@ export function tilesOf({ batch, tile }: Leaf): Tiles {
 }
 
 /** The arrays that a leaf reads beside its sides, by their names. */
-function operandsOf({ operands = [] }: Leaf): ReadonlyMap<string, ArrayRef> {
+function operandArrays({ operands = [] }: Leaf): ReadonlyMap<string, ArrayRef> {
   return new Map(
     operands.map(({ name, storage, reals }) => {
       const type = storedType(storage);
@@ -66,11 +66,11 @@ function operandsOf({ operands = [] }: Leaf): ReadonlyMap<string, ArrayRef> {
 
 export function sidesOf(leaf: Leaf, tiles: Tiles, tables: TableBuilder): LeafMemory {
   const { first, outer } = tiles;
-  const operands = operandsOf(leaf);
+  const operands = operandArrays(leaf);
   const coordinates: Coordinates = (at) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
-  const around = { coordinates, tables, operands };
-  const input = sideMemory('input', leaf, around);
-  const output = sideMemory('output', leaf, around);
+  const context = { coordinates, tables, operands };
+  const input = sideMemory('input', leaf, context);
+  const output = sideMemory('output', leaf, context);
   return {
     globals: [...input.arrays, ...output.arrays, ...operands.values()],
     coordinates,
@@ -79,15 +79,15 @@ export function sidesOf(leaf: Leaf, tiles: Tiles, tables: TableBuilder): LeafMem
       const loaded = (view: ComplexView) => mappedLoad(inverse ? swapped(view) : view, times(scale.input));
       const stored = (view: ComplexView) => mappedStore(inverse ? swapped(view) : view, times(scale.output));
       const secondLine = input.secondLine ? loaded(input.secondLine) : output.secondLine && stored(output.secondLine);
-      const both = { input: loaded(input.view), output: stored(output.view) };
-      return secondLine ? { ...both, secondLine } : both;
+      const views = { input: loaded(input.view), output: stored(output.view) };
+      return secondLine ? { ...views, secondLine } : views;
     },
     inOutput: (format) => inSide(leaf.output.format, output, leaf.lengths.length, format),
   };
 }
 
-/** What the memory of a side is seen through. */
-interface Surroundings {
+/** What both sides use: coordinates, tables and operands. */
+interface SideContext {
   readonly coordinates: Coordinates;
   readonly tables: TableBuilder;
   readonly operands: ReadonlyMap<string, ArrayRef>;
@@ -95,25 +95,25 @@ interface Surroundings {
 
 interface SideMemory {
   readonly arrays: readonly ArrayRef[];
-  /** As it lies, with neither callbacks nor factors. */
+  /** The numbers of the layout, without factors. */
   readonly plain: LayoutView;
-  /** The numbers that the transform sees. */
+  /** The numbers of the layout times the factors, as the transform sees them. */
   readonly view: ComplexView;
-  /** The same of the second of two lines, where numbers are made of two. */
+  /** `view` for the second line, if there are two. */
   readonly secondLine?: ComplexView;
 }
 
-function sideMemory(name: 'input' | 'output', leaf: Leaf, around: Surroundings): SideMemory {
-  const { coordinates, tables, operands } = around;
+function sideMemory(name: 'input' | 'output', leaf: Leaf, context: SideContext): SideMemory {
+  const { coordinates, tables, operands } = context;
   const side = leaf[name];
-  const arrays = arraysOf(name, side, leaf);
+  const arrays = sideArrays(name, side, leaf);
   const loops = leaf.lengths.length + leaf.batch.length;
   const plain = new LayoutView({
     layout: side.layout,
     arrays,
     coordinates,
     batch: leaf.lengths.length,
-    table: (order) => tableOf(order, tables),
+    table: (order) => orderTable(order, tables),
     ...(side.callback ? { call: callOf(side.callback, operands) } : {}),
   });
   const multiplied = (view: ComplexView) =>
@@ -122,7 +122,7 @@ function sideMemory(name: 'input' | 'output', leaf: Leaf, around: Surroundings):
   return { arrays, plain, view: multiplied(plain.ofLine(0)), secondLine: multiplied(plain.ofLine(1)) };
 }
 
-function arraysOf(name: 'input' | 'output', side: LeafSide, { precision, lengths, batch }: Leaf): ArrayRef[] {
+function sideArrays(name: 'input' | 'output', side: LeafSide, { precision, lengths, batch }: Leaf): ArrayRef[] {
   const loops = lengths.length + batch.length;
   const array = (own: string, plane: boolean): ArrayRef => ({
     ...{ name: own, space: 'global', type: storageTypeOf(side, precision) },
@@ -132,7 +132,7 @@ function arraysOf(name: 'input' | 'output', side: LeafSide, { precision, lengths
   return [array(name, side.format === 'real' && sharesWords(side.layout, loops))];
 }
 
-/** Whether reals share words of memory with others that other items write: all but pairs of neighbours do. */
+/** Whether two items may write reals that share a word of memory: true unless reals lie in aligned pairs that one item writes. */
 function sharesWords(layout: Layout, loops: number): boolean {
   return boxes(layout).some(({ offset, terms }) => {
     const odd = terms.filter(({ stride, count }) => count > 1 && stride % 2 !== 0);
@@ -141,26 +141,26 @@ function sharesWords(layout: Layout, loops: number): boolean {
   });
 }
 
-/** The integers of an order. Behind powers comes element 0, which is none of them. */
-function tableOf(order: Order, tables: TableBuilder): IntegerTable {
+/** The table of integers for an order. A table of powers has one more entry at its end: 0, which is no power. */
+function orderTable(order: Order, tables: TableBuilder): IntegerTable {
   if ('entries' in order) return tables.integers(`entries${order.entries.join()}`, () => [...order.entries]);
   const name = `powers${order.powersOf}${order.inverse ? 'inverse' : ''}`;
-  return tables.integers(name, () => [...entriesOf(order), 0]);
+  return tables.integers(name, () => [...orderIndices(order), 0]);
 }
 
 /**
- * The memory of a side for passes that use it as their working array, at coordinates [element, transform of the tile].
- * @param own the format of elements between passes, if the side is one array
+ * A view of a side for passes that use it as their working array, at coordinates [element, transform of the tile].
+ * @param interleavedFormat the format of elements between passes, if the side is one array
  */
 function inSide(
   kind: LeafSide['format'],
   { arrays, plain }: SideMemory,
   dimensions: number,
-  own: (array: ArrayRef) => Format,
+  interleavedFormat: (array: ArrayRef) => Format,
 ): ComplexView {
   if (kind === 'real') throw new RangeError('Passes do not work in an output of reals.');
-  const format = kind === 'planar' ? planar(arrays[0]!, arrays[1]!) : own(arrays[0]!);
-  return runs(format, (c) => plain.beginning([...new Array<number>(dimensions).fill(0), c]));
+  const format = kind === 'planar' ? planar(arrays[0]!, arrays[1]!) : interleavedFormat(arrays[0]!);
+  return runsView(format, (c) => plain.beginning([...new Array<number>(dimensions).fill(0), c]));
 }
 
 function times(by: ScaleFactor): ViewMap {
@@ -168,7 +168,7 @@ function times(by: ScaleFactor): ViewMap {
   return (x, value) => constants.reduce((product, constant) => x.cscale(product, x.constant(constant)), value);
 }
 
-/** A view of numbers that are multiplied by factors. */
+/** A view whose numbers are multiplied by factors when they are loaded or stored. */
 function factored(
   view: ComplexView,
   factors: SideFactors,
@@ -177,7 +177,7 @@ function factored(
 ): ComplexView {
   const { points } = factors;
   const numbered: Coordinates = points
-    ? ([n, ...others]) => coordinates([lookup(tableOf(points, tables), n!), ...others])
+    ? ([n, ...others]) => coordinates([lookup(orderTable(points, tables), n!), ...others])
     : coordinates;
   const factor = factorAt(factors, 0, tables, { kind: 'pairs', lanes: 1 }, numbered);
   return {
@@ -186,7 +186,7 @@ function factored(
   };
 }
 
-/** Which dimensions of a tile are an axis: one, or the two digits of the slowest one. @param axis counted from the fastest one. */
+/** The dimensions of a tile that make up an axis: one, or both digits of the slowest axis. @param axis counted from the fastest one */
 export function dimensionsOfAxis({ lengths, coupled }: Leaf, axis: number): readonly number[] {
   const dimension = lengths.length - 1 - axis;
   return coupled && dimension <= 1 ? [0, 1] : [dimension];

@@ -19,7 +19,7 @@ import {
 import { cosTurn, sinTurn, toNumber } from '../numeric/exact.ts';
 import type { PassesStep, SharedMemory } from '../plan/tree/leaf.ts';
 import { type Stage, stagePhases } from './stage.ts';
-import { alongOf, stepsOf } from './steps.ts';
+import { alongOf, kernelSteps } from './steps.ts';
 import { threadPassTwiddles } from './thread-twiddles.ts';
 
 const options = (name: string) => ({ seed: seedFor(`kernels/stage/${name}`) | 0, numRuns: 40 });
@@ -54,7 +54,7 @@ function kernelOf({ radices, columns, shared, lanesAlong }: Question): Kernel {
   const tables = new TableBuilder('f64');
   const [a, b] = radices.map(product) as [number, number | undefined];
   const stages = radices.map((own, n): Stage => {
-    const steps = stepsOf([{ do: 'passes', of: n, radices: own, columns: [], lanesAlong }]);
+    const steps = kernelSteps([{ do: 'passes', of: n, radices: own, columns: [], lanesAlong }]);
     return {
       length: product(own),
       columns: b === undefined ? columns : n === 0 ? b : a,

@@ -1,7 +1,7 @@
 /**
- * A stage: transforms of one length, side by side in shared memory, pass after pass. Each thread may take any butterfly
- * of any of them, so every pass walks along whatever suits the memory it touches. Between passes the data lies padded
- * against bank conflicts; where there is one shared array, a pass reads all of it into registers before it writes.
+ * A stage: the passes of transforms of one length, side by side in shared memory. A thread may take any butterfly of any transform, so
+ * neighbouring threads walk along the dimension that suits the memory of the pass. Between passes, data is padded against bank conflicts;
+ * if there is one shared array only, a pass reads all of it into registers before it writes.
  */
 import {
   type ArrayRef,
@@ -12,18 +12,18 @@ import {
   div,
   Expressions,
   evaluate,
+  formatView,
   type Guard,
   type Index,
   type IndexLike,
   index,
   interleaved,
   type Loop,
-  mapped,
   mod,
   type Phase,
   type Store,
   scale,
-  split,
+  stackedPlanes,
   type Var,
   variable,
 } from '../ir/index.ts';
@@ -33,44 +33,44 @@ import { dft } from './butterfly.ts';
 import { guardedPairs, type PairItems, type PairRoot } from './hermitian-split.ts';
 import { typeOf } from './number-types.ts';
 import type { PassEnds } from './pointwise.ts';
-import { type KernelView, matrixStores, multiplied } from './products.ts';
+import { binProduct, type KernelView, matrixStores } from './products.ts';
 import { type BuiltSteps, closesPasses, type KernelStep, opensPasses } from './steps.ts';
-import { othersOf, type SymmetricPass, symmetricStores } from './symmetric-passes.ts';
+import { binsAfterFirst, type SymmetricPass, symmetricStores } from './symmetric-passes.ts';
 
-/** A step of a stage, and along what its neighbouring threads walk. */
+/** A step of a stage, and the dimension along which its neighbouring threads walk. */
 export interface Walk {
   readonly step: KernelStep;
   readonly along: LanesAlong;
 }
 
-/** Multiplies a point by its twiddle factor: point m of butterfly number `i` of its block, in column c. */
+/** Multiplies point m of butterfly `i` of its block, in column c, by its twiddle factor. */
 export type StageTwiddle = (x: Expressions, value: Complex, i: IndexLike, m: number, c: IndexLike) => Complex;
 
-/** Where element n of column c of a stage is in the next one. */
+/** The place in the next stage of element n of column c. */
 export interface Carried {
   readonly n: Index;
   readonly c: Index;
-  /** In which block of the cluster; missing where it is the same one. */
+  /** The block of the cluster; missing if it is the executing block. */
   readonly block?: Index;
 }
 
 export interface Stage extends Tile {
   readonly walks: readonly Walk[];
   /**
-   * From which output on the last butterflies of a given radix count, so that blocks do not all store into the first of
-   * them, then all into the second. It takes nothing but other twiddles: they shift the spectrum of the butterfly.
+   * The output that the last butterflies of a given radix store first, different from block to block, so that the blocks do not all store
+   * into the same block at the same time. The order is changed by shifted twiddles, which rotate the butterfly's outputs.
    */
   readonly firstOutput?: (radix: number) => Index;
-  /** The column whose bins mirror those of another one, where all axes of a tile do. */
+  /** The column with the mirrored bins of column c, along all axes of the tile. */
   readonly opposite: (c: IndexLike) => Index;
-  /** Of pairs of bins. */
+  /** The twiddles of a Hermitian split. */
   readonly pairRoot: (length: number) => PairRoot;
   readonly twiddle: (step: Extract<KernelStep, { kind: 'pass' }>, shifted: boolean) => StageTwiddle;
-  /** Of the kernel of a convolution, at coordinates [element, column]. */
+  /** The numbers of a convolution kernel, at coordinates [element, column]. */
   readonly numbers: (factors: KernelFactors) => KernelView;
-  /** What is done to single points before its first pass and after its last one, at coordinates [element, column]. */
+  /** The operations on single points before the first pass and after the last one, at coordinates [element, column]. */
   readonly ends: PassEnds;
-  /** Missing in the last stage. */
+  /** Maps an element to its place in the next stage; missing in the last stage. */
   readonly carry?: (n: IndexLike, c: IndexLike) => Carried;
 }
 
@@ -78,21 +78,21 @@ export interface StagesToBuild {
   readonly stages: readonly Stage[];
   readonly precision: Leaf['precision'];
   readonly shared: SharedMemory;
-  /** All at coordinates [element, column], of the first and the last stage. */
+  /** These views have coordinates [element, column], `input` of the first stage and `output` of the last. */
   readonly input: ComplexView;
   readonly output: ComplexView;
-  /** Of the second of two lines whose bins are paired. */
+  /** The bins of the second line, if there are two. */
   readonly secondLine: ComplexView | undefined;
-  /** Columns from this one on are left out where memory is touched. */
+  /** Columns from this one on are left out in steps that access global memory. */
   readonly limit: Index | undefined;
   /** Input and output may be the same memory. */
   readonly aliased: boolean;
 }
 
-/** One step among all of them. */
+/** A step with its stage. */
 interface PlacedStep extends Walk {
   readonly stage: Stage;
-  /** The last of its stage. */
+  /** Whether it is the last step of its stage. */
   readonly last: boolean;
 }
 
@@ -140,7 +140,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
       lanes: along === 'axis' ? b : c,
       stores,
       steps: x.steps,
-      // Input and output in place are the same memory only where one pass does both.
+      // With aliased input and output, only a pass that accesses both reads memory that it writes.
       repeatable: !readsFirst && ((!origin && (fromShared || toShared)) || !aliased),
       ...(readsFirst ? { readsFirst } : {}),
       exchange: elsewhere ? 'cluster' : 'group',
@@ -151,7 +151,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
 
 /**
  * The shared arrays through which data goes from step to step.
- * @returns `between`, too: data between step n and the next, at the coordinates of the next.
+ * @returns `between`: the view of the data between step n and the next step, at the coordinates of the next step
  */
 function memoryBetween(
   steps: readonly PlacedStep[],
@@ -171,12 +171,12 @@ function memoryBetween(
   const arrays = sharedArrays(Math.min(layouts.length, shared.arrays), plane, asked);
   const between = (n: number): ComplexView => {
     const array = arrays[n % arrays.length]!;
-    return layoutView(shared.format === 'pairs' ? interleaved(array) : split(array, plane), layouts[n]!);
+    return layoutView(shared.format === 'pairs' ? interleaved(array) : stackedPlanes(array, plane), layouts[n]!);
   };
   return { arrays, between };
 }
 
-/** @param plane numbers that each of them holds. */
+/** @param plane numbers that each array holds */
 function sharedArrays(count: number, plane: number, { precision, shared }: StagesToBuild): ArrayRef[] {
   return ['ping', 'pong'].slice(0, count).map((name) => ({
     name,
@@ -187,16 +187,16 @@ function sharedArrays(count: number, plane: number, { precision, shared }: Stage
   }));
 }
 
-/** Butterflies, points that are copied, or pairs, of one column. */
+/** Number of items of a step in one column: butterflies, copied points or pairs. */
 function itemsOf({ length }: Tile, step: KernelStep): number {
   if (step.kind === 'multiply') return length;
   if (step.kind === 'copy') return step.count ?? length;
   if (step.kind === 'pair') return Math.floor(step.length / 2) + 1;
   const { radix, stride, of } = step;
-  return of.symmetry ? (length / (radix * stride)) * (1 + othersOf(stride)) : length / radix;
+  return of.symmetry ? (length / (radix * stride)) * (1 + binsAfterFirst(stride)) : length / radix;
 }
 
-/** Bins are paired on their way to memory, or from there. */
+/** The items of a Hermitian split. */
 function pairsOf(
   { pairRoot, numbers: products, opposite }: Stage,
   { kind: _, ...step }: Extract<KernelStep, { kind: 'pair' }>,
@@ -211,7 +211,7 @@ function pairsOf(
   return guardedPairs({
     ...{ ...step, sides, root: pairRoot(step.length) },
     ...(step.everyAxis ? { opposite } : {}),
-    multiplied: numbers && ((x, bin, k, c) => multiplied(x, step.kernel!, bin, numbers(x, [k, c], 0))),
+    multiplied: numbers && ((x, bin, k, c) => binProduct(x, step.kernel!, bin, numbers(x, [k, c], 0))),
   })[0]!;
 }
 
@@ -220,11 +220,11 @@ interface PassPlaces {
   readonly c: Var;
   readonly from: ComplexView;
   readonly put: (element: IndexLike, value: Complex, guard?: Guard) => Store[];
-  /** The output that comes first; missing where it is number 0. */
+  /** The output that is stored first; missing if it is output 0. */
   readonly first: Index | undefined;
 }
 
-/** Butterfly b takes the points b + m·N/r and leaves them in the order that the next pass wants. */
+/** Butterfly b loads the points b + m·N/r and stores its outputs in autosort order. */
 function passStores(
   x: Expressions,
   { length, twiddle }: Stage,
@@ -252,7 +252,7 @@ function symmetricPassStores(
   { b, c, from, put }: Omit<PassPlaces, 'first'>,
 ): Store[] {
   const { radix, stride, of } = step;
-  const each = 1 + othersOf(stride);
+  const each = 1 + binsAfterFirst(stride);
   const multiply = twiddle(step, false);
   const pass: SymmetricPass = {
     ...{ length, radix, stride, of, opens: opensPasses(step, length) },
@@ -263,7 +263,7 @@ function symmetricPassStores(
   return symmetricStores(x, pass, div(b, each), mod(b, each));
 }
 
-/** What is stored goes where it is in the next stage, if that is another. */
+/** A view that stores elements of a stage at their places in the next stage. */
 function carriedView(to: ComplexView, carry: Stage['carry']): ComplexView {
   if (!carry) return to;
   return {
@@ -277,17 +277,17 @@ function carriedView(to: ComplexView, carry: Stage['carry']): ComplexView {
 }
 
 function layoutView(
-  format: Parameters<typeof mapped>[0],
+  format: Parameters<typeof formatView>[0],
   { axis, batch, period, pad, swizzle }: SharedLayout,
 ): ComplexView {
-  return mapped(format, ([n, c]) => {
+  return formatView(format, ([n, c]) => {
     const at = add(scale(n!, axis), scale(c!, batch));
     if (swizzle) return add(scale(div(at, swizzle), swizzle), mod(add(at, div(at, period)), swizzle));
     return pad === 0 ? at : add(at, scale(div(at, period), pad));
   });
 }
 
-/** Accesses of some waves of threads, at the coordinates of the stage that reads. */
+/** A sample of the accesses of a step by groups of `wave` neighbouring threads, at the coordinates of the stage that reads. */
 function sample({ step, along, stage, last }: PlacedStep, side: 'load' | 'store', wave: number): WaveAccess[] {
   const { columns } = stage;
   const radix = step.kind === 'pass' ? step.radix : step.kind === 'pair' ? 2 : 1;
@@ -298,10 +298,10 @@ function sample({ step, along, stage, last }: PlacedStep, side: 'load' | 'store'
     if (step.kind === 'copy' || step.kind === 'multiply') return b;
     if (step.kind === 'pair') return m === 0 ? b : (step.length - b) % step.length;
     const { stride, of } = step;
-    const each = of.symmetry ? 1 + othersOf(stride) : stride;
+    const each = of.symmetry ? 1 + binsAfterFirst(stride) : stride;
     const i = b % each;
     const q = (b - i) / each;
-    // Passes from bins to reals read where those from reals to bins write.
+    // Passes from bins to reals load from the places that passes from reals to bins store to.
     const isPart = (side === 'load') !== (of.symmetry === 'real-output');
     if (isPart) return q * stride + i + (m * stage.length) / radix;
     if (of.symmetry && 2 * m > radix) return (q * radix + radix - m) * stride - i;
@@ -324,7 +324,7 @@ function sample({ step, along, stage, last }: PlacedStep, side: 'load' | 'store'
   return found;
 }
 
-/** Where an element is in the next stage, as numbers, seen from the first block. */
+/** `carry` as a function of numbers, evaluated in the first block. */
 function numeric({ length, columns }: Tile, carry: NonNullable<Stage['carry']>) {
   const n = variable('n', length);
   const c = variable('c', columns);

@@ -1,6 +1,6 @@
 /**
- * What one group does with its tile, step by step: copies through shared memory and Stockham passes. How the steps
- * become phases depends on what runs in lockstep: vector-phases.ts and stage.ts.
+ * The steps of a group on its tile: copies through shared memory, Stockham passes, the Hermitian split and products with matrices.
+ * Vectors (vector-phases.ts) and threads (stage.ts) turn steps into phases in different ways.
  */
 
 import type { Index, Kernel, TableBuilder, ViewMap } from '../ir/index.ts';
@@ -8,17 +8,17 @@ import type { HermitianSplit, LanesAlong, LeafStep, MultiplyStep, PassesStep } f
 import type { VectorLeaf } from './vector-leaf.ts';
 import type { LeafMemory, Views } from './views.ts';
 
-/** A copy, pairs of bins, matrices, or a pass of some radix after passes whose radices have the product `stride`. */
+/** A Hermitian split, a product with matrices, a copy, or a pass that follows passes whose radices have the product `stride`. */
 export type KernelStep =
   | ({ readonly kind: 'pair' } & Omit<HermitianSplit, 'do'>)
   | ({ readonly kind: 'multiply' } & Omit<MultiplyStep, 'do'>)
-  /** Only the first `count` points, where those are all that memory has; or only real parts, where the others are zero. */
+  /** A copy of the first `count` points only, if memory has no others; or of real parts only, if the imaginary parts are zero. */
   | { readonly kind: 'copy'; readonly count?: number; readonly reals?: true }
   | {
       readonly kind: 'pass';
       readonly radix: number;
       readonly stride: number;
-      /** The passes it is one of. Which of them run first and last: `opensPasses`, `closesPasses`. */
+      /** The passes of the transform; `opensPasses` and `closesPasses` tell whether this is the first or the last one. */
       readonly of: PassesStep;
     };
 
@@ -26,32 +26,32 @@ export interface StepsToBuild {
   readonly leaf: VectorLeaf;
   readonly steps: readonly KernelStep[];
   readonly tables: TableBuilder;
-  /** Transforms in a last tile that is not full. */
+  /** Transforms that remain for a tile (`Tiles.limit`). */
   readonly limit: Index | undefined;
   readonly ends: Ends;
-  /** Those of the other way. */
+  /** The ends of the opposite direction. */
   readonly reverse?: Ends;
-  /** The output while passes work in it. */
+  /** A view of the output as the working array of passes. */
   readonly inOutput: LeafMemory['inOutput'];
   readonly coordinates: LeafMemory['coordinates'];
   readonly kernel: LeafMemory['kernel'];
 }
 
-/** Where the first step begins and the last one ends. */
+/** The views that the first step loads from and the last step stores to. */
 export interface Ends extends Views {
-  /** Multiplies what the last pass stores, where a copy still follows: [element, transform of the tile]. */
+  /** Multiplies what the last pass stores before the final copy, at coordinates [element, transform of the tile]. */
   readonly beforeCopy?: ViewMap;
 }
 
 export type BuiltSteps = Pick<Kernel, 'shared' | 'phases' | 'reverse'>;
 
-/** Which way bins are paired, and what they are multiplied by. */
-function kindOf({ do: _, length: __, by: ___, ...kind }: HermitianSplit) {
+/** The optional fields of a Hermitian split: its direction and the convolution kernel. */
+function splitOptions({ do: _, length: __, by: ___, ...kind }: HermitianSplit) {
   return kind;
 }
 
-/** Each step by itself: a pass for each radix. */
-export function stepsOf(all: readonly LeafStep[]): KernelStep[] {
+/** The steps of a leaf as steps of a kernel, which have one pass for each radix. */
+export function kernelSteps(all: readonly LeafStep[]): KernelStep[] {
   return all.flatMap((step, n): KernelStep[] => {
     if (step.do === 'copy') {
       const [before, after] = [all[n - 1], all[n + 1]];
@@ -59,12 +59,12 @@ export function stepsOf(all: readonly LeafStep[]): KernelStep[] {
       return [{ kind: 'copy', ...(before?.do === 'passes' ? copied(before, 'write', 'real-output') : {}) }];
     }
     if (step.do === 'multiply') return [{ kind: 'multiply', kernel: step.kernel }];
-    if (step.do === 'pair') return [{ kind: 'pair', length: step.length, by: step.by, ...kindOf(step) }];
+    if (step.do === 'pair') return [{ kind: 'pair', length: step.length, by: step.by, ...splitOptions(step) }];
     return passSteps(step);
   });
 }
 
-/** What a copy before or after passes moves. @param ofReals the symmetry that has reals on that end, and half of the bins on the other. */
+/** The points that a copy before or after passes moves. @param ofReals the symmetry of passes with reals, not bins, on that end */
 function copied(
   { radices, symmetry, ...ends }: PassesStep,
   end: 'read' | 'write',
@@ -86,7 +86,7 @@ function passSteps(of: PassesStep): KernelStep[] {
     stride *= radix;
     return pass;
   });
-  // From bins to reals the passes undo those from reals to bins, the last one first.
+  // Passes from bins to reals undo the passes from reals to bins, the last one first.
   return of.symmetry === 'real-output' ? passes.reverse() : passes;
 }
 
@@ -102,11 +102,11 @@ export function closesPasses({ radix, stride, of }: Pass, length: number): boole
   return of.symmetry === 'real-output' ? stride === 1 : radix * stride === length;
 }
 
-/** Along what neighbouring threads walk in a step: along the memory that it touches, if it touches any. */
+/** The dimension along which neighbouring threads walk in step `n`: along neighbours in global memory, if the step accesses it. */
 export function alongOf(lanesAlong: PassesStep['lanesAlong'], steps: readonly KernelStep[], n: number): LanesAlong {
   if (n === 0) return lanesAlong.input;
   if (n === steps.length - 1) return lanesAlong.output;
   if (lanesAlong.input === lanesAlong.output) return lanesAlong.input;
-  // In between both ways are open; columns need no padding.
+  // Between the first and the last step either is possible; columns need no padding.
   return steps.some(({ kind }) => kind === 'copy') ? 'batch' : lanesAlong.output;
 }

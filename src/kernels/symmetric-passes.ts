@@ -32,6 +32,7 @@ import {
 } from '../ir/index.ts';
 import type { PassesStep } from '../plan/tree/leaf.ts';
 import { dft } from './butterfly.ts';
+import { conjugated } from './products.ts';
 
 /** One pass of a transform of reals. */
 export interface SymmetricPass {
@@ -39,7 +40,7 @@ export interface SymmetricPass {
   readonly radix: number;
   readonly stride: number;
   readonly of: PassesStep;
-  /** It is the first one that is run, of `real-output`: its bins come as the caller has them. */
+  /** Whether it is the first pass that runs. In `real-output` it reads the caller's bins. */
   readonly opens: boolean;
   /** Multiplies input m of butterfly i by its twiddle. */
   readonly twiddle: (x: Expressions, value: Complex, i: IndexLike, m: number) => Complex;
@@ -47,33 +48,33 @@ export interface SymmetricPass {
   readonly store: (x: Expressions, element: IndexLike, value: Complex, guard?: Guard) => Store[];
 }
 
-/** Butterflies of each block beside number 0. */
-export function othersOf(stride: number): number {
+/** h = ⌊(s − 1)/2⌋, the bins after bin 0 that are stored of a block of s elements; also the butterflies of a block after butterfly 0. */
+export function binsAfterFirst(stride: number): number {
   return Math.floor((stride - 1) / 2);
 }
 
 /**
- * What butterfly i of block q does.
+ * The stores of butterfly i of block q.
  * @param i number of the butterfly: the constant 0; a variable from 1 to h; or one from 0 to h, where a guard tells the first bins apart.
  */
 export function symmetricStores(x: Expressions, pass: SymmetricPass, q: IndexLike, i: IndexLike): Store[] {
-  const places = placesOf(pass, q, index(i));
+  const places = butterflyPlaces(pass, q, index(i));
   return pass.of.symmetry === 'real-input' ? toBins(x, pass, places) : toReals(x, pass, places);
 }
 
 interface Places {
   readonly i: Index;
-  /** Element that is bin i of the block number m that the pass combines. */
+  /** The element that is bin i of block m of the r blocks that the pass combines. */
   readonly part: (m: number) => Index;
-  /** Element that is bin i + k·s of the block that it leaves, or, over the half, where the conjugate of that is. */
+  /** The element that is bin i + k·s of the combined block; for a bin beyond the half, the element that holds its conjugate. */
   readonly bin: (k: number) => Index;
-  /** From this one on, outputs lie over the half. */
+  /** The first output that lies beyond the half. */
   readonly over: number;
-  /** Under this guard i is none of the first bins; missing where that is known. */
+  /** The condition i ≥ 1: the butterfly is not butterfly 0, whose bins are real. */
   readonly others: Guard;
 }
 
-function placesOf({ length, radix, stride }: SymmetricPass, q: IndexLike, i: Index): Places {
+function butterflyPlaces({ length, radix, stride }: SymmetricPass, q: IndexLike, i: Index): Places {
   const over = Math.floor(radix / 2) + 1;
   const block = scale(q, stride * radix);
   return {
@@ -85,33 +86,29 @@ function placesOf({ length, radix, stride }: SymmetricPass, q: IndexLike, i: Ind
   };
 }
 
-function conjugate(x: Expressions, { re, im }: Complex): Complex {
-  return { re, im: x.neg(im) };
-}
-
-/** Blocks of bins → a block of r times as many; or reals → their bins. */
+/** `real-input`: r blocks of bins → one block of r times as many elements. The first pass takes reals. */
 function toBins(x: Expressions, pass: SymmetricPass, { i, part, bin, over, others }: Places): Store[] {
   const { radix, twiddle, load, store, of } = pass;
   const values = Array.from({ length: radix }, (_, m) => {
     const { re, im } = load(x, part(m));
     return twiddle(x, { re, im: x.where(others, im, x.constant(0)) }, i, m);
   });
-  const isNoFirst = simplified(others);
+  const isOther = simplified(others);
   return dft(x, values, of.convolved).flatMap((value, k) => {
     if (k < over) return store(x, bin(k), value);
-    return isNoFirst ? store(x, bin(k), conjugate(x, value), isNoFirst) : [];
+    return isOther ? store(x, bin(k), conjugated(x, value), isOther) : [];
   });
 }
 
-/** A block of bins → r blocks; or bins → their reals. */
+/** `real-output`: one block of bins → r blocks. The last pass gives reals. */
 function toReals(x: Expressions, pass: SymmetricPass, { i, part, bin, over, others }: Places): Store[] {
   const { radix, twiddle, load, store, of, opens } = pass;
   const values = Array.from({ length: radix }, (_, k): Complex => {
     const { re, im } = load(x, bin(k));
-    // The first bin of all is real, and the middle one of an even number.
+    // Bin 0 of a spectrum is real and, for an even length, the middle bin.
     const isReal = k === 0 || 2 * k === radix;
-    const own: Complex = { re, im: isReal ? x.where(others, im, x.constant(0)) : im };
-    return k < over === opens ? conjugate(x, own) : own;
+    const value: Complex = { re, im: isReal ? x.where(others, im, x.constant(0)) : im };
+    return k < over === opens ? conjugated(x, value) : value;
   });
   return dft(x, values, of.convolved).flatMap((value, m) => {
     const { re, im } = twiddle(x, value, i, m);

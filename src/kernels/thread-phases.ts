@@ -1,4 +1,4 @@
-/** The steps of a leaf as threads take them, dimension after dimension: the counterpart of vector-phases.ts. */
+/** Phases for threads: the steps of a leaf, dimension after dimension. The counterpart for vectors is vector-phases.ts. */
 
 import {
   add,
@@ -16,7 +16,7 @@ import { type PassContext, passEnds } from './pointwise.ts';
 import { kernelView } from './products.ts';
 import type { Tiles } from './sides.ts';
 import { type Stage, stagePhases } from './stage.ts';
-import { alongOf, type BuiltSteps, type Ends, stepsOf } from './steps.ts';
+import { alongOf, type BuiltSteps, type Ends, kernelSteps } from './steps.ts';
 import { threadPassTwiddles } from './thread-twiddles.ts';
 import { pairRoots } from './twiddles.ts';
 import type { LeafMemory } from './views.ts';
@@ -31,7 +31,7 @@ export function threadPhases(
   tiles: Tiles,
 ): BuiltSteps {
   const geometry = passesOf(leaf).map((passes) => new Geometry(leaf, passes, sides.rank));
-  // Columns of several dimensions do not end where those of the tile do.
+  // With several dimensions, the columns of a stage are not the transforms of the tile, so guards replace the loop limit.
   const several = leaf.lengths.length > 1;
   const seen = (view: ComplexView, stage: Geometry) =>
     atElements(several && tiles.limit ? withinBatch(view, leaf, tiles) : view, stage);
@@ -47,10 +47,10 @@ export function threadPhases(
   });
 }
 
-/** Blocks from which on it matters that they begin to store into different ones. */
+/** Number of blocks from which on it pays that they begin to store into different blocks. */
 const BLOCKS_STAGGERED = 8;
 
-/** What threads do along one dimension after another. */
+/** A stage for each dimension that has passes. */
 function stagesOf(
   leaf: Leaf,
   geometry: readonly Geometry[],
@@ -69,7 +69,7 @@ function stagesOf(
       coordinates: ([n, c]) => coordinates(own.element(n!, c!)),
     };
     const before = after === undefined ? 1 : leaf.lengths[after]!;
-    const steps = stepsOf(run);
+    const steps = kernelSteps(run);
     return {
       length,
       columns,
@@ -80,7 +80,7 @@ function stagesOf(
       twiddle: ({ radix, stride }, shifted) => {
         const multiply = threadPassTwiddles(tables, radix, stride * before, { shifted, uncached: leaf.blocks > 1 });
         if (after === undefined) return multiply;
-        // The digit that an earlier stage has produced counts on.
+        // These passes continue a transform whose earlier digit, from another stage, is the low part of i.
         return (x, value, i, m, c) => multiply(x, value, add(own.coordinate(after, c), scale(i, before)), m);
       },
       opposite: (c) => own.opposite(c),
@@ -92,7 +92,7 @@ function stagesOf(
   });
 }
 
-/** The steps with each of the passes: copies before the first ones, and after the last ones. */
+/** The steps of each stage: its passes, with the steps before them in the first stage and the steps that follow them. */
 function stepsByPasses(steps: readonly LeafStep[]): LeafStep[][] {
   const runs: LeafStep[][] = [];
   let before: LeafStep[] = [];
@@ -105,7 +105,7 @@ function stepsByPasses(steps: readonly LeafStep[]): LeafStep[][] {
   return runs;
 }
 
-/** A view of a tile that leaves out what comes after the last transform. */
+/** A view of a tile without the transforms that lie beyond the end of the batch. */
 function withinBatch(view: ComplexView, { batch }: Leaf, { first }: Tiles): ComplexView {
   const within = (at: readonly IndexLike[], guard: Guard = []): Guard => [
     ...guard,
@@ -117,7 +117,7 @@ function withinBatch(view: ComplexView, { batch }: Leaf, { first }: Tiles): Comp
   };
 }
 
-/** A view of a tile, seen at elements and columns of a stage. */
+/** A view of a tile at the coordinates [element, column] of a stage. */
 function atElements(view: ComplexView, stage: Geometry): ComplexView {
   return {
     load: (x, [n, c], guard) => view.load(x, stage.element(n!, c!), guard),

@@ -1,4 +1,4 @@
-/** Twiddle factors for threads: the counterpart of twiddles.ts, which has those for vectors. */
+/** Twiddle factors for threads. The counterpart for vectors is twiddles.ts. */
 
 import type { Complex, Expressions, Index, IndexLike, TableBuilder, ViewMap } from '../ir/index.ts';
 import { add, bytesOf, div, index, mod, range, scale, sub } from '../ir/index.ts';
@@ -7,19 +7,19 @@ import { RootMatrix } from './root-matrix.ts';
 import { dimensionsOfAxis, type Tiles } from './sides.ts';
 import type { PassTwiddle } from './twiddles.ts';
 
-/** Bytes from which on a table of all factors is too long for its share of the first-level cache. */
+/** Bytes from which on a table of all factors does not fit into its share of the first-level cache. */
 const LONG_TABLE_BYTES = 4096;
 
 export interface ThreadPassTable {
-  /** Butterflies may be shifted: i counts on to r·s. */
+  /** Outputs of butterflies may be rotated (`Stage.firstOutput`): i goes up to r·s. */
   readonly shifted?: boolean;
-  /** No factor stays in the first-level cache: the barriers of a cluster empty it. */
+  /** The first-level cache is of no use, because the barriers of a cluster invalidate it. */
   readonly uncached?: boolean;
 }
 
 /**
- * The twiddles between passes, for threads. Neighbouring butterflies read neighbouring roots, or the same one. Of a long table only the
- * factors for m = 1, 2, 4, 8 are read, each exact to the last place; the others are products of two to four of them.
+ * The twiddles between passes, for threads. Neighbouring butterflies read neighbouring roots, or the same root. If the table would be long,
+ * only the factors for m = 1, 2, 4, 8 are read, each correctly rounded; the others are products of two to four factors.
  */
 export function threadPassTwiddles(
   tables: TableBuilder,
@@ -46,17 +46,17 @@ export function threadPassTwiddles(
 }
 
 /**
- * The twiddles of a four-step decomposition for threads, at places of a tile: what is loaded or stored there is multiplied by them.
+ * The twiddles of a four-step decomposition for threads, as a map over places of a tile.
  */
 export function threadStepTwiddles(tables: TableBuilder, leaf: Leaf, tiles: Tiles): ViewMap {
   const columns = leaf.tile > 1 && passesOf(leaf).some(({ lanesAlong }) => Object.values(lanesAlong).includes('batch'));
   const factor = leafStepTwiddles(tables, leaf, tiles, columns);
-  const own: ViewMap = (x, value, at) => factor(x, value, [twiddledElement(leaf, at), at.at(-1)!]);
-  return leaf.twiddle!.conjugated ? conjugate(own) : own;
+  const map: ViewMap = (x, value, at) => factor(x, value, [twiddledElement(leaf, at), at.at(-1)!]);
+  return leaf.twiddle!.conjugated ? withConjugates(map) : map;
 }
 
-/** A product with the conjugates of the factors. */
-function conjugate(map: ViewMap): ViewMap {
+/** The map that multiplies by the conjugates of the factors. */
+function withConjugates(map: ViewMap): ViewMap {
   const swap = ({ re, im }: Complex): Complex => ({ re: im, im: re });
   return (x, value, at) => swap(map(x, swap(value), at));
 }
@@ -70,57 +70,57 @@ function twiddledElement(leaf: Leaf, at: readonly IndexLike[]): IndexLike {
   return on === 'input' ? add(scale(at[0]!, b), at[1]!) : add(at[0]!, scale(at[1]!, a));
 }
 
-/** Transforms from which on a table with a root for each of them is worth two shorter ones. */
+/** The most transforms for which one table has a root for each; for more, two shorter tables are multiplied. */
 const LONG_ROW_ROOTS = 2 ** 16;
 
-/** Roots that a table of all of them may hold before it is worth two: it then stays in the first-level cache. */
+/** The most roots of a single table that stays in the first-level cache; more roots are products from two tables. */
 const SMALL_TABLE_ROOTS = 4096;
 
 /**
- * The factors of a leaf for threads, at [element, transform of the tile].
- * @param columns neighbouring threads take neighbouring transforms, where the factors are needed.
+ * The map that multiplies by the factors of a leaf, at [element, transform of the tile].
+ * @param columns whether neighbouring threads take neighbouring transforms where the factors are applied
  */
 function leafStepTwiddles(tables: TableBuilder, leaf: Leaf, { first, outer }: Tiles, columns: boolean): ViewMap {
   const { order, along = 0 } = leaf.twiddle!;
   const count = leaf.batch[along]!;
-  const butterfly = touching(leaf);
+  const butterfly = butterflyAtTwiddles(leaf);
   if (along === 0) return placedTwiddles(tables, { count, tile: leaf.tile, columns, butterfly }, order, first);
-  // The tile lies along another dimension: all its transforms have the same number in this one.
+  // The tile lies along another batch dimension: all its transforms have the same coordinate in this one.
   const shape = { count, tile: 1, columns: false, butterfly };
   const factor = placedTwiddles(tables, shape, order, outer[along - 1]!);
   return (x, value, [k]) => factor(x, value, [k!, 0]);
 }
 
-/** The butterflies that touch memory where the twiddles are needed, seen along what those count. */
-function touching(leaf: Leaf): StepShape['butterfly'] {
+/** The butterflies that load or store the twiddled elements: their points, and the distance of these along the twiddled axis. */
+function butterflyAtTwiddles(leaf: Leaf): StepShape['butterfly'] {
   const side = leaf.twiddle!.on === 'input' ? 0 : -1;
   const { of, radices } = passesOf(leaf).at(side)!;
   const counted = dimensionsOfAxis(leaf, leaf.twiddle!.of ?? 0);
   const length = counted.reduce((product, d) => product * leaf.lengths[d]!, 1);
-  // All points of a butterfly along another axis have the same place in this one.
+  // All points of a butterfly along another axis have the same coordinate along this one.
   if (!counted.includes(of)) return { points: 1, apart: length };
   const points = radices.at(side)!;
   return { points, apart: length / points };
 }
 
-/** What the twiddles of a four-step decomposition have to know of a leaf whose lanes are threads. */
+/** What the four-step twiddles depend on in a leaf for threads. */
 export interface StepShape {
-  /** Transforms that the factors count along. */
+  /** Number of transforms b, the second index of the factors. */
   readonly count: number;
-  /** Transforms that share a group. */
+  /** Transforms of a group. */
   readonly tile: number;
-  /** Neighbouring threads take neighbouring transforms, where the factors are needed. */
+  /** Whether neighbouring threads take neighbouring transforms where the factors are applied. */
   readonly columns: boolean;
-  /** The butterflies that touch memory: how many points each has, and how far apart they lie. */
+  /** The butterflies that load or store the twiddled elements: the number of their points, and the distance between these. */
   readonly butterfly: { readonly points: number; readonly apart: number };
 }
 
 /**
- * For threads, which may each take any root. The points of a butterfly lie at known distances d from the first
- * one, k = i + d: the factor is one for i and b, computed once for all of them, times one for d and b, which neighbouring
- * threads read side by side. The first is a product over two digits of b, so that its tables stay short. Where those of
- * the second would be long, only the distances 1, 2, 4, 8 are read and multiplied, as between passes.
- * @param first number of the first transform of the group.
+ * The map that multiplies element k of transform b by e^{−2πi·k·b/order}. The points of a butterfly are k = i + d with known distances d.
+ * The factor is a product of two: one for i and b, which all points of the butterfly share, and one for d and b, which neighbouring threads
+ * read from neighbouring places. The factor for i and b is itself a product over two digits of b, which keeps its tables short. If the table
+ * of factors for d and b would be long, only d = 1, 2, 4, 8 times the distance of neighbouring points are read, and the others are products.
+ * @param first number of the first transform of the group
  */
 function placedTwiddles(
   tables: TableBuilder,
@@ -131,16 +131,16 @@ function placedTwiddles(
   const rootsOf = (key: string, rows: number, cells: number, step: (row: number) => number) =>
     new RootMatrix(tables, `step${order}${key}`, { rows, columns: cells }, 'pairs', order, step, 1);
   const powers = (points - 1) * count * 2 * bytesOf(tables.ref.type) >= LONG_TABLE_BYTES;
-  const known = new Map<string, RootMatrix>();
+  const matrices = new Map<string, RootMatrix>();
   const once = (key: string, make: () => RootMatrix): RootMatrix => {
-    let matrix = known.get(key);
-    if (!matrix) known.set(key, (matrix = make()));
+    let matrix = matrices.get(key);
+    if (!matrix) matrices.set(key, (matrix = make()));
     return matrix;
   };
   /** e^{−2πi·i·b/order} for i below a bound. */
   const moving = (x: Expressions, i: Index, b: Index): Complex => {
     const values = range(i)[1] + 1;
-    // The low digit is a whole number of tiles, so that the high one is the same for all of a group.
+    // The low digit counts a whole number of tiles, so that the high digit is the same for all transforms of a group.
     const tilesInLow = Math.max(1, Math.round(Math.sqrt(count) / tile));
     const low = count * values <= SMALL_TABLE_ROOTS ? count : Math.min(count, tilesInLow * tile);
     const fine = once(`low${low}${columns ? 'c' : 'r'}${values}`, () => {
@@ -171,14 +171,14 @@ function placedTwiddles(
   };
   return (x, value, [k, c]) => {
     const at = index(k!);
-    // Transforms that are left out of the last tile have no roots of their own.
+    // Transforms beyond the end of the batch have no roots in the tables.
     const b = mod(add(first, c!), count);
     const { constant: distance } = at;
     const factors: Complex[] = [];
     if (at.terms.length > 0) factors.push(moving(x, sub(at, distance), b));
     if (distance > 0) factors.push(fixed(x, distance, b));
-    const [one, other] = factors;
-    if (!one) return value;
-    return x.cmul(value, other ? x.cmul(one, other) : one);
+    const [shared, second] = factors;
+    if (!shared) return value;
+    return x.cmul(value, second ? x.cmul(shared, second) : shared);
   };
 }

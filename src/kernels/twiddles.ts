@@ -1,5 +1,5 @@
 /**
- * Twiddle factors as views of tables: which roots a pass needs, and where they lie so that the lanes read whole vectors.
+ * Twiddle factors for vectors: the roots that a pass needs, in tables laid out so that the lanes read whole vectors.
  */
 
 import type { Complex, Expressions, Index, IndexLike, TableBuilder, ViewMap } from '../ir/index.ts';
@@ -10,7 +10,7 @@ import type { VectorLeaf } from './vector-leaf.ts';
 
 export type PassTwiddle = (x: Expressions, value: Complex, i: IndexLike, m: number) => Complex;
 
-/** e^{−2πi·k/2N} for k up to half of N: what pairs bins of a transform of N complex numbers, made of twice as many reals. */
+/** The twiddles e^{−2πi·k/2N}, k = 0 … N/2, of the Hermitian split of a transform of N complex numbers. */
 export function pairRoots(
   tables: TableBuilder,
   length: number,
@@ -34,7 +34,7 @@ export function passTwiddles(
   return (x, value, i, m) => (m > 0 ? x.cmul(value, root(x, i, m)) : value);
 }
 
-/** The roots for m = 1, 2, … of every butterfly, side by side for the pass that reads them. */
+/** The roots for m = 1, 2, … of every butterfly, in the order in which the pass reads them. */
 function passRoots(
   tables: TableBuilder,
   { lanes, lanesAlong }: VectorLeaf,
@@ -48,7 +48,7 @@ function passRoots(
     kind: 'blocked' | 'planes' | 'pairs',
   ) => new RootMatrix(tables, `pass${radix}x${stride}`, shape, kind, radix * stride, (run) => run + 1, lanes);
   if (lanesAlong.output === 'axis' && aligned) {
-    // Sequential: for each vector of i, those of all m one after another.
+    // In sequential order: for each vector of neighbouring i, the roots of all m one after another.
     const roots = matrix({ rows: (stride / lanes) * count, columns: lanes, cycle: count }, 'blocked');
     return (x, i, m) => roots.load(x, add(scale(div(i, lanes), count), m - 1), mod(i, lanes));
   }
@@ -67,8 +67,8 @@ const FINE_TRANSFORMS = 16;
 /**
  * e^{−2πi·k·b/order} on output k of transform b: the twiddles of the four-step algorithm (VkFFT guide 2.5.2).
  *
- * With b = B·high + low the factor is a product of two, and the tables hold N/B + N_k·B roots instead of N: the coarse
- * one is read once, the fine one stays in cache.
+ * With b = B·high + low, the factor is a product of two, and the tables hold N/B + N_k·B roots instead of N. The coarse table is read
+ * once; the fine table stays in the cache.
  */
 export function stepTwiddles(tables: TableBuilder, leaf: VectorLeaf, tile: Index): ViewMap {
   const { length, lanes, tile: size } = leaf;
@@ -96,8 +96,8 @@ export function stepTwiddles(tables: TableBuilder, leaf: VectorLeaf, tile: Index
     );
     return (x, value, [k, c]) => x.cmul(value, x.cmul(coarse.load(x, tile, k!), fine.load(x, k!, c!)));
   }
-  // A butterfly's points lie at known distances m·s from the first one, at k = i + m·s: one factor for i, which all of them
-  // share, and one for m, which all lanes share.
+  // The points of a butterfly are k = i + m·s with known m: one factor for i, which all points share, and one for m, which all lanes
+  // share.
   const radix = on === 'input' ? leaf.radices[0]! : leaf.radices.at(-1)!;
   const apart = length / radix;
   const low = size === 1 ? FINE_TRANSFORMS : size;
@@ -119,8 +119,8 @@ export function stepTwiddles(tables: TableBuilder, leaf: VectorLeaf, tile: Index
     const at = index(k!);
     const i = mod(at, apart);
     const m = div(at, apart);
-    const one = fine.load(x, mod(b, low), i);
-    const moving = high ? x.cmul(high.load(x, div(b, low), i), one) : one;
+    const lowRoot = fine.load(x, mod(b, low), i);
+    const moving = high ? x.cmul(high.load(x, div(b, low), i), lowRoot) : lowRoot;
     const first = m.terms.length === 0 && m.constant === 0;
     return x.cmul(first ? value : x.cmul(value, fixed.load(x, b, m)), moving);
   };

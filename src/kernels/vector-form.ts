@@ -1,6 +1,6 @@
 /**
- * The form that passes take whose lanes are elements of vectors: whether they work in place or from array to array, where
- * the data lies meanwhile, and whether it goes through them in slices. Known from the leaf alone.
+ * The form of the passes on vector units: whether they work in place or from array to array, where data lies between passes, and whether
+ * it goes through them in slices. The form depends on the leaf alone.
  */
 
 import { bytesOf } from '../ir/index.ts';
@@ -9,49 +9,49 @@ import type { Leaf, LeafSide } from '../plan/tree/leaf.ts';
 import { typeOf } from './number-types.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 
-/** What the vectors of an emitter hold, and the widest number in one of them: of a wider one each part has vectors of its own. */
+/** Bytes of the emitter's vectors, and of the widest number in a lane: the parts of wider numbers are in separate vectors. */
 const VECTOR_BYTES = 16;
 const WIDEST_BYTES = 8;
 
-/** Lanes that an emitter may take at a time, whatever the profile says. What does not fill them goes one by one, not in pairs. */
+/** Lanes of the emitter's vectors, whatever the profile says. Items that do not fill a vector run one by one, not in packed lanes. */
 export function longestVector(precision: Leaf['precision']): number {
   return VECTOR_BYTES / Math.min(WIDEST_BYTES, bytesOf(typeOf(precision)));
 }
 
 /**
- * Bytes of an array between passes from which on it does not stay in the first-level cache while it is written: a first pass
- * of shorter transforms had better read them in order, one of longer ones write whole lines. What several neighbouring columns write is
- * whole lines in any order, and what they read comes line by line from memory, where order matters more.
+ * Bytes of an array between passes from which on it does not stay in the first-level cache while the first pass writes it. For shorter
+ * transforms that pass reads in order; for longer ones it writes whole cache lines. (Tiles of several columns write whole lines in any
+ * order, so for them only the order of reading matters.)
  */
 const NEAR_BYTES = 2 ** 15;
 
 /**
- * Bytes of a transform in autosort form up to which it leaves the output alone until its last pass: in a shared array both
- * parts of vectors lie better.
+ * The most bytes of a transform in autosort form that uses shared arrays only, and writes the output in its last pass. A shared array has a
+ * better format for vectors.
  */
 const SMALL_BYTES = 2 ** 13;
 
 /**
- * A transform of more bytes than `above` goes through its first passes in place slice by slice: blocks that its radices
- * leave, of at most `each` bytes, so that only the first pass and the last ones walk through all of it: a slice
- * stays in a second-level cache, as does a whole transform of up to `above`.
+ * A transform in place of more than `above` bytes goes through its passes after the first one slice by slice: a slice is a block of at most
+ * `each` bytes that passes leave. A slice stays in a second-level cache, as does a whole transform of up to `above` bytes, and only the
+ * first pass and the last ones walk through the whole transform.
  */
 const SLICES = { above: 2 ** 19, each: 2 ** 17 };
 
 export interface VectorForm {
-  /** Every vector of every pass begins at a multiple of the lane count, so that blocks are never torn. */
+  /** Every vector of every pass begins at a multiple of the lane count, so that it is a whole block of the blocked format. */
   readonly aligned: boolean;
   /** All passes but the first one write where they read. */
   readonly inPlace: boolean;
-  /** What lies between passes lies in the output, which is written in any case, or alternates between there and an array. */
+  /** Passes use the output as their working array: all of them, or every second one, alternating with a shared array. */
   readonly worksInOutput: boolean;
-  /** What the first pass writes, of one transform by itself, does not stay in the first-level cache. */
+  /** The output of the first pass does not stay in the first-level cache (a tile of one transform only). */
   readonly far: boolean;
   /** The first pass transposes a tile of several transforms: after it, each goes through its passes on its own. */
   readonly transposed: boolean;
-  /** From one transform to the next in shared memory, in elements. */
+  /** Distance from one transform to the next in shared memory, in elements. */
   readonly pitch: number;
-  /** Elements of a slice; 0: there are none. */
+  /** Elements of a slice; 0 if there are no slices. */
   readonly slice: number;
 }
 
@@ -59,8 +59,8 @@ export function vectorForm(leaf: VectorLeaf): VectorForm {
   const { lanes, lanesAlong, length, precision, radices, shared, tile } = leaf;
   const [firstRadix, ...rest] = radices;
   const bytes = 2 * length * bytesOf(typeOf(precision));
-  // The first pass of a tile that is transposed writes all its transforms side by side: a line more between them, because
-  // lines that lie a power of two apart share few places in a cache.
+  // The first pass of a transposed tile writes all its transforms alternately. A line of padding between transforms avoids cache conflicts
+  // of lines that lie a power of two apart.
   const transposed = lanesAlong.input !== lanesAlong.output && tile > 1;
   const pitch = length + (transposed ? 2 * lanes : 0);
   const aligned =
@@ -84,7 +84,7 @@ export function vectorForm(leaf: VectorLeaf): VectorForm {
   };
 }
 
-/** The longest blocks that passes leave and that are not longer than this. */
+/** The length of the longest blocks that passes leave, at most `most`. */
 function longestSlice(radices: readonly number[], most: number): number {
   let slice = 1;
   for (const radix of radices) {
@@ -95,16 +95,16 @@ function longestSlice(radices: readonly number[], most: number): number {
 }
 
 /**
- * Whether whole vectors are all there is, or leave one butterfly of a run at the most, which costs what a vector would.
- * (Together with the next one, what the search for radices takes for granted of interleaved data: plan/group/radix.ts.)
+ * Whether butterflies fill vectors, except for at most one that is left over, which costs as much as a vector. (The search for radices,
+ * plan/group/radix.ts, assumes this and `reversesDigits` for interleaved data.)
  */
 function fillsVectors({ lanes, lanesAlong }: VectorLeaf, aligned: boolean): boolean {
   return aligned || (lanesAlong.output === 'axis' && lanes <= 2);
 }
 
 /**
- * Whether the lanes of a first pass that reverses digits are filled: along the axis they take what the last digit counts,
- * where it can both parts of it.
+ * Whether a first pass that reverses digits fills its lanes. Along the axis, lanes walk along the last digit, with both parts of each number
+ * if these are packed.
  */
 function reversesDigits(leaf: VectorLeaf): boolean {
   const { lanes, lanesAlong, radices } = leaf;
@@ -116,15 +116,15 @@ function liesInOrder({ layout, format }: LeafSide): boolean {
   return strideOf(layout, 0) === (format === 'interleaved' ? 2 : 1);
 }
 
-/** Whether a first pass along the axis may leave the parts of its numbers together. */
+/** Whether a first pass along the axis may use packed lanes. */
 function readsPairs({ input, plain, scale, twiddle }: VectorLeaf): boolean {
-  const asTheyAre = plain && !input.callback && twiddle?.on !== 'input' && scale.input === 1;
-  return input.format === 'interleaved' && liesInOrder(input) && asTheyAre;
+  const isUnchanged = plain && !input.callback && twiddle?.on !== 'input' && scale.input === 1;
+  return input.format === 'interleaved' && liesInOrder(input) && isUnchanged;
 }
 
 /**
- * Whether all that the output will hold is one transform, element by element. Those of a larger batch are better
- * off with an array that stays near, and write the output, which comes from memory, once and in its order.
+ * Whether the output holds one transform only, in order, and may be used as a working array. Transforms of a batch are faster with a shared
+ * array that stays in the cache; they write the output once and in order.
  */
 function hasOutputToItself({ aliased, batch, lanesAlong, output, plain, staged }: VectorLeaf): boolean {
   const along = lanesAlong.input === 'axis' && lanesAlong.output === 'axis' && liesInOrder(output);
@@ -132,7 +132,7 @@ function hasOutputToItself({ aliased, batch, lanesAlong, output, plain, staged }
   return along && direct && batch.every((count) => count === 1);
 }
 
-/** Whether passes in place can leave in the output what belongs there: the last one makes pairs of blocks, vector by vector. */
+/** Whether the last pass can work in place in the output: it turns blocks into interleaved numbers vector by vector. */
 function fitsOutput(leaf: VectorLeaf, aligned: boolean): boolean {
   return leaf.output.format === 'planar' ? !readsPairs(leaf) : aligned && leaf.lanes <= longestVector(leaf.precision);
 }

@@ -1,4 +1,4 @@
-/** The leaf whose lanes are elements of vectors, as those see it who build it. */
+/** A leaf for vectors, with the fields of its passes. */
 
 import { allInMemory } from '../layout/index.ts';
 import { type Leaf, type PassesStep, passesOf, stagedOf } from '../plan/tree/leaf.ts';
@@ -18,10 +18,10 @@ export function vectorLeaf(leaf: Leaf): VectorLeaf {
   return { ...leaf, length: leaf.lengths[0]!, ...passes, plain, staged: stagedOf(leaf) };
 }
 
-/** A leaf whose lanes are elements of vectors: all of its passes go along one axis. */
+/** A leaf for vectors: all its passes go along one axis. */
 export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlong' | 'convolved' | 'symmetry'> {
   readonly length: number;
-  /** All points are there, and are read and written as they are, of one transform: nothing is multiplied, or transformed again. */
+  /** One transform whose points are all in memory and are loaded and stored unchanged, without factors. */
   readonly plain: boolean;
   readonly staged: ReturnType<typeof stagedOf>;
 }

@@ -1,8 +1,8 @@
 /**
- * Phases for the elements of a vector, which walk along one loop together: all passes along the axis, all along
- * neighbouring transforms, or the first along these and the others along the axis, so that the tile is transposed on its way.
- * Passes go from one shared array to another, or, where whole vectors lie side by side all the way, work in place. A single
- * transform uses the output for that: vectors reach it as fast as shared memory, which is memory like any other to them.
+ * Phases for vectors. The lanes of all passes walk along the axis, or along neighbouring transforms; or the lanes of the first pass walk along
+ * neighbouring transforms and the lanes of the others along the axis, which transposes the tile. Passes go from one shared array to another,
+ * or work in place if their vectors are contiguous. A single transform works in the output, because on CPUs shared memory is ordinary memory
+ * and no faster.
  */
 
 import {
@@ -22,7 +22,7 @@ import {
   realParts,
   type Store,
   scale,
-  split,
+  stackedPlanes,
   strided,
   type TableBuilder,
   type Var,
@@ -35,28 +35,28 @@ import { typeOf } from './number-types.ts';
 import { autosort, type Butterflies, digitReversed, samePlaces } from './orders.ts';
 import { PairExpressions } from './packed-lanes.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
-import { kernelView, matrixStores, multiplied } from './products.ts';
+import { binProduct, kernelView, matrixStores } from './products.ts';
 import { type BuiltSteps, closesPasses, type Ends, type KernelStep, opensPasses, type StepsToBuild } from './steps.ts';
-import { othersOf, symmetricStores } from './symmetric-passes.ts';
+import { binsAfterFirst, symmetricStores } from './symmetric-passes.ts';
 import { pairRoots, passTwiddles } from './twiddles.ts';
 import { longestVector, type VectorForm, vectorForm } from './vector-form.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 import type { Coordinates } from './views.ts';
 
 /**
- * Radices whose twiddled inputs are best held one by one before the butterfly begins, by measurement. The others combine
- * two or three inputs at once, and what comes of these is a step already: one more for each input costs 4 to 10 %.
+ * Radices for which each twiddled input is a step of its own before the butterfly begins, by measurement. Butterflies of other radices
+ * combine two or three inputs in steps of their own; another step for each input would cost 4 to 10 %.
  */
 const TWIDDLED_FIRST: ReadonlySet<number> = new Set([2, 4, 8, 12, 15, 16]);
 
-/** A step moves the data of one group from one place to the next. */
+/** The memory that a step loads from or stores to. */
 interface StepMemory {
   readonly view: ComplexView;
-  /** Where it lies between two steps: in a shared array, or in the output until the last pass has put it right there. */
+  /** Whether it holds data between two steps: a shared array, or the output as a working array. */
   readonly between: boolean;
-  /** A shared array. */
+  /** The shared array, if it is one. */
   readonly array?: ArrayRef;
-  /** The element that is in no order of powers moves between input and output, too. */
+  /** Stores also move the element at the origin, which Rader's order leaves out, from input to output. */
   readonly movesOrigin?: true;
 }
 
@@ -85,7 +85,7 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
   };
   const phases = steps.map((_, n) => phasesOf(n, ends));
   if (!reverse) return { shared, phases: phases.flat() };
-  // What lies between the first and the last is the same both ways.
+  // Phases that access no globals are shared by both directions.
   const others = phases.map((own, n) => (touchesMemory(steps, n) ? phasesOf(n, reverse) : own));
   return { shared, phases: phases.flat(), reverse: others.flat() };
 }
@@ -95,7 +95,7 @@ function touchesMemory(steps: readonly KernelStep[], n: number): boolean {
   return n === 0 || n === steps.length - 1 || (step.kind === 'pass' && step.of.write?.origin !== undefined);
 }
 
-/** What lies in shared memory between two steps: points of complex numbers, bins of reals, or reals. */
+/** The data in shared memory between two steps: complex points, bins of real data, or reals. */
 type Content = 'points' | 'bins' | 'reals';
 
 function contentOf(steps: readonly KernelStep[], n: number): Content {
@@ -104,7 +104,7 @@ function contentOf(steps: readonly KernelStep[], n: number): Content {
   return besidePairs(steps, n) || beside.some((step) => step.kind === 'pass' && step.of.symmetry) ? 'bins' : 'points';
 }
 
-/** Whether what a step leaves is read by the step that pairs bins, or left by it. */
+/** Whether step n or the step after it is a Hermitian split. */
 function besidePairs(steps: readonly KernelStep[], n: number): boolean {
   return steps[n]!.kind === 'pair' || steps[n + 1]!.kind === 'pair';
 }
@@ -115,7 +115,7 @@ class VectorPhases {
   private readonly tables: TableBuilder;
   private readonly limit: Index | undefined;
 
-  /** Coordinates that share a tile, which phases take one after another. */
+  /** Coordinates of a vector-valued convolution that share a tile; phases process one after another. */
   private readonly rows: number;
   private readonly coordinates: Coordinates;
   private readonly kernel: ArrayRef | undefined;
@@ -130,7 +130,7 @@ class VectorPhases {
     this.kernel = kernel;
   }
 
-  /** A view of memory, [element, coordinate, transform], at the places of phases: [element, transform, coordinate]. */
+  /** A view with coordinates [element, coordinate, transform] as one with [element, transform, coordinate], which phases use. */
   rowsLast(view: ComplexView): ComplexView {
     if (this.rows === 1) return view;
     return {
@@ -146,7 +146,7 @@ class VectorPhases {
     return { around: [{ variable: row }], at: (n, c) => [n, c, row] };
   }
 
-  /** Bins of all coordinates times matrices. */
+  /** The product of the bins of all coordinates with matrices. */
   multiply(kernel: KernelFactors, from: StepMemory, to: StepMemory): Phase {
     const { length, lanesAlong, tile } = this.leaf;
     const x = new Expressions();
@@ -167,7 +167,7 @@ class VectorPhases {
     };
   }
 
-  /** What is done to single points before and after all passes. */
+  /** The operations on single points before and after all passes. */
   endsOf(passes: PassesStep): PassEnds {
     const { lanes, lanesAlong, length } = this.leaf;
     const kind = lanesAlong.output === 'batch' ? 'pairs' : this.form.aligned ? 'blocked' : 'planes';
@@ -175,7 +175,7 @@ class VectorPhases {
     return passEnds(passes, length, { tables, format: { kind, lanes }, coordinates, kernel });
   }
 
-  /** Where each step but the last one leaves the data. */
+  /** The memory that each step but the last one stores to. */
   places(steps: readonly KernelStep[], inOutput: StepsToBuild['inOutput']): StepMemory[] {
     const numbers = steps.slice(1).map((_, n) => n);
     if (!this.form.worksInOutput) {
@@ -184,27 +184,27 @@ class VectorPhases {
       return numbers.map((n) => this.sharedPlace(arrays, chosen[n]!, contentOf(steps, n)));
     }
     const { lanes, length } = this.leaf;
-    const output = inOutput((array) => (this.form.aligned ? blocked(array, lanes) : split(array, length)));
+    const output = inOutput((array) => (this.form.aligned ? blocked(array, lanes) : stackedPlanes(array, length)));
     const arrays = this.sharedArrays(this.form.inPlace ? 0 : 1);
     // The last pass reads the array.
     const inArray = (n: number) => arrays.length > 0 && (numbers.length - n) % 2 === 1;
     return numbers.map((n) => (inArray(n) ? this.sharedPlace(arrays, 0, 'points') : { view: output, between: true }));
   }
 
-  /** Which array each step but the last one leaves the data in: the other one than before, but where it works in place. */
+  /** The array that each step but the last one stores to: the array that it does not read, or the same array in place. */
   private arrayNumbers(steps: readonly KernelStep[]): number[] {
     let number = 1;
     return steps.slice(1).map((_, n) => {
       const step = steps[n]!;
       const first = step.kind === 'pass' && step.stride === 1;
-      // Pairs lie otherwise than what passes leave, and those of the first step come from memory.
+      // A Hermitian split uses another format than passes, and a first step reads global memory: neither works in place.
       const stays = this.form.inPlace && n > 0 && !first && !besidePairs(steps, n);
       if (!stays) number = 1 - number;
       return number;
     });
   }
 
-  /** Arrays for the tile; but transforms that go through it one after another have one place for all in the second one. */
+  /** Arrays for the tile. If transforms go through the passes one after another, the second array has room for one transform only. */
   private sharedArrays(count: number): ArrayRef[] {
     const type = typeOf(this.leaf.precision);
     return ['ping', 'pong']
@@ -212,7 +212,7 @@ class VectorPhases {
       .map((name, n) => ({ name, space: 'shared', type, length: 2 * this.plane(n) * this.rows }));
   }
 
-  /** Numbers that a row of an array has room for. */
+  /** Numbers that a row of an array holds. */
   private plane(number: number): number {
     const { lanes, tile } = this.leaf;
     return Math.ceil((this.form.pitch * (this.isReused(number) ? 1 : tile)) / lanes) * lanes;
@@ -224,8 +224,8 @@ class VectorPhases {
   }
 
   /**
-   * Element n of transform c of the tile lies at n·tile + c, or, where passes walk along the axis, at c·pitch + n. Parts of bins lie
-   * apart, so that vectors may begin anywhere and go backwards.
+   * The view of a shared array. Element n of transform c of the tile lies at n·tile + c or, if passes walk along the axis, at c·pitch + n.
+   * Bins have separate planes of real and imaginary parts, so that vectors may begin anywhere and go backwards.
    */
   private sharedPlace(arrays: readonly ArrayRef[], number: number, content: Content): StepMemory {
     const { lanes, lanesAlong, tile } = this.leaf;
@@ -238,11 +238,11 @@ class VectorPhases {
       return { array, view: realParts(array, place), between: true };
     }
     const inBlocks = this.form.aligned && content === 'points';
-    const format: Format = inBlocks ? blocked(array, lanes) : split(array, plane * this.rows);
+    const format: Format = inBlocks ? blocked(array, lanes) : stackedPlanes(array, plane * this.rows);
     return { array, view: strided(format, strides), between: true };
   }
 
-  /** Bins are paired on their way to memory, or from there. */
+  /** The phases of a Hermitian split. */
   pairs(
     { kind: _, ...step }: Extract<KernelStep, { kind: 'pair' }>,
     from: StepMemory,
@@ -259,7 +259,7 @@ class VectorPhases {
     const numbers = kernel && kernelView(kernel, this.kernel!, this.coordinates);
     const items = plainPairs({
       ...{ ...step, sides, root },
-      multiplied: numbers && ((x, bin, k, c) => multiplied(x, kernel, bin, numbers(x, [k, c], 0))),
+      multiplied: numbers && ((x, bin, k, c) => binProduct(x, kernel, bin, numbers(x, [k, c], 0))),
     });
     return items.map(({ count, stores }, n): Phase => {
       const x = new Expressions();
@@ -279,14 +279,14 @@ class VectorPhases {
   }
 
   /**
-   * Moves the tile between memory that runs along the axis and shared memory that runs along the batch.
-   * @param count elements of each transform.
+   * Copies the tile between global memory, where elements of a transform are neighbours, and shared memory, where transforms are.
+   * @param count elements of each transform
    */
   copy(from: StepMemory, to: StepMemory, count = this.leaf.length): Phase {
     const x = new Expressions();
     const { tile, lanes, input, output, staged } = this.leaf;
     const { layout } = from.between && staged.output ? output : input;
-    // Memory in tiles is read tile by tile, so that it streams.
+    // Memory in tiles is read tile by tile, in the order of addresses.
     const run = layout.kind === 'join' && layout.dimension === 0 ? layout.of.shape[1]! : count;
     const block = variable('block', count / run);
     const n = variable('n', run);
@@ -317,7 +317,7 @@ class VectorPhases {
     const mayPair = stride === 1 && !to.movesOrigin && (to.between || lanes.count === 1);
     const paired = mayPair ? this.inPairs(points, nest, put) : undefined;
     const apart = to.between || from.between || !this.leaf.aliased;
-    // Each part is computed from both of a number: none may be written before the other one has been read.
+    // With packed lanes, each part is computed from both parts of a number: both are read before either is written.
     if (paired) return { ...paired, repeatable: apart, ...(apart ? {} : { inPlace: 2 }) };
     const outputs = this.transformed(x, points, butterflies.i, radix, stride);
     const inPlace = this.inPlace(stride, from, to);
@@ -326,14 +326,14 @@ class VectorPhases {
       ...nest,
       stores: outputs.flatMap((value, k) => put(x, value, k)),
       steps: x.steps,
-      // Input and output of a leaf in place are the same memory only where one pass does both.
+      // With aliased input and output, only a pass that accesses both reads memory that it writes.
       repeatable: !inPlace && ((!to.movesOrigin && (from.between || to.between)) || !this.leaf.aliased),
       ...(inPlace ? { inPlace } : {}),
       exchange: inSlices ? 'slice' : 'group',
     };
   }
 
-  /** A pass over reals: butterflies of the first bins of blocks, which are real, then the others. */
+  /** A pass over reals: a phase for butterfly 0 of each block, whose bins are real, then a phase for the others. */
   symmetricPass(step: Extract<KernelStep, { kind: 'pass' }>, from: StepMemory, to: StepMemory): Phase[] {
     const { leaf, tables, form } = this;
     const { radix, stride, of } = step;
@@ -352,12 +352,12 @@ class VectorPhases {
       };
       const stores = symmetricStores(x, pass, q, i ? add(i, 1) : 0);
       const column: Loop = { variable: c, ...(this.limit ? { limit: this.limit } : {}) };
-      // Butterflies of one block lie side by side, where there are enough of them.
+      // Lanes walk along the butterflies of one block if there are enough of them, otherwise along the blocks.
       const alongBlock = i !== undefined && (i.count >= lanes || q.count < i.count);
       const inner = alongBlock ? [q, i] : [...(i ? [i] : []), q];
-      const own = inner.map((each): Loop => ({ variable: each }));
+      const butterflies = inner.map((each): Loop => ({ variable: each }));
       return {
-        loops: along === 'batch' ? [...own, column] : [...(tile > 1 ? [column] : []), ...own],
+        loops: along === 'batch' ? [...butterflies, column] : [...(tile > 1 ? [column] : []), ...butterflies],
         lanes: along === 'batch' ? c : inner.at(-1)!,
         stores,
         steps: x.steps,
@@ -365,7 +365,7 @@ class VectorPhases {
         exchange: 'group',
       };
     };
-    const others = othersOf(stride);
+    const others = binsAfterFirst(stride);
     if (others === 0) return [phase(undefined)];
     return [{ ...phase(undefined), exchange: 'lane' }, phase(variable('i', others))];
   }
@@ -387,7 +387,7 @@ class VectorPhases {
     const { lanes, output } = this.leaf;
     if (!this.form.inPlace || stride === 1) return undefined;
     if (to.between) return from.array === to.array ? 1 : undefined;
-    // The last pass makes pairs of the blocks that it finds.
+    // The last pass turns blocks of `lanes` numbers into interleaved numbers.
     return this.form.worksInOutput ? (output.format === 'planar' ? 1 : lanes) : undefined;
   }
 
@@ -400,8 +400,8 @@ class VectorPhases {
   }
 
   /**
-   * A first pass over numbers whose parts are not taken apart, if there are enough of them for a vector.
-   * (With a limit the last ones would go one by one, without their neighbours.)
+   * A first pass with packed lanes; undefined if its numbers do not allow that or do not fill a vector. (Nor does a loop with a limit, whose
+   * last items run one by one, without their neighbours.)
    */
   private inPairs(
     points: readonly Complex[],
@@ -420,7 +420,7 @@ class VectorPhases {
     );
     const stores: Store[] = [];
     for (const [k, value] of outputs.entries()) {
-      const store = x.whole(value, (own) => put(x, own, k));
+      const store = x.whole(value, (output) => put(x, output, k));
       if (!store) return undefined;
       stores.push(store);
     }
@@ -428,13 +428,13 @@ class VectorPhases {
       loops: loops.map((loop) => (loop === along ? { variable: x.part } : loop)),
       lanes: x.part,
       stores,
-      // Both parts of a number are one value.
+      // Both parts of a packed number are one value.
       steps: x.steps.map((step) => [...new Set(step)]),
       exchange: 'group',
     };
   }
 
-  /** The order of the loops, the longest of the contiguous ones innermost. */
+  /** The loops of a pass: the lane loop innermost, and the loops over blocks and butterflies in an order that reuses twiddles. */
   private nest(
     { slices, blocks, i }: Butterflies,
     c: Var,
@@ -444,13 +444,13 @@ class VectorPhases {
     const { tile, lanes, lanesAlong } = this.leaf;
     const along = stride === 1 ? lanesAlong.input : lanesAlong.output;
     const loops = (variables: readonly Var[]): Loop[] => variables.map((v) => ({ variable: v }));
-    // Whole vectors of what is not there are sooner computed between shared arrays than left out; single transforms are not.
+    // Between shared arrays, computing whole vectors of missing transforms is cheaper than a limit, if lanes walk along transforms.
     const full = !this.limit || (within && along === 'batch');
     const column: Loop = { variable: c, ...(full ? {} : { limit: this.limit! }) };
     if (along === 'batch') return { loops: [...loops([...blocks, i]), column], lanes: c };
     const around: Loop[] = tile > 1 ? [column] : [];
     if (stride === 1) return { loops: [...around, ...loops(blocks)], lanes: blocks.at(-1)! };
-    // Butterflies with the same i share their twiddles: a single vector of them stays in registers over all blocks.
+    // Butterflies with equal i share twiddles: if i fills a single vector, it is the outer loop and its twiddles stay in registers.
     if (slices) around.push(...loops([slices]));
     return { loops: [...around, ...loops(stride <= lanes ? [i, ...blocks] : [...blocks, i])], lanes: i };
   }

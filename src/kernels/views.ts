@@ -1,36 +1,35 @@
-/** What builders see of the memory that a leaf touches. */
+/** The memory of a leaf as builders of kernels see it. */
 
 import { type ArrayRef, add, type ComplexView, type Format, type Index, type IndexLike, scale } from '../ir/index.ts';
 import type { DirectionScale, Terms } from '../plan/tree/leaf.ts';
 
-/** Coordinates of a leaf, of a place in its tile: those along the dimensions of the tile, then those of the batch. */
+/** Maps a place in the tile to coordinates of the leaf: along the dimensions of the tile, then along the batch dimensions. */
 export type Coordinates = (at: readonly IndexLike[]) => readonly IndexLike[];
 
 /** Σ step · coordinate. */
-export function sumOf(terms: Terms, coordinates: readonly IndexLike[]): Index {
+export function termSum(terms: Terms, coordinates: readonly IndexLike[]): Index {
   return add(0, ...terms.map(({ dimension, step }) => scale(coordinates[dimension]!, step)));
 }
 
-/** Both sides of a leaf, seen at coordinates of a tile: [along …, transform of the tile]. */
+/** Both sides of a leaf at coordinates of a tile: [element along each dimension …, transform of the tile]. */
 export interface Views {
   readonly input: ComplexView;
   readonly output: ComplexView;
-  /** The bins of the second of two lines, on the side where there are bins; missing where there is no second one. */
+  /** The bins of the second line, on the side that has bins; missing if there is one line only. */
   readonly secondLine?: ComplexView;
 }
 
-/** The memory that a leaf touches, and what it is for either way. */
+/** The memory of a leaf, and its views for each direction. */
 export interface LeafMemory {
-  /** Those of both sides, then the operands. */
+  /** The arrays of both sides, then the operands. */
   readonly globals: readonly ArrayRef[];
-  readonly views: (way: DirectionScale) => Views;
-  /** The coordinates of a place in a tile: those along the dimensions of the tile, then those of the batch. */
+  readonly views: (direction: DirectionScale) => Views;
   readonly coordinates: Coordinates;
   /** The kernel of a convolution. */
   readonly kernel: ArrayRef | undefined;
   /**
-   * The output while the passes of a transform work in it: [element, transform of the tile]. Where it is interleaved, in
-   * the given format. For outputs whose elements lie side by side.
+   * The output as the working array of passes, at coordinates [element, transform of the tile]. An interleaved output is used in the given
+   * format. Only for outputs with contiguous elements.
    */
   readonly inOutput: (format: (array: ArrayRef) => Format) => ComplexView;
 }

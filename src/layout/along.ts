@@ -1,6 +1,6 @@
 /**
- * Queries about one dimension of a layout. Every answer is safe: what it says is true, and undefined, an empty list or the smallest
- * value means "unknown". They are about places in memory; signs and callbacks on the numbers there do not matter to them.
+ * Queries about one dimension of a layout. Answers are conservative: undefined, an empty list or the smallest value means "unknown".
+ * They are about addresses in memory; signs and callbacks do not matter to them.
  */
 import { permute } from './constructors.ts';
 import type { Layout } from './layout.ts';
@@ -8,7 +8,7 @@ import { joined } from './normal-form.ts';
 import { greatestDivisor } from './rows.ts';
 import { runs } from './runs.ts';
 
-/** From an element to its neighbour, wherever both are in one run; undefined where runs differ. */
+/** The stride from an element to the next one in the same run; undefined if runs have different strides. */
 export function neighbourStep(of: Layout, d: number): number | undefined {
   if (of.kind === 'mask' || of.kind === 'alternate' || of.kind === 'map') return neighbourStep(of.of, d);
   if (of.kind === 'join') return neighbourStep(of.of, of.dimension < d ? d + 1 : of.dimension === d ? d + 1 : d);
@@ -23,8 +23,8 @@ export function neighbourStep(of: Layout, d: number): number | undefined {
 }
 
 /**
- * The most neighbours r of which every aligned block (r·k … r·k + r − 1, the last one may be shorter) lies side by side in memory,
- * ascending, or is zero, for all other coordinates.
+ * The largest r such that, for all other coordinates, every block of elements r·k … r·k + r − 1 is contiguous and ascending in memory or
+ * is all zeros. The last block may be shorter.
  */
 export function contiguousRun(of: Layout, d: number): number {
   let most = of.shape[d]!;
@@ -35,12 +35,12 @@ export function contiguousRun(of: Layout, d: number): number {
   return Math.max(1, most);
 }
 
-/** Blocks of a dimension that are zero for all other coordinates. */
+/** The blocks of a dimension in which all elements are zeros, for all other coordinates. */
 export function knownZeros(of: Layout, d: number): readonly { readonly from: number; readonly to: number }[] {
   return runs(of, d).flatMap(({ from, to, zero }) => (zero ? [{ from, to }] : []));
 }
 
-/** Whether two dimensions, of which `fast` runs faster, may be walked as one: their join has no more nodes than the layout has. */
+/** Whether a loop may walk dimensions `slow` and `fast` as one: their join needs no more nodes than the layout itself. */
 export function mayJoin(of: Layout, slow: number, fast: number): boolean {
   const order = of.shape.flatMap((_, d) => (d === fast ? [] : d === slow ? [slow, fast] : [d]));
   return nodesIn(joined(order.indexOf(slow), permute(of, order))) <= nodesIn(of);

@@ -1,8 +1,8 @@
-/** Boxes: sets of places in memory, of the form offset + Σ stride · index, that together cover all places of a layout. */
+/** Boxes: sets of addresses of the form offset + Σ stride · index, which together cover every address that a layout touches. */
 import type { Affine, Layout } from './layout.ts';
 import { dimensionsIn } from './rows.ts';
 
-/** Places of one array: offset + Σ stride · (0 … count − 1). */
+/** The addresses offset + Σ stride · index in one array, where each index runs from 0 to its count − 1. */
 export interface Box {
   readonly array: string;
   readonly offset: number;
@@ -12,12 +12,12 @@ export interface Box {
 export interface BoxTerm {
   readonly stride: number;
   readonly count: number;
-  /** Where it counts a dimension of the layout, and from which index on. */
+  /** The dimension of the layout that this term walks, starting at index `from`; missing if it walks none alone. */
   readonly dimension?: number;
   readonly from?: number;
 }
 
-/** Boxes that hold all places of a layout. */
+/** Boxes that contain every address of a layout. */
 export function boxes(of: Layout): readonly Box[] {
   switch (of.kind) {
     case 'zeros':
@@ -31,7 +31,7 @@ export function boxes(of: Layout): readonly Box[] {
     case 'mask':
       return boxes(of.of);
     case 'map':
-      // Both parts of numbers that a function takes are touched, whichever part an element is.
+      // A function of complex numbers touches both parts, whichever part of its result an element is.
       return of.part ? renamed(of.of, (d, from) => (d < of.shape.length ? [d, from] : undefined)) : boxes(of.of);
     case 'concat': {
       let begin = 0;
@@ -49,7 +49,7 @@ export function boxes(of: Layout): readonly Box[] {
     case 'gather':
       return renamed(of.of, (d, from) => (d === of.dimension ? undefined : [d, from]));
     case 'affine':
-      return renamed(of.of, (k, from) => ownDimension(of, k, from));
+      return renamed(of.of, (k, from) => outerDimension(of, k, from));
   }
 }
 
@@ -65,8 +65,8 @@ function renamed(of: Layout, name: (dimension: number, from: number) => Named): 
   }));
 }
 
-/** The dimension of an affine layout that is dimension `k` of the inner one, but for a beginning, and nothing else. */
-function ownDimension({ rows }: Affine, k: number, from: number): Named {
+/** The dimension of an affine layout that alone walks dimension `k` of the inner layout, with step 1, and walks nothing else. */
+function outerDimension({ rows }: Affine, k: number, from: number): Named {
   const [d, ...others] = dimensionsIn(rows[k]!);
   if (d === undefined || others.length > 0 || rows[k]!.steps[d] !== 1) return undefined;
   if (rows.some(({ steps }, other) => other !== k && steps[d] !== 0)) return undefined;

@@ -1,4 +1,4 @@
-/** Sums of integers times strides: whether one of them is a given number. */
+/** Whether a sum of strides times bounded integers can be a given number. */
 import { greatestDivisor } from './rows.ts';
 
 /** An integer from `least` to `most`, times a stride. */
@@ -6,7 +6,7 @@ export interface Summand {
   readonly stride: number;
   readonly least: number;
   readonly most: number;
-  /** One of the counted ones is not to be 0. */
+  /** At least one of the counted summands has to have an integer other than 0. */
   readonly counted?: boolean;
 }
 
@@ -14,9 +14,9 @@ export interface Summand {
 const MOST_STEPS = 20_000;
 
 /**
- * Whether the summands, each at a value of its range, can add up to `target`. Where some of them are marked `counted`, at least one of
- * those has to be other than 0.
- * @returns undefined where the search was given up
+ * Whether the summands, each with an integer of its range, can add up to `target`. If any is marked `counted`, at least one counted
+ * integer has to differ from 0.
+ * @returns undefined if the search was given up
  */
 export function reaches(given: readonly Summand[], target: number): boolean | undefined {
   if (given.some(({ least, most }) => least > most)) return false;
@@ -27,14 +27,14 @@ export function reaches(given: readonly Summand[], target: number): boolean | un
   return search.steps > MOST_STEPS ? undefined : found;
 }
 
-/** Those that change nothing are left out. @returns whether one that is counted, and may be other than 0, is among them */
+/** Removes summands with stride 0. @returns `free`: whether a removed summand is counted and may have an integer other than 0 */
 function parted(given: readonly Summand[]): [free: boolean, others: Summand[]] {
   const isFree = ({ stride, counted, least, most }: Summand) =>
     stride === 0 && counted === true && (least !== 0 || most !== 0);
   return [given.some(isFree), given.filter(({ stride }) => stride !== 0)];
 }
 
-/** Those of one stride that are not counted are one; those with the longest strides come first. */
+/** Merges uncounted summands of equal stride, and sorts by stride, longest first. */
 function merged(given: readonly Summand[]): Summand[] {
   const byStride = new Map<number, Summand>();
   const all: Summand[] = [];
@@ -54,7 +54,7 @@ function merged(given: readonly Summand[]): Summand[] {
 class Search {
   steps = 0;
   private readonly summands: readonly Summand[];
-  /** What the summands from a number on can come to, and the greatest divisor of their strides. */
+  /** For summands n, n + 1, …: the range of their sum, the greatest divisor of their strides, and whether one is counted. */
   private readonly low: number[];
   private readonly high: number[];
   private readonly divisor: number[];
@@ -74,7 +74,7 @@ class Search {
     }
   }
 
-  /** Whether summands from number `n` on come to `rest`. @param done whether a counted one is not 0 already, or need not be */
+  /** Whether summands n, n + 1, … can add up to `rest`. @param done whether the condition on counted summands is met already */
   from(n: number, rest: number, done: boolean): boolean {
     if (++this.steps > MOST_STEPS) return true;
     if (rest < this.low[n]! || rest > this.high[n]! || !(done || this.countedLeft[n]!)) return false;

@@ -42,20 +42,20 @@ it.each([
 it('prints the normal form: a stride over a signal and its mirror image is two strides', () => {
   const signal = l.memory('input', [512], [1]);
   const extended = l.concat(0, signal, l.reverse(signal, 0));
-  expect(l.print(extended)).toBe('concat(0)(input[512]:[1], input+511[512]:[-1])');
-  expect(l.print(l.stride(extended, 0, 2))).toBe('concat(0)(input[256]:[2], input+511[256]:[-2])');
+  expect(l.printLayout(extended)).toBe('concat(0)(input[512]:[1], input+511[512]:[-1])');
+  expect(l.printLayout(l.stride(extended, 0, 2))).toBe('concat(0)(input[256]:[2], input+511[256]:[-2])');
 });
 
 it('prints each kind of node', () => {
-  expect(l.print(l.negate(l.slice(of, 0, 1, 2)))).toBe('-input+4[2, 4]:[4, 1]');
-  expect(l.print(l.pad(of, 1, 0, 2))).toBe('concat(1)(input[6, 4]:[4, 1], zeros[6, 2])');
-  expect(l.print(l.alternate(of, 1))).toBe('input[6, 4]:[4, 1] |> alternate(i1)');
-  expect(l.print(l.mask(of, 0, 3, 1, 2))).toBe('input[6, 4]:[4, 1] |> mask((i0) mod 3 in 1..1)');
-  expect(l.print(l.map(of, 'load', [1, 0]))).toBe('load(input[6, 4]:[4, 1]; i1; i0)');
-  expect(l.print(l.gather(of, 1, { powersOf: 3 }))).toBe('input[6, 4]:[4, 1] |> gather(1, powers modulo 3)');
+  expect(l.printLayout(l.negate(l.slice(of, 0, 1, 2)))).toBe('-input+4[2, 4]:[4, 1]');
+  expect(l.printLayout(l.pad(of, 1, 0, 2))).toBe('concat(1)(input[6, 4]:[4, 1], zeros[6, 2])');
+  expect(l.printLayout(l.alternate(of, 1))).toBe('input[6, 4]:[4, 1] |> alternate(i1)');
+  expect(l.printLayout(l.mask(of, 0, 3, 1, 2))).toBe('input[6, 4]:[4, 1] |> mask((i0) mod 3 in 1..1)');
+  expect(l.printLayout(l.map(of, 'load', [1, 0]))).toBe('load(input[6, 4]:[4, 1]; i1; i0)');
+  expect(l.printLayout(l.gather(of, 1, { powersOf: 3 }))).toBe('input[6, 4]:[4, 1] |> gather(1, powers modulo 3)');
   const axis = l.splitAxis('input', { count: 10, block: 4, step: 1, next: 100 });
-  expect(l.print(axis)).toBe('input[3, 4]:[100, 1] |> join(0) |> at[10](i0)');
-  expect(l.print(l.slice(axis, 0, 0, 8))).toBe('input[2, 4]:[100, 1] |> join(0)');
+  expect(l.printLayout(axis)).toBe('input[3, 4]:[100, 1] |> join(0) |> at[10](i0)');
+  expect(l.printLayout(l.slice(axis, 0, 0, 8))).toBe('input[2, 4]:[100, 1] |> join(0)');
 });
 
 it('a split axis is its blocks one after another, the last of them shorter', () => {
@@ -65,6 +65,6 @@ it('a split axis is its blocks one after another, the last of them shorter', () 
 });
 
 it('negative and zero strides are strides like others', () => {
-  expect(l.print(l.reverse(l.memory('input', [5], [3]), 0))).toBe('input+12[5]:[-3]');
-  expect(l.print(l.repeat(l.memory('input', [5], [3]), 0, 2))).toBe('input[2, 5]:[0, 3]');
+  expect(l.printLayout(l.reverse(l.memory('input', [5], [3]), 0))).toBe('input+12[5]:[-3]');
+  expect(l.printLayout(l.repeat(l.memory('input', [5], [3]), 0, 2))).toBe('input[2, 5]:[0, 3]');
 });

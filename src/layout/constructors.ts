@@ -1,21 +1,21 @@
 /**
- * The constructors of layouts. Each checks its rule of shapes, and returns the normal form of what it says.
+ * The constructors of layouts. Each checks the shapes and returns a layout in normal form.
  *
- * They throw a `RangeError` where a shape, a dimension or a count does not fit: that is a fault of the caller, not of a user's input. The
- * words are those of LIFT's data-layout patterns and of NumPy. `d` is a dimension, n its length. "Index i is at j" means that element i
- * of the new layout is element j of the given one.
+ * They throw a `RangeError` if a shape, a dimension or a count does not fit: that is a fault of the caller, not of a user's input.
+ * Names are those of LIFT's data-layout patterns and of NumPy. `d` is a dimension, n its length. "Index i is at j" means that
+ * element i of the new layout is element j of the given one.
  */
 import type { Layout, Order, Row, RowBound } from './layout.ts';
 import { memoryNode, zerosNode } from './nodes.ts';
 import * as normal from './normal-form.ts';
-import { check, isCount, lengthOf, memory, memoryOf } from './plain.ts';
+import { checkArgument, dimensionLength, isCount, memory, normalMemory } from './plain.ts';
 import { coordinate, rowsAlong, splitShape, withCount } from './rows.ts';
 import * as signs from './signs.ts';
 
 /** n → n / by, by. Index i, j is at by·i + j. */
 export function split(of: Layout, d: number, by: number): Layout {
-  const length = lengthOf(of, d, 'split');
-  check(
+  const length = dimensionLength(of, d, 'split');
+  checkArgument(
     isCount(by) && by > 0 && length % by === 0,
     () => `split of ${length} elements by ${by}: the whole is a multiple`,
   );
@@ -23,7 +23,7 @@ export function split(of: Layout, d: number, by: number): Layout {
   if (of.kind === 'memory') {
     const stride = of.strides[d]!;
     const strides = [...of.strides.slice(0, d), stride * by, stride, ...of.strides.slice(d + 1)];
-    return memoryOf(of.array, shape, strides, of.offset, of.negated);
+    return normalMemory(of.array, shape, strides, of.offset, of.negated);
   }
   return normal.affine(of, shape, slideRows(of.shape, shape, d, by));
 }
@@ -32,7 +32,7 @@ export function split(of: Layout, d: number, by: number): Layout {
 function slideRows(from: readonly number[], shape: readonly number[], d: number, step: number): Row[] {
   return from.map((_, k): Row => {
     if (k !== d) return coordinate(shape, k < d ? k : k + 1);
-    return { first: 0, steps: shape.map((_, own) => (own === d ? step : own === d + 1 ? 1 : 0)) };
+    return { first: 0, steps: shape.map((_, j) => (j === d ? step : j === d + 1 ? 1 : 0)) };
   });
 }
 
@@ -41,7 +41,7 @@ export function permute(of: Layout, order: readonly number[]): Layout {
   const rank = of.shape.length;
   const isOrder =
     order.length === rank && new Set(order).size === rank && order.every((d) => of.shape[d] !== undefined);
-  check(isOrder, () => `permute by [${order}] of ${rank} dimensions: each is named once`);
+  checkArgument(isOrder, () => `permute by [${order}] of ${rank} dimensions: each is named once`);
   const shape = order.map((d) => of.shape[d]!);
   if (of.kind === 'memory') {
     const strides = order.map((d) => of.strides[d]!);
@@ -56,8 +56,8 @@ export function permute(of: Layout, order: readonly number[]): Layout {
 
 /** Exchanges two dimensions. */
 export function transpose(of: Layout, d: number, e: number): Layout {
-  lengthOf(of, d, 'transpose');
-  lengthOf(of, e, 'transpose');
+  dimensionLength(of, d, 'transpose');
+  dimensionLength(of, e, 'transpose');
   return permute(
     of,
     of.shape.map((_, k) => (k === d ? e : k === e ? d : k)),
@@ -66,8 +66,8 @@ export function transpose(of: Layout, d: number, e: number): Layout {
 
 /** n → count. Index i is at from + i. */
 export function slice(of: Layout, d: number, from: number, count: number): Layout {
-  const length = lengthOf(of, d, 'slice');
-  check(
+  const length = dimensionLength(of, d, 'slice');
+  checkArgument(
     isCount(from) && isCount(count) && from + count <= length,
     () => `slice of ${count} elements from number ${from} on: there are ${length}`,
   );
@@ -76,15 +76,15 @@ export function slice(of: Layout, d: number, from: number, count: number): Layou
 
 /** n → ⌈(n − from) / by⌉. Index i is at from + by·i. */
 export function stride(of: Layout, d: number, by: number, from = 0): Layout {
-  const length = lengthOf(of, d, 'stride');
-  check(isCount(by) && by > 0, () => `stride by ${by}: steps are integers above 0`);
-  check(isCount(from) && from <= length, () => `stride from element ${from} on: there are ${length}`);
+  const length = dimensionLength(of, d, 'stride');
+  checkArgument(isCount(by) && by > 0, () => `stride by ${by}: steps are integers above 0`);
+  checkArgument(isCount(from) && from <= length, () => `stride from element ${from} on: there are ${length}`);
   return stepped(of, d, from, by, Math.ceil((length - from) / by));
 }
 
 /** n → n. Index i is at n − 1 − i. */
 export function reverse(of: Layout, d: number): Layout {
-  const length = lengthOf(of, d, 'reverse');
+  const length = dimensionLength(of, d, 'reverse');
   return stepped(of, d, length - 1, -1, length);
 }
 
@@ -93,31 +93,37 @@ function stepped(of: Layout, d: number, first: number, step: number, count: numb
   if (first === 0 && step === 1 && count === of.shape[d]) return of;
   const shape = withCount(of.shape, d, count);
   if (of.kind === 'memory' && count > 0) {
-    const own = of.strides[d]!;
+    // Plus 0, because a stride is not to be −0.
     const strides = of.strides.map((each, k) => (k === d ? each * step + 0 : each));
-    return memoryOf(of.array, shape, strides, of.offset + own * first, of.negated);
+    return normalMemory(of.array, shape, strides, of.offset + of.strides[d]! * first, of.negated);
   }
   return normal.affine(of, shape, rowsAlong(shape, d, first, step));
 }
 
 /** n → ⌊(n − size) / step⌋ + 1, size: windows. Index i, j is at step·i + j. */
 export function slide(of: Layout, d: number, size: number, step: number): Layout {
-  const length = lengthOf(of, d, 'slide');
-  check(isCount(size) && size > 0 && size <= length, () => `slide of windows of ${size} elements: there are ${length}`);
-  check(isCount(step) && step > 0, () => `slide by ${step}: steps are integers above 0`);
+  const length = dimensionLength(of, d, 'slide');
+  checkArgument(
+    isCount(size) && size > 0 && size <= length,
+    () => `slide of windows of ${size} elements: there are ${length}`,
+  );
+  checkArgument(isCount(step) && step > 0, () => `slide by ${step}: steps are integers above 0`);
   const shape = splitShape(of.shape, d, Math.floor((length - size) / step) + 1, size);
   return normal.affine(of, shape, slideRows(of.shape, shape, d, step));
 }
 
-/** A new dimension before dimension `at`, along which all is the same. */
+/** Inserts a new dimension before dimension `at`, along which all elements are equal. */
 export function repeat(of: Layout, at: number, count: number): Layout {
   const rank = of.shape.length;
-  check(isCount(at) && at <= rank, () => `repeat along a new dimension ${at} of a layout with ${rank} dimensions`);
-  check(isCount(count), () => `repeat ${count} times: counts are integers of 0 and more`);
+  checkArgument(
+    isCount(at) && at <= rank,
+    () => `repeat along a new dimension ${at} of a layout with ${rank} dimensions`,
+  );
+  checkArgument(isCount(count), () => `repeat ${count} times: counts are integers of 0 and more`);
   const shape = [...of.shape.slice(0, at), count, ...of.shape.slice(at)];
   if (of.kind === 'memory') {
     const strides = [...of.strides.slice(0, at), 0, ...of.strides.slice(at)];
-    return memoryOf(of.array, shape, strides, of.offset, of.negated);
+    return normalMemory(of.array, shape, strides, of.offset, of.negated);
   }
   return normal.affine(
     of,
@@ -126,16 +132,16 @@ export function repeat(of: Layout, at: number, count: number): Layout {
   );
 }
 
-/** One behind another along `d`: their lengths add up. */
+/** Layouts one behind another along `d`: their lengths add up. */
 export function concat(d: number, ...parts: readonly Layout[]): Layout {
-  check(parts.length > 0, () => 'concat of nothing');
+  checkArgument(parts.length > 0, () => 'concat of nothing');
   const [first] = parts as readonly [Layout];
-  lengthOf(first, d, 'concat');
+  dimensionLength(first, d, 'concat');
   const alike = parts.every(
     ({ shape }) =>
       shape.length === first.shape.length && shape.every((count, k) => k === d || count === first.shape[k]),
   );
-  check(
+  checkArgument(
     alike,
     () =>
       `concat along dimension ${d} of shapes ${parts.map(({ shape }) => `[${shape}]`).join(', ')}: all other lengths are equal`,
@@ -145,49 +151,52 @@ export function concat(d: number, ...parts: readonly Layout[]): Layout {
 
 /** n → before + n + after, zeros around. */
 export function pad(of: Layout, d: number, before: number, after: number): Layout {
-  lengthOf(of, d, 'pad');
-  check(isCount(before) && isCount(after), () => `pad by ${before} and ${after}: counts are integers of 0 and more`);
+  dimensionLength(of, d, 'pad');
+  checkArgument(
+    isCount(before) && isCount(after),
+    () => `pad by ${before} and ${after}: counts are integers of 0 and more`,
+  );
   const around = (count: number) => zerosNode(withCount(of.shape, d, count));
   return normal.concatenated(d, [around(before), of, around(after)]);
 }
 
 function checkBlock(of: Layout, d: number, from: number, to: number, name: string): void {
-  const length = lengthOf(of, d, name);
-  check(
+  const length = dimensionLength(of, d, name);
+  checkArgument(
     isCount(from) && isCount(to) && from <= to && to <= length,
     () => `${name} from ${from} to ${to}: there are ${length} elements`,
   );
 }
 
-/** The same, with zeros outside from … to − 1. */
+/** The given layout with zeros everywhere but at indices from … to − 1. */
 export function within(of: Layout, d: number, from: number, to: number): Layout {
   checkBlock(of, d, from, to, 'within');
   return normal.onlyWithin(of, d, from, to);
 }
 
-/** The same, with zeros at from … to − 1. */
+/** The given layout with zeros at indices from … to − 1. */
 export function without(of: Layout, d: number, from: number, to: number): Layout {
   checkBlock(of, d, from, to, 'without');
   const hole = zerosNode(withCount(of.shape, d, to - from));
   return normal.concatenated(d, [normal.sliced(of, d, 0, from), hole, normal.sliced(of, d, to, of.shape[d]!)]);
 }
 
-/** n → n − (to − from). What is at from … to − 1 is left out. */
+/** n → n − (to − from). Indices from … to − 1 are left out. */
 export function gap(of: Layout, d: number, from: number, to: number): Layout {
   checkBlock(of, d, from, to, 'gap');
   return normal.concatenated(d, [normal.sliced(of, d, 0, from), normal.sliced(of, d, to, of.shape[d]!)]);
 }
 
-/** With the other sign. */
+/** The given layout with all elements negated. */
 export function negate(of: Layout): Layout {
   return signs.negated(of);
 }
 
 /** n → length of the order. Index i is at order(i). */
 export function gather(of: Layout, d: number, order: Order): Layout {
-  const length = lengthOf(of, d, 'gather');
-  const entries = normal.entriesOf(order);
-  check(
+  const length = dimensionLength(of, d, 'gather');
+  const entries = normal.orderIndices(order);
+  checkArgument(
     entries.every((entry) => isCount(entry) && entry < length),
     () => `gather in an order that has indices up to ${Math.max(...entries)}: there are ${length} elements`,
   );
@@ -195,25 +204,28 @@ export function gather(of: Layout, d: number, order: Order): Layout {
 }
 
 /**
- * What a function makes of each element, as it is loaded or before it is stored. Zeros outside of a map are none of its elements: it is not
- * called for them; it is for zeros inside.
+ * Applies a function to each element when it is loaded or before it is stored. The function is called for zeros inside the given layout,
+ * but not for zeros that are put around the map later.
  * @param by name of the function
- * @param asks dimensions whose coordinates it is told, in this order
+ * @param asks dimensions whose coordinates the function gets, in this order
  */
 export function map(of: Layout, by: string, asks: readonly number[]): Layout {
-  for (const d of asks) lengthOf(of, d, 'map');
+  for (const d of asks) dimensionLength(of, d, 'map');
   return normal.mapped({ by, at: asks.map((d) => coordinate(of.shape, d)), of });
 }
 
 /**
- * What a function makes of each complex number: like `map`, but it takes and gives both parts, which are the last dimension.
- * @param asks dimensions whose coordinates it is told, in this order
+ * Applies a function to each complex number: like `map`, but the function takes and gives both parts, which are the last dimension.
+ * @param asks dimensions whose coordinates the function gets, in this order
  */
 export function mapNumbers(of: Layout, by: string, asks: readonly number[]): Layout {
-  for (const d of asks) lengthOf(of, d, 'mapNumbers');
+  for (const d of asks) dimensionLength(of, d, 'mapNumbers');
   const { shape } = of;
   const last = shape.length - 1;
-  check(shape[last] === 2, () => `mapNumbers of shape [${shape}]: the last dimension holds the two parts of numbers`);
+  checkArgument(
+    shape[last] === 2,
+    () => `mapNumbers of shape [${shape}]: the last dimension holds the two parts of numbers`,
+  );
   const numbers = repeat(of, last, 2);
   return normal.mapped({
     by,
@@ -224,16 +236,16 @@ export function mapNumbers(of: Layout, by: string, asks: readonly number[]): Lay
 }
 
 /**
- * n → c₁, c₂, …: index (i₁, i₂, …) is at Σ step·i. That is how loops count a dimension: the digits of a four-step decomposition, or every
- * second element of it. Zeros follow where the loops reach beyond the end.
+ * n → c₁, c₂, …: index (i₁, i₂, …) is at Σ step·i. Loops see a dimension like that: as the digits of a four-step decomposition, or as
+ * every second element. Indices beyond the end are zeros.
  */
 export function digits(
   of: Layout,
   d: number,
   loops: readonly { readonly step: number; readonly count: number }[],
 ): Layout {
-  const length = lengthOf(of, d, 'digits');
-  check(
+  const length = dimensionLength(of, d, 'digits');
+  checkArgument(
     loops.every(({ step, count }) => isCount(step) && isCount(count)),
     () => 'digits: steps and counts are integers of 0 and more',
   );
@@ -242,15 +254,15 @@ export function digits(
   const shape = [...of.shape.slice(0, d), ...loops.map(({ count }) => count), ...of.shape.slice(d + 1)];
   const rows = of.shape.map((_, k): Row => {
     if (k !== d) return coordinate(shape, k < d ? k : k + loops.length - 1);
-    const steps = shape.map((count, own) => (count > 1 && own >= d ? (loops[own - d]?.step ?? 0) : 0));
+    const steps = shape.map((count, j) => (count > 1 && j >= d ? (loops[j - d]?.step ?? 0) : 0));
     return { first: 0, steps };
   });
   return normal.affine(whole, shape, rows);
 }
 
 /**
- * A dimension that lies in blocks: index i is at stride next·(i div block) + (i mod block)·step. The last block may be shorter.
- * It is what ranks of a distributed transform exchange, and what tiles between two launches are.
+ * A dimension stored in blocks: index i is at place next·(i div block) + step·(i mod block). The last block may be shorter. Ranks of a
+ * distributed transform exchange such blocks, and tiles between two launches are stored like that.
  */
 export function splitAxis(
   array: string,
@@ -262,15 +274,18 @@ export function splitAxis(
   }: { readonly count: number; readonly block: number; readonly step: number; readonly next: number },
   offset = 0,
 ): Layout {
-  check(isCount(count) && isCount(block) && block > 0, () => `split axis of ${count} elements in blocks of ${block}`);
+  checkArgument(
+    isCount(count) && isCount(block) && block > 0,
+    () => `split axis of ${count} elements in blocks of ${block}`,
+  );
   const blocks = Math.ceil(count / block);
   return slice(normal.joined(0, memory(array, [blocks, block], [next, step], offset)), 0, 0, count);
 }
 
-/** Zeros but where the index modulo `by` is from … to − 1. */
+/** The given layout with zeros at every index whose remainder modulo `by` is not in from … to − 1. */
 export function mask(of: Layout, d: number, by: number, from: number, to: number): Layout {
-  lengthOf(of, d, 'mask');
-  check(
+  dimensionLength(of, d, 'mask');
+  checkArgument(
     isCount(by) && by > 0 && isCount(from) && from <= to && to <= by,
     () => `mask of indices modulo ${by} from ${from} to ${to}: these are remainders`,
   );
@@ -278,8 +293,8 @@ export function mask(of: Layout, d: number, by: number, from: number, to: number
   return normal.masked([bound], of);
 }
 
-/** Every second element along `d`, from index 1 on, has the other sign. */
+/** The given layout with elements at odd indices of `d` negated. */
 export function alternate(of: Layout, d: number): Layout {
-  lengthOf(of, d, 'alternate');
+  dimensionLength(of, d, 'alternate');
   return signs.alternated(coordinate(of.shape, d), of);
 }

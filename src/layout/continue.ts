@@ -1,4 +1,4 @@
-/** Which two layouts are one layout, cut in two along a dimension: then it is put together again. */
+/** Recognises two layouts as the two pieces of one layout that was cut along a dimension, and puts that layout together again. */
 import type { Layout, Mapped, Memory, Row, RowBound } from './layout.ts';
 import {
   affineNode,
@@ -13,36 +13,36 @@ import {
 } from './nodes.ts';
 import { areIdentity, boundKey, modulus, normalBound, normalRow, shiftedRow } from './rows.ts';
 
-/** Where a second piece begins, seen from the first one. */
+/** How the second piece follows the first one. */
 interface Seam {
   readonly d: number;
   /** Elements of the first and of the second piece along `d`. */
   readonly counts: readonly [number, number];
-  /** From the first element of the first piece to that of the second one. */
+  /** Distance from the first element of the first piece to the first element of the second one. */
   readonly distance: number;
 }
 
 /**
- * The layout of which `x` is the beginning along dimension `d` and `y` the end, with `skip` elements between them; undefined where
- * there is none that affine places tell.
+ * The layout that begins with `x` along dimension `d` and ends with `y`, with `skip` elements between them; undefined if the affine
+ * coordinates of `x` and `y` do not continue one another.
  */
 export function continued(x: Layout, y: Layout, d: number, skip = 0): Layout | undefined {
   const counts = [x.shape[d]!, y.shape[d]!] as const;
-  return joined(x, y, { d, counts, distance: counts[0] + skip });
+  return layoutOver(x, y, { d, counts, distance: counts[0] + skip });
 }
 
 function shapeOver(shape: readonly number[], { d, counts, distance }: Seam): number[] {
-  return shape.map((count, own) => (own === d ? distance + counts[1] : count));
+  return shape.map((count, k) => (k === d ? distance + counts[1] : count));
 }
 
-function joined(x: Layout, y: Layout, seam: Seam): Layout | undefined {
+function layoutOver(x: Layout, y: Layout, seam: Seam): Layout | undefined {
   if (x.kind === 'mask' || y.kind === 'mask') return maskedOver(x, y, seam);
   if (x.kind === 'zeros' && y.kind === 'zeros') return zerosNode(shapeOver(x.shape, seam));
   if (x.kind === 'memory' && y.kind === 'memory') return memoryOver(x, y, seam);
   if (x.kind === 'map' && y.kind === 'map') return mapOver(x, y, seam);
   if (x.kind === 'alternate' && y.kind === 'alternate') {
     const row = rowOver(x.row, y.row, seam, 2);
-    const of = row && joined(x.of, y.of, seam);
+    const of = row && layoutOver(x.of, y.of, seam);
     return of && alternateNode(row, of as Exclude<Layout, { kind: 'alternate' }>);
   }
   if (x.kind === 'affine' && y.kind === 'affine') {
@@ -60,23 +60,23 @@ function joined(x: Layout, y: Layout, seam: Seam): Layout | undefined {
   if (x.kind === 'join' && y.kind === 'join') {
     if (x.dimension !== y.dimension) return undefined;
     const inner = seamInside(x.dimension, x.of.shape, y.of.shape, seam);
-    const of = inner && joined(x.of, y.of, inner);
+    const of = inner && layoutOver(x.of, y.of, inner);
     return of && joinNode(x.dimension, of);
   }
   if (x.kind === 'gather' && y.kind === 'gather') {
     if (x.dimension !== y.dimension || x.dimension === seam.d) return undefined;
     if (JSON.stringify(x.order) !== JSON.stringify(y.order)) return undefined;
-    const of = joined(x.of, y.of, seam);
+    const of = layoutOver(x.of, y.of, seam);
     return of && gatherNode(x.dimension, x.order, x.shape[x.dimension]!, of);
   }
   return undefined;
 }
 
 function partOver(x: Layout, y: Layout, dimension: number, seam: Seam): Layout | undefined {
-  return x.shape[dimension] === y.shape[dimension] ? joined(x, y, seam) : undefined;
+  return x.shape[dimension] === y.shape[dimension] ? layoutOver(x, y, seam) : undefined;
 }
 
-/** Where the pieces meet in what dimensions are joined of. */
+/** The seam inside a join, in the coordinates before dimensions `join` and `join` + 1 became one. */
 function seamInside(
   join: number,
   x: readonly number[],
@@ -94,7 +94,7 @@ function allOf<T>(all: readonly (T | undefined)[]): T[] | undefined {
   return all.includes(undefined) ? undefined : (all as T[]);
 }
 
-/** The step along the dimension, of a row that has these steps and constants in the two pieces. */
+/** The common step along the seam of a row with these constants and steps in the two pieces; undefined if there is none. */
 function stepOver(
   first: readonly [number, number],
   steps: readonly [number, number],
@@ -120,7 +120,7 @@ function mapOver(x: Mapped, y: Mapped, seam: Seam): Layout | undefined {
   if (!at || !x.part !== !y.part) return undefined;
   const part = x.part && rowOver(x.part, y.part!, seam);
   if (x.part && !part) return undefined;
-  const of = joined(x.of, y.of, seam);
+  const of = layoutOver(x.of, y.of, seam);
   return of && mapNode({ ...x, at, of, ...(part ? { part } : {}) });
 }
 
@@ -128,10 +128,10 @@ function rowsOver(x: readonly Row[], y: readonly Row[], seam: Seam): Row[] | und
   return allOf(x.map((row, k) => rowOver(row, y[k]!, seam)));
 }
 
-/** @param modulo by which only the remainder counts. */
+/** The row over both pieces. @param modulo if given, rows are compared modulo this number */
 function rowOver(x: Row, y: Row, seam: Seam, modulo?: number): Row | undefined {
   const { d, counts, distance } = seam;
-  if (x.steps.some((step, own) => own !== d && step !== y.steps[own])) return undefined;
+  if (x.steps.some((step, k) => k !== d && step !== y.steps[k])) return undefined;
   let step: number | undefined;
   if (modulo === undefined) step = stepOver([x.first, y.first], [x.steps[d]!, y.steps[d]!], seam);
   else {
@@ -140,17 +140,22 @@ function rowOver(x: Row, y: Row, seam: Seam, modulo?: number): Row | undefined {
     if (counts[1] > 1 && modulus(step - y.steps[d]!, modulo) !== 0) return undefined;
     step = modulus(step, modulo);
   }
-  return step === undefined ? undefined : { first: x.first, steps: x.steps.map((own, k) => (k === d ? step : own)) };
+  return step === undefined
+    ? undefined
+    : { first: x.first, steps: x.steps.map((other, k) => (k === d ? step : other)) };
 }
 
-/** A bound of either piece has to be one of both, or to hold all over the other piece. */
+/** Masks continue one another if each bound of a piece is also a bound of the other piece, or always holds there. */
 function maskedOver(x: Layout, y: Layout, seam: Seam): Layout | undefined {
-  const [own, other] = [x, y].map((piece) => (piece.kind === 'mask' ? piece.bounds : [])) as [RowBound[], RowBound[]];
-  const of = joined(x.kind === 'mask' ? x.of : x, y.kind === 'mask' ? y.of : y, seam);
+  const [first, second] = [x, y].map((piece) => (piece.kind === 'mask' ? piece.bounds : [])) as [
+    RowBound[],
+    RowBound[],
+  ];
+  const of = layoutOver(x.kind === 'mask' ? x.of : x, y.kind === 'mask' ? y.of : y, seam);
   if (!of || of.kind === 'mask' || of.kind === 'alternate') return undefined;
   const all: RowBound[] = [];
-  const rest = [...other];
-  for (const bound of own) {
+  const rest = [...second];
+  for (const bound of first) {
     const moved = movedTo(bound, y.shape, seam);
     const twin = moved ? rest.findIndex((candidate) => boundKey(candidate) === boundKey(moved)) : -1;
     if (twin >= 0) rest.splice(twin, 1);
@@ -168,13 +173,13 @@ function maskedOver(x: Layout, y: Layout, seam: Seam): Layout | undefined {
   return sorted.length > 0 ? maskNode(sorted, of) : of;
 }
 
-/** A bound of the first piece as the second one would have it; undefined where all or none of it would be bound. */
+/** A bound of the first piece in the coordinates of the second one; undefined if it holds for all or for no elements there. */
 function movedTo(bound: RowBound, shape: readonly number[], { d, distance }: Seam): RowBound | undefined {
   const moved = normalBound({ ...bound, row: shiftedRow(bound.row, distance * bound.row.steps[d]!) }, shape);
   return typeof moved === 'boolean' ? undefined : moved;
 }
 
-/** Whether a bound always holds over a piece that begins so far along its dimension. */
+/** Whether a bound holds for all elements of a piece that begins at index `begin` along dimension `d`. */
 function holdsOver({ row, ...bound }: RowBound, begin: number, shape: readonly number[], d: number): boolean {
   return normalBound({ ...bound, row: normalRow(shiftedRow(row, begin * row.steps[d]!), shape) }, shape) === true;
 }

@@ -1,27 +1,27 @@
-/** What is behind one coordinate of a layout. */
+/** The element at one coordinate of a layout. */
 import type { Layout, Row, RowBound } from './layout.ts';
-import { entriesOf } from './normal-form.ts';
+import { orderIndices } from './normal-form.ts';
 import { modulus } from './rows.ts';
 
-/** A number in memory, or a zero that a function is called for: then it has no place. */
+/** A number in memory; or, without `array` and `place`, a zero that a function is called for. */
 export interface Element {
   readonly array?: string;
   readonly place?: number;
   /** Whether the number in memory has the other sign. */
   readonly negated: boolean;
-  /** What is called for it, the last function first. */
+  /** The functions that are called for it, the last one first. */
   readonly calls: readonly ElementCall[];
 }
 
 export interface ElementCall {
   readonly by: string;
-  /** In the dimensions that it asks for. */
+  /** The coordinates that the function asks for. */
   readonly at: readonly number[];
-  /** Whether its result has the other sign. */
+  /** Whether its result is negated. */
   readonly negated: boolean;
 }
 
-/** The element at a coordinate, or undefined where it is zero. */
+/** The element at a coordinate; undefined for a zero. */
 export function elementAt(of: Layout, at: readonly number[]): Element | undefined {
   switch (of.kind) {
     case 'zeros':
@@ -50,7 +50,7 @@ export function elementAt(of: Layout, at: readonly number[]): Element | undefine
       return elementAt(of.of, [...at.slice(0, of.dimension), ...digits, ...at.slice(of.dimension + 1)]);
     }
     case 'gather': {
-      const entry = entriesOf(of.order)[at[of.dimension]!]!;
+      const entry = orderIndices(of.order)[at[of.dimension]!]!;
       return elementAt(
         of.of,
         at.map((index, d) => (d === of.dimension ? entry : index)),
@@ -66,12 +66,12 @@ export function elementAt(of: Layout, at: readonly number[]): Element | undefine
       return of.bounds.every((bound) => boundHolds(bound, at)) ? elementAt(of.of, at) : undefined;
     case 'alternate': {
       const element = elementAt(of.of, at);
-      return element && modulus(rowAt(of.row, at), 2) === 1 ? withOtherSign(element) : element;
+      return element && modulus(rowAt(of.row, at), 2) === 1 ? negatedElement(element) : element;
     }
   }
 }
 
-function withOtherSign(element: Element): Element {
+function negatedElement(element: Element): Element {
   const [call, ...others] = element.calls;
   if (call) return { ...element, calls: [{ ...call, negated: !call.negated }, ...others] };
   return { ...element, negated: !element.negated };

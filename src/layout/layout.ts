@@ -1,8 +1,8 @@
 /**
  * What a layout is: a function from coordinates to numbers in memory, written down as data.
  *
- * A layout has a shape, as an array of NumPy has. Behind each of its coordinates is one real number in memory, as it is or with the
- * other sign; or a zero, which is nowhere in memory: loads give 0 there and stores write nothing. Layouts are the data-layout
+ * A layout has a shape, as a NumPy array has. Each of its coordinates stands for one element: a real number in memory, possibly
+ * negated, or a zero that has no memory. A load of such a zero gives 0 and a store to it writes nothing. Layouts are the data-layout
  * patterns of LIFT (split, join, transpose, slide, pad, …) and the views of NumPy (slices, strides, reversed and repeated
  * dimensions), closed under composition. What an FFT reads or writes is such a view of a tensor: the Hermitian half of a spectrum, the
  * even extension of a DCT, the zeros around a chirp, the digits of a four-step decomposition.
@@ -23,7 +23,7 @@ export interface Row {
   readonly steps: readonly number[];
 }
 
-/** Holds where `from` ≤ row < `to`, or row modulo `modulo` in its place; where `outside`, everywhere else. */
+/** A condition on coordinates: `from` ≤ row < `to`, where a `modulo` first reduces the row. `outside` negates the condition. */
 export interface RowBound {
   readonly row: Row;
   readonly modulo?: number;
@@ -32,7 +32,10 @@ export interface RowBound {
   readonly outside?: true;
 }
 
-/** A list of indices: powers of the least primitive root of a prime or of its inverse, from exponent 0 to prime − 2; or as they are. */
+/**
+ * A list of indices, given as `entries` or by a prime: the powers of its least primitive root, or of the inverse of that root, with
+ * exponents 0 to prime − 2 (the order of Rader's algorithm).
+ */
 export type Order = { readonly powersOf: number; readonly inverse?: true } | { readonly entries: readonly number[] };
 
 /** Reals of one array at offset + Σ stride · coordinate. */
@@ -42,7 +45,7 @@ export interface Memory {
   readonly shape: readonly number[];
   readonly strides: readonly number[];
   readonly offset: number;
-  /** They are read and written with the other sign. */
+  /** Elements are the numbers in memory negated. */
   readonly negated?: true;
 }
 
@@ -51,7 +54,7 @@ export interface Zeros {
   readonly shape: readonly number[];
 }
 
-/** The elements of another layout at affine coordinates: one row for each of its dimensions. */
+/** Another layout at affine coordinates: `rows` has the coordinate in `of` for each dimension of `of`. */
 export interface Affine {
   readonly kind: 'affine';
   readonly shape: readonly number[];
@@ -85,24 +88,24 @@ export interface Gather {
 }
 
 /**
- * Elements that a function computes on their way from memory, or on their way to it. A function of reals gives one real for each element of
- * `of`. A function of complex numbers takes both parts of a number and gives both: `of` then has one dimension more than the map itself,
- * the last one, which holds the parts, and `part` says which part of the result an element is.
+ * Elements that a function computes when they are loaded from `of`, or before they are stored to it. A function of reals gives one real for
+ * each element of `of`. A function of complex numbers takes both parts of a number and gives both: `of` then has one more dimension than
+ * the map itself, the last one, which holds the two parts, and `part` says which part of the result an element is.
  */
 export interface Mapped {
   readonly kind: 'map';
   readonly shape: readonly number[];
   /** The name of the function. */
   readonly by: string;
-  /** What the function is told of an element: its coordinates in the dimensions that the function asks for. */
+  /** The arguments of the function beside the value: the element's coordinates in the dimensions that the function asks for. */
   readonly at: readonly Row[];
   readonly of: Layout;
   readonly part?: Row;
-  /** What the function gives is read, and what it is given is written, with the other sign. */
+  /** The result of the function is negated after a load, and its argument before a store. */
   readonly negated?: true;
 }
 
-/** Zero where one of the bounds does not hold. */
+/** The elements of `of` where all bounds hold, and zeros elsewhere. */
 export interface Masked {
   readonly kind: 'mask';
   readonly shape: readonly number[];
@@ -110,7 +113,7 @@ export interface Masked {
   readonly of: Unmasked;
 }
 
-/** With the other sign where a row is odd. */
+/** The elements of `of`, negated where `row` is odd. */
 export interface Alternating {
   readonly kind: 'alternate';
   readonly shape: readonly number[];
@@ -118,7 +121,7 @@ export interface Alternating {
   readonly of: Unmasked | Masked;
 }
 
-/** Layouts that are under a mask, where there is one. */
+/** Layouts that a mask may contain. */
 export type Unmasked = Memory | Zeros | Affine | Concat | Join | Gather | Mapped;
 
 /** Any layout, in normal form. */

@@ -1,4 +1,4 @@
-/** Nodes of normal forms as they are given, frozen; nothing is checked or simplified here. */
+/** Makes frozen nodes of normal forms from their fields; nothing is checked or simplified here. */
 import type {
   Affine,
   Alternating,
@@ -51,13 +51,13 @@ export function joinNode(dimension: number, of: Layout): Join {
   return freeze({ kind: 'join', shape: freeze(joinedShape(of.shape, dimension)), dimension, of });
 }
 
-/** The shape in which dimensions `d` and `d` + 1 are one. */
+/** The shape after dimensions `d` and `d` + 1 became one. */
 export function joinedShape(shape: readonly number[], d: number): number[] {
   return [...shape.slice(0, d), shape[d]! * shape[d + 1]!, ...shape.slice(d + 2)];
 }
 
 export function gatherNode(dimension: number, order: Order, count: number, of: Layout): Gather {
-  const shape = of.shape.map((own, d) => (d === dimension ? count : own));
+  const shape = of.shape.map((length, d) => (d === dimension ? count : length));
   if ('entries' in order) freeze(order.entries);
   return freeze({ kind: 'gather', shape: freeze(shape), dimension, order: freeze(order), of });
 }

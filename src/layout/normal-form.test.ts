@@ -23,7 +23,7 @@ it('the normal form of a random layout means what its constructors say', () => {
     expect(layout.shape, text).toEqual(meaning.shape);
     for (const index of coordinatesOf(layout.shape)) {
       const [found, wanted] = [l.elementAt(layout, index), meaning.at(index)];
-      if (!same(found, wanted)) expect(found, `${text} at ${index}, ${l.print(layout)}`).toEqual(wanted);
+      if (!same(found, wanted)) expect(found, `${text} at ${index}, ${l.printLayout(layout)}`).toEqual(wanted);
     }
   }
 });
@@ -33,7 +33,7 @@ it('a layout is frozen and survives JSON', () => {
     const { layout, text } = randomLayout(random, 7);
     const copy = JSON.parse(JSON.stringify(layout)) as Layout;
     expect(copy, text).toEqual(layout);
-    expect(l.print(copy), text).toBe(l.print(layout));
+    expect(l.printLayout(copy), text).toBe(l.printLayout(layout));
     expect(isFrozen(layout), text).toBe(true);
   }
 });
@@ -95,7 +95,7 @@ it.each(Object.entries({ ...always, ...affine }))('%s: both sides of the law hav
     const d = random.integer(0, layout.shape.length - 1);
     if (layout.shape[d] === 0) continue;
     const [left, right] = law(layout, d, divisorOf(layout.shape[d]!));
-    expect(l.print(left), text).toBe(l.print(right));
+    expect(l.printLayout(left), text).toBe(l.printLayout(right));
   }
 });
 
@@ -110,7 +110,7 @@ it.each(Object.entries(concats))('a concat %s is one of parts that are so', (_, 
       );
     const d = random.integer(0, shape.length - 1);
     const [left, right] = law(memory('a'), memory('b'), d, divisorOf(shape[d]!));
-    expect(l.print(left)).toBe(l.print(right));
+    expect(l.printLayout(left)).toBe(l.printLayout(right));
   }
 });
 
@@ -123,22 +123,22 @@ it('a split undoes a join', () => {
       shape.map(() => random.integer(1, 20)),
     );
     const d = random.integer(0, shape.length - 2);
-    expect(l.print(l.split(l.join(of, d), d, shape[d + 1]!))).toBe(l.print(of));
+    expect(l.printLayout(l.split(l.join(of, d), d, shape[d + 1]!))).toBe(l.printLayout(of));
   }
 });
 
 it('a map lets through joins of dimensions that it does not ask for', () => {
   const of = l.memory('a', [3, 4, 5], [50, 10, 1]);
-  expect(l.print(l.join(l.map(of, 'f', [2]), 0))).toBe(l.print(l.map(l.join(of, 0), 'f', [1])));
+  expect(l.printLayout(l.join(l.map(of, 'f', [2]), 0))).toBe(l.printLayout(l.map(l.join(of, 0), 'f', [1])));
 });
 
 it('a hole between two pieces of one memory is a mask, also inside other pieces', () => {
   const of = l.memory('a', [6, 8], [8, 1]);
-  expect(l.print(l.without(of, 1, 3, 5))).toBe('a[6, 8]:[8, 1] |> mask(i1 not in 3..4)');
-  expect(l.print(l.without(l.without(of, 1, 3, 5), 0, 1, 2))).toBe(
+  expect(l.printLayout(l.without(of, 1, 3, 5))).toBe('a[6, 8]:[8, 1] |> mask(i1 not in 3..4)');
+  expect(l.printLayout(l.without(l.without(of, 1, 3, 5), 0, 1, 2))).toBe(
     'a[6, 8]:[8, 1] |> mask(i1 not in 3..4 and i0 not in 1..1)',
   );
-  expect(l.print(l.without(l.pad(of, 1, 1, 1), 0, 1, 2))).toBe(
+  expect(l.printLayout(l.without(l.pad(of, 1, 1, 1), 0, 1, 2))).toBe(
     'concat(1)(zeros[6, 1], a[6, 8]:[8, 1], zeros[6, 1]) |> mask(i0 not in 1..1)',
   );
 });

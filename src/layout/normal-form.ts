@@ -1,18 +1,21 @@
 /**
- * The normal form: each function here makes one node over layouts in normal form, and gives a layout in normal form.
+ * The normal form: each function here puts one node on layouts in normal form, and returns a layout in normal form.
  *
- * Its laws: all that is affine in the coordinates (split, slide, slice, stride, reverse, permute, repeat) is one `affine`, which becomes
- * strides of `memory`, and goes on into `concat`, `join` and `gather` as far as it can. Signs are at the leaves; `alternate` is
- * outside `mask`, which is outside everything else. Parts of a `concat` are not empty and no concats along the same dimension;
- * neighbours that go on in one step are one part; zeros between two of them are a `mask`. Whatever has no elements is `zeros`.
+ * Its laws:
+ * - Operations that are affine in the coordinates (split, slide, slice, stride, reverse, permute, repeat) become one `affine`. It is
+ *   absorbed by the strides of `memory`, and moves into `concat`, `join` and `gather` as far as possible.
+ * - Negation is at the memory nodes; `alternate` is outside `mask`, and `mask` is outside everything else.
+ * - Parts of a `concat` are not empty, and none is a concat along the same dimension. Neighbouring parts with one common step are merged,
+ *   and zeros between two such parts become a `mask`.
+ * - A layout without elements is `zeros`.
  *
- * Two layouts with the same normal form mean the same; the same meaning may have two normal forms.
+ * Two layouts with the same normal form are equal; equal layouts may still have two normal forms.
  */
 import { powers } from '../numeric/powers.ts';
 import { continued } from './continue.ts';
 import type { Affine, Concat, Gather, Join, Layout, Mapped, Masked, Memory, Order, Row, RowBound } from './layout.ts';
 import { affineNode, concatNode, gatherNode, joinedShape, joinNode, mapNode, maskNode, zerosNode } from './nodes.ts';
-import { joinedMemory, memoryOf } from './plain.ts';
+import { joinedMemory, normalMemory } from './plain.ts';
 import {
   areIdentity,
   blockOf,
@@ -41,43 +44,43 @@ import { alternated } from './signs.ts';
 export function affine(of: Layout, shape: readonly number[], rows: readonly Row[]): Layout {
   if (of.kind === 'memory') return affineMemory(of, shape, rows);
   if (of.kind === 'zeros' || shape.includes(0)) return zerosNode(shape);
-  const own = rows.map((row) => normalRow(row, shape));
-  if (areIdentity(own, shape, of.shape)) return of;
+  const normal = rows.map((row) => normalRow(row, shape));
+  if (areIdentity(normal, shape, of.shape)) return of;
   const rank = shape.length;
   switch (of.kind) {
     case 'affine':
       return affine(
         of.of,
         shape,
-        of.rows.map((row) => composed(row, own, rank)),
+        of.rows.map((row) => composed(row, normal, rank)),
       );
     case 'map':
-      return affineMap(of, shape, own);
+      return affineMap(of, shape, normal);
     case 'mask': {
-      const bounds = of.bounds.map((bound) => ({ ...bound, row: composed(bound.row, own, rank) }));
-      return masked(bounds, affine(of.of, shape, own));
+      const bounds = of.bounds.map((bound) => ({ ...bound, row: composed(bound.row, normal, rank) }));
+      return masked(bounds, affine(of.of, shape, normal));
     }
     case 'alternate':
-      return alternated(composed(of.row, own, rank), affine(of.of, shape, own));
+      return alternated(composed(of.row, normal, rank), affine(of.of, shape, normal));
     case 'concat':
-      return affineConcat(of, shape, own);
+      return affineConcat(of, shape, normal);
     case 'join':
-      return affineJoin(of, shape, own);
+      return affineJoin(of, shape, normal);
     case 'gather':
-      return affineGather(of, shape, own);
+      return affineGather(of, shape, normal);
   }
 }
 
 function affineMap({ at, part, of, ...map }: Mapped, shape: readonly number[], rows: readonly Row[]): Layout {
-  const own = (row: Row) => composed(row, rows, shape.length);
-  if (!part) return mapped({ ...map, at: at.map(own), of: affine(of, shape, rows) });
+  const moved = (row: Row) => composed(row, rows, shape.length);
+  if (!part) return mapped({ ...map, at: at.map(moved), of: affine(of, shape, rows) });
   const numbers = [...shape, of.shape.at(-1)!];
   const inner = rows.map(({ first, steps }): Row => ({ first, steps: [...steps, 0] }));
   return mapped({
     ...map,
-    at: at.map(own),
+    at: at.map(moved),
     of: affine(of, numbers, [...inner, coordinate(numbers, shape.length)]),
-    part: own(part),
+    part: moved(part),
   });
 }
 
@@ -91,23 +94,23 @@ function affineMemory(of: Memory, shape: readonly number[], rows: readonly Row[]
     offset += first * stride;
     for (let d = 0; d < strides.length; d++) strides[d] = strides[d]! + stride * steps[d]!;
   }
-  return memoryOf(of.array, shape, strides, offset, of.negated);
+  return normalMemory(of.array, shape, strides, offset, of.negated);
 }
 
-/** Indices from … to of one dimension. */
+/** Indices from … to − 1 of one dimension. */
 export function sliced(of: Layout, d: number, from: number, to: number): Layout {
   if (from === 0 && to === of.shape[d]) return of;
-  const shape = of.shape.map((count, own) => (own === d ? to - from : count));
+  const shape = withCount(of.shape, d, to - from);
   return affine(
     of,
     shape,
-    identityRows(of.shape).map((row, own) => (own === d ? shiftedRow(row, from) : row)),
+    identityRows(of.shape).map((row, k) => (k === d ? shiftedRow(row, from) : row)),
   );
 }
 
 /**
- * Affine over concat. Where the row that counts along the parts stays in one part, that part is left. Where one dimension leads from part
- * to part, it is a concat along that dimension. Else what has nothing to do with it goes inside.
+ * Affine over concat. If the row along the parts stays in one part, only that part is left. If a single dimension leads from part to
+ * part, the result is a concat along that dimension. Otherwise only the rows of the other dimensions move inside.
  */
 function affineConcat({ dimension, parts }: Concat, shape: readonly number[], rows: readonly Row[]): Layout {
   const row = rows[dimension]!;
@@ -120,7 +123,7 @@ function affineConcat({ dimension, parts }: Concat, shape: readonly number[], ro
     if (from < to) pieces.push({ part: sliced(part, dimension, from - begin, to - begin), begin: from });
     begin = end;
   }
-  const from = (start: number) => rows.map((own, k) => (k === dimension ? shiftedRow(own, -start) : own));
+  const from = (start: number) => rows.map((each, k) => (k === dimension ? shiftedRow(each, -start) : each));
   if (pieces.length === 1) return affine(pieces[0]!.part, shape, from(low));
   const along = dimensionsIn(row).sort((a, b) => Math.abs(row.steps[b]!) - Math.abs(row.steps[a]!));
   const borders = pieces.slice(1).map((piece) => piece.begin);
@@ -129,33 +132,41 @@ function affineConcat({ dimension, parts }: Concat, shape: readonly number[], ro
     if (!cuts) continue;
     const ordered = row.steps[d]! > 0 ? pieces : [...pieces].reverse();
     const ends = [...cuts, shape[d]!];
-    const own = ordered.map(({ part, begin }, n) => {
+    const moved = ordered.map(({ part, begin }, n) => {
       const start = n === 0 ? 0 : ends[n - 1]!;
-      const moved = from(begin).map((each) => shiftedRow(each, start * each.steps[d]!));
-      return affine(part, withCount(shape, d, ends[n]! - start), moved);
+      const inPart = from(begin).map((each) => shiftedRow(each, start * each.steps[d]!));
+      return affine(part, withCount(shape, d, ends[n]! - start), inPart);
     });
-    return concatenated(d, own);
+    return concatenated(d, moved);
   }
   const trimmed = concatenated(
     dimension,
     pieces.map(({ part }) => part),
   );
   if (trimmed.kind !== 'concat' || trimmed.dimension !== dimension) return affine(trimmed, shape, from(low));
-  return apart(trimmed, [dimension], shape, from(low));
+  return separatedAffine(trimmed, [dimension], shape, from(low));
 }
 
-/** Affine over some layout whose dimensions `special` it does not go through: rows of the others go inside, if they have no dimension in common. */
-function apart(of: Affine['of'], special: readonly number[], shape: readonly number[], rows: readonly Row[]): Layout {
+/**
+ * Affine over a layout that it cannot pass along the dimensions `special`: the rows of the other dimensions move inside, if they share no
+ * dimension of the result with the special rows.
+ */
+function separatedAffine(
+  of: Affine['of'],
+  special: readonly number[],
+  shape: readonly number[],
+  rows: readonly Row[],
+): Layout {
   const used = new Set(special.flatMap((k) => dimensionsIn(rows[k]!)));
   const mixed = rows.some((row, k) => !special.includes(k) && dimensionsIn(row).some((d) => used.has(d)));
   if (mixed) return affineNode(shape, rows, of);
-  // Inside: the own dimensions that are not used, and the special ones in their place.
+  // The inner layout has the dimensions that the special rows do not use, and the special dimensions in place of the used ones.
   const place = Math.min(...used);
-  const inner: { readonly own?: number; readonly k?: number; readonly count: number }[] = [];
+  const inner: { readonly outer?: number; readonly k?: number; readonly count: number }[] = [];
   const specials = special.map((k) => ({ k, count: of.shape[k]! }));
-  shape.forEach((count, own) => {
-    if (own === place) inner.push(...specials);
-    if (!used.has(own)) inner.push({ own, count });
+  shape.forEach((count, outer) => {
+    if (outer === place) inner.push(...specials);
+    if (!used.has(outer)) inner.push({ outer, count });
   });
   const innerShape = inner.map(({ count }) => count);
   const innerRows = rows.map(({ first, steps }, k): Row => {
@@ -164,14 +175,14 @@ function apart(of: Affine['of'], special: readonly number[], shape: readonly num
         innerShape,
         inner.findIndex((each) => each.k === k),
       );
-    return { first, steps: inner.map(({ own }) => (own === undefined ? 0 : steps[own]!)) };
+    return { first, steps: inner.map(({ outer }) => (outer === undefined ? 0 : steps[outer]!)) };
   });
   if (areIdentity(innerRows, innerShape, of.shape)) return affineNode(shape, rows, of);
-  const outerRows = inner.map(({ own, k }) => (own === undefined ? rows[k!]! : coordinate(shape, own)));
+  const outerRows = inner.map(({ outer, k }) => (outer === undefined ? rows[k!]! : coordinate(shape, outer)));
   return affine(throughSpecial(of, special[0]!, innerShape, innerRows), shape, outerRows);
 }
 
-/** Rows that leave the special dimension of a layout as it is, but for its place among the others. */
+/** Affine with rows that only move the special dimension of a layout to another position. */
 function throughSpecial(of: Affine['of'], special: number, shape: readonly number[], rows: readonly Row[]): Layout {
   const place = rows[special]!.steps.indexOf(1);
   switch (of.kind) {
@@ -191,7 +202,10 @@ function throughSpecial(of: Affine['of'], special: number, shape: readonly numbe
   }
 }
 
-/** Affine over join: where the row is a multiple of the second length and a rest below it, these are the rows of both. */
+/**
+ * Affine over join. If the joined row is a multiple of the second length b plus a rest below b, the two are the rows of the dimensions
+ * that were joined.
+ */
 function affineJoin(join: Join, shape: readonly number[], rows: readonly Row[]): Layout {
   const { dimension: d, of } = join;
   const b = of.shape[d + 1]!;
@@ -204,10 +218,10 @@ function affineJoin(join: Join, shape: readonly number[], rows: readonly Row[]):
     const quotient: Row = { first: Math.floor(first / b) + period, steps: slow };
     return affine(of, shape, [...rows.slice(0, d), quotient, shiftedRow(fast, -period * b), ...rows.slice(d + 1)]);
   }
-  return affineInJoin(join, shape, rows) ?? apart(join, [d], shape, rows);
+  return affineInJoin(join, shape, rows) ?? separatedAffine(join, [d], shape, rows);
 }
 
-/** Whole second lengths in steps that divide them, forwards or backwards, are a join again. */
+/** A row that walks whole blocks of the second length, in steps that divide it, forwards or backwards, is a join again. */
 function affineInJoin({ dimension: d, of }: Join, shape: readonly number[], rows: readonly Row[]): Layout | undefined {
   const b = of.shape[d + 1]!;
   const row = rows[d]!;
@@ -226,14 +240,14 @@ function affineInJoin({ dimension: d, of }: Join, shape: readonly number[], rows
   const only = (at: number, by: number) => digits.map((_, k) => (k === at ? by : 0));
   const quotient: Row = { first: Math.floor(row.first / b), steps: only(p!, whole > 1 ? Math.sign(step) : 0) };
   const remainder: Row = { first: rest, steps: only(p! + 1, step) };
-  const inner = rows.flatMap((own, k) => (k === d ? [quotient, remainder] : [inDigits(own)]));
+  const inner = rows.flatMap((each, k) => (k === d ? [quotient, remainder] : [inDigits(each)]));
   return joined(p!, affine(of, digits, inner));
 }
 
 function affineGather(of: Gather, shape: readonly number[], rows: readonly Row[]): Layout {
   const { dimension: d, order } = of;
-  if (dimensionsIn(rows[d]!).length > 0) return apart(of, [d], shape, rows);
-  const entry: Row = { first: entriesOf(order)[rows[d]!.first]!, steps: rows[d]!.steps };
+  if (dimensionsIn(rows[d]!).length > 0) return separatedAffine(of, [d], shape, rows);
+  const entry: Row = { first: orderIndices(order)[rows[d]!.first]!, steps: rows[d]!.steps };
   return affine(
     of.of,
     shape,
@@ -242,25 +256,24 @@ function affineGather(of: Gather, shape: readonly number[], rows: readonly Row[]
 }
 
 /** The indices of an order. */
-export function entriesOf(order: Order): readonly number[] {
+export function orderIndices(order: Order): readonly number[] {
   return 'entries' in order ? order.entries : powers(order.powersOf, order.inverse);
 }
 
-/** Dimensions `d` and `d` + 1 as one. */
+/** Joins dimensions `d` and `d` + 1. */
 export function joined(d: number, of: Layout): Layout {
-  const { shape } = of;
-  const counts = [shape[d]!, shape[d + 1]!] as const;
-  const own = joinedShape(shape, d);
-  if (own[d] === 0) return zerosNode(own);
-  if (counts[0] === 1 || counts[1] === 1) return affine(of, own, rowsWithout(own, d, counts[0] === 1));
+  const counts = [of.shape[d]!, of.shape[d + 1]!] as const;
+  const shape = joinedShape(of.shape, d);
+  if (shape[d] === 0) return zerosNode(shape);
+  if (counts[0] === 1 || counts[1] === 1) return affine(of, shape, rowsWithout(shape, d, counts[0] === 1));
   switch (of.kind) {
     case 'zeros':
-      return zerosNode(own);
+      return zerosNode(shape);
     case 'memory':
       return joinedMemory(of, d);
     case 'affine': {
       const rows = of.rows.map((row) => joinedRow(row, d, counts));
-      return rows.includes(undefined) ? joinNode(d, of) : affine(of.of, own, rows as Row[]);
+      return rows.includes(undefined) ? joinNode(d, of) : affine(of.of, shape, rows as Row[]);
     }
     case 'map': {
       const rows = [...of.at, ...(of.part ? [of.part] : [])].map((row) => joinedRow(row, d, counts));
@@ -286,7 +299,7 @@ export function joined(d: number, of: Layout): Layout {
   }
 }
 
-/** Of three dimensions that become one, the first two are joined first; of two pairs, that in front. */
+/** Orders nested joins: of three dimensions that become one, the first two are joined first; of two separate joins, the one in front. */
 function joinedJoin(d: number, of: Join): Layout {
   if (of.dimension <= d) return joinNode(d, of);
   if (of.dimension === d + 1) return joined(d, joined(d, of.of));
@@ -300,22 +313,22 @@ function joinedConcat(d: number, of: Concat): Layout {
   return concatenated(along > d ? along - 1 : along, parts);
 }
 
-/** Bounds that can be said of the joined dimension go outside. */
+/** Join of a mask: bounds that can be expressed in the joined dimension move outside. */
 function joinedMask(d: number, { bounds, of, shape }: Masked): Layout {
   const counts = [shape[d]!, shape[d + 1]!] as const;
   const outside: RowBound[] = [];
   const inside: RowBound[] = [];
   for (const bound of bounds) {
     const { row, modulo } = bound;
-    const own = modulo === undefined ? joinedRow(row, d, counts) : joinedRemainder(row, d, counts, modulo);
-    if (own) outside.push({ ...bound, row: own });
+    const whole = modulo === undefined ? joinedRow(row, d, counts) : joinedRemainder(row, d, counts, modulo);
+    if (whole) outside.push({ ...bound, row: whole });
     else inside.push(bound);
   }
   const inner = inside.length > 0 ? joinNode(d, masked(inside, of)) : joined(d, of);
   return masked(outside, inner);
 }
 
-/** Layouts behind one another. */
+/** Layouts one behind another along dimension `d`. */
 export function concatenated(d: number, given: readonly Layout[]): Layout {
   const parts: Layout[] = [];
   for (const part of given) {
@@ -327,22 +340,25 @@ export function concatenated(d: number, given: readonly Layout[]): Layout {
     const total = parts.reduce((sum, { shape }) => sum + shape[d]!, 0);
     return zerosNode(withCount(parts[0]!.shape, d, total));
   }
-  // One element says nothing of the step from it to the next, so pieces that do come first.
+  // A part of one element has no step of its own, so longer parts are merged first.
   const merged = mergedParts(d, mergedParts(d, parts, 2), 1);
   return merged.length === 1 ? merged[0]! : concatNode(d, merged);
 }
 
-/** Neighbours that go on are one; with zeros between them, one with a hole. @param least elements of the longer one */
+/**
+ * Merges neighbouring parts that continue one another; with zeros between them, the merged part has a hole.
+ * @param least number of elements that the longer of two merged parts has to have
+ */
 function mergedParts(d: number, parts: readonly Layout[], least: number): Layout[] {
   const merged: Layout[] = [];
   for (const part of parts) {
     let next = part;
     while (true) {
       const last = merged.at(-1);
-      const one = last && Math.max(last.shape[d]!, next.shape[d]!) >= least ? continued(last, next, d) : undefined;
-      if (one) {
+      const whole = last && Math.max(last.shape[d]!, next.shape[d]!) >= least ? continued(last, next, d) : undefined;
+      if (whole) {
         merged.pop();
-        next = one;
+        next = whole;
         continue;
       }
       const before = merged.at(-2);
@@ -367,16 +383,16 @@ function withHole(before: Layout, after: Layout, d: number, count: number): Layo
   return row && masked([{ row, from, to: from + count, outside: true }], whole);
 }
 
-/** Zero where one of the bounds does not hold. */
+/** The given layout with zeros wherever one of the bounds does not hold. */
 export function masked(given: readonly RowBound[], of: Layout): Layout {
   if (given.length === 0 || of.kind === 'zeros') return of;
   if (of.kind === 'alternate') return alternated(of.row, masked(given, of.of));
   const { shape } = of;
   const bounds = new Map<string, RowBound>();
   for (const bound of of.kind === 'mask' ? [...of.bounds, ...given] : given) {
-    const own = normalBound(bound, shape);
-    if (own === false) return zerosNode(shape);
-    if (own !== true) bounds.set(boundKey(own), own);
+    const normal = normalBound(bound, shape);
+    if (normal === false) return zerosNode(shape);
+    if (normal !== true) bounds.set(boundKey(normal), normal);
   }
   const inner = of.kind === 'mask' ? of.of : of;
   const kept: RowBound[] = [];
@@ -394,15 +410,15 @@ export function masked(given: readonly RowBound[], of: Layout): Layout {
   return blocks.reduce((layout: Layout, { d, from, to }) => onlyWithin(layout, d, from, to), result);
 }
 
-/** The same with zeros outside a block. */
+/** The given layout with zeros outside a block of one dimension. */
 export function onlyWithin(of: Layout, d: number, from: number, to: number): Layout {
   const zeros = (count: number) => zerosNode(withCount(of.shape, d, count));
   return concatenated(d, [zeros(from), sliced(of, d, from, to), zeros(of.shape[d]! - to)]);
 }
 
-/** In another order along a dimension. */
+/** The given layout in another order along a dimension. */
 export function gathered(d: number, order: Order, of: Layout): Layout {
-  const count = entriesOf(order).length;
+  const count = orderIndices(order).length;
   const shape = withCount(of.shape, d, count);
   if (of.kind === 'zeros' || shape.includes(0)) return zerosNode(shape);
   if (of.kind === 'alternate' && of.row.steps[d] === 0) return alternated(of.row, gathered(d, order, of.of));
@@ -417,20 +433,20 @@ export function gathered(d: number, order: Order, of: Layout): Layout {
       of.parts.map((part) => gathered(d, order, part)),
     );
   const step = 'entries' in order ? evenStep(order.entries) : undefined;
-  if (step !== undefined) return affine(of, shape, rowsAlong(shape, d, entriesOf(order)[0]!, step));
+  if (step !== undefined) return affine(of, shape, rowsAlong(shape, d, orderIndices(order)[0]!, step));
   return gatherNode(d, order, count, of);
 }
 
-/** The distance of neighbouring entries, where it is the same for all. */
+/** The distance of neighbouring entries; undefined if it is not the same for all. */
 function evenStep(entries: readonly number[]): number | undefined {
   const step = entries.length > 1 ? entries[1]! - entries[0]! : 0;
   return entries.every((entry, n) => entry === entries[0]! + n * step) ? step : undefined;
 }
 
-/** What a function makes of elements. @param given `at`: what it is told of each, as rows over the shape of the map */
+/** A map in normal form. @param given its fields; the rows `at` and `part` are over the shape of the map */
 export function mapped({ at, part, ...given }: Omit<Mapped, 'kind' | 'shape'>): Layout {
   const shape = part ? given.of.shape.slice(0, -1) : given.of.shape;
   if (shape.includes(0)) return zerosNode(shape);
-  const own = at.map((row) => normalRow(row, shape));
-  return mapNode({ ...given, at: own, ...(part ? { part: normalRow(part, shape) } : {}) });
+  const normal = at.map((row) => normalRow(row, shape));
+  return mapNode({ ...given, at: normal, ...(part ? { part: normalRow(part, shape) } : {}) });
 }

@@ -1,6 +1,6 @@
 /**
- * What can be asked of the places in memory that a layout touches. All answers are careful: boxes hold at least the places of the layout, layouts
- * that meet are said to meet, and what is said to be separate, injective or aligned is so.
+ * Queries about the addresses that a layout touches. Answers are conservative: `extent` may be too large, `mayMeet` may be true for
+ * layouts that share no address, and `separate`, `injective` and `aligned` are true only if they surely hold.
  */
 import { type Box, type BoxTerm, boxes } from './boxes.ts';
 import { reaches, type Summand } from './combinations.ts';
@@ -13,7 +13,7 @@ export interface Extent {
   readonly most: number;
 }
 
-/** Between which places of each array a layout lies. */
+/** The range of addresses in each array that a layout touches. */
 export function extent(of: Layout): readonly Extent[] {
   const found = new Map<string, Extent>();
   for (const { array, offset, terms } of boxes(of)) {
@@ -29,14 +29,14 @@ export function extent(of: Layout): readonly Extent[] {
   return [...found.values()];
 }
 
-/** Whether every place is a multiple of a number, as places of pairs of reals are of 2. */
+/** Whether every address is a multiple of `by`, as addresses of pairs of reals are multiples of 2. */
 export function aligned(of: Layout, by: number): boolean {
   return boxes(of).every(
     ({ offset, terms }) => offset % by === 0 && terms.every(({ stride, count }) => count === 1 || stride % by === 0),
   );
 }
 
-/** Whether two layouts may have a place in common. */
+/** Whether two layouts may have an address in common. */
 export function mayMeet(a: Layout, b: Layout): boolean {
   const others = boxes(b);
   return boxes(a).some((box) => others.some((other) => meets(box, other) !== false));
@@ -49,11 +49,11 @@ function meets(a: Box, b: Box): boolean | undefined {
     least: 0,
     most: count - 1,
   });
-  const terms = [...a.terms.map((own) => term(own, 1)), ...b.terms.map((own) => term(own, -1))];
+  const terms = [...a.terms.map((each) => term(each, 1)), ...b.terms.map((each) => term(each, -1))];
   return reaches(terms, b.offset - a.offset);
 }
 
-/** Whether no two elements have the same place. @returns undefined where nobody knows */
+/** Whether no two elements have the same address. @returns undefined if that is unknown */
 export function injective(of: Layout): boolean | undefined {
   switch (of.kind) {
     case 'zeros':
@@ -69,7 +69,7 @@ export function injective(of: Layout): boolean | undefined {
     case 'gather':
       return injective(of.of) || undefined;
     case 'affine': {
-      // Coordinates of the inner layout, counted in one.
+      // The coordinates of the inner layout are packed into one number, so that distinct coordinates are distinct numbers.
       let next = 1;
       const packed = of.of.shape.map((count) => {
         const stride = next;
@@ -117,17 +117,18 @@ function isSeparate(read: Box, written: Box, batch: readonly number[]): boolean 
   const summands: Summand[] = [];
   const term = (box: Box, d: number) => box.terms.find(({ dimension }) => dimension === d);
   for (const d of batch) {
-    const [one, other] = [term(read, d), term(written, d)];
-    if (!one || !other || one.stride !== other.stride) return false;
-    // The distance of two transforms: 0 for a transform and itself.
-    const shift = one.from! - other.from!;
-    target += one.stride * shift;
-    const [least, most] = [shift - (other.count - 1), shift + one.count - 1];
-    summands.push({ stride: one.stride, least, most, counted: true });
+    const [reads, writes] = [term(read, d), term(written, d)];
+    if (!reads || !writes || reads.stride !== writes.stride) return false;
+    // The counted integer is the number of the reading transform minus that of the writing one: 0 if they are one transform.
+    const shift = reads.from! - writes.from!;
+    target += reads.stride * shift;
+    const [least, most] = [shift - (writes.count - 1), shift + reads.count - 1];
+    summands.push({ stride: reads.stride, least, most, counted: true });
   }
-  const own = ({ dimension }: BoxTerm) => dimension === undefined || !batch.includes(dimension);
-  for (const { stride, count } of read.terms.filter(own)) summands.push({ stride, least: 0, most: count - 1 });
-  for (const { stride, count } of written.terms.filter(own))
+  const isInTransform = ({ dimension }: BoxTerm) => dimension === undefined || !batch.includes(dimension);
+  for (const { stride, count } of read.terms.filter(isInTransform))
+    summands.push({ stride, least: 0, most: count - 1 });
+  for (const { stride, count } of written.terms.filter(isInTransform))
     summands.push({ stride: -stride, least: 0, most: count - 1 });
   return batch.length === 0 || reaches(summands, target) === false;
 }

@@ -1,8 +1,8 @@
-/** Layouts that are memory with strides, or nothing but zeros: no normal form has to be found for them. */
+/** Layouts that are strided memory or all zeros. They are made without the rules of the normal form. */
 import type { Layout, Memory } from './layout.ts';
 import { joinedShape, joinNode, memoryNode, zerosNode } from './nodes.ts';
 
-export function check(holds: boolean, message: () => string): void {
+export function checkArgument(holds: boolean, message: () => string): void {
   if (!holds) throw new RangeError(message());
 }
 
@@ -10,16 +10,16 @@ export function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
 }
 
-/** The length of a dimension, which has to be there. */
-export function lengthOf({ shape }: Layout, d: number, name: string): number {
+/** The length of a dimension. @throws RangeError if the layout has no such dimension */
+export function dimensionLength({ shape }: Layout, d: number, name: string): number {
   const length = shape[d];
   if (length === undefined || !Number.isInteger(d))
     throw new RangeError(`${name} of dimension ${d}, but the layout has dimensions 0 to ${shape.length - 1}`);
   return length;
 }
 
-/** Reals of an array. */
-export function memoryOf(
+/** Reals of an array in normal form: strides of dimensions with one element are 0, and memory without elements is zeros. */
+export function normalMemory(
   array: string,
   shape: readonly number[],
   strides: readonly number[],
@@ -31,33 +31,33 @@ export function memoryOf(
     if (shape[d] === 0) return zerosNode(shape);
     if (shape[d] === 1 && strides[d] !== 0) plain = false;
   }
-  const own = plain ? strides : strides.map((stride, d) => (shape[d] === 1 ? 0 : stride));
-  return memoryNode(array, shape, own, offset, negated);
+  const normal = plain ? strides : strides.map((stride, d) => (shape[d] === 1 ? 0 : stride));
+  return memoryNode(array, shape, normal, offset, negated);
 }
 
 /**
- * Reals of an array: the element at a coordinate is real number offset + Σ stride · coordinate of it.
- * @param strides any integers, one for each dimension; 0 repeats an element, a negative one runs backwards
+ * Reals of an array: the element at a coordinate is real number offset + Σ stride · coordinate of the array.
+ * @param strides any integers, one for each dimension; 0 repeats an element, a negative stride runs backwards
  */
 export function memory(array: string, shape: readonly number[], strides: readonly number[], offset = 0): Layout {
-  check(shape.every(isCount), () => `memory of shape [${shape}]: lengths are integers of 0 and more`);
-  check(
+  checkArgument(shape.every(isCount), () => `memory of shape [${shape}]: lengths are integers of 0 and more`);
+  checkArgument(
     strides.length === shape.length && strides.every(Number.isSafeInteger),
     () => `memory of shape [${shape}] with strides [${strides}]: there is one integer for each dimension`,
   );
-  check(Number.isSafeInteger(offset), () => `memory at offset ${offset}, which is no integer`);
-  // Plus 0, because it is not to be −0.
-  const own = strides.map((stride) => stride + 0);
-  return memoryOf(array, shape.slice(), own, offset + 0);
+  checkArgument(Number.isSafeInteger(offset), () => `memory at offset ${offset}, which is no integer`);
+  // Plus 0, because neither strides nor the offset are to be −0.
+  const positive = strides.map((stride) => stride + 0);
+  return normalMemory(array, shape.slice(), positive, offset + 0);
 }
 
-/** Loads are 0, stores are nothing. */
+/** All zeros: loads give 0 and stores write nothing. */
 export function zeros(shape: readonly number[]): Layout {
-  check(shape.every(isCount), () => `zeros of shape [${shape}]: lengths are integers of 0 and more`);
+  checkArgument(shape.every(isCount), () => `zeros of shape [${shape}]: lengths are integers of 0 and more`);
   return zerosNode(shape.slice());
 }
 
-/** Two dimensions of memory as one, both of more than one element. */
+/** Joins dimensions `d` and `d` + 1 of memory. Both have more than one element. */
 export function joinedMemory(of: Memory, d: number): Layout {
   const [slow, fast] = [of.strides[d]!, of.strides[d + 1]!];
   if (slow !== fast * of.shape[d + 1]!) return joinNode(d, of);
@@ -65,20 +65,23 @@ export function joinedMemory(of: Memory, d: number): Layout {
   return memoryNode(of.array, joinedShape(of.shape, d), strides, of.offset, of.negated);
 }
 
-/** Whether two layouts are memory of different arrays, or memory and zeros, of one shape: the parts of numbers, most often. */
-export function isPair(one: Layout, other: Layout): boolean {
-  if (one.kind !== 'memory' || one.shape.join() !== other.shape.join()) return false;
-  return other.kind === 'zeros' || (other.kind === 'memory' && other.array !== one.array);
+/**
+ * Whether two layouts of equal shape are memory of different arrays, or memory and zeros: most often the planes of the real and the
+ * imaginary parts.
+ */
+export function arePlanes(re: Layout, im: Layout): boolean {
+  if (re.kind !== 'memory' || re.shape.join() !== im.shape.join()) return false;
+  return im.kind === 'zeros' || (im.kind === 'memory' && im.array !== re.array);
 }
 
-/** Memory or zeros with a new dimension of one element. */
+/** Memory or zeros with a new dimension of length 1 before dimension `at`. */
 export function alongNew(of: Layout, at: number): Layout {
   const shape = [...of.shape.slice(0, at), 1, ...of.shape.slice(at)];
   if (of.kind !== 'memory') return zerosNode(shape);
   return memoryNode(of.array, shape, [...of.strides.slice(0, at), 0, ...of.strides.slice(at)], of.offset, of.negated);
 }
 
-/** Whether every element is a number in memory as it is there: none is zero, has the other sign or comes from a function. */
+/** Whether every element is an unchanged number in memory: none is a zero, is negated or is computed by a function. */
 export function allInMemory(of: Layout): boolean {
   switch (of.kind) {
     case 'memory':
@@ -99,16 +102,16 @@ export function isMemory(of: Layout): boolean {
   return of.kind === 'memory';
 }
 
-/** Whether a layout is memory, the parts of numbers in memory, or memory in tiles. */
-export function isPlain(of: Layout): boolean {
+/** Whether a layout is strided memory, planes of strided memory or zeros, or a join (memory in tiles) of such layouts. */
+export function isPlainLayout(of: Layout): boolean {
   if (of.kind === 'concat') return of.parts.every(({ kind }) => kind === 'memory' || kind === 'zeros');
-  return of.kind === 'memory' || (of.kind === 'join' && isPlain(of.of));
+  return of.kind === 'memory' || (of.kind === 'join' && isPlainLayout(of.of));
 }
 
-/** See `strideOf`, of a plain layout. */
+/** `strideOf` for a plain layout. */
 export function plainStride(of: Layout, d: number): number | undefined {
   if (of.kind === 'memory') return of.strides[d]!;
-  // The dimension of tiles goes on in steps of its own from tile to tile.
+  // A joined dimension has one stride inside a tile and another one from tile to tile.
   if (of.kind === 'join') return d === of.dimension ? undefined : plainStride(of.of, d < of.dimension ? d : d + 1);
   if (of.kind !== 'concat' || of.dimension === d) return undefined;
   const strides = of.parts.flatMap((part) => (part.kind === 'memory' ? [part.strides[d]!] : []));

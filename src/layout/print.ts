@@ -1,13 +1,13 @@
 /**
- * Layouts as text, for people and as keys: equal for equal normal forms, and for no others.
+ * Layouts as text, for people and as keys: two texts are equal if and only if the normal forms are equal.
  *
- * `input+511[256, 2]:[-2, 1]` is memory with an offset, a shape and strides; a minus before it is its sign. Constructors follow what they
- * are of, with their dimension: `… |> join(0)`. Rows are sums of coordinates i0, i1, …
+ * `input+511[256, 2]:[-2, 1]` is memory with an offset, a shape and strides; a minus before it means negated. Constructors follow their
+ * operand, with their dimension: `… |> join(0)`. Rows are sums of coordinates i0, i1, …
  */
 import type { Layout, Order, Row, RowBound } from './layout.ts';
 
 /** The normal form of a layout as text. */
-export function print(of: Layout): string {
+export function printLayout(of: Layout): string {
   switch (of.kind) {
     case 'memory': {
       const { array, shape, strides, offset, negated } = of;
@@ -17,19 +17,19 @@ export function print(of: Layout): string {
     case 'zeros':
       return `zeros[${of.shape.join(', ')}]`;
     case 'concat':
-      return `concat(${of.dimension})(${of.parts.map(print).join(', ')})`;
+      return `concat(${of.dimension})(${of.parts.map(printLayout).join(', ')})`;
     case 'affine':
-      return `${print(of.of)} |> at[${of.shape.join(', ')}](${of.rows.map(printRow).join(', ')})`;
+      return `${printLayout(of.of)} |> at[${of.shape.join(', ')}](${of.rows.map(printRow).join(', ')})`;
     case 'join':
-      return `${print(of.of)} |> join(${of.dimension})`;
+      return `${printLayout(of.of)} |> join(${of.dimension})`;
     case 'gather':
-      return `${print(of.of)} |> gather(${of.dimension}, ${printOrder(of.order)})`;
+      return `${printLayout(of.of)} |> gather(${of.dimension}, ${printOrder(of.order)})`;
     case 'map':
-      return `${of.negated ? '-' : ''}${of.by}(${[print(of.of), ...of.at.map(printRow)].join('; ')})${of.part ? `[${printRow(of.part)}]` : ''}`;
+      return `${of.negated ? '-' : ''}${of.by}(${[printLayout(of.of), ...of.at.map(printRow)].join('; ')})${of.part ? `[${printRow(of.part)}]` : ''}`;
     case 'mask':
-      return `${print(of.of)} |> mask(${of.bounds.map(printBound).join(' and ')})`;
+      return `${printLayout(of.of)} |> mask(${of.bounds.map(printBound).join(' and ')})`;
     case 'alternate':
-      return `${print(of.of)} |> alternate(${printRow(of.row)})`;
+      return `${printLayout(of.of)} |> alternate(${printRow(of.row)})`;
   }
 }
 

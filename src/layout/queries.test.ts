@@ -31,7 +31,7 @@ function linesOf(layout: Layout, d: number): (Element | undefined)[][] {
 const samples: Sample[] = Array.from({ length: ROUNDS }, () => {
   const { layout, text } = randomLayout(random, 7);
   const d = random.integer(0, layout.shape.length - 1);
-  return { layout, d, lines: linesOf(layout, d), text: `${text} along ${d}, ${l.print(layout)}` };
+  return { layout, d, lines: linesOf(layout, d), text: `${text} along ${d}, ${l.printLayout(layout)}` };
 });
 
 function inMemory(element: Element | undefined): element is Element & { place: number; array: string } {
@@ -261,7 +261,7 @@ it('separate transforms do not write where others read', () => {
       written.some((other, m) => n !== m && [...own].some((place) => other.has(place))),
     );
     const found = l.separate(input, output, batch);
-    if (found) expect(meets, `${text}, ${l.print(output)}, ${batch}`).toBe(false);
+    if (found) expect(meets, `${text}, ${l.printLayout(output)}, ${batch}`).toBe(false);
     if (meets) continue;
     all++;
     answered += Number(found);

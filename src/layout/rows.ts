@@ -1,7 +1,7 @@
 /** Arithmetic of rows: integers that are affine in the coordinates of a layout. */
 import type { Row, RowBound } from './layout.ts';
 
-/** The row that is one coordinate. */
+/** The row whose value is one coordinate. */
 export function coordinate(shape: readonly number[], dimension: number): Row {
   return { first: 0, steps: shape.map((count, d) => (d === dimension && count > 1 ? 1 : 0)) };
 }
@@ -18,18 +18,18 @@ export function normalRow({ first, steps }: Row, shape: readonly number[]): Row 
   return same ? { first, steps } : { first, steps: steps.map((step, d) => (shape[d]! > 1 ? step : 0)) };
 }
 
-/** A row over inner coordinates that are rows themselves. */
+/** Substitutes: a row over inner coordinates, where each inner coordinate is a row over `rank` outer coordinates. */
 export function composed({ first, steps }: Row, rows: readonly Row[], rank: number): Row {
   let constant = first;
-  const own = new Array<number>(rank).fill(0);
+  const sums = new Array<number>(rank).fill(0);
   for (let k = 0; k < steps.length; k++) {
     const step = steps[k]!;
     if (step === 0) continue;
     const row = rows[k]!;
     constant += step * row.first;
-    for (let d = 0; d < rank; d++) own[d] = own[d]! + step * row.steps[d]!;
+    for (let d = 0; d < rank; d++) sums[d] = sums[d]! + step * row.steps[d]!;
   }
-  return { first: constant, steps: own };
+  return { first: constant, steps: sums };
 }
 
 export function shiftedRow({ first, steps }: Row, by: number): Row {
@@ -59,7 +59,7 @@ export function sameRow(a: Row, b: Row): boolean {
   return a.first === b.first && a.steps.every((step, d) => step === b.steps[d]);
 }
 
-/** True where rows leave the coordinates of a shape as they are. */
+/** Whether rows leave the coordinates of a shape as they are. */
 export function areIdentity(rows: readonly Row[], from: readonly number[], to: readonly number[]): boolean {
   if (from.length !== to.length) return false;
   for (let k = 0; k < rows.length; k++) {
@@ -70,7 +70,10 @@ export function areIdentity(rows: readonly Row[], from: readonly number[], to: r
   return true;
 }
 
-/** The row over a shape in which dimensions `d` and `d` + 1, the second of length b, are one; undefined where it depends on the two apart. */
+/**
+ * A row after dimensions `d` and `d` + 1, of lengths a and b, were joined; undefined if it is no affine function of the joined
+ * coordinate.
+ */
 export function joinedRow({ first, steps }: Row, d: number, [a, b]: readonly [number, number]): Row | undefined {
   const [slow, fast] = [steps[d]!, steps[d + 1]!];
   const step = b === 1 ? slow : fast;
@@ -78,7 +81,7 @@ export function joinedRow({ first, steps }: Row, d: number, [a, b]: readonly [nu
   return { first, steps: [...steps.slice(0, d), step, ...steps.slice(d + 2)] };
 }
 
-/** The same of a row of which only the remainder by some number counts. */
+/** `joinedRow` for a row of which only the remainder modulo `modulo` matters. */
 export function joinedRemainder(
   row: Row,
   d: number,
@@ -96,14 +99,14 @@ export function modulus(value: number, by: number): number {
   return value - by * Math.floor(value / by);
 }
 
-/** Constant and steps between 0 and a number, by which only the remainder of the row counts. */
+/** A row with constant and steps reduced modulo `by`, for use where only its remainder matters. */
 export function remainderRow({ first, steps }: Row, by: number): Row {
   return { first: modulus(first, by), steps: steps.map((step) => modulus(step, by)) };
 }
 
 /**
- * A bound in one form: steps and places in the first period of its modulo, which goes where the row stays in one period.
- * @returns whether it holds, where that is the same for all coordinates.
+ * A bound in normal form: constant and steps are reduced by the modulo, and the modulo is dropped if the row stays in one period of it.
+ * @returns true or false if the bound holds for all or for no coordinates
  */
 export function normalBound(bound: RowBound, shape: readonly number[]): RowBound | boolean {
   const { from, to, outside } = bound;
@@ -127,7 +130,7 @@ export function normalBound(bound: RowBound, shape: readonly number[]): RowBound
   return { row, modulo, from: Math.max(from, low), to: Math.min(to, high + 1), ...(outside ? { outside } : {}) };
 }
 
-/** A bound without constant, whose steps have no common divisor and begin with a positive one: equal bounds are equal data then. */
+/** A bound whose row has no constant, and steps without common divisor of which the first is positive, so that equal bounds are equal data. */
 function primitiveBound({ first, steps }: Row, from: number, to: number, outside: true | undefined): RowBound {
   const lead = steps.find((step) => step !== 0)!;
   const by = steps.reduce((a, b) => greatestDivisor(a, Math.abs(b)), 0) * Math.sign(lead);
@@ -141,17 +144,17 @@ export function greatestDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestDivisor(b, a % b);
 }
 
-/** Equal for equal rows. */
+/** A key that is equal for equal rows. */
 export function rowKey({ first, steps }: Row): string {
   return `${first}:${steps.join()}`;
 }
 
-/** Equal for equal bounds. */
+/** A key that is equal for equal bounds. */
 export function boundKey({ row, modulo, from, to, outside }: RowBound): string {
   return `${rowKey(row)}%${modulo ?? ''}${outside ? '!' : ''}${from}:${to}`;
 }
 
-/** The elements of one dimension where a bound holds, if these are a block that another function says: zeros around it. */
+/** The block of one dimension in which a bound holds; undefined if the elements where it holds are no such block. */
 export function blockOf({ row, modulo, from, to, outside }: RowBound, shape: readonly number[]) {
   const [d, ...others] = dimensionsIn(row);
   if (modulo !== undefined || others.length > 0) return undefined;
@@ -168,8 +171,8 @@ export function blockOf({ row, modulo, from, to, outside }: RowBound, shape: rea
 }
 
 /**
- * Where along dimension `d` a row goes over borders, if it does so for all other coordinates at once.
- * @returns coordinates, ascending
+ * The coordinates along dimension `d` at which a row crosses borders.
+ * @returns ascending; undefined if the crossings depend on the other coordinates
  */
 export function cutsAlong(
   row: Row,
@@ -179,7 +182,7 @@ export function cutsAlong(
 ): number[] | undefined {
   const step = row.steps[d]!;
   const count = shape[d]!;
-  const others: Row = { first: row.first, steps: row.steps.map((own, k) => (k === d ? 0 : own)) };
+  const others: Row = { first: row.first, steps: row.steps.map((other, k) => (k === d ? 0 : other)) };
   const [low, high] = rowRange(others, shape);
   const cuts: number[] = [];
   for (const border of step > 0 ? borders : [...borders].reverse()) {
@@ -194,7 +197,7 @@ export function cutsAlong(
 
 /** A shape with another length along a dimension. */
 export function withCount(shape: readonly number[], d: number, count: number): number[] {
-  return shape.map((own, k) => (k === d ? count : own));
+  return shape.map((length, k) => (k === d ? count : length));
 }
 
 /** A shape with two dimensions in the place of one. */
@@ -202,7 +205,7 @@ export function splitShape(shape: readonly number[], d: number, a: number, b: nu
   return [...shape.slice(0, d), a, b, ...shape.slice(d + 1)];
 }
 
-/** The rows where a joined dimension has been split into its slow and its fast part again, which are dimensions of the shape. */
+/** Rows after a joined dimension was split again: its row becomes two, for dimensions `place` and `place` + 1 of the new shape. */
 export function splitRows(rows: readonly Row[], special: number, place: number, a: number, b: number): Row[] {
   const widened = (row: Row, slow: number, fast: number): Row => ({
     first: row.first,
@@ -213,18 +216,18 @@ export function splitRows(rows: readonly Row[], special: number, place: number, 
   );
 }
 
-/** Rows over a shape of which one dimension, of one coordinate, is left out: the slow or the fast one of two. */
-export function rowsWithout(own: readonly number[], d: number, slow: boolean): Row[] {
-  const none: Row = { first: 0, steps: own.map(() => 0) };
-  return own.flatMap((_, k) => {
-    const row = coordinate(own, k);
+/** Rows for a join of two dimensions of which one has length 1, so that it disappears. @param slow whether that is the slow one */
+export function rowsWithout(shape: readonly number[], d: number, slow: boolean): Row[] {
+  const none: Row = { first: 0, steps: shape.map(() => 0) };
+  return shape.flatMap((_, k) => {
+    const row = coordinate(shape, k);
     return k !== d ? [row] : slow ? [none, row] : [row, none];
   });
 }
 
-/** Rows that leave all coordinates of a shape as they are but one: index i of that is first + step·i. */
+/** Rows that leave all coordinates of a shape as they are except dimension `d`, whose coordinate i becomes first + step·i. */
 export function rowsAlong(shape: readonly number[], d: number, first: number, step: number): Row[] {
   const rows = identityRows(shape);
-  rows[d] = { first, steps: rows[d]!.steps.map((one) => one * step + 0) };
+  rows[d] = { first, steps: rows[d]!.steps.map((unit) => unit * step + 0) };
   return rows;
 }

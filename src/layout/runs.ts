@@ -1,24 +1,24 @@
-/** Runs: pieces of one dimension of a layout, with one stride each. Every statement is true; what cannot be told is left open. */
+/** Runs: pieces of one dimension of a layout, with one stride each. Fields are set only if they surely hold. */
 import type { Affine, Concat, Layout, Masked } from './layout.ts';
 import { dimensionsIn } from './rows.ts';
 
-/** Indices of a dimension between which one thing is true, whatever the other coordinates are. */
+/** A range of indices of a dimension with common properties, whatever the other coordinates are. */
 export interface Run {
   readonly from: number;
   /** The first index after it. */
   readonly to: number;
-  /** All of them are zeros, for which no function is called. */
+  /** All elements are zeros, for which no function is called. */
   readonly zero?: true;
-  /** The stride in reals between neighbours of the run that are in memory; missing if it is unknown, or if they lie in different arrays. */
+  /** The stride in reals between neighbouring elements in memory; missing if it is unknown, or if they lie in different arrays. */
   readonly step?: number;
-  /** For given other coordinates all of them are in memory, or none is. */
+  /** For given other coordinates, either all elements of the run are in memory or none is. */
   readonly whole?: true;
 }
 
-/** Runs are not counted out beyond so many. */
+/** The runs of a joined dimension are listed up to this many; above, they are unknown. */
 const MOST_RUNS = 64;
 
-/** The runs of a dimension, which cover it in order. */
+/** The runs of a dimension, in order; together they cover it. */
 export function runs(of: Layout, d: number): readonly Run[] {
   const count = of.shape[d]!;
   if (count === 0) return [];
@@ -30,32 +30,32 @@ export function runs(of: Layout, d: number): readonly Run[] {
     case 'alternate':
       return runs(of.of, d);
     case 'map':
-      // What a function makes of a zero may be anything.
+      // A function may give any number for a zero.
       return runs(of.of, d).map((run) => (run.zero ? { from: run.from, to: run.to } : run));
     case 'mask':
       return runsOfMask(of, d);
     case 'concat':
-      return mergedZeros(of.dimension === d ? runsBehind(of) : runsBeside(of, d));
+      return mergedZeros(of.dimension === d ? runsOfParts(of) : commonRuns(of, d));
     case 'gather':
-      return of.dimension === d ? unknown(count) : runs(of.of, d);
+      return of.dimension === d ? unknownRuns(count) : runs(of.of, d);
     case 'join': {
       if (d !== of.dimension) return runs(of.of, d < of.dimension ? d : d + 1);
       const inner = runs(of.of, d + 1);
       const [a, b] = [of.of.shape[d]!, of.of.shape[d + 1]!];
       if (a * inner.length > MOST_RUNS)
-        return inner.every(({ zero }) => zero) ? [{ from: 0, to: count, zero: true }] : unknown(count);
-      return mergedZeros(Array.from({ length: a }, (_, n) => shifted(inner, n * b)).flat());
+        return inner.every(({ zero }) => zero) ? [{ from: 0, to: count, zero: true }] : unknownRuns(count);
+      return mergedZeros(Array.from({ length: a }, (_, n) => shiftedRuns(inner, n * b)).flat());
     }
     case 'affine':
       return runsOfAffine(of, d);
   }
 }
 
-function unknown(count: number): readonly Run[] {
+function unknownRuns(count: number): readonly Run[] {
   return [{ from: 0, to: count }];
 }
 
-function shifted(all: readonly Run[], by: number): readonly Run[] {
+function shiftedRuns(all: readonly Run[], by: number): readonly Run[] {
   return by === 0 ? all : all.map((run) => ({ ...run, from: run.from + by, to: run.to + by }));
 }
 
@@ -69,38 +69,41 @@ function mergedZeros(all: readonly Run[]): readonly Run[] {
   return merged;
 }
 
-/** Parts one behind another. */
-function runsBehind({ dimension, parts }: Concat): Run[] {
+/** The runs of a concat along its dimension: those of its parts, one part behind another. */
+function runsOfParts({ dimension, parts }: Concat): Run[] {
   let begin = 0;
   return parts.flatMap((part) => {
-    const own = shifted(runs(part, dimension), begin);
+    const start = begin;
     begin += part.shape[dimension]!;
-    return own;
+    return shiftedRuns(runs(part, dimension), start);
   });
 }
 
-/** Of parts side by side, what is true of all. */
-function runsBeside({ parts }: Concat, d: number): Run[] {
+/** The runs of a concat along another dimension: what all of its parts have in common. */
+function commonRuns({ parts }: Concat, d: number): Run[] {
   const all = parts.map((part) => runs(part, d));
   const borders = [...new Set(all.flat().map(({ to }) => to))].sort((a, b) => a - b);
   let from = 0;
   return borders.map((to): Run => {
-    const there = all.map((own) => own.find((run) => run.to > from)!).filter(({ zero }) => !zero);
+    const there = all.map((part) => part.find((run) => run.to > from)!).filter(({ zero }) => !zero);
     const begin = from;
     from = to;
     if (there.length === 0) return { from: begin, to, zero: true };
     const { step } = there[0]!;
-    const one = step !== undefined && there.every((run) => run.step === step);
+    const sameStep = step !== undefined && there.every((run) => run.step === step);
     return {
       from: begin,
       to,
-      ...(one ? { step } : {}),
+      ...(sameStep ? { step } : {}),
       ...(there.every(({ whole }) => whole) ? { whole: true as const } : {}),
     };
   });
 }
 
-/** A bound on this dimension alone is a hole; one on others leaves lines out; any other one may leave out anything. */
+/**
+ * The runs of a mask. A bound `outside` on dimension `d` alone cuts a hole; a bound on other dimensions masks whole lines; any other bound
+ * may mask any element.
+ */
 function runsOfMask({ bounds, of }: Masked, d: number): readonly Run[] {
   let all = runs(of, d);
   for (const { row, modulo, from, to, outside } of bounds) {
@@ -110,7 +113,7 @@ function runsOfMask({ bounds, of }: Masked, d: number): readonly Run[] {
       all = all.map(({ whole: _, ...run }) => run);
       continue;
     }
-    // Steps of bounds are primitive: this one is 1.
+    // In normal form, the row of a bound on one dimension has step 1.
     all = all.flatMap((run): Run[] => {
       const [low, high] = [Math.max(run.from, from), Math.min(run.to, to)];
       if (low >= high) return [run];
@@ -130,7 +133,7 @@ function runsOfAffine({ shape, rows, of }: Affine, d: number): readonly Run[] {
   const along = rows.flatMap(({ steps }, k) => (steps[d] === 0 ? [] : [k]));
   if (along.length === 0) return [{ from: 0, to: count, step: 0, whole: true }];
   const [k] = along as [number];
-  if (along.length > 1) return unknown(count);
+  if (along.length > 1) return unknownRuns(count);
   const { first, steps } = rows[k]!;
   const inner = runs(of, k);
   const step = steps[d]!;
@@ -140,7 +143,7 @@ function runsOfAffine({ shape, rows, of }: Affine, d: number): readonly Run[] {
     ...(run.whole ? { whole: true as const } : {}),
   });
   if (inner.length === 1) return [{ from: 0, to: count, ...scaled(inner[0]!) }];
-  if (dimensionsIn(rows[k]!).length > 1) return unknown(count);
+  if (dimensionsIn(rows[k]!).length > 1) return unknownRuns(count);
   const found = inner.map((run): Run => {
     const [from, to] =
       step > 0
@@ -152,7 +155,7 @@ function runsOfAffine({ shape, rows, of }: Affine, d: number): readonly Run[] {
   return mergedZeros(step > 0 ? there : there.reverse());
 }
 
-/** From an element to another one in memory along a dimension, for each step: undefined where that is not one number. */
+/** The stride along a dimension between elements that are in memory; undefined if it is not the same everywhere. */
 export function strideInRuns(of: Layout, d: number): number | undefined {
   const there = runs(of, d).filter(({ zero }) => !zero);
   return there.length === 1 ? there[0]!.step : undefined;

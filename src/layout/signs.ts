@@ -1,9 +1,9 @@
-/** Signs in normal forms. A sign of all elements belongs to the memory nodes; an alternating sign is the outermost node. */
+/** Signs in normal forms. Negation of all elements moves to the memory nodes; an alternating sign is the outermost node. */
 import type { Affine, Layout, Masked, Row } from './layout.ts';
 import { affineNode, alternateNode, concatNode, gatherNode, joinNode, mapNode, maskNode, memoryNode } from './nodes.ts';
 import { dimensionsIn, normalRow, remainderRow } from './rows.ts';
 
-/** With the other sign where a row is odd. */
+/** A layout with elements negated where `row` is odd. */
 export function alternated(row: Row, of: Layout): Layout {
   if (of.kind === 'zeros') return of;
   const sum =
@@ -16,7 +16,7 @@ export function alternated(row: Row, of: Layout): Layout {
   return dimensionsIn(parity).length > 0 ? alternateNode({ first: 0, steps: parity.steps }, signed) : signed;
 }
 
-/** With the other sign. */
+/** A layout with all elements negated. */
 export function negated(of: Layout): Layout {
   switch (of.kind) {
     case 'zeros':

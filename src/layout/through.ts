@@ -1,9 +1,10 @@
 /**
- * Lines: layouts of one dimension by itself, which say what a transform sees there (the Hermitian half of a spectrum, the even extension
- * of a DCT, a chirp's zeros), and how a tensor is seen through one.
+ * Lines: layouts of a single dimension, which say what a transform sees there (the Hermitian half of a spectrum, the even extension
+ * of a DCT, a chirp's zeros), and the application of a line to a dimension of a tensor.
  *
- * A line is a layout over `line(n)`, the n reals along that dimension, or over `numbers(n)`, as many complex numbers. Its first dimension is
- * the dimension that takes the place of those n; others, which hold parts or lines, go behind all dimensions of the tensor.
+ * A line is a layout over `line(n)`, the n reals along that dimension, or over `numbers(n)`, n complex numbers. In the result, the first
+ * dimension of the line replaces the dimension of the tensor; further dimensions of the line, which hold parts or the two lines of a
+ * pair, follow all dimensions of the tensor.
  */
 import { permute } from './constructors.ts';
 import type { Layout, Memory, Row, RowBound } from './layout.ts';
@@ -33,8 +34,8 @@ export function isOverNumbers(of: Layout): boolean {
 }
 
 /**
- * A tensor whose dimension `d` is seen through a line, which is not all zeros. n → the first dimension of the line; the other dimensions of the line follow those of
- * the tensor. A line over complex numbers takes the last dimension of the tensor for their parts.
+ * A tensor whose dimension `d` is seen through a line. The line is not all zeros. If it is over complex numbers, the last dimension of
+ * the tensor holds their parts.
  */
 export function through(of: Layout, d: number, by: Layout): Layout {
   const parts = isOverNumbers(by);
@@ -45,7 +46,7 @@ class Tensor {
   private readonly of: Layout;
   private readonly d: number;
   private readonly parts: boolean;
-  /** Its dimensions, without the parts of numbers that the line takes. */
+  /** Number of dimensions of the tensor, without the dimension of parts that a line over complex numbers uses. */
   private readonly rank: number;
 
   constructor(of: Layout, d: number, parts: boolean) {
@@ -61,12 +62,12 @@ class Tensor {
       case 'zeros':
         return zerosNode(shape);
       case 'memory':
-        return this.ofTensor(by, shape);
+        return this.elementsOfTensor(by, shape);
       case 'affine': {
         const inner = this.seen(by.of);
         const rows = inner.shape.map((_, k) => {
-          const j = this.ofLine(k);
-          return j === undefined ? this.other(k, shape.length) : this.row(by.rows[j]!, shape.length);
+          const j = this.lineDimension(k);
+          return j === undefined ? this.coordinateRow(k, shape.length) : this.row(by.rows[j]!, shape.length);
         });
         return normal.affine(inner, shape, rows);
       }
@@ -90,50 +91,51 @@ class Tensor {
     }
   }
 
-  /** Where dimension `j` of a line goes. */
+  /** The dimension of the result that dimension `j` of a line becomes. */
   private place(j: number): number {
     return j === 0 ? this.d : this.rank + j - 1;
   }
 
-  /** Which dimension of a line is dimension `k` of the result, if it is one. */
-  private ofLine(k: number): number | undefined {
+  /** The dimension of the line that dimension `k` of the result is; undefined if it is one of the tensor. */
+  private lineDimension(k: number): number | undefined {
     if (k === this.d) return 0;
     return k < this.rank ? undefined : k - this.rank + 1;
   }
 
-  private shape(own: readonly number[]): number[] {
+  private shape(line: readonly number[]): number[] {
     const others = this.of.shape.slice(0, this.rank);
-    return [...others.map((count, k) => (k === this.d ? own[0]! : count)), ...own.slice(1)];
+    return [...others.map((count, k) => (k === this.d ? line[0]! : count)), ...line.slice(1)];
   }
 
+  /** A row over the dimensions of a line as a row over the dimensions of the result. */
   private row({ first, steps }: Row, rank: number): Row {
-    const own = new Array<number>(rank).fill(0);
+    const placed = new Array<number>(rank).fill(0);
     steps.forEach((step, j) => {
-      own[this.place(j)] = step;
+      placed[this.place(j)] = step;
     });
-    return { first, steps: own };
+    return { first, steps: placed };
   }
 
-  private other(k: number, rank: number): Row {
-    return { first: 0, steps: Array.from({ length: rank }, (_, own) => (own === k ? 1 : 0)) };
+  private coordinateRow(k: number, rank: number): Row {
+    return { first: 0, steps: Array.from({ length: rank }, (_, d) => (d === k ? 1 : 0)) };
   }
 
-  /** Elements of the line at first + Σ step · coordinate; of complex numbers, two reals each. */
-  private ofTensor({ offset, strides, negated: isNegated }: Memory, shape: readonly number[]): Layout {
+  /** The elements of the tensor at the places of a line's memory; a complex number takes two places. */
+  private elementsOfTensor({ offset, strides, negated: isNegated }: Memory, shape: readonly number[]): Layout {
     const rank = shape.length;
     const place: Row = { first: offset, steps: strides };
     const by = (divided: (value: number) => number) =>
       this.row({ first: divided(place.first), steps: place.steps.map(divided) }, rank);
-    const own = this.parts ? by((value) => Math.floor(value / 2)) : this.row(place, rank);
+    const along = this.parts ? by((value) => Math.floor(value / 2)) : this.row(place, rank);
     const rows = this.of.shape.map((_, k) => {
-      if (k === this.d) return own;
-      return this.parts && k === this.rank ? by((value) => ((value % 2) + 2) % 2) : this.other(k, rank);
+      if (k === this.d) return along;
+      return this.parts && k === this.rank ? by((value) => ((value % 2) + 2) % 2) : this.coordinateRow(k, rank);
     });
     const seen = normal.affine(this.of, shape, rows);
     return isNegated ? negated(seen) : seen;
   }
 
-  /** Dimensions `j` and `j` + 1 of a line as one. The first two do not lie side by side. */
+  /** Joins dimensions `j` and `j` + 1 of a line. In the result, dimensions 0 and 1 of the line are not neighbours, so they are moved first. */
   private joined(j: number, of: Layout): Layout {
     if (j > 0) return normal.joined(this.place(j), of);
     const second = this.place(1);

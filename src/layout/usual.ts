@@ -1,18 +1,18 @@
 /**
- * The constructors and the question that plans of any kind use. Memory by itself, which is most of what they read and write, goes a short
- * way here; everything else goes through the normal form, which pages load only when a problem needs it.
+ * The constructors and the query that all plans use. Strided memory, by far the most frequent layout, is handled here directly;
+ * everything else goes through the normal form, whose code web pages load only if a problem needs it.
  */
 import { concat, repeat } from './constructors.ts';
 import type { Layout } from './layout.ts';
 import { concatNode } from './nodes.ts';
 import { joined } from './normal-form.ts';
-import { alongNew, isPair, isPlain, joinedMemory, lengthOf, plainStride } from './plain.ts';
+import { alongNew, arePlanes, dimensionLength, isPlainLayout, joinedMemory, plainStride } from './plain.ts';
 import { strideInRuns } from './runs.ts';
 
-/** Dimensions `d` and `d` + 1, of lengths a and b → a·b. Index i is at i div b, i mod b. */
+/** a, b → a·b, the lengths of dimensions `d` and `d` + 1. Index i is at (i div b, i mod b). */
 export function join(of: Layout, d: number): Layout {
-  lengthOf(of, d, 'join');
-  lengthOf(of, d + 1, 'join with the dimension before it');
+  dimensionLength(of, d, 'join');
+  dimensionLength(of, d + 1, 'join with the dimension before it');
   if (of.kind !== 'memory' || of.shape[d]! < 2 || of.shape[d + 1]! < 2) return joined(d, of);
   return joinedMemory(of, d);
 }
@@ -20,12 +20,12 @@ export function join(of: Layout, d: number): Layout {
 /** Layouts of one shape along a new dimension `at`. */
 export function stack(at: number, ...parts: readonly Layout[]): Layout {
   const [first, second, ...more] = parts;
-  if (first && second && more.length === 0 && isPair(first, second))
+  if (first && second && more.length === 0 && arePlanes(first, second))
     return concatNode(at, [alongNew(first, at), alongNew(second, at)]);
   return concat(at, ...parts.map((part) => repeat(part, at, 1)));
 }
 
-/** From an element to another one in memory along a dimension, for each step: undefined where that is not one number. */
+/** The stride along a dimension between elements that are in memory; undefined if it is not the same everywhere. */
 export function strideOf(of: Layout, d: number): number | undefined {
-  return isPlain(of) && !(of.kind === 'concat' && of.dimension === d) ? plainStride(of, d) : strideInRuns(of, d);
+  return isPlainLayout(of) && !(of.kind === 'concat' && of.dimension === d) ? plainStride(of, d) : strideInRuns(of, d);
 }

@@ -45,13 +45,8 @@ describe('a value in the place of the options', () => {
     ['istft', signal.istft, [z, new Float64Array(4)], '{ window }'],
     ['czt', signal.czt, [x, 16], '{ m: 16 }'],
     ['zoomFft', signal.zoomFft, [x, [0, 0.5], 16], '{ m: 16 }'],
-<<<<<<< HEAD
     ['spectrogram', signal.spectrogram, [x, 44100], '{ fs: 44100 }'],
-    ['melFilterBank', signal.melFilterBank, [16000, 512], '{ sampleRate: 16000 }'],
-=======
-    ['spectrogram', signal.spectrogram, [x, 44100], '{ sampleRate: 44100 }'],
     ['melFilterBank', signal.melFilterBank, [16000, 512], '{ fs: 16000 }'],
->>>>>>> mel
     ['windowFunction', signal.windowFunction, ['kaiser', 8, 8.6], '{ beta: 8.6 }'],
     ['nextFastLength', signal.nextFastLength, [17, true], '{ real: true }'],
     ['openDevice', openDevice, ['cpu', 4], '{ threads: 4 }'],
@@ -79,15 +74,9 @@ describe('an option by the name that another library has for it is called by our
     ['stft, { sampleRate: 8000 }', signal.stft, [x, { sampleRate: 8000 }], 'fs'],
     ['stft, { center: true }', signal.stft, [x, { centered: true }], 'boundary'],
     ['istft, { OverlapLength: 8 }', signal.istft, [z, { OverlapLength: 8 }], 'noverlap'],
-<<<<<<< HEAD
     ['spectrogram, { sr: 8000 }', signal.spectrogram, [x, { sr: 8000 }], 'fs'],
     ['spectrogram, { win_length: 32 }', signal.spectrogram, [x, { win_length: 32 }], 'nperseg'],
-    ['melFilterBank, { sr: 8000, size: 256 }', signal.melFilterBank, [{ sr: 8000, size: 256 }], 'sampleRate'],
-=======
-    ['spectrogram, { sr: 8000 }', signal.spectrogram, [x, { sr: 8000 }], 'sampleRate'],
-    ['spectrogram, { nperseg: 32 }', signal.spectrogram, [x, { nperseg: 32 }], 'size'],
     ['melFilterBank, { sr: 8000, nFft: 256 }', signal.melFilterBank, [{ sr: 8000, nFft: 256 }], 'fs'],
->>>>>>> mel
     [
       'melFilterBank, { fs: 8000, nFft: 256, n_mels: 4 }',
       signal.melFilterBank,

@@ -1,6 +1,6 @@
 /** Frames of a signal for features: where they lie, and what the signal is beyond its ends. */
 import { FftError } from '../problem/errors.ts';
-import type { FeatureSpec, PadMode } from './feature-presets.ts';
+import type { FeatureSpec, FramePadding } from './feature-presets.ts';
 import type { Floats } from './floats.ts';
 import { windowFunction } from './windows.ts';
 
@@ -95,7 +95,7 @@ export function fillFrom(target: Floats, samples: Samples, from: number, spec: F
   }
 }
 
-function beyond({ data, base, length }: Samples, at: number, mode: PadMode): number {
+function beyond({ data, base, length }: Samples, at: number, mode: FramePadding): number {
   if (mode === 'constant') return 0;
   if (mode === 'edge') return data[(at < 0 ? 0 : length - 1) - base] ?? 0;
   const again = mode === 'reflect' ? 0 : 1;

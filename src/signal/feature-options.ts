@@ -4,9 +4,9 @@ import { check, checkInteger, checkPositive, checkWord } from './check.ts';
 import {
   type FeaturePreset,
   type FeatureSpec,
+  type FramePadding,
   type LogKind,
   logKinds,
-  type PadMode,
   padModes,
   presetNames,
   presets,
@@ -32,7 +32,7 @@ export interface MelSpectrogramOptions {
   /** Whether frame t is centred at sample t · hopLength; default true. */
   readonly center?: boolean | undefined;
   /** What is beyond the ends of the signal where frames are centred; default `constant`, zeros. */
-  readonly padMode?: PadMode | undefined;
+  readonly padMode?: FramePadding | undefined;
   /** Exponent of the magnitudes; default 2. */
   readonly power?: number | undefined;
   /** Bands; default 128. */

@@ -5,12 +5,15 @@
  * extraction; A. Radford et al., "Robust Speech Recognition via Large-Scale Weak Supervision" (Whisper); Y. Gong, Y.-A. Chung and J. Glass, "AST: Audio
  * Spectrogram Transformer".
  */
+
+import type { PadMode } from './framing.ts';
 import type { MelScale } from './mel.ts';
 import type { WindowName } from './window-kinds.ts';
 
 /** What a signal is beyond its ends: zeros, the edge's value, mirrored at the edge, mirrored with the edge twice. */
-export type PadMode = 'constant' | 'edge' | 'reflect' | 'symmetric';
-export const padModes: readonly PadMode[] = ['constant', 'edge', 'reflect', 'symmetric'];
+/** How a signal goes on beyond its ends. Kaldi's frames are mirrored with the end itself repeated: `symmetric`. */
+export type FramePadding = PadMode | 'symmetric';
+export const padModes: readonly FramePadding[] = ['constant', 'edge', 'reflect', 'symmetric'];
 
 /** Natural logarithm, decimal logarithm, decibels of a power (`db`) or none. */
 export type LogKind = 'ln' | 'log10' | 'db' | 'none';
@@ -30,7 +33,7 @@ export interface FeatureSpec {
    * `snip`: only whole frames, of winLength samples. `round`: as many frames as hops, mirrored at both ends (Kaldi's snip_edges=false).
    */
   readonly frames: 'center' | 'whole' | 'snip' | 'round';
-  readonly padMode: PadMode;
+  readonly padMode: FramePadding;
   /** What is taken off each sample of the sample before, within a frame. */
   readonly preemphasis: number;
   readonly removeDcOffset: boolean;

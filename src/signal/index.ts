@@ -57,7 +57,7 @@ export {
   featureExtractor,
 } from './feature-extractor.ts';
 export type { LogMelOptions, MelSpectrogramOptions } from './feature-options.ts';
-export type { FeaturePreset, LogKind, PadMode } from './feature-presets.ts';
+export type { FeaturePreset, FramePadding, LogKind } from './feature-presets.ts';
 export type { Features } from './features.ts';
 export {
   type FilterOutput,

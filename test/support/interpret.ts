@@ -5,7 +5,7 @@
 import {
   type ArrayRef,
   type ElementType,
-  elementOf,
+  elementTypeOf,
   evaluate,
   type Guard,
   type Index,
@@ -133,7 +133,7 @@ class Writer {
   private index({ constant, terms }: Index, variables: ReadonlyMap<Var, string>): string {
     const products = terms.map(({ atom, factor }) => {
       if (atom.kind === 'var') return `${factor} * ${variables.get(atom) ?? 0}`;
-      const of = this.index(atom.of, variables);
+      const of = this.index(atom.argument, variables);
       if (atom.kind === 'lookup') {
         this.tables.push(atom.table.entries);
         return `${factor} * tables[${this.tables.length - 1}][${of}]`;
@@ -258,7 +258,7 @@ function compiled(kernel: Kernel, phase: Phase): (environment: Environment) => v
   written.set(kernel, known);
   let run = known.get(phase);
   if (!run) {
-    const writer = new Writer(kernel, phase, elementOf(kernel.precision));
+    const writer = new Writer(kernel, phase, elementTypeOf(kernel.precision));
     const text = `'use strict';\nreturn (environment) => {\n${writer.text()}\n};`;
     const library = { ...LIBRARY, flush, tables: writer.tables };
     run = new Function(...Object.keys(library), text)(...Object.values(library)) as typeof run & {};

@@ -3,7 +3,7 @@
  * that are built both ways.
  */
 import * as built from '../../src/layout/index.ts';
-import { type Element, entriesOf, type Layout, type Order, print } from '../../src/layout/index.ts';
+import { type Element, type Layout, type Order, orderIndices, printLayout } from '../../src/layout/index.ts';
 import type { Random } from './random.ts';
 
 /** A layout by its meaning. */
@@ -110,7 +110,7 @@ export const meaning = {
     ),
   negate: (of: Meaning): Meaning => ({ shape: of.shape, at: (index) => withOtherSign(of.at(index)) }),
   gather: (of: Meaning, d: number, order: Order) => {
-    const entries = entriesOf(order);
+    const entries = orderIndices(order);
     return pulled(replaced(of.shape, d, entries.length), of, (index) => replaced(index, d, entries[index[d]!]!));
   },
   map: (of: Meaning, by: string, asks: readonly number[]): Meaning => ({
@@ -337,7 +337,7 @@ export function randomLine(random: Random, line: Layout, depth: number): { layou
     layout = next;
     text = `${name}(${text})`;
   }
-  return { layout, text: `${text}: ${print(layout)}` };
+  return { layout, text: `${text}: ${printLayout(layout)}` };
 }
 
 /** @param shape of the memory that it begins with, which it keeps */

@@ -241,7 +241,7 @@ export function problemOf(
   return {
     ...{ size, transform, precision, batches },
     // Several results do not fit where one signal was.
-    placement: (convolution?.kernels ?? 1) > 1 ? 'out-of-place' : 'in-place',
+    placement: typeof convolution?.kernels === 'number' ? 'out-of-place' : 'in-place',
     ...(convolution ? { convolution } : {}),
     ...(coordinates ? { coordinates } : {}),
     ...(padded ? { zeroPadding: { space: second } } : {}),

@@ -23,7 +23,7 @@ function rewritten(kernel: Kernel, rule: Rule): Kernel {
     const made = new Map<Real, Real>();
     const same = new Substitution(new Map());
     for (const node of reachable(phase.stores.map(({ value }) => value))) {
-      const again = x.again(node, (operand) => made.get(operand)!, same);
+      const again = x.rebuilt(node, (operand) => made.get(operand)!, same);
       made.set(node, rule(again) ?? again);
     }
     return { ...phase, stores: phase.stores.map((store) => ({ ...store, value: made.get(store.value)! })) };

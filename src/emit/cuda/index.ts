@@ -1,5 +1,5 @@
 /** Kernels as CUDA C++, and as HIP, which is CUDA with a few other words. Shared memory is given at launch. */
-import { type ElementType, elementOf, type Kernel } from '../../ir/index.ts';
+import { type ElementType, elementTypeOf, type Kernel } from '../../ir/index.ts';
 import { type CFamily, emitC, exactFunctions, realName } from '../spmd/c.ts';
 import { exactName } from '../spmd/print.ts';
 import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
@@ -167,7 +167,7 @@ export function cFamilyOf(language: 'cuda' | 'hip'): CFamily {
     barrier: (barrier) => barrierText(barrier, language),
     preamble({ cluster, precision }, shared, math) {
       if (language === 'hip')
-        return exactFunctions(math, elementOf(precision), INLINE, ['#pragma clang fp contract(off)']);
+        return exactFunctions(math, elementTypeOf(precision), INLINE, ['#pragma clang fp contract(off)']);
       const loads = new Set(shared.filter(({ read, type }) => read && type !== 'f16').map(sharedLoad));
       return [...(cluster ? [BLOCK_COPY] : []), ...loads];
     },

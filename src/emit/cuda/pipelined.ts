@@ -91,7 +91,7 @@ export function emitPipelined(
   const body = printedLines(entryBody(parts as [PipelinedPart, PipelinedPart], { chunks, ahead }), WORDS);
   const source = [
     ...new Set(parts.flatMap(({ written }) => written.helpers)),
-    ...parts.flatMap((part) => functionOf(part)),
+    ...parts.flatMap((part) => partFunction(part)),
     ...framed(
       `${CUDA.head(threads, 1, beside)} ${entry}`,
       [...parameters, { name: 'counters', type: COUNTERS }],
@@ -124,7 +124,7 @@ function renamedParameter({ name, type }: Parameter, n: number): Parameter {
 }
 
 /** One of the kernels as a function of its group, its thread and where its shared memory begins. */
-function functionOf({ written, name }: PipelinedPart): string[] {
+function partFunction({ written, name }: PipelinedPart): string[] {
   const { parameters, body, shared } = written;
   const own: Parameter[] = [
     { name: 'group', type: 'int' },

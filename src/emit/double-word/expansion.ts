@@ -11,7 +11,7 @@ import {
   bytesOf,
   type ElementType,
   Expressions,
-  elementOf,
+  elementTypeOf,
   type Kernel,
   type NumberType,
   type Phase,
@@ -89,7 +89,7 @@ class Expansion {
 
   private expanded(phase: Phase): Phase {
     const x = new Expressions();
-    const pairs = new PairArithmetic(x, elementOf(this.part), this.form);
+    const pairs = new PairArithmetic(x, elementTypeOf(this.part), this.form);
     const made = new Map<Real, DoubleWord>();
     for (const node of reachable(phase.stores.map(({ value }) => value))) {
       made.set(

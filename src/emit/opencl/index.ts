@@ -1,5 +1,5 @@
 /** Kernels as OpenCL C 1.2. */
-import { elementOf, type Kernel } from '../../ir/index.ts';
+import { elementTypeOf, type Kernel } from '../../ir/index.ts';
 import { type CFamily, emitC, exactFunctions, realName } from '../spmd/c.ts';
 import { exactName } from '../spmd/print.ts';
 import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
@@ -37,7 +37,7 @@ const FAMILY: CFamily = {
     return `barrier(CLK_LOCAL_MEM_FENCE${globals ? ' | CLK_GLOBAL_MEM_FENCE' : ''});`;
   },
   preamble({ precision }, _, math) {
-    const exact = exactFunctions(math, elementOf(precision), 'static inline', []);
+    const exact = exactFunctions(math, elementTypeOf(precision), 'static inline', []);
     return [
       ...(precision === 'f64' ? ['#pragma OPENCL EXTENSION cl_khr_fp64 : enable'] : []),
       ...(exact.length > 0 ? ['#pragma OPENCL FP_CONTRACT OFF', ...exact] : []),

@@ -1,7 +1,7 @@
 /**
  * What CUDA, HIP and OpenCL C have in common: the words of C, and the frame around the statements of a kernel.
  */
-import { type ElementType, elementOf, type Kernel } from '../../ir/index.ts';
+import { type ElementType, elementTypeOf, type Kernel } from '../../ir/index.ts';
 import { conversionFunction, type HalfWords, involvesHalf, single } from './conversions.ts';
 import { type Lowered, launchOf, lower } from './lower.ts';
 import {
@@ -87,7 +87,7 @@ export function writeC(kernel: Kernel, options: SpmdOptions, family: CFamily): W
   const functions = [
     ...whole.map(conversionFunction),
     ...memory.pieced.flatMap((array) => pieceFunctions(array, target, 'long')),
-    ...rootFunctions(elementOf(kernel.precision), namesIn(statements), family),
+    ...rootFunctions(elementTypeOf(kernel.precision), namesIn(statements), family),
   ];
   return {
     lowered,

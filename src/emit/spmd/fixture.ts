@@ -10,16 +10,16 @@ import {
   type ElementType,
   Expressions,
   type Format,
+  formatView,
   type Index,
   interleaved,
   type Kernel,
   type Loop,
-  mapped,
   mod,
   type Phase,
   planar,
   scale,
-  split,
+  stackedPlanes,
   strided,
   sub,
   type Var,
@@ -63,13 +63,13 @@ export function sampleKernel(pick: Pick, type: ElementType | 'f16'): Sample {
     const format = planes
       ? planar(declare(`${name}.re`, all), declare(`${name}.im`, all))
       : interleaved(declare(name, 2 * all));
-    return mapped(format, ([n, c]) => add(n!, scale(add(first, c!), points), 3));
+    return formatView(format, ([n, c]) => add(n!, scale(add(first, c!), points), 3));
   };
   const input = side('input', pick(0, 1) === 0);
   const output = side('output', pick(0, 1) === 0);
   const length = 8 * Math.ceil((2 * points * tile) / 8);
   const shared: ArrayRef = { name: 'shared', space: 'shared', type, length };
-  const formats: Format[] = [interleaved(shared), split(shared, length / 2), blocked(shared, 4)];
+  const formats: Format[] = [interleaved(shared), stackedPlanes(shared, length / 2), blocked(shared, 4)];
   const inside = strided(formats[pick(0, 2)]!, [1, points]);
   const phases = samplePhases(pick, { counts, tile, limit, input, output, inside });
   const kernel: Kernel = {

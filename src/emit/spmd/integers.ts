@@ -111,8 +111,8 @@ export class Integers {
     if (atom.kind === 'lookup') return scope.find(key) ?? this.lookup(atom, key, scope);
     const { kind, by } = atom;
     // Integer division rounds towards zero: operands that can be negative are lifted by whole multiples.
-    const lift = Math.max(0, Math.ceil(-range(atom.of)[0] / by));
-    const of: Index = { constant: atom.of.constant + lift * by, terms: atom.of.terms };
+    const lift = Math.max(0, Math.ceil(-range(atom.argument)[0] / by));
+    const of: Index = { constant: atom.argument.constant + lift * by, terms: atom.argument.terms };
     this.check(of);
     const wide = this.isWide(of);
     const narrow = wide && !this.isWide({ constant: lift, terms: [{ atom, factor: 1 }] });
@@ -125,7 +125,7 @@ export class Integers {
     });
   }
 
-  private lookup({ of, table }: Lookup, key: string, scope: NameScope): NamedValue {
+  private lookup({ argument: of, table }: Lookup, key: string, scope: NameScope): NamedValue {
     const wide = this.wideIntegers && table.below > SIGNED_END;
     return this.declare(key, 'l', scope, wide, (home) => {
       const entry = this.entry(table, this.address(of, home));

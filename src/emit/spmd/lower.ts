@@ -5,7 +5,7 @@
  * every thread does stands under a condition, and nobody leaves early.
  */
 import {
-  elementOf,
+  elementTypeOf,
   type Index,
   type Kernel,
   type Loop,
@@ -243,7 +243,7 @@ class SpmdLowering {
   private item(values: PhaseValues, slot: Slot, scope: NameScope, apart = false): void {
     const conditions = [...this.surplus, ...slot.conditions].filter((condition) => range(condition)[0] <= 0);
     const inside = conditions.length > 0 ? new NameScope(scope) : scope;
-    const item = new Item(values, slot, inside, elementOf(this.kernel.precision), {
+    const item = new Item(values, slot, inside, elementTypeOf(this.kernel.precision), {
       memory: this.memory,
       names: this.names,
     });

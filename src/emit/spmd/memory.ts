@@ -7,7 +7,7 @@ import {
   add,
   bytesOf,
   type ElementType,
-  elementOf,
+  elementTypeOf,
   type Index,
   type IntegerTable,
   isIntegers,
@@ -131,7 +131,7 @@ export class KernelArrays {
 
   /** @throws RangeError for an arrangement that is not one of this kernel's globals. */
   constructor(kernel: Kernel, target: Dialect, { arrangement, computedRoots = false, streamed }: ArrayOptions) {
-    this.precision = elementOf(kernel.precision);
+    this.precision = elementTypeOf(kernel.precision);
     this.target = target;
     this.streamed = streamed;
     this.taken = new Set(target.reserved);

@@ -139,8 +139,8 @@ export class Item {
       const { array } = store;
       const guard = this.guardOf(store);
       if (!guard) continue;
-      const index = this.at.of(store.index);
-      const target = { op: 'store', array, block: store.block && this.at.of(store.block) } as const;
+      const index = this.at.apply(store.index);
+      const target = { op: 'store', array, block: store.block && this.at.apply(store.block) } as const;
       if (!memory.valueType(array).pair) {
         under(guard, { ...target, at: index, value: this.expression(store.value) }, scope);
         continue;
@@ -189,7 +189,7 @@ export class Item {
     // Under a name: WGSL refuses what can be seen to become infinite.
     if (!guard) return this.named('x', zero({ type: this.type, pair: false }), frame);
     const type = this.memory.computedType(array);
-    const index = this.at.of(node.index);
+    const index = this.at.apply(node.index);
     const where = type.pair ? pairIndex(index) : index;
     const table = array.space === 'table';
     const key = accessKey({ array, index: where, guard });

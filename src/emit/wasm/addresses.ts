@@ -102,13 +102,13 @@ export class Addresses {
   levelOfAtom(atom: Atom): number {
     if (atom.kind === 'var') return this.levels.get(atom) ?? Number.POSITIVE_INFINITY;
     let variables = this.variables.get(atom);
-    if (!variables) this.variables.set(atom, (variables = variablesOf(atom.of)));
+    if (!variables) this.variables.set(atom, (variables = variablesOf(atom.argument)));
     let level = -1;
     for (const v of variables) level = Math.max(level, this.levels.get(v) ?? Number.POSITIVE_INFINITY);
     return level;
   }
 
-  private lookup({ of, table }: Lookup): void {
+  private lookup({ argument: of, table }: Lookup): void {
     const { asm } = this;
     const { local, offset } = this.bases.get(table)!;
     this.index({ constant: 0, terms: of.terms.map((term) => ({ ...term, factor: 4 * term.factor })) });
@@ -129,7 +129,7 @@ export class Addresses {
     });
   }
 
-  private quotient({ kind, of, by }: Quotient): void {
+  private quotient({ kind, argument: of, by }: Quotient): void {
     const { asm } = this;
     this.index(of);
     const shift = Math.log2(by);

@@ -14,7 +14,7 @@ import {
   type Kernel,
   type Loop,
   type Phase,
-  runs,
+  runsView,
   scale,
   type Var,
   variable,
@@ -43,8 +43,8 @@ function butterflies({ type, together, blocks, rows, rowsInside, unroll, begin, 
   const [input, output] = ['input', 'output'].map((name): ArrayRef => ({ name, space: 'global', type }));
   const group = variable('group', 1);
   const half = together * blocks;
-  const memory = runs(blocked(output!, together), () => index(begin));
-  const results = pairs ? runs(interleaved(output!), () => index(begin + ahead)) : memory;
+  const memory = runsView(blocked(output!, together), () => index(begin));
+  const results = pairs ? runsView(interleaved(output!), () => index(begin + ahead)) : memory;
   const nest = (): { i: Var; row: Var; loops: Loop[] } => {
     const i = variable('i', half);
     const row = variable('row', rows);

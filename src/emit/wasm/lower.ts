@@ -7,7 +7,7 @@
 import {
   type ArrayRef,
   bytesOf,
-  elementOf,
+  elementTypeOf,
   type Index,
   type Kernel,
   type Phase,
@@ -102,7 +102,7 @@ class WasmLowering {
     }
     this.sharedBytes = offset;
     this.addresses = new Addresses(this.asm, bases);
-    this.bodies = new BodyWriter(this.asm, this.addresses, elementOf(kernel.precision), this.lanes);
+    this.bodies = new BodyWriter(this.asm, this.addresses, elementTypeOf(kernel.precision), this.lanes);
     this.group = this.asm.local('i32');
     this.addresses.enter(kernel.group, 0, this.group);
     this.current = kernel.phases[0]!;

@@ -151,7 +151,7 @@ class Scheduler {
     if (long || this.short || this.phase.inPlace || v.count < LEAST_CUT * lanes) return whole;
     const at = new Substitution(known);
     const ends = new Set<number>([0, v.count]);
-    for (const cut of this.bounds.flatMap((bound) => changesOf({ ...bound, index: at.of(bound.index) }, v))) {
+    for (const cut of this.bounds.flatMap((bound) => changesOf({ ...bound, index: at.apply(bound.index) }, v))) {
       for (const end of [Math.floor(cut / lanes) * lanes, Math.ceil(cut / lanes) * lanes]) {
         if (end > 0 && end < v.count) ends.add(end);
       }
@@ -289,7 +289,7 @@ function rename(node: Node, by: ReadonlyMap<Var, Index>): Node {
 
 function renamedCopies(copies: Body['copies'], by: ReadonlyMap<Var, Index>): ReadonlyMap<Var, Index>[] {
   const replaced = new Substitution(by);
-  return copies.map((known) => new Map([...known].map(([v, value]) => [v, replaced.of(value)])));
+  return copies.map((known) => new Map([...known].map(([v, value]) => [v, replaced.apply(value)])));
 }
 
 /** The same body with its repetitions written out as copies. */
@@ -317,12 +317,12 @@ export function statementsOf(body: Body, phase: Phase): Statements {
     const made = new Map<Real, Real>();
     const of = (node: Real): Real => made.get(node)!;
     const at = new Substitution(known);
-    for (const node of nodes) made.set(node, x.again(node, of, at));
+    for (const node of nodes) made.set(node, x.rebuilt(node, of, at));
     for (const { array, index: place, value, guard } of phase.stores) {
       const needed = guard && simplified(guardAt(guard, at));
       // A guard that never holds leaves nothing to store.
       if (guard && !needed) continue;
-      stores.push({ array, index: at.of(place), value: of(value), ...(needed?.length ? { guard: needed } : {}) });
+      stores.push({ array, index: at.apply(place), value: of(value), ...(needed?.length ? { guard: needed } : {}) });
     }
     for (const step of phase.steps ?? []) steps.push(step.flatMap((value) => made.get(value) ?? []));
   }

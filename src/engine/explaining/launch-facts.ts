@@ -1,6 +1,6 @@
 /** Facts of one launch: the memory that it reads and writes, the steps in between, and its grid. */
 import type { CompiledKernel } from '../../devices/device.ts';
-import { type Order, print } from '../../layout/index.ts';
+import { type Order, printLayout } from '../../layout/index.ts';
 import { approximately } from '../../numeric/scale-factor.ts';
 import type { Launch } from '../../plan/launch/launches.ts';
 import { powerOrders } from '../../plan/schemes/rader.ts';
@@ -134,7 +134,7 @@ export function launchFacts(launch: Launch, { kernel, grid }: CompiledKernel): L
     lanesAlong: lanesText(leaf),
     ...(leaf.twiddle ? { twiddles: leaf.twiddle.order, twiddlesOn: leaf.twiddle.on } : {}),
     fused: shimsOf(node).map(({ name }) => name),
-    memory: { input: print(leaf.input.layout), output: print(leaf.output.layout) },
+    memory: { input: printLayout(leaf.input.layout), output: printLayout(leaf.output.layout) },
     staged: stagedOf(leaf),
     kernel: kernel.name,
     bytesRead: bytesMoved(operands.input, node.length),

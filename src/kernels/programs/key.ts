@@ -17,8 +17,8 @@ export function keyOf(kernel: Kernel): string {
     // Terms are sorted by numbers that differ from one kernel to the next.
     [...terms.map(({ atom, factor }) => `${factor}*${atomText(atom)}`).sort(), constant].join('+');
   const atomText = (atom: Atom): string => {
-    if (atom.kind === 'lookup') return `${atom.table.key}[${indexText(atom.of)}]`;
-    if (atom.kind !== 'var') return `(${indexText(atom.of)})${atom.kind}${atom.by}`;
+    if (atom.kind === 'lookup') return `${atom.table.key}[${indexText(atom.argument)}]`;
+    if (atom.kind !== 'var') return `(${indexText(atom.argument)})${atom.kind}${atom.by}`;
     if (!names.has(atom)) names.set(atom, names.size);
     return `v${names.get(atom)}:${atom.count}`;
   };

@@ -165,12 +165,12 @@ function again(stores: readonly Store[], by: ReadonlyMap<Var, Index>): Store[] {
   const made = new Map<Real, Real>();
   const make = (node: Real): Real => {
     let known = made.get(node);
-    if (!known) made.set(node, (known = x.again(node, make, at)));
+    if (!known) made.set(node, (known = x.rebuilt(node, make, at)));
     return known;
   };
   return stores.map((store) => ({
     ...store,
-    index: at.of(store.index),
+    index: at.apply(store.index),
     value: make(store.value),
     ...(store.guard ? { guard: guardAt(store.guard, at) } : {}),
   }));
