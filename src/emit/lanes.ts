@@ -1,6 +1,6 @@
 /**
- * Passes that remove exchanges between the lanes of a vector. An item then computes the neighbouring lane's value itself, from what the
- * neighbour reads. Devices whose items cannot see one another need this, and so do loops that fill no vector.
+ * Passes that remove exchanges between the lanes of a vector. Each item then also computes its neighbour's value, from the data that the
+ * neighbour reads. Devices whose items cannot exchange values need this, and so do loops that do not fill a vector.
  */
 
 import {
@@ -18,7 +18,7 @@ import {
   type Var,
 } from '../ir/index.ts';
 
-/** The same phase without `swap` and `conj`; the same object if it has none. */
+/** The phase without `swap` and `conj`; the same object if it has none. */
 export function itemwise(phase: Phase): Phase {
   if (!reachable(phase.stores.map(({ value }) => value)).some(isOfLanes)) return phase;
   const { own } = new Items(phase.lanes);
@@ -59,31 +59,31 @@ class Items {
  */
 function values(x: Expressions, part: Index, at: Substitution, other: (node: Real) => Real): Values {
   const made = new Map<Real, Real>();
-  const again = (node: Real): Real => {
+  const rebuilt = (node: Real): Real => {
     if (node.op === 'swap') return other(node.a);
     if (node.op !== 'conj') return x.rebuilt(node, make, at);
     const constant = x.constant(node.value);
     return x.where([{ index: part, from: 0, to: 1 }], constant, x.neg(constant));
   };
   const make = (node: Real): Real => {
-    let known = made.get(node);
-    if (!known) made.set(node, (known = again(node)));
-    return known;
+    let value = made.get(node);
+    if (!value) made.set(node, (value = rebuilt(node)));
+    return value;
   };
   return { made, make };
 }
 
 /** A kernel for vectors as a kernel for threads; the same object if nothing in it depends on vectors. */
 export function forThreads(kernel: Kernel): Kernel {
-  const phases = kernel.phases.map(ofThreads);
+  const phases = kernel.phases.map(phaseForThreads);
   return phases.every((phase, n) => phase === kernel.phases[n]) ? kernel : { ...kernel, phases };
 }
 
 /**
- * In a phase in place, the items of a vector load together before any of them stores. On threads these items run apart, so all
- * items of the phase load first.
+ * A phase for threads. In a phase in place, the items of a vector load together before any of them stores. Threads do not run such
+ * items together, so all items of the phase load first.
  */
-function ofThreads(phase: Phase): Phase {
+function phaseForThreads(phase: Phase): Phase {
   const single = itemwise(phase);
   const { inPlace = 1, ...others } = single;
   return inPlace > 1 ? { ...others, readsFirst: true } : single;

@@ -1,6 +1,6 @@
 /**
- * A pass Kernel → Kernel: reducing loops written out, term by term. Straight-line code is what vectors are scheduled for, and
- * loops that are worth a kernel are short.
+ * A pass Kernel → Kernel that writes out sums term by term. The scheduling of vector code needs straight-line code, and sums in kernels
+ * are short.
  */
 import {
   Expressions,
@@ -18,7 +18,7 @@ export function withoutSums(kernel: Kernel): Kernel {
   const written = (phases: readonly Phase[]) => phases.map((phase) => (hasSums(phase) ? writtenOut(phase) : phase));
   const phases = written(kernel.phases);
   if (!kernel.reverse) return phases.every((phase, n) => phase === kernel.phases[n]) ? kernel : { ...kernel, phases };
-  // Phases that both ways have in common stay one.
+  // A phase that both directions share stays one object.
   const reverse = kernel.reverse.map((phase, n) =>
     phase === kernel.phases[n] ? phases[n]! : hasSums(phase) ? writtenOut(phase) : phase,
   );
@@ -38,13 +38,13 @@ function writtenOut(phase: Phase): Phase {
   return { ...phase, stores, ...(steps ? { steps } : {}) };
 }
 
-/** Makes values again where some variables of sums are given. */
+/** Rebuilds values for given values of the variables of sums. */
 function maker(x: Expressions, given: ReadonlyMap<Var, Index>, made: Map<Real, Real>): (node: Real) => Real {
   const at = new Substitution(given);
   const make = (node: Real): Real => {
-    let known = made.get(node);
-    if (!known) made.set(node, (known = node.op === 'sum' ? terms(node) : x.rebuilt(node, make, at)));
-    return known;
+    let value = made.get(node);
+    if (!value) made.set(node, (value = node.op === 'sum' ? terms(node) : x.rebuilt(node, make, at)));
+    return value;
   };
   const terms = ({ over, a }: Extract<Real, { op: 'sum' }>): Real => {
     let total = x.constant(0);

@@ -1,4 +1,4 @@
-/** Kernels as CUDA C++, and as HIP, which is CUDA with a few other words. Shared memory is given at launch. */
+/** Kernels as CUDA C++ and as HIP, which differs in a few words. The size of shared memory is given at launch. */
 import { type ElementType, elementTypeOf, type Kernel } from '../../ir/index.ts';
 import { type CFamily, emitC, exactFunctions, realName } from '../spmd/c.ts';
 import { exactName } from '../spmd/print.ts';
@@ -10,16 +10,15 @@ export interface CudaOptions extends SpmdOptions {
 }
 
 /**
- * One `extern "C"` kernel. Its parameters are the bindings, the tables, and where the arrangement has offsets, one
- * 64-bit integer for each global: its first element, in reals. Where there are several launches, the number of the first
- * group follows.
- * @throws RangeError where the kernel cannot be said: too many groups, or an exchange over a cluster in HIP.
+ * One `extern "C"` kernel. Its parameters are the bindings, the tables and, if the arrangement has offsets, one 64-bit integer for each
+ * global: its first element, in reals. If there are several launches, the number of the first group follows.
+ * @throws RangeError if the language cannot express the kernel: too many groups, or an exchange over a cluster in HIP.
  */
 export function emitCuda(kernel: Kernel, options: CudaOptions = {}): SpmdProgram {
   return emitC(kernel, options, cFamilyOf(options.dialect ?? 'cuda'));
 }
 
-/** Distributed shared memory: the address at which another block of the cluster has an array. */
+/** A function for distributed shared memory: the address of another block's copy of an array. */
 const BLOCK_COPY = [
   'template <typename T> static __device__ __forceinline__ T *block_copy(T *own, int block) {',
   '  unsigned long long address;',
@@ -32,21 +31,21 @@ const BLOCK_COPY = [
 const CLUSTER_BARRIER = 'asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");';
 
 /**
- * Where nothing was written there is nothing to publish, and no need to wait until all of the GPU would see it: the fence
- * only ends the thread's own reads, which are of its own block's memory.
+ * The cluster barrier after reads only. There are no writes to publish to the whole GPU, so the fence only has to order the thread's reads,
+ * which are all from its own block's memory.
  */
 const CLUSTER_HAS_READ =
   'asm volatile("fence.acq_rel.cta; barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;" ::: "memory");';
 
-/** A cluster barrier before anything was written. It only waits until all blocks have started, so it needs no fence. */
+/** A cluster barrier before any writes. It only waits until all blocks have started, so it needs no fence. */
 const BEGUN = {
   say: 'asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");',
   wait: 'asm volatile("barrier.cluster.wait.aligned;" ::: "memory");',
 };
 
 /**
- * A function that reads shared memory by an instruction which the optimiser does not look into either: another tenth of its
- * time. From a 32-bit address: from a pointer it costs registers. Stores like this would cost speed.
+ * A function that reads shared memory by an inline instruction, which the compiler's optimiser does not analyse. That saves a tenth of its
+ * time. It takes a 32-bit address, because a pointer would cost registers. Stores of this kind would make kernels slower.
  */
 function sharedLoad(value: ValueType): string {
   const { register, bits } = value.type === 'f32' ? { register: 'f', bits: 32 } : { register: 'd', bits: 64 };
@@ -65,7 +64,7 @@ function sharedLoad(value: ValueType): string {
   ].join('\n');
 }
 
-/** Shared memory is read past the optimiser, and so are globals written; what caches need not keep is marked. */
+/** Loads from shared memory and stores to globals bypass the optimiser; streamed accesses carry a cache hint. */
 const WORDS: Pick<CFamily, 'read' | 'write'> = {
   read({ space, type, streamed }, array, at) {
     const real = typeof type === 'object' && type.type !== 'f16';
@@ -73,8 +72,8 @@ const WORDS: Pick<CFamily, 'read' | 'write'> = {
     return streamed === 'loads' ? `__ldcs(&${array}[${at}])` : undefined;
   },
   /**
-   * A store with the cache hint that any store has is the same instruction, but one that the compiler's optimiser does not
-   * look into. It finds nothing there anyway, and takes a seventh of its time less.
+   * A store with the default cache hint is the same instruction as a plain store, but the compiler's optimiser does not analyse it. It would
+   * find nothing to improve there, and it takes a seventh of its time less.
    */
   write({ space, streamed }, array, at, value) {
     if (space !== 'global') return undefined;
@@ -92,12 +91,12 @@ const ROUNDED: Partial<Record<MathName, Record<ElementType, string>>> = {
   exactMul: { f32: '__fmul_rn', f64: '__dmul_rn' },
 };
 
-function mathName(own: MathName, type: ElementType): string {
-  const name = { abs: 'fabs', min: 'fmin', max: 'fmax' }[own as string] ?? own;
+function mathName(math: MathName, type: ElementType): string {
+  const name = { abs: 'fabs', min: 'fmin', max: 'fmax' }[math as string] ?? math;
   return type === 'f32' ? `${name}f` : name;
 }
 
-/** One instruction each; the type of halves is in a header, which not every compiler at run time has. */
+/** Conversions by inline instructions. CUDA's type of halves needs a header, which not every run-time compiler finds. */
 const CUDA_HALVES: Pick<CFamily, 'fromHalf' | 'toHalf'> = {
   fromHalf: (type) => [
     `${realName({ type, pair: false })} value;`,
@@ -116,7 +115,7 @@ const HIP_HALVES: Pick<CFamily, 'fromHalf' | 'toHalf'> = {
   toHalf: () => ['return __builtin_bit_cast(unsigned short, (_Float16)value);'],
 };
 
-/** @throws RangeError where the language has no clusters. */
+/** @throws RangeError for a cluster barrier in HIP. */
 function barrierText({ scope, readsOnly, begun }: Barrier, language: 'cuda' | 'hip'): string {
   if (begun) return BEGUN[begun];
   if (scope === 'cluster') {
@@ -175,7 +174,7 @@ export function cFamilyOf(language: 'cuda' | 'hip'): CFamily {
     ...(language === 'cuda' ? WORDS : {}),
     head: (threads, blocks, beside) => {
       const cluster = blocks > 1 ? ` __cluster_dims__(${blocks}, 1, 1)` : '';
-      // HIP counts something else there.
+      // The second number has another meaning in HIP.
       const bounds = beside && language === 'cuda' ? `${threads}, ${beside}` : threads;
       return `extern "C" __global__ void${cluster} __launch_bounds__(${bounds})`;
     },

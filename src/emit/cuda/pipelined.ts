@@ -1,6 +1,6 @@
 /**
- * Two kernels as one, whose groups are interleaved: the second one works on what the first one left in a cache a little
- * earlier, instead of fetching it from memory (VkFFT guide 2.5.2 counts such trips to memory).
+ * Two kernels as one, with interleaved groups: the second kernel finds the output of the first one still in a cache, and does not fetch it
+ * from memory (VkFFT guide 2.5.2 counts such memory passes).
  */
 import type { Kernel } from '../../ir/index.ts';
 import { cWords, framed, type WrittenKernel, writeC } from '../spmd/c.ts';
@@ -27,13 +27,13 @@ import { cFamilyOf } from './index.ts';
 const CUDA = cFamilyOf('cuda');
 const WORDS = cWords(CUDA);
 
-/** In which order the groups of two kernels run. */
+/** The order in which the groups of two kernels run. */
 export interface PipelineSchedule {
   /** Number of chunks that the groups of both kernels are divided into. A chunk of the second kernel needs the whole same chunk of the first. */
   readonly chunks: number;
   /** Number of chunks that the first kernel runs ahead. */
   readonly ahead: number;
-  /** Blocks that are to run side by side on a multiprocessor. */
+  /** Blocks that should be resident on a multiprocessor. */
   readonly beside: number;
 }
 
@@ -46,7 +46,7 @@ export interface PipelinedProgram extends SpmdProgram {
 interface PipelinedPart {
   readonly written: WrittenKernel;
   readonly name: string;
-  /** Groups of it that a block of threads holds side by side. */
+  /** Groups of the kernel that a block of threads executes side by side. */
   readonly beside: number;
   /** Blocks for each chunk. */
   readonly blocks: number;
@@ -56,10 +56,10 @@ interface PipelinedPart {
 const MOST_LOOKS = 2 ** 24;
 
 /**
- * Its parameters are those of both kernels, in order, and the counters. Blocks wait for others with lower numbers only, and
- * rely on those having begun: NVIDIA's GPUs begin the blocks of a row in order.
- * @returns undefined where the groups of the two do not fit together.
- * @throws RangeError where a kernel cannot be said.
+ * The combined kernel. Its parameters are the parameters of both kernels, in order, and the counters. A block waits only for blocks with
+ * lower numbers, and relies on their having started: NVIDIA GPUs start the blocks of a one-dimensional launch in order.
+ * @returns undefined if the groups of the two kernels do not fit together.
+ * @throws RangeError if the language cannot express a kernel.
  */
 export function emitPipelined(
   first: Kernel,
@@ -117,26 +117,26 @@ export function emitPipelined(
 
 const COUNTERS: Pointer = { to: 'unsigned', space: 'global', written: true };
 
-/** A parameter of one of the kernels as one of both, where others may point to the same memory. */
+/** A parameter of one kernel as a parameter of the combined kernel, in which other pointers may alias it. */
 function renamedParameter({ name, type }: Parameter, n: number): Parameter {
   const shared: Type = typeof type === 'object' && 'to' in type ? { ...type, unique: false } : type;
   return { name: `${name}_${n + 1}`, type: shared };
 }
 
-/** One of the kernels as a function of its group, its thread and where its shared memory begins. */
+/** One of the kernels as a function of its group, its thread and the beginning of its shared memory. */
 function partFunction({ written, name }: PipelinedPart): string[] {
   const { parameters, body, shared } = written;
-  const own: Parameter[] = [
+  const place: Parameter[] = [
     { name: 'group', type: 'int' },
     { name: 't', type: 'int' },
     { name: 'shared_bytes', type: { to: 'byte', space: 'shared', written: true } },
   ];
   const text = [...shared, ...printedLines(body, WORDS)];
-  return framed(`${CUDA.inline} void ${name}`, [...own, ...parameters], text, CUDA);
+  return framed(`${CUDA.inline} void ${name}`, [...place, ...parameters], text, CUDA);
 }
 
-/** Runs one of the kernels for a block of it. */
-function partCall({ written, name: own, beside }: PipelinedPart, n: number, block: Expression): Statement {
+/** A statement that executes one of the kernels for one of its blocks. */
+function partCall({ written, name: called, beside }: PipelinedPart, n: number, block: Expression): Statement {
   const { threads, memory } = written.lowered;
   const [t, bytes] = names('t', 'shared_bytes');
   const inside = binary('/', t, integer(threads));
@@ -149,7 +149,7 @@ function partCall({ written, name: own, beside }: PipelinedPart, n: number, bloc
           binary('+', bytes, binary('*', inside, integer(memory.sharedBytes))),
         ]
       : [block, t, bytes];
-  return { op: 'call', value: call(own, ...where, ...passed) };
+  return { op: 'call', value: call(called, ...where, ...passed) };
 }
 
 const BARRIER: Statement = { op: 'barrier', barrier: { scope: 'group', globals: true } };
@@ -159,7 +159,7 @@ const LEAVE: Statement = { op: 'return' };
 const counterOf = (chunk: Expression) => unary('&', element(name('counters'), chunk, 'unsigned'));
 const counted = (chunk: Expression) => call('atomicAdd', counterOf(chunk), integer(1, 'unsigned'));
 
-/** A block draws its part from its number: groups of both kernels interleaved, evenly mixed. */
+/** The body of the entry point: from its number, a block finds the kernel and the group that it executes, evenly interleaved. */
 function entryBody(
   [first, second]: readonly [PipelinedPart, PipelinedPart],
   { chunks, ahead }: Pick<PipelineSchedule, 'chunks' | 'ahead'>,
@@ -170,8 +170,8 @@ function entryBody(
   const share = (of: Expression) =>
     cast('int', binary('/', binary('*', cast('long', of), integer(first.blocks)), integer(total)));
   const only = (...body: Statement[]): Statement => ({ op: 'if', condition: binary('==', t, integer(0)), body });
-  const own = binary('+', binary('*', round, integer(first.blocks)), before);
-  const other = binary('-', binary('+', binary('*', chunk, integer(second.blocks)), slot), before);
+  const firstBlock = binary('+', binary('*', round, integer(first.blocks)), before);
+  const secondBlock = binary('-', binary('+', binary('*', chunk, integer(second.blocks)), slot), before);
   return [
     constant('t', 'int', cast('int', name('threadIdx.x'))),
     constant('round', 'int', binary('/', block, integer(total))),
@@ -182,7 +182,7 @@ function entryBody(
       condition: binary('>', share(binary('+', slot, integer(1))), before),
       body: [
         { op: 'if', condition: binary('>=', round, integer(chunks)), body: [LEAVE] },
-        partCall(first, 0, own),
+        partCall(first, 0, firstBlock),
         { op: 'comment', text: 'The chunk has one more part.' },
         BARRIER,
         only(FENCE, { op: 'call', value: counted(round) }),
@@ -192,7 +192,7 @@ function entryBody(
         { op: 'if', condition: binary('<', chunk, integer(0)), body: [LEAVE] },
         only(...waiting(chunk, first.blocks, total), FENCE),
         BARRIER,
-        partCall(second, 1, other),
+        partCall(second, 1, secondBlock),
       ],
     },
   ];

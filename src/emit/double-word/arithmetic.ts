@@ -147,10 +147,10 @@ export class PairArithmetic {
     return this.each((one, other) => this.x.where(guard, one, other), a, b);
   }
 
-  /** The same for both parts. */
-  each(of: (one: Real, other: Real) => Real, a: DoubleWord, b: DoubleWord = a): DoubleWord {
+  /** Applies an operation to the hi parts and to the lo parts. */
+  each(operation: (part: Real, otherPart: Real) => Real, a: DoubleWord, b: DoubleWord = a): DoubleWord {
     const loose = a.loose || b.loose ? ({ loose: true } as const) : {};
-    return { hi: of(a.hi, b.hi), lo: of(a.lo, b.lo), ...loose };
+    return { hi: operation(a.hi, b.hi), lo: operation(a.lo, b.lo), ...loose };
   }
 
   /** Knuth's TwoSum, for operands in any order of magnitude. */
@@ -171,11 +171,11 @@ export class PairArithmetic {
     if (b.op === 'neg') return this.neg(this.twoProduct(a, b.a));
     const { x } = this;
     const product = x.exactly('mul', a, b);
-    // With the sign at a factor, where it costs nothing.
+    // The negated factor needs no instruction of its own in a fused multiply-add.
     if (this.form.fused) return { hi: product, lo: x.neg(x.exactFma(x.neg(a), b, product)) };
     const [a1, a2] = this.halves(a);
     const [b1, b2] = this.halves(b);
-    // All of these products are exact, and so are the sums: together with one another they may be rounded, or not.
+    // All these products and sums are exact, so it does not matter whether the device fuses them.
     const { add, sub, mul } = this.form.ordered ? this.plain : this.kept;
     const lo = add(add(add(sub(mul(a1, b1), product), mul(a1, b2)), mul(a2, b1)), mul(a2, b2));
     return { hi: product, lo };
@@ -193,7 +193,7 @@ export class PairArithmetic {
     mul: (a: Real, b: Real) => (isZeroConstant(a) || isZeroConstant(b) ? this.zero : this.x.exactly('mul', a, b)),
   };
 
-  /** Dekker's splitting: upper bits and the rest, whose products are exact. Of constants, both are known. */
+  /** Dekker's splitting into upper and lower bits, whose products are exact. Constants are split at plan time. */
   private halves(a: Real): readonly [upper: Real, lower: Real] {
     let known = this.split.get(a);
     if (known) return known;
@@ -219,14 +219,14 @@ export class PairArithmetic {
     return this.form.ordered || this.form.fused ? a : this.x.exactly('add', a, this.zero);
   }
 
-  /** a + b, rounded once. Signs and zeros are no reason to compute. */
+  /** a + b, rounded once. Zeros and signs fold. */
   private add1(a: Real, b: Real): Real {
     const { x } = this;
     if (isZeroConstant(a)) return b;
     if (isZeroConstant(b)) return a;
     if (b.op === 'neg') return this.sub1(a, b.a);
     if (a.op === 'neg') return this.sub1(b, a.a);
-    // Constants first, always: what compilers make of a sum may depend on the order, and is tried in this one.
+    // Constants always come first, because the treatment of a sum by compilers may depend on the order, and this order has been tested.
     const inOrder = (a.op === 'const') === (b.op === 'const') ? a.id < b.id : a.op === 'const';
     return inOrder ? x.exactly('add', a, b) : x.exactly('add', b, a);
   }

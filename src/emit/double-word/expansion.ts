@@ -1,9 +1,9 @@
 /**
- * A pass Kernel → Kernel: numbers that a device does not compute in become pairs of those that it does. Double-doubles are two
- * doubles, and doubles, where there are none, two singles.
+ * A pass Kernel → Kernel that replaces numbers of a type that the device lacks by pairs of a type that it has: a double-double by two
+ * doubles; a double, on a device without doubles, by two singles.
  *
- * An array of such numbers has hi and lo of each side by side, in global memory, tables and shared memory alike. Arrays of
- * other numbers stay as they are: what is loaded from them has no lo, and what is stored into them is hi.
+ * In arrays of such numbers, in global memory, tables and shared memory, hi and lo of each number are neighbours. Arrays of other types do
+ * not change: a number loaded from them has lo = 0, and hi is stored to them.
  */
 import {
   type ArrayRef,
@@ -26,8 +26,8 @@ import { type DoubleWord, PairArithmetic, type PairForm } from './arithmetic.ts'
 
 /**
  * The kernel in pairs.
- * @param part what each number is two of.
- * @throws RangeError for operations that are exact by themselves: there are none of pairs.
+ * @param part the type of hi and lo.
+ * @throws RangeError for exact operations, which pairs do not have.
  */
 export function inPairs(kernel: Kernel, part: ElementType, form: PairForm): Kernel {
   const summed = withoutSums(kernel);
@@ -69,7 +69,7 @@ class Expansion {
   }
 
   private paired(array: ArrayRef): ArrayRef {
-    // Parts of a number lie together wherever it is: planes may be read in pairs, too.
+    // hi and lo of a number are neighbours, so planes can also be read in pairs.
     const { plane: _, length, halfLength, ...rest } = array;
     const { key } = array as Partial<Table>;
     return {

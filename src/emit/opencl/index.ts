@@ -6,10 +6,9 @@ import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
 import { openClSines } from './sines.ts';
 
 /**
- * One kernel. Its arguments are the bindings, the tables, and where the arrangement has offsets, one `long` for each
- * global: its first element, in reals. Where there are several launches, the number of the first group follows. Shared
- * memory is declared inside.
- * @throws RangeError where the kernel cannot be said: too many groups, or an exchange over a cluster.
+ * One kernel. Its arguments are the bindings, the tables and, if the arrangement has offsets, one `long` for each global: its first
+ * element, in reals. If there are several launches, the number of the first group follows. Shared memory is declared inside.
+ * @throws RangeError if the language cannot express the kernel: too many groups, or an exchange over a cluster.
  */
 export function emitOpencl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram {
   return emitC(kernel, options, FAMILY);
@@ -27,7 +26,7 @@ const FAMILY: CFamily = {
   thread: 'get_local_id(0)',
   pair: (re, im, type) => `(${type})(${re}, ${im})`,
   math: (own) => exactName(own) ?? { abs: 'fabs', min: 'fmin', max: 'fmax' }[own as string] ?? own,
-  // Halves in memory, which any device has, are read and written in a variable of the thread.
+  // Every device can load and store halves in memory; conversions do that with a variable of the thread.
   fromHalf: () => ['return vload_half(0, (const half *)&bits);'],
   toHalf: () => ['unsigned short bits;', 'vstore_half_rte(value, 0, (half *)&bits);', 'return bits;'],
   sines: openClSines,

@@ -1,11 +1,10 @@
 /**
  * Sines and cosines of at most a quarter of a half turn as polynomials, without a comparison.
  *
- * `sinpi` and `cospi` would do by themselves. But PoCL's have comparisons, and so has whatever chooses between a sine and a
- * cosine. LLVM packs comparisons that depend only on the thread into a vector of bits, also across a barrier; PoCL then keeps
- * that vector in memory for each thread, and LLVM up to version 15 at least reads single bits of it as if each had a byte of its own
- * (`VectorCombine`, seen with PoCL 3.1 on LLVM 15): roots of the phase behind the barrier come out with other signs. Where
- * nothing is compared, there are no such vectors.
+ * OpenCL's `sinpi` and `cospi` are exact enough, but PoCL implements them with comparisons, and choosing between a sine and a cosine takes
+ * another comparison. LLVM packs comparisons that depend only on the thread into a vector of bits, also across a barrier. PoCL then keeps
+ * that vector in memory for each thread, and LLVM (at least up to version 15) reads single bits of it as if each had a byte of its own
+ * (`VectorCombine`, seen with PoCL 3.1 on LLVM 15): roots after the barrier have wrong signs. Code without comparisons avoids that.
  */
 import type { ElementType } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';

@@ -1,4 +1,4 @@
-/** The arrays that a kernel reads and writes, and which are best declared as arrays of pairs, so that a complex number is one access. */
+/** The arrays that a kernel reads and writes, and those among them that can be declared as arrays of pairs: a complex number is then one access. */
 import {
   type ArrayRef,
   type Guard,
@@ -28,7 +28,7 @@ export function writtenBy(phases: readonly Phase[]): Set<ArrayRef> {
   return new Set(phases.flatMap((phase) => phase.stores.map((store) => store.array)));
 }
 
-/** The arrays whose every access has its other half, 2e or 2e + 1, under the same guard in the same phase; planes are none. */
+/** The arrays in which every access to an element 2e has an access to 2e + 1 under the same guard in the same phase, and vice versa. Planes are excluded. */
 export function pairedArrays(kernel: Kernel): Set<ArrayRef> {
   const all = new Set<ArrayRef>([...kernel.globals, ...kernel.tables, ...kernel.shared]);
   for (const array of kernel.globals) if (array.plane) all.delete(array);
@@ -36,10 +36,10 @@ export function pairedArrays(kernel: Kernel): Set<ArrayRef> {
   for (const array of kernel.tables) if (isIntegers(array)) all.delete(array);
   for (const phase of kernel.phases) {
     for (const accesses of [loadsOf(phase), phase.stores]) {
-      const known = new Set(accesses.map((access) => accessKey(access)));
+      const keys = new Set(accesses.map((access) => accessKey(access)));
       for (const access of accesses) {
         const { array, index } = access;
-        if (!hasHalves(index) || !known.has(accessKey({ ...access, index: otherHalf(index) }))) all.delete(array);
+        if (!hasHalves(index) || !keys.has(accessKey({ ...access, index: otherHalf(index) }))) all.delete(array);
       }
     }
   }
@@ -77,7 +77,7 @@ export function pairIndex({ constant, terms }: Index): Index {
   };
 }
 
-/** One half of a shared array whose halves share one memory: first all of 0, then all of 1. */
+/** A half of a shared array whose halves use the same memory one after the other: half 0 first, then half 1. */
 export type Half = 0 | 1;
 
 /** The half that holds an element; undefined if both halves have memory of their own. */

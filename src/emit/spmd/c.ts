@@ -1,5 +1,5 @@
 /**
- * What CUDA, HIP and OpenCL C have in common: the words of C, and the frame around the statements of a kernel.
+ * Code shared by CUDA, HIP and OpenCL C: the words of C, and the frame around the statements of a kernel.
  */
 import { type ElementType, elementTypeOf, type Kernel } from '../../ir/index.ts';
 import { conversionFunction, type HalfWords, involvesHalf, single } from './conversions.ts';
@@ -38,7 +38,7 @@ export interface CFamily extends RootWords, HalfWords, Pick<Words, 'barrier' | '
   readonly language: Exclude<SpmdProgram['language'], 'wgsl'>;
   readonly reserved: Iterable<string>;
   readonly clusters: boolean;
-  /** The 64-bit integer and how its literals end. */
+  /** The type of 64-bit integers and the suffix of their literals. */
   readonly wide: { readonly type: string; readonly suffix: string };
   /** Qualifiers of a function that the kernel calls. */
   readonly inline: string;
@@ -53,7 +53,7 @@ export interface CFamily extends RootWords, HalfWords, Pick<Words, 'barrier' | '
   preamble(kernel: Kernel, shared: readonly SharedArray[], math: ReadonlySet<MathName>): readonly string[];
   /** Qualifiers of the entry point. */
   head(threads: number, blocks: number, beside: number | undefined): string;
-  /** Declares the memory that all shared arrays lie in, where that is one. */
+  /** Declares the memory of all shared arrays, if the language has a single array for them. */
   readonly sharedBytes?: string;
   /** Declares a shared array. */
   shared(array: SharedArray): readonly string[];
@@ -72,9 +72,9 @@ export interface WrittenKernel {
   /** Functions that the body calls, each whole. */
   readonly helpers: readonly string[];
   readonly parameters: readonly Parameter[];
-  /** Uses `group`, `rank` and `t`, of which it declares none. */
+  /** Uses the names `group`, `rank` and `t`, which it does not declare. */
   readonly body: readonly Statement[];
-  /** Declares shared arrays, in the memory that was declared before. */
+  /** Declarations of shared arrays, which follow the declaration of their memory. */
   readonly shared: readonly string[];
 }
 
@@ -106,8 +106,8 @@ export function writeC(kernel: Kernel, options: SpmdOptions, family: CFamily): W
     ],
     body: [
       ...memory.offsets.map((array) => {
-        const own = name(`${array.name}_offset`);
-        const offset = array.pair ? binary('/', own, integer(2)) : own;
+        const reals = name(`${array.name}_offset`);
+        const offset = array.pair ? binary('/', reals, integer(2)) : reals;
         if (array.pieced) return constant(`${array.name}_start`, 'long', offset);
         const type = { ...pointerTo(array.binding, false), to: array };
         return constant(array.name, type, binary('+', name(array.binding.name), offset));
@@ -118,14 +118,14 @@ export function writeC(kernel: Kernel, options: SpmdOptions, family: CFamily): W
   };
 }
 
-/** Functions that read and write one half. */
+/** The functions that convert a single half-precision number. */
 function halfFunctions(conversions: readonly Conversion[], family: CFamily): Set<string> {
   const texts = conversions.filter(involvesHalf).map((conversion) => {
     const { from, to } = single(conversion);
-    const own = { name: from.type === 'f16' ? 'bits' : 'value', type: from };
+    const parameter = { name: from.type === 'f16' ? 'bits' : 'value', type: from };
     const body =
       from.type === 'f16' ? family.fromHalf(to.type as ElementType) : family.toHalf(from.type as ElementType);
-    return framed(`${family.inline} ${realName(to)} ${conversionName(from, to)}`, [own], body, family).join('\n');
+    return framed(`${family.inline} ${realName(to)} ${conversionName(from, to)}`, [parameter], body, family).join('\n');
   });
   return new Set(texts);
 }
@@ -138,13 +138,13 @@ export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): Sp
   const int = (word: string) => cast('int', name(word));
   const numbers = groups.flatMap((count, axis): Expression[] => {
     const step = groups.slice(0, axis).reduce((a, b) => a * b, 1);
-    const own = int(family.group(axis));
-    if (axis === 0) return [blocks > 1 ? binary('/', own, integer(blocks)) : own];
-    return count === 1 ? [] : [binary('*', integer(step), own)];
+    const number = int(family.group(axis));
+    if (axis === 0) return [blocks > 1 ? binary('/', number, integer(blocks)) : number];
+    return count === 1 ? [] : [binary('*', integer(step), number)];
   });
   if (grid.launches > 1) numbers.unshift(int('first_group'));
-  // One group, or one thread: its number is known.
-  const known: [string, Expression][] = [
+  // With one group or one thread, its number is known and the name is not used.
+  const builtins: [string, Expression][] = [
     ['group', chain('+', numbers)],
     ['rank', binary('%', int(family.group(0)), integer(blocks))],
     ['t', int(family.thread)],
@@ -152,7 +152,7 @@ export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): Sp
   const words = cWords(family);
   const text = [
     ...printedLines(
-      known.filter(([each]) => used.has(each)).map(([each, value]) => constant(each, 'int', value)),
+      builtins.filter(([each]) => used.has(each)).map(([each, value]) => constant(each, 'int', value)),
       words,
     ),
     ...(family.sharedBytes && shared.length > 0 ? [family.sharedBytes] : []),
@@ -164,7 +164,7 @@ export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): Sp
   return { language: family.language, source, ...launchOf(lowered) };
 }
 
-/** A function: what stands before its parameters, one line for each of those, and its body. */
+/** The text of a function: its head, one line for each parameter, and its body. */
 export function framed(
   head: string,
   parameters: readonly Parameter[],
@@ -211,7 +211,7 @@ function dialectOf({ reserved, clusters }: CFamily): Dialect {
   return { wideIntegers: true, pointers: true, clusters, sines: true, reserved: names };
 }
 
-/** Functions for exact operations. @param first what keeps the compiler from making more of them. */
+/** The functions for exact operations. @param first statements that keep the compiler from contracting them */
 export function exactFunctions(
   used: ReadonlySet<MathName>,
   type: ElementType,

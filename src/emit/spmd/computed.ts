@@ -1,8 +1,8 @@
 /**
- * Roots of unity that are computed where a table of them would be read. Where an entry lies says which root it is: rows of
- * evenly spaced roots, one behind the other, in which row and column grow by the same steps.
+ * Roots of unity that are computed instead of loaded from a table. The position of an entry determines the root: a table consists of rows of
+ * evenly spaced roots, whose first angles and increments grow by constant steps from row to row.
  *
- * Angles stay exact: integers, of which the text takes off quarter turns before it rounds anything.
+ * Angles are exact integers; the generated code subtracts quarter turns before it rounds anything.
  */
 import { add, div, type Index, mod, range, scale, sub, type Table } from '../../ir/index.ts';
 import type { RootRun } from '../../numeric/nearest-roots.ts';
@@ -28,9 +28,9 @@ export class ComputedTable {
   }
 
   /**
-   * The root at a place.
-   * @param at in pairs of reals.
-   * @throws RangeError where the roots follow no rule.
+   * The root at an index.
+   * @param at counts pairs of reals.
+   * @throws RangeError if the roots follow no such rule.
    */
   at(at: Index): Root {
     const [low, high] = range(at);
@@ -42,11 +42,11 @@ export class ComputedTable {
     const { q, count } = first;
     const place = sub(at, first.re / 2);
     const row = div(place, count);
-    const start = along(
+    const start = linearIn(
       rows.map(({ p }) => p),
       row,
     );
-    const step = along(
+    const step = linearIn(
       rows.map(({ step }) => step),
       row,
     );
@@ -90,8 +90,8 @@ export class ComputedTable {
   }
 }
 
-/** A value for each row as an index; undefined where it does not grow evenly. */
-function along(values: readonly number[], row: Index): Index | undefined {
+/** Values of rows as an index that is linear in the row; undefined if they do not grow by a constant step. */
+function linearIn(values: readonly number[], row: Index): Index | undefined {
   const [first = 0, second = first] = values;
   const step = second - first;
   if (values.some((value, n) => value !== first + n * step)) return undefined;

@@ -5,9 +5,8 @@ import { binary, call, cast, type Expression, type FunctionTree, integer, name, 
 
 const HALF: ValueType = { type: 'f16', pair: false };
 
-/** How one half is read and written, which languages say each in their way: between `bits` and `value`. */
+/** How a language converts a half-precision number: bodies of functions between the names `bits` and `value`. */
 export interface HalfWords {
-  /** Bodies of functions. */
   fromHalf(type: ElementType): readonly string[];
   toHalf(type: ElementType): readonly string[];
 }
@@ -27,8 +26,8 @@ export function conversionFunction(conversion: Conversion): FunctionTree {
   const value = name('value');
   const each = (part: Expression): Expression => {
     if (!involvesHalf(conversion)) return cast({ ...to, pair: false }, part);
-    const { from, to: own } = single(conversion);
-    return call(conversionName(from, own), part);
+    const one = single(conversion);
+    return call(conversionName(one.from, one.to), part);
   };
   const parts = from.pair ? halvesOfWord(value, from).map(each) : [each(value)];
   return {

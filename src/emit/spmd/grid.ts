@@ -1,21 +1,21 @@
-/** How the groups of a kernel are numbered: in up to three dimensions of a launch, and over several launches. */
+/** The grid of a kernel: its groups in up to three dimensions of a launch, and over several launches. */
 
 export interface Grid {
   /** Groups in each dimension of a launch. */
   readonly dimensions: readonly [x: number, y: number, z: number];
-  /** Launches of so many groups each; the last may have some too many. */
+  /** Launches of equal size; together they may have more groups than the kernel. */
   readonly launches: number;
 }
 
 /** The most groups in y and z that every device allows. */
 const MOST_GROUPS_IN_Y_OR_Z = 65535;
-/** Each launch has arguments of its own. */
+/** The most launches of a kernel, since each has arguments of its own. */
 const MOST_LAUNCHES = 65535;
 
 /**
- * @param most in one dimension.
- * @param least launches, as far as there are groups for them.
- * @throws RangeError where that takes too many launches.
+ * @param most groups in one dimension
+ * @param least launches at least, but no more than groups
+ * @throws RangeError if too many launches are needed
  */
 export function grid(groups: number, most: number, least = 1): Grid {
   if (most < 1) throw new RangeError('a launch has to have room for one group, and a cluster of blocks counts as one');

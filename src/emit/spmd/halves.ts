@@ -1,12 +1,12 @@
 /**
- * Shared memory that holds one half of the data at a time, as a pass over trees: a phase has computed everything before
- * it writes anything, and the next one has read both halves before it computes.
+ * A pass over trees for shared memory that holds one half of the data at a time: a phase computes everything before it writes anything, and
+ * the next phase reads both halves before it computes.
  */
 import type { ArrayRef, Index } from '../../ir/index.ts';
 import { halfOf } from './accesses.ts';
 import { type Statement, splitStatements, visitExpressions } from './tree.ts';
 
-/** A phase: its items, whose results have names that stores use, and the barrier that follows it. */
+/** The statements of a phase: its items, whose stores use named results, and the barrier that follows. */
 export interface PhaseStatements {
   readonly headline: readonly Statement[];
   readonly items: readonly Statement[];

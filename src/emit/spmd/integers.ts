@@ -1,6 +1,6 @@
 /**
- * Indices as expressions. Quotients and remainders get names, so that no expression grows with the number of its uses, and
- * indices are split into a named base and a constant, which addressing takes for free.
+ * Indices as integer expressions. Quotients and remainders get names, so that they are computed once, and indices are split into a named
+ * base and a constant, which is free in addresses.
  */
 import {
   type Atom,
@@ -15,7 +15,7 @@ import {
 import type { NamedValue, NameScope, Names } from './scope.ts';
 import { binary, cast, chain, constant, type Expression, type IntegerType, integer, name } from './tree.ts';
 
-/** Integers of 32 bits end before these, with a sign and without one. */
+/** The ends of the ranges of 32-bit integers, signed and unsigned. */
 const SIGNED_END = 2 ** 31;
 const UNSIGNED_END = 2 ** 32;
 
@@ -27,14 +27,14 @@ export class Integers {
   private readonly names: Names;
   private readonly entry: (table: IntegerTable, at: Expression) => Expression;
 
-  /** @param entry reads a table. */
+  /** @param entry makes the expression that reads a table. */
   constructor(wideIntegers: boolean, names: Names, entry: (table: IntegerTable, at: Expression) => Expression) {
     this.wideIntegers = wideIntegers;
     this.names = names;
     this.entry = entry;
   }
 
-  /** An index that memory is accessed at: a name plus a constant. */
+  /** An index into memory: a name plus a constant. */
   address(value: Index, scope: NameScope): Expression {
     this.check(value);
     const wide = this.isWide(value);
@@ -50,7 +50,7 @@ export class Integers {
       constant: Math.max(0, sign * value.constant),
       terms: value.terms.filter(({ factor }) => factor * sign > 0).map((t) => ({ ...t, factor: t.factor * sign })),
     }));
-    // Compared without a sign: both sides are moved until neither can be negative.
+    // The comparison is unsigned, so both sides are raised until neither can be negative.
     const lift = Math.max(0, ...sides.map((side) => -range(side)[0]));
     for (const side of sides) side.constant += lift;
     const wide = sides.some((side) => this.isWide(side));
@@ -92,7 +92,7 @@ export class Integers {
       const product = size === 1 ? operand : binary('*', operand, integer(size, typeOf(wide)));
       return { size, negative: factor < 0, named, product };
     });
-    // By size and name: the order of ids depends on what was built before.
+    // Sorted by size and name, because the order of ids depends on earlier kernels, and equal kernels should have equal text.
     terms.sort(
       (a, b) =>
         b.size - a.size || Number(a.named.wide) - Number(b.named.wide) || (a.named.name < b.named.name ? -1 : 1),
@@ -110,7 +110,7 @@ export class Integers {
     const key = `atom${atom.id}`;
     if (atom.kind === 'lookup') return scope.find(key) ?? this.lookup(atom, key, scope);
     const { kind, by } = atom;
-    // Integer division rounds towards zero: operands that can be negative are lifted by whole multiples.
+    // Integer division rounds towards zero, so operands that can be negative are raised by multiples of the divisor.
     const lift = Math.max(0, Math.ceil(-range(atom.argument)[0] / by));
     const of: Index = { constant: atom.argument.constant + lift * by, terms: atom.argument.terms };
     this.check(of);
@@ -133,20 +133,22 @@ export class Integers {
     });
   }
 
-  /** ⌊of / by⌋ or the remainder, of an operand that is not negative. */
-  private quotient(kind: 'div' | 'mod', of: Expression, by: number, wide: boolean): Expression {
+  /** The quotient or the remainder of an operand that is not negative. */
+  private quotient(kind: 'div' | 'mod', operand: Expression, by: number, wide: boolean): Expression {
     const type = typeOf(wide);
     if (Number.isInteger(Math.log2(by))) {
-      return kind === 'div' ? binary('>>', of, integer(Math.log2(by))) : binary('&', of, integer(by - 1, type));
+      return kind === 'div'
+        ? binary('>>', operand, integer(Math.log2(by)))
+        : binary('&', operand, integer(by - 1, type));
     }
     const word = kind === 'div' ? '/' : '%';
     const divisor = integer(by, 'unsigned');
-    if (!this.wideIntegers) return binary(word, of, divisor);
-    // Without a sign the division by a constant is a multiplication and a shift.
-    return cast(type, binary(word, cast(wide ? 'unsigned long' : 'unsigned', of), divisor));
+    if (!this.wideIntegers) return binary(word, operand, divisor);
+    // Compilers turn an unsigned division by a constant into a multiplication and a shift.
+    return cast(type, binary(word, cast(wide ? 'unsigned long' : 'unsigned', operand), divisor));
   }
 
-  /** Whether a sum, or a part of it, can leave 32 bits with a sign. */
+  /** Whether a sum, or a part of it, can exceed signed 32-bit integers. */
   private isWide({ constant, terms }: Index): boolean {
     if (!this.wideIntegers) return false;
     let size = Math.abs(constant);
@@ -165,7 +167,7 @@ export class Integers {
   }
 }
 
-/** Where an index is best computed: as far outside as may be. Tables are read only where there is an item to read them for. */
+/** The scope in which an index is computed: the outermost that knows its variables; for an index that reads a table, the scope of the item. */
 function homeOf(value: Index, scope: NameScope): NameScope {
   return tablesOf(value).size > 0 ? scope : scope.home(variablesOf(value));
 }

@@ -1,5 +1,5 @@
 /**
- * The work items of a phase, dealt out to the threads of a group: thread t takes items t, t + T, t + 2T …
+ * Distributes the work items of a phase over the T threads of a group: thread t takes items t, t + T, t + 2T …
  *
  * Items are numbered with the phase's lane loop fastest, so that neighbouring threads take neighbouring lanes.
  */
@@ -29,20 +29,20 @@ export interface Slot {
 export interface Share {
   readonly slots: readonly Slot[];
   readonly loop?: { readonly counter: Var; readonly rounds: number };
-  /** Variables that stand for the thread's number where it is known to be smaller. */
+  /** Variables with the value of the thread's number and a smaller range, for items that only the first threads have. */
   readonly aliases: readonly Var[];
 }
 
 /**
- * Items of a thread are written out up to so many, and so many operations in all: what they load is under way at once. More of them are
- * looped over in flights of so many.
+ * The most items of a thread, and the most operations of these in all, that are written out, so that their loads overlap. With more items,
+ * the thread loops over groups of at most this many.
  */
 const UNROLLED_ITEMS = 16;
 const UNROLLED_OPERATIONS = 2048;
 
 /**
- * @param operations of one item: long bodies are looped over rather than repeated.
- * @param unrolled all items have to be in hand at once.
+ * @param operations number of operations of one item; items with many are looped over rather than repeated
+ * @param unrolled whether all items of a thread have to be written out
  */
 export function share(
   phase: Phase,
@@ -83,7 +83,7 @@ export function share(
     const left = Math.min(threads, total - first);
     if (left === threads) slots.push(slot(add(index(thread), first), []));
     else {
-      // Under the condition the thread's number is smaller, and more of the arithmetic folds.
+      // Under the condition, the thread's number is below `left`, so that more index arithmetic folds.
       const last = variable(thread.name, left);
       aliases.push(last);
       slots.push(slot(add(index(last), first), [sub(left, thread)]));

@@ -1,8 +1,8 @@
 /**
- * A kernel → the tree of one entry point.
+ * Lowers a kernel to the tree of one entry point.
  *
- * Each phase becomes the items of one thread; each exchange a barrier that all threads of the group reach: what not
- * every thread does stands under a condition, and nobody leaves early.
+ * Each phase becomes the items of one thread, and each exchange a barrier. All threads of the group reach every barrier: statements that
+ * only some threads execute are conditional, and no thread returns early.
  */
 import {
   elementTypeOf,
@@ -34,13 +34,13 @@ export interface Lowered extends Pick<SpmdProgram, 'entry' | 'threads'> {
   /** Blocks of a group. */
   readonly blocks: number;
   readonly memory: KernelArrays;
-  /** They use `group`, `rank`, `t` and, for each global, the names that `memory` gives. */
+  /** The body, which uses the names `group`, `rank`, `t` and the names of arrays in `memory`. */
   readonly statements: readonly Statement[];
 }
 
 /**
- * @throws RangeError where the kernel cannot be said in the language: too many groups, indices that are too large, an
- * exchange that the language does not have.
+ * @throws RangeError if the language cannot express the kernel: too many groups, too large indices, or an exchange that the language
+ * does not have.
  */
 export function lower(kernel: Kernel, options: SpmdOptions, target: Dialect): Lowered {
   return new SpmdLowering(forThreads(kernel), options, target).result();
@@ -62,7 +62,7 @@ export function launchOf({ entry, threads, grid, blocks, memory }: Lowered): Omi
   };
 }
 
-/** Reals that a thread reads before it writes anything, where its items are short. */
+/** The most reals that a thread loads for several short items before it stores their results. */
 const LOADS_AHEAD = 16;
 
 const NO_STATEMENTS: readonly Statement[] = [];
@@ -77,9 +77,9 @@ class SpmdLowering {
   private readonly memory: KernelArrays;
   private readonly computedRoots: boolean;
   private readonly thread: Var;
-  /** Variables in scope of all statements. */
-  private readonly known: (readonly [Var, string])[];
-  /** All positive if the group has work. */
+  /** The variables and names that all statements can use. */
+  private readonly inScope: (readonly [Var, string])[];
+  /** Conditions that are all positive if the group has work: a launch may have surplus groups. */
   private readonly surplus: readonly Index[];
   /** The first phase whose writes to globals no barrier has ordered yet. */
   private ordered = 0;
@@ -100,16 +100,16 @@ class SpmdLowering {
       throw new RangeError('this language has no sines that are exact enough');
     }
     this.thread = variable('t', this.threads);
-    this.known = [[kernel.group, 'group'] as const, [this.thread, 't'] as const];
+    this.inScope = [[kernel.group, 'group'] as const, [this.thread, 't'] as const];
     if (kernel.cluster) {
       if (!target.clusters) throw new RangeError('this language has no clusters of blocks');
-      this.known.push([kernel.cluster.rank, 'rank']);
+      this.inScope.push([kernel.cluster.rank, 'rank']);
     }
-    for (const { name, start } of this.memory.offsets) this.known.push([start, `${name}_start`]);
+    for (const { name, start } of this.memory.offsets) this.inScope.push([start, `${name}_start`]);
     const launched = this.grid.launches * groupsOf(this.grid);
     if (launched > kernel.group.count) {
       const number = variable('group', launched);
-      this.known.push([number, 'group']);
+      this.inScope.push([number, 'group']);
       this.surplus = [sub(kernel.group.count, number)];
     } else this.surplus = [];
   }
@@ -123,13 +123,13 @@ class SpmdLowering {
     const whole = [...begun, ...(halved ? this.halves() : this.phases())];
     const tree = this.computedRoots ? computedRoots(whole, kernel.tables) : whole;
     const { wideIntegers } = this.target;
-    const statements = placeStatements(tree, this.known, { memory, names, wideIntegers });
+    const statements = placeStatements(tree, this.inScope, { memory, names, wideIntegers });
     return { memory, statements, entry: memory.name(kernel.name), threads, grid, blocks };
   }
 
   /**
-   * Whether the first phase already writes into other blocks, and nothing that it may read: nothing of theirs can be in the
-   * way, but they must be there.
+   * Whether the first phase writes into other blocks and reads none of the memory that it writes. Then it only has to wait until the other
+   * blocks have started.
    */
   private get startsOutside(): boolean {
     const [first, ...more] = this.kernel.phases as [Phase, ...Phase[]];
@@ -152,7 +152,7 @@ class SpmdLowering {
     const parts = phases.map((phase, n) => {
       const values = new PhaseValues(phase);
       const { slots, aliases } = share(phase, this.thread, this.threads, values.operations.length, true);
-      for (const alias of aliases) this.known.push([alias, 't']);
+      for (const alias of aliases) this.inScope.push([alias, 't']);
       const from = scope.statements.length;
       for (const slot of slots) this.item(values, slot, scope, n < phases.length - 1);
       const items = scope.statements.slice(from);
@@ -173,7 +173,7 @@ class SpmdLowering {
     });
   }
 
-  /** Slices one after another, each through all phases of a run; before the next one begins, this one has to be done. */
+  /** A loop over slices, each of which goes through all phases of a run; a barrier ends each slice. */
   private slices(run: readonly Phase[], first: number): Statement[] {
     const counter = this.names.fresh('slice');
     const body = run.flatMap((phase, n) => {
@@ -222,7 +222,7 @@ class SpmdLowering {
     return this.barrier({ scope: 'cluster', globals: false, begun: 'wait' });
   }
 
-  /** One item after another; where it makes no difference, several short ones read before they write. */
+  /** The items one after another. If they are repeatable, several short items load before they store. */
   private oneByOne(values: PhaseValues, slots: readonly Slot[], repeatable: boolean): readonly Statement[] {
     const scope = new NameScope();
     const together = repeatable ? Math.max(1, Math.floor(LOADS_AHEAD / Math.max(1, values.loads.length))) : 1;
@@ -239,7 +239,7 @@ class SpmdLowering {
     return scope.statements;
   }
 
-  /** Reads, computes and writes. @param apart the stores will stand elsewhere. */
+  /** Loads, computes and stores one item. @param apart whether the stores will be moved away from the rest */
   private item(values: PhaseValues, slot: Slot, scope: NameScope, apart = false): void {
     const conditions = [...this.surplus, ...slot.conditions].filter((condition) => range(condition)[0] <= 0);
     const inside = conditions.length > 0 ? new NameScope(scope) : scope;
@@ -259,7 +259,7 @@ class SpmdLowering {
     scope.statements.push({ op: 'if', condition, body: inside.statements });
   }
 
-  /** Whether a phase may read what it writes in a global. */
+  /** Whether a phase may read memory of globals that it writes. */
   private rereads(phase: Phase): boolean {
     const { globals } = this.kernel;
     return (
@@ -283,7 +283,7 @@ class SpmdLowering {
   }
 
   /**
-   * Whether what some phases write to globals may be read or written again by others. (What they read has arrived when
+   * Whether later phases may read or write memory of globals that earlier phases write. (Loads of earlier phases are complete when
    * they reach a barrier.)
    */
   private collide(earlier: readonly Phase[], later: readonly Phase[]): boolean {

@@ -1,6 +1,6 @@
 /**
- * The arrays of a kernel as they stand in the text: what is bound, what is shared by a group, and how an element is
- * named. Globals may share a binding or span several (`Arrangement`).
+ * The arrays of a kernel in the generated text: bindings, shared arrays, and the expressions for their elements. Globals may share a
+ * binding or span several (`Arrangement`).
  */
 import {
   type ArrayRef,
@@ -47,7 +47,7 @@ export interface SharedArray extends ValueType {
   readonly name: string;
   /** Length in values of the type. */
   readonly length: number;
-  /** Where it begins if all shared arrays lie in one. */
+  /** Where it begins, if all shared arrays lie in one memory. */
   readonly byteOffset: number;
   readonly read: boolean;
 }
@@ -64,12 +64,12 @@ export interface PiecedArray extends ValueType {
 /** A global that begins somewhere inside a binding. */
 export interface OffsetArray extends ValueType {
   readonly name: string;
-  /** The binding that the name points into, where one is enough. */
+  /** The binding that the name points into; the first one of a pieced array. */
   readonly binding: KernelBinding;
   /** Its position among the globals. */
   readonly number: number;
   readonly pieced: boolean;
-  /** Where it begins, in values: in the text `<name>_start`. */
+  /** Where it begins, in values; its name in the text is `<name>_start`. */
   readonly start: Var;
 }
 
@@ -113,7 +113,7 @@ export class KernelArrays {
   readonly bindings: readonly KernelBinding[];
   readonly shared: readonly SharedArray[];
   readonly pieced: PiecedArray[] = [];
-  /** One for each global where offsets are given at launch. */
+  /** One for each global, if offsets are given at launch. */
   readonly offsets: OffsetArray[] = [];
   readonly sharedBytes: number;
   /** Reals in a value of each global. */
@@ -129,7 +129,7 @@ export class KernelArrays {
   private readonly streamed: SpmdOptions['streamed'];
   private readonly taken: Set<string>;
 
-  /** @throws RangeError for an arrangement that is not one of this kernel's globals. */
+  /** @throws RangeError for an arrangement that does not fit this kernel's globals. */
   constructor(kernel: Kernel, target: Dialect, { arrangement, computedRoots = false, streamed }: ArrayOptions) {
     this.precision = elementTypeOf(kernel.precision);
     this.target = target;
@@ -194,7 +194,7 @@ export class KernelArrays {
     const { binding } = pieces[0]!;
     const pieced = pieces.length > 1;
     const name = !pieced && binding.name === array.name ? array.name : this.name(array.name);
-    // Whatever an offset is, only its width matters here.
+    // The offset is known at run time only; its range here just makes index arithmetic wide where possible.
     const start = variable(`${name}_start`, this.target.wideIntegers ? 2 ** 40 : 2);
     if (offset) this.offsets.push({ ...value, name, binding, number, pieced, start });
     const by = offset ? { by: start } : {};
@@ -214,7 +214,7 @@ export class KernelArrays {
     this.places.set(array, { kind: 'pieces', array: whole, ...by });
   }
 
-  /** @param computed roots need no memory; what else a table holds does. */
+  /** @param computed whether roots of unity are computed, so that tables with nothing else need no memory */
   private placeTable(table: Table, computed: boolean): KernelBinding[] {
     const value = this.valueType(table);
     if (computed && holdsRoots(table)) {
@@ -261,7 +261,7 @@ export class KernelArrays {
     return this.element(table, name((this.places.get(table) as { name: string }).name), at);
   }
 
-  /** Writes a value, or puts it into another block's copy of an array. */
+  /** The statement that writes a value, possibly into another block's copy of an array. */
   store(
     { array, block }: { readonly array: ArrayRef; readonly block: Expression | undefined },
     at: Index,
@@ -274,16 +274,16 @@ export class KernelArrays {
     if (place.kind === 'pieces') {
       return { op: 'call', value: call(`store_${place.array.name}`, ...this.passed(place.array), where, value) };
     }
-    const own = name(place.name);
-    return { op: 'assign', to: this.element(array, block ? call(BLOCK_COPY, own, block) : own, where), value };
+    const memory = name(place.name);
+    return { op: 'assign', to: this.element(array, block ? call(BLOCK_COPY, memory, block) : memory, where), value };
   }
 
-  private element(array: ArrayRef, of: Expression, at: Expression): Expression {
-    // Operands are read again by other groups.
+  private element(array: ArrayRef, memory: Expression, at: Expression): Expression {
+    // Other groups read operands again, so these are not streamed.
     const streamed = array.space === 'global' && !array.operand && this.streamed ? { streamed: this.streamed } : {};
     const { written = array.space === 'shared', mixed } = this.bindingOf(array) ?? {};
     return {
-      ...element(of, at, this.valueType(array)),
+      ...element(memory, at, this.valueType(array)),
       space: array.space,
       written,
       ...(mixed ? { mixed } : {}),
@@ -291,7 +291,7 @@ export class KernelArrays {
     };
   }
 
-  /** The binding that a global lies in, where it lies in one. */
+  /** The binding of a global that is not in pieces. */
   private bindingOf(array: ArrayRef): KernelBinding | undefined {
     const place = this.places.get(array)!;
     if (array.space !== 'global' || place.kind !== 'plain') return undefined;
@@ -305,15 +305,15 @@ export class KernelArrays {
     return address(halfOf(array, at) === 1 ? sub(at, array.halfLength!) : at);
   }
 
-  /** Where bindings are parameters of the entry point, other functions have to be given them. */
+  /** The arguments by which functions get bindings, if these are parameters of the entry point. */
   private passed({ pieces }: PiecedArray): Expression[] {
     return this.target.pointers ? pieces.map(({ binding }) => name(binding.name)) : [];
   }
 
-  /** A name for something that stands outside all functions, or is a parameter. */
+  /** A unique name for a parameter or a declaration outside of functions. */
   name(wanted: string): string {
     let name = wanted.replace(/\W/g, '_').replace(/^(?![a-z])/i, 'k_');
-    // Names of values and integers end in a number.
+    // Letters followed by a number are names of values and integers inside functions.
     while (this.taken.has(name) || /^([a-z]{1,2}|round)\d+$/.test(name)) name += '_';
     this.taken.add(name);
     return name;
@@ -352,10 +352,11 @@ function globalPieces({ globals }: Kernel, arrangement: Arrangement | undefined)
 }
 
 /**
- * What shares a binding is declared as one type of element, and so is what may be one memory: where types differ, as words,
- * in which nothing wider is read at once.
- * @param users the globals of each binding. @param mixing whether a binding may hold several types.
- * @throws RangeError for types that differ where they must not.
+ * Removes arrays from `paired` so that globals with a common binding, and globals that may be the same memory, have one type of element.
+ * Bindings of several types are declared as words, and only halves can be accessed in pairs there.
+ * @param users the globals of each binding
+ * @param mixing whether a binding may hold several types
+ * @throws RangeError for types that differ where they must not
  */
 function keepUniform(
   paired: Set<ArrayRef>,
@@ -393,17 +394,17 @@ function typesOf(arrays: readonly ArrayRef[]): Set<ArrayRef['type']> {
   return new Set(arrays.map(({ type }) => type));
 }
 
-/** Whether roots of unity are all that a table holds. */
+/** Whether a table holds nothing but roots of unity. */
 export function holdsRoots({ values }: Table): boolean {
   return values === undefined;
 }
 
-/** The tables that a kernel reads where roots are computed. */
+/** The tables that a kernel still reads if roots of unity are computed. */
 export function tablesBeside(kernel: Kernel): Table[] {
   return kernel.tables.filter((table) => !holdsRoots(table));
 }
 
-/** Functions that find the piece which holds a value. @param integer the type of an index. */
+/** Functions that load and store a value of an array in pieces. @param integerType the type of an index */
 export function pieceFunctions(array: PiecedArray, { pointers }: Dialect, integerType: IntegerType): FunctionTree[] {
   const at = name('at');
   const bindings = pointers

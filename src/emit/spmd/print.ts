@@ -1,28 +1,28 @@
-/** Trees as text, in the words of a language. */
+/** Prints trees as text in a given language. */
 import type { ElementType } from '../../ir/index.ts';
 import type { ArrayElement, Barrier, BinaryWord, Expression, IntegerType, MathName, Statement, Type } from './tree.ts';
 
-/** The words in which the languages differ. */
+/** The words and forms in which the languages differ. */
 export interface Words {
   type(type: Type): string;
   integer(value: number, type: IntegerType): string;
   cast(to: Type, operand: string): string;
   pair(re: string, im: string, type: ElementType): string;
   select(condition: string, then: string, otherwise: string): string;
-  /** The function that computes it. @throws RangeError where the language has none. */
+  /** The name of a function of arithmetic. @throws RangeError if the language has none. */
   math(name: MathName, type: ElementType): string;
-  /** `value` is missing where the first assignment is to come. */
+  /** A declaration; `value` is missing if an assignment follows. */
   declare(name: string, type: Type, constant: boolean, value: string | undefined): string;
   /** The head of a loop with a known number of rounds. */
   loop(counter: string, rounds: number): string;
-  /** @throws RangeError where the language has none like it. */
+  /** @throws RangeError if the language has no such barrier. */
   barrier(barrier: Barrier): string;
-  /** How an element is read and written, where not as an array's. */
+  /** Text that reads or writes an element; undefined for plain access to an array. */
   read?(element: ArrayElement, array: string, at: string): string | undefined;
   write?(element: ArrayElement, array: string, at: string, value: string): string | undefined;
 }
 
-/** Operations that are not to become part of others, where a language has them as functions that are written for it. */
+/** Functions and operators for exact operations, for languages in which each such operation is a function in the generated text. */
 export const EXACT = {
   exactAdd: ['exact_add', '+'],
   exactSub: ['exact_sub', '-'],
@@ -33,7 +33,7 @@ export function exactName(own: MathName): string | undefined {
   return own in EXACT ? EXACT[own as keyof typeof EXACT][0] : undefined;
 }
 
-/** How tightly operators bind, and what their operands have to. */
+/** The precedence of operators, and the least precedence of their operands that needs no parentheses. */
 const ATOM = 6;
 const BINDS: Readonly<Record<BinaryWord, readonly [own: number, left: number, right: number]>> = {
   '*': [4, 4, 5],
@@ -41,7 +41,7 @@ const BINDS: Readonly<Record<BinaryWord, readonly [own: number, left: number, ri
   '%': [4, 4, 5],
   '+': [3, 3, 4],
   '-': [3, 3, 4],
-  // WGSL wants parentheses round the operands of these.
+  // WGSL requires parentheses around the operands of these.
   '>>': [2, 5, 5],
   '<<': [2, 5, 5],
   '&': [2, 5, 5],
@@ -52,7 +52,7 @@ const BINDS: Readonly<Record<BinaryWord, readonly [own: number, left: number, ri
   '>=': [1, 3, 3],
   '==': [1, 3, 3],
   '!=': [1, 3, 3],
-  // Mixed, these have parentheses.
+  // Mixed operators of this kind need parentheses.
   '&&': [0, 0, 1],
   '||': [-1, 1, 1],
 };

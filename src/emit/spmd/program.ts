@@ -1,22 +1,22 @@
 /**
- * What the emitters for GPU languages take and give: one kernel in, the text of one entry point out.
+ * The options and results of the emitters for GPU languages, which print a kernel as the text of one entry point.
  *
  * SPMD: single program, multiple data. Every thread of a group runs the same text.
  */
 
-/** How a kernel is spread over a device. */
+/** Options of an emitter. */
 export interface SpmdOptions {
   /** Threads per group; default `kernel.threads`. Never more than the device allows. */
   readonly threads?: number;
   /** Most groups in one dimension of a launch: more fold over y and z. Default 2³¹ − 1, in WGSL 65535. */
   readonly maxGroups?: number;
-  /** Launches that the groups are dealt out to, as far as there are groups; more where one has no room for all. Default 1. */
+  /** Launches at least, but no more than groups; more if the groups do not fit into that many. Default 1. */
   readonly launches?: number;
   /** Roots of unity are computed, and no tables of them bound. */
   readonly computedRoots?: boolean;
-  /** The language's compiler leaves exact operations alone by itself, which somebody has tried: nothing has to keep it from more. */
+  /** The device's compiler has been tested and keeps exact operations as they are, so that they need no protection. */
   readonly unguarded?: boolean;
-  /** What nobody reads or writes again soon: what it loads from globals, or what it stores to them. */
+  /** The accesses to globals, loads or stores, whose memory is not used again soon, so that caches need not keep it. */
   readonly streamed?: 'loads' | 'stores';
   /** How globals are bound; absent: each its own array at offset 0. */
   readonly arrangement?: Arrangement;
@@ -35,7 +35,7 @@ export interface Arrangement {
   readonly globals: readonly { readonly pieces: readonly Piece[] }[];
   /** Number of bindings for globals; tables follow them. */
   readonly bindings: number;
-  /** Where each global begins, in reals, is read at launch instead of being 0. Even for arrays of pairs. */
+  /** Whether the first element of each global is given at launch, in reals; if not, it is 0. It is even for arrays of pairs. */
   readonly offsets: boolean;
 }
 
@@ -49,8 +49,8 @@ export interface SpmdProgram {
   /** Blocks of the launch in each dimension: the groups, each of which may be a cluster of neighbouring blocks in x. */
   readonly groups: readonly [x: number, y: number, z: number];
   /**
-   * How often it is launched, with the same dimensions. Where that is not once, the number of the first group is one more
-   * integer behind the offsets: `launchSize` times the number of the launch.
+   * Number of launches, all with the same dimensions. If there are several, the number of the first group is one more integer argument
+   * after the offsets: `launchSize` times the number of the launch.
    */
   readonly launches: number;
   /** Groups of a launch. */
@@ -61,6 +61,6 @@ export interface SpmdProgram {
   readonly sharedBytes: number;
   /** Bindings of globals, then of tables. */
   readonly bindings: readonly { readonly written: boolean }[];
-  /** Of what each global's beginning, after its offset, has to be a multiple, in reals: 2 where it is read in pairs. */
+  /** The alignment of each global's first element, in reals: 2 if it is accessed in pairs. */
   readonly alignments: readonly (1 | 2)[];
 }

@@ -1,4 +1,4 @@
-/** Roots of unity in languages with sines, as a pass over trees: a function computes what a table would be read for. */
+/** A pass over trees that computes roots of unity instead of loading them from tables, for languages with sines. */
 import type { ElementType, Index, Table } from '../../ir/index.ts';
 import { productError } from '../../numeric/doubledouble.ts';
 import { ComputedTable } from './computed.ts';
@@ -18,21 +18,21 @@ import {
   unary,
 } from './tree.ts';
 
-/** What the language has for the function. */
+/** What a language provides for the function that computes roots. */
 export interface RootWords {
   /** Sets `s` and `c` to the sine and the cosine of `x` half turns. */
   sines(type: ElementType): readonly Statement[];
-  /** Quarter turns are made by products with 0, 1 and −1: the language's compilers are not to be given conditions. */
+  /** Quarter turns are computed by products with 0, 1 and −1, because conditions trigger compiler bugs in this language. */
   readonly unconditional?: boolean;
 }
 
-/** Functions that are written for it: with angles of 32 bits, and of 64. */
+/** The names of the functions that compute a root, with angles of 32 and of 64 bits. */
 const ROOT = 'root';
 const WIDE_ROOT = 'root_wide';
 
 /**
- * Calls in place of loads from tables that hold nothing but roots.
- * @throws RangeError where roots follow no rule.
+ * Replaces loads from tables that hold nothing but roots by calls.
+ * @throws RangeError if the roots of a table follow no rule.
  */
 export function computedRoots(statements: readonly Statement[], tables: readonly Table[]): readonly Statement[] {
   const computed = new Map(tables.filter(holdsRoots).map((table) => [table.name, new ComputedTable(table)]));
@@ -42,7 +42,7 @@ export function computedRoots(statements: readonly Statement[], tables: readonly
   });
 }
 
-/** e^{−2πi·p/q}, with 1/(2q) in two parts that a rest of a quarter turn is multiplied with. */
+/** The call that computes e^{−2πi·p/q}. Its last arguments are 1/(2q) in two parts, by which the function multiplies the reduced angle. */
 function rootCall(table: ComputedTable, at: Index, type: ElementType): Expression {
   const { first, factor, by, q, most } = table.at(at);
   const wide = 4 * most + q >= 2 ** 32;
@@ -68,22 +68,22 @@ function highAndLow(q: number, type: ElementType): [high: number, low: number] {
   return [whole, (1 - product - productError(whole, 2 * q, product)) / (2 * q)];
 }
 
-/** The functions that are called. */
+/** The functions for roots that are called. */
 export function rootFunctions(type: ElementType, called: ReadonlySet<string>, words: RootWords): FunctionTree[] {
   return [ROOT, WIDE_ROOT].filter((each) => called.has(each)).map((each) => rootFunction(each, type, words));
 }
 
-/** Quarter turns are taken off in integers: what is left is at most an eighth of a turn, and rounded once. */
-function rootFunction(own: string, type: ElementType, words: RootWords): FunctionTree {
+/** The function for a root. It subtracts quarter turns in integers; the remaining angle is at most an eighth of a turn and rounded once. */
+function rootFunction(text: string, type: ElementType, words: RootWords): FunctionTree {
   const [integerType, unsigned] =
-    own === WIDE_ROOT ? (['long', 'unsigned long'] as const) : (['int', 'unsigned'] as const);
+    text === WIDE_ROOT ? (['long', 'unsigned long'] as const) : (['int', 'unsigned'] as const);
   const real = { type, pair: false };
   const [p, q, high, low, quarters, rest] = names('p', 'q', 'high', 'low', 'quarters', 'rest');
   const fourfold = binary('*', integer(4, 'unsigned'), p);
   const left = binary('-', fourfold, binary('*', quarters, q));
   const sum = binary('+', fourfold, binary('/', q, integer(2, 'unsigned')));
   return {
-    name: own,
+    name: text,
     parameters: [
       { name: 'p', type: unsigned },
       { name: 'q', type: unsigned },
@@ -101,7 +101,7 @@ function rootFunction(own: string, type: ElementType, words: RootWords): Functio
   };
 }
 
-/** The conjugate of (c, s), turned back by some quarters. */
+/** The conjugate of c + i·s, turned back by a number of quarter turns that conditions select. */
 function turnedByChoice(type: ElementType): Statement[] {
   const real = { type, pair: false };
   const [s, c, quarters, odd, back, re, im] = names('s', 'c', 'quarters', 'odd', 'back', 're', 'im');
@@ -118,7 +118,7 @@ function turnedByChoice(type: ElementType): Statement[] {
   ];
 }
 
-/** The same without a condition. Each product is with 0, 1 or −1, and one term of each sum is 0: nothing is rounded. */
+/** `turnedByChoice` without a condition. Factors are 0, 1 or −1 and one term of each sum is 0, so nothing is rounded. */
 function turnedByProducts(type: ElementType): Statement[] {
   const real = { type, pair: false };
   const [s, c, quarters, odd, even, sign] = names('s', 'c', 'quarters', 'odd', 'even', 'sign');

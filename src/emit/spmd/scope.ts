@@ -1,6 +1,6 @@
 /**
- * Where statements and names stand. A name is declared in the outermost scope that knows all variables it is made of,
- * once, and everything inside sees it.
+ * Scopes of statements and names. A name is declared once, in the outermost scope that knows all variables of its value, and is visible in
+ * all scopes inside.
  */
 import type { Var } from '../../ir/index.ts';
 import type { Statement } from './tree.ts';
@@ -37,9 +37,9 @@ export class NameScope {
     this.variables.set(variable, name);
   }
 
-  variable(of: Var): string {
-    const name = this.variables.get(of) ?? this.parent?.variable(of);
-    if (name === undefined) throw new Error(`the variable ${of.name} is not in scope`);
+  variable(v: Var): string {
+    const name = this.variables.get(v) ?? this.parent?.variable(v);
+    if (name === undefined) throw new Error(`the variable ${v.name} is not in scope`);
     return name;
   }
 

@@ -1,8 +1,8 @@
 /**
- * Statements and expressions of GPU languages, as plain data until a printer (print.ts) gives them the words of one.
+ * Statements and expressions of GPU languages, as plain data until a printer (print.ts) turns them into text.
  *
- * A kernel is lowered to a tree in which addresses are still indices and arrays those of the kernel: `index`, `positive`,
- * `load`, `store` and `scope`. Passes work on that; the last one (place.ts) puts names and integers there instead.
+ * A kernel is lowered to a tree in which addresses are indices and arrays are those of the kernel: `index`, `positive`, `load`, `store` and
+ * `scope`. Passes transform such trees; the last pass (place.ts) replaces indices by integer expressions and arrays by names.
  */
 import type { ArrayRef, ElementType, Index, StorageType, Var } from '../../ir/index.ts';
 
@@ -20,7 +20,7 @@ export interface Pointer {
   readonly written: boolean;
   /** Nothing else points to the same memory. */
   readonly unique?: boolean;
-  /** Others change it meanwhile. */
+  /** Other threads change the memory meanwhile. */
   readonly volatile?: boolean;
 }
 
@@ -45,7 +45,7 @@ export type BinaryWord =
   | '&&'
   | '||';
 
-/** `exactAdd` … are rounded once, and never become part of another operation. */
+/** `exactAdd` … are operations that are rounded once and never combined with others. */
 export type MathName = 'sqrt' | 'abs' | 'min' | 'max' | 'fma' | 'exactAdd' | 'exactSub' | 'exactMul';
 
 export type Expression =
@@ -57,12 +57,12 @@ export type Expression =
   | { readonly op: 'call'; readonly name: string; readonly of: readonly Expression[] }
   | { readonly op: 'math'; readonly name: MathName; readonly type: ElementType; readonly of: readonly Expression[] }
   | { readonly op: 'cast'; readonly to: Type; readonly of: readonly Expression[] }
-  /** A condition, the value where it holds, and the one where it does not. */
+  /** Its operands: a condition, the value if it holds, and the value if not. */
   | { readonly op: 'select'; readonly of: readonly Expression[] }
   | { readonly op: 'pair'; readonly type: ElementType; readonly of: readonly Expression[] }
   | { readonly op: 'member'; readonly member: 'x' | 'y' | 'z' | 'w'; readonly of: readonly Expression[] }
   | ArrayElement
-  /** An integer that memory is accessed at. */
+  /** An index into memory. */
   | { readonly op: 'index'; readonly value: Index }
   /** Whether an integer is greater than zero. */
   | { readonly op: 'positive'; readonly value: Index }
@@ -72,28 +72,28 @@ export type Expression =
 /** An array and the number of a value in it. */
 export interface ArrayElement {
   readonly op: 'element';
-  /** Of arrays of the kernel: languages may have words of their own for access to them. */
+  /** Only for arrays of the kernel: the space, for which a language may have its own words of access. */
   readonly space?: ArrayRef['space'];
   readonly type: ValueType | IntegerType;
   /** Some thread writes to the array. */
   readonly written?: boolean;
   /** The memory also holds numbers of another type, and is declared as 32-bit words. */
   readonly mixed?: boolean;
-  /** Caches need not keep what is read from there, or what is written. */
+  /** The kind of access whose data caches need not keep. */
   readonly streamed?: 'loads' | 'stores';
   readonly of: readonly Expression[];
 }
 
-/** Who waits, and for what. */
+/** A barrier: the threads that wait, and the memory that it orders. */
 export interface Barrier {
   readonly scope: 'subgroup' | 'group' | 'cluster';
-  /** What was written to globals has to be seen as well. */
+  /** Whether writes to globals have to be visible after it, too. */
   readonly globals: boolean;
   /** No thread has written since the last barrier, so the barrier only orders reads. */
   readonly readsOnly?: boolean;
   /**
-   * Of the blocks of a cluster, which may write into the memory of others when those have begun: a block says that it has
-   * first of all, and waits for the others when it has something for them.
+   * The two halves of a cluster barrier at the start of a kernel: a block may write into the memory of other blocks only when these have
+   * started. It announces its own start first of all (`say`), and waits for the others before its first such write (`wait`).
    */
   readonly begun?: 'say' | 'wait';
 }
@@ -136,7 +136,7 @@ export type Statement =
       readonly at: Index;
       readonly value: Expression;
     }
-  /** Where integers are declared that only these statements use; `names` are those of variables known in here. */
+  /** A scope for declarations of integers that only these statements use; `names` are the names of its variables. */
   | { readonly op: 'scope'; readonly names: readonly (readonly [Var, string])[]; readonly body: readonly Statement[] };
 
 export interface Parameter {
@@ -144,7 +144,7 @@ export interface Parameter {
   readonly type: Type;
 }
 
-/** What an entry point calls. */
+/** A function that an entry point calls. */
 export interface FunctionTree {
   readonly name: string;
   readonly parameters: readonly Parameter[];
@@ -167,17 +167,17 @@ export const constant = (text: string, type: Type, value: Expression): Statement
   return { op: 'declare', name: text, type, constant: true, value };
 };
 
-/** Terms in a row. @param word for all of them, left to right. */
+/** Terms connected by an operator, left to right. */
 export function chain(word: BinaryWord, terms: readonly Expression[]): Expression {
   return terms.reduce((a, b) => binary(word, a, b));
 }
 
-/** An expression with others for its operands. */
+/** The expression with each operand replaced. */
 export function withOperands(e: Expression, change: (operand: Expression) => Expression): Expression {
   return 'of' in e ? ({ ...e, of: e.of.map(change) } as Expression) : e;
 }
 
-/** Statements with other expressions, and what stands inside of them as well. */
+/** Statements with every expression replaced, including those in nested statements. */
 export function mapExpressions(
   statements: readonly Statement[],
   change: (expression: Expression) => Expression,
@@ -195,7 +195,7 @@ export function mapExpressions(
   return statements.map(each);
 }
 
-/** Looks at every expression in some statements. */
+/** Calls a function for every expression in some statements. */
 export function visitExpressions(statements: readonly Statement[], see: (expression: Expression) => void): void {
   const deep = (e: Expression): void => {
     see(e);
@@ -229,8 +229,9 @@ export function namesIn(statements: readonly Statement[]): Set<string> {
 }
 
 /**
- * Statements in two parts, one to be run after the other: those that are `early`, wherever they stand, and the rest. Where
- * both stand under one condition, it is asked twice, and what the first part declares for the second gets a variable before it.
+ * Splits statements into two parts that run one after the other: the statements that are `early`, also inside conditional statements, and
+ * the others. A condition over both kinds is evaluated twice, and a constant of its first part that the second part uses becomes a variable
+ * declared before.
  */
 export function splitStatements(
   statements: readonly Statement[],
@@ -243,20 +244,20 @@ export function splitStatements(
       (early(s) ? first : second).push(s);
       continue;
     }
-    const [one, other] = splitStatements(s.body, early);
-    const used = namesIn(other);
-    const body = one.map((inner): Statement => {
+    const [before, after] = splitStatements(s.body, early);
+    const used = namesIn(after);
+    const body = before.map((inner): Statement => {
       if (inner.op !== 'declare' || !inner.value || !used.has(inner.name)) return inner;
       first.push({ ...inner, constant: false, value: zero(inner.type as ValueType) });
       return { op: 'assign', to: name(inner.name), value: inner.value };
     });
     if (body.length > 0) first.push({ ...s, body });
-    if (other.length > 0) second.push({ ...s, body: other });
+    if (after.length > 0) second.push({ ...s, body: after });
   }
   return [first, second];
 }
 
-/** Of what is computed in. */
+/** Zero of an arithmetic type, or a pair of zeros. */
 export function zero({ type, pair }: ValueType): Expression {
   const real: Expression = { op: 'real', value: 0, type: type as ElementType };
   return pair ? { op: 'pair', type: real.type, of: [real, real] } : real;

@@ -32,11 +32,11 @@ const LONGEST_UNNAMED = 56;
 /** The values of a phase, prepared once for all its items. */
 export class PhaseValues {
   readonly stores: readonly Store[];
-  /** What is read and computed once for each item. */
+  /** Loads, and below operations, that are executed once for each item. */
   readonly loads: readonly LoadNode[];
   readonly operations: readonly Real[];
   readonly uses: ReadonlyMap<Real, number>;
-  /** Variables of sums that a value changes with. */
+  /** The variables of sums that a value depends on. */
   readonly terms: ReadonlyMap<Real, ReadonlySet<Var>>;
 
   constructor(phase: Phase) {
@@ -56,28 +56,28 @@ export class PhaseValues {
   }
 }
 
-/** @param nodes operands first. Missing are the values that no sum changes. */
+/** The variables of sums that values depend on; values that depend on none are missing. @param nodes operands before their users */
 function termsOf(nodes: readonly Real[]): Map<Real, ReadonlySet<Var>> {
   const over = new Set(nodes.flatMap((node) => (node.op === 'sum' ? [node.over] : [])));
   const terms = new Map<Real, ReadonlySet<Var>>();
   if (over.size === 0) return terms;
   for (const node of nodes) {
-    const own = new Set<Var>();
-    if (node.op === 'load') variablesOf(node.index, own);
-    for (const { index } of ('guard' in node && node.guard) || []) variablesOf(index, own);
-    for (const operand of operandsOf(node)) for (const each of terms.get(operand) ?? []) own.add(each);
-    for (const each of own) if (!over.has(each) || (node.op === 'sum' && node.over === each)) own.delete(each);
-    if (own.size > 0) terms.set(node, own);
+    const variables = new Set<Var>();
+    if (node.op === 'load') variablesOf(node.index, variables);
+    for (const { index } of ('guard' in node && node.guard) || []) variablesOf(index, variables);
+    for (const operand of operandsOf(node)) for (const v of terms.get(operand) ?? []) variables.add(v);
+    for (const v of variables) if (!over.has(v) || (node.op === 'sum' && node.over === v)) variables.delete(v);
+    if (variables.size > 0) terms.set(node, variables);
   }
   return terms;
 }
 
-/** Where values are computed that are the same for as long: for an item, or for one round of a sum's loop. */
+/** A scope for computed values: an item, or one round of the loop of a sum. */
 interface Frame {
   readonly over?: Var;
   readonly scope: NameScope;
   readonly known: Map<Real, Expression>;
-  /** Names of what has been read. */
+  /** Names of loaded values. */
   readonly read: Map<string, string>;
 }
 
@@ -85,7 +85,7 @@ interface Frame {
 export class Item {
   private readonly phase: PhaseValues;
   private readonly at: Substitution;
-  /** Stores that some guard does not rule out here, and what these need; all of it where that is missing. */
+  /** The stores whose guards can hold in this slot, and the values that these need; undefined if all values are needed. */
   private readonly stores: readonly Store[];
   private readonly needed: ReadonlySet<Real> | undefined;
   /** Outermost first. */
@@ -112,7 +112,7 @@ export class Item {
     this.names = tools.names;
   }
 
-  /** Reads data; tables are read where they are needed. */
+  /** Loads data. Tables are read later, where their values are needed. */
   loads(): void {
     for (const node of this.phase.loads) {
       if (node.array.space !== 'table' && this.needed?.has(node) !== false) this.expression(node);
@@ -123,7 +123,7 @@ export class Item {
     for (const node of this.phase.operations) if (this.needed?.has(node) !== false) this.expression(node);
   }
 
-  /** Gives each result a name, for stores that stand elsewhere. */
+  /** Gives each result a name, for stores that will be moved away. */
   keep(): void {
     const [frame] = this.frames as [Frame];
     for (const node of new Set(this.stores.map(({ value }) => value))) {
@@ -145,7 +145,7 @@ export class Item {
         under(guard, { ...target, at: index, value: this.expression(store.value) }, scope);
         continue;
       }
-      // The halves of a pair stand anywhere among the stores: written when both are there.
+      // The parts of a pair may be anywhere among the stores: the pair is written when both have come.
       const mate = pending.get(accessKey({ ...store, index: otherHalf(store.index) }));
       if (!mate) {
         pending.set(accessKey(store), store);
@@ -158,12 +158,12 @@ export class Item {
     }
   }
 
-  /** Where a store is made; undefined where it never is. */
+  /** The guard of a store in this slot; undefined if it never holds. */
   private guardOf({ guard }: Store): Guard | undefined {
     return simplified(guardAt(guard ?? EVERYWHERE, this.at));
   }
 
-  /** Where a value belongs: as far outside as may be. */
+  /** The frame in which a value is computed: the outermost that has its variables. */
   private frameOf(node: Real): Frame {
     const terms = this.phase.terms.get(node);
     return this.frames.findLast(({ over }) => over && terms?.has(over)) ?? this.frames[0]!;
@@ -186,7 +186,7 @@ export class Item {
     const { scope, read } = frame;
     const { array } = node;
     const guard = simplified(guardAt(node.guard ?? EVERYWHERE, this.at));
-    // Under a name: WGSL refuses what can be seen to become infinite.
+    // The zero gets a name, because WGSL rejects constant expressions that overflow.
     if (!guard) return this.named('x', zero({ type: this.type, pair: false }), frame);
     const type = this.memory.computedType(array);
     const index = this.at.apply(node.index);
@@ -200,7 +200,7 @@ export class Item {
       const condition = conditionOf(guard);
       const guarded: Expression = condition ? { op: 'select', of: [condition, value, zero(type)] } : value;
       scope.statements.push(constant(found, type, guarded));
-      // Tables do not change: what one item has read serves the next.
+      // Tables do not change, so later items can use the loaded value.
       if (table) scope.remember(key, { name: found, wide: false });
       else read.set(key, found);
     }
@@ -219,7 +219,7 @@ export class Item {
     return name(fresh);
   }
 
-  /** A loop that adds up. */
+  /** The loop of a sum. */
   private sum({ over, a }: Extract<Real, { op: 'sum' }>, frame: Frame): Expression {
     const type = { type: this.type, pair: false };
     const total = this.names.fresh('v');
@@ -269,7 +269,7 @@ export class Item {
 const OPERATORS = { add: '+', sub: '-', mul: '*', div: '/' } as const;
 const COMPARISONS = { less: '<', lessEqual: '<=', equal: '==' } as const;
 
-/** Whether a guard holds; undefined where it always does. */
+/** The condition of a guard; undefined if it always holds. */
 function conditionOf(guard: Guard): Expression | undefined {
   const bounds = guard.map(({ index, from, to, outside }) => {
     const [low, high] = range(index);
@@ -281,7 +281,7 @@ function conditionOf(guard: Guard): Expression | undefined {
   return bounds.length > 0 ? chain('&&', bounds) : undefined;
 }
 
-/** A statement where a guard holds. */
+/** Appends a statement, under the condition of a guard if it has one. */
 function under(guard: Guard, statement: Statement, { statements }: NameScope): void {
   const condition = conditionOf(guard);
   statements.push(condition ? { op: 'if', condition, body: [statement] } : statement);

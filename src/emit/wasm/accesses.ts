@@ -1,10 +1,10 @@
 /**
  * Vector accesses: how the lanes of one body read and write memory.
  *
- * An access whose address does not depend on the lane is a splat, one that moves by 1 is a vector. For the rest,
- * neighbouring accesses are grouped: what every lane finds in `lanes` consecutive places is a square of memory that is
- * read in rows and transposed in registers. Interleaved complex numbers, the first Stockham store and transposing
- * copies are all this one case. What is left goes lane by lane.
+ * An access whose address does not depend on the lane is a splat; an access whose address grows by 1 from lane to lane is a vector. Other
+ * accesses are grouped with their neighbours: if every lane accesses `lanes` consecutive elements, these form a square of memory that is
+ * read in rows and transposed in registers. Interleaved complex numbers, the stores of the first Stockham pass and transposing copies
+ * are all of this kind. All other accesses go lane by lane.
  */
 import {
   type ArrayRef,
@@ -24,12 +24,12 @@ import {
 } from '../../ir/index.ts';
 import type { Body } from './schedule.ts';
 
-/** Places an element access at one address per lane: base + lane · stride, or wherever `bases` says. */
+/** The addresses of an access: base + lane · stride, or `bases`. */
 export interface LaneAccess {
   readonly array: ArrayRef;
   /** Address of lane 0; its constant is the offset within the group. */
   readonly base: Index;
-  /** Elements from lane to lane; undefined: see `bases`. */
+  /** Elements from lane to lane; undefined if `bases` has the addresses. */
   readonly stride: number | undefined;
   /** Elements from one repetition of the body to the next. */
   readonly repeat: number;
@@ -39,11 +39,11 @@ export interface LaneAccess {
   readonly guard?: Guard;
 }
 
-/** Accesses that are done together: 1, 2 or `lanes` of them at consecutive offsets, or two at every second one. */
+/** Accesses that are executed together: 1, 2 or `lanes` accesses at consecutive offsets, or two accesses at offsets 0 and 2. */
 export interface AccessGroup<T> {
   readonly access: LaneAccess;
   readonly members: readonly T[];
-  /** Elements from one to the next. */
+  /** Elements from one access to the next. */
   readonly apart: 1 | 2;
 }
 
@@ -53,8 +53,8 @@ export interface BodyAccesses {
 }
 
 /**
- * @param nodes all that the statements of the body compute, operands first.
- * @returns undefined where the repetitions of the body do not walk through memory at a fixed step, or under other guards.
+ * @param nodes all values of the body's statements, operands before their users.
+ * @returns undefined if an address does not grow by a fixed step from repetition to repetition, or if guards change.
  */
 export function bodyAccesses(
   body: Body,
@@ -104,10 +104,10 @@ export function accessBases({ loads, stores }: BodyAccesses): Base[] {
 
 const termKeys = new WeakMap<Index['terms'], { readonly array: ArrayRef; readonly key: string }>();
 
-/** A key that is equal for equal walks through an array. Keys are remembered, because every access asks for one. */
+/** A key that is equal for indices that differ by a constant. Keys are remembered, because every access needs one. */
 export function pointerKey(array: ArrayRef, { terms }: Index): string {
-  const known = termKeys.get(terms);
-  if (known?.array === array) return known.key;
+  const found = termKeys.get(terms);
+  if (found?.array === array) return found.key;
   const key = `${array.name}|${indexKey({ constant: 0, terms })}`;
   termKeys.set(terms, { array, key });
   return key;
@@ -138,8 +138,8 @@ function unguarded(array: ArrayRef, at: Index, { lane, repeat: copy }: Body): La
 }
 
 /**
- * How far it is from one value of a variable to the next, undefined where that changes, and where it begins.
- * @param within walks by smaller steps.
+ * The step of an index from one value of a variable to the next, undefined if it is not constant, and the index where the variable is 0.
+ * @param within a variable with smaller steps, which is taken out of quotients and remainders first.
  */
 function walkAlong(at: Index, v: Var, within?: Var): { step: number | undefined; from: Index } {
   let from = at;
@@ -161,7 +161,7 @@ function lanesKey({ base, bases = [base] }: LaneAccess): string {
   return bases.map((at) => indexKey({ ...at, constant: at.constant - base.constant })).join();
 }
 
-/** @param between whether what lies between them may be touched, too: it may be read, but not written. */
+/** @param between whether memory between the elements may be accessed, too: a load may do that, a store may not */
 function grouped<T>(accesses: readonly (readonly [LaneAccess, T])[], lanes: number, between = false): AccessGroup<T>[] {
   const groups: AccessGroup<T>[] = [];
   const families = new Map<string, (readonly [LaneAccess, T])[]>();
@@ -188,7 +188,7 @@ function grouped<T>(accesses: readonly (readonly [LaneAccess, T])[], lanes: numb
       };
       const run = runOf(1);
       const stride = Math.abs(access.stride ?? 0);
-      // Where the lanes tile memory in pairs, whole vectors hold them; a square would overlap its neighbour.
+      // With stride 2, two vectors hold the pairs of all lanes; a square of more elements would overlap the next lanes.
       const near = stride !== 2 && run >= lanes ? lanes : Math.min(run, 2);
       const second = between && near === 1 && stride === 4 && lanes === 4 && runOf(2) > 1;
       const [size, apart] = second ? ([2, 2] as const) : ([near, 1] as const);

@@ -1,9 +1,9 @@
 /**
- * Addresses: pointers that walk along with the loops, one for each array and way of walking, so that an access is a
- * pointer and a constant offset.
+ * Addresses: pointers that advance with the loops, one for each array and each variable part of an index, so that an access is a pointer
+ * plus a constant offset.
  *
- * The terms of an index are split by the loop in which they change. Each level's pointer starts from the one of the level
- * outside; what is linear in the loop's variable is added once per iteration, the rest is computed anew.
+ * The terms of an index are split by the loop in which they change. The pointer of a loop starts from the pointer of the loop outside.
+ * Terms that are linear in the loop's variable are added by an increment per iteration; other terms are computed anew.
  */
 import {
   type ArrayRef,
@@ -48,8 +48,8 @@ export class Addresses {
   }
 
   /**
-   * Pushes-and-offsets of a group: one for all lanes, or one for each lane where the lanes are scattered or walk backwards: what
-   * is pushed is no address before the first one, and offsets are no negative numbers.
+   * The addresses of a group: one for all lanes, or one for each lane if the lanes are scattered or walk backwards. Offsets of
+   * WebAssembly are never negative, so a negative offset is added to the pointer instead.
    */
   of<T>({ access }: AccessGroup<T>, pointers: Pointers, repetition: number, lanes: number): Address[] {
     const array = this.bases.get(access.array)!;
@@ -77,12 +77,12 @@ export class Addresses {
     this.asm.get(local);
   }
 
-  /** Defines a pointer from the one of the level outside and the terms of this level. */
+  /** Defines a pointer from the pointer of the loop outside and the terms of this loop. */
   computed(pointers: Map<string, number>, array: ArrayRef, index: Index, level: number): void {
     const { asm } = this;
-    const own = index.terms.filter(({ atom }) => this.levelOfAtom(atom) === level);
-    this.pointer(pointers, array, { constant: 0, terms: index.terms.filter((term) => !own.includes(term)) });
-    for (const term of own) {
+    const inner = index.terms.filter(({ atom }) => this.levelOfAtom(atom) === level);
+    this.pointer(pointers, array, { constant: 0, terms: index.terms.filter((term) => !inner.includes(term)) });
+    for (const term of inner) {
       this.index({ constant: 0, terms: [{ atom: term.atom, factor: term.factor * bytesOf(array.type) }] });
       asm.op('i32.add');
     }
@@ -108,20 +108,20 @@ export class Addresses {
     return level;
   }
 
-  private lookup({ argument: of, table }: Lookup): void {
+  private lookup({ argument, table }: Lookup): void {
     const { asm } = this;
     const { local, offset } = this.bases.get(table)!;
-    this.index({ constant: 0, terms: of.terms.map((term) => ({ ...term, factor: 4 * term.factor })) });
+    this.index({ constant: 0, terms: argument.terms.map((term) => ({ ...term, factor: 4 * term.factor })) });
     asm.get(local);
     asm.op('i32.add');
-    asm.memory('i32.load', offset + 4 * of.constant);
+    asm.memory('i32.load', offset + 4 * argument.constant);
   }
 
   /** Pushes 1 where a guard holds, otherwise 0. */
   guard(guard: Guard): void {
     const { asm } = this;
     guard.forEach(({ index, from, to, outside }, n) => {
-      // As numbers without a sign, what lies below `from` is far above: one comparison does for both ends.
+      // Compared as unsigned numbers, so that indices below `from` are large: one comparison tests both ends.
       this.index({ ...index, constant: index.constant - from });
       asm.i32(to - from);
       asm.op(outside ? 'i32.ge_u' : 'i32.lt_u');
@@ -129,15 +129,15 @@ export class Addresses {
     });
   }
 
-  private quotient({ kind, argument: of, by }: Quotient): void {
+  private quotient({ kind, argument, by }: Quotient): void {
     const { asm } = this;
-    this.index(of);
+    this.index(argument);
     const shift = Math.log2(by);
     if (Number.isInteger(shift)) {
       asm.i32(kind === 'div' ? shift : by - 1);
       asm.op(kind === 'div' ? 'i32.shr_u' : 'i32.and');
-    } else if (kind === 'mod' && range(of)[1] < 2 * by) {
-      // Round once at the most: a comparison instead of a division.
+    } else if (kind === 'mod' && range(argument)[1] < 2 * by) {
+      // The quotient is 0 or 1: a comparison replaces the division.
       const value = asm.local('i32');
       asm.tee(value);
       asm.get(value);

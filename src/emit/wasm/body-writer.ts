@@ -1,5 +1,5 @@
 /**
- * One body of a phase as instructions: its loads, what is computed from them, its stores, and which values are held where.
+ * Writes the instructions of a body: its loads, its arithmetic and its stores, and chooses the locals that hold values.
  */
 import {
   type BinaryOp,
@@ -42,7 +42,7 @@ export class BodyWriter {
   private readonly precision: ElementType;
   private readonly lanes: number;
   private readonly constants: Constants;
-  /** The last bound of a comparison that never holds. */
+  /** The latest bound of a comparison that never holds. */
   private never = 0;
 
   constructor(asm: FunctionAssembler, addresses: Addresses, precision: ElementType, lanes: number) {
@@ -103,8 +103,8 @@ export class BodyWriter {
           keep(node, result);
         }
       };
-      // What may be written is read before anything is: by itself, or, in place, with the operands of the first values that
-      // are stored, all of which are computed before.
+      // Memory that the body writes is loaded before the first store. In place, operands of the first stored values are loaded while these
+      // are computed, which is before the first store, too.
       if (!repeatable) {
         const soon = new Set<Real>(inPlace ? reachable(stores[0]!.members) : []);
         for (const node of loads.keys()) if (!known.has(node) && !soon.has(node)) known.set(node, load(node));
@@ -143,7 +143,7 @@ export class BodyWriter {
       return unit.chosen();
     }
     if (node.op === 'exactFma') {
-      // c − a·b is an instruction, too.
+      // c − a·b is one instruction, so the sign of a is free.
       const negative = node.a.op === 'neg' ? node.a.a : undefined;
       return unit.fusedOnce(
         negative ? 'sub' : 'add',
@@ -164,7 +164,7 @@ export class BodyWriter {
       case 'exactAdd':
       case 'exactSub':
       case 'exactMul':
-        // Nothing else is made of them: only sums and products of the other kind are taken together.
+        // Exact operations are never fused: only ordinary sums and products are.
         return unit.operation(EXACT[node.op]);
       case 'sum':
       case 'const':
@@ -176,13 +176,13 @@ export class BodyWriter {
     }
   }
 
-  /** A guard in each lane; one where it is the same in all of them. */
+  /** The guard of each lane, or a single guard if it is the same in all lanes. */
   private guards(guard: Guard, { lane }: Body): readonly Guard[] {
     if (!lane || !guard.some(({ index }) => dependsOn(index, lane))) return [guard];
     return Array.from({ length: lane.count }, (_, l) => guardAt(guard, new Substitution(new Map([[lane, index(l)]]))));
   }
 
-  /** Loads a group, where its guard holds: all lanes at once if it does in all of them. */
+  /** Loads a group under its guard: all lanes at once if the guard holds in all of them, otherwise lane by lane. */
   private load(group: AccessGroup<LoadNode>, body: Body, unit: VectorUnit, addresses: readonly Address[]): number[] {
     const { guard } = group.access;
     if (!guard) return unit.load(group, addresses);
@@ -202,7 +202,7 @@ export class BodyWriter {
     return locals;
   }
 
-  /** Stores a group, likewise. */
+  /** Stores a group under its guard: all lanes at once if the guard holds in all of them, otherwise lane by lane. */
   private store(
     group: AccessGroup<Real>,
     body: Body,
@@ -213,7 +213,7 @@ export class BodyWriter {
     const { guard } = group.access;
     if (!guard) return unit.store(group, addresses, value);
     const { asm } = this;
-    // Computed in any case: others may want the values, too.
+    // The values are computed outside of the guard, because other stores may use them, too.
     const made = new Map<Real, number>();
     for (const member of group.members) {
       const local = unit.local();
@@ -234,9 +234,9 @@ export class BodyWriter {
   }
 
   /**
-   * Computes some values now. The engine's compiler would sink each to its first use, load everything first and spill
-   * what does not fit; values that flow into a merge have to be there before it. So a branch that is never taken
-   * changes them: it costs a compare and a jump, and a spill is a store and a load.
+   * Forces the engine's compiler to compute some values now. It would otherwise sink each value to its first use, load everything first and
+   * spill what does not fit. Values that are changed in a branch have to be computed before it, so a branch that is never taken changes
+   * them. It costs a compare and a jump; a spill costs a store and a load.
    */
   private step(
     step: readonly Real[],
@@ -255,12 +255,12 @@ export class BodyWriter {
       if (local !== undefined) locals.push(local);
     }
     if (locals.length === 0) return;
-    // Counters are never negative, which the compiler does not know; a new bound each time keeps it from remembering.
+    // Counters are never negative, which the compiler does not know. A new bound each time keeps it from merging the comparisons.
     asm.get(scope.counter);
     asm.i32(--this.never);
     asm.op('i32.lt_s');
     asm.if();
-    // Changed from themselves, each in its own register: a constant for all would have them moved on the way that is taken.
+    // Each value is changed in its own register; with a common constant, the compiler would move registers on the path that is taken.
     for (const local of locals) {
       asm.get(local);
       asm.get(local);
@@ -270,7 +270,7 @@ export class BodyWriter {
     asm.end();
   }
 
-  /** The local that an outer loop has loaded a value into: it did so without a guard. */
+  /** The local that an outer loop has loaded a value into, which it did without a guard. */
   private hoisted(node: LoadNode, body: Body, { access }: AccessGroup<LoadNode>, scope: LoopScope): number | undefined {
     return scope.values.size === 0 || access.guard ? undefined : scope.values.get(loadKey(node, body, access.stride));
   }

@@ -1,6 +1,6 @@
 /**
- * Reals of narrower types than the kernel's, from memory into lanes and back. Halves go through integer operations, so that
- * infinities and subnormals are IEEE's, rounded to nearest even (after F. Giesen, "half to float done quickly", 2012).
+ * Conversions between lanes and memory of narrower types than the kernel's. Halves are converted by integer operations, with infinities and
+ * subnormals as in IEEE 754, and rounded to nearest even (after F. Giesen, "half to float done quickly", 2012).
  */
 import type { ElementType, StorageType } from '../../ir/index.ts';
 import type { FunctionAssembler } from './encoder.ts';
@@ -11,29 +11,29 @@ const INFINITY = 0x7f80_0000;
 const TOO_LARGE = (127 + 16) << 23;
 const SMALLEST_NORMAL = (127 - 14) << 23;
 const UNBIASED_INFINITY = 31 << 23;
-/** The bits of 0.5, whose last place is that of a half's subnormals. */
+/** The bits of 0.5, a single whose last place is 2⁻²⁴, as that of subnormal halves. */
 const HALF = 126 << 23;
 
-/** What raw lanes, one in each 32 or 64 bits as memory had them, are as numbers of the kernel: pops and pushes a vector. */
+/** Converts a vector on the stack from raw lanes, each with the bits of memory in its low end, to numbers of the kernel. */
 export function widen(asm: FunctionAssembler, from: StorageType, to: ElementType): void {
   if (from === 'f16') fromHalves(asm);
   if (from !== to && to === 'f64') asm.op('f64x2.promote_low_f32x4');
 }
 
-/** The inverse of `widen`. Singles and halves of a kernel of doubles end in the lower lanes. */
+/** The inverse of `widen`. Singles and halves from a kernel in doubles end up in the lower lanes. */
 export function narrow(asm: FunctionAssembler, from: ElementType, to: StorageType): void {
   if (from === 'f64' && to === 'f16') roundToOdd(asm);
   if (from === 'f64' && to !== 'f64') asm.op('f32x4.demote_f64x2_zero');
   if (to === 'f16') toHalves(asm);
 }
 
-/** Bits of a double that a single has no place for, the last one that it has, as doubles of these bits. */
+/** Doubles whose bits are masks: the bits of a double below a single's last place, and the bit of that last place. */
 const BELOW_SINGLE = (2 ** 29 - 1) * Number.MIN_VALUE;
 const LAST_OF_SINGLE = 2 ** 29 * Number.MIN_VALUE;
 
 /**
- * Doubles to doubles that singles hold, their last place odd where something was cut off, so that what is rounded once more is
- * rounded as if it were once (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
+ * Rounds doubles to odd at the precision of singles: bits are cut off, and the last place becomes odd if any of them was set. Rounding the
+ * result again is then as good as rounding once (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
  */
 function roundToOdd(asm: FunctionAssembler): void {
   const double = asm.local('v128');
@@ -50,7 +50,7 @@ function roundToOdd(asm: FunctionAssembler): void {
   asm.op('v128.or');
 }
 
-/** @returns the lane of 8, 4 or 2 in a raw vector, where the lane of the kernel's numbers is `lane`. */
+/** The number of a lane in a raw vector of 16-, 32- or 64-bit lanes, for lane `lane` of the kernel's numbers. */
 export function rawLane(type: StorageType, lane: number): number {
   return type === 'f16' ? 2 * lane : lane;
 }
@@ -64,7 +64,7 @@ function fromHalves(asm: FunctionAssembler): void {
   asm.i32(13);
   asm.op('i32x4.shl');
   asm.tee(magnitude);
-  // The exponent of a single counts from elsewhere: a product with a power of two also makes subnormals normal.
+  // The bias of a single's exponent differs: a product with a power of two corrects it, and also normalises subnormals.
   asm.vector('f32', 2 ** 112);
   asm.op('f32x4.mul');
   asm.get(magnitude);
@@ -89,7 +89,7 @@ function toHalves(asm: FunctionAssembler): void {
   asm.integers(SIGN);
   asm.op('v128.andnot');
   asm.set(magnitude);
-  // Half of the last place less than a tie up, one more where the last place is odd.
+  // Rounding: adds just less than half of the last place, and one unit more if the last place is odd.
   asm.get(magnitude);
   asm.integers(((15 - 127) << 23) + 0xfff);
   asm.op('i32x4.add');
@@ -102,7 +102,7 @@ function toHalves(asm: FunctionAssembler): void {
   asm.i32(13);
   asm.op('i32x4.shr_u');
   asm.set(normal);
-  // Subnormals: a sum rounds them where their last place is.
+  // Subnormals: the sum with 0.5 rounds at the last place of subnormal halves.
   asm.get(magnitude);
   asm.integers(HALF);
   asm.op('f32x4.add');
@@ -114,7 +114,7 @@ function toHalves(asm: FunctionAssembler): void {
   asm.op('i32x4.gt_s');
   asm.op('v128.bitselect');
   asm.set(normal);
-  // What is too large, and what is no number.
+  // Numbers that are too large become infinity; NaNs stay NaNs.
   asm.get(magnitude);
   asm.integers(INFINITY);
   asm.op('i32x4.gt_s');

@@ -1,7 +1,6 @@
 /**
- * A WebAssembly assembler: bytes of one module with one function of interest over an imported memory.
- * Knows the binary format (WebAssembly core specification, section 5, and the proposals for fixed-width and relaxed SIMD),
- * nothing else.
+ * A WebAssembly assembler: writes a module with one main function and an imported memory. It knows nothing but the binary format
+ * (WebAssembly core specification, section 5, and the proposals for fixed-width and relaxed SIMD).
  */
 
 export type WasmType = 'i32' | 'f32' | 'f64' | 'v128';
@@ -159,7 +158,7 @@ class Bytes {
     this.byte(value);
   }
 
-  /** A byte and an unsigned number: nearly all that is written. A call for each byte would take longer than all else. */
+  /** A byte and an unsigned number, which most of the code consists of. A call for each byte would dominate the time of encoding. */
   instruction(code: number, operand: number): void {
     if (this.length + 6 > this.data.length) this.grow(this.length + 6);
     const { data } = this;
@@ -180,7 +179,7 @@ class Bytes {
     }
   }
 
-  /** A name of ASCII characters. Not every place that has WebAssembly has TextEncoder. */
+  /** A name of ASCII characters. (Not every environment with WebAssembly has TextEncoder.) */
   text(value: string): void {
     this.unsigned(value.length);
     for (let i = 0; i < value.length; i++) this.byte(value.charCodeAt(i));
@@ -197,7 +196,7 @@ export class FunctionAssembler {
   private code = new Bytes();
   private readonly parameters: number;
   private readonly locals: WasmType[] = [];
-  /** Locals in use, the newest last, and those that are not, by type. */
+  /** Locals in use, the newest last, and free locals by type. */
   private used: number[] = [];
   private readonly free: Record<WasmType, number[]> = { i32: [], f32: [], f64: [], v128: [] };
 
@@ -213,7 +212,7 @@ export class FunctionAssembler {
     this.code = code;
   }
 
-  /** Reserves a local variable until it is given back, and returns its index. Its value is undefined. */
+  /** Reserves a local variable until it is released, and returns its index. Its initial value is undefined. */
   local(type: WasmType): number {
     const local = this.free[type].pop() ?? this.lasting(type);
     this.used.push(local);
@@ -232,8 +231,8 @@ export class FunctionAssembler {
   }
 
   /**
-   * Gives back what has come into use since `mark`, but for what is `kept`. Engines clear every local at every call of
-   * what they have compiled quickly, and their compilers look at all of them wherever branches meet.
+   * Releases all locals that were reserved since `mark`, except `kept`. Few locals are better: in quickly compiled code engines clear every
+   * local at every call, and optimising compilers merge all locals wherever branches meet.
    */
   release(mark: number, kept?: ReadonlySet<number>): void {
     for (const local of this.used.splice(mark)) {
@@ -297,7 +296,7 @@ export class FunctionAssembler {
     const [code, simd] = MEMORY[name];
     if (simd) this.code.instruction(0xfd, code);
     else this.code.byte(code);
-    // The hint about alignment: 4 bytes, which most arrays have at least; for halves 2.
+    // The alignment hint: 4 bytes, which most arrays have at least; 2 for halves.
     this.code.instruction(name.includes('16') ? 1 : 2, offset);
     if (lane !== undefined) this.code.byte(lane);
   }
@@ -358,7 +357,7 @@ export class FunctionAssembler {
   }
 }
 
-/** `repeat(times)`: calls the first function so often (once at least), every argument 0. */
+/** The body of `repeat(times)`, which calls the first function `times` times, at least once, with every argument 0. */
 function repetition(parameters: number): Uint8Array {
   const asm = new FunctionAssembler(1);
   asm.loop();
@@ -374,8 +373,8 @@ function repetition(parameters: number): Uint8Array {
 }
 
 /**
- * A module that imports `env.memory` and exports `run(i32 × parameters)`, and `repeat(times)`, which calls it with zeros:
- * a call from outside takes longer than one that does nothing.
+ * A module that imports `env.memory` and exports `run(i32 × parameters)` and `repeat(times)`. `repeat` calls `run` with zeros, so that the
+ * cost of a call can be measured without that of a call from JavaScript.
  * @param memory limits in pages; a shared memory needs both.
  */
 export function encodeModule(

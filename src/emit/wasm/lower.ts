@@ -1,8 +1,8 @@
 /**
- * IR → WebAssembly: one function `run(first, last, shared, …globals, …tables)` that runs groups first … last − 1.
+ * Lowers a kernel to WebAssembly: one function `run(first, last, shared, …globals, …tables)` that executes groups first … last − 1.
  *
- * The lanes of a vector are the threads in lockstep; all other threads of a group become iterations of loops, which end
- * where the exchange begins.
+ * Items in lockstep are the lanes of a vector; all other items become iterations of loops. The loops of a phase are complete before the next
+ * phase begins, so exchanges need no code.
  */
 import {
   type ArrayRef,
@@ -63,8 +63,8 @@ const FIRST_GROUP = 0;
 const END_GROUP = 1;
 const SHARED_POINTER = 2;
 const FIXED_PARAMETERS = 3;
-/** The parameter that selects the direction, if a kernel runs both ways. */
-const WAY = FIXED_PARAMETERS;
+/** The parameter that selects the direction, if a kernel can run in both. */
+const DIRECTION = FIXED_PARAMETERS;
 
 /** A loop around phases: the loop over groups, or the loop over the slices of a group. */
 interface Around {
@@ -149,7 +149,7 @@ class WasmLowering {
   private either(phase: Phase, reverse: Phase, around: Around): void {
     if (phase === reverse) return this.phase(phase, around);
     const { asm } = this;
-    asm.get(WAY);
+    asm.get(DIRECTION);
     asm.if();
     this.phase(reverse, around);
     asm.else();
@@ -158,7 +158,7 @@ class WasmLowering {
   }
 
   private phase(given: Phase, { level, counter, slice }: Around): void {
-    // Two lanes that fill no vector are items by themselves.
+    // If the lanes do not fill a vector, each item computes its neighbour's values itself.
     const phase = given.lanes.count < this.lanes ? itemwise(given) : given;
     this.current = phase;
     this.code.clear();
@@ -200,15 +200,15 @@ class WasmLowering {
     const walking: { local: number; bytes: number }[] = [];
     const jumping: typeof needed = [];
     for (const { array, index } of needed) {
-      const own = index.terms.filter(({ atom }) => this.addresses.levelOfAtom(atom) === level);
-      if (own.every(({ atom }) => atom === node.variable)) {
+      const inner = index.terms.filter(({ atom }) => this.addresses.levelOfAtom(atom) === level);
+      if (inner.every(({ atom }) => atom === node.variable)) {
         const local = asm.local('i32');
         this.addresses.pointer(pointers, array, {
           constant: 0,
-          terms: index.terms.filter((term) => !own.includes(term)),
+          terms: index.terms.filter((term) => !inner.includes(term)),
         });
         asm.set(local);
-        walking.push({ local, bytes: own[0]!.factor * bytesOf(array.type) });
+        walking.push({ local, bytes: inner[0]!.factor * bytesOf(array.type) });
         pointers.set(pointerKey(array, index), local);
       } else jumping.push({ array, index });
     }
@@ -239,7 +239,7 @@ class WasmLowering {
     if (dynamic) asm.end();
   }
 
-  /** The end of a loop: on to the next value of its counter, as long as that is below `end`. */
+  /** The end of a loop: increments its counter, and repeats the loop if the counter is below `end`. */
   private next(counter: number, end: number | { readonly local: number }): void {
     const { asm } = this;
     asm.get(counter);
@@ -253,7 +253,7 @@ class WasmLowering {
     asm.end();
   }
 
-  /** A local that becomes the smaller one of an index and a number. */
+  /** A local with the minimum of an index and a number. */
   private least(value: Index, most: number, local = this.asm.local('i32')): number {
     const { asm } = this;
     this.addresses.index(value);
@@ -267,7 +267,7 @@ class WasmLowering {
     return local;
   }
 
-  /** Loads of loops further in that do not depend on them: done once here. */
+  /** Executes loads of inner loops that do not depend on these loops once, outside of them. */
   private hoist(children: readonly Node[], scope: LoopScope, values: Map<string, number>): void {
     if (children.every((child) => child.kind === 'body')) return;
     const visit = (node: Node): void => {
@@ -283,7 +283,7 @@ class WasmLowering {
         keys.forEach((key, n) => values.set(key, locals[n]!));
       }
     };
-    // Only what stays put for at least one loop below: bodies right here load for themselves.
+    // Only loads that at least one inner loop repeats: bodies directly in this loop load for themselves.
     for (const child of children) if (child.kind !== 'body') visit(child);
   }
 
@@ -293,7 +293,7 @@ class WasmLowering {
     return known;
   }
 
-  /** Every (array, terms up to a level) that the bodies under some nodes start from, outer levels first. */
+  /** The base addresses of all bodies under some nodes, with their terms up to a level of the loop tree. */
   private prefixes(nodes: readonly Node[], level: number): { array: ArrayRef; index: Index }[] {
     const found = new Map<string, { array: ArrayRef; index: Index }>();
     const visit = (node: Node): void => {

@@ -1,6 +1,6 @@
 /**
- * Arithmetic for vectors that multiply and add in one instruction: sums rewritten so that more products fit into them,
- * and which product goes into which sum.
+ * Arithmetic for vectors with multiply-add instructions: rewrites sums so that more products can be fused into them, and chooses the product
+ * that each sum takes in.
  */
 import { type BinaryOp, mapOperands, operandsOf, type Real, reachable, type Store } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
@@ -13,7 +13,7 @@ type Product = BinaryNode & { readonly op: 'mul' };
 /** The users of each value; undefined stands for a store. */
 type Users = ReadonlyMap<Real, readonly (Real | undefined)[]>;
 
-/** A twiddled value t = p ± q, and the two values it is for: a + t and a − t, or t − a. */
+/** A twiddled value t = p ± q with products p and q, and its two uses: a + t, and a − t or t − a. */
 interface TwiddledPair {
   readonly t: SumNode;
   readonly a: Real;
@@ -30,13 +30,13 @@ export interface VectorArithmetic {
 }
 
 /**
- * A butterfly adds twiddled values to others and subtracts them, with four instructions for each: a product, one taken
- * into it for t = p ± q, and two sums. With s = a + t as two multiply-adds, the difference 2a − s is one more: three.
- * Where nobody minds, it becomes s − 2a, because multiply-adds subtract products, not from products.
+ * A butterfly computes a + t and a − t from a twiddled value t = p ± q, usually in four instructions: a product, a multiply-add for t, and
+ * two sums. Instead, s = a + t is computed as two multiply-adds, and the difference 2a − s as one more: three instructions. If all its
+ * users can handle a negated value, the difference becomes s − 2a, because multiply-adds compute c − a·b but not a·b − c.
  *
- * For twiddled values that are steps by themselves. Elsewhere the values that are at hand longer cost as much as is won.
- * And for processors that add and multiply in the same units: two multiply-adds and two sums that go side by side take
- * less time than three multiply-adds one after another.
+ * This is done only for twiddled values that are steps; for others, a and s stay in registers for longer, which costs as much as it gains.
+ * And it is done only for processors that add and multiply in the same units; with separate adders, two multiply-adds and two parallel sums
+ * take less time than three multiply-adds one after another.
  */
 export function sumsFirst({ stores, steps }: Statements): Statements {
   const nodes = reachable(stores.map((store) => store.value));
@@ -49,7 +49,7 @@ export function sumsFirst({ stores, steps }: Statements): Statements {
     byTwiddled.set(pair.t, pair);
     byResult.set(pair.sum, pair).set(pair.difference, pair);
   }
-  const negative = negativeOnes(pairs, users, byResult);
+  const negative = negatableDifferences(pairs, users, byResult);
 
   /** The rewritten form of each value. Values before the first pair are unchanged. */
   const made = new Map<Real, Real>();
@@ -86,7 +86,7 @@ export function sumsFirst({ stores, steps }: Statements): Statements {
 
 const TWO: Real = { op: 'const', id: 0, value: exact.exact(2) };
 
-/** Numbers only matter to who looks for equal values, which are all found by now. */
+/** Makes a node. Its id is 0, because ids only serve to find equal values, which is done by now. */
 function operation(op: BinaryNode['op'], a: Real, b: Real): Real {
   return { op, id: 0, a, b };
 }
@@ -103,7 +103,7 @@ function usersOf(nodes: readonly Real[], stores: readonly Store[]): Users {
 function twiddledPairs(held: readonly Real[], users: Users): TwiddledPair[] {
   const pairs: TwiddledPair[] = [];
   const taken = new Set<Real>();
-  // Constants rotate values inside a butterfly: there is no step to gain.
+  // Products with constants belong to rotations inside a butterfly, where this gains nothing.
   const isTwiddled = (part: Real) =>
     part.op === 'mul' && !('value' in part.a) && !('value' in part.b) && users.get(part)?.length === 1;
   for (const t of held) {
@@ -120,8 +120,8 @@ function twiddledPairs(held: readonly Real[], users: Users): TwiddledPair[] {
   return pairs;
 }
 
-/** Differences whose negative does as well: whoever wants one adds or subtracts it, to or from something positive. */
-function negativeOnes(
+/** Differences that can be computed with the opposite sign: all their users add them to, or subtract them from, a value that is not negated. */
+function negatableDifferences(
   pairs: readonly TwiddledPair[],
   users: Users,
   byResult: ReadonlyMap<Real, TwiddledPair>,
@@ -143,7 +143,7 @@ function isSum(node: Real): node is SumNode {
   return node.op === 'add' || node.op === 'sub';
 }
 
-/** How values are computed. */
+/** How often values are used, and the products that are fused into sums. */
 export interface Evaluation {
   /** The number of uses of each value. */
   readonly uses: ReadonlyMap<Real, number>;
@@ -152,9 +152,9 @@ export interface Evaluation {
 }
 
 /**
- * How often each value is wanted, and, where vectors have multiply-adds, a product for each sum that takes one in: one that
- * is nobody else's, or one with a constant that another sum takes in as well. (Other products that several want would be
- * computed several times: an instruction less for each, but more values at hand, which costs more from radix 5 up.)
+ * The number of uses of each value and, if vectors have multiply-adds, the product that each sum takes in. Such a product has no other user;
+ * a product with a constant may have two, if both are sums that take it in. (Fusing other products with several users would save an
+ * instruction each, but keeps more values in registers, which costs more from radix 5 up.)
  */
 export function arithmeticOf(
   nodes: readonly Real[],
@@ -179,10 +179,10 @@ export function arithmeticOf(
     taken.set(product, (taken.get(product) ?? 0) + 1);
   }
   for (const [node, product] of products) if (taken.get(product)! < uses.get(product)!) products.delete(node);
-  // What goes into two sums is computed from its operands twice.
+  // A product that is fused into two sums uses its operands twice.
   for (const product of new Set(products.values())) {
-    const again = uses.get(product)! - 1;
-    for (const operand of [product.a, product.b]) uses.set(operand, uses.get(operand)! + again);
+    const more = uses.get(product)! - 1;
+    for (const operand of [product.a, product.b]) uses.set(operand, uses.get(operand)! + more);
   }
   return { uses, products };
 }

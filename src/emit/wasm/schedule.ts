@@ -1,7 +1,7 @@
 /**
- * A phase's loop nest → loops that a vector machine can run: the lane loop is cut into whole vectors and a
- * tail, short loops and `unroll` hints are unrolled, loops of one iteration disappear. The result is a tree of run-time
- * loops over straight-line bodies whose indices have all of that substituted and simplified.
+ * Turns the loop nest of a phase into loops for a vector unit: the lane loop is cut into whole vectors and a tail, short loops and
+ * loops with `unroll` hints are unrolled, and loops of one iteration disappear. The result is a tree of run-time loops over straight-line
+ * bodies, into whose indices the new variables are substituted.
  */
 import {
   add,
@@ -43,7 +43,7 @@ export interface RunLoop {
   readonly children: readonly Node[];
 }
 
-/** Names min(value, most), which is at least 1, for the children. */
+/** Defines a variable with the value min(value, most), which is at least 1, for the children. */
 export interface Clip {
   readonly kind: 'clip';
   readonly variable: Var;
@@ -57,18 +57,18 @@ export type Node = Body | RunLoop | Clip;
 /** Operations beyond which unrolling costs more in code than it saves in branches. */
 const UNROLL_BUDGET = 120;
 /**
- * Loops of at most this many iterations are unrolled whole, if they do not come to twice that. (First passes of 64 points
- * have eight of two items each: with a loop around them, batches that come from memory take a tenth longer.)
+ * Loops of at most this many iterations are unrolled completely, if that gives at most twice UNROLL_BUDGET operations. (The first pass of 64
+ * points has eight iterations of two items; if it were a loop, batches that come from memory would take a tenth longer.)
  */
 const UNROLL_WHOLE = 8;
 
-/** Loops of fewer vectors are not cut, and none into more pieces, nor what is long: each is code of its own. */
+/** The least number of vectors in a lane loop that is cut into pieces at guards, and the most pieces, since each piece is separate code. */
 const LEAST_CUT = 6;
 const MOST_PIECES = 5;
 
 /**
- * @param lanes of the vector unit for the kernel's precision.
- * @param slice the value of the outermost variable, where that loop is somebody else's.
+ * @param lanes lanes of the vector unit for the kernel's precision.
+ * @param slice the value of the outermost variable, if the caller makes that loop.
  */
 export function schedule(phase: Phase, lanes: number, slice?: Var): Node[] {
   const scheduler = new Scheduler(phase, lanes);
@@ -83,7 +83,7 @@ interface LoopPiece {
   readonly count: number;
 }
 
-/** The values at which a bound on a single variable begins or ceases to hold. */
+/** The values of a variable at which a bound on it begins or ceases to hold; none for a bound on other variables. */
 function changesOf({ index: { constant, terms }, from, to }: Bound, v: Var): number[] {
   if (terms.length !== 1 || terms[0]!.atom !== v) return [];
   const { factor } = terms[0]!;
@@ -141,8 +141,8 @@ class Scheduler {
   }
 
   /**
-   * Pieces of the lane loop in which guards that ask for its variable alone hold everywhere or nowhere. Vectors in which they do
-   * here and not there are pieces by themselves.
+   * The pieces into which guards on the lane variable alone cut its loop. In each piece a guard holds in all lanes or in none; a vector in
+   * which a guard changes is a piece by itself.
    */
   private pieces(v: Var, known: ReadonlyMap<Var, Index>): readonly LoopPiece[] {
     const { lanes } = this;
@@ -161,12 +161,12 @@ class Scheduler {
     return pieces.length <= MOST_PIECES ? pieces : whole;
   }
 
-  /** Whole vectors first; then the tail, as one more vector that repeats items already done, or item by item. */
+  /** Whole vectors first; then the tail, as one more vector that repeats earlier items, or item by item. */
   private laneLoop(loop: Loop, innermost: boolean, bind: (value: Index, lane: Var | undefined) => Node[]): Node[] {
     const { lanes } = this;
     const { inPlace: together = 1 } = this.phase;
     const { name, count } = loop.variable;
-    // Items that have to load together and are not just a vector are the copies of one body.
+    // Items that have to load together, but whose number is not that of the lanes, become copies of one body.
     if (together > 1 && together !== lanes) return loopOver(name, count, together, (value) => bind(value, undefined));
     if (count < lanes) return loopOver(name, count, 1, (value) => bind(value, undefined));
     const lane = variable(`${name}Lane`, lanes);
@@ -226,8 +226,8 @@ function runLoop(like: Var, trips: Index, bind: Bind): Node[] {
 }
 
 /**
- * `unroll` items per trip; what does not divide follows one by one. Items of an innermost loop are simply repeated;
- * others stand side by side, so that their accesses can be grouped.
+ * A loop with `unroll` items per iteration; items that are left over follow one by one. With `repeats`, the items of an iteration are
+ * repetitions of one body; otherwise they are copies side by side, so that their accesses can be grouped.
  */
 function loopOver(name: string, trips: number, unroll: number, bind: Bind, repeats = false): Node[] {
   const whole = Math.floor(trips / unroll);
@@ -259,7 +259,7 @@ function merge(copies: readonly Node[][]): Node[] {
 function mergeNodes(nodes: readonly Node[]): Node[] {
   const [first] = nodes;
   if (first!.kind === 'body') {
-    // Every copy made its own lane and repeat variables: give them the first one's.
+    // Every copy has made lane and repeat variables of its own, which are replaced by those of the first copy.
     const { lane, repeat } = first!;
     const copies = (nodes as readonly Body[]).flatMap((body) => {
       const by = new Map<Var, Index>();

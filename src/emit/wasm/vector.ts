@@ -14,8 +14,8 @@ export interface Address {
 }
 
 /**
- * Of four lanes each: every second one; the lower or upper ones interleaved; neighbours exchanged, of two lanes, too; halves
- * of two or four lanes side by side.
+ * Shuffles of two vectors a and b of four lanes: even and odd lanes; the lower or upper lanes of a and b interleaved; neighbouring lanes
+ * exchanged (SWAPPED_HALVES: of two lanes); the first or second halves of a and b.
  */
 const EVEN = pattern(0, 2, 4, 6);
 const ODD = pattern(1, 3, 5, 7);
@@ -25,16 +25,16 @@ const SWAPPED = pattern(1, 0, 3, 2);
 const SWAPPED_HALVES = pattern(1, 0);
 const FIRST_HALVES = pattern(0, 2);
 const SECOND_HALVES = pattern(1, 3);
-/** The last lane first, of four and of two; of pairs in the lanes of two vectors, those of the other one first. */
+/** Shuffles with lanes in reversed order: of one vector, and of pairs in two vectors. */
 const REVERSED = pattern(3, 2, 1, 0);
 const REVERSED_EVEN = pattern(2, 0, 6, 4);
 const REVERSED_ODD = pattern(3, 1, 7, 5);
 const REVERSED_LOW = pattern(1, 5, 0, 4);
 const REVERSED_HIGH = pattern(3, 7, 2, 6);
-/** Every second lane of seven in a row, the last four of which are those of the second vector; and the last one first. */
+/** Every second element of seven consecutive ones, in two vectors of which the second begins with element 3; also in reversed order. */
 const SECONDS = pattern(0, 2, 5, 7);
 const REVERSED_SECONDS = pattern(7, 5, 2, 0);
-/** Of these every second one, then the others. */
+/** Those elements with the first and the third in the first half, the second and the fourth in the second; also in reversed order. */
 const DEALT_SECONDS = pattern(0, 5, 2, 7);
 const REVERSED_DEALT_SECONDS = pattern(5, 0, 7, 2);
 
@@ -50,7 +50,7 @@ const OPERATIONS = Object.fromEntries(
   ]),
 ) as unknown as { readonly [S in VectorShape]: { readonly [N in VectorOperation]: `${S}.${N}` } };
 
-/** The same for a sum or difference that takes in a product: a·b + c, c − a·b. */
+/** Names of multiply-adds: a·b + c and c − a·b. */
 const FUSED = {
   f32: { add: 'f32x4.relaxed_madd', sub: 'f32x4.relaxed_nmadd' },
   f64: { add: 'f64x2.relaxed_madd', sub: 'f64x2.relaxed_nmadd' },
@@ -83,7 +83,7 @@ export class VectorUnit {
     else this.asm.vector(this.element, value, conjugated ? -value : value);
   }
 
-  /** Neighbouring lanes of the vector on the stack, exchanged. */
+  /** Exchanges neighbouring lanes of the vector on the stack. */
   swap(): void {
     this.requireNeighbours();
     const value = this.keep();
@@ -92,7 +92,7 @@ export class VectorUnit {
     this.asm.shuffle(this.lanes === 4 ? SWAPPED : SWAPPED_HALVES);
   }
 
-  /** @throws RangeError where a phase in pairs comes to items one by one: it breaks the rules, or has too few for a vector. */
+  /** @throws RangeError for scalars. A valid phase that uses neighbours is never executed item by item. */
   private requireNeighbours(): void {
     if (this.lanes === 1) throw new RangeError('Scalars have no neighbours.');
   }
@@ -114,12 +114,12 @@ export class VectorUnit {
     this.asm.op(OPERATIONS[shape][name]);
   }
 
-  /** The first of two values on the stack where the comparison above them holds, lane by lane. */
+  /** Pops two values and a comparison, and pushes, lane by lane, the first value if the comparison holds, otherwise the second. */
   chosen(): void {
     this.asm.op(this.lanes === 1 ? 'select' : 'v128.bitselect');
   }
 
-  /** Pushes what `chosen` takes, where each lane has a condition of its own. @param condition pushes 0 or 1. */
+  /** Pushes a comparison for `chosen` with a separate condition for each lane. @param condition pushes 0 or 1 */
   conditions(condition: (lane: number) => void): void {
     const { asm, lanes } = this;
     if (lanes === 1) return condition(0);
@@ -142,12 +142,12 @@ export class VectorUnit {
     this.constant(0);
   }
 
-  /** a·b + c or c − a·b of three vectors on the stack, rounded once or twice, as the engine likes. */
+  /** a·b + c or c − a·b of three vectors on the stack, rounded once or twice, as the engine chooses. */
   fused(name: 'add' | 'sub'): void {
     this.asm.op(FUSED[this.element][name]);
   }
 
-  /** The same of three values that are pushed, for engines that round once. Scalars have no such instruction. */
+  /** `fused` for engines that round once. The operands are pushed one by one, because scalars have to become vectors. */
   fusedOnce(name: 'add' | 'sub', operands: readonly (() => void)[]): void {
     const scalar = this.lanes === 1;
     for (const push of operands) {
@@ -158,7 +158,7 @@ export class VectorUnit {
     if (scalar) this.asm.lane(this.element === 'f32' ? 'f32x4.extract_lane' : 'f64x2.extract_lane', 0);
   }
 
-  /** One instruction does the whole load. */
+  /** Whether one instruction loads the whole group. */
   loadsDirectly({ access }: AccessGroup<LoadNode>): boolean {
     if (access.array.type !== this.element) return false;
     return this.lanes === 1 || access.stride === 0 || access.stride === 1;
@@ -171,7 +171,7 @@ export class VectorUnit {
     else this.asm.memory('v128.load', address.offset);
   }
 
-  /** Loads a group; the locals of its members. */
+  /** Loads a group. @returns the locals of its members */
   load(group: AccessGroup<LoadNode>, addresses: readonly Address[]): number[] {
     if (group.access.array.type !== this.element) {
       return this.isPairsOfHalves(group) ? this.halves(addresses[0]!) : this.gather(group, addresses);
@@ -202,7 +202,7 @@ export class VectorUnit {
     return [this.keep()];
   }
 
-  /** Stores a group whose members `value` pushes. */
+  /** Stores a group. @param value pushes a member */
   store(group: AccessGroup<Real>, addresses: readonly Address[], value: (node: Real) => void): void {
     const { asm, lanes } = this;
     const { members, access } = group;
@@ -248,8 +248,8 @@ export class VectorUnit {
   }
 
   /**
-   * Loads a group lane by lane, each number of its own type.
-   * @param when pushes whether a lane is read; without it all are. What is not read is 0.
+   * Loads a group lane by lane, and converts the numbers.
+   * @param when pushes whether a lane is loaded; missing if all lanes are. Lanes that are not loaded are 0.
    */
   gather(group: AccessGroup<LoadNode>, addresses: readonly Address[], when?: (lane: number) => void): number[] {
     const { asm, element } = this;
@@ -273,7 +273,7 @@ export class VectorUnit {
     });
   }
 
-  /** Stores a group lane by lane. @param when as of `gather`. */
+  /** Stores a group lane by lane. @param when pushes whether a lane is stored; missing if all lanes are */
   scatter(
     group: AccessGroup<Real>,
     addresses: readonly Address[],
@@ -298,7 +298,7 @@ export class VectorUnit {
     });
   }
 
-  /** Reaches memory for one lane after another, or for those whose condition holds. */
+  /** Accesses memory for one lane after another, if the lane's condition holds. */
   private eachLane(
     rows: readonly Address[],
     when: ((lane: number) => void) | undefined,
@@ -312,18 +312,18 @@ export class VectorUnit {
     });
   }
 
-  /** Complex numbers of halves side by side: a vector of singles holds the two parts of each in 32 bits. */
+  /** Whether a group has interleaved complex numbers of halves, so that each 32-bit lane of a vector holds both parts of a number. */
   private isPairsOfHalves({ access, members }: AccessGroup<unknown>): boolean {
     return access.array.type === 'f16' && this.lanes === 4 && access.stride === 2 && members.length === 2;
   }
 
   private halves(row: Address): number[] {
     const { asm } = this;
-    const both = this.read('v128.load', row);
-    asm.get(both);
+    const words = this.read('v128.load', row);
+    asm.get(words);
     widen(asm, 'f16', 'f32');
     const first = this.keep();
-    asm.get(both);
+    asm.get(words);
     asm.i32(16);
     asm.op('i32x4.shr_u');
     widen(asm, 'f16', 'f32');
@@ -339,13 +339,13 @@ export class VectorUnit {
     asm.i32(16);
     asm.op('i32x4.shl');
     asm.op('v128.or');
-    const both = this.keep();
+    const words = this.keep();
     row.push();
-    asm.get(both);
+    asm.get(words);
     asm.memory('v128.store', row.offset);
   }
 
-  /** Where each lane finds the first of the group's elements. */
+  /** The address of the group's first element in each lane. */
   private rowAddresses({ access }: AccessGroup<unknown>, addresses: readonly Address[]): Address[] {
     if (addresses.length > 1) return [...addresses];
     const { push, offset } = addresses[0]!;
@@ -385,13 +385,13 @@ export class VectorUnit {
     return [this.read('v128.load', row), this.read('v128.load', { ...row, offset: row.offset + 16 })];
   }
 
-  /** Of seven elements in a row every second one: two vectors, of which the first one ends where the other one begins. */
+  /** Every second one of seven consecutive elements, from two vectors that overlap in element 3. */
   private seconds(row: Address, order: Uint8Array): number {
     const [low, high] = [row, { ...row, offset: row.offset + 3 * this.bytes }];
     return this.mix(this.read('v128.load', low), this.read('v128.load', high), order);
   }
 
-  /** Lanes four elements apart, of which each has two members: every second element of all that there is. */
+  /** Loads two members at offsets 0 and 2 from lanes that are four elements apart: together every second element of the memory. */
   private dealtSeconds(rows: readonly Address[], backwards: boolean): number[] {
     const order = backwards ? REVERSED_DEALT_SECONDS : DEALT_SECONDS;
     const two = (a: number, b: number) => this.seconds(rows[backwards ? b : a]!, order);
@@ -399,7 +399,7 @@ export class VectorUnit {
     return [this.mix(first, second, FIRST_HALVES), this.mix(first, second, SECOND_HALVES)];
   }
 
-  /** The same where every lane's pair lies elsewhere. */
+  /** `contiguousPairs` for pairs at a separate address for each lane. */
   private gatheredPairs(rows: readonly Address[]): [number, number] {
     const two = (a: Address, b: Address) => {
       this.readLane(a, 0, 8);
@@ -409,7 +409,7 @@ export class VectorUnit {
     return [two(rows[0]!, rows[1]!), two(rows[2]!, rows[3]!)];
   }
 
-  /** A square of lanes, transposed. */
+  /** Transposes a square of `lanes` vectors. */
   private transpose(rows: readonly number[]): number[] {
     const [a, b, c, d] = rows as [number, number, number, number];
     if (this.lanes === 2) return [this.mix(a, b, FIRST_HALVES), this.mix(a, b, SECOND_HALVES)];
@@ -439,7 +439,7 @@ export class VectorUnit {
   }
 }
 
-/** A shuffle as the format wants it, byte by byte. Lanes are numbered on from the first vector to the second. */
+/** The byte pattern of a shuffle. Lanes of the second vector are numbered after those of the first one. */
 function pattern(...lanes: number[]): Uint8Array {
   const width = 16 / lanes.length;
   return Uint8Array.from({ length: 16 }, (_, byte) => lanes[Math.floor(byte / width)]! * width + (byte % width));

@@ -1,19 +1,19 @@
 /**
- * Operations that are not to become part of others. WGSL has no word for that, and some of its compilers reorder what they
- * can: each result goes through a step on integers whose outcome they do not know to be no change.
+ * Exact operations, which compilers must not combine with others. WGSL cannot express that, and some of its compilers reorder operations.
+ * So each result goes through a step on integers that changes nothing, which the compilers cannot know.
  */
 import { EXACT } from '../spmd/print.ts';
 import { binary, call, type Expression, type MathName, mapExpressions, type Statement } from '../spmd/tree.ts';
 
-/** One of two neighbouring numbers is even. */
+/** Sets `nothing` to 0: of two neighbouring integers one is even, so bit 0 of the product is 0. */
 export const NOTHING = 'nothing = (block.x * (block.x + 1u)) & 1u;';
 
 const KEPT = 'kept';
 
 /**
- * Exact operations as operators, for compilers that leave those alone: each call of a function would have to be inlined, which takes
- * them longer than all the rest. Sums and differences with a constant go through the step all the same: (C + x) − C becomes x,
- * because two constants can be one.
+ * Exact operations as plain operators, for compilers that do not reorder these. It saves inlining a function for each, which takes
+ * them longer than all the rest. Sums and differences with a constant still go through the step, because these compilers do combine
+ * constants: (C + x) − C would become x.
  */
 export function asOperators(statements: readonly Statement[]): { statements: readonly Statement[]; kept: boolean } {
   let kept = false;
@@ -34,7 +34,7 @@ const STEP = [
   `fn ${KEPT}(value: f32) -> f32 { return bitcast<f32>(bitcast<u32>(value) ^ nothing); }`,
 ];
 
-/** The functions for exact operations that are used, and the step. @param kept something calls the step by itself. */
+/** The functions for the exact operations that are used, and the step. @param kept whether statements also call the step directly */
 export function exactWgslFunctions(used: ReadonlySet<MathName>, kept: boolean): string[] {
   const signs = Object.entries(EXACT).filter(([own]) => used.has(own as MathName));
   if (signs.length === 0 && !kept) return [];

@@ -1,6 +1,6 @@
 /**
- * Halves in WGSL, where a buffer holds words of two: by operations on integers, because infinities and subnormals are not
- * sure to come through its own conversions (WGSL §15.7.2).
+ * Half-precision numbers in WGSL, two in a 32-bit word. They are converted by integer operations, because WGSL's own conversions may lose
+ * infinities and subnormals (WGSL §15.7.2).
  */
 import { type Conversion, conversionName } from '../spmd/memory.ts';
 import type { ArrayElement, ValueType } from '../spmd/tree.ts';
@@ -10,26 +10,26 @@ export function isLoneHalf(type: ArrayElement['type'] | ValueType): boolean {
   return typeof type === 'object' && type.type === 'f16' && !type.pair;
 }
 
-/** @param written somewhere in the kernel: then the words are atomic. */
+/** @param written whether the kernel writes to the array anywhere: then its words are atomic */
 export function readHalf(array: string, at: string, written: boolean): string {
   const word = `${array}[(${at}) >> 1u]`;
   return `((${written ? `atomicLoad(&${word})` : word} >> (((${at}) & 1u) << 4u)) & 0xffffu)`;
 }
 
-/** Neither step touches the other half of the word. */
+/** The statements that write one half by two atomic steps, which leave the other half of the word unchanged. */
 export function writeHalf(array: string, at: string, value: string): string {
   const [word, shift] = [`&${array}[(${at}) >> 1u]`, `(((${at}) & 1u) << 4u)`];
   return `atomicAnd(${word}, 0xffff0000u >> ${shift}); atomicOr(${word}, ${value} << ${shift});`;
 }
 
-/** What a word of memory that holds several types stands for; singles are in words of their own, and so are pairs of halves. */
+/** Reads memory that holds several types: a half in its word, or a whole word that is a single or a pair of halves. */
 export function readMixed({ type, written = false }: ArrayElement, array: string, at: string): string {
   if (isLoneHalf(type)) return readHalf(array, at, written);
   const word = written ? `atomicLoad(&${array}[${at}])` : `${array}[${at}]`;
   return isSingleElement(type) ? `bitcast<f32>(${word})` : word;
 }
 
-/** Such words are atomic where anything writes to them: lone halves may be among them. */
+/** Writes memory that holds several types. All its words are atomic, because some of them may hold lone halves. */
 export function writeMixed({ type }: ArrayElement, array: string, at: string, value: string): string {
   if (isLoneHalf(type)) return writeHalf(array, at, value);
   return `atomicStore(&${array}[${at}], ${isSingleElement(type) ? `bitcast<u32>(${value})` : value});`;
@@ -39,7 +39,7 @@ function isSingleElement(type: ArrayElement['type']): boolean {
   return typeof type === 'object' && type.type === 'f32';
 }
 
-/** Subnormals are whole multiples of 2⁻²⁴, which a single holds. */
+/** Half → single. Subnormals are integers times 2⁻²⁴, which singles represent exactly. */
 const FROM_HALF = `fn float_of_half(bits: u32) -> f32 {
   let size = bits & 0x7fffu;
   let small = bitcast<u32>(f32(size) * 5.9604644775390625e-8f);
@@ -47,7 +47,7 @@ const FROM_HALF = `fn float_of_half(bits: u32) -> f32 {
   return bitcast<f32>(((bits & 0x8000u) << 16u) | select(normal, small, size < 0x400u));
 }`;
 
-/** To the nearest, of two the even one: what is shifted out decides. Beyond the halves lies infinity. */
+/** Single → half, rounded to nearest even according to the bits that are shifted out. Numbers that are too large become infinity. */
 const TO_HALF = `fn half_of_float(value: f32) -> u32 {
   let bits = bitcast<u32>(value);
   let size = bits & 0x7fffffffu;

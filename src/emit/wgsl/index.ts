@@ -20,13 +20,13 @@ import {
 import { asOperators, exactWgslFunctions, NOTHING } from './exact.ts';
 import { halfWgslFunctions, isLoneHalf, readHalf, readMixed, writeHalf, writeMixed } from './halves.ts';
 
-/** What every WebGPU device allows in one dimension. */
+/** The number of groups in one dimension that every WebGPU device allows. */
 const MAX_GROUPS = 65535;
 
 /**
- * One module with one entry point. In bind group 0 lie the bindings, the tables and, where the arrangement has
- * offsets, a uniform buffer of 32-bit integers: the first element of each global, in reals. Where there are several
- * launches, the number of the first group follows there.
+ * One module with one entry point. Bind group 0 has the bindings, the tables and, if the arrangement has offsets, a uniform buffer of
+ * 32-bit integers: the first element of each global, in reals. If there are several launches, the number of the first group follows in
+ * that buffer.
  * @throws RangeError for double precision, for indices beyond 32 bits, for too many groups, and for an exchange over a
  * cluster: WGSL has none of them.
  */
@@ -45,9 +45,9 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
   const uniforms = offsets.length + (grid.launches > 1 ? 1 : 0);
   const numbers = groups.flatMap((count, axis): Expression[] => {
     const step = groups.slice(0, axis).reduce((a, b) => a * b, 1);
-    const own = name(`block.${'xyz'[axis]}`);
-    if (axis === 0) return [own];
-    return count === 1 ? [] : [binary('*', integer(step), own)];
+    const number = name(`block.${'xyz'[axis]}`);
+    if (axis === 0) return [number];
+    return count === 1 ? [] : [binary('*', integer(step), number)];
   });
   if (grid.launches > 1) numbers.unshift(uniform(offsets.length));
   const starts = offsets.map(({ name, number, pair }) => {
@@ -88,7 +88,7 @@ function wgslTypeName(type: Type): string {
   return type.pair ? 'vec2<f32>' : 'f32';
 }
 
-/** In memory. Words in which threads write one half each are atomic. */
+/** The type of an array's elements in memory. Words in which two threads write one half each are atomic. */
 function elementName(type: ValueType & { readonly mixed?: boolean }, written: boolean): string {
   return written && (type.mixed || isLoneHalf(type)) ? 'atomic<u32>' : wgslTypeName(type);
 }
