@@ -6,6 +6,7 @@ import type { CompiledProgram } from '../engine/compiling/compiled-program.ts';
 import type { Device, Plan } from '../engine/index.ts';
 import { floatZeros } from '../numpy/array.ts';
 import { PlanCache } from '../numpy/plans.ts';
+import { FftError } from '../problem/errors.ts';
 import type { Callback, Callbacks, ProblemInput } from '../problem/index.ts';
 import { frameLength, windowOf } from './feature-frames.ts';
 import { type FeatureSpec, keyOf } from './feature-presets.ts';
@@ -44,13 +45,15 @@ export class FeatureEngine {
   static async of(device: Device, request: EngineRequest): Promise<FeatureEngine> {
     const { spec, frames, precision, isWhole } = request;
     const plan = (await device.plan(frameProblem(request))) as Plan;
+    let program: CompiledProgram | undefined;
     try {
       const bank = melBank(bankOptions(spec), spec.isOwnBank);
       const text = await melProgram(spec, bank, frames, isWhole);
-      const program = (await device.compile(text, { precision })) as unknown as CompiledProgram;
+      program = (await device.compile(text, { precision })) as unknown as CompiledProgram;
       return new FeatureEngine(device, request, plan, program);
     } catch (error) {
       plan.destroy();
+      program?.destroy();
       throw error;
     }
   }
@@ -206,6 +209,9 @@ export async function withEngine<T>(
     return await use(await lease.plan);
   } catch (error) {
     engines.forget(lease);
+    // Closing a device destroys its plans; asked for a new one, it says that it is closed.
+    if (error instanceof FftError && error.code === 'destroyed')
+      ((await device.plan(frameProblem(request))) as Plan).destroy();
     throw error;
   } finally {
     engines.give(lease);

@@ -308,6 +308,15 @@ describe('bad input is refused by name', () => {
     warn.mockRestore();
   });
 
+  it('a device that has been closed says so', async () => {
+    const device = await openDevice('cpu');
+    const options = { ...good, nMels: 10, device };
+    await logMel(x, options);
+    device.close();
+    await expect(logMel(x, options)).rejects.toMatchObject({ code: 'device-closed' });
+    await expect(logMel(x, { ...options, nMels: 11 })).rejects.toMatchObject({ code: 'device-closed' });
+  });
+
   it('a stream that failed goes on', async () => {
     const stream = featureExtractor('librosa', { ...good, nMels: 20 }).stream();
     await expect(stream.push([] as never)).rejects.toMatchObject({ code: 'invalid-argument' });
