@@ -128,6 +128,15 @@ export { type Resampled, type ResampleOptions, resample } from './resample.ts';
 export { type ResamplePolyOptions, resamplePoly } from './resample-poly.ts';
 export { type SavgolCoeffsOptions, type SavgolMode, type SavgolOptions, savgolCoeffs, savgolFilter } from './savgol.ts';
 export type { SegmentOptions, StftScaling } from './segments.ts';
+export {
+  type InverseSlicesOptions,
+  ShortTimeFFT,
+  type ShortTimeFftOptions,
+  type SlicesOptions,
+  type SpectrogramSlicesOptions,
+} from './short-time-fft.ts';
+export type { FftMode, FftScaling } from './short-time-modes.ts';
+export type { SampleAndSlice, SliceGeometry } from './slice-geometry.ts';
 export { SpectrumSmoother, type SpectrumSmootherOptions } from './smoothing.ts';
 export { sosfilt, sosfiltZi } from './sosfilt.ts';
 export { type Spectrogram, type SpectrogramMode, type SpectrogramOptions, spectrogram } from './spectrogram.ts';

@@ -89,7 +89,7 @@ const WORKS = [
 const NOTHING = 1e-10;
 
 /** An array of bins and frames, and what it is the transform of. */
-interface IstftJob {
+export interface IstftJob {
   readonly given: NumpyArray;
   readonly time: number;
   readonly frequency: number;
@@ -123,7 +123,7 @@ export async function istft<Z extends ComplexArray>(zxx: Z, options: IstftOption
   const own = readOptions(options, { works: WORKS }, 'istft', SEGMENT_LEVELS);
   const device = checkDevice(own.device);
   const job = jobOf(asArray(zxx), own);
-  const x = await added(job, device ?? (await sharedDevice()));
+  const x = await overlapAdded(job, device ?? (await sharedDevice()));
   // A loop: there may be millions, and `from` takes longer than the transforms.
   const t = floatZeros(x.shape[timeAfter(job)]!, false) as Float64Array;
   for (let k = 0; k < t.length; k++) t[k] = k / job.segments.fs;
@@ -213,7 +213,8 @@ function timeAfter({ time, frequency }: Pick<IstftJob, 'time' | 'frequency'>): n
   return frequency < time ? time - 1 : time;
 }
 
-async function added(job: IstftJob, device: Device): Promise<NumpyArray> {
+/** Frames of an array, transformed, windowed and added up. */
+export async function overlapAdded(job: IstftJob, device: Device): Promise<NumpyArray> {
   const { given, time, frequency, segments, onesided, norm, scale, frames } = job;
   const single = isSingle(given.dtype);
   const precision = single ? 'single' : 'double';
