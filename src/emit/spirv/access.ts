@@ -1,8 +1,24 @@
 /** How elements of arrays are read and written. */
-import type { ArrayElement } from '../spmd/tree.ts';
-import type { FunctionBody, Value } from './body.ts';
-import { KIND_BYTES, type Kind } from './module.ts';
+import type { ArrayElement, Expression } from '../spmd/tree.ts';
+import { KIND_BYTES, type Kind, type SpirvModule, type Value } from './assembly.ts';
 import { ALIGNED, type Op, SCOPE, type Storage } from './opcodes.ts';
+
+/** What writes the instructions of a function. */
+export interface Instructions {
+  readonly context: {
+    readonly module: SpirvModule;
+    readonly flavour: 'vulkan' | 'opencl';
+    readonly arrays: ReadonlyMap<string, MemoryAccess>;
+  };
+  run(op: Op, ...operands: number[]): void;
+  /** An instruction with a result. */
+  emit(op: Op, kind: Kind, ...operands: number[]): Value;
+  /** The same by the id of its type. */
+  typed(op: Op, type: number, ...operands: number[]): number;
+  value(e: Expression): Value;
+  /** The same number as another kind. */
+  converted(value: Value, to: Kind): Value;
+}
 
 /** An array that a function may touch. */
 export interface MemoryAccess {
@@ -16,7 +32,7 @@ export interface MemoryAccess {
   readonly path: readonly number[];
 }
 
-export function readElement(body: FunctionBody, e: ArrayElement): Value {
+export function readElement(body: Instructions, e: ArrayElement): Value {
   const access = accessOf(body, e);
   const at = body.value(e.of[1]!);
   if (!access.lone) {
@@ -29,7 +45,7 @@ export function readElement(body: FunctionBody, e: ArrayElement): Value {
   return body.emit('BitwiseAnd', 'unsigned', low.id, body.context.module.integer(0xffff));
 }
 
-export function writeElement(body: FunctionBody, e: ArrayElement, value: Value): void {
+export function writeElement(body: Instructions, e: ArrayElement, value: Value): void {
   const access = accessOf(body, e);
   const at = body.value(e.of[1]!);
   if (!access.lone) {
@@ -42,24 +58,23 @@ export function writeElement(body: FunctionBody, e: ArrayElement, value: Value):
   const others = body.emit('ShiftRightLogical', 'unsigned', module.integer(0xffff0000), shift);
   const own = body.emit('ShiftLeftLogical', 'unsigned', value.id, shift);
   const scope = module.integer(access.storage === 'Workgroup' ? SCOPE.group : SCOPE.device);
-  for (const [op, operand] of [['AtomicAnd', others] as const, ['AtomicOr', own] as const]) {
-    body.emit(op as Op, 'unsigned', place, scope, module.integer(0), operand.id);
-  }
+  body.emit('AtomicAnd', 'unsigned', place, scope, module.integer(0), others.id);
+  body.emit('AtomicOr', 'unsigned', place, scope, module.integer(0), own.id);
 }
 
-function accessOf(body: FunctionBody, { of }: ArrayElement): MemoryAccess {
+function accessOf(body: Instructions, { of }: ArrayElement): MemoryAccess {
   const [array] = of;
   const access = array!.op === 'name' ? body.context.arrays.get(array!.name) : undefined;
   if (!access) throw new RangeError('SPIR-V knows no such array');
   return access;
 }
 
-function load(body: FunctionBody, access: MemoryAccess, at: Value): Value {
+function load(body: Instructions, access: MemoryAccess, at: Value): Value {
   return body.emit('Load', access.element, pointerTo(body, access, at), ...memoryOperands(access));
 }
 
 /** The word that a half is in, and by how many bits it is shifted there. */
-function halfPlace(body: FunctionBody, access: MemoryAccess, at: Value): { place: number; shift: number } {
+function halfPlace(body: Instructions, access: MemoryAccess, at: Value): { place: number; shift: number } {
   const { module } = body.context;
   const word = body.emit('ShiftRightLogical', at.kind, at.id, module.integer(1));
   const narrow = body.converted(at, 'unsigned');
@@ -68,7 +83,7 @@ function halfPlace(body: FunctionBody, access: MemoryAccess, at: Value): { place
   return { place: pointerTo(body, access, word), shift };
 }
 
-function pointerTo(body: FunctionBody, { pointer, storage, element, path }: MemoryAccess, at: Value): number {
+function pointerTo(body: Instructions, { pointer, storage, element, path }: MemoryAccess, at: Value): number {
   const { module, flavour } = body.context;
   const type = module.pointer(storage, module.type(element));
   const op = flavour === 'opencl' && storage === 'CrossWorkgroup' ? 'InBoundsPtrAccessChain' : 'InBoundsAccessChain';

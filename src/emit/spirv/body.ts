@@ -1,15 +1,9 @@
 /** The statements and expressions of one function as instructions. */
 import type { Expression, MathName, Statement, Type, ValueType } from '../spmd/tree.ts';
-import { type MemoryAccess, readElement, writeElement } from './access.ts';
+import { type Instructions, type MemoryAccess, readElement, writeElement } from './access.ts';
+import { type Code, instruction, KIND_BYTES, type Kind, type SpirvModule, type Value } from './assembly.ts';
 import { BITS, FLOAT } from './halves.ts';
-import { type Code, instruction, KIND_BYTES, type Kind, type SpirvModule } from './module.ts';
 import { type Op, SCOPE, SEMANTICS, STORAGE } from './opcodes.ts';
-
-/** The result of an instruction. */
-export interface Value {
-  readonly id: number;
-  readonly kind: Kind;
-}
 
 /** What a name stands for: a value, or memory that holds one; arrays have names of their own. */
 type Named = Value & { readonly variable?: true };
@@ -55,7 +49,7 @@ const WORDS: Readonly<Record<string, readonly [real: Op | undefined, signed: Op,
 };
 const COMPARES = new Set(['<', '<=', '>', '>=', '==', '!=']);
 
-export class FunctionBody {
+export class FunctionBody implements Instructions {
   readonly code: Code = [];
   /** Variables, which a function declares first. */
   readonly variables: Code = [];
@@ -84,12 +78,10 @@ export class FunctionBody {
     instruction(this.code, op, ...operands);
   }
 
-  /** An instruction with a result. */
   emit(op: Op, kind: Kind, ...operands: number[]): Value {
     return { id: this.typed(op, this.module.type(kind), ...operands), kind };
   }
 
-  /** The same by the id of its type. */
   typed(op: Op, type: number, ...operands: number[]): number {
     const id = this.module.fresh();
     this.run(op, type, id, ...operands);
@@ -314,7 +306,6 @@ export class FunctionBody {
     return this.emit('Select', a.kind, id, a.id, this.converted(b, a.kind).id);
   }
 
-  /** The same number as another kind. */
   converted(value: Value, to: Kind): Value {
     const { id, kind } = value;
     if (kind === to) return value;

@@ -4,7 +4,7 @@
  */
 import { elementOf, type Kernel } from '../../ir/index.ts';
 import { launchOf, lower } from '../spmd/lower.ts';
-import { type Dialect, type KernelBinding, type OffsetArray, pointerTo, type SharedArray } from '../spmd/memory.ts';
+import type { Dialect, OffsetArray, SharedArray } from '../spmd/memory.ts';
 import type { EntryPoint, SpmdOptions } from '../spmd/program.ts';
 import { rootFunctions } from '../spmd/root.ts';
 import { polynomialSines } from '../spmd/sines.ts';
@@ -18,13 +18,12 @@ import {
   mathIn,
   name,
   namesIn,
-  type Statement,
   type ValueType,
 } from '../spmd/tree.ts';
 import type { MemoryAccess } from './access.ts';
-import { type Callee, type Context, FunctionBody, type Value, valueKind } from './body.ts';
+import { instruction, type Kind, SpirvModule, text, type Value } from './assembly.ts';
+import { type Callee, type Context, FunctionBody, valueKind } from './body.ts';
 import { BITS, conversionFunctions, FLOAT } from './halves.ts';
-import { instruction, type Kind, SpirvModule, text } from './module.ts';
 import { BUILTIN, GLSL, MODE, OPENCL } from './opcodes.ts';
 
 export interface SpirvOptions extends Omit<SpmdOptions, 'streamed' | 'unguarded'> {

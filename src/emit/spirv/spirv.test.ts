@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { halfSamples, onePhase } from '../../../test/support/emitted.ts';
+import { halfSamples } from '../../../test/support/emitted.ts';
 import { languageSamples } from '../../../test/support/language.ts';
 import { findProgram, hidden, missing } from '../../../test/support/optional.ts';
 import { randomFor } from '../../../test/support/random.ts';
-import { Expressions, index, type Kernel, variable } from '../../ir/index.ts';
-import { lay, sampleKernel } from '../spmd/fixture.ts';
+import type { Kernel } from '../../ir/index.ts';
+import { sampleKernel } from '../spmd/fixture.ts';
 import { emitSpirv, type SpirvOptions } from './index.ts';
 
 const random = randomFor('emit/spirv');

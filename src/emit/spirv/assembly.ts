@@ -8,6 +8,12 @@ export const KIND_BYTES: Readonly<Record<Exclude<Kind, 'bool'>, number>> = {
   ...{ short: 2, int: 4, unsigned: 4, long: 8, 'unsigned long': 8, f32: 4, f64: 8, f32x2: 8, f64x2: 16 },
 };
 
+/** The result of an instruction. */
+export interface Value {
+  readonly id: number;
+  readonly kind: Kind;
+}
+
 /** Instructions as words. */
 export type Code = number[];
 
