@@ -10,7 +10,7 @@ import type { CodeStore } from './code-cache/store.ts';
 export const deviceKinds = ['cpu', 'webgpu', 'cuda', 'opencl', 'hip', 'vulkan', 'level-zero'] as const;
 export type DeviceKind = (typeof deviceKinds)[number];
 /** Kinds that this release can open. */
-export type OpenableKind = Exclude<DeviceKind, 'vulkan' | 'level-zero'>;
+export type OpenableKind = Exclude<DeviceKind, 'level-zero'>;
 
 /** Whether a device can be opened here. */
 export interface Availability {
@@ -34,13 +34,14 @@ export interface Stretch {
 
 /**
  * Memory that the caller made with the device's own API. `webgpu`: a `GPUBuffer`, or several that hold one array, in
- * order; `cuda` and `hip`: `{ devicePointer, bytes }`; `opencl`: `{ clMem, bytes }`.
+ * order; `cuda` and `hip`: `{ devicePointer, bytes }`; `opencl`: `{ clMem, bytes }`; `vulkan`: `{ vkBuffer, bytes }`.
  */
 export type ForeignMemory =
   | ForeignGpuBuffer
   | readonly ForeignGpuBuffer[]
   | { readonly devicePointer: bigint | number; readonly bytes: number }
-  | { readonly clMem: unknown; readonly bytes?: number };
+  | { readonly clMem: unknown; readonly bytes?: number }
+  | { readonly vkBuffer: bigint; readonly bytes: number };
 
 /** What a `GPUBuffer` is recognised by. */
 export interface ForeignGpuBuffer {

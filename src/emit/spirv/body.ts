@@ -55,7 +55,7 @@ export class FunctionBody implements Instructions {
   readonly variables: Code = [];
   readonly context: Context;
   private readonly module: SpirvModule;
-  /** A product and a sum may be rounded once or twice. */
+  /** It is none of the kernel's statements: a product and a sum may be rounded once or twice, and integers may have a sign. */
   private readonly loosely: boolean;
   private readonly names = new Map<string, Named>();
   /** The label that the function begins with, and that of the instructions that are being written. */
@@ -90,8 +90,10 @@ export class FunctionBody implements Instructions {
 
   kindOf(type: Type): Kind {
     if (typeof type === 'string') {
-      if (type === 'bool') return type;
-      return this.context.wideIntegers ? type : 'unsigned';
+      if (type === 'bool' || this.context.wideIntegers) return type;
+      if (!this.loosely) return 'unsigned';
+      if (type.endsWith('long')) throw new RangeError('a root of unity takes integers that the device does not have');
+      return type;
     }
     if ('to' in type) throw new RangeError('SPIR-V has no pointers as values here');
     return valueKind(type);
