@@ -12,6 +12,17 @@ export type DeviceKind = (typeof deviceKinds)[number];
 /** Kinds that this release can open. */
 export type OpenableKind = Exclude<DeviceKind, 'level-zero'>;
 
+/** One of the devices of a kind. */
+export interface DeviceFacts {
+  readonly name: string;
+  /** Bytes of its memory, where they are known. */
+  readonly memory?: number;
+  /** The driver with its version, or whatever runs kernels there. */
+  readonly driver?: string;
+  /** Why it cannot be opened; absent where it can. */
+  readonly fault?: string;
+}
+
 /** Whether a device can be opened here. */
 export interface Availability {
   readonly name: string;
@@ -20,6 +31,8 @@ export interface Availability {
   readonly reason?: string;
   /** It works, but computes on the processor: `auto` never chooses it. */
   readonly software?: boolean;
+  /** Those there are, in the order in which the option `device` counts them. */
+  readonly devices?: readonly DeviceFacts[];
 }
 
 /** What a host array may be: singles, doubles, halves as their IEEE bits, or a table's integers. */

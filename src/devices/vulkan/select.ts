@@ -1,5 +1,6 @@
 /** Which Vulkan device to take: those of the system, what they can do, and what the caller asked for. */
 import { FftError, show } from '../../problem/errors.ts';
+import { isWanted } from '../choice.ts';
 import type { Availability } from '../device.ts';
 import { environment, mayHaveGpu, softwareByDefault } from '../webgpu/host.ts';
 import { softwareDriver } from '../webgpu/software.ts';
@@ -160,17 +161,13 @@ export interface VkChoice {
 
 /** The best device that fits. @throws FftError `invalid-argument`, `device-unavailable` */
 export async function choose(api: Vulkan, { device, software, driver }: VkChoice): Promise<VkDevice> {
-  const named = typeof device === 'string' && device !== '';
-  if (!(device === undefined || named || (typeof device === 'number' && Number.isInteger(device) && device >= 0))) {
-    const message = `device is ${show(device)}; it takes a number from 0 up, part of a name, or a VkDevice of the caller's.`;
-    throw new FftError('invalid-argument', message, { path: 'device' });
-  }
+  isWanted(device, 'device', 0, '');
   const onProcessor = software ?? softwareByDefault();
   const found = await candidates(api, driver ?? (onProcessor ? await processorDriver(api) : undefined));
-  const fits = (each: VkDevice, n: number) =>
-    device === undefined || n === device || (named && each.name.toLowerCase().includes(device.toLowerCase()));
   const [best] = found
-    .filter((each, n) => fits(each, n) && !each.fault && (!onProcessor || each.type === 'cpu'))
+    .filter(
+      (each, n) => isWanted(device, 'device', n, each.name) && !each.fault && (!onProcessor || each.type === 'cpu'),
+    )
     .sort((a, b) => RANK[a.type] - RANK[b.type]);
   if (best) return best;
   const there = found.map(({ name, fault }, n) => `${n}: ${name}${fault ? `, which ${fault}` : ''}`).join('; ');
@@ -196,7 +193,14 @@ export async function availability(hardware = false): Promise<Availability> {
   try {
     const api = await vulkan();
     const best = await choose(api, {});
-    return { name: best.name, available: true, ...(best.type === 'cpu' ? { software: true } : {}) };
+    const found = await candidates(api, softwareByDefault() ? await processorDriver(api) : undefined);
+    const devices = found.map(({ name, memory, driver, fault }) => ({
+      name,
+      memory,
+      driver,
+      ...(fault ? { fault } : {}),
+    }));
+    return { name: best.name, available: true, devices, ...(best.type === 'cpu' ? { software: true } : {}) };
   } catch (error) {
     if (!(error instanceof FftError)) throw error;
     return { name: 'Vulkan', available: false, reason: error.message };
