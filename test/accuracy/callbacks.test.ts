@@ -107,7 +107,7 @@ describe.runIf(simulator)('on a simulated GPU', () => {
 describe.each([
   { name: 'OpenCL', missing: noOpenCl, open: openOpenCl },
   { name: 'WebGPU', missing: noWebGpu, open: openWebGpu },
-  ...(exhaustive ? vulkanDevices : [random.pick(vulkanDevices)]),
+  ...vulkanDevices,
 ])('on $name', ({ missing, open }) => {
   let device: Device;
   beforeAll(async () => {

@@ -108,7 +108,7 @@ describe.skipIf(repeated)('in several uploads', () => {
 describe.each([
   { name: 'OpenCL', missing: noOpenCl, open: openOpenCl },
   { name: 'WebGPU', missing: noWebGpu, open: openWebGpu },
-  ...(exhaustive ? vulkanDevices : [random.pick(vulkanDevices)]),
+  ...vulkanDevices,
 ])('on $name', ({ missing, open }) => {
   let device: Device;
   beforeAll(async () => {

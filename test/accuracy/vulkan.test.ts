@@ -2,7 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device, ProblemInput } from '../../src/index.ts';
 import { largestPrimeFactor } from '../../src/numeric/primes.ts';
+import { triedConvolution } from '../support/convolution.ts';
+import { triedPairs } from '../support/paired.ts';
 import { randomFor } from '../support/random.ts';
+import { triedReal } from '../support/real.ts';
+import { triedStorage } from '../support/stored.ts';
+import { triedSums } from '../support/sums.ts';
 import {
   type CallMode,
   complaints,
@@ -43,9 +48,7 @@ describe.each(['lavapipe', 'swiftshader'] as const)('on Vulkan, %s', (driver) =>
 
   it.skipIf(skipped)('lengths', async () => {
     const [short, longer] = [from(1, 128).filter(isSmooth), from(129, 2 ** 14).filter(isSmooth)];
-    const some = exhaustive
-      ? [...short, ...longer]
-      : [random.pick(short), random.pick(short), 1024, random.pick(longer)];
+    const some = exhaustive ? [...short, ...longer] : [random.pick(short), random.pick(short), random.pick(longer)];
     for (const n of some) {
       expect(await lengthComplaints(device, [n], random, modesOf(device), oneWay())).toEqual([]);
     }
@@ -54,6 +57,33 @@ describe.each(['lavapipe', 'swiftshader'] as const)('on Vulkan, %s', (driver) =>
   it.skipIf(skipped)('several uploads', () => check({ size: [2 ** 16] }, ['alloc']));
 
   it.skipIf(skipped)('large primes', () => check({ size: [12, random.pick([29, 101, 193])], placement: 'in-place' }));
+
+  it.skipIf(skipped)('reals, sums, convolutions, halves in memory', async () => {
+    const precision = device.profile.precisions!.at(-1)!;
+    const way = random.pick(['forward', 'inverse'] as const);
+    const storage = { size: [random.pick([24, 45])], precision: 'half', directions: way } as const;
+    const convolved = { size: [random.pick([12, 30])], precision, convolution: {}, directions: 'forward' } as const;
+    for (const { what, error, allowed } of [
+      await triedReal(device, { size: [random.pick([15, 32]), 3], transform: 'r2c', precision }, way, random),
+      await triedSums(device, { size: [random.integer(5, 30)], transform: 'dct2', precision }, way, random),
+      await triedStorage(device, storage, way, random),
+      await triedConvolution(device, convolved, random),
+    ]) {
+      expect(error, what).toBeLessThanOrEqual(allowed);
+    }
+  });
+
+  it.skipIf(skipped)('pairs of the numbers that the device has', async () => {
+    const precision = device.profile.precisions!.includes('double') ? 'double-double' : 'double';
+    const { what, error, allowed } = await triedPairs(
+      device,
+      { size: [12], precision },
+      'forward',
+      random,
+      'single-pair',
+    );
+    expect(error, what).toBeLessThanOrEqual(allowed);
+  });
 
   it.skipIf(skipped).each<ProblemInput>([
     { size: [12, 10], leftBatches: 2, coordinates: 3, batches: 2 },
