@@ -41,6 +41,8 @@ addPackage('@koromix/koffi-linux-x64', (path) => !path.includes('musl'));
 addPackage('webgpu', (path) => !/^(dist\/(darwin|linux-arm64|win32)|build(\/|$))/.test(path));
 strip(join(bundle, 'node_modules', 'webgpu', 'dist', 'linux-x64', 'dawn.node'));
 
+addVulkanLoader();
+
 copyFileSync(process.execPath, join(bundle, 'node'));
 chmodSync(join(bundle, 'node'), 0o755);
 strip(join(bundle, 'node'));
@@ -88,6 +90,14 @@ function addPackage(packageName, keep = () => true) {
     recursive: true,
     filter: (path) => keep(relative(from, path)),
   });
+}
+
+/** GPU hosts often have the driver's Vulkan, but nothing that finds it: the loader of this system goes along, where there is one. */
+function addVulkanLoader() {
+  const list = spawnSync('ldconfig', ['-p'], { encoding: 'utf8' }).stdout ?? '';
+  const [, loader] = /libvulkan\.so\.1 .*x86-64.* => (\S+)/.exec(list) ?? [];
+  if (loader) copyFileSync(loader, join(bundle, 'libvulkan.so.1'));
+  else say('there is no libvulkan.so.1 here: on the GPU host Vulkan takes one of its own.');
 }
 
 function readPackage(folder) {

@@ -11,6 +11,7 @@ export {
   type ComplexData,
   type Data,
   Device,
+  type DeviceFacts,
   type DeviceInfo,
   type DeviceKind,
   DeviceMemory,

@@ -228,7 +228,11 @@ describe('failures end with 1 and one line on stderr', () => {
       ['explain', '{"size":[8],"transform":"r2c","unordered":true}'],
       /\[unsupported-feature\]/,
     ],
-    ['a device that is not built yet', ['explain', 'scfo8', '--device', 'vulkan'], /`omnifft devices`.*-unavailable\]/],
+    [
+      'a device that is not built yet',
+      ['explain', 'scfo8', '--device', 'level-zero'],
+      /`omnifft devices`.*-unavailable\]/,
+    ],
     [
       'a precision that a device has not',
       ['explain', '{"size":[8],"precision":"double-double"}', '--profile', 'webgpu-default'],

@@ -80,9 +80,18 @@ describe('devices', () => {
   it('lists every kind, with a reason where it is missing', async () => {
     const { code, stdout } = await inside('devices', '--json');
     expect(code).toBe(0);
-    const devices = JSON.parse(stdout) as { kind: string; available: boolean; reason?: string }[];
+    const devices = JSON.parse(stdout) as {
+      kind: string;
+      available: boolean;
+      reason?: string;
+      devices?: { name: string }[];
+    }[];
     expect(devices.find(({ kind }) => kind === 'cpu')).toMatchObject({ available: true });
     for (const { available, reason } of devices) expect(available || (reason ?? '').length > 0).toBe(true);
+    for (const { available, devices: own = [] } of devices) {
+      expect(available ? own.length : 1).toBeGreaterThan(0);
+      for (const { name } of own) expect(name).not.toBe('');
+    }
     const table = await inside('devices');
     for (const { kind } of devices) expect(table.stdout).toMatch(new RegExp(`^${kind} +(available|missing) `, 'm'));
   });

@@ -10,7 +10,18 @@ import type { CodeStore } from './code-cache/store.ts';
 export const deviceKinds = ['cpu', 'webgpu', 'cuda', 'opencl', 'hip', 'vulkan', 'level-zero'] as const;
 export type DeviceKind = (typeof deviceKinds)[number];
 /** Kinds that this release can open. */
-export type OpenableKind = Exclude<DeviceKind, 'vulkan' | 'level-zero'>;
+export type OpenableKind = Exclude<DeviceKind, 'level-zero'>;
+
+/** One of the devices of a kind. */
+export interface DeviceFacts {
+  readonly name: string;
+  /** Bytes of its memory, where they are known. */
+  readonly memory?: number;
+  /** The driver with its version, or whatever runs kernels there. */
+  readonly driver?: string;
+  /** Why it cannot be opened; absent where it can. */
+  readonly fault?: string;
+}
 
 /** Whether a device can be opened here. */
 export interface Availability {
@@ -20,6 +31,8 @@ export interface Availability {
   readonly reason?: string;
   /** It works, but computes on the processor: `auto` never chooses it. */
   readonly software?: boolean;
+  /** Those there are, in the order in which the option `device` counts them. */
+  readonly devices?: readonly DeviceFacts[];
 }
 
 /** What a host array may be: singles, doubles, halves as their IEEE bits, or a table's integers. */
@@ -34,13 +47,14 @@ export interface Stretch {
 
 /**
  * Memory that the caller made with the device's own API. `webgpu`: a `GPUBuffer`, or several that hold one array, in
- * order; `cuda` and `hip`: `{ devicePointer, bytes }`; `opencl`: `{ clMem, bytes }`.
+ * order; `cuda` and `hip`: `{ devicePointer, bytes }`; `opencl`: `{ clMem, bytes }`; `vulkan`: `{ vkBuffer, bytes }`.
  */
 export type ForeignMemory =
   | ForeignGpuBuffer
   | readonly ForeignGpuBuffer[]
   | { readonly devicePointer: bigint | number; readonly bytes: number }
-  | { readonly clMem: unknown; readonly bytes?: number };
+  | { readonly clMem: unknown; readonly bytes?: number }
+  | { readonly vkBuffer: bigint; readonly bytes: number };
 
 /** What a `GPUBuffer` is recognised by. */
 export interface ForeignGpuBuffer {

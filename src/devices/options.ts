@@ -13,15 +13,16 @@ export interface DeviceOptions {
   /** `webgpu`: a `GPUAdapter` that still gives a device. */
   readonly adapter?: object | undefined;
   /**
-   * `webgpu`: a `GPUDevice` of the caller, which stays open when the device closes. `cuda`, `hip`, `opencl`: which of
-   * several devices, by its number; `opencl` also by its name.
+   * Which of several devices, by its number in `listDevices()` or a part of its name. `webgpu`: also a `GPUDevice` of the
+   * caller, which stays open when the device closes; `vulkan`: a `VkDevice` of the caller, as `{ vkPhysicalDevice, vkDevice,
+   * vkQueue, queueFamily, features }`.
    */
   readonly device?: object | number | string | undefined;
   /** `webgpu`: which of several adapters to prefer. */
   readonly powerPreference?: 'low-power' | 'high-performance' | undefined;
   /**
-   * `webgpu`: an adapter that computes on the processor; in Node that is SwiftShader out of the package
-   * `@sparticuz/chromium`. Default: false, unless the environment has `OMNIFFT_SOFTWARE_GPU=1`.
+   * `webgpu`, `vulkan`: a device that computes on the processor; for `webgpu` in Node that is SwiftShader out of the package
+   * `@sparticuz/chromium`, for `vulkan` it is that where the system has none of its own. Default: false, unless the environment has `OMNIFFT_SOFTWARE_GPU=1`.
    */
   readonly software?: boolean | undefined;
   /**

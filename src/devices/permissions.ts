@@ -8,7 +8,7 @@ type Permission =
   | { readonly name: 'read' | 'ffi' }
   | { readonly name: 'read' | 'write'; readonly path: string }
   | { readonly name: 'env'; readonly variable: string }
-  | { readonly name: 'sys'; readonly kind: 'cpus' };
+  | { readonly name: 'sys'; readonly kind: 'cpus' | 'systemMemoryInfo' };
 
 interface DenoPermissions {
   querySync(permission: Permission): { readonly state: string };

@@ -21,6 +21,7 @@ const modules: Readonly<Record<OpenableKind, Load>> = {
   hip: behindLibrary('HIP', () => import('./hip/index.ts')),
   webgpu: () => import('./webgpu/index.ts'),
   opencl: behindLibrary('OpenCL', () => import('./opencl/index.ts')),
+  vulkan: behindLibrary('Vulkan', () => import('./vulkan/index.ts')),
   cpu: () => import('./cpu/index.ts'),
 };
 

@@ -89,7 +89,7 @@ export class Device {
     noteDevice(this);
   }
 
-  /** `cpu`, `webgpu`, `cuda`, `hip` or `opencl`. */
+  /** `cpu`, `webgpu`, `cuda`, `hip`, `opencl` or `vulkan`. */
   get kind(): DeviceKind {
     return this.backend.kind;
   }

@@ -15,6 +15,7 @@ export { bytesText } from './explaining/explain.ts';
 export type { MeasureOptions } from './measuring/measure.ts';
 export {
   type AvailableDevice,
+  type DeviceFacts,
   type DeviceInfo,
   type DeviceOptions,
   listDevices,

@@ -3,7 +3,7 @@
  */
 
 import { systemStore } from '../devices/code-cache/system.ts';
-import { type DeviceKind, deviceKinds, type OpenableKind } from '../devices/device.ts';
+import { type DeviceFacts, type DeviceKind, deviceKinds, type OpenableKind } from '../devices/device.ts';
 import { type DeviceOptions, deviceOptionNames } from '../devices/options.ts';
 import { deviceModule, openableKinds } from '../devices/registry.ts';
 import { show } from '../problem/errors.ts';
@@ -15,6 +15,7 @@ import { loadGroupsBy } from './lazy/lazy-modules.ts';
 import { loaders } from './lazy/lazy-tables.ts';
 import { version } from './programs/version.ts';
 
+export type { DeviceFacts } from '../devices/device.ts';
 export type { DeviceOptions } from '../devices/options.ts';
 
 /** A kind of device, and whether it can be opened here. */
@@ -37,6 +38,8 @@ export interface AvailableDevice {
   readonly reason?: string;
   /** It computes on the processor, slower than the `cpu` device: `auto` does not choose it. */
   readonly software?: boolean;
+  /** Those there are, in the order in which the option `device` counts them. */
+  readonly devices?: readonly DeviceFacts[];
 }
 
 /** Every kind of device, with the reason where one is missing. */
@@ -47,9 +50,10 @@ export async function listDevices(): Promise<DeviceInfo[]> {
 async function deviceInfo(kind: DeviceKind, hardware?: boolean): Promise<DeviceInfo> {
   const module = await deviceModule(kind);
   if (!module) return { kind, name: kind, available: false, reason: 'this release has no support for it yet' };
-  const { name, available, reason, software } = await module.availability(hardware);
+  const { name, available, reason, software, devices } = await module.availability(hardware);
   // What has a module can be opened, and what is missing says why.
-  return { kind, name, available, ...(reason ? { reason } : {}), ...(software ? { software } : {}) } as DeviceInfo;
+  const more = { ...(reason ? { reason } : {}), ...(software ? { software } : {}), ...(devices ? { devices } : {}) };
+  return { kind, name, available, ...more } as DeviceInfo;
 }
 
 /**

@@ -12,6 +12,7 @@ import { repeated } from '../support/optional.ts';
 import { randomFor } from '../support/random.ts';
 import type { RealTransform } from '../support/sums.ts';
 import { exhaustive, precisionsOf } from '../support/transforms.ts';
+import { vulkanDevices } from '../support/vulkan.ts';
 import { noWebGpu, openWebGpu } from '../support/webgpu.ts';
 
 const random = randomFor('accuracy/callbacks');
@@ -106,6 +107,7 @@ describe.runIf(simulator)('on a simulated GPU', () => {
 describe.each([
   { name: 'OpenCL', missing: noOpenCl, open: openOpenCl },
   { name: 'WebGPU', missing: noWebGpu, open: openWebGpu },
+  ...vulkanDevices,
 ])('on $name', ({ missing, open }) => {
   let device: Device;
   beforeAll(async () => {

@@ -8,16 +8,18 @@ import { noOpenCl, openOpenCl } from '../support/opencl.ts';
 import { randomFor } from '../support/random.ts';
 import { storageProblems, triedStorage } from '../support/stored.ts';
 import { complaints, exhaustive } from '../support/transforms.ts';
+import { vulkanDevices } from '../support/vulkan.ts';
 import { noWebGpu, openWebGpu } from '../support/webgpu.ts';
 
 const devices = [
   { name: 'OpenCL', missing: noOpenCl, open: openOpenCl, doubles: true },
   { name: 'WebGPU', missing: noWebGpu, open: openWebGpu, doubles: false },
-] as const;
+  ...vulkanDevices,
+];
 
 describe.each(devices)('on $name', ({ name, missing, open, doubles }) => {
   const random = randomFor(`accuracy/features ${name}`);
-  const rounds = exhaustive ? 40 : 3;
+  const rounds = exhaustive ? 40 : name.startsWith('Vulkan') ? 1 : 3;
   let device: Device;
   beforeAll(async () => {
     if (!missing) device = await open();
@@ -38,7 +40,7 @@ describe.each(devices)('on $name', ({ name, missing, open, doubles }) => {
       { size: [19, 6] },
       { size: [6, 23] },
     ];
-    for (const problem of exhaustive ? problems : [random.pick(problems), problems[2]!]) {
+    for (const problem of exhaustive ? problems : [random.pick(problems), problems[2]!].slice(0, rounds)) {
       expect(await complaints(device, { ...problem, ...oneWay() }, random, ['host'])).toEqual([]);
     }
   });
@@ -63,9 +65,7 @@ describe.each(devices)('on $name', ({ name, missing, open, doubles }) => {
 
   it.skipIf(missing)('halves and singles in memory', async () => {
     const problems = storageProblems.filter(({ precision }) => doubles || precision !== 'double');
-    for (const problem of exhaustive
-      ? problems
-      : [random.pick(problems), random.pick(problems), random.pick(problems)]) {
+    for (const problem of exhaustive ? problems : Array.from({ length: rounds }, () => random.pick(problems))) {
       const direction = random.pick(directions);
       expectGood(await triedStorage(device, { ...problem, directions: direction }, direction, random));
     }

@@ -23,6 +23,7 @@ import { randomFor } from '../support/random.ts';
 import { realProblem, withBlocks as withRealBlocks } from '../support/real.ts';
 import { sumsProblem, withBlocks } from '../support/sums.ts';
 import { exhaustive, openWith } from '../support/transforms.ts';
+import { vulkanDevices } from '../support/vulkan.ts';
 import { noWebGpu, openWebGpu } from '../support/webgpu.ts';
 
 const random = randomFor('accuracy/pairs');
@@ -203,6 +204,16 @@ describe.skipIf(noOpenCl)('on OpenCL', { timeout: 180_000 }, () => {
     const device = await openOpenCl();
     await check(device, { size: [random.pick([32, 60, 100])], precision: wide, batches: 3 });
     await check(device, { size: [random.pick([24, 34])], transform: 'r2c', precision: wide, storage: 'double' });
+    device.close();
+  });
+});
+
+describe.each(vulkanDevices)('on $name', { timeout: 180_000 }, ({ missing, open, doubles }) => {
+  it.skipIf(missing)(doubles ? 'double-doubles' : 'doubles of two singles, where a device has no doubles', async () => {
+    const device = await open();
+    const [precision, kind] = doubles ? ([wide, undefined] as const) : (['double', 'single-pair'] as const);
+    await check(device, { size: [random.pick([24, 25, 60])], precision, batches: 3 }, kind);
+    await check(device, { size: [random.pick([24, 34])], transform: 'r2c', precision, layout: 'planar' }, kind);
     device.close();
   });
 });

@@ -10,6 +10,7 @@ import { repeated } from '../support/optional.ts';
 import { randomFor, uniform } from '../support/random.ts';
 import { realProblem, triedReal, withBlocks } from '../support/real.ts';
 import { exhaustive, openWith, precisionsOf } from '../support/transforms.ts';
+import { vulkanDevices } from '../support/vulkan.ts';
 import { noWebGpu, openWebGpu } from '../support/webgpu.ts';
 
 const random = randomFor('accuracy/real');
@@ -162,6 +163,7 @@ describe.skipIf(repeated)('in several uploads', () => {
 describe.each([
   { name: 'OpenCL', missing: noOpenCl, open: openOpenCl },
   { name: 'WebGPU', missing: noWebGpu, open: openWebGpu },
+  ...vulkanDevices,
 ])('on $name', ({ missing, open }) => {
   let device: Device;
   beforeAll(async () => {

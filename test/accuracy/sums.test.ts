@@ -9,6 +9,7 @@ import { repeated } from '../support/optional.ts';
 import { randomFor } from '../support/random.ts';
 import { type RealTransform, sumsProblem, triedSums, withBlocks } from '../support/sums.ts';
 import { exhaustive, openWith, precisionsOf } from '../support/transforms.ts';
+import { vulkanDevices } from '../support/vulkan.ts';
 import { noWebGpu, openWebGpu } from '../support/webgpu.ts';
 
 const random = randomFor('accuracy/sums');
@@ -107,6 +108,7 @@ describe.skipIf(repeated)('in several uploads', () => {
 describe.each([
   { name: 'OpenCL', missing: noOpenCl, open: openOpenCl },
   { name: 'WebGPU', missing: noWebGpu, open: openWebGpu },
+  ...vulkanDevices,
 ])('on $name', ({ missing, open }) => {
   let device: Device;
   beforeAll(async () => {

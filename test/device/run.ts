@@ -8,7 +8,8 @@
  *   ./node run.mjs bench [--device cuda] [--precision single|double|double-double] [--region NAME,…] [--filter 1024,256x256]
  *                        [--sizes 1000,24x14] [--chance 60] [--samples 11] [--ms 4] [--mib 512] [--json FILE] [--explain]
  *
- * Groups of tests are small, blocks, large, real, sums, pairs, storage, convolution and callbacks.
+ * Groups of tests are small, blocks, large, real, sums, pairs, storage, convolution and callbacks; `--only vulkan` is all of them on the
+ * Vulkan device. `VK_DRIVER_FILES` names its driver where that is not NVIDIA's or not in its usual place.
  *
  * On WebGPU the regions are pow2, smooth, larger, 1024x1024 and peers: the last is omnifft beside TensorFlow.js and jax-js.
  * The regions `chance` and `chance in place`, of so many lengths that nobody has tuned for, are timed when they are asked for.
@@ -32,6 +33,7 @@ import { fusedCases } from './fused.ts';
 import { groups } from './groups.ts';
 import { checkHuge, checkLeaks } from './limits.ts';
 import { Report } from './report.ts';
+import { prepareVulkan } from './vulkan.ts';
 import { besidePeers, type PeerResult, webGpuCases, webGpuCopier } from './webgpu.ts';
 
 const { values: options, positionals } = parseArgs({
@@ -78,6 +80,13 @@ const FUSED = ['convolution', 'padding', 'callbacks'];
 const toolkit = findToolkit();
 if (toolkit) process.env.CUDA_PATH ??= toolkit;
 if (options.seed) process.env.OMNIFFT_SEED = options.seed;
+
+// All groups on the Vulkan device.
+if (options.only === 'vulkan') {
+  options.device = 'vulkan';
+  delete options.only;
+}
+await prepareVulkan();
 
 const commands = { info, test, limits, bench };
 const command = commands[positionals[0] as keyof typeof commands];

@@ -44,6 +44,17 @@ const optional = {
     install: 'on Debian: apt install ocl-icd-libopencl1 pocl-opencl-icd',
     expectedBy: 'CI',
   },
+  lavapipe: {
+    name: 'lavapipe, Vulkan on the processor, with its validation layers',
+    install: 'on Debian: apt install libvulkan1 mesa-vulkan-drivers vulkan-validationlayers',
+    expectedBy: 'CI',
+  },
+  swiftshader: {
+    name: 'SwiftShader, Vulkan on the processor',
+    install: 'npm test installs @sparticuz/chromium, which has it, for Linux on x64',
+    expectedBy: 'CI',
+  },
+  spirv: { name: 'the validator of SPIR-V', install: 'on Debian: apt install spirv-tools', expectedBy: 'CI' },
   hiprtc: {
     name: "HIP's run-time compiler",
     install: 'on Debian: apt install libamdhip64-5 libamd-comgr2 rocm-device-libs',

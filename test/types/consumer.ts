@@ -179,7 +179,7 @@ export async function problems(device: Device, problem: ProblemInput): Promise<v
 
 export async function devices(): Promise<void> {
   // @ts-expect-error: not in this release
-  await openDevice('vulkan');
+  await openDevice('level-zero');
   for (const info of await listDevices()) {
     if (info.available) await openDevice(info.kind);
     else exactly<string>()(info.reason, true);

@@ -52,7 +52,9 @@ export function cpuAvailability(): Availability {
   const os = builtin<typeof import('node:os')>('node:os');
   const name = askSystem({ name: 'sys', kind: 'cpus' }, () => os?.cpus()[0]?.model.trim()) || 'CPU';
   const reason = whyNoSimd();
-  return reason === undefined ? { available: true, name } : { available: false, reason, name };
+  const memory = askSystem({ name: 'sys', kind: 'systemMemoryInfo' }, () => os?.totalmem());
+  const devices = [{ name, ...(memory ? { memory } : {}), driver: 'WebAssembly' }];
+  return reason === undefined ? { available: true, name, devices } : { available: false, reason, name };
 }
 
 function whyNoSimd(): string | undefined {

@@ -1,8 +1,10 @@
 /** The room's door: opening the CPU. */
 import { FftError } from '../../problem/errors.ts';
+import { requireOnly } from '../choice.ts';
 import type { Backend } from '../device.ts';
+import type { DeviceOptions } from '../options.ts';
 import { type CpuOptions, openCpuBackend } from './backend.ts';
-import { canShareMemory, MOST_THREADS, processorCount } from './host.ts';
+import { canShareMemory, cpuAvailability, MOST_THREADS, processorCount } from './host.ts';
 
 export { type CpuOptions, openCpuBackend } from './backend.ts';
 export { cpuAvailability as availability } from './host.ts';
@@ -14,7 +16,9 @@ export { cpuAvailability as availability } from './host.ts';
  * With one thread the memory is not shared, because copying from and to shared memory is three times slower.
  * @throws FftError `device-unavailable`, `invalid-argument`, `out-of-memory`
  */
-export async function create(options: CpuOptions = {}): Promise<Backend> {
+export async function create(options: CpuOptions & Pick<DeviceOptions, 'device'> = {}): Promise<Backend> {
+  // An object is some other kind's.
+  if (typeof options.device !== 'object') requireOnly(options.device, 'CPU', cpuAvailability().name);
   const most = Math.min(await processorCount(), MOST_THREADS);
   const { threads = most } = options;
   if (!(Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS)) {

@@ -428,7 +428,8 @@ describe.runIf(simulator)('on a simulated GPU', () => {
     it('is refused for what cannot be', async () => {
       const open = (options: object) => codeOf(() => sim.open(options));
       expect(await open({ device: 1 })).toBe('device-unavailable');
-      for (const device of [-1, 0.5, 'x', {}]) expect(await open({ device })).toBe('invalid-argument');
+      expect(await open({ device: 'no such name' })).toBe('device-unavailable');
+      for (const device of [-1, 0.5, '', {}]) expect(await open({ device })).toBe('invalid-argument');
       expect(await open({ context: 5 })).toBe('invalid-argument');
       expect(await open({ stream: 5n })).toBe('invalid-argument');
       expect(await open({ context: 0xc0den, device: 1 })).toBe('device-unavailable');

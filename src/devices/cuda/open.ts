@@ -1,4 +1,5 @@
 import { FftError, reasonOf, show } from '../../problem/errors.ts';
+import { isWanted } from '../choice.ts';
 import type { Availability, Backend } from '../device.ts';
 import { isHandle, type LibraryRequest, loadKoffi, openLibrary } from '../native/library.ts';
 import type { DeviceOptions, Overridden, WithStore } from '../options.ts';
@@ -27,11 +28,16 @@ export async function gpuAvailability(kind: GpuKind): Promise<Availability> {
   let name = title;
   try {
     const api = await openDriver(kind);
-    const names = Array.from({ length: api.int('DeviceGetCount') }, (_, n) => api.facts(api.int('DeviceGet', n)).name);
+    const driver = `${title} ${api.int('DriverGetVersion')}`;
+    const devices = Array.from({ length: api.int('DeviceGetCount') }, (_, n) => {
+      const { name, memory } = api.facts(api.int('DeviceGet', n));
+      return { name, memory, driver };
+    });
+    const names = devices.map((each) => each.name);
     name = names.length === 0 ? title : `${title}: ${names.join(', ')}`;
     if (names.length === 0) return { name, available: false, reason: `the ${title} driver sees no device` };
     await openLibrary(kind.compilerLibrary());
-    return { name, available: true };
+    return { name, available: true, devices };
   } catch (error) {
     if (error instanceof FftError) return { name, available: false, reason: error.message };
     throw error;
@@ -40,7 +46,7 @@ export async function gpuAvailability(kind: GpuKind): Promise<Availability> {
 
 /** @throws FftError `device-unavailable`, `invalid-argument` */
 export async function openGpu(kind: GpuKind, options: GpuOptions): Promise<Backend> {
-  const wanted = checkedDeviceNumber(options);
+  const wanted = checkedDevice(options);
   const koffi = await loadKoffi();
   const api = await openDriver(kind);
   const compiler = await openCompiler(kind);
@@ -89,15 +95,16 @@ interface Context {
   readonly leave: () => void;
 }
 
-function chooseContext(api: DriverApi, wanted: number | undefined, context: bigint | undefined): Context {
+function chooseContext(api: DriverApi, wanted: number | string | undefined, context: bigint | undefined): Context {
   const count = api.int('DeviceGetCount');
   const { title } = api.words;
   if (count === 0) throw new FftError('device-unavailable', `The ${title} driver sees no device.`);
-  const ordinal = wanted ?? 0;
-  if (ordinal >= count) {
+  const names = Array.from({ length: count }, (_, n) => api.facts(api.int('DeviceGet', n)).name);
+  const ordinal = names.findIndex((name, n) => isWanted(wanted, 'device', n, name));
+  if (ordinal < 0) {
     throw new FftError(
       'device-unavailable',
-      `Device ${ordinal} was asked for; the ${title} driver sees ${count}, numbered from 0.`,
+      `Device ${show(wanted)} was asked for; the ${title} driver sees ${count}, numbered from 0: ${names.join(', ')}.`,
     );
   }
   const device = api.int('DeviceGet', ordinal);
@@ -113,13 +120,9 @@ function chooseContext(api: DriverApi, wanted: number | undefined, context: bigi
   return { context, device: own, leave: () => undefined };
 }
 
-/** The number of the device that is wanted. */
-function checkedDeviceNumber({ device, context, stream }: GpuOptions): number | undefined {
-  if (device !== undefined && !(typeof device === 'number' && Number.isSafeInteger(device) && device >= 0)) {
-    throw new FftError('invalid-argument', `device is ${show(device)}; it must be a whole number from 0 up.`, {
-      path: 'device',
-    });
-  }
+/** The device that is wanted, by its number or a part of its name. */
+function checkedDevice({ device, context, stream }: GpuOptions): number | string | undefined {
+  isWanted(device, 'device', 0, '');
   for (const [path, handle] of [
     ['context', context],
     ['stream', stream],
@@ -134,5 +137,5 @@ function checkedDeviceNumber({ device, context, stream }: GpuOptions): number | 
       path: 'stream',
     });
   }
-  return device;
+  return device as number | string | undefined;
 }

@@ -1,4 +1,7 @@
 /** A device behind a C library: memory, copies, launches, all on one stream of its driver. */
+import type { PairForm } from '../../emit/double-word/index.ts';
+import type { SpirvProgram } from '../../emit/spirv/index.ts';
+import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { FftError } from '../../problem/errors.ts';
@@ -18,20 +21,21 @@ import type {
 } from '../device.ts';
 import type { Launches, NativeDriver } from './driver.ts';
 import type { SpmdKernel } from './kernel.ts';
+import { MappedCopy } from './mapped.ts';
 import type { NativeBuffer } from './memory.ts';
 import { type NativeHost, NativeProgram } from './program.ts';
 import { PinnedStaging, StagedCopy } from './staging.ts';
 import { CallerStreams } from './streams.ts';
 import { Timeline } from './timeline.ts';
 
-export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel>
+export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel<SpmdProgram | SpirvProgram>>
   extends BaseBackend<B, K>
   implements NativeHost
 {
   readonly kind: DeviceKind;
   readonly target: EncodeTarget;
   readonly computesRoots = true;
-  override readonly pairForm = { fused: true };
+  override readonly pairForm: PairForm = { fused: true };
   readonly name: string;
   readonly profile: DeviceProfile;
   abstract readonly driver: NativeDriver;
@@ -162,8 +166,13 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
     });
   }
 
-  private submitCopy(direction: 'in' | 'out', place: Binding, host: RealArray): StagedCopy {
-    const copy = new StagedCopy(this.staging, direction, this.copied(place, host), place.byteOffset, host);
+  private submitCopy(direction: 'in' | 'out', place: Binding, host: RealArray): StagedCopy | MappedCopy {
+    const buffer = this.copied(place, host);
+    const { byteOffset } = place;
+    const seen = buffer.mapped?.subarray(byteOffset, byteOffset + host.byteLength);
+    const copy = seen
+      ? new MappedCopy(this, direction, seen, host)
+      : new StagedCopy(this.staging, direction, buffer, byteOffset, host);
     this.timeline.submit(copy);
     return copy;
   }

@@ -1,4 +1,6 @@
 /** Kernels of devices behind C libraries. */
+
+import type { SpirvProgram } from '../../emit/spirv/index.ts';
 import { tablesBeside } from '../../emit/spmd/memory.ts';
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
@@ -11,15 +13,15 @@ export function launched(kernel: Kernel, computedRoots: boolean): Kernel {
 }
 
 /** What is packed of a kernel beside its binary. */
-export interface SpmdFacts {
-  readonly program: SpmdProgram;
+export interface SpmdFacts<P extends SpmdProgram | SpirvProgram = SpmdProgram> {
+  readonly program: P;
 }
 
 /** A kernel whose text every thread of a group runs. */
-export abstract class SpmdKernel extends DeviceKernel {
-  readonly program: SpmdProgram;
+export abstract class SpmdKernel<P extends SpmdProgram | SpirvProgram = SpmdProgram> extends DeviceKernel {
+  readonly program: P;
 
-  constructor(kernel: KernelSource, program: SpmdProgram) {
+  constructor(kernel: KernelSource, program: P) {
     super(kernel);
     this.program = program;
   }
@@ -35,7 +37,7 @@ export abstract class SpmdKernel extends DeviceKernel {
   /** @param whole with the binary, which is otherwise kept by the text that it was made of. */
   pack(whole: boolean): PackedKernel {
     const { outline, program, more } = this;
-    const facts: SpmdFacts = { program, ...more };
+    const facts: SpmdFacts<P> = { program, ...more };
     return { outline, facts, code: whole ? this.binary() : new Uint8Array() };
   }
 
@@ -43,7 +45,7 @@ export abstract class SpmdKernel extends DeviceKernel {
     return this.program.language;
   }
 
-  get source(): string {
+  get source(): string | Uint8Array {
     return this.program.source;
   }
 

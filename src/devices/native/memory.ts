@@ -14,6 +14,8 @@ export class NativeBuffer extends OwnedBuffer {
   /** The caller's stream that used it last. */
   lastStream: bigint | undefined;
   readonly origin: Origin;
+  /** All of it, where host code sees it as fast as memory of its own. */
+  readonly mapped?: Uint8Array | undefined;
 
   /** @param origin memory of the caller's may be part of other memory of the caller's. */
   constructor(allocator: Allocator<NativeBuffer>, handle: bigint, bytes: number, origin: Origin) {

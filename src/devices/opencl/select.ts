@@ -1,5 +1,6 @@
 /** Which OpenCL device to take: the platforms and devices of the system, and what the caller asked for. */
 import { FftError, show } from '../../problem/errors.ts';
+import { isWanted } from '../choice.ts';
 import type { Availability } from '../device.ts';
 import { DEVICE_TYPE, type Handle, INFO, INSTALL, type OpenCl, openCl } from './api.ts';
 
@@ -75,15 +76,6 @@ export function choose(found: readonly ClDevice[], { platform, device }: Choice)
   );
 }
 
-function isWanted(wanted: unknown, path: 'platform' | 'device', place: number, name: string): boolean {
-  if (wanted === undefined) return true;
-  if (typeof wanted === 'number' && Number.isInteger(wanted) && wanted >= 0) return wanted === place;
-  if (typeof wanted === 'string' && wanted !== '') return name.toLowerCase().includes(wanted.toLowerCase());
-  throw new FftError('invalid-argument', `${path} is ${show(wanted)}; it takes a number from 0 up or part of a name.`, {
-    path: path,
-  });
-}
-
 /** The names of all devices, the preferred one first. */
 export async function openClAvailability(): Promise<Availability> {
   try {
@@ -91,7 +83,14 @@ export async function openClAvailability(): Promise<Availability> {
     const best = choose(found, {});
     const others = found.filter((each) => each !== best);
     const name = [best, ...others].map((each) => each.name).join('; ');
-    return { name, available: true, ...(best.type === 'cpu' ? { software: true } : {}) };
+    const cl = await openCl();
+    const devices = found.map((each) => ({
+      name: each.name,
+      memory: cl.number('device', each.device, INFO.globalBytes) ?? 0,
+      driver: `${cl.text('device', each.device, INFO.deviceVersion)}, ${cl.text('device', each.device, INFO.driverVersion)}`,
+      ...(each.fault === undefined ? {} : { fault: each.fault }),
+    }));
+    return { name, available: true, devices, ...(best.type === 'cpu' ? { software: true } : {}) };
   } catch (error) {
     if (!(error instanceof FftError)) throw error;
     return { name: 'OpenCL', available: false, reason: error.message };

@@ -1,6 +1,7 @@
 /** From options to a `GPUDevice`: the adapter, everything it offers asked for, and what came of it as a profile. */
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError, reasonOf } from '../../problem/errors.ts';
+import { requireOnly } from '../choice.ts';
 import type { Availability } from '../device.ts';
 import { softwareProfile, webGpuProfile } from '../profiles/gpu.ts';
 import { findGpu, keep, mayHaveGpu, softwareByDefault } from './host.ts';
@@ -19,11 +20,12 @@ const FEATURES: readonly GPUFeatureName[] = ['timestamp-query', 'subgroups'];
 
 /** @throws FftError `device-unavailable` */
 export async function openGpuDevice(options: WebGpuOptions): Promise<Opened> {
-  if (options.device) {
+  if (typeof options.device === 'object') {
     const gpu = options.device as GPUDevice;
     return { gpu, own: false, info: gpu.adapterInfo };
   }
   const adapter = (options.adapter as GPUAdapter | undefined) ?? (await findAdapter(options));
+  requireOnly(options.device, 'WebGPU', adapterName(adapter.info));
   const requiredLimits = Object.fromEntries(limitNames.map((name) => [name, adapter.limits[name]]));
   const requiredFeatures = FEATURES.filter((name) => adapter.features.has(name));
   try {
@@ -63,7 +65,9 @@ export async function webGpuAvailability(hardware = false): Promise<Availability
   if (hardware && !(await mayHaveGpu())) return { name: 'WebGPU', available: false, reason: 'this system has no GPU' };
   try {
     const { info } = await findAdapter({});
-    return { name: adapterName(info), available: true, ...(isSoftware(info) ? { software: true } : {}) };
+    const driver = [info.vendor, info.architecture].filter(Boolean).join(' ');
+    const devices = [{ name: adapterName(info), ...(driver ? { driver } : {}) }];
+    return { name: adapterName(info), available: true, devices, ...(isSoftware(info) ? { software: true } : {}) };
   } catch (error) {
     const reason = (error as Error).message.replace(/^WebGPU cannot be opened: |\.$/g, '');
     return { name: 'WebGPU', available: false, reason };

@@ -107,16 +107,16 @@ async function offersAdapter(gpu: GPU, driver: string, set: SetVariable): Promis
   }
 }
 
-type SetVariable = (name: string, value: string | undefined) => void;
+export type SetVariable = (name: string, value: string | undefined) => void;
 
-interface Environment {
+export interface Environment {
   readonly set: SetVariable;
   /** False where it may be a copy. */
   readonly isOwn: boolean;
 }
 
 /** Where libraries look for variables: `process.env` of a worker thread is a copy that none of them sees. */
-async function environment(): Promise<Environment> {
+export async function environment(): Promise<Environment> {
   const threads = await nodeModule<typeof import('node:worker_threads')>('node:worker_threads');
   const isMain = threads!.isMainThread;
   const koffi = isMain ? undefined : await importKoffi().catch(() => undefined);

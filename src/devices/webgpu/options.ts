@@ -1,5 +1,6 @@
 /** What `openDevice('webgpu', …)` may be told. */
 import { FftError, show } from '../../problem/errors.ts';
+import { isWanted } from '../choice.ts';
 import type { DeviceOptions, Overridden } from '../options.ts';
 
 export type WebGpuOptions = Pick<DeviceOptions, 'gpu' | 'adapter' | 'device' | 'powerPreference' | 'software'>;
@@ -30,7 +31,8 @@ export function checkWebGpuOptions({ gpu, adapter, device, powerPreference, soft
   };
   needs('gpu', gpu, 'requestAdapter', 'GPU');
   needs('adapter', adapter, 'requestDevice', 'GPUAdapter');
-  needs('device', device, 'createComputePipeline', 'GPUDevice');
+  if (typeof device === 'object') needs('device', device, 'createComputePipeline', 'GPUDevice');
+  else isWanted(device, 'device', 0, '');
   const one = (name: keyof WebGpuOptions, value: unknown, accepted: readonly unknown[]) => {
     if (value === undefined || accepted.includes(value)) return;
     throw new FftError('invalid-argument', `${name} is ${show(value)}; choose one of ${accepted.join(', ')}.`, {

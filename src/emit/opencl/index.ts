@@ -3,7 +3,7 @@ import { elementTypeOf, type Kernel } from '../../ir/index.ts';
 import { type CFamily, emitC, exactFunctions, realName } from '../spmd/c.ts';
 import { exactName } from '../spmd/print.ts';
 import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
-import { openClSines } from './sines.ts';
+import { polynomialSines } from '../spmd/sines.ts';
 
 /**
  * One kernel. Its arguments are the bindings, the tables and, if the arrangement has offsets, one `long` for each global: its first
@@ -29,7 +29,7 @@ const FAMILY: CFamily = {
   // Every device can load and store halves in memory; conversions do that with a variable of the thread.
   fromHalf: () => ['return vload_half(0, (const half *)&bits);'],
   toHalf: () => ['unsigned short bits;', 'vstore_half_rte(value, 0, (half *)&bits);', 'return bits;'],
-  sines: openClSines,
+  sines: polynomialSines,
   unconditional: true,
   barrier({ scope, globals }) {
     if (scope === 'cluster') throw new RangeError('OpenCL has no exchange over a cluster of groups');

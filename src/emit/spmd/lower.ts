@@ -23,13 +23,13 @@ import { exchangeByHalves } from './halves.ts';
 import { type Share, type Slot, share } from './items.ts';
 import { type Dialect, holdsRoots, KernelArrays } from './memory.ts';
 import { placeStatements } from './place.ts';
-import type { SpmdOptions, SpmdProgram } from './program.ts';
+import type { EntryPoint, SpmdOptions } from './program.ts';
 import { computedRoots } from './root.ts';
 import { NameScope, Names } from './scope.ts';
 import { type Barrier, chain, type Statement, splitStatements } from './tree.ts';
 import { Item, PhaseValues } from './values.ts';
 
-export interface Lowered extends Pick<SpmdProgram, 'entry' | 'threads'> {
+export interface Lowered extends Pick<EntryPoint, 'entry' | 'threads'> {
   readonly grid: Grid;
   /** Blocks of a group. */
   readonly blocks: number;
@@ -47,7 +47,7 @@ export function lower(kernel: Kernel, options: SpmdOptions, target: Dialect): Lo
 }
 
 /** The launch parameters, independent of the language. */
-export function launchOf({ entry, threads, grid, blocks, memory }: Lowered): Omit<SpmdProgram, 'language' | 'source'> {
+export function launchOf({ entry, threads, grid, blocks, memory }: Lowered): EntryPoint {
   const [x, y, z] = grid.dimensions;
   return {
     entry,

@@ -39,9 +39,8 @@ export interface Arrangement {
   readonly offsets: boolean;
 }
 
-export interface SpmdProgram {
-  readonly language: 'wgsl' | 'cuda' | 'hip' | 'opencl';
-  readonly source: string;
+/** How an entry point is launched, whatever it is written in. */
+export interface EntryPoint {
   /** Name of the entry point. */
   readonly entry: string;
   /** Threads of a group, all in x. */
@@ -63,4 +62,9 @@ export interface SpmdProgram {
   readonly bindings: readonly { readonly written: boolean }[];
   /** The alignment of each global's first element, in reals: 2 if it is accessed in pairs. */
   readonly alignments: readonly (1 | 2)[];
+}
+
+export interface SpmdProgram extends EntryPoint {
+  readonly language: 'wgsl' | 'cuda' | 'hip' | 'opencl';
+  readonly source: string;
 }

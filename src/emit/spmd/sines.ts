@@ -8,13 +8,13 @@
  */
 import type { ElementType } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
-import { binary, constant, type Expression, name, type Statement } from '../spmd/tree.ts';
+import { binary, constant, type Expression, name, type Statement } from './tree.ts';
 
 /** The series is cut where the remaining terms are below an eighth of a unit in the last place. */
 const REST: Readonly<Record<ElementType, number>> = { f32: 2 ** -27, f64: 2 ** -56 };
 
 /** Sets `s` and `c` to the sine and the cosine of `x` half turns, |x| ≤ 1/4. */
-export function openClSines(type: ElementType): Statement[] {
+export function polynomialSines(type: ElementType): Statement[] {
   const real = { type, pair: false };
   const [x, y] = [name('x'), name('y')];
   const number = (value: number): Expression => ({ op: 'real', value, type });

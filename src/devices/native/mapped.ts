@@ -1,0 +1,58 @@
+/** A copy between a host array and memory that host code sees itself: nothing is staged, and nothing else runs meanwhile. */
+import { FftError } from '../../problem/errors.ts';
+import type { RealArray } from '../device.ts';
+import type { CopyHost } from './staging.ts';
+import type { TimelineJob } from './timeline.ts';
+
+export class MappedCopy implements TimelineJob {
+  readonly done: Promise<void>;
+  private readonly device: CopyHost;
+  private readonly direction: 'in' | 'out';
+  private readonly memory: Uint8Array;
+  private readonly host: RealArray;
+  private resolve!: () => void;
+  private rejectDone!: (error: unknown) => void;
+  private asked = false;
+  private failure: unknown;
+
+  /** @param memory as many bytes as the array has. */
+  constructor(device: CopyHost, direction: 'in' | 'out', memory: Uint8Array, host: RealArray) {
+    this.device = device;
+    this.direction = direction;
+    this.memory = memory;
+    this.host = host;
+    this.done = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.rejectDone = reject;
+    });
+  }
+
+  /** For those who do not wait for `done`: what went wrong so far. @throws what `done` was rejected with */
+  requireSound(): void {
+    this.done.catch(() => undefined);
+    if (this.failure !== undefined) throw this.failure;
+  }
+
+  advance(): boolean {
+    const { device, memory, host } = this;
+    device.enter();
+    if (!device.timeline.idle) {
+      if (!this.asked) device.timeline.after(() => device.timeline.pump());
+      this.asked = true;
+      return false;
+    }
+    if (host.byteLength !== memory.length) {
+      throw new FftError('detached-array', 'An array of a waiting call is detached: its memory was transferred away.');
+    }
+    const bytes = new Uint8Array(host.buffer, host.byteOffset, host.byteLength);
+    if (this.direction === 'in') memory.set(bytes);
+    else bytes.set(memory);
+    this.resolve();
+    return true;
+  }
+
+  fail(error: unknown): void {
+    this.failure ??= error;
+    this.rejectDone(error);
+  }
+}

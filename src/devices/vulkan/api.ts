@@ -1,0 +1,185 @@
+/**
+ * The functions and numbers of Vulkan 1.2 that the device uses, over the system's loader library. Handles are BigInts; calls
+ * that fail throw what their result means (errors.ts).
+ */
+import type { Koffi } from '../native/library.ts';
+import { functionsOf, loadKoffi, type NativeFunction, openLibrary } from '../native/library.ts';
+import { softwareDriver } from '../webgpu/software.ts';
+import { failure, type Purpose } from './errors.ts';
+import { type Field, Struct } from './structs.ts';
+
+/** A `VkDevice`, `VkBuffer`, … */
+export type Handle = bigint;
+
+/** Numbers by which structures say what they are. */
+export const TYPE = {
+  ...{
+    applicationInfo: 0,
+    instance: 1,
+    deviceQueue: 2,
+    device: 3,
+    submit: 4,
+    allocate: 5,
+    semaphore: 9,
+    queryPool: 11,
+  },
+  ...{ buffer: 12, shaderModule: 16, stage: 18, computePipeline: 29, pipelineLayout: 30, commandPool: 39 },
+  ...{ commandBuffers: 40, begin: 42, memoryBarrier: 46, features11: 49, properties11: 50, features12: 51 },
+  ...{ properties12: 52, features: 1000059000, properties: 1000059001, allocateFlags: 1000060000 },
+  ...{ semaphoreType: 1000207002, timelineSubmit: 1000207003, semaphoreWait: 1000207004, bufferAddress: 1000244001 },
+} as const;
+
+export const MEMORY = { deviceLocal: 1, hostVisible: 2, hostCoherent: 4, hostCached: 8 } as const;
+/** Of a buffer: copied from and to, storage, with an address. */
+export const BUFFER_USAGE = 0x1 | 0x2 | 0x20 | 0x20000;
+export const COMPUTE = { queue: 2, stage: 0x20, bindPoint: 1 } as const;
+
+const [H, U, P] = ['uint64_t', 'uint32_t', 'void *'];
+/** Functions that give a result. */
+const CALLS = {
+  vkCreateInstance: [P, P, P],
+  vkEnumeratePhysicalDevices: [H, P, P],
+  vkCreateDevice: [H, P, P, P],
+  vkDeviceWaitIdle: [H],
+  vkCreateBuffer: [H, P, P, P],
+  vkAllocateMemory: [H, P, P, P],
+  vkBindBufferMemory: [H, H, H, H],
+  vkMapMemory: [H, H, H, H, U, P],
+  vkCreateShaderModule: [H, P, P, P],
+  vkCreatePipelineLayout: [H, P, P, P],
+  vkCreateComputePipelines: [H, H, U, P, P, P],
+  vkCreateCommandPool: [H, P, P, P],
+  vkAllocateCommandBuffers: [H, P, P],
+  vkBeginCommandBuffer: [H, P],
+  vkEndCommandBuffer: [H],
+  vkCreateQueryPool: [H, P, P, P],
+  vkGetQueryPoolResults: [H, H, U, U, 'size_t', P, H, U],
+  vkQueueSubmit: [H, U, P, H],
+  vkCreateSemaphore: [H, P, P, P],
+  vkGetSemaphoreCounterValue: [H, H, P],
+  vkWaitSemaphores: [H, P, H],
+} as const;
+/** Functions that give nothing. */
+const ORDERS = {
+  vkDestroyInstance: [H, P],
+  vkGetPhysicalDeviceProperties2: [H, P],
+  vkGetPhysicalDeviceFeatures2: [H, P],
+  vkGetPhysicalDeviceMemoryProperties: [H, P],
+  vkGetPhysicalDeviceQueueFamilyProperties: [H, P, P],
+  vkDestroyDevice: [H, P],
+  vkGetDeviceQueue: [H, U, U, P],
+  vkDestroyBuffer: [H, H, P],
+  vkGetBufferMemoryRequirements: [H, H, P],
+  vkFreeMemory: [H, H, P],
+  vkDestroyShaderModule: [H, H, P],
+  vkDestroyPipelineLayout: [H, H, P],
+  vkDestroyPipeline: [H, H, P],
+  vkDestroyCommandPool: [H, H, P],
+  vkFreeCommandBuffers: [H, H, U, P],
+  vkCmdBindPipeline: [H, U, H],
+  vkCmdPushConstants: [H, H, U, U, U, P],
+  vkCmdDispatch: [H, U, U, U],
+  vkCmdPipelineBarrier: [H, U, U, U, U, P, U, P, U, P],
+  vkCmdCopyBuffer: [H, H, H, U, P],
+  vkCmdWriteTimestamp: [H, U, H, U],
+  vkCmdResetQueryPool: [H, H, U, U],
+  vkDestroyQueryPool: [H, H, P],
+  vkDestroySemaphore: [H, H, P],
+} as const;
+export type VkFunction = keyof typeof CALLS | keyof typeof ORDERS;
+
+export const INSTALL =
+  "Install the driver of your GPU; for the processor, on Debian and Ubuntu: 'apt install libvulkan1 mesa-vulkan-drivers'.";
+
+const LIBRARIES: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
+  linux: ['libvulkan.so.1', 'libvulkan.so'],
+  win32: ['vulkan-1.dll'],
+  darwin: ['libvulkan.1.dylib', '/usr/local/lib/libvulkan.1.dylib', 'libMoltenVK.dylib'],
+};
+
+/** Vulkan's functions, as this device uses them. */
+export class Vulkan {
+  readonly raw: Readonly<Record<VkFunction, NativeFunction>>;
+  readonly koffi: Koffi;
+  /** `vkGetBufferDeviceAddress`, whose result is no error. */
+  private readonly bufferAddress: NativeFunction;
+  private readonly made = new BigUint64Array(new ArrayBuffer(8));
+  /** What the last call was given is alive until the next one. */
+  protected last: readonly unknown[] = [];
+
+  private constructor(koffi: Koffi, raw: Vulkan['raw'], bufferAddress: NativeFunction) {
+    this.koffi = koffi;
+    this.raw = raw;
+    this.bufferAddress = bufferAddress;
+  }
+
+  /** @throws FftError `device-unavailable` */
+  static async load(): Promise<Vulkan> {
+    const koffi = await loadKoffi();
+    const system = LIBRARIES[process.platform] ?? LIBRARIES.linux!;
+    // SwiftShader brings a loader along, for systems that have none.
+    const brought = await softwareDriver().then(
+      ({ loader }) => [loader],
+      () => [],
+    );
+    const what = 'The Vulkan loader library';
+    const library = await openLibrary({ names: [...system, ...brought], what, install: INSTALL });
+    const raw = { ...functionsOf(library, CALLS, 'int'), ...functionsOf(library, ORDERS, 'void') };
+    return new Vulkan(koffi, raw, library.func('vkGetBufferDeviceAddress', 'uint64_t', [H, P]));
+  }
+
+  readonly addressOf = (memory: ArrayBuffer): bigint => this.koffi.address(memory);
+
+  struct(type: number, next: Struct | undefined, ...fields: Field[]): Struct {
+    return Struct.of(this.addressOf, type, next, ...fields);
+  }
+
+  plain(...fields: Field[]): Struct {
+    return Struct.of(this.addressOf, ...fields);
+  }
+
+  empty(type: number, bytes: number, next?: Struct): Struct {
+    return Struct.empty(this.addressOf, type, bytes, next);
+  }
+
+  /** Calls a function and throws where it fails. `purpose` says what for, where the caller can say. */
+  call(name: VkFunction, purpose: Purpose | undefined, ...values: unknown[]): void {
+    this.last = values;
+    const given = values.map((value) => (value instanceof Struct ? value.bytes : value));
+    const result = (this.raw[name](...given) as number | undefined) ?? 0;
+    if (result < 0) throw failure(name, result, purpose);
+  }
+
+  /** Calls a function that makes something, which is its last argument. */
+  make(name: VkFunction, purpose: Purpose | undefined, ...values: unknown[]): Handle {
+    this.made[0] = 0n;
+    this.call(name, purpose, ...values, this.made);
+    return this.made[0];
+  }
+
+  addressOfBuffer(device: Handle, buffer: Handle): bigint {
+    const info = this.struct(TYPE.bufferAddress, undefined, buffer);
+    return BigInt(this.bufferAddress(device, info.bytes));
+  }
+
+  /** Asks for how many there are, then for all of them. */
+  list(name: VkFunction, of: Handle, bytes: number): DataView {
+    const count = new Uint32Array(new ArrayBuffer(4));
+    this.call(name, undefined, of, count, null);
+    const memory = new ArrayBuffer(bytes * count[0]!);
+    if (count[0]! > 0) this.call(name, undefined, of, count, memory);
+    return new DataView(memory);
+  }
+}
+
+let loading: Promise<Vulkan> | undefined;
+
+/** Vulkan, loaded once. @throws FftError `device-unavailable` */
+export function vulkan(): Promise<Vulkan> {
+  loading ??= Vulkan.load().catch((error: unknown) => {
+    // What was missing may be installed by the time of the next try.
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}

@@ -1,0 +1,308 @@
+/**
+ * A device of Vulkan: its queue, the timeline semaphore that counts what has run, command buffers and memory that the host
+ * sees. Events are values of that semaphore.
+ */
+import { FftError, show } from '../../problem/errors.ts';
+import type { CodeFacts } from '../device.ts';
+import type { NativeDriver, Pinned } from '../native/driver.ts';
+import { isHandle } from '../native/library.ts';
+import type { NativeBuffer } from '../native/memory.ts';
+import { BUFFER_USAGE, COMPUTE, type Handle, MEMORY, TYPE, type Vulkan } from './api.ts';
+import { failure, type Purpose } from './errors.ts';
+import type { VkDevice, VkFeatures } from './select.ts';
+import type { Struct } from './structs.ts';
+
+/** What was opened. */
+export interface VkSetup {
+  readonly api: Vulkan;
+  readonly physical: VkDevice;
+  /** What programs may use of it. */
+  readonly features: VkFeatures;
+  readonly device: Handle;
+  readonly queue: Handle;
+  readonly queueFamily: number;
+  /** The device was made here, to be destroyed here. */
+  readonly own: boolean;
+}
+
+/** Memory with a buffer over all of it. */
+export interface VkAllocation {
+  readonly buffer: Handle;
+  readonly memory: Handle;
+  /** Where kernels find it. */
+  readonly address: bigint;
+  /** Where the host sees it, if it does. */
+  readonly mapped: bigint | undefined;
+}
+
+/** Nothing lies in the first page of memory: such numbers are mistakes, and following them would end the process. */
+export const LEAST_HANDLE = 4096n;
+
+const FOREVER = 2n ** 64n - 1n;
+const ALL_COMMANDS = 0x10000;
+const HOST_STAGE = 0x4000;
+const [MEMORY_READ, MEMORY_WRITE, HOST_READ, HOST_WRITE] = [0x8000, 0x10000, 0x2000, 0x4000];
+const SIMULTANEOUS = 4;
+const RESETTABLE = 2;
+
+export class VkDriver implements NativeDriver {
+  readonly kind = 'vulkan';
+  readonly target = 'encoder';
+  readonly eagerMilliseconds = 2;
+  readonly handlesComeBack = true;
+  readonly stream: Handle;
+  readonly setup: VkSetup;
+  readonly api: Vulkan;
+  readonly device: Handle;
+  readonly codeFacts: CodeFacts;
+  private readonly pool: Handle;
+  private readonly semaphore: Handle;
+  private readonly pinned = new Map<bigint, VkAllocation>();
+  /** Command buffers of single copies, with the value at which each has run. */
+  private readonly copies: { readonly commands: Handle; value: bigint }[] = [];
+  /** The last value that was submitted, and one that has passed. */
+  private submitted = 0n;
+  private passed = 0n;
+  private readonly counter = new BigUint64Array(new ArrayBuffer(8));
+  /** All that was written before is seen behind it, by the device and by the host. */
+  private readonly barrier: Struct;
+
+  constructor(setup: VkSetup) {
+    const { api, device, physical, queue, queueFamily } = setup;
+    this.setup = setup;
+    this.api = api;
+    this.device = device;
+    this.stream = queue;
+    this.codeFacts = { device: physical.name, driver: physical.driver, compiler: JSON.stringify(setup.features) };
+    this.pool = api.make(
+      'vkCreateCommandPool',
+      undefined,
+      device,
+      api.struct(TYPE.commandPool, undefined, RESETTABLE, queueFamily),
+      null,
+    );
+    const timeline = api.struct(TYPE.semaphoreType, undefined, 1, 0n);
+    this.semaphore = api.make('vkCreateSemaphore', undefined, device, api.struct(TYPE.semaphore, timeline, 0), null);
+    const seen = MEMORY_READ | MEMORY_WRITE | HOST_READ | HOST_WRITE;
+    this.barrier = api.struct(TYPE.memoryBarrier, undefined, MEMORY_WRITE, seen);
+  }
+
+  enter(): void {}
+
+  pin(bytes: number): Pinned | undefined {
+    try {
+      const made = this.allocate(bytes, MEMORY.hostVisible | MEMORY.hostCoherent, MEMORY.hostCached);
+      const address = made.mapped!;
+      this.pinned.set(address, made);
+      return { address, view: this.view(address, bytes) };
+    } catch (error) {
+      if (error instanceof FftError && error.code === 'out-of-memory') return undefined;
+      throw error;
+    }
+  }
+
+  unpin({ address }: Pinned): void {
+    const made = this.pinned.get(address)!;
+    this.pinned.delete(address);
+    this.free(made);
+  }
+
+  /** Memory that the host sees, as bytes. */
+  view(address: bigint, bytes: number): Uint8Array {
+    return new Uint8Array(this.api.koffi.view(address, bytes));
+  }
+
+  /**
+   * @param needed flags that its memory must have, and those that it had better have, too.
+   * @throws FftError `out-of-memory`
+   */
+  allocate(bytes: number, needed: number, wanted = 0): VkAllocation {
+    const { api, device } = this;
+    const purpose: Purpose = { what: `Allocating ${bytes} bytes of memory` };
+    const size = BigInt(Math.max(16, Math.ceil(bytes / 16) * 16));
+    const asked = api.struct(TYPE.buffer, undefined, 0, size, BUFFER_USAGE, 0, 0, undefined);
+    const buffer = api.make('vkCreateBuffer', purpose, device, asked, null);
+    let memory = 0n;
+    try {
+      const requirements = new ArrayBuffer(24);
+      api.call('vkGetBufferMemoryRequirements', purpose, device, buffer, requirements);
+      const [room] = new BigUint64Array(requirements, 0, 1);
+      const type = this.memoryType(new Uint32Array(requirements)[4]!, needed, wanted);
+      const withAddress = api.struct(TYPE.allocateFlags, undefined, 2, 0);
+      memory = api.make('vkAllocateMemory', purpose, device, api.struct(TYPE.allocate, withAddress, room, type), null);
+      api.call('vkBindBufferMemory', purpose, device, buffer, memory, 0n);
+      const flags = this.setup.physical.memoryTypes[type]!;
+      const seen = MEMORY.hostVisible | MEMORY.hostCoherent;
+      const mapped = (flags & seen) === seen && ((needed | wanted) & MEMORY.hostVisible) !== 0;
+      const place = mapped ? api.make('vkMapMemory', purpose, device, memory, 0n, FOREVER, 0) : undefined;
+      return { buffer, memory, address: api.addressOfBuffer(device, buffer), mapped: place };
+    } catch (error) {
+      api.call('vkDestroyBuffer', undefined, device, buffer, null);
+      if (memory !== 0n) api.call('vkFreeMemory', undefined, device, memory, null);
+      throw error;
+    }
+  }
+
+  free({ buffer, memory }: Pick<VkAllocation, 'buffer' | 'memory'>): void {
+    this.api.call('vkDestroyBuffer', undefined, this.device, buffer, null);
+    this.api.call('vkFreeMemory', undefined, this.device, memory, null);
+  }
+
+  copy(direction: 'in' | 'out', { handle }: NativeBuffer, byteOffset: number, host: bigint, bytes: number): undefined {
+    const { api } = this;
+    const { buffer } = this.pinned.get(host)!;
+    const [from, to] = direction === 'in' ? [buffer, handle] : [handle, buffer];
+    const [start, end] = direction === 'in' ? [0n, BigInt(byteOffset)] : [BigInt(byteOffset), 0n];
+    const commands = this.spareCommands();
+    this.record(commands, () => {
+      api.call('vkCmdCopyBuffer', undefined, commands, from, to, 1, api.plain(start, end, BigInt(bytes)));
+    });
+    this.submit([commands], { what: `Copying ${bytes} bytes` });
+    this.copies.push({ commands, value: this.submitted });
+  }
+
+  /** What is recorded comes after all that was submitted before, and before all that comes later. */
+  record(commands: Handle, work: () => void): void {
+    const { api } = this;
+    api.call('vkBeginCommandBuffer', undefined, commands, api.struct(TYPE.begin, undefined, SIMULTANEOUS, undefined));
+    this.order(commands);
+    work();
+    this.order(commands);
+    api.call('vkEndCommandBuffer', undefined, commands);
+  }
+
+  /** All later commands wait for those before, and see what they wrote. */
+  order(commands: Handle): void {
+    const { api, barrier } = this;
+    const [before, after] = [ALL_COMMANDS | HOST_STAGE, ALL_COMMANDS | HOST_STAGE];
+    api.call('vkCmdPipelineBarrier', undefined, commands, before, after, 0, 1, barrier, 0, null, 0, null);
+  }
+
+  commands(): Handle {
+    const { api, device, pool } = this;
+    return api.make(
+      'vkAllocateCommandBuffers',
+      undefined,
+      device,
+      api.struct(TYPE.commandBuffers, undefined, pool, 0, 1),
+    );
+  }
+
+  freeCommands(commands: Handle): void {
+    const list = new BigUint64Array(new ArrayBuffer(8));
+    list[0] = commands;
+    this.api.call('vkFreeCommandBuffers', undefined, this.device, this.pool, 1, list);
+  }
+
+  /** Runs command buffers in order. */
+  submit(commands: readonly Handle[], purpose?: Purpose): void {
+    const { api } = this;
+    const list = new BigUint64Array(new ArrayBuffer(8 * commands.length));
+    list.set(commands);
+    const value = this.submitted + 1n;
+    const [values, semaphores] = [api.plain(value), api.plain(this.semaphore)];
+    const timeline = api.struct(TYPE.timelineSubmit, undefined, 0, undefined, 1, values);
+    const info = api.struct(TYPE.submit, timeline, 0, undefined, undefined, commands.length, list, 1, semaphores);
+    api.call('vkQueueSubmit', purpose, this.stream, 1, info, 0n);
+    this.submitted = value;
+  }
+
+  mark(): bigint {
+    return this.submitted;
+  }
+
+  hasPassed(event: bigint): boolean {
+    if (event <= this.passed) return true;
+    this.api.call('vkGetSemaphoreCounterValue', undefined, this.device, this.semaphore, this.counter);
+    // Drivers that have lost the device let the counter jump to the end.
+    if (this.counter[0]! > this.submitted) throw failure('vkGetSemaphoreCounterValue', -4);
+    this.passed = this.counter[0]!;
+    return event <= this.passed;
+  }
+
+  forget(): void {}
+
+  /** A thread that waits in the driver would be one for each device. */
+  sleep(_event: bigint, wake: () => void): void {
+    setTimeout(wake, 1);
+  }
+
+  /** There is one queue, and it runs what it is given in order. */
+  wait(): void {}
+
+  synchronize(): void {
+    const { api, device } = this;
+    const [semaphores, values] = [api.plain(this.semaphore), api.plain(this.submitted)];
+    const info = api.struct(TYPE.semaphoreWait, undefined, 0, 1, semaphores, values);
+    api.call('vkWaitSemaphores', { what: 'Waiting for the device' }, device, info, FOREVER);
+    this.passed = this.submitted;
+  }
+
+  callersStream(target: unknown): Handle {
+    if (isHandle(target, LEAST_HANDLE)) return target;
+    throw new FftError(
+      'invalid-encoder',
+      `The encoder is ${show(target)}; it must be a VkCommandBuffer that is being recorded, as a BigInt.`,
+    );
+  }
+
+  /** A command buffer of the caller's is submitted by the caller. */
+  isCapturing(stream: Handle): boolean {
+    return stream !== this.stream;
+  }
+
+  close(): void {
+    const { api, device } = this;
+    for (const made of this.pinned.values()) this.free(made);
+    api.call('vkDestroyCommandPool', undefined, device, this.pool, null);
+    api.call('vkDestroySemaphore', undefined, device, this.semaphore, null);
+    if (this.setup.own) api.call('vkDestroyDevice', undefined, device, null);
+  }
+
+  /** Milliseconds of one run of some commands. @param submit does something on the device's queue, and resolves when that has run. */
+  async timed(commands: Handle, repeats: number, submit: (work: () => undefined) => Promise<void>): Promise<number> {
+    const { api, device } = this;
+    const { limits, timestampBits } = this.setup.physical;
+    if (timestampBits === 0) {
+      throw new FftError('launch-failed', 'The device ran the transform but cannot tell how long it took.');
+    }
+    const asked = api.struct(TYPE.queryPool, undefined, 0, 2, 2, 0);
+    const queries = api.make('vkCreateQueryPool', undefined, device, asked, null);
+    const [first, last] = [this.commands(), this.commands()];
+    try {
+      this.record(first, () => {
+        api.call('vkCmdResetQueryPool', undefined, first, queries, 0, 2);
+        api.call('vkCmdWriteTimestamp', undefined, first, COMPUTE.stage, queries, 0);
+      });
+      this.record(last, () => api.call('vkCmdWriteTimestamp', undefined, last, COMPUTE.stage, queries, 1));
+      await submit(() => {
+        this.submit([first, ...Array.from({ length: repeats }, () => commands), last]);
+      });
+      const times = new BigUint64Array(new ArrayBuffer(16));
+      api.call('vkGetQueryPoolResults', undefined, device, queries, 0, 2, 16, times, 8n, 3);
+      const ticks = BigInt.asUintN(Math.min(64, timestampBits), times[1]! - times[0]!);
+      return (Number(ticks) * limits.timestampPeriod) / 1e6 / repeats;
+    } finally {
+      this.freeCommands(first);
+      this.freeCommands(last);
+      api.call('vkDestroyQueryPool', undefined, device, queries, null);
+    }
+  }
+
+  private spareCommands(): Handle {
+    const [oldest] = this.copies;
+    if (!oldest || !this.hasPassed(oldest.value)) return this.commands();
+    this.copies.shift();
+    return oldest.commands;
+  }
+
+  /** @param allowed a bit for each type. @throws FftError `out-of-memory` */
+  private memoryType(allowed: number, needed: number, wanted: number): number {
+    const types = this.setup.physical.memoryTypes;
+    for (const flags of [needed | wanted, needed]) {
+      const found = types.findIndex((type, n) => (allowed & (1 << n)) !== 0 && (type & flags) === flags);
+      if (found >= 0) return found;
+    }
+    throw new FftError('out-of-memory', `The device has no memory of the kind ${needed} that it could give.`);
+  }
+}

@@ -1,0 +1,138 @@
+/** A kernel of the IR as SPIR-V, and the pipeline that the driver makes of it. */
+import { emitSpirv, type SpirvProgram } from '../../emit/spirv/index.ts';
+import type { Kernel } from '../../ir/index.ts';
+import { FftError } from '../../problem/errors.ts';
+import { type KernelSource, written } from '../common/kernel.ts';
+import type { CompileOptions, PackedKernel } from '../device.ts';
+import { launched, type SpmdFacts, SpmdKernel } from '../native/kernel.ts';
+import { COMPUTE, type Handle, TYPE } from './api.ts';
+import type { VkDriver } from './driver.ts';
+import { failure } from './errors.ts';
+import type { Struct } from './structs.ts';
+
+/** What launches bind. */
+export interface VkPipeline {
+  readonly pipeline: Handle;
+  readonly layout: Handle;
+}
+
+/** The same, and what it was made of. */
+interface MadePipeline extends VkPipeline {
+  readonly module: Handle;
+}
+
+export class VkKernel extends SpmdKernel<SpirvProgram> {
+  private readonly driver: VkDriver;
+  private made: MadePipeline | undefined;
+  private preparing: Promise<void> | undefined;
+
+  /** @throws FftError `device-limit` where the device cannot run groups as large as the kernel's. */
+  constructor(kernel: KernelSource, program: SpirvProgram, driver: VkDriver) {
+    super(kernel, program);
+    this.driver = driver;
+    const { threads, sharedBytes } = driver.setup.physical.limits;
+    if (program.threads <= threads && program.sharedBytes <= sharedBytes) return;
+    throw new FftError(
+      'device-limit',
+      `A group of kernel ${kernel.name} takes ${program.threads} threads and ${program.sharedBytes} bytes of shared memory; ` +
+        `the device has ${threads} and ${sharedBytes}.`,
+    );
+  }
+
+  /** The driver compiles on another thread. */
+  override prepare(): Promise<void> {
+    if (this.made || this.discarded) return Promise.resolve();
+    this.preparing ??= this.compileAside().finally(() => {
+      this.preparing = undefined;
+    });
+    return this.preparing;
+  }
+
+  /** @throws FftError `compile-failed` */
+  pipeline(): VkPipeline {
+    if (this.discarded) throw new FftError('internal-error', `Kernel ${this.kernel.name} was discarded.`);
+    if (this.made) return this.made;
+    const { api, device } = this.driver;
+    const { info, ...parts } = this.request();
+    try {
+      const pipeline = api.make('vkCreateComputePipelines', this.purpose, device, 0n, 1, info, null);
+      this.made = { ...parts, pipeline };
+      return this.made;
+    } catch (error) {
+      this.destroy({ ...parts, pipeline: 0n });
+      throw error;
+    }
+  }
+
+  /** The code is SPIR-V whatever else is kept of the kernel. */
+  override pack(): PackedKernel {
+    const { outline, program } = this;
+    const facts: SpmdFacts<SpirvProgram> = { program: { ...program, source: new Uint8Array() } };
+    return { outline, facts, code: program.source };
+  }
+
+  unload(): void {
+    if (this.made) this.destroy(this.made);
+    this.made = undefined;
+  }
+
+  protected binary(): Uint8Array {
+    return this.program.source;
+  }
+
+  private get purpose() {
+    return { what: `Compiling kernel ${this.kernel.name}`, otherwise: 'compile-failed' } as const;
+  }
+
+  private async compileAside(): Promise<void> {
+    const { api, device } = this.driver;
+    const { info, ...parts } = this.request();
+    const out = new BigUint64Array(new ArrayBuffer(8));
+    const result = await new Promise<number>((resolve, reject) => {
+      const done = (error: unknown, value: number) => (error ? reject(error) : resolve(value));
+      api.raw.vkCreateComputePipelines.async(device, 0n, 1, info.bytes, null, out, done);
+    });
+    const made = { ...parts, pipeline: out[0]! };
+    if (result < 0 || this.discarded || this.made) this.destroy(made);
+    else this.made = made;
+    if (result < 0) throw failure('vkCreateComputePipelines', result, this.purpose);
+  }
+
+  private request(): { info: Struct; module: Handle; layout: Handle } {
+    const { api, device } = this.driver;
+    const { source, entry, argumentBytes, indirect } = this.program;
+    const code = new Uint8Array(new ArrayBuffer(source.length));
+    code.set(source);
+    const asked = api.struct(TYPE.shaderModule, undefined, 0, BigInt(code.length), code);
+    const module = api.make('vkCreateShaderModule', this.purpose, device, asked, null);
+    const range = api.plain(COMPUTE.stage, 0, indirect ? 8 : argumentBytes);
+    const shape = api.struct(TYPE.pipelineLayout, undefined, 0, 0, undefined, 1, range);
+    const layout = api.make('vkCreatePipelineLayout', this.purpose, device, shape, null);
+    const text = new TextEncoder().encode(`${entry}\0`);
+    const name = new Uint8Array(new ArrayBuffer(text.length));
+    name.set(text);
+    // The stage lies inside of the structure: type, pointer, flags, stage, module, name, specialization.
+    const stage = [TYPE.stage, undefined, 0, COMPUTE.stage, module, name, undefined] as const;
+    const info = api.struct(TYPE.computePipeline, undefined, 0, 0, ...stage, layout, 0n, -1, 0);
+    return { info, module, layout };
+  }
+
+  private destroy({ pipeline, layout, module }: MadePipeline): void {
+    const { api, device } = this.driver;
+    api.call('vkDestroyPipeline', undefined, device, pipeline, null);
+    api.call('vkDestroyPipelineLayout', undefined, device, layout, null);
+    api.call('vkDestroyShaderModule', undefined, device, module, null);
+  }
+}
+
+/** @throws FftError as `VkKernel`, and `device-limit` where the language has no words for it */
+export function writtenKernel(kernel: Kernel, driver: VkDriver, options: CompileOptions): VkKernel {
+  const { maxGroups, computedRoots = false } = options;
+  const { physical, features } = driver.setup;
+  const { wideIntegers, storage16 } = features;
+  const { groups, pushBytes } = physical.limits;
+  const most = Math.min(groups, maxGroups ?? groups);
+  const asked = { wideIntegers, storage16, pushBytes, computedRoots, maxGroups: most };
+  const program = written(kernel, 'SPIR-V', () => emitSpirv(kernel, asked));
+  return new VkKernel(launched(kernel, computedRoots), program, driver);
+}

@@ -1,0 +1,208 @@
+/** Which Vulkan device to take: those of the system, what they can do, and what the caller asked for. */
+import { FftError, show } from '../../problem/errors.ts';
+import { isWanted } from '../choice.ts';
+import type { Availability } from '../device.ts';
+import { environment, mayHaveGpu, softwareByDefault } from '../webgpu/host.ts';
+import { softwareDriver } from '../webgpu/software.ts';
+import { COMPUTE, type Handle, INSTALL, MEMORY, TYPE, type Vulkan, vulkan } from './api.ts';
+
+/** A physical device. */
+export interface VkDevice {
+  readonly handle: Handle;
+  readonly name: string;
+  readonly type: (typeof TYPES)[number];
+  /** The driver, for people. */
+  readonly driver: string;
+  /** Bytes of its own memory. */
+  readonly memory: number;
+  readonly limits: VkLimits;
+  readonly features: VkFeatures;
+  /** The family of queues that computes; undefined where none does. */
+  readonly queueFamily: number | undefined;
+  readonly timestampBits: number;
+  /** Flags of its memory types. */
+  readonly memoryTypes: readonly number[];
+  /** Why it cannot be used; undefined where it can. */
+  readonly fault: string | undefined;
+}
+
+export interface VkLimits {
+  readonly pushBytes: number;
+  readonly sharedBytes: number;
+  readonly groups: number;
+  readonly threads: number;
+  readonly allocation: number;
+  readonly subgroup: number;
+  /** Nanoseconds of one tick. */
+  readonly timestampPeriod: number;
+}
+
+/** What programs use where a device has it. */
+export interface VkFeatures {
+  readonly doubles: boolean;
+  readonly wideIntegers: boolean;
+  readonly storage16: boolean;
+}
+
+const TYPES = ['other', 'integrated', 'discrete', 'virtual', 'cpu'] as const;
+const RANK = { discrete: 0, integrated: 1, virtual: 2, other: 3, cpu: 4 } as const;
+const VERSION_1_2 = (1 << 22) | (2 << 12);
+
+/** One for each list of drivers, as long as the process lasts. */
+const instances = new Map<string, Handle>();
+
+/** @param driver the file of the only driver to be loaded; default: those of the system, or of the environment. */
+async function instanceOf(api: Vulkan, driver: string | undefined): Promise<Handle> {
+  const key = driver ?? `system ${process.env.VK_DRIVER_FILES ?? process.env.VK_ICD_FILENAMES ?? ''}`;
+  const known = instances.get(key);
+  if (known !== undefined) return known;
+  const application = api.struct(TYPE.applicationInfo, undefined, undefined, 0, undefined, 0, VERSION_1_2);
+  const info = api.struct(TYPE.instance, undefined, 0, application, 0, undefined, 0, undefined);
+  const made = await withDriver(driver, () => {
+    const what = { what: 'Opening Vulkan', otherwise: 'device-unavailable' } as const;
+    const instance = api.make('vkCreateInstance', what, info, null);
+    // The loader looks for drivers when it is first asked for devices.
+    api.list('vkEnumeratePhysicalDevices', instance, 8);
+    return instance;
+  });
+  instances.set(key, made);
+  return made;
+}
+
+async function withDriver<T>(driver: string | undefined, work: () => T): Promise<T> {
+  if (driver === undefined) return work();
+  const before = process.env.VK_DRIVER_FILES;
+  const { set } = await environment();
+  set('VK_DRIVER_FILES', driver);
+  try {
+    return work();
+  } finally {
+    set('VK_DRIVER_FILES', before);
+  }
+}
+
+/** Every device, in the system's order. */
+export async function candidates(api: Vulkan, driver?: string): Promise<VkDevice[]> {
+  const handles = api.list('vkEnumeratePhysicalDevices', await instanceOf(api, driver), 8);
+  return Array.from({ length: handles.byteLength / 8 }, (_, n) => describe(api, handles.getBigUint64(8 * n, true)));
+}
+
+/** @throws FftError `device-lost` where there is no such device. */
+export function describe(api: Vulkan, handle: Handle): VkDevice {
+  const own12 = api.empty(TYPE.properties12, 1024);
+  const own11 = api.empty(TYPE.properties11, 112, own12);
+  const properties = api.empty(TYPE.properties, 840, own11);
+  api.call('vkGetPhysicalDeviceProperties2', undefined, handle, properties);
+  const can12 = api.empty(TYPE.features12, 208);
+  const can11 = api.empty(TYPE.features11, 64, can12);
+  const can = api.empty(TYPE.features, 240, can11);
+  api.call('vkGetPhysicalDeviceFeatures2', undefined, handle, can);
+  const memory = new ArrayBuffer(520);
+  api.call('vkGetPhysicalDeviceMemoryProperties', undefined, handle, memory);
+  const heaps = new DataView(memory);
+  const memoryTypes = Array.from({ length: heaps.getUint32(0, true) }, (_, n) => heaps.getUint32(4 + 8 * n, true));
+  const queue = queueOf(api, handle);
+  const LIMITS = 16 + 296;
+  const shape = ['timeline semaphores', 'buffer addresses'].filter((_, n) => !can12.number(16 + 4 * (37 + n)));
+  const lacking = [...shape, ...(queue ? [] : ['a queue that computes'])];
+  const old = properties.number(16) < VERSION_1_2;
+  return {
+    handle,
+    name: properties.text(16 + 20, 256),
+    type: TYPES[properties.number(16 + 16)] ?? 'other',
+    driver: `${own12.text(20, 256)} ${own12.text(276, 256)}`.trim(),
+    memory: largestHeap(heaps),
+    limits: {
+      pushBytes: properties.number(LIMITS + 32),
+      sharedBytes: properties.number(LIMITS + 216),
+      groups: Math.min(2 ** 31 - 1, properties.number(LIMITS + 220)),
+      threads: Math.min(properties.number(LIMITS + 232), properties.number(LIMITS + 236)),
+      allocation: own11.wide(104),
+      subgroup: own11.number(64),
+      timestampPeriod: properties.view.getFloat32(LIMITS + 424, true),
+    },
+    features: {
+      doubles: can.number(172) !== 0,
+      wideIntegers: can.number(176) !== 0,
+      storage16: can.number(180) !== 0 && can11.number(16) !== 0,
+    },
+    queueFamily: queue?.family,
+    timestampBits: queue?.timestampBits ?? 0,
+    memoryTypes,
+    fault: old ? 'is older than Vulkan 1.2' : lacking.length > 0 ? `has no ${lacking.join(' and no ')}` : undefined,
+  };
+}
+
+function queueOf(api: Vulkan, device: Handle): { family: number; timestampBits: number } | undefined {
+  const families = api.list('vkGetPhysicalDeviceQueueFamilyProperties', device, 24);
+  for (let family = 0; family < families.byteLength / 24; family++) {
+    if ((families.getUint32(24 * family, true) & COMPUTE.queue) === 0) continue;
+    return { family, timestampBits: families.getUint32(24 * family + 8, true) };
+  }
+  return undefined;
+}
+
+function largestHeap(heaps: DataView): number {
+  const all = Array.from({ length: heaps.getUint32(260, true) }, (_, n) => ({
+    bytes: Number(heaps.getBigUint64(264 + 16 * n, true)),
+    own: (heaps.getUint32(272 + 16 * n, true) & MEMORY.deviceLocal) !== 0,
+  }));
+  const own = all.filter(({ own }) => own);
+  return Math.max(0, ...(own.length > 0 ? own : all).map(({ bytes }) => bytes));
+}
+
+/** What a caller may ask for: a number in the system's order, or part of a name. */
+export interface VkChoice {
+  readonly device?: unknown;
+  readonly software?: boolean | undefined;
+  /** For tests: the file of the only driver. */
+  readonly driver?: string | undefined;
+}
+
+/** The best device that fits. @throws FftError `invalid-argument`, `device-unavailable` */
+export async function choose(api: Vulkan, { device, software, driver }: VkChoice): Promise<VkDevice> {
+  isWanted(device, 'device', 0, '');
+  const onProcessor = software ?? softwareByDefault();
+  const found = await candidates(api, driver ?? (onProcessor ? await processorDriver(api) : undefined));
+  const [best] = found
+    .filter(
+      (each, n) => isWanted(device, 'device', n, each.name) && !each.fault && (!onProcessor || each.type === 'cpu'),
+    )
+    .sort((a, b) => RANK[a.type] - RANK[b.type]);
+  if (best) return best;
+  const there = found.map(({ name, fault }, n) => `${n}: ${name}${fault ? `, which ${fault}` : ''}`).join('; ');
+  throw new FftError(
+    'device-unavailable',
+    `There is no usable Vulkan device${device === undefined ? '' : ` for device ${show(device)}`}. ${there ? `The system has ${there}.` : INSTALL}`,
+  );
+}
+
+/** Where the system's drivers have no device on the processor: SwiftShader's. */
+async function processorDriver(api: Vulkan): Promise<string | undefined> {
+  const own = await candidates(api).catch(() => []);
+  if (own.some(({ type, fault }) => type === 'cpu' && !fault)) return undefined;
+  return softwareDriver().then(
+    ({ driver }) => driver,
+    () => undefined,
+  );
+}
+
+/** The devices, the preferred one first. @param hardware what computes on the processor is not wanted. */
+export async function availability(hardware = false): Promise<Availability> {
+  if (hardware && !(await mayHaveGpu())) return { name: 'Vulkan', available: false, reason: 'this system has no GPU' };
+  try {
+    const api = await vulkan();
+    const best = await choose(api, {});
+    const found = await candidates(api, softwareByDefault() ? await processorDriver(api) : undefined);
+    const devices = found.map(({ name, memory, driver, fault }) => ({
+      name,
+      memory,
+      driver,
+      ...(fault ? { fault } : {}),
+    }));
+    return { name: best.name, available: true, devices, ...(best.type === 'cpu' ? { software: true } : {}) };
+  } catch (error) {
+    if (!(error instanceof FftError)) throw error;
+    return { name: 'Vulkan', available: false, reason: error.message };
+  }
+}

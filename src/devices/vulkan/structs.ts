@@ -1,0 +1,75 @@
+/**
+ * Structures of Vulkan in memory: fields of 32 and of 64 bits at their natural places, and what they point to. Vulkan reads them where
+ * they lie, in memory that the engine does not move.
+ */
+
+/** A field of 32 bits: a number; one of 64: a BigInt, or what it points to. */
+export type Field = number | bigint | Struct | ArrayBufferView | undefined;
+
+export class Struct {
+  readonly bytes: ArrayBuffer;
+  /** Pointed to: alive as long as this is. */
+  protected readonly held: readonly Field[];
+
+  private constructor(bytes: ArrayBuffer, held: readonly Field[]) {
+    this.bytes = bytes;
+    this.held = held;
+  }
+
+  /**
+   * @param addressOf where memory lies.
+   * @param fields numbers are 32 bits; all else is 64, `undefined` the pointer to nothing.
+   */
+  static of(addressOf: (memory: ArrayBuffer) => bigint, ...fields: Field[]): Struct {
+    const places: number[] = [];
+    let end = 0;
+    for (const field of fields) {
+      const size = typeof field === 'number' ? 4 : 8;
+      const at = Math.ceil(end / size) * size;
+      places.push(at);
+      end = at + size;
+    }
+    const bytes = new ArrayBuffer(8 * Math.ceil(end / 8));
+    const view = new DataView(bytes);
+    fields.forEach((field, n) => {
+      if (typeof field === 'number') view.setUint32(places[n]!, field, true);
+      else view.setBigUint64(places[n]!, address(field, addressOf), true);
+    });
+    return new Struct(bytes, fields);
+  }
+
+  /** A structure for Vulkan to fill in, of so many bytes in all. */
+  static empty(addressOf: (memory: ArrayBuffer) => bigint, type: number, bytes: number, next?: Struct): Struct {
+    const memory = new ArrayBuffer(bytes);
+    const view = new DataView(memory);
+    view.setUint32(0, type, true);
+    view.setBigUint64(8, address(next, addressOf), true);
+    return new Struct(memory, [next]);
+  }
+
+  get view(): DataView {
+    return new DataView(this.bytes);
+  }
+
+  number(at: number): number {
+    return this.view.getUint32(at, true);
+  }
+
+  wide(at: number): number {
+    return Number(this.view.getBigUint64(at, true));
+  }
+
+  /** Text that ends with a zero. */
+  text(at: number, most: number): string {
+    const bytes = new Uint8Array(this.bytes, at, most);
+    const end = bytes.indexOf(0);
+    return new TextDecoder().decode(bytes.subarray(0, end < 0 ? most : end));
+  }
+}
+
+function address(field: Exclude<Field, number>, addressOf: (memory: ArrayBuffer) => bigint): bigint {
+  if (field === undefined) return 0n;
+  if (typeof field === 'bigint') return field;
+  if (field instanceof Struct) return addressOf(field.bytes);
+  return addressOf(field.buffer as ArrayBuffer) + BigInt(field.byteOffset);
+}

@@ -1,0 +1,124 @@
+/**
+ * Halves by operations on integers: not every device has instructions for them, and those there are may lose subnormals
+ * or round as they like.
+ */
+import type { ElementType } from '../../ir/index.ts';
+import { conversionFunction, involvesHalf, single } from '../spmd/conversions.ts';
+import { type Conversion, conversionName } from '../spmd/memory.ts';
+import {
+  type BinaryWord,
+  binary,
+  call,
+  cast,
+  constant,
+  type Expression,
+  type FunctionTree,
+  integer,
+  name,
+  type Statement,
+  type ValueType,
+} from '../spmd/tree.ts';
+
+/** Functions of this language's own: the bits of a single, and the single with some bits. */
+export const BITS = 'bits_of_float';
+export const FLOAT = 'float_of_bits';
+
+const HALF: ValueType = { type: 'f16', pair: false };
+const SINGLE: ValueType = { type: 'f32', pair: false };
+const DOUBLE: ValueType = { type: 'f64', pair: false };
+
+/** Every function that a kernel's conversions call. */
+export function conversionFunctions(conversions: readonly Conversion[]): FunctionTree[] {
+  const found = new Map<string, FunctionTree>();
+  const add = (each: FunctionTree) => found.set(each.name, each);
+  for (const conversion of conversions) {
+    if (involvesHalf(conversion)) {
+      const { from, to } = single(conversion);
+      add(fromHalf());
+      add(toHalf());
+      if (to.type === 'f64') add(doubleFromHalf());
+      if (from.type === 'f64') add(halfFromDouble());
+    }
+    if (conversion.from.pair || !involvesHalf(conversion)) add(conversionFunction(conversion));
+  }
+  return [...found.values()];
+}
+
+const word = (value: number): Expression => integer(value, 'unsigned');
+const of = (text: BinaryWord, a: Expression, b: Expression | number): Expression =>
+  binary(text, a, typeof b === 'number' ? word(b) : b);
+const select = (...operands: [condition: Expression, then: Expression, otherwise: Expression]): Expression => {
+  return { op: 'select', of: operands };
+};
+
+function converter(from: ValueType, to: ValueType, own: string, body: Statement[], value: Expression): FunctionTree {
+  return {
+    name: conversionName(from, to),
+    parameters: [{ name: own, type: from }],
+    result: to,
+    body: [...body, { op: 'return', value }],
+  };
+}
+
+/** Subnormals are whole multiples of 2⁻²⁴, which a single holds. */
+function fromHalf(): FunctionTree {
+  const [bits, size, small, normal] = ['bits', 'size', 'small', 'normal'].map(name) as [
+    Expression,
+    Expression,
+    Expression,
+    Expression,
+  ];
+  const multiple: Expression = { op: 'real', value: 2 ** -24, type: 'f32' };
+  const lifted = select(of('>=', size, 0x7c00), word(0x70000000), word(0x38000000));
+  const sign = of('<<', of('&', bits, 0x8000), 16);
+  const body = [
+    constant('size', 'unsigned', of('&', bits, 0x7fff)),
+    constant('small', 'unsigned', call(BITS, binary('*', cast(SINGLE, size), multiple))),
+    constant('normal', 'unsigned', of('+', of('<<', size, 13), lifted)),
+  ];
+  const value = call(FLOAT, of('|', sign, select(of('<', size, 0x400), small, normal)));
+  return converter(HALF, SINGLE, 'bits', body, value);
+}
+
+/** To the nearest, of two the even one: what is shifted out decides. Beyond the halves lies infinity. */
+function toHalf(): FunctionTree {
+  const names = ['value', 'bits', 'size', 'exponent', 'tiny', 'shift', 'lost', 'whole', 'half', 'odd', 'near'] as const;
+  const [value, bits, size, exponent, tiny, shift, lost, whole, half, odd, near] = names.map(name) as Expression[];
+  const least = (a: Expression, most: number) => select(of('<', a, most), a, word(most));
+  const mantissa = of('|', of('&', size!, 0x7fffff), 0x800000);
+  const body = [
+    constant('bits', 'unsigned', call(BITS, value!)),
+    constant('size', 'unsigned', of('&', bits!, 0x7fffffff)),
+    constant('exponent', 'unsigned', least(of('>>', size!, 23), 126)),
+    constant('tiny', 'bool', of('<', size!, 0x38800000)),
+    constant('shift', 'unsigned', of('-', word(126), exponent!)),
+    constant('lost', 'unsigned', select(tiny!, least(shift!, 25), word(13))),
+    constant('whole', 'unsigned', select(tiny!, mantissa, of('-', size!, 0x38000000))),
+    constant('half', 'unsigned', of('<<', word(1), of('-', lost!, 1))),
+    constant('odd', 'unsigned', of('&', of('>>', whole!, lost!), 1)),
+    constant('near', 'unsigned', of('>>', of('+', of('+', whole!, of('-', half!, 1)), odd!), lost!)),
+  ];
+  const finite = select(of('>=', size!, 0x477ff000), word(0x7c00), near!);
+  const any = select(of('>', size!, 0x7f800000), word(0x7e00), finite);
+  return converter(SINGLE, HALF, 'value', body, of('|', of('&', of('>>', bits!, 16), 0x8000), any));
+}
+
+function doubleFromHalf(): FunctionTree {
+  return converter(HALF, DOUBLE, 'bits', [], cast(DOUBLE, call(conversionName(HALF, SINGLE), name('bits'))));
+}
+
+/** By way of the single that is cut off, with its last bit set where something was lost: so the second rounding is the only one. */
+function halfFromDouble(): FunctionTree {
+  const [value, nearest, back, bits, cut, odd] = ['value', 'nearest', 'back', 'bits', 'cut', 'odd'].map(
+    name,
+  ) as Expression[];
+  const size = (e: Expression): Expression => ({ op: 'math', name: 'abs', type: 'f64' as ElementType, of: [e] });
+  const body = [
+    constant('nearest', SINGLE, cast(SINGLE, value!)),
+    constant('back', DOUBLE, cast(DOUBLE, nearest!)),
+    constant('bits', 'unsigned', call(BITS, nearest!)),
+    constant('cut', 'unsigned', select(binary('>', size(back!), size(value!)), of('-', bits!, 1), bits!)),
+    constant('odd', 'unsigned', select(binary('!=', back!, value!), of('|', cut!, 1), cut!)),
+  ];
+  return converter(DOUBLE, HALF, 'value', body, call(conversionName(SINGLE, HALF), call(FLOAT, odd!)));
+}
