@@ -2,7 +2,7 @@
  * Kernels as SPIR-V, the binary language that drivers of Vulkan and of OpenCL take: no compiler of ours or of the system
  * stands in between. Two flavours, whose memory is reached in different ways; the statements between are the same.
  */
-import { elementOf, type Kernel } from '../../ir/index.ts';
+import { elementTypeOf, type Kernel } from '../../ir/index.ts';
 import { launchOf, lower } from '../spmd/lower.ts';
 import type { Dialect, OffsetArray, SharedArray } from '../spmd/memory.ts';
 import type { EntryPoint, SpmdOptions } from '../spmd/program.ts';
@@ -108,7 +108,7 @@ class SpirvWriter {
     const { module, lowered, wide } = this;
     const { memory, statements, grid, threads, entry } = lowered;
     for (const array of memory.shared) this.declareShared(array);
-    const roots = rootFunctions(elementOf(this.kernel.precision), namesIn(statements), { sines: polynomialSines });
+    const roots = rootFunctions(elementTypeOf(this.kernel.precision), namesIn(statements), { sines: polynomialSines });
     for (const each of [...conversionFunctions(memory.conversions), ...roots]) this.declareFunction(each);
     const main = module.fresh();
     const body = new FunctionBody(this.context);
