@@ -13,6 +13,7 @@ import {
   type Checked,
   type Direction,
   FftError,
+  kernelsOfEach,
   normalizeProblem,
   type PlannedProblem,
   type Problem,
@@ -463,7 +464,8 @@ export class Device {
     let plan = this.convolutions.get(key);
     if (!plan) this.convolutions.set(key, (plan = planTunedConvolution(problem, this.backend.profile, throughWork)));
     const { kernel, result } = convolutionFacts(problem, plan, this.backend.profile);
-    const beside = kernel.length * kernel.bytes + (1 - 1 / problem.convolution!.kernels) * result.length * result.bytes;
+    const beside =
+      kernel.length * kernel.bytes + (1 - 1 / kernelsOfEach(problem.convolution!)) * result.length * result.bytes;
     refuseTooLarge(problem, beside + tempBytesOf(plan.convolve, problem), this.backend.profile);
     return plan;
   }

@@ -216,7 +216,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * Prepares a kernel for `convolve`: its spectrum, over the number of points, in the order in which this plan finds the bins of
    * a signal.
    * @param h `size` elements, packed, of as many entries as its matrices have (1; or m², rows first; or m(m + 1)/2 of symmetric ones,
-   * the rows of the upper triangle) and as many `kernels`, the slowest; in the layout of the input side.
+   * the rows of the upper triangle; or a kernel for each coordinate) and as many `kernels` (or batches, where each has its own), the
+   * slowest; in the layout of the input side.
    * @returns memory of the device, to be freed when it is no longer needed. Plans for the same problem take it, too.
    * @throws FftError (as a rejection) as `forward`; `direction-not-planned` where the plan has no `convolution`; `out-of-memory`
    */

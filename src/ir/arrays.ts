@@ -85,5 +85,8 @@ export interface Table extends ArrayRef {
 /** Reals in a table from element `start` on; double-doubles as hi, lo, hi, lo … */
 export interface ValueRun {
   readonly start: number;
-  readonly values: ArrayLike<number>;
+  readonly values: ArrayLike<number> | ValueWriter;
 }
+
+/** Writes values to a table from an element on, so that long ones lie nowhere else. */
+export type ValueWriter = (table: { [element: number]: number }, start: number) => void;

@@ -3,7 +3,7 @@
  * reals, each rounded once from the nearest double; and integers that indices are looked up in.
  */
 import type { RootRun } from '../numeric/nearest-roots.ts';
-import type { ArrayRef, IntegerTable, NumberType, Table, ValueRun } from './arrays.ts';
+import type { ArrayRef, IntegerTable, NumberType, Table, ValueRun, ValueWriter } from './arrays.ts';
 
 /** @param key says what the table holds, exactly. */
 export function integerTable(name: string, key: string, entries: ArrayLike<number>): IntegerTable {
@@ -29,7 +29,7 @@ interface Segment {
   readonly key: string;
   readonly start: number;
   readonly append?: AppendRuns;
-  readonly values?: () => ArrayLike<number>;
+  readonly values?: () => ArrayLike<number> | ValueWriter;
 }
 
 /** Collects the roots of several passes, and other values, into one table. */
@@ -63,7 +63,7 @@ export class TableBuilder {
    * @param values computed when the table is filled, each the double nearest to what is meant; as double-doubles, two each, where
    * the table has those.
    */
-  appendValues(key: string, length: number, values: () => ArrayLike<number>): number {
+  appendValues(key: string, length: number, values: () => ArrayLike<number> | ValueWriter): number {
     return this.segment(key, length, (start) => ({ key, start, values }));
   }
 

@@ -23,7 +23,7 @@ import {
   type TableBuilder,
   type ViewMap,
 } from '../ir/index.ts';
-import { chirp, chirpSpectrum, type Rounding } from '../numeric/chirp.ts';
+import { chirp, chirpSpectrum, halfChirpSpectrum, type Rounding } from '../numeric/chirp.ts';
 import { cosTurn, neg, sinTurn } from '../numeric/exact.ts';
 import { rootSpectrum } from '../numeric/powers.ts';
 import { unorderedPlace } from '../numeric/primes.ts';
@@ -162,15 +162,9 @@ function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind
   const name = `${kind}${of}${cropped}${kind === 'band' ? `:${factors.from}-${factors.to}` : ''}`;
   const start = tables.appendValues(`${name}:${length}:${as}${lanes}:${order?.join('x')}`, 2 * plane, () => {
     const values = kind === 'band' ? band(factors, length, words) : VALUES[kind](of, length, precision, reach);
-    const placed = new Float64Array(words * 2 * plane);
-    for (let n = 0; n < length; n++) {
-      const at = format.at(order ? unorderedPlace(n, order) : n);
-      for (let word = 0; word < 2 * words; word++) {
-        const part = Math.floor(word / words);
-        placed[words * at[part]! + (word % words)] = values[2 * words * n + word]!;
-      }
-    }
-    return placed;
+    const block = as === 'blocked' ? lanes : as === 'planes' ? plane : 1;
+    return (table, start) =>
+      placeFactors(values, table, start, { count: length, words, block, order: order ?? [length] });
   });
   return (x, value, [n]) => {
     const [re, atRe] = format.re(index(n!));
@@ -178,6 +172,39 @@ function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind
     const [cos, sin] = [x.load(re, shifted(atRe, start)), x.load(im, shifted(atIm, start))];
     return x.cmul(value, { re: cos, im: conjugated ? x.neg(sin) : sin });
   };
+}
+
+/**
+ * Writes complex numbers to a table: in the order in which uploads leave bins, `block` real parts before as many imaginary ones.
+ * @param values of all, or of the first half of numbers n that are the same as those at count − n.
+ * @param words of a real part
+ */
+function placeFactors(
+  values: Float64Array,
+  table: { [element: number]: number },
+  start: number,
+  placing: Readonly<Record<'count' | 'words' | 'block', number>> & { readonly order: readonly number[] },
+): void {
+  const { count, words, block, order } = placing;
+  const [first, last] = [order[0]!, order.length > 1 ? order.at(-1)! : 1];
+  const middle = order.slice(1, -1);
+  const step = count / first;
+  // Bins n, n + 1, … lie `step` apart, bins with the same middle digits in runs: these together stay in a cache.
+  for (let digits = 0; digits < step / last; digits++) {
+    const run = unorderedPlace(digits, middle) * last;
+    for (let m = 0; m < last; m++) {
+      let n = first * (digits + (m * step) / last);
+      for (let place = run + m; place < count; place += step, n++) {
+        const at = start + words * (place + block * Math.floor(place / block));
+        let from = 2 * words * n;
+        if (from >= values.length) from = 2 * words * (count - n);
+        for (let word = 0; word < words; word++) {
+          table[at + word] = values[from + word]!;
+          table[at + words * block + word] = values[from + words + word]!;
+        }
+      }
+    }
+  }
 }
 
 /** 0 for the points of a block, 1 for all others. @param words of a number */
@@ -189,7 +216,8 @@ function band({ from, to }: Factors, length: number, words: number): Float64Arra
 
 const VALUES = {
   chirp,
-  'chirp-spectrum': chirpSpectrum,
+  'chirp-spectrum': (of, length, precision, reach) =>
+    reach ? chirpSpectrum(of, length, precision, reach) : halfChirpSpectrum(of, length, precision),
   'root-spectrum': rootSpectrum,
 } as const satisfies Record<
   Exclude<Factors['kind'], 'roots' | 'hartley' | 'band'>,

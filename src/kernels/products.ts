@@ -1,6 +1,6 @@
 /**
  * Bins times the kernel of a convolution (VkFFT guide 2.5.8): numbers, or matrices over the coordinates; either conjugated; and
- * divided by the magnitude of the product, where what has none becomes 0.
+ * divided by their magnitude, where what has none becomes 0.
  */
 import {
   type ArrayRef,
@@ -27,12 +27,19 @@ export function kernelView({ terms, entry }: KernelFactors, array: ArrayRef, coo
 
 /** The product of a bin and its number. */
 export function multiplied(x: Expressions, kernel: KernelFactors, bin: Complex, factor: Complex): Complex {
-  const { conjugate, crossPower } = kernel;
-  const product = x.cmul(
+  return normalized(x, kernel, productOf(x, kernel, bin, factor));
+}
+
+function productOf(x: Expressions, { conjugate }: KernelFactors, bin: Complex, factor: Complex): Complex {
+  return x.cmul(
     conjugate === 'signal' ? conjugated(x, bin) : bin,
     conjugate === 'kernel' ? conjugated(x, factor) : factor,
   );
-  return crossPower ? ofMagnitudeOne(x, product) : product;
+}
+
+/** A bin of the result, over its magnitude where that is asked for. */
+function normalized(x: Expressions, { crossPower }: KernelFactors, bin: Complex): Complex {
+  return crossPower ? ofMagnitudeOne(x, bin) : bin;
 }
 
 /**
@@ -49,9 +56,9 @@ export function matrixStores(
   const bins = rows.map((row) => from.load(x, at(row)));
   const entry = (row: number, column: number) => numbers(x, at(0), entryOf(kernel, row, column));
   return rows.flatMap((row) => {
-    const products = rows.map((column) => multiplied(x, kernel, bins[column]!, entry(row, column)));
+    const products = rows.map((column) => productOf(x, kernel, bins[column]!, entry(row, column)));
     const sum = products.reduce((all, one) => x.cadd(all, one));
-    return to.store(x, at(row), sum);
+    return to.store(x, at(row), normalized(x, kernel, sum));
   });
 }
 

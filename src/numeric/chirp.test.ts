@@ -78,6 +78,27 @@ describe('the chirp', () => {
     }
   });
 
+  it.each([
+    [131_101, 262_440],
+    [131_072, 262_144],
+    [150_002, 312_500],
+  ])('of %i points, of formulas, agrees with the transform of %i points that it stands for', (n, length) => {
+    const expected = reference(n, length);
+    const roots = complexDdRoots(2 * n, n, (j) => (j * j) % (2 * n));
+    for (const precision of ['double', 'single'] as const) {
+      const [values, spectrum] = [chirp(n, n, precision), chirpSpectrum(n, length, precision)];
+      const largest = values.reduce((most, value, k) => Math.max(most, Math.abs(value - roots[2 * k]!)), 0);
+      expect(largest).toBeLessThan(2 ** -49);
+      let [squares, wrong] = [0, 0];
+      for (let k = 0; k < 2 * length; k++) {
+        const value = expected[2 * k]! / length;
+        squares += value ** 2;
+        wrong += (spectrum[k]! - value) ** 2;
+      }
+      expect(Math.sqrt(wrong / squares)).toBeLessThan(2 ** -51);
+    }
+  });
+
   it('gives each of two that ask for a spectrum an array of its own', () => {
     const spectrum = chirpSpectrum(17, 36);
     const before = spectrum.slice();

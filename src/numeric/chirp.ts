@@ -2,8 +2,10 @@
 
 import { COMPLEX_DDS } from './complex-dd.ts';
 import { productError } from './doubledouble.ts';
+import { longChirpSpectrum } from './long-chirp-spectrum.ts';
 import { PAIRS } from './pairs.ts';
 import { transformed } from './passes.ts';
+import { longChirp } from './quadratic-phases.ts';
 import { asAWhole, symmetricTransform } from './symmetric.ts';
 
 /** n² modulo 2·of for n = 0, 1, …, from differences, so that nothing grows. */
@@ -19,8 +21,20 @@ function squares(of: number, count: number): Float64Array {
 /** What values are for: rounded to doubles, or to double-doubles, which have two words. */
 export type Rounding = 'single' | 'double' | 'double-double';
 
-/** e^{−πi·n²/of} for n below `of`, then zeros: pairs, each part the nearest double, or a double-double. */
+/**
+ * From here on singles and doubles come of formulas that take a second for tens of millions of points, where transforms in double-double
+ * take minutes, and are good to some 2^-52.
+ */
+const LONG = 2 ** 17;
+
+/** Whether the tables of a chirp come of formulas. */
+function isLong(of: number, precision: Rounding): boolean {
+  return of >= LONG && precision !== 'double-double';
+}
+
+/** e^{−πi·n²/of} for n below `of`, then zeros: pairs, each part the nearest double (or see `LONG`), or a double-double. */
 export function chirp(of: number, length: number, precision: Rounding = 'double'): Float64Array {
+  if (isLong(of, precision)) return longChirp(of, length);
   const exponents = squares(of, of);
   const { words, roots } = precision === 'double-double' ? COMPLEX_DDS : PAIRS;
   const values = new Float64Array(words * length);
@@ -46,13 +60,13 @@ export function chirpSpectrum(
   reach?: { readonly read: number; readonly written: number },
 ): Float64Array {
   if (reach) return croppedSpectrum(of, length, precision, reach);
-  const half = keptHalf(of, length, precision);
+  const half = halfChirpSpectrum(of, length, precision);
   const words = precision === 'double-double' ? 4 : 2;
   const values = new Float64Array(words * length);
   values.set(half);
   for (let k = Math.floor(length / 2) + 1; k < length; k++) {
     const mirror = words * (length - k);
-    values.set(half.subarray(mirror, mirror + words), words * k);
+    for (let word = 0; word < words; word++) values[words * k + word] = half[mirror + word]!;
   }
   return values;
 }
@@ -83,7 +97,8 @@ function croppedSpectrum(
   return values;
 }
 
-function keptHalf(of: number, length: number, precision: Rounding): Float64Array {
+/** The first ⌊length/2⌋ + 1 numbers of the same, which are all but for the mirror image. Only to be read: it is kept. */
+export function halfChirpSpectrum(of: number, length: number, precision: Rounding): Float64Array {
   const key = `${of},${length},${precision}`;
   const half = kept.get(key) ?? halfSpectrum(of, length, precision);
   kept.delete(key);
@@ -99,6 +114,7 @@ function keptHalf(of: number, length: number, precision: Rounding): Float64Array
 }
 
 function halfSpectrum(of: number, length: number, precision: Rounding): Float64Array {
+  if (isLong(of, precision)) return longChirpSpectrum(of, length);
   const numbers = precision === 'single' ? PAIRS : COMPLEX_DDS;
   const { words } = numbers;
   const exponents = squares(of, of);

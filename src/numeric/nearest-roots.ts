@@ -32,7 +32,7 @@ export interface RootRun {
 }
 
 /** The largest order: folded angles and their products with 8 then stay far below 2^53. */
-const LARGEST_ORDER = 2 ** 32;
+export const LARGEST_ORDER = 2 ** 32;
 
 /** 2^27 + 1: Dekker's splitting, which leaves at most 26 bits in each half. */
 const SPLITTER = 134217729;

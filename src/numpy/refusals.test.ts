@@ -139,17 +139,6 @@ describe('a call is refused for', () => {
     expect((rejected as Error).message.replace(', device.', '.')).toBe((thrown as Error).message);
   });
 
-  it('lengths that cannot be done, by the number of their axis in the array', async () => {
-    const n = 8_388_617;
-    const array = { data: new Float32Array(2 * n), shape: [2, n], dtype: 'float32' } as const;
-    const message = /^axis 1 has length 8388617, which has the prime factor 8388617/;
-    await expect(fft(array, { axis: 1 })).rejects.toMatchObject({
-      message: expect.stringMatching(message),
-      problems: [{ message: expect.stringMatching(message) }],
-    });
-    expect(failure(() => sync.fft(array, { axis: 1 }))).toMatchObject({ message: expect.stringMatching(message) });
-  });
-
   it('a device that is none, that is closed, or that the synchronous face cannot wait for', async () => {
     await expect(fft(image, { device: {} as never })).rejects.toMatchObject({ code: 'invalid-argument' });
     const device = await openDevice('cpu', { threads: 1 });

@@ -13,7 +13,9 @@ import {
   type Convolution,
   type Direction,
   defaultStrides,
-  entriesOf,
+  kernelCounts,
+  kernelsOfEach,
+  ownKernels,
   type Problem,
   resultSide,
   type Sides,
@@ -52,12 +54,10 @@ export interface ConvolutionPlan {
 
 /** A problem whose input side is `h`: packed, its entries for coordinates and its kernels for batches. */
 export function kernelProblem(problem: Problem): Problem {
-  const convolution = problem.convolution!;
   const shape: Problem = {
     ...problem,
     leftBatches: 1,
-    coordinates: entriesOf(convolution),
-    batches: convolution.kernels,
+    ...kernelCounts(problem),
     placement: 'out-of-place',
     preserveInput: true,
     offsets: { input: 0, output: 0 },
@@ -70,7 +70,7 @@ export function kernelProblem(problem: Problem): Problem {
 
 /** A problem whose input side is the result: where the output side would be, or, of reals, as the signal lies. */
 export function resultProblem(problem: Problem): Problem {
-  const { kernels } = problem.convolution!;
+  const kernels = kernelsOfEach(problem.convolution!);
   const side = resultSide(problem);
   const own = <T>({ [side]: one }: Sides<T>): Sides<T> => ({ input: one, output: one });
   const { strides, offsets, layout, batches } = problem;
@@ -136,7 +136,7 @@ function convolvingTree(
   bins: readonly number[],
   target: Target,
 ): BranchNode {
-  const { kernels } = problem.convolution!;
+  const kernels = kernelsOfEach(problem.convolution!);
   const returning = { ...problem, batches: problem.batches * kernels };
   const there = nodesOfAxes(restOf(problem, split), 'forward', target, split.splits);
   const back = nodesOfAxes(restOf(returning, split), 'inverse', target, split.splits).map(backwards);
@@ -302,7 +302,8 @@ function multiplied(
   bins: readonly number[],
   tensor: readonly number[],
 ): LeafNode {
-  const { kernels, matrix, symmetric, conjugate, crossPower } = convolution;
+  const { matrix, symmetric, conjugate, crossPower } = convolution;
+  const [kernels, own] = [kernelsOfEach(convolution), ownKernels(convolution)];
   const last = tensor.length - 1;
   const [coordinates, batches] = [last - 1, tensor[last]!];
   const rows = matrix > 1 ? leaf.batch.find(({ input }) => input.of === coordinates) : undefined;
@@ -314,8 +315,11 @@ function multiplied(
     batch: [...leaf.batch.filter((dimension) => dimension !== rows), ...(kernels > 1 ? [each] : [])],
     ...(rows ? { coordinates: rows } : {}),
     product: {
-      // Neither left batches, coordinates nor batches have kernels of their own.
-      strides: strides.map((stride, of) => (of === 0 || of >= coordinates ? 0 : stride)),
+      // Left batches share a kernel, and so do coordinates and batches that have none of their own.
+      strides: strides.map((stride, of) => {
+        const shares = of === 0 || (of === coordinates && !own.coordinates) || (of === last && !own.batches);
+        return shares ? 0 : stride;
+      }),
       kernel: strides[last]!,
       ...{ entry, matrix, symmetric, conjugate, crossPower },
     },

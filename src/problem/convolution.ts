@@ -10,17 +10,52 @@ const fields = ['kernels', 'matrix', 'symmetric', 'conjugate', 'crossPower'] as 
 export function readConvolution(reader: FieldReader, value: AnyProblemInput['convolution']): Convolution | null {
   if (value === undefined || value === null) return null;
   const record = reader.record(value, 'convolution', fields);
-  const path = 'convolution.kernels';
   return Object.freeze({
-    kernels:
-      record.kernels === undefined
-        ? 1
-        : reader.integer(record.kernels, path, 'invalid-field', 'a number of kernels', 1),
+    kernels: readKernels(reader, record.kernels),
     matrix: readMatrix(reader, record.matrix),
     symmetric: reader.flag(record.symmetric, 'convolution.symmetric', false),
     conjugate: reader.oneOf(record.conjugate, 'convolution.conjugate', ['none', 'signal', 'kernel'] as const, 'none'),
     crossPower: reader.flag(record.crossPower, 'convolution.crossPower', false),
   });
+}
+
+const perSystem = ['per-coordinate', 'per-batch', 'per-both'] as const;
+
+function readKernels(reader: FieldReader, value: unknown): Convolution['kernels'] {
+  if (value === undefined) return 1;
+  const path = 'convolution.kernels';
+  if (typeof value === 'string') return reader.oneOf(value, path, perSystem, 'per-coordinate');
+  const what = `a number of kernels, or one of ${perSystem.map((word) => `'${word}'`).join(', ')}`;
+  return reader.integer(value, path, 'invalid-field', what, 1);
+}
+
+/** Kernels that each signal meets: as many results has it. */
+export function kernelsOfEach({ kernels }: Convolution): number {
+  return typeof kernels === 'number' ? kernels : 1;
+}
+
+/** Whether coordinates, and whether batches, have kernels of their own. */
+export function ownKernels({ kernels }: Convolution): { readonly coordinates: boolean; readonly batches: boolean } {
+  return {
+    coordinates: kernels === 'per-coordinate' || kernels === 'per-both',
+    batches: kernels === 'per-batch' || kernels === 'per-both',
+  };
+}
+
+/** Coordinates and batches of `h`: the entries of its matrices, or those of its own coordinates, and its kernels. */
+export function kernelCounts({
+  convolution,
+  coordinates,
+  batches,
+}: Pick<Problem, 'convolution' | 'coordinates' | 'batches'>): {
+  readonly coordinates: number;
+  readonly batches: number;
+} {
+  const own = ownKernels(convolution!);
+  return {
+    coordinates: own.coordinates ? coordinates : entriesOf(convolution!),
+    batches: own.batches ? batches : kernelsOfEach(convolution!),
+  };
 }
 
 function readMatrix(reader: FieldReader, value: unknown): Convolution['matrix'] {
@@ -32,7 +67,7 @@ function readMatrix(reader: FieldReader, value: unknown): Convolution['matrix'] 
 }
 
 /** Elements of a kernel at each of its points: one, or those of a matrix, or of its upper triangle. */
-export function entriesOf({ matrix, symmetric }: Convolution): number {
+function entriesOf({ matrix, symmetric }: Convolution): number {
   return symmetric ? (matrix * (matrix + 1)) / 2 : matrix * matrix;
 }
 
@@ -47,7 +82,7 @@ export function checkConvolution(problem: Problem): FftProblem[] {
   if (!convolution) return [];
   const found: FftProblem[] = [];
   const report = (code: FftProblem['code'], path: string, message: string) => found.push({ code, path, message });
-  const { kernels, matrix, symmetric, crossPower } = convolution;
+  const { kernels, matrix, symmetric } = convolution;
   if (matrix > 1 && coordinates !== matrix) {
     const given = `coordinates is ${coordinates} with convolution.matrix ${matrix}`;
     report(
@@ -63,12 +98,11 @@ export function checkConvolution(problem: Problem): FftProblem[] {
       'convolution.symmetric is for matrices; set matrix to 2 or 3, or leave it out.',
     );
   }
-  if (crossPower && matrix > 1) {
-    const message =
-      'convolution.crossPower divides products of two numbers, of which those of a matrix are sums; leave one of them out.';
-    report('unsupported-feature', 'convolution.crossPower', message);
+  if (matrix > 1 && ownKernels(convolution).coordinates) {
+    const message = `convolution.kernels is '${kernels}' with convolution.matrix ${matrix}, whose matrices take all coordinates together; choose 'per-batch' or a number.`;
+    report('invalid-field', 'convolution.kernels', message);
   }
-  if (kernels > 1 && placement === 'in-place') {
+  if (kernelsOfEach(convolution) > 1 && placement === 'in-place') {
     const message = `convolution.kernels is ${kernels}, whose results have no place in the memory of one signal; use placement 'out-of-place'.`;
     report('unsupported-feature', 'convolution.kernels', message);
   }

@@ -36,7 +36,7 @@ export {
   dimensionsOf,
   loadedArrays,
 } from './callbacks.ts';
-export { entriesOf, resultSide } from './convolution.ts';
+export { kernelCounts, kernelsOfEach, ownKernels, resultSide } from './convolution.ts';
 export { lengthsAlone, parseDescriptor } from './descriptor.ts';
 export { formatDescriptor } from './descriptor-format.ts';
 export type { Direction, Directions } from './directions.ts';

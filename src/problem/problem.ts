@@ -116,8 +116,11 @@ export interface Block {
 
 /** What the products of a convolution are of. */
 export interface Convolution {
-  /** Kernels that each signal is convolved with; the result has batches × kernels systems, the kernels slowest. */
-  readonly kernels: number;
+  /**
+   * A number: kernels that each signal is convolved with; the result has batches × kernels systems, the kernels slowest. A word: each
+   * coordinate, each batch, or each coordinate of each batch has a kernel of its own, and the result has the signal's shape.
+   */
+  readonly kernels: number | 'per-coordinate' | 'per-batch' | 'per-both';
   /** Rows and columns of the matrix that a kernel has at each point, by which the coordinates of the signal are multiplied. */
   readonly matrix: 1 | 2 | 3;
   /** Only the upper triangle of the matrix is there. */

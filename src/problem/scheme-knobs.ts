@@ -7,8 +7,8 @@ import { isRecord } from './snapshot.ts';
 
 /** The largest prime that a padded length may have. */
 const LARGEST_PRIME = 13;
-/** The longest padded length: plan time has to know its spectrum. */
-const LONGEST = 2 ** 24;
+/** The longest padded length: the largest order of tables of roots. */
+const LONGEST = 2 ** 32;
 /** More entries of a pattern are a mistake. */
 const MOST_ENTRIES = 1024;
 

@@ -72,7 +72,7 @@ describe('tuning', () => {
     [{ bluestein: { maxRadix: 17 } }, ['invalid-field tuning.bluestein.maxRadix']],
     [{ bluestein: { launches: 'fast' } }, ['invalid-field tuning.bluestein.launches']],
     [{ bluestein: { length: 34 } }, ['invalid-field tuning.bluestein.length']],
-    [{ bluestein: { length: 2 ** 25 } }, ['invalid-field tuning.bluestein.length']],
+    [{ bluestein: { length: 2 ** 33 } }, ['invalid-field tuning.bluestein.length']],
     [{ bluestein: { pattern: 64 } }, ['invalid-field tuning.bluestein.pattern']],
     [{ bluestein: { pattern: [64] } }, ['invalid-field tuning.bluestein.pattern[0]']],
     [{ bluestein: { pattern: [{ from: 17 }] } }, ['invalid-field tuning.bluestein.pattern[0].length']],

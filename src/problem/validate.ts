@@ -1,7 +1,7 @@
 /**
  * Rules about a problem as a whole: what fits into exact indices, what its strides may be, and what this release can do.
  */
-import { checkConvolution, resultSide } from './convolution.ts';
+import { checkConvolution, kernelsOfEach, resultSide } from './convolution.ts';
 import { excerpt, type FftErrorCode, type FftProblem } from './errors.ts';
 import {
   blocksOf,
@@ -50,7 +50,7 @@ export function checkExtent(problem: Problem): FftProblem[] {
     const message = `${counts} of size ${sizeText(problem)} have elements of ${bytes} bytes, ${limit}.`;
     return [found('invalid-batches', 'batches', message)];
   }
-  const { kernels = 1 } = problem.convolution ?? {};
+  const kernels = problem.convolution ? kernelsOfEach(problem.convolution) : 1;
   if (exactProduct([...problem.size, leftBatches, coordinates, batches, kernels, bytes]) === undefined) {
     const message = `convolution.kernels is ${kernels}, whose results of size ${sizeText(problem)} have elements of ${bytes} bytes, ${limit}.`;
     return [found('invalid-field', 'convolution.kernels', message)];
@@ -166,7 +166,7 @@ function isResult(problem: Problem, side: Side): boolean {
 /** Counts of what lies by the strides of a side: of the result of a convolution, the batches of every kernel. */
 function writtenShape(problem: Problem, side: Side): number[] {
   const shape = tensorShape(problem, side);
-  if (isResult(problem, side)) shape.push(shape.pop()! * problem.convolution!.kernels);
+  if (isResult(problem, side)) shape.push(shape.pop()! * kernelsOfEach(problem.convolution!));
   return shape;
 }
 
@@ -183,7 +183,7 @@ function checkOverlap(problem: Problem, side: Side): FftProblem[] {
   }
   const { first, second } = collision;
   const involved = shape.map((_, d) => d).filter((d) => first[d] !== second[d]);
-  const ofKernels = isResult(problem, side) && problem.convolution!.kernels > 1;
+  const ofKernels = isResult(problem, side) && kernelsOfEach(problem.convolution!) > 1;
   const axes = involved.map(
     (d) => `${dimensionName(problem, d, ofKernels)} (length ${shape[d]}, stride ${strides[d]})`,
   );

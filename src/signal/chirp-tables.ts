@@ -39,7 +39,7 @@ export interface ChirpTables {
   readonly after: Float64Array;
 }
 
-/** Longer ones would take plan time more than seconds to know the spectrum of, and much memory: as in plan/schemes/bluestein.ts. */
+/** Longer ones would take plan time more than seconds to know the spectrum of, and much memory. */
 const LONGEST = 2 ** 24;
 
 /** The length of the circle. @throws FftError `unsupported-length` where it would take too long to prepare */

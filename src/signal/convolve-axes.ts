@@ -72,7 +72,10 @@ function sliceOf({ array, shape }: Sliced, slice: number): NumpyArray {
   return { data, shape, dtype: array.dtype } as NumpyArray;
 }
 
-/** Each slice of the kernel with all those of the signal that it meets. @returns the results, one after another */
+/**
+ * Each slice of the kernel with all those of the signal that it meets: at once where each meets one.
+ * @returns the results, one after another
+ */
 async function each(
   [signal, kernel]: readonly [Sliced, Sliced],
   outer: readonly number[],
@@ -91,6 +94,17 @@ async function each(
     const places = meetings.get(own);
     if (places) places.push(place);
     else meetings.set(own, [place]);
+  }
+  if (meetings.size > 1 && meetings.size === elementCount(outer)) {
+    const places = [...Array(meetings.size).keys()];
+    const stacked = (array: Sliced) =>
+      stackedSlices(
+        array,
+        places.map((place) => broadcastPlace(place, outer, array.outer)),
+      );
+    const pairs = { signal: stacked(signal), kernel: stacked(kernel) };
+    const one = { ...how, ...pairs, slices: places.length, ownKernels: true, region };
+    return (await convolved(one, device)).data as Floats;
   }
   for (const [own, places] of meetings) {
     const stacked = stackedSlices(

@@ -69,6 +69,34 @@ describe.each([
     expect(relativeError(found.data, wanted)).toBeLessThan(1e-14);
   });
 
+  it.each(['fftconvolve', 'oaconvolve', 'correlate'] as const)(
+    'over some axes is that of each slice with its own of the other array: %s',
+    async (name) => {
+      const by = { fftconvolve, oaconvolve, correlate }[name];
+      for (const [n, m] of [
+        [60, 7],
+        [5, 9],
+      ] as const) {
+        const x = { ...signal(6 * n), shape: [3, n, 2] };
+        const y = { ...signal(6 * m), shape: [3, m, 2] };
+        const slice = (of: NumpyArray, a: number, c: number) =>
+          of.data.filter((_, k) => Math.floor(k / (2 * of.shape[1]!)) === a && k % 2 === c) as Float64Array;
+        for (const [left, right] of [
+          [x, y],
+          [{ ...x, data: x.data.slice(0, 2 * n), shape: [1, n, 2] }, y],
+        ] as [NumpyArray, NumpyArray][]) {
+          const found = await by(left, right, { axes: 1 });
+          expect(found.shape).toEqual([3, n + m - 1, 2]);
+          for (const a of [0, 1, 2])
+            for (const c of [0, 1]) {
+              const wanted = await by(slice(left, left.shape[0] === 1 ? 0 : a, c), slice(right, a, c));
+              expect(relativeError(slice(found, a, c), wanted.data)).toBeLessThan(1e-14);
+            }
+        }
+      }
+    },
+  );
+
   it('refuses what has no convolution', async () => {
     const x = new Float64Array(6);
     const plane = { data: x, shape: [2, 3], dtype: 'float64' } as const;

@@ -75,13 +75,13 @@ export async function oaconvolve<X extends ArrayInput, Y extends ArrayInput>(
 }
 
 /**
- * Cross-correlation over all axes, as `scipy.signal.correlate`: full[k] = Σ x[j] · conj(y[j − k + n − 1]) for y of n samples,
+ * Cross-correlation over all axes, as `scipy.signal.correlate`, or some (`axes`): full[k] = Σ x[j] · conj(y[j − k + n − 1]) for y of n samples,
  * so that `correlationLags` says by how much y is behind. Arguments and errors as `fftconvolve`.
  */
 export async function correlate<X extends ArrayInput, Y extends ArrayInput>(
   x: X,
   y: Y,
-  options: ConvolutionOptions = {},
+  options: AxesConvolutionOptions = {},
 ): Promise<Convolved<X, Y>> {
   return (await convolve('correlate', asArray(x), asArray(y), options, correlating)) as Convolved<X, Y>;
 }
@@ -112,13 +112,7 @@ async function convolve(
   options: AxesConvolutionOptions,
   by: (x: NumpyArray, y: NumpyArray) => Omit<ConvolvedArrays, 'region'>,
 ): Promise<NumpyArray> {
-  const takesAxes = what !== 'correlate';
-  const own: AxesConvolutionOptions = readOptions(
-    options,
-    { works: ['mode', 'device', ...(takesAxes ? ['axes'] : [])] },
-    what,
-    2,
-  );
+  const own = readOptions(options, { works: ['mode', 'device', 'axes'] }, what, 2);
   const device = checkDevice(own.device);
   const mode = checkMode(own.mode ?? 'full');
   if (x.shape.length !== y.shape.length || x.shape.length === 0) {
@@ -129,7 +123,8 @@ async function convolve(
   if (own.axes !== undefined) {
     const some = overAxes(x, y, typeof own.axes === 'number' ? [own.axes] : own.axes);
     const region = regionOf(mode, some.x.shape, some.y.shape);
-    return some.convolved(by(some.x, some.y), region, device ?? (await sharedDevice()));
+    const how = what === 'correlate' ? correlatingSlices(some.x, some.y) : by(some.x, some.y);
+    return some.convolved(how, region, device ?? (await sharedDevice()));
   }
   const region = regionOf(mode, x.shape, y.shape);
   return convolved({ ...by(x, y), region }, device ?? (await sharedDevice()));
@@ -168,6 +163,12 @@ function correlating(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'regio
   return swap
     ? { signal: reversed(y), kernel: x, cut, correlates: false }
     : { signal: x, kernel: y, cut, correlates: true };
+}
+
+/** The same of slices, of which the second array's stay as they lie. */
+function correlatingSlices(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'region'> {
+  const { swap, axis, step } = cutOf(x, y);
+  return { signal: x, kernel: y, cut: { axis, step: swap ? Number.POSITIVE_INFINITY : step }, correlates: true };
 }
 
 /** Cuts the longer array along the axis where there is most to be gained. */

@@ -28,9 +28,11 @@ export interface BlockCut {
 
 export interface ConvolvedArrays {
   readonly signal: NumpyArray;
-  /** How many signals of this shape lie one after another in its data, and in that of the result: all with the same kernel. Default 1. */
+  /** How many signals of this shape lie one after another in its data, and in that of the result. Default 1. */
   readonly slices?: number;
   readonly kernel: NumpyArray;
+  /** Each signal has a kernel of its own: so many of this shape lie one after another in its data. */
+  readonly ownKernels?: boolean;
   readonly region: Region;
   readonly cut: BlockCut;
   /** The kernel is conjugated and reversed along all axes: a correlation. */
@@ -88,7 +90,10 @@ export async function convolved(convolution: ConvolvedArrays, device: Device): P
   const problem: ProblemInput = {
     ...{ size: [...period].reverse(), transform: complex ? 'c2c' : 'r2c', batches, precision, directions: 'forward' },
     ...unusedPoints(along, complex),
-    convolution: { conjugate: correlates ? 'kernel' : 'none' },
+    convolution: {
+      conjugate: correlates ? 'kernel' : 'none',
+      ...(convolution.ownKernels ? { kernels: 'per-batch' } : {}),
+    },
   };
   const data = floatZeros(elementCount(region.shape) * slices * job.parts, single);
   const numbers = elementCount(period) * job.parts * batches;
@@ -151,17 +156,24 @@ function placeOn(device: Device, numbers: number, precision: 'single' | 'double'
 }
 
 async function runOverlapSave(job: ConvolutionJob, plan: Plan, place: OverlapWorkplace, result: Floats): Promise<void> {
-  const { period, batches, parts, blocks } = job;
+  const { period, batches, parts, blocks, ownKernels } = job;
   const { waves, products } = place;
   const numbers = elementCount(period) * parts;
-  placeKernel(job, waves.array());
-  place.kernel = await plan.prepareKernelIn(place.kernel, waves.array().subarray(0, numbers) as never);
+  const prepare = async (slices: readonly number[]) => {
+    for (const [batch, slice] of slices.entries()) placeKernel(job, slice, waves.array(), batch);
+    const count = ownKernels ? batches : 1;
+    waves.array().fill(0, slices.length * numbers, count * numbers);
+    place.kernel = await plan.prepareKernelIn(place.kernel, waves.array().subarray(0, count * numbers) as never);
+    return place.kernel;
+  };
+  const shared = ownKernels ? undefined : await prepare([0]);
   for (let first = 0; first < blocks; first += batches) {
     const all = Array.from({ length: Math.min(batches, blocks - first) }, (_, k) => first + k);
+    const kernel = shared ?? (await prepare(all.map((block) => sliceOfBlock(job, block)[0])));
     for (const [batch, block] of all.entries()) placeWindow(job, block, waves.array(), batch);
     // Two lines of reals may be transformed as one of complex numbers: what is not wanted has to be nothing.
     waves.array().fill(0, all.length * numbers);
-    await plan.convolve(waves.array() as never, place.kernel, products.array() as never);
+    await plan.convolve(waves.array() as never, kernel, products.array() as never);
     for (const [batch, block] of all.entries()) copyBlock(job, block, products.array(), batch, result);
   }
 }
@@ -206,9 +218,10 @@ function copy(lengths: readonly number[], from: ArrayBox, to: ArrayBox): void {
 }
 
 /** The kernel where it belongs in a period; what would come behind its end begins it. */
-function placeKernel(job: ConvolutionJob, target: Floats): void {
+function placeKernel(job: ConvolutionJob, slice: number, target: Floats, batch: number): void {
   const { kernel, along, period, parts } = job;
-  if (kernel.shape.some((m, d) => m < period[d]!)) target.fill(0, 0, elementCount(period) * parts);
+  const numbers = elementCount(period) * parts;
+  if (kernel.shape.some((m, d) => m < period[d]!)) target.fill(0, batch * numbers, (batch + 1) * numbers);
   const pieces = kernel.shape.map((m, d) => {
     const { at, period } = along[d]!;
     const first = Math.min(m, period - at);
@@ -219,7 +232,7 @@ function placeKernel(job: ConvolutionJob, target: Floats): void {
   const boxes = pieces.reduce<Piece[]>((all, own) => all.flatMap((box) => own.map((piece) => [...box, piece])), [[]]);
   for (const box of boxes) {
     const [from, to, lengths] = (['from', 'to', 'length'] as const).map((key) => box.map((piece) => piece[key]));
-    copy(lengths!, boxOf(kernel, from!), batchOf(job, target, 0, to!));
+    copy(lengths!, boxOf(kernel, from!, slice), batchOf(job, target, batch, to!));
   }
 }
 

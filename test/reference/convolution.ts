@@ -11,13 +11,28 @@ export interface ConvolutionShape {
   readonly leftBatches?: number;
   readonly coordinates?: number;
   readonly batches?: number;
-  readonly kernels?: number;
+  /** How many each signal meets, or what has one of its own. */
+  readonly kernels?: number | 'per-coordinate' | 'per-batch' | 'per-both';
   readonly matrix?: number;
   readonly symmetric?: boolean;
   /** Of the spectra: a conjugated one is that of the conjugated sequence, mirrored. */
   readonly conjugate?: 'none' | 'signal' | 'kernel';
   /** Products are divided by their magnitude. */
   readonly crossPower?: boolean;
+}
+
+/** Which kernel of `h` a coordinate of a batch meets, and how many results there are. */
+function kernelsOf({ kernels = 1, coordinates = 1 }: ConvolutionShape): {
+  readonly count: number;
+  readonly of: (kernel: number, coordinate: number, batch: number) => number;
+} {
+  if (typeof kernels === 'number') return { count: kernels, of: (kernel) => kernel };
+  const of = {
+    'per-coordinate': (_: number, coordinate: number) => coordinate,
+    'per-batch': (_: number, __: number, batch: number) => batch,
+    'per-both': (_: number, coordinate: number, batch: number) => coordinate + coordinates * batch,
+  }[kernels];
+  return { count: 1, of };
 }
 
 /**
@@ -30,8 +45,9 @@ export function directConvolution(
   x: Float64Array,
   h: Float64Array,
 ): { readonly hi: Float64Array; readonly lo: Float64Array } {
-  const { size, leftBatches = 1, coordinates = 1, batches = 1, kernels = 1 } = shape;
+  const { size, leftBatches = 1, coordinates = 1, batches = 1 } = shape;
   const { matrix = 1, symmetric = false, conjugate = 'none', omit = size.map(() => false) } = shape;
+  const { count: kernels, of: kernelOf } = kernelsOf(shape);
   const points = size.reduce((a, b) => a * b, 1);
   const entries = symmetric ? (matrix * (matrix + 1)) / 2 : matrix * matrix;
   const reals = 2 * leftBatches * points * coordinates * batches * kernels;
@@ -56,7 +72,9 @@ export function directConvolution(
       if (Number.isNaN(from)) continue;
       for (let column = matrix > 1 ? 0 : row; column < (matrix > 1 ? matrix : row + 1); column++) {
         const s = 2 * (left + leftBatches * (n + points * (column + coordinates * batch)));
-        const f = 2 * (from + points * ((matrix > 1 ? entryOf(shape, row, column) : 0) + entries * kernel));
+        const f =
+          2 *
+          (from + points * ((matrix > 1 ? entryOf(shape, row, column) : 0) + entries * kernelOf(kernel, row, batch)));
         const [a, b] = [x[s]!, conjugate === 'signal' ? -x[s + 1]! : x[s + 1]!];
         const [c, d] = [h[f]!, conjugate === 'kernel' ? -h[f + 1]! : h[f + 1]!];
         re.add(a, c);
@@ -133,12 +151,13 @@ export function spectralConvolution(
   h: Float64Array,
   weight?: (bin: readonly number[]) => number,
 ): ReferenceResult & { readonly growth: number } {
-  const { size, leftBatches = 1, coordinates = 1, batches = 1, kernels = 1, matrix = 1, symmetric = false } = shape;
+  const { size, leftBatches = 1, coordinates = 1, batches = 1, matrix = 1, symmetric = false } = shape;
+  const { count: kernels, of: kernelOf } = kernelsOf(shape);
   const { conjugate = 'none', crossPower = false, omit = size.map(() => false) } = shape;
   const points = size.reduce((a, b) => a * b, 1);
   const entries = symmetric ? (matrix * (matrix + 1)) / 2 : matrix * matrix;
   const signal = referenceTransform({ size, omit, leftBatches, coordinates, batches }, x);
-  const kernel = referenceTransform({ size, omit, coordinates: entries, batches: kernels }, h);
+  const kernel = referenceTransform({ size, omit, batches: h.length / (2 * points) }, h);
   const numbers = 2 * leftBatches * points * coordinates * batches * kernels;
   const product = { hi: new Float64Array(numbers), lo: new Float64Array(numbers) };
   const [a, b, term, sum] = [1, 2, 3, 4].map(() => new Float64Array(4)) as [Float64Array, ...Float64Array[]];
@@ -159,7 +178,12 @@ export function spectralConvolution(
         left + leftBatches * (point + points * (column + coordinates * batch)),
         conjugate === 'signal',
       );
-      complexDdAt(b!, kernel, point + points * (entry + entries * system), conjugate === 'kernel');
+      complexDdAt(
+        b!,
+        kernel,
+        point + points * (entry + entries * kernelOf(system, row, batch)),
+        conjugate === 'kernel',
+      );
       ddMulComplex(term!, 0, a, 0, b!, 0);
       addComplexDd(sum!, 0, sum!, 0, term!, 0);
     }

@@ -142,9 +142,11 @@ describe('convolutions by transforms', () => {
   it.each<ConvolutionShape>([
     { size: [12], leftBatches: 2, batches: 3, kernels: 2 },
     { size: [5, 6], coordinates: 2, matrix: 2, conjugate: 'signal' },
+    { size: [7], coordinates: 2, batches: 3, kernels: 'per-both' },
     { size: [4, 3, 2], omit: [false, true, false], coordinates: 3, matrix: 3, symmetric: true, conjugate: 'kernel' },
   ])('are direct sums: %j', (shape) => {
-    const { size, leftBatches = 1, coordinates = 1, batches = 1, kernels = 1, matrix = 1, symmetric } = shape;
+    const { size, leftBatches = 1, coordinates = 1, batches = 1, matrix = 1, symmetric } = shape;
+    const kernels = shape.kernels === 'per-both' ? coordinates * batches : Number(shape.kernels ?? 1);
     const points = size.reduce((a, b) => a * b, 1);
     const x = uniform(random, 2 * points * leftBatches * coordinates * batches);
     const h = uniform(random, 2 * points * kernels * (symmetric ? 6 : matrix * matrix));

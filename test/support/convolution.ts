@@ -19,7 +19,8 @@ interface Convolving {
 
 /** A problem whose input side is where a result belongs. */
 function resultOf(problem: Problem): Problem {
-  const batches = problem.batches * problem.convolution!.kernels;
+  const { kernels } = problem.convolution!;
+  const batches = problem.batches * (typeof kernels === 'number' ? kernels : 1);
   if (problem.transform[0] === 'r2c') return { ...problem, batches };
   const { strides, offsets, layout } = problem;
   const own = <T>({ output }: { output: T }) => ({ input: output, output });
@@ -29,15 +30,18 @@ function resultOf(problem: Problem): Problem {
 /** A problem whose input side is a packed kernel. */
 function kernelOf(problem: Problem): Problem {
   const { kernels, matrix, symmetric } = problem.convolution!;
-  const coordinates = symmetric ? (matrix * (matrix + 1)) / 2 : matrix * matrix;
-  const counts = [1, ...problem.size, coordinates, kernels];
+  const entries = symmetric ? (matrix * (matrix + 1)) / 2 : matrix * matrix;
+  const coordinates = kernels === 'per-coordinate' || kernels === 'per-both' ? problem.coordinates : entries;
+  const batches =
+    kernels === 'per-batch' || kernels === 'per-both' ? problem.batches : kernels === 'per-coordinate' ? 1 : kernels;
+  const counts = [1, ...problem.size, coordinates, batches];
   const packed = counts.map((_, d) => counts.slice(0, d).reduce((a, b) => a * b, 1));
   const none = problem.size.map(() => null);
   return {
     ...problem,
     leftBatches: 1,
     coordinates,
-    batches: kernels,
+    batches,
     placement: 'out-of-place',
     strides: { input: packed, output: packed },
     offsets: { input: 0, output: 0 },
@@ -172,7 +176,10 @@ export function convolutionProblem(
   const real = one(2);
   const matrix = random.pick([1, 1, 1, 2, 3] as const);
   const inPlace = one(3);
-  const kernels = inPlace ? 1 : random.pick([1, 1, 2, 3]);
+  const own = random.pick(
+    matrix > 1 ? (['per-batch'] as const) : (['per-coordinate', 'per-batch', 'per-both'] as const),
+  );
+  const kernels = one(2) ? own : inPlace ? 1 : random.pick([1, 1, 2, 3]);
   const leftBatches = random.pick([1, 1, 1, 2, 5]);
   const batches = random.pick([1, 1, 2, 3]);
   const coordinates = matrix > 1 ? matrix : random.pick([1, 1, 2]);
@@ -200,7 +207,7 @@ export function convolutionProblem(
       ...{ kernels, matrix },
       symmetric: matrix > 1 && one(1),
       conjugate: random.pick(['none', 'signal', 'kernel'] as const),
-      crossPower: matrix === 1 && one(6),
+      crossPower: one(6),
     },
   };
   // The batches of all kernels lie behind one another.

@@ -155,7 +155,8 @@ export async function triedPairConvolution(
 ): Promise<Tried> {
   const plan = (await device.plan({ ...input, debug: true } as ProblemInput)) as unknown as Convolving;
   const { problem } = plan;
-  const { kernels, conjugate, crossPower } = problem.convolution!;
+  const { conjugate, crossPower } = problem.convolution!;
+  const kernels = Number(problem.convolution!.kernels);
   const of = (batches: number): Problem => packedLike(problem, batches);
   const [signal, kernel, result] = [problem.batches, kernels, problem.batches * kernels].map(of) as [
     Problem,

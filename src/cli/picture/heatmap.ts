@@ -59,10 +59,10 @@ export function heatmap(
   const { levels, frames, bins, size, hop, sampleRate } = spectrogram;
   const duration = (frames - 1) * hop + size;
   // A frame is shown at its middle: sample t lies in frame (t − size/2) / hop.
-  const columns = resampleRows(levels, frames, bins, width, (x) => ((x / width) * duration - size / 2) / hop);
+  const frameAt = (x: number) => ((x / width) * duration - size / 2) / hop;
   const { hertzAt } = frequencyScale(frequencies, spectrogram);
   const binAt = (y: number) => (hertzAt(y / height) * size) / sampleRate;
-  const rows = resampleRows(transposeMatrix(columns, width, bins), bins, width, height, binAt);
+  const rows = resample(levels, { frames, bins, width, height, frameAt, binAt });
   const palette = coloursOf(colours);
   const data = new Uint8Array(4 * width * height).fill(255);
   for (let y = 0; y < height; y++) {
@@ -74,6 +74,34 @@ export function heatmap(
   }
   return { width, height, data };
 }
+
+/**
+ * Levels, frame by frame, as rows of pixels from the lowest frequency up. The frequencies come first where they are so many that as many
+ * rows as there are pixels side by side would fit no array.
+ */
+function resample(
+  levels: Float32Array,
+  {
+    frames,
+    bins,
+    width,
+    height,
+    frameAt,
+    binAt,
+  }: Readonly<Record<'frames' | 'bins' | 'width' | 'height', number>> &
+    Readonly<Record<'frameAt' | 'binAt', (pixel: number) => number>>,
+): Float32Array {
+  if (width * bins <= MOST_LEVELS || height * frames > width * bins) {
+    const columns = resampleRows(levels, frames, bins, width, frameAt);
+    return resampleRows(transposeMatrix(columns, width, bins), bins, width, height, binAt);
+  }
+  const rows = resampleRows(transposeMatrix(levels, frames, bins), bins, frames, height, binAt);
+  const columns = resampleRows(transposeMatrix(rows, height, frames), frames, height, width, frameAt);
+  return transposeMatrix(columns, width, height);
+}
+
+/** Levels between the two steps of resampling. */
+const MOST_LEVELS = 2 ** 28;
 
 /** Which of 256 colours a level has. */
 function colourIndex(level: number, { low, high }: LevelRange): number {

@@ -23,7 +23,10 @@ export function fillTable(data: RealArray, table: Table): void {
 }
 
 function setValues(data: RealArray, table: Table, words: 1 | 2): void {
-  for (const { start, values } of table.values?.() ?? []) data.set(values, words * start);
+  for (const { start, values } of table.values?.() ?? []) {
+    if (typeof values === 'function') values(data, words * start);
+    else data.set(values, words * start);
+  }
 }
 
 function nearestRoots(n: number, wanted?: number): NearestRoots {

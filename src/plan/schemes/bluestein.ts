@@ -9,6 +9,7 @@
  * product of what the last pass of the first transform writes, chirp and crop of what the last pass of all writes.
  */
 import { line, pad } from '../../layout/index.ts';
+import { LARGEST_ORDER } from '../../numeric/nearest-roots.ts';
 import { smoothBetween } from '../../numeric/primes.ts';
 import { hermitianLength } from '../../problem/index.ts';
 import { Memo } from '../device/memo.ts';
@@ -68,8 +69,8 @@ const LARGEST_FACTOR = 7;
 /** Lengths over the least that would do, times this, are only taken where nothing shorter fits. */
 const MOST_OVER_LEAST = 1.3;
 
-/** Longer ones would take plan time more than seconds to know the spectrum of, and much memory. */
-const LONGEST = 2 ** 24;
+/** One thread of vectors takes no longer ones: its memory is all that a launch has beside the sides. */
+const LONGEST_IN_ONE = 2 ** 24;
 
 const known = new Memo<number | undefined>();
 
@@ -84,7 +85,7 @@ export function paddedLength(length: number, target: Target, ofReals = false): n
     const { room } = target.capacity;
     const least = leastPadded(length, ofReals);
     const candidates = lengthsFor(length, least, 2 * least, target);
-    const most = target.lockstep === 'vector' ? LONGEST : room;
+    const most = target.lockstep === 'vector' ? LONGEST_IN_ONE : room;
     const fit = candidates.filter((padded) => padded <= most);
     const near = fit.filter((padded) => padded <= MOST_OVER_LEAST * least);
     return cheapest(near.length > 0 ? near : fit.slice(0, 1), target);
@@ -115,11 +116,11 @@ function cheapest(candidates: readonly number[], target: Target): number | undef
 /**
  * Lengths that a convolution in several launches, or in one of a cluster, may have: uploads move whole runs where powers of two
  * divide it, so of those that as many twos divide the shortest is enough; clusters are best at powers of two, however long. None
- * where it would take too long to prepare.
+ * beyond the longest that there are roots of unity for.
  */
 export function longLengths(length: number, target: Target): number[] {
   const least = leastPadded(length, false);
-  const candidates = lengthsFor(length, least, Math.min(2 * least, LONGEST), target);
+  const candidates = lengthsFor(length, least, Math.min(2 * least, LARGEST_ORDER), target);
   const near = candidates.filter((padded) => padded <= MOST_OVER_LEAST * least);
   const shortest = new Map<number, number>();
   for (const padded of near.length > 0 ? near : candidates.slice(0, 1)) {

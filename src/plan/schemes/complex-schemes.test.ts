@@ -51,8 +51,8 @@ describe('how an axis is transformed', () => {
     expect(scheme([61], cpu, { rader: { multiply: [61, 61] } })).toBe('uploads');
   });
 
-  it('what can only be convolved to more points than a plan may have is refused', () => {
-    const long = normalizeProblem({ size: [8388617] });
+  it('what can only be convolved to more points than there are roots of unity for is refused', () => {
+    const long = normalizeProblem({ size: [4294967291] });
     expect(() => isConvolved(long, 0, single)).toThrow(FftError);
     // Of radices, it may be longer.
     expect(isConvolved(normalizeProblem({ size: [17 * 2 ** 20] }), 0, single)).toBe(false);
