@@ -16,7 +16,8 @@ import { elementCount } from '../numpy/array.ts';
 import {
   elementBytes,
   elementKind,
-  entriesOf,
+  kernelCounts,
+  kernelsOfEach,
   type PlannedProblem,
   realBytes,
   resultSide,
@@ -58,7 +59,7 @@ const MOST_FILLED = 2 ** 20;
 export async function benchmark(device: Device, problem: PlannedProblem, peer?: PeerName): Promise<Measurement> {
   const direction = problem.convolution ? 'convolve' : problem.directions === 'inverse' ? 'inverse' : 'forward';
   const { points, length } = tensorExtent(problem);
-  const { kernels = 1 } = problem.convolution ?? {};
+  const kernels = problem.convolution ? kernelsOfEach(problem.convolution) : 1;
   // A convolution goes there once, and back with every kernel.
   const passes = problem.convolution ? 1 + kernels : 1;
   const operations = passes * (elementKind(problem, 'input') === 'real' ? 2.5 : 5);
@@ -107,7 +108,7 @@ function writtenSide(problem: PlannedProblem, direction: Measurement['direction'
 }
 
 function writtenBytes(problem: PlannedProblem, direction: Measurement['direction']): number {
-  return sideBytes(problem, writtenSide(problem, direction)) * (problem.convolution?.kernels ?? 1);
+  return sideBytes(problem, writtenSide(problem, direction)) * (problem.convolution ? kernelsOfEach(problem.convolution) : 1);
 }
 
 /** @param times as many tensors */
@@ -123,8 +124,9 @@ function allocate(device: Device, plan: Plan, side: Side, memory: DeviceMemory[]
 
 /** A prepared kernel that is 0 everywhere. */
 export async function zeroKernel(device: Device, plan: Plan): Promise<DeviceMemory> {
-  const { convolution, transform, size, precision, edgeStorage, layout } = plan.problem;
-  const numbers = size.reduce((product, n) => product * n, 1) * entriesOf(convolution!) * convolution!.kernels;
+  const { transform, size, precision, edgeStorage, layout } = plan.problem;
+  const { coordinates, batches } = kernelCounts(plan.problem);
+  const numbers = size.reduce((product, n) => product * n, 1) * coordinates * batches;
   const planes = transform[0] === 'r2c' || layout.input !== 'planar' ? 1 : 2;
   const bytes = (realBytes(edgeStorage) * numbers * (transform[0] === 'r2c' ? 1 : 2)) / planes;
   const parts = Array.from({ length: planes }, () => device.alloc(bytes));

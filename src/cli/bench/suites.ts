@@ -238,10 +238,11 @@ export function problemOf(
   batches: number,
 ): ProblemInput {
   const second = size.map((n) => ({ from: Math.ceil(n / 2), to: n }));
+  const { kernels = 1 } = convolution ?? {};
   return {
     ...{ size, transform, precision, batches },
     // Several results do not fit where one signal was.
-    placement: (convolution?.kernels ?? 1) > 1 ? 'out-of-place' : 'in-place',
+    placement: typeof kernels === 'number' && kernels > 1 ? 'out-of-place' : 'in-place',
     ...(convolution ? { convolution } : {}),
     ...(coordinates ? { coordinates } : {}),
     ...(padded ? { zeroPadding: { space: second } } : {}),

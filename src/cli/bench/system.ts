@@ -2,6 +2,7 @@
 import { type Device, type DeviceMemory, FftError, type Plan } from '../../index.ts';
 import {
   elementKind,
+  kernelsOfEach,
   normalizeProblem,
   type PlannedProblem,
   realBytes,
@@ -130,7 +131,7 @@ async function timeSystems(
 /** Bytes of all results of a convolution, one for each kernel. */
 function resultBytes({ input, output, problem }: Plan): number {
   const side = problem.transform[0] === 'r2c' && problem.convolution ? input : output;
-  return side.bytes * (problem.convolution?.kernels ?? 1);
+  return side.bytes * (problem.convolution ? kernelsOfEach(problem.convolution) : 1);
 }
 
 /** @param times of the directions, or of the convolution, in seconds */
