@@ -78,7 +78,7 @@ export function resultSide({ transform }: Pick<Problem, 'transform'>): Side {
 
 /** Fields of a problem that exclude a convolution. */
 export function checkConvolution(problem: Problem): FftProblem[] {
-  const { convolution, coordinates, unordered, transform, omit, placement, callbacks } = problem;
+  const { convolution, coordinates, unordered, transform, omit, placement, callbacks, zeroPadding } = problem;
   if (!convolution) return [];
   const found: FftProblem[] = [];
   const report = (code: FftProblem['code'], path: string, message: string) => found.push({ code, path, message });
@@ -118,6 +118,12 @@ export function checkConvolution(problem: Problem): FftProblem[] {
   }
   if (isRealTransform(transform[0])) {
     report('unsupported-feature', 'transform', `transform '${transform[0]}' cannot be convolved; 'c2c' and 'r2c' can.`);
+  }
+  const lines = omit.findIndex((omitted, axis) => omitted && zeroPadding.frequency[axis] !== null);
+  if (lines >= 0) {
+    const path = `zeroPadding.frequency[${lines}]`;
+    const message = `${path} is a block of an axis that is omitted, which a convolution does not take; zeroPadding.space does the same.`;
+    report('unsupported-feature', path, message);
   }
   if (omit.every((omitted) => omitted)) {
     report(

@@ -74,6 +74,11 @@ describe('the normal form', () => {
     expect(normalizeProblem(JSON.parse(JSON.stringify(problem)))).toEqual(problem);
   });
 
+  it('has no block where one is empty', () => {
+    const zeroPadding = { space: [{ from: 4, to: 4 }, null], frequency: [{ from: 8, to: 8 }, null] };
+    expect(normalizeProblem({ size: [8, 2], zeroPadding })).toEqual(normalizeProblem({ size: [8, 2] }));
+  });
+
   it('treats undefined as left out', () => {
     const all = Object.fromEntries(Object.keys(normalizeProblem({ size: [4] })).map((name) => [name, undefined]));
     expect(normalizeProblem({ ...all, convolution: undefined, size: [4] } as ProblemInput)).toEqual(

@@ -238,6 +238,8 @@ function readBlock(reader: FieldReader, value: unknown, path: string, length: nu
   const end = (name: 'from' | 'to') =>
     reader.integer(record[name], `${path}.${name}`, 'invalid-field', 'an element', 0);
   const [from, to] = [end('from'), end('to')];
+  // An empty block.
+  if (from === to && to <= length) return null;
   if (from < to && to <= length && to - from < length) return Object.freeze({ from, to });
   const accepted = `a block begins before it ends, ends within the axis of ${length}, and leaves some of it`;
   reader.report('invalid-field', path, `${path} is from ${from} to ${to}; ${accepted}.`);

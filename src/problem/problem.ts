@@ -89,7 +89,7 @@ export interface Tuning {
     | {
         readonly maxRadix?: number | undefined;
         readonly length?: number | undefined;
-        readonly pattern?: readonly { readonly from: number; readonly length: number }[] | undefined;
+        readonly pattern?: readonly { readonly from: number; readonly length?: number }[] | undefined;
         readonly launches?: 'fused' | 'separate' | undefined;
       }
     | undefined;

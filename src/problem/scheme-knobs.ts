@@ -75,6 +75,8 @@ function readEntry(reader: FieldReader, value: unknown, path: string): PatternEn
   }
   const record = reader.record(value, path, ['from', 'length']);
   const from = wholeNumberKnob(1, LONGEST)(reader, record.from, `${path}.from`, 1);
+  // The pattern ends here: lengths from this one on are the planner's choice.
+  if (record.length === undefined) return from === undefined ? undefined : Object.freeze({ from });
   const length = readLength(reader, record.length, `${path}.length`);
   if (from === undefined || length === undefined) return undefined;
   if (length < 2 * from - 1) {

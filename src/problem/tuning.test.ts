@@ -73,9 +73,9 @@ describe('tuning', () => {
     [{ bluestein: { launches: 'fast' } }, ['invalid-field tuning.bluestein.launches']],
     [{ bluestein: { length: 34 } }, ['invalid-field tuning.bluestein.length']],
     [{ bluestein: { length: 2 ** 33 } }, ['invalid-field tuning.bluestein.length']],
+    [{ bluestein: { pattern: [{ length: 64 }] } }, ['invalid-field tuning.bluestein.pattern[0].from']],
     [{ bluestein: { pattern: 64 } }, ['invalid-field tuning.bluestein.pattern']],
     [{ bluestein: { pattern: [64] } }, ['invalid-field tuning.bluestein.pattern[0]']],
-    [{ bluestein: { pattern: [{ from: 17 }] } }, ['invalid-field tuning.bluestein.pattern[0].length']],
     [{ bluestein: { pattern: [{ from: 17, length: 32 }] } }, ['invalid-field tuning.bluestein.pattern[0].length']],
     [
       {

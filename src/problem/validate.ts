@@ -237,12 +237,6 @@ export function checkRelease(problem: Problem): FftProblem[] {
   if (problem.unordered && padded('output')) {
     refuse('zeroPadding.frequency', 'zeroPadding.frequency does not go together with unordered bins; leave one out.');
   }
-  for (const side of sides) {
-    const axis = problem.omit.findIndex((omitted, d) => omitted && blocksOf(problem, side)[d] !== null);
-    if (axis < 0) continue;
-    const path = `zeroPadding.${side === 'input' ? 'space' : 'frequency'}[${axis}]`;
-    refuse(path, `${path} is a block of an axis that is omitted; only transformed axes have blocks.`);
-  }
   problems.push(...checkReal(problem), ...checkConvolution(problem));
   const widths: readonly Storage[] = ['half', 'single', 'double', 'double-double'];
   const wide = new Set<Storage>([problem.precision]);

@@ -48,7 +48,7 @@ export function complexProblem(
     preserveInput: one(1),
     layout: inPlace ? first : { input: first, output: second },
     scale: { forward: random.pick([1, 1, 0.3]), inverse: random.pick([1, 1, -2]) },
-    omit: size.map(() => !blocked && one(7)),
+    omit: size.map(() => one(blocked ? 3 : 7)),
     ...(one(4) ? { edgeStorage: random.pick(['half', 'single'] as const) } : {}),
     ...(one(4) ? { offsets: { input: 3, output: inPlace ? 3 : 2 } } : {}),
     ...(one(2) ? { strides: { input: here, output: inPlace ? here : there } } : {}),

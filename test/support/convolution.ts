@@ -188,7 +188,7 @@ export function convolutionProblem(
   const strided = !real && !inPlace && one(2);
   const bins = (n: number, axis: number) => (real && axis === 0 ? Math.floor(n / 2) + 1 : n);
   const blocks = () => ({
-    space: size.map((n, axis) => (omit[axis] || one(1) ? null : blockIn(random, n))),
+    space: size.map((n) => (one(1) ? null : blockIn(random, n))),
     ...(one(1) ? { frequency: size.map((n, axis) => (omit[axis] ? null : blockIn(random, bins(n, axis)))) } : {}),
   });
   const problem: ProblemInput = {

@@ -107,7 +107,6 @@ export function withBlocks(random: Random, problem: ProblemInput): ProblemInput 
   const bins = (length: number, axis: number) => (axis === 0 ? Math.floor(length / 2) + 1 : length);
   return {
     ...problem,
-    omit: size.map(() => false),
     zeroPadding: {
       space: size.map((length) => blockIn(random, length)),
       frequency: size.map((length, axis) => blockIn(random, bins(length, axis))),

@@ -132,5 +132,5 @@ export function sumsProblem(random: Random, most: number, precisions: readonly P
 /** The same with blocks of zeros on both sides. */
 export function withBlocks(random: Random, problem: ProblemInput): ProblemInput {
   const blocks = () => problem.size.map((length) => blockIn(random, length));
-  return { ...problem, omit: problem.size.map(() => false), zeroPadding: { space: blocks(), frequency: blocks() } };
+  return { ...problem, zeroPadding: { space: blocks(), frequency: blocks() } };
 }

@@ -231,6 +231,10 @@ describe('knobs', () => {
       { from: 37, length: 99 },
     ];
     expect([await padded(31, { pattern }), await padded(37, { pattern })]).toEqual([64, 99]);
+    // A pattern that ends leaves longer ones to the planner.
+    const ended = [pattern[0]!, { from: 37 }];
+    expect(await padded(31, { pattern: ended })).toBe(64);
+    expect(await padded(37, { pattern: ended })).toBe(await padded(37, {}));
     // Too short for that one.
     expect(await padded(53, { pattern })).toBeGreaterThanOrEqual(105);
     // In several launches where one has no room.

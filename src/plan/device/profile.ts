@@ -125,7 +125,7 @@ export interface PlannerTuning {
   readonly bluestein?: {
     readonly maxRadix?: number;
     readonly length?: number;
-    readonly pattern?: readonly { readonly from: number; readonly length: number }[];
+    readonly pattern?: readonly { readonly from: number; readonly length?: number }[];
     readonly launches?: 'fused' | 'separate';
   };
   readonly rader?: {

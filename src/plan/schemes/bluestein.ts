@@ -95,7 +95,9 @@ export function paddedLength(length: number, target: Target, ofReals = false): n
 /** Lengths that an axis may be convolved to: the one that was asked for, or those that have small primes. */
 function lengthsFor(length: number, least: number, most: number, { tuning }: Target): readonly number[] {
   const { maxRadix = LARGEST_FACTOR, length: all, pattern = [] } = tuning?.bluestein ?? {};
-  const asked = pattern.findLast(({ from }) => from <= length)?.length ?? all;
+  const entry = pattern.findLast(({ from }) => from <= length);
+  // An entry without a length ends the pattern.
+  const asked = entry ? entry.length : all;
   // An entry of the pattern serves as far as it holds both ends of the chirp.
   if (asked !== undefined && asked >= 2 * length - 1) return [asked];
   return smoothBetween(least, most, maxRadix);

@@ -64,7 +64,7 @@ describe('blocks of zeros', () => {
 
   it.each([
     [{ space: [null] }, 'zeroPadding.space'],
-    [{ space: [{ from: 3, to: 3 }, null] }, 'zeroPadding.space[0]'],
+    [{ space: [{ from: 4, to: 3 }, null] }, 'zeroPadding.space[0]'],
     [{ space: [{ from: 0, to: 8 }, null] }, 'zeroPadding.space[0]'],
     [{ frequency: [null, { from: 2, to: 9 }] }, 'zeroPadding.frequency[1]'],
     [{ frequency: [null, { from: -1, to: 2 }] }, 'zeroPadding.frequency[1].from'],

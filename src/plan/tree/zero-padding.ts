@@ -31,7 +31,7 @@ export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direct
     const own = { read: blocksOf(problem, read)[axis]!, written: blocksOf(problem, written)[axis]! };
     if (!own.read && !own.written) return [];
     const of = axis + 1;
-    const launches = leaves.flatMap((leaf, n) => (transforms(leaf, of) ? [n] : []));
+    const launches = launchesOf(leaves, of);
     const lengths = { read: tensorShape(problem, read)[of]!, written: tensorShape(problem, written)[of]! };
     return [{ of, ...own, lengths, first: launches[0]!, last: launches.at(-1)! }];
   });
@@ -48,7 +48,7 @@ export function withSpace<N extends PlanNode>(tree: N, problem: Problem, middle:
   const blocks = blocksOf(problem, 'input').flatMap((block, axis): ZeroBlocks[] => {
     if (!block) return [];
     const of = axis + 1;
-    const launches = leaves.flatMap((leaf, n) => (transforms(leaf, of) ? [n] : []));
+    const launches = launchesOf(leaves, of);
     const length = tensorShape(problem, 'input')[of]!;
     const lengths = { read: length, written: length };
     const [there, back] = [launches.filter((n) => n <= middle), launches.filter((n) => n >= middle)];
@@ -58,6 +58,12 @@ export function withSpace<N extends PlanNode>(tree: N, problem: Problem, middle:
     ];
   });
   return blocks.length === 0 ? tree : mapLeaves(tree, (leaf, number) => spared(leaf, number, blocks));
+}
+
+/** Numbers of the launches that transform a dimension; of all, where it is only stepped over: the first reads, the last writes. */
+function launchesOf(leaves: readonly LeafNode[], of: number): number[] {
+  const own = leaves.flatMap((leaf, n) => (transforms(leaf, of) ? [n] : []));
+  return own.length > 0 ? own : [...leaves.keys()];
 }
 
 function transforms({ axis, more = [] }: LeafNode, of: number): boolean {
