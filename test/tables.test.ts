@@ -1,5 +1,5 @@
 /** The tables of docs/errors.md and docs/vkfft-parity.md hold what they say. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fftErrorCodes } from '../src/problem/errors.ts';
 
@@ -66,5 +66,25 @@ describe('docs/errors.md', () => {
     const words = codes.filter((word) => /^[a-z]+(-[a-z]+)+$/.test(word) || word === 'destroyed');
     expect(words.length).toBeGreaterThanOrEqual(fftErrorCodes.length);
     for (const word of words) expect(fftErrorCodes).toContain(word);
+  });
+});
+
+describe('docs/vkfft-parity.md', () => {
+  const rows = rowsOf('vkfft-parity.md');
+  const working = rows.filter(([, , status]) => status!.startsWith('works'));
+
+  it('has a status and a test, or a dash, in every row', () => {
+    expect(working.length).toBeGreaterThan(70);
+    for (const row of rows) expect(row, row.join(' | ')).toHaveLength(4);
+  });
+
+  it.each(working)('%s works in a test that speaks of it', (_, words, __, link) => {
+    const path = link!.match(/^\[[^\]]+\]\(\.\.\/((?:src|test)\/[^)]+\.test\.ts)\)$/)?.[1];
+    expect(path, `“${link}” is no link to a test`).toBeDefined();
+    const file = new URL(`../${path}`, docs);
+    expect(existsSync(file), `${path} is not there`).toBe(true);
+    const names = wordsOf(words!).flatMap((code) => code.match(/[A-Za-z][\w-]*/g) ?? []);
+    const text = readFileSync(file, 'utf8');
+    expect(names.filter((name) => new RegExp(`\\b${name}\\b`).test(text))).not.toEqual([]);
   });
 });
