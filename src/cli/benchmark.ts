@@ -108,7 +108,9 @@ function writtenSide(problem: PlannedProblem, direction: Measurement['direction'
 }
 
 function writtenBytes(problem: PlannedProblem, direction: Measurement['direction']): number {
-  return sideBytes(problem, writtenSide(problem, direction)) * (problem.convolution ? kernelsOfEach(problem.convolution) : 1);
+  return (
+    sideBytes(problem, writtenSide(problem, direction)) * (problem.convolution ? kernelsOfEach(problem.convolution) : 1)
+  );
 }
 
 /** @param times as many tensors */
