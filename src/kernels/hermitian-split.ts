@@ -8,6 +8,7 @@
  *   2·X(k) = e + o, 2·X(N−k) = (e − o)*, for k = 0 … N.
  * `lines`, of N reals each: 2·A(k) = Z(k) + Z*(N−k), 2·B(k) = −i·(Z(k) − Z*(N−k)), for k = 0 … ⌊N/2⌋.
  */
+
 import {
   add,
   type Complex,
@@ -22,7 +23,7 @@ import {
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
 import type { HermitianSplit } from '../plan/tree/leaf.ts';
-import { conjugated } from './products.ts';
+import { conjugated } from './views.ts';
 
 /** The twiddle of bin k: e^{−2πi·k/2N}. */
 export type PairRoot = (x: Expressions, k: IndexLike) => Complex;

@@ -16,7 +16,7 @@ import {
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
 import type { KernelFactors } from '../plan/tree/leaf.ts';
-import { type Coordinates, termSum } from './views.ts';
+import { type Coordinates, conjugated, termSum } from './views.ts';
 
 /** The numbers of a convolution kernel: entry `n` of the matrix that belongs to the bin at a place. */
 export type KernelView = (x: Expressions, at: readonly IndexLike[], n: number) => Complex;
@@ -68,10 +68,6 @@ function entryOf({ matrix, symmetric }: KernelFactors, row: number, column: numb
   if (!symmetric) return row * matrix + column;
   const [first, second] = row < column ? [row, column] : [column, row];
   return first * matrix - (first * (first - 1)) / 2 + second - first;
-}
-
-export function conjugated(x: Expressions, { re, im }: Complex): Complex {
-  return { re, im: x.neg(im) };
 }
 
 /**

@@ -18,6 +18,7 @@
  *
  * Every radix is odd, unless there is one pass only.
  */
+
 import {
   add,
   type Complex,
@@ -32,7 +33,7 @@ import {
 } from '../ir/index.ts';
 import type { PassesStep } from '../plan/tree/leaf.ts';
 import { dft } from './butterfly.ts';
-import { conjugated } from './products.ts';
+import { conjugated } from './views.ts';
 
 /** One pass of a transform of reals. */
 export interface SymmetricPass {

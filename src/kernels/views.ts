@@ -1,6 +1,16 @@
 /** The memory of a leaf as builders of kernels see it. */
 
-import { type ArrayRef, add, type ComplexView, type Format, type Index, type IndexLike, scale } from '../ir/index.ts';
+import {
+  type ArrayRef,
+  add,
+  type Complex,
+  type ComplexView,
+  type Expressions,
+  type Format,
+  type Index,
+  type IndexLike,
+  scale,
+} from '../ir/index.ts';
 import type { DirectionScale, Terms } from '../plan/tree/leaf.ts';
 
 /** Maps a place in the tile to coordinates of the leaf: along the dimensions of the tile, then along the batch dimensions. */
@@ -9,6 +19,10 @@ export type Coordinates = (at: readonly IndexLike[]) => readonly IndexLike[];
 /** Σ step · coordinate. */
 export function termSum(terms: Terms, coordinates: readonly IndexLike[]): Index {
   return add(0, ...terms.map(({ dimension, step }) => scale(coordinates[dimension]!, step)));
+}
+
+export function conjugated(x: Expressions, { re, im }: Complex): Complex {
+  return { re, im: x.neg(im) };
 }
 
 /** Both sides of a leaf at coordinates of a tile: [element along each dimension …, transform of the tile]. */

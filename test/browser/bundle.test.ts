@@ -15,14 +15,14 @@ import { bundleBrowser, libraryEntries, root } from '../../scripts/bundle-browse
  * threads these have lazy modules of their own.
  */
 const MOST_BYTES = [
-  [['cpu'], [], 119_500],
-  [['webgpu'], ['threads'], 141_400],
-  [['cpu', 'webgpu'], ['threads'], 160_700],
+  [['cpu'], [], 120_500],
+  [['webgpu'], ['threads'], 142_500],
+  [['cpu', 'webgpu'], ['threads'], 161_800],
 ] as const;
 /** Bytes, compressed, of the entry that can load nothing later. */
-const MOST_SYNC_BYTES = 159_200;
+const MOST_SYNC_BYTES = 161_400;
 /** And of the one for signals, whose streams can neither. */
-const MOST_SIGNAL_BYTES = 194_000;
+const MOST_SIGNAL_BYTES = 195_900;
 
 /** And what programs of patterns add to a page that opens a CPU. */
 const MOST_LIFT_BYTES = 27_700;
@@ -193,7 +193,7 @@ describe('the bundle for browsers', () => {
     ['sosfilt', 'signal', 7000, 14_300],
     ['findPeaks', 'signal', 6900, 14_200],
     // What is whole has the devices, too; a page that splits code loads these, and programs, when it first calls.
-    ['logMel', 'signal', 232_500, 18_900],
+    ['logMel', 'signal', 234_800, 18_900],
   ])(
     'gives who takes %s of omnifft/%s at most %i bytes of gzip, %i where code is split',
     async (name, entry, whole, split) => {
@@ -237,7 +237,7 @@ describe('the bundle for browsers', () => {
     // Nor does who transforms bit by bit get what reads recordings, or convolves.
     const streams = inputsOf(closure('signal-sync.js'));
     expect(streams).toContain('src/signal/stft-stream.ts');
-    expect(streams.filter((path) => /^src\/signal\/(wav|czt|convolve|density)/.test(path))).toEqual([]);
+    expect(streams.filter((path) => /^src\/signal\/(wav|czt|convolve(?!r)|density)/.test(path))).toEqual([]);
   });
 
   it('loads a device only when it is opened', () => {
