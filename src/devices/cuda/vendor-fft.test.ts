@@ -122,7 +122,7 @@ describe.runIf(simulator)('cuFFT as a peer', () => {
   });
 });
 
-describe.runIf(process.platform === 'linux')('rocFFT as a peer', () => {
+describe.runIf(simulator)('rocFFT as a peer', () => {
   it('is asked by the same functions, whose plans are pointers', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'omnifft-rocfft-'));
     try {
