@@ -157,8 +157,11 @@ class AccessRules {
     this.index(at, `index of ${array.name}`);
     this.guard(guard);
     const [low, high] = rangeWithin(at, guard, this.tails);
-    // Callbacks and programs load inside the array for every element, but guards and limits alone do not always show it.
-    const isTrusted = (array.operand === true || array.space === 'table') && guard.length + this.tails.length > 0;
+    // Guards and limits alone do not always show that callbacks and programs load inside the array, or that a dimension which is walked
+    // backwards ends at its first element: each bound is used on its own.
+    const isBackwards = array.space === 'global' && at.terms.some(({ factor }) => factor < 0);
+    const isOperand = array.operand === true || array.space === 'table';
+    const isTrusted = (isOperand || isBackwards) && guard.length + this.tails.length > 0;
     if (low < 0 && !isTrusted) say(`index of ${array.name} can be ${low}`);
     if (array.space === 'shared' && high >= array.length!) {
       say(`index of ${array.name} can be ${high}, its length is ${array.length}`);
