@@ -114,7 +114,10 @@ interface FixedTensor {
   readonly im: readonly bigint[] | undefined;
 }
 
-/** One result of the forward transform of a tensor: along the fastest axis for each line, then of what comes of these along the others. */
+/**
+ * One bin of the forward transform of a tensor, axis by axis: each line along the fastest axis is reduced to its bin, and these bins are
+ * transformed along the other axes likewise.
+ */
 function fixedBin(
   kind: TransformKind,
   size: readonly number[],

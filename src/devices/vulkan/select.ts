@@ -1,4 +1,4 @@
-/** Which Vulkan device to take: those of the system, what they can do, and what the caller asked for. */
+/** Chooses a Vulkan device: lists the devices of all drivers, reads their features and limits, and applies the options of `openDevice`. */
 import { FftError, show } from '../../problem/errors.ts';
 import { isWanted } from '../choice.ts';
 import type { Availability } from '../device.ts';
@@ -51,7 +51,7 @@ const VERSION_1_2 = (1 << 22) | (2 << 12);
 /** One for each list of drivers, as long as the process lasts. */
 const instances = new Map<string, Handle>();
 
-/** @param driver the file of the only driver to be loaded; default: those of the system, or of the environment. */
+/** @param driver file of the only driver to load. Default: the drivers that `VK_DRIVER_FILES` names, else all drivers of the system. */
 async function instanceOf(api: Vulkan, driver: string | undefined): Promise<Handle> {
   const key = driver ?? `system ${process.env.VK_DRIVER_FILES ?? process.env.VK_ICD_FILENAMES ?? ''}`;
   const known = instances.get(key);

@@ -34,8 +34,8 @@ export interface Share {
 }
 
 /**
- * The most items of a thread, and the most operations of these in all, that are written out, so that their loads overlap. With more items,
- * the thread loops over groups of at most this many.
+ * Limits of unrolling: the items of a thread are written out one after another, so that their loads overlap, up to this many items and up
+ * to this many operations of all items together. A thread with more items loops over groups of them.
  */
 const UNROLLED_ITEMS = 16;
 const UNROLLED_OPERATIONS = 2048;

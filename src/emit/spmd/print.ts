@@ -41,7 +41,7 @@ const BINDS: Readonly<Record<BinaryWord, readonly [own: number, left: number, ri
   '%': [4, 4, 5],
   '+': [3, 3, 4],
   '-': [3, 3, 4],
-  // WGSL requires parentheses around the operands of these.
+  // Shifts and bitwise operators: WGSL requires parentheses around operands that are expressions.
   '>>': [2, 5, 5],
   '<<': [2, 5, 5],
   '&': [2, 5, 5],

@@ -1,8 +1,8 @@
 /**
  * Statements and expressions of GPU languages, as plain data until a printer (print.ts) turns them into text.
  *
- * A kernel is lowered to a tree in which addresses are indices and arrays are those of the kernel: `index`, `positive`, `load`, `store` and
- * `scope`. Passes transform such trees; the last pass (place.ts) replaces indices by integer expressions and arrays by names.
+ * A kernel is first lowered to a tree that still refers to the kernel's own indices and arrays, in the nodes `index`, `positive`, `load`,
+ * `store` and `scope`. Passes transform such trees; the last pass (place.ts) replaces indices by integer expressions and arrays by names.
  */
 import type { ArrayRef, ElementType, Index, StorageType, Var } from '../../ir/index.ts';
 

@@ -259,7 +259,7 @@ function merge(copies: readonly Node[][]): Node[] {
 function mergeNodes(nodes: readonly Node[]): Node[] {
   const [first] = nodes;
   if (first!.kind === 'body') {
-    // Every copy has made lane and repeat variables of its own, which are replaced by those of the first copy.
+    // Each copy of the body has its own lane variable and repeat variable. All copies are rewritten to use the variables of the first one.
     const { lane, repeat } = first!;
     const copies = (nodes as readonly Body[]).flatMap((body) => {
       const by = new Map<Var, Index>();

@@ -439,7 +439,7 @@ export class VectorUnit {
   }
 }
 
-/** The byte pattern of a shuffle. Lanes of the second vector are numbered after those of the first one. */
+/** The byte pattern of an `i8x16.shuffle` that picks whole lanes of two vectors: lanes 0 … n − 1 are the first vector's, n … 2n − 1 the second's. */
 function pattern(...lanes: number[]): Uint8Array {
   const width = 16 / lanes.length;
   return Uint8Array.from({ length: 16 }, (_, byte) => lanes[Math.floor(byte / width)]! * width + (byte % width));
