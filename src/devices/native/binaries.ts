@@ -18,6 +18,11 @@ export class Binaries {
     this.facts = facts;
   }
 
+  /** Whether code is kept at all: some drivers compile a second time to hand out a binary, which nobody would read then. */
+  get keepsCode(): boolean {
+    return this.store !== undefined;
+  }
+
   /** The kept binary of a source text; undefined if there is none. */
   find(source: string): KernelCode | undefined {
     const { store } = this;

@@ -62,7 +62,7 @@ function builtOrKept(source: string, name: string, builder: Builder): Handle {
   const known = kept && loaded(kept.bytes, builder);
   if (known) return known;
   const built = build(source, name, builder);
-  builder.binaries.keep(source, binaryOf(built, builder));
+  if (builder.binaries.keepsCode) builder.binaries.keep(source, binaryOf(built, builder));
   return built;
 }
 
