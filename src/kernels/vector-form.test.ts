@@ -38,7 +38,7 @@ describe('single transforms in their output', () => {
       fc.asyncProperty(problems, async (problem) => {
         expect(await complaints(device, problem, random, ['host'])).toEqual([]);
       }),
-      { seed: seedFor(`kernels/vector-form/${how}`) | 0, numRuns: exhaustive ? 5000 : 250 },
+      { seed: seedFor(`kernels/vector-form/${how}`) | 0, numRuns: exhaustive ? 5000 : 120 },
     );
     await device.close();
   });

@@ -77,7 +77,7 @@ function callOf(name: Name): Call {
   };
 }
 
-const calls = Array.from({ length: 200 }, (_, k) => callOf([...lineNames, ...tensorNames][k % 8]!));
+const calls = Array.from({ length: 96 }, (_, k) => callOf([...lineNames, ...tensorNames][k % 8]!));
 
 /** What is done along an axis. */
 interface Line {

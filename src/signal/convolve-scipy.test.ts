@@ -70,9 +70,9 @@ function lagsCase(): Case {
 
 const kinds: readonly (readonly [string, number, () => Case])[] = [
   ...(['fftconvolve', 'oaconvolve', 'correlate'] as const).map(
-    (name) => [name, 40, () => convolutionCase(name)] as const,
+    (name) => [name, 16, () => convolutionCase(name)] as const,
   ),
-  ['hilbert', 30, hilbertCase],
+  ['hilbert', 12, hilbertCase],
   ['correlation_lags', 60, lagsCase],
 ];
 

@@ -158,11 +158,11 @@ function istftCase(): Case {
 
 const kinds: readonly (readonly [string, number, () => Case])[] = [
   ['stft', 60, stftCase],
-  ['spectrogram', 40, spectrogramCase],
-  ['istft', 40, istftCase],
-  ['welch', 40, () => densityCase('welch')],
-  ['csd', 40, () => densityCase('csd')],
-  ['coherence', 20, () => densityCase('coherence')],
+  ['spectrogram', 16, spectrogramCase],
+  ['istft', 16, istftCase],
+  ['welch', 16, () => densityCase('welch')],
+  ['csd', 16, () => densityCase('csd')],
+  ['coherence', 8, () => densityCase('coherence')],
 ];
 
 describe('SciPy', () => {

@@ -47,7 +47,7 @@ describe.skipIf(repeated)('on the CPU', () => {
   });
 
   it.each(calledKinds)('random problems, %s', async (kind) => {
-    for (let round = 0; round < (exhaustive ? 1500 : 12); round++) {
+    for (let round = 0; round < (exhaustive ? 1500 : 6); round++) {
       const device = random.pick(devices);
       await check(device, kind, calledProblem(random, kind, 3000, precisionsOf(device), device !== devices[0]));
     }
@@ -68,7 +68,7 @@ describe.skipIf(repeated)('on the CPU', () => {
 
 describe.skipIf(repeated)('by the interpreter', () => {
   it.each(calledKinds)('plans for any device, %s', async (kind) => {
-    for (let round = 0; round < (exhaustive ? 300 : 6); round++) {
+    for (let round = 0; round < (exhaustive ? 300 : 3); round++) {
       const profile = { ...vectorProfile, ...randomThreads(random) };
       const device = openInterpreted(profile);
       await check(device, kind, calledProblem(random, kind, 600, precisionsOf(device), true));

@@ -48,7 +48,7 @@ function smallGpu(blocks: number, bytes: number, beside: number): DeviceProfile 
 
 describe('convolutions', () => {
   it('of any problem are direct sums, and touch nothing else', async () => {
-    for (let n = 0; n < (exhaustive ? 1500 : 40); n++) {
+    for (let n = 0; n < (exhaustive ? 1500 : 20); n++) {
       const on = n % 2 === 0 ? device : small;
       expectGood(await tried(on, convolutionProblem(random, precisionsOf(on))));
     }
@@ -97,7 +97,7 @@ describe('convolutions', () => {
     ['h200', 227 * 1024],
   ] as const)('of few points, interpreted for %s with %i bytes of shared memory', async (name, sharedBytes) => {
     const on = openInterpreted({ ...(namedProfiles[name].profile as DeviceProfile), sharedBytes });
-    for (let n = 0; n < (exhaustive ? 100 : 4); ) {
+    for (let n = 0; n < (exhaustive ? 100 : 2); ) {
       const problem = convolutionProblem(random, precisionsOf(on as Device));
       const { size, batches = 1, leftBatches = 1 } = problem;
       if (size.reduce((a, b) => a * b, batches * leftBatches) > 300) continue;

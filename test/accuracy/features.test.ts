@@ -19,7 +19,7 @@ const devices = [
 
 describe.each(devices)('on $name', ({ name, missing, open, doubles }) => {
   const random = randomFor(`accuracy/features ${name}`);
-  const rounds = exhaustive ? 40 : name.startsWith('Vulkan') ? 1 : 3;
+  const rounds = exhaustive ? 40 : name.startsWith('Vulkan') ? 1 : 2;
   let device: Device;
   beforeAll(async () => {
     if (!missing) device = await open();

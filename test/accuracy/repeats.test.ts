@@ -21,16 +21,16 @@ const kinds = [
 ] as const;
 
 const devices = [
-  { name: 'the CPU', missing: false, open: () => openWith({}, 1), rounds: 8, doubles: true },
+  { name: 'the CPU', missing: false, open: () => openWith({}, 1), rounds: 4, doubles: true },
   {
     name: 'an H200',
     missing: false,
     open: async () => openInterpreted(namedProfiles.h200.profile),
-    rounds: 4,
+    rounds: 2,
     doubles: true,
   },
-  { name: 'OpenCL', missing: noOpenCl, open: openOpenCl, rounds: 2, doubles: true },
-  { name: 'WebGPU', missing: noWebGpu, open: openWebGpu, rounds: 2, doubles: false },
+  { name: 'OpenCL', missing: noOpenCl, open: openOpenCl, rounds: 1, doubles: true },
+  { name: 'WebGPU', missing: noWebGpu, open: openWebGpu, rounds: 1, doubles: false },
 ] as const;
 
 describe.each(devices)('dimensions of stride 0, on $name', ({ missing, open, rounds, doubles }) => {

@@ -126,7 +126,7 @@ describe.skipIf(noWebGpu)('on WebGPU', { timeout: patience }, () => {
         const problem = { ...input, precision: 'single' as const };
         expect(await complaints(chosen, problem, random, [mode]), JSON.stringify(chosen.profile)).toEqual([]);
       }),
-      { seed: seedFor('accuracy/webgpu/any') | 0, numRuns: exhaustive ? 2000 : 40, endOnFailure: true },
+      { seed: seedFor('accuracy/webgpu/any') | 0, numRuns: exhaustive ? 2000 : 20, endOnFailure: true },
     );
     for (const each of devices.slice(2)) each.close();
   });

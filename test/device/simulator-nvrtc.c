@@ -127,7 +127,7 @@ Status nvrtcCompileProgram(Program *program, int count, const char **options) {
   fprintf(file, prelude, parameters, cluster);
   translate(file, program->source);
   fclose(file);
-  snprintf(command, sizeof command, "c++ -std=c++17 -w -O1 -shared -fPIC -Wl,-Bsymbolic -o %s.so %s 2>%s.log", base, path, base);
+  snprintf(command, sizeof command, "c++ -std=c++17 -w -O0 -shared -fPIC -Wl,-Bsymbolic -o %s.so %s 2>%s.log", base, path, base);
   int failed = system(command);
   snprintf(path, sizeof path, "%s.log", base);
   file = fopen(path, "r");

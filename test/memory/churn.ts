@@ -1,10 +1,10 @@
 /**
- * Makes and destroys 10 000 plans and prints, as JSON, the resident memory before the first plan, with full caches and
+ * Makes and destroys 5000 plans and prints, as JSON, the resident memory before the first plan, with full caches and
  * at the end. Run with `--expose-gc`.
  */
 import { openDevice, type ProblemInput } from '../../src/index.ts';
 
-const PLANS = 10_000;
+const PLANS = 5000;
 /**
  * Plans that fill the device's caches first, so that what follows has to make room for itself, and give the engine time to
  * compile what they run: its machine code grows the process, too.

@@ -297,7 +297,7 @@ describe('any kernel', () => {
         const { kernel, lengths } = cook(sound);
         expectSame(of.bothWays ? { ...kernel, reverse: kernel.phases.map(otherwise) } : kernel, lengths);
       }),
-      { seed: seedFor('emit/wasm/kernels') | 0, numRuns: process.env.OMNIFFT_EXHAUSTIVE === '1' ? 20_000 : 400 },
+      { seed: seedFor('emit/wasm/kernels') | 0, numRuns: process.env.OMNIFFT_EXHAUSTIVE === '1' ? 20_000 : 200 },
     );
   });
 });
@@ -349,7 +349,7 @@ describe.runIf(hasMultiplyAdds)('multiply-adds', () => {
           });
         }
       }),
-      { seed: seedFor('emit/wasm/multiply-adds') | 0, numRuns: process.env.OMNIFFT_EXHAUSTIVE === '1' ? 20_000 : 250 },
+      { seed: seedFor('emit/wasm/multiply-adds') | 0, numRuns: process.env.OMNIFFT_EXHAUSTIVE === '1' ? 20_000 : 125 },
     );
     expect(fused > 0).toBe(roundsOnce());
   });

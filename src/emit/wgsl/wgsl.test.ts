@@ -106,7 +106,7 @@ describe.skipIf(noWebGpu)('kernels of plans', () => {
     ['scfi32*40', {}, { maxGroups: 3 }],
     ['scfo256*5', { sharedFormat: 'halves' }, {}],
     ['scfo60*7', { sharedFormat: 'halves' }, { threads: 7 }],
-    ['scfo12x8*3', { sharedFormat: 'halves' }, { threads: 1 }],
+    ['scfo6x4*3', { sharedFormat: 'halves' }, { threads: 1 }],
     ['scfi1000*5', { sharedFormat: 'halves' }, { maxGroups: 3 }],
     ['scfo4096*2', { sharedFormat: 'halves' }, {}],
   ];
@@ -134,8 +134,8 @@ describe.skipIf(noWebGpu)('kernels of plans', () => {
 
 describe.skipIf(noWebGpu)('random kernels', () => {
   it.each(['own', 'one', 'pieces'] as const)('globals laid out as %s', async (kind) => {
-    for (let n = 0; n < 4; n++) {
-      const sample = sampleKernel(random.integer, n < 2 ? 'f32' : 'f16');
+    for (let n = 0; n < 2; n++) {
+      const sample = sampleKernel(random.integer, n < 1 ? 'f32' : 'f16');
       const options = { ...(n % 2 === 0 ? { maxGroups: random.integer(3, 6) } : {}) };
       await expectSame(sample, options, lay(random.integer, sample, kind, n % 2 === 1));
     }

@@ -20,7 +20,7 @@ describe('lengths of convolutions', () => {
 
   it('hold both ends of the chirp, have small primes, and fit', () => {
     for (const precision of ['single', 'double'] as const) {
-      for (let n = 17; n < 9000; n += random.integer(1, 90)) {
+      for (let n = 17; n < 9000; n += random.integer(1, 200)) {
         const padded = paddedLength(n, targetOf(gpu, precision));
         if (padded === undefined) expect(2 * n - 1).toBeGreaterThan(targetOf(gpu, precision).capacity.room / 2);
         else {
