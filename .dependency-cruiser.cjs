@@ -21,7 +21,7 @@ const MATRIX = {
  */
 const FLOORS = {
   plan: ['device', 'tree', 'buffers', 'group', 'price', 'schemes', 'launch'],
-  engine: ['lazy', 'arguments', 'programs', 'calls', 'compiling', 'measuring', 'saved', 'kept', 'explaining'],
+  engine: ['lazy', 'arguments', 'programs', 'calls', 'compiling', 'measuring', 'saved', 'kept', 'explaining', 'ahead'],
 };
 
 /** The public faces sit side by side: they see the engine, the problem, patterns and exact numbers, and may build on one another. */

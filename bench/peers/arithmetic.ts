@@ -105,7 +105,11 @@ async function repeater(type: 'f32' | 'f64', multiplications: number): Promise<R
     f.memory('v128.store', 0);
   }
   const memory = new WebAssembly.Memory({ initial: 1, maximum: 1 });
-  const code = encodeModule(f.finish(), 1, { initial: 1, maximum: 1, shared: false });
+  const code = encodeModule([{ name: 'run', parameters: 1, body: f.finish() }], {
+    initial: 1,
+    maximum: 1,
+    shared: false,
+  });
   const { instance } = await WebAssembly.instantiate(code, { env: { memory } });
   return instance.exports.run as Run;
 }

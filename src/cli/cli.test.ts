@@ -5,7 +5,8 @@
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
 import { readNpy, writeNpy } from '../numpy/npy.ts';
@@ -413,4 +414,42 @@ describe('help and version', () => {
       expect(stdout).toMatch(args.includes('--version') ? /^\d+\.\d+\.\d+\n$/ : /^Usage: omnifft/);
     },
   );
+});
+
+describe('build', () => {
+  it('writes a module of at most 6 KiB for one length, which runs by itself', async () => {
+    expect(await omnifft('build', '1024', '-o', 'one.mjs')).toMatchObject({ code: 0, stderr: '' });
+    const script = readFileSync(join(folder, 'one.mjs'));
+    expect(gzipSync(script, { level: 9 }).length).toBeLessThan(6 * 1024);
+    const { fft1024 } = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'one.mjs')).href);
+    const output = fft1024().forward(new Float32Array(2048).fill(1));
+    expect([...output.subarray(0, 4)]).toEqual([1024, 1024, 0, 0]);
+  });
+
+  it('names what it writes, with code and declarations beside it', async () => {
+    const all = ['8', 'r2c:6', 'dct2:4x4*3', 'mine={"size":[5],"layout":"planar"}'];
+    const { code, stdout } = await inside('build', ...all, '--relaxed', '--separate', '--json', '-o', 'all.js');
+    expect(code).toBe(0);
+    const { transforms, files } = JSON.parse(stdout);
+    expect(transforms).toEqual(['fft8', 'r2c6', 'dct2_4x4_batch3', 'mine']);
+    expect(files.map(({ file }: { file: string }) => file)).toEqual([
+      'all.js',
+      'all.d.ts',
+      'all.wasm',
+      'all.relaxed.wasm',
+    ]);
+    expect(readFileSync(join(folder, 'all.d.ts'), 'utf8')).toContain('readonly re: Float32Array');
+    expect(WebAssembly.validate(readFileSync(join(folder, 'all.wasm')))).toBe(true);
+  });
+
+  it.each([
+    ['two transforms of one name', ['8', '8', '-o', 'x.mjs'], 2, /would be called fft8/],
+    ['a convolution', ['{"size":[8],"convolution":{}}', '-o', 'x.mjs'], 1, /prepared where it runs/],
+    ['a transform that nobody knows', ['r3c:8', '-o', 'x.mjs'], 2, /transform/],
+    ['no output', ['8'], 2, /output/],
+    ['a file of another kind', ['8', '-o', 'x.wasm'], 2, /\.mjs/],
+  ])('refuses %s, and writes nothing', async (_what, args, code, message) => {
+    expect(await inside('build', ...args)).toMatchObject({ code, stderr: expect.stringMatching(message) });
+    expect(existsSync(join(folder, 'x.mjs'))).toBe(false);
+  });
 });

@@ -18,7 +18,7 @@ import {
   profileNames,
 } from '../index.ts';
 import { show } from '../problem/errors.ts';
-import { lengthsAlone } from '../problem/index.ts';
+import { lengthsAlone, type TransformKind } from '../problem/index.ts';
 import { withOptionNames } from './failures.ts';
 
 export interface DeviceFlags {
@@ -94,8 +94,14 @@ export function outputPath(...suffixes: readonly string[]): (text: string) => st
   };
 }
 
-/** Reads a problem as it is given on the command line: lengths alone, a descriptor, or the problem object as JSON. */
+/**
+ * Reads a problem as it is given on the command line: lengths alone, lengths after a transform (`r2c:512`), a descriptor, or the
+ * problem object as JSON.
+ */
 export function readProblem(text: string): ProblemInput {
+  const [, transform, lengths = ''] = /^\s*([a-z]\w*):(.*)$/.exec(text) ?? [];
+  const ofTransform = transform === undefined ? undefined : lengthsAlone(lengths);
+  if (ofTransform) return { ...ofTransform, transform: transform as TransformKind };
   if (!text.trimStart().startsWith('{')) return lengthsAlone(text) ?? readDescriptor(text);
   try {
     return JSON.parse(text) as ProblemInput;

@@ -5,6 +5,7 @@
 import { Command, CommanderError } from 'commander';
 import { FftError, version } from '../index.ts';
 import { addBench } from './commands/bench.ts';
+import { addBuild } from './commands/build.ts';
 import { addDevices } from './commands/devices.ts';
 import { addExplain } from './commands/explain.ts';
 import { addSpectrogram } from './commands/spectrogram.ts';
@@ -59,6 +60,7 @@ function program(json: boolean): Command {
   addTransform(root);
   addSpectrogram(root);
   addExplain(root);
+  addBuild(root);
   addDevices(root);
   addBench(root);
   addVerify(root);

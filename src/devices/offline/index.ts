@@ -69,6 +69,7 @@ class OfflineBackend implements Backend {
   readonly severalStreams: boolean;
   readonly computesRoots: boolean;
   readonly pairForm: PairForm;
+  readonly runsBothWays?: true;
   private readonly language: OfflineLanguage;
   private readonly write: Writer;
   private readonly writePipelined: PipelineWriter | undefined;
@@ -80,6 +81,8 @@ class OfflineBackend implements Backend {
     this.severalStreams = language === 'cuda' || language === 'hip';
     this.computesRoots = this.severalStreams || language === 'opencl';
     this.pairForm = { fused: this.computesRoots, ordered: language === 'wasm' };
+    // As the CPU itself.
+    if (language === 'wasm') this.runsBothWays = true;
     this.language = language;
     this.write = write;
     this.writePipelined = writePipelined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { randomFor } from '../../../test/support/random.ts';
-import { encodeModule, FunctionAssembler, type MemoryOp } from './encoder.ts';
+import { encodeModule, FunctionAssembler, type MemoryOp, repetition } from './encoder.ts';
 
 const random = randomFor('emit/wasm/encoder');
 const LIMITS = { initial: 1, maximum: 2, shared: false };
@@ -9,7 +9,7 @@ const LIMITS = { initial: 1, maximum: 2, shared: false };
 function run(parameters: number, emit: (asm: FunctionAssembler) => void, ...values: number[]): DataView {
   const asm = new FunctionAssembler(parameters);
   emit(asm);
-  const bytes = encodeModule(asm.finish(), parameters, LIMITS);
+  const bytes = encodeModule([{ name: 'run', parameters, body: asm.finish() }], LIMITS);
   expect(WebAssembly.validate(bytes)).toBe(true);
   const memory = new WebAssembly.Memory({ initial: 1, maximum: 2 });
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } });
@@ -38,7 +38,8 @@ describe('the assembler', () => {
     asm.op('f64.add');
     asm.memory('f64.store', 0);
     const memory = new WebAssembly.Memory({ initial: 1, maximum: 2 });
-    const module = new WebAssembly.Module(encodeModule(asm.finish(), 2, LIMITS));
+    const first = { name: 'run', parameters: 2, body: asm.finish() };
+    const module = new WebAssembly.Module(encodeModule([first, repetition(first)], LIMITS));
     const { run, repeat } = new WebAssembly.Instance(module, { env: { memory } }).exports as Record<
       string,
       (...values: number[]) => void
@@ -262,7 +263,8 @@ describe('the assembler', () => {
   });
 
   it('imports shared memory where it is told to', () => {
-    const bytes = encodeModule(new FunctionAssembler(0).finish(), 0, { initial: 1, maximum: 65535, shared: true });
+    const none = { name: 'run', parameters: 0, body: new FunctionAssembler(0).finish() };
+    const bytes = encodeModule([none, { ...none, name: 'other' }], { initial: 1, maximum: 65535, shared: true });
     const module = new WebAssembly.Module(bytes);
     const memory = new WebAssembly.Memory({ initial: 1, maximum: 65535, shared: true });
     expect(() => new WebAssembly.Instance(module, { env: { memory } })).not.toThrow();
@@ -271,7 +273,7 @@ describe('the assembler', () => {
     const names = WebAssembly.Module.exports(module).map(({ name, kind }) => [name, kind]);
     expect(names).toEqual([
       ['run', 'function'],
-      ['repeat', 'function'],
+      ['other', 'function'],
     ]);
   });
 });

@@ -357,11 +357,30 @@ export class FunctionAssembler {
   }
 }
 
-/** The body of `repeat(times)`, which calls the first function `times` times, at least once, with every argument 0. */
-function repetition(parameters: number): Uint8Array {
+/** A function of a module: its parameters and results are integers of 32 bits, and it has none of the latter. */
+export interface ModuleFunction {
+  /** That it is exported by. */
+  readonly name: string;
+  readonly parameters: number;
+  /** As `FunctionAssembler.finish` gives it. */
+  readonly body: Uint8Array;
+}
+
+/** Limits of a memory in pages. A shared memory needs both; one without `maximum` may grow as far as its owner lets it. */
+export interface MemoryLimits {
+  readonly initial: number;
+  readonly maximum?: number;
+  readonly shared: boolean;
+}
+
+/**
+ * `repeat(times)`, which calls the first function of a module `times` times, at least once, with every argument 0: so the cost of a
+ * call can be measured without that of a call from JavaScript.
+ */
+export function repetition(first: Pick<ModuleFunction, 'parameters'>): ModuleFunction {
   const asm = new FunctionAssembler(1);
   asm.loop();
-  for (let n = 0; n < parameters; n++) asm.i32(0);
+  for (let n = 0; n < first.parameters; n++) asm.i32(0);
   asm.call(0);
   asm.get(0);
   asm.i32(1);
@@ -369,19 +388,11 @@ function repetition(parameters: number): Uint8Array {
   asm.tee(0);
   asm.branchIf(0);
   asm.end();
-  return asm.finish();
+  return { name: 'repeat', parameters: 1, body: asm.finish() };
 }
 
-/**
- * A module that imports `env.memory` and exports `run(i32 × parameters)` and `repeat(times)`. `repeat` calls `run` with zeros, so that the
- * cost of a call can be measured without that of a call from JavaScript.
- * @param memory limits in pages; a shared memory needs both.
- */
-export function encodeModule(
-  body: Uint8Array,
-  parameters: number,
-  memory: { readonly initial: number; readonly maximum: number; readonly shared: boolean },
-): Uint8Array<ArrayBuffer> {
+/** A module that imports `env.memory` and exports its functions. */
+export function encodeModule(functions: readonly ModuleFunction[], memory: MemoryLimits): Uint8Array<ArrayBuffer> {
   const module = new Bytes();
   const section = (id: number, fill: (bytes: Bytes) => void) => {
     const content = new Bytes();
@@ -393,11 +404,11 @@ export function encodeModule(
   };
   module.bytes([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
   section(1, (s) => {
-    s.unsigned(2);
-    for (const count of [parameters, 1]) {
+    s.unsigned(functions.length);
+    for (const { parameters } of functions) {
       s.byte(0x60);
-      s.unsigned(count);
-      for (let i = 0; i < count; i++) s.byte(TYPE_CODE.i32);
+      s.unsigned(parameters);
+      for (let i = 0; i < parameters; i++) s.byte(TYPE_CODE.i32);
       s.unsigned(0);
     }
   });
@@ -406,23 +417,27 @@ export function encodeModule(
     s.text('env');
     s.text('memory');
     s.byte(2);
-    s.byte(memory.shared ? 3 : 1);
+    s.byte((memory.shared ? 2 : 0) + (memory.maximum === undefined ? 0 : 1));
     s.unsigned(memory.initial);
-    s.unsigned(memory.maximum);
+    if (memory.maximum !== undefined) s.unsigned(memory.maximum);
   });
-  section(3, (s) => s.bytes([2, 0, 1]));
+  section(3, (s) => {
+    s.unsigned(functions.length);
+    for (let n = 0; n < functions.length; n++) s.unsigned(n);
+  });
   section(7, (s) => {
-    s.unsigned(2);
-    s.text('run');
-    s.bytes([0, 0]);
-    s.text('repeat');
-    s.bytes([0, 1]);
+    s.unsigned(functions.length);
+    for (const [n, { name }] of functions.entries()) {
+      s.text(name);
+      s.byte(0);
+      s.unsigned(n);
+    }
   });
   section(10, (s) => {
-    s.unsigned(2);
-    for (const code of [body, repetition(parameters)]) {
-      s.unsigned(code.length);
-      s.bytes(code);
+    s.unsigned(functions.length);
+    for (const { body } of functions) {
+      s.unsigned(body.length);
+      s.bytes(body);
     }
   });
   return new Uint8Array(module.take());

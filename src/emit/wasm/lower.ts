@@ -21,7 +21,7 @@ import { pointerKey } from './accesses.ts';
 import { Addresses } from './addresses.ts';
 import { type BodyCode, loadKey, prepareBody } from './bodies.ts';
 import { BodyWriter, type LoopScope } from './body-writer.ts';
-import { encodeModule, FunctionAssembler } from './encoder.ts';
+import { encodeModule, FunctionAssembler, type MemoryLimits, type ModuleFunction, repetition } from './encoder.ts';
 import type { VectorArithmetic } from './multiply-adds.ts';
 import { type Body, type Node, schedule } from './schedule.ts';
 
@@ -36,21 +36,35 @@ export interface WasmKernel {
   readonly parameters: readonly string[];
 }
 
-export interface MemoryLimits {
-  readonly initial: number;
-  readonly maximum: number;
-  readonly shared: boolean;
+export type { MemoryLimits } from './encoder.ts';
+
+/** A kernel as a module of its own, which exports it as `run`, and `repeat` beside it. */
+export function emitWasm(kernel: Kernel, memory: MemoryLimits, vectors: VectorArithmetic = {}): WasmKernel {
+  const { run, sharedBytes } = lowered('run', kernel, vectors);
+  return { bytes: encodeModule([run, repetition(run)], memory), sharedBytes, parameters: parametersOf(kernel) };
 }
 
-export function emitWasm(kernel: Kernel, memory: MemoryLimits, vectors: VectorArithmetic = {}): WasmKernel {
+/** Several kernels as one module, which exports each by its name. */
+export function emitWasmModule(
+  kernels: ReadonlyMap<string, Kernel>,
+  memory: MemoryLimits,
+  vectors: VectorArithmetic = {},
+): Pick<WasmKernel, 'bytes' | 'sharedBytes'> {
+  const functions = [...kernels].map(([name, kernel]) => lowered(name, kernel, vectors));
+  return {
+    bytes: encodeModule(
+      functions.map(({ run }) => run),
+      memory,
+    ),
+    sharedBytes: Math.max(0, ...functions.map(({ sharedBytes }) => sharedBytes)),
+  };
+}
+
+function lowered(name: string, kernel: Kernel, vectors: VectorArithmetic) {
   const lowering = new WasmLowering(withoutSums(kernel), vectors);
   const body = lowering.run();
-  const parameters = parametersOf(kernel);
-  return {
-    bytes: encodeModule(body, FIXED_PARAMETERS + parameters.length, memory),
-    sharedBytes: lowering.sharedBytes,
-    parameters,
-  };
+  const run: ModuleFunction = { name, parameters: FIXED_PARAMETERS + parametersOf(kernel).length, body };
+  return { run, sharedBytes: lowering.sharedBytes };
 }
 
 /** Names of the arguments after (first, last, shared). */

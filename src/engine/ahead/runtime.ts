@@ -1,0 +1,270 @@
+/**
+ * What runs inside a module that was built ahead of time. The texts of {@link RUNTIME} become part of the module, so these functions
+ * refer to one another and to nothing else: neither to imports nor to what an AudioWorklet lacks (`atob`, `TextDecoder`). Comments
+ * stand outside them, where they cost a page nothing.
+ */
+import type { RootRun } from '../../numeric/nearest-roots.ts';
+
+/** A type of typed arrays, as `globalThis` names it. */
+export type ArrayName = 'Float32Array' | 'Float64Array' | 'Uint16Array' | 'Uint32Array';
+
+/** Memory of a side: numbers of each of its one or two arrays. */
+export interface SideData {
+  readonly length: number;
+  readonly planar?: true;
+  /** Not all of them belong to the transform: the others keep what they hold. */
+  readonly gaps?: true;
+}
+
+/** A {@link RootRun} as p, step, q, count, re, im, stride, block, skip. */
+export type RootRunData = readonly [number, number, number, number, number, number, number, number, number];
+
+/** Constants of a kernel: roots of unity, which the module computes, or bytes in base64. */
+export interface TableData {
+  readonly array: ArrayName;
+  readonly length: number;
+  readonly runs?: readonly RootRunData[];
+  readonly bytes?: string;
+}
+
+/** One launch: a kernel's export, its groups in each chunk, its direction if it has both, and pointers. */
+export interface StepData {
+  readonly kernel: string;
+  readonly groups: number;
+  readonly reverse?: 0 | 1;
+  /** Slot and offset in bytes of each array; slots are numbered as {@link SLOT_COUNT} says. */
+  readonly arrays: readonly (readonly [slot: number, byteOffset: number])[];
+  /** Numbers of the tables that follow them. */
+  readonly tables: readonly number[];
+}
+
+export interface DirectionData {
+  readonly chunks: number;
+  readonly steps: readonly StepData[];
+}
+
+/** Slots: the two arrays of the input, the two of the output, and memory between launches. */
+export const SLOT_COUNT = 5;
+
+export interface TransformData {
+  readonly array: ArrayName;
+  readonly input: SideData;
+  /** Missing in place. */
+  readonly output?: SideData;
+  /** Bytes between launches, and bytes that a group of items shares. */
+  readonly temp: number;
+  readonly shared: number;
+  readonly tables: readonly TableData[];
+  readonly forward?: DirectionData;
+  readonly inverse?: DirectionData;
+}
+
+/** How a transform is made: in whose memory and from where on in it, and out of what code. */
+export interface TransformOptions {
+  readonly memory?: WebAssembly.Memory;
+  readonly byteOffset?: number;
+  readonly module?: WebAssembly.Module;
+}
+
+type Numbers = Float32Array | Float64Array | Uint16Array | Uint32Array;
+type SideNumbers = Numbers | { readonly re: Numbers; readonly im: Numbers };
+
+/** As the declarations of a built module say it. */
+export interface BuiltTransform {
+  readonly memory: WebAssembly.Memory;
+  readonly input: SideNumbers;
+  readonly output: SideNumbers;
+  forward?(from?: SideNumbers, to?: SideNumbers): SideNumbers;
+  inverse?(from?: SideNumbers, to?: SideNumbers): SideNumbers;
+}
+
+/** Where everything lies from the beginning of a transform's memory on, each at a multiple of 64 bytes. */
+interface Places {
+  readonly tables: readonly number[];
+  /** Of the one or two arrays of each side; in place there is one side. */
+  readonly sides: readonly (readonly number[])[];
+  readonly temp: number;
+  readonly shared: number;
+  readonly end: number;
+}
+
+function bytesOfArray(array: ArrayName): number {
+  return Number(array.replace(/\D/g, '')) / 8;
+}
+
+function placesOf({ array, input, output, tables, temp, shared }: TransformData): Places {
+  let end = 0;
+  const take = (bytes: number) => {
+    const at = end;
+    end += Math.ceil(bytes / 64) * 64;
+    return at;
+  };
+  const sideOf = ({ length, planar }: SideData) =>
+    (planar ? [0, 1] : [0]).map(() => take(length * bytesOfArray(array)));
+  return {
+    tables: tables.map((table) => take(table.length * bytesOfArray(table.array))),
+    sides: output ? [sideOf(input), sideOf(output)] : [sideOf(input)],
+    temp: take(temp),
+    shared: take(shared),
+    end,
+  };
+}
+
+/** The bytes of a text in base64. The digits are A to Z, a to z, 0 to 9, + and /, in the order of their values. */
+function decoded(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array((text.replace(/=/g, '').length * 3) >> 2);
+  let [held, bits, at] = [0, 0, 0];
+  for (let n = 0; at < bytes.length; n++) {
+    const code = text.charCodeAt(n);
+    const digit = code > 96 ? code - 71 : code > 64 ? code - 65 : code > 47 ? code + 4 : code === 43 ? 62 : 63;
+    held = ((held << 6) | digit) & 0xffff;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes[at++] = held >> bits;
+  }
+  return bytes;
+}
+
+/** Computes the roots of a table. Angles are reduced to an eighth of a turn in integers, which costs no digit. */
+function fillRoots(numbers: Numbers, runs: readonly RootRunData[]): void {
+  for (const [p, step, q, count, re, im, stride, block, skip] of runs) {
+    for (let i = 0; i < count; i++) {
+      const turns = 4 * ((p + step * i) % q);
+      const quarter = Math.round(turns / q);
+      const angle = (Math.PI / 2) * ((turns - quarter * q) / q);
+      const [c, s] = [Math.cos(angle), Math.sin(angle)];
+      const parts = [c, -s, -c, s];
+      const at = stride * i + skip * Math.floor(i / block);
+      numbers[re + at] = parts[quarter & 3]!;
+      numbers[im + at] = parts[(quarter + 1) & 3]!;
+    }
+  }
+}
+
+/** A call of a kernel over a chunk of its groups. Calls with few arguments take no list of them, which would cost a short transform its time. */
+function callOf(run: (...values: number[]) => void, groups: number, rest: readonly number[]): (chunk: number) => void {
+  const [a, b, c, d, e] = rest as [number, number, number, number, number];
+  if (rest.length === 4) return (n) => run(n * groups, (n + 1) * groups, a, b, c, d);
+  if (rest.length === 5) return (n) => run(n * groups, (n + 1) * groups, a, b, c, d, e);
+  return (n) => run(n * groups, (n + 1) * groups, ...rest);
+}
+
+/** All launches of a direction, chunk by chunk. @param slots addresses of the sides and of memory between launches */
+function programOf(
+  { chunks, steps }: DirectionData,
+  exports: WebAssembly.Exports,
+  slots: readonly number[],
+  tables: readonly number[],
+  shared: number,
+): () => void {
+  const calls = steps.map((step) =>
+    callOf(exports[step.kernel] as (...values: number[]) => void, step.groups, [
+      shared,
+      ...(step.reverse === undefined ? [] : [step.reverse]),
+      ...step.arrays.map(([slot, offset]) => slots[slot]! + offset),
+      ...step.tables.map((n) => tables[n]!),
+    ]),
+  );
+  const [first] = calls;
+  if (chunks === 1 && calls.length === 1) return () => first!(0);
+  return () => {
+    for (let n = 0; n < chunks; n++) for (const call of calls) call(n);
+  };
+}
+
+function partsOf(side: SideNumbers): readonly Numbers[] {
+  return 're' in side ? [side.re, side.im] : [side];
+}
+
+function copyNumbers(from: SideNumbers, to: SideNumbers, isResult: boolean): void {
+  const [source, target] = [partsOf(from), partsOf(to)];
+  if (source.length !== target.length || source.some((part, n) => part.length !== target[n]!.length)) {
+    const wanted = (isResult ? source : target).map(({ length }) => length).join(' and ');
+    throw new RangeError(`${isResult ? 'The result' : 'The input'} has ${wanted} numbers.`);
+  }
+  for (const [n, part] of source.entries()) target[n]!.set(part);
+}
+
+/** Memory of a transform from `base` on: given, or of its own. It grows to what it has to hold. */
+function memoryFor(given: WebAssembly.Memory | undefined, base: number, bytes: number): WebAssembly.Memory {
+  if (!(Number.isInteger(base / 64) && base >= 0)) {
+    throw new RangeError(`byteOffset must be a multiple of 64, but is ${base}.`);
+  }
+  const pages = Math.ceil((base + bytes) / 65536);
+  const memory = given ?? new WebAssembly.Memory({ initial: pages });
+  const missing = pages - memory.buffer.byteLength / 65536;
+  if (missing > 0) memory.grow(missing);
+  return memory;
+}
+
+/**
+ * A function that makes transforms of one kind, each in memory of its own or of the caller.
+ * @param compiled gives the kernels of the file, where the caller gives no module
+ */
+function transformOf(data: TransformData, compiled: () => WebAssembly.Module) {
+  const places = placesOf(data);
+  const make = ({ memory: given, byteOffset = 0, module }: TransformOptions = {}): BuiltTransform => {
+    const memory = memoryFor(given, byteOffset, places.end);
+    const { exports } = new WebAssembly.Instance(module ?? compiled(), { env: { memory } });
+    const view = (array: ArrayName, at: number, length: number): Numbers =>
+      new ({ Float32Array, Float64Array, Uint16Array, Uint32Array })[array](memory.buffer, byteOffset + at, length);
+    for (const [n, { array, length, runs, bytes }] of data.tables.entries()) {
+      const numbers = view(array, places.tables[n]!, length);
+      if (runs) fillRoots(numbers, runs);
+      if (bytes) new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength).set(decoded(bytes));
+    }
+    const [input, output = input] = places.sides as [Places['sides'][0], Places['sides'][0] | undefined];
+    const addresses = [...[input, output].flatMap(([re, im = re]) => [re!, im!]), places.temp];
+    const absolute = (list: readonly number[]) => list.map((at) => byteOffset + at);
+    const [slots, tables] = [absolute(addresses), absolute(places.tables)];
+    let sides: readonly SideNumbers[] = [];
+    // Views of a memory that has grown are empty.
+    const side = (n: number): SideNumbers => {
+      if (sides.length === 0 || partsOf(sides[0]!)[0]!.byteLength === 0) {
+        const lengths = [data.input.length, (data.output ?? data.input).length];
+        const whole = places.sides.map((list, k) => list.map((at) => view(data.array, at, lengths[k]!)));
+        sides = whole.map(([re, im]) => (im ? { re: re!, im } : re!));
+      }
+      return sides[n] ?? sides[0]!;
+    };
+    const caller = (direction: DirectionData, reading: number) => {
+      const run = programOf(direction, exports, slots, tables, byteOffset + places.shared);
+      const { gaps } = (reading === 0 && data.output) || data.input;
+      return (from?: SideNumbers, to = data.output ? undefined : from): SideNumbers => {
+        const [read, written] = [side(reading), side(1 - reading)];
+        if (to && gaps) copyNumbers(to, written, false);
+        if (from && from !== read) copyNumbers(from, read, false);
+        run();
+        if (to && to !== written) copyNumbers(written, to, true);
+        return to ?? written;
+      };
+    };
+    return {
+      memory,
+      get input() {
+        return side(0);
+      },
+      get output() {
+        return side(1);
+      },
+      ...(data.forward && { forward: caller(data.forward, 0) }),
+      ...(data.inverse && { inverse: caller(data.inverse, 1) }),
+    };
+  };
+  return Object.assign(make, { byteLength: places.end });
+}
+
+/** The functions of a built module, the last one to be called for each transform. */
+export const RUNTIME = [
+  bytesOfArray,
+  placesOf,
+  decoded,
+  fillRoots,
+  callOf,
+  programOf,
+  partsOf,
+  copyNumbers,
+  memoryFor,
+  transformOf,
+] as const;
