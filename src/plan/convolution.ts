@@ -315,6 +315,7 @@ function multiplied(
     batch: [...leaf.batch.filter((dimension) => dimension !== rows), ...(kernels > 1 ? [each] : [])],
     ...(rows ? { coordinates: rows } : {}),
     product: {
+      lengths: bins,
       // Left batches share a kernel, and so do coordinates and batches that have none of their own.
       strides: strides.map((stride, of) => {
         const shares = of === 0 || (of === coordinates && !own.coordinates) || (of === last && !own.batches);
@@ -322,6 +323,7 @@ function multiplied(
       }),
       kernel: strides[last]!,
       ...{ entry, matrix, symmetric, conjugate, crossPower },
+      ...{ lines: [], zeros: [] },
     },
   };
 }

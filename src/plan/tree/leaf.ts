@@ -176,11 +176,9 @@ export interface ChirpReach {
 export const KERNEL = 'kernel';
 
 /** What bins are multiplied by that an operand holds, the kernel of a convolution: numbers, or matrices over coordinates. */
-export interface KernelFactors extends Omit<Convolution, 'kernels'> {
-  /** Where the number of a bin is: Σ step · coordinate, in complex numbers. */
-  readonly terms: Terms;
-  /** From one entry of a matrix to the next. */
-  readonly entry: number;
+export interface KernelFactors extends Omit<Convolution, 'kernels' | 'kernelSpectrum'> {
+  /** The real behind each coordinate: [dimensions of the tile …, batch dimensions …, entry of a matrix, part]. */
+  readonly layout: Layout;
 }
 
 /** Bins of all coordinates of a tile are multiplied by matrices. */
