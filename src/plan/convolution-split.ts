@@ -98,7 +98,7 @@ function middlesOf(problem: Problem, target: Target): Priced<Middle>[] {
 
 /** An axis by itself. */
 function periodsOf(problem: Problem, complex: Problem, axis: number, target: Target): Priced<Middle>[] {
-  const { crossPower, matrix } = problem.convolution!;
+  const { crossPower, matrix, kernelSpectrum } = problem.convolution!;
   const [own, length] = [coordinatesTarget(matrix, target), complex.size[axis]!];
   const real = isReal(problem) && axis === 0;
   const priced = (period: Omit<Period, 'own'>, price: number): Priced<Middle>[] => {
@@ -113,7 +113,7 @@ function periodsOf(problem: Problem, complex: Problem, axis: number, target: Tar
   const uploads = passes && ifFits(() => roundTripUploads(complex, axis, own, matrix === 1 && !real));
   if (uploads) return priced({ length, uploads: uploads.value }, uploads.price);
   // Of a longer period, the bins are others.
-  if (crossPower || blocksOf(problem, 'output')[axis]) return [];
+  if (crossPower || kernelSpectrum === 'user' || blocksOf(problem, 'output')[axis]) return [];
   const longer = ifFits(() => cheapestBluestein(complex, axis, own));
   if (!longer) return [];
   const { length: points, uploads: several } = longer.value;

@@ -1,10 +1,10 @@
 /** The launches that make the spectrum of a convolution's kernel, in the order in which those of the signal find its bins. */
 import { concat, type Layout, line, pad, slice } from '../layout/index.ts';
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
-import { type ConvolutionSplit, complexOf, type Period, restOf, transformedAxes } from './convolution-split.ts';
+import { type ConvolutionSplit, complexOf, type Period, transformedAxes } from './convolution-split.ts';
 import type { Target } from './device/target.ts';
+import { schemeLike } from './kernel-memory.ts';
 import { axisPlace, dimensionsOf } from './schemes/axis.ts';
-import type { ComplexScheme, Uploads } from './schemes/axis-scheme.ts';
 import { schemeNode } from './schemes/complex-axis.ts';
 import { isReal } from './schemes/complex-part.ts';
 import { complexSchemes } from './schemes/complex-schemes.ts';
@@ -69,18 +69,6 @@ function axisThrough(given: Problem, axis: number, split: ConvolutionSplit, targ
   const place = axisPlace(problem, 'forward', axis, target);
   const scheme = likewise ?? complexSchemes(problem, axis, target, 1)[0]!.value;
   return banded(schemeNode(problem, axis, target, place, scheme), given, axis, { order: place.order });
-}
-
-/** The scheme that leaves bins where those of the signal are; undefined where these come in the natural order. */
-function schemeLike(given: Problem, axis: number, split: ConvolutionSplit): ComplexScheme | undefined {
-  const { axes, parts, splits } = split;
-  const cut = (lengths: readonly number[] | undefined): Uploads | undefined => lengths && { by: 'uploads', lengths };
-  if (axes.includes(axis)) return axis === axes[1] ? cut(parts) : undefined;
-  const own = splits.axes[axis];
-  if (own) return own as ComplexScheme;
-  if (splits.shared?.launches !== 2) return undefined;
-  const shared = transformedAxes(restOf(given, split)).filter((one) => splits.axes[one] === null);
-  return axis === shared[1] ? cut(splits.shared.parts) : undefined;
 }
 
 /**

@@ -47,9 +47,9 @@ function binStep(place: Place, product: KernelProduct): number {
  * A step between bins, where uploads have left them, in their natural order. With uploads of lengths n₁, n₂, …, bin k₁ + n₁·(k₂ + n₂·…) has
  * been left at (k₁·n₂ + k₂)·…, and a loop counts along one of these digits.
  */
-function naturalStep({ of, step }: Place, { orders }: KernelProduct): number {
-  const order = orders?.[of];
-  if (!order) return step;
+function naturalStep({ of, step }: Place, { orders, halved }: KernelProduct): number {
+  const order = orders[of];
+  if (!order) return of === halved ? step / 2 : step;
   let [left, natural] = [order.reduce((a, b) => a * b, 1), 1];
   for (const length of order) {
     left /= length;

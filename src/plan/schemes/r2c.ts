@@ -172,7 +172,7 @@ function realColumns(problem: Problem, side: Side, lengths: readonly [number, nu
  * All N bins where memory has the first ⌊N/2⌋ + 1: bin N − k is the conjugate of bin k. Bins that are their own conjugates are real,
  * whatever memory holds.
  */
-function binsRead(N: number): LineView {
+export function binsRead(N: number): LineView {
   const half = numbers(hermitianLength(N));
   const mirrored = Math.ceil(N / 2) - 1;
   const [re, im] = [slice(half, 1, 0, 1), within(slice(half, 1, 1, 1), 0, 1, mirrored + 1)];

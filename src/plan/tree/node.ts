@@ -46,7 +46,9 @@ export interface KernelProduct extends Omit<KernelFactors, 'layout'> {
    * For each dimension of the tensor the lengths of the uploads that have left its bins as they come, where the kernel has them in their
    * natural order; missing where both have them in the same order.
    */
-  readonly orders?: readonly (readonly number[] | undefined)[];
+  readonly orders: readonly (readonly number[] | undefined)[];
+  /** A dimension of the tensor of which two neighbours, two points, have one bin. */
+  readonly halved?: number;
   /** What is seen of the kernel along dimensions of the tensor, where that is not its numbers one by one. */
   readonly lines: readonly LineView[];
   /** Bins of the kernel that count as zero, whatever memory holds. */

@@ -1,0 +1,92 @@
+/**
+ * The memory of a convolution's kernel, as its launch in the middle finds it: a prepared spectrum, whose bins come as those of the signal do,
+ * or that of the user (VkFFT guide 2.4.1), whose bins have their natural order, of reals up to the half.
+ */
+import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
+import { type ConvolutionSplit, complexOf, restOf, transformedAxes } from './convolution-split.ts';
+import type { ComplexScheme, Uploads } from './schemes/axis-scheme.ts';
+import { isReal } from './schemes/complex-part.ts';
+import { binsRead } from './schemes/r2c.ts';
+import type { Stored } from './tree/leaf.ts';
+import type { Dimension, KernelProduct, LeafNode } from './tree/node.ts';
+
+/** Lengths of the tensor of a spectrum, and how it is seen. */
+export type KernelMemory = Pick<KernelProduct, 'lengths' | 'storage' | 'orders' | 'lines' | 'zeros'>;
+
+/** @param given the problem whose input side is the kernel. */
+export function kernelMemory(problem: Problem, given: Problem, split: ConvolutionSplit): KernelMemory {
+  if (problem.convolution!.kernelSpectrum === 'prepared')
+    return { lengths: preparedShape(given, split), orders: [], lines: [], zeros: [] };
+  const lengths = tensorShape(given, 'output');
+  const orders = lengths.map((_, of) =>
+    of > 0 && of <= problem.size.length ? orderLeft(given, of - 1, split) : undefined,
+  );
+  // Reals whose imaginary parts are zeros have all their bins, those over the half too.
+  const mirrored = split.real && isReal(problem) && problem.size[0]! > 1;
+  return {
+    ...{ lengths, storage: problem.edgeStorage as Stored, orders },
+    lines: mirrored ? [binsRead(problem.size[0]!)] : [],
+    zeros: blocksOf(problem, 'output').flatMap((block, axis) => (block ? [{ dimension: axis + 1, ...block }] : [])),
+  };
+}
+
+/** Lengths of the tensor of a prepared kernel. */
+function preparedShape(given: Problem, { axes: [axis], period, real, halves }: ConvolutionSplit): number[] {
+  if (halves) return tensorShape(given, 'output');
+  return tensorShape(complexOf(given, real), 'input').map((count, of) =>
+    period && of === axis! + 1 ? period.length : count,
+  );
+}
+
+/** Strides of a packed tensor. */
+export function packedStrides(shape: readonly number[]): number[] {
+  return shape.map((_, d) => shape.slice(0, d).reduce((a, b) => a * b, 1));
+}
+
+/** Lengths of the uploads in whose order the signal's bins of an axis come; undefined where they come in the natural one. */
+function orderLeft(given: Problem, axis: number, split: ConvolutionSplit): readonly number[] | undefined {
+  const { axes, period } = split;
+  if (period && axis === axes[0]) return severalOf(period.uploads);
+  const scheme = schemeLike(given, axis, split);
+  return scheme?.by === 'uploads' ? severalOf(scheme.lengths) : undefined;
+}
+
+function severalOf(lengths: readonly number[] | undefined): readonly number[] | undefined {
+  return lengths && lengths.length > 1 ? lengths : undefined;
+}
+
+/**
+ * The scheme that leaves bins where those of the signal are; undefined where these come in the natural order.
+ * @param axis not one that is in the middle by itself.
+ */
+export function schemeLike(given: Problem, axis: number, split: ConvolutionSplit): ComplexScheme | undefined {
+  const { axes, parts, splits } = split;
+  const cut = (lengths: readonly number[] | undefined): Uploads | undefined => lengths && { by: 'uploads', lengths };
+  if (axes.includes(axis)) return axis === axes[1] ? cut(parts) : undefined;
+  const own = splits.axes[axis];
+  if (own) return own as ComplexScheme;
+  if (splits.shared?.launches !== 2) return undefined;
+  const shared = transformedAxes(restOf(given, split)).filter((one) => splits.axes[one] === null);
+  return axis === shared[1] ? cut(splits.shared.parts) : undefined;
+}
+
+/** A launch whose loops over bins that uploads have left count along one digit each, so that each has a stride in natural order. */
+export function digitByDigit(leaf: LeafNode, { orders }: KernelMemory): LeafNode {
+  const batch = leaf.batch.flatMap((dimension): readonly Dimension[] => {
+    const { count, input } = dimension;
+    const order = orders[input.of];
+    const isWhole = order && input.step === 1 && count === order.reduce((a, b) => a * b, 1);
+    return isWhole ? digitsOf(dimension, order) : [dimension];
+  });
+  return { ...leaf, batch };
+}
+
+/** A loop as one for each digit, fastest first: the last upload left neighbours. */
+function digitsOf({ input, output }: Dimension, order: readonly number[]): Dimension[] {
+  let step = 1;
+  return [...order].reverse().map((count) => {
+    const own = { count, input: { ...input, step }, output: { ...output, step } };
+    step *= count;
+    return own;
+  });
+}
