@@ -10,12 +10,10 @@
 import { line, pad } from '../layout/index.ts';
 import { power, product } from '../numeric/scale-factor.ts';
 import {
-  type Convolution,
   type Direction,
   defaultStrides,
   kernelCounts,
   kernelsOfEach,
-  ownKernels,
   type Problem,
   resultSide,
   type Sides,
@@ -23,9 +21,11 @@ import {
   splitAxisOf,
   tensorShape,
 } from '../problem/index.ts';
+import { columnsThrough } from './convolution-columns.ts';
 import { type ConvolutionSplit, complexOf, type Period, restOf, splitConvolution } from './convolution-split.ts';
 import type { Target } from './device/target.ts';
-import { digitByDigit, type KernelMemory, kernelMemory, packedStrides } from './kernel-memory.ts';
+import { type KernelMemory, kernelMemory, type MiddleQuestion, packedStrides } from './kernel-memory.ts';
+import { multiplied } from './kernel-product.ts';
 import { preparingTree } from './kernel-spectrum.ts';
 import { type DirectionPlan, planDirection, planLaunches } from './planner.ts';
 import { axisPlace, dimensionsOf } from './schemes/axis.ts';
@@ -35,7 +35,6 @@ import { sharedNode } from './schemes/shared-axes.ts';
 import type { Sharing } from './schemes/splits.ts';
 import {
   type BranchNode,
-  type Dimension,
   type ElementFactors,
   type KernelProduct,
   type LeafNode,
@@ -158,20 +157,12 @@ function convolvingTree(problem: Problem, split: ConvolutionSplit, kernel: Kerne
   );
 }
 
-interface MiddleQuestion {
-  readonly problem: Problem;
-  /** With the batches of the result. */
-  readonly returning: Problem;
-  readonly split: ConvolutionSplit;
-  readonly kernel: KernelMemory;
-  readonly target: Target;
-}
-
 /** The launches of the middle. @param between nodes of other axes before the last launch there, and after the first one back. */
 function middleNode(asked: MiddleQuestion, between: Sides<readonly PlanNode[]> = { input: [], output: [] }): PlanNode {
   const { problem, returning, split } = asked;
-  const { axes, period, halves } = split;
+  const { axes, period, halves, columns } = split;
   if (halves) return halvesThrough(asked);
+  if (columns) return columnsThrough(asked, columns);
   if (axes.length === 0) return productAlone(asked);
   if (period) return periodThrough(asked, period);
   const real = isReal(problem) && axes.includes(0);
@@ -294,39 +285,6 @@ function ended(
       ...(real ? { real: { side: first && last ? 'both' : first ? 'input' : 'output', by: 'zeros' } as const } : {}),
     };
   });
-}
-
-/** A launch that transforms → one that also multiplies by the kernel, and goes back. @param tensor of the signal. */
-function multiplied(
-  leaf: LeafNode,
-  convolution: Convolution,
-  memory: KernelMemory,
-  tensor: readonly number[],
-): LeafNode {
-  const { matrix, symmetric, conjugate, crossPower } = convolution;
-  const [kernels, own] = [kernelsOfEach(convolution), ownKernels(convolution)];
-  const last = tensor.length - 1;
-  const [coordinates, batches] = [last - 1, tensor[last]!];
-  const rows = matrix > 1 ? leaf.batch.find(({ input }) => input.of === coordinates) : undefined;
-  const each: Dimension = { count: kernels, input: { of: last, step: 0 }, output: { of: last, step: batches } };
-  const strides = packedStrides(memory.lengths);
-  const entry = strides[coordinates]!;
-  const digits = digitByDigit(leaf, memory);
-  return {
-    ...digits,
-    batch: [...digits.batch.filter((dimension) => dimension !== rows), ...(kernels > 1 ? [each] : [])],
-    ...(rows ? { coordinates: rows } : {}),
-    product: {
-      ...memory,
-      // Left batches share a kernel, and so do coordinates and batches that have none of their own.
-      strides: strides.map((stride, of) => {
-        const shares = of === 0 || (of === coordinates && !own.coordinates) || (of === last && !own.batches);
-        return shares ? 0 : stride;
-      }),
-      kernel: strides[last]!,
-      ...{ entry, matrix, symmetric, conjugate, crossPower },
-    },
-  };
 }
 
 /** The same launches with the other sign: those of the way back. */

@@ -4,14 +4,25 @@
  */
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
 import { type ConvolutionSplit, complexOf, restOf, transformedAxes } from './convolution-split.ts';
+import type { Target } from './device/target.ts';
 import type { ComplexScheme, Uploads } from './schemes/axis-scheme.ts';
 import { isReal } from './schemes/complex-part.ts';
-import { binsRead } from './schemes/r2c.ts';
+import { binsRead, columnsShape } from './schemes/r2c.ts';
 import type { Stored } from './tree/leaf.ts';
-import type { Dimension, KernelProduct, LeafNode } from './tree/node.ts';
+import type { KernelProduct } from './tree/node.ts';
 
 /** Lengths of the tensor of a spectrum, and how it is seen. */
 export type KernelMemory = Pick<KernelProduct, 'lengths' | 'storage' | 'orders' | 'lines' | 'zeros'>;
+
+/** What the launches of the middle are made from. */
+export interface MiddleQuestion {
+  readonly problem: Problem;
+  /** With the batches of the result. */
+  readonly returning: Problem;
+  readonly split: ConvolutionSplit;
+  readonly kernel: KernelMemory;
+  readonly target: Target;
+}
 
 /** @param given the problem whose input side is the kernel. */
 export function kernelMemory(problem: Problem, given: Problem, split: ConvolutionSplit): KernelMemory {
@@ -21,8 +32,8 @@ export function kernelMemory(problem: Problem, given: Problem, split: Convolutio
   const orders = lengths.map((_, of) =>
     of > 0 && of <= problem.size.length ? orderLeft(given, of - 1, split) : undefined,
   );
-  // Reals whose imaginary parts are zeros have all their bins, those over the half too.
-  const mirrored = split.real && isReal(problem) && problem.size[0]! > 1;
+  // Launches that take reals for complex numbers, or rows of them, find bins over the half, too.
+  const mirrored = isReal(problem) && problem.size[0]! > 1 && (split.real || split.columns !== undefined);
   return {
     ...{ lengths, storage: problem.edgeStorage as Stored, orders },
     lines: mirrored ? [binsRead(problem.size[0]!)] : [],
@@ -31,8 +42,9 @@ export function kernelMemory(problem: Problem, given: Problem, split: Convolutio
 }
 
 /** Lengths of the tensor of a prepared kernel. */
-function preparedShape(given: Problem, { axes: [axis], period, real, halves }: ConvolutionSplit): number[] {
+function preparedShape(given: Problem, { axes: [axis], period, real, halves, columns }: ConvolutionSplit): number[] {
   if (halves) return tensorShape(given, 'output');
+  if (columns) return columnsShape(given, columns);
   return tensorShape(complexOf(given, real), 'input').map((count, of) =>
     period && of === axis! + 1 ? period.length : count,
   );
@@ -45,7 +57,8 @@ export function packedStrides(shape: readonly number[]): number[] {
 
 /** Lengths of the uploads in whose order the signal's bins of an axis come; undefined where they come in the natural one. */
 function orderLeft(given: Problem, axis: number, split: ConvolutionSplit): readonly number[] | undefined {
-  const { axes, period } = split;
+  const { axes, period, columns } = split;
+  if (columns && axis === 0) return columns;
   if (period && axis === axes[0]) return severalOf(period.uploads);
   const scheme = schemeLike(given, axis, split);
   return scheme?.by === 'uploads' ? severalOf(scheme.lengths) : undefined;
@@ -68,25 +81,4 @@ export function schemeLike(given: Problem, axis: number, split: ConvolutionSplit
   if (splits.shared?.launches !== 2) return undefined;
   const shared = transformedAxes(restOf(given, split)).filter((one) => splits.axes[one] === null);
   return axis === shared[1] ? cut(splits.shared.parts) : undefined;
-}
-
-/** A launch whose loops over bins that uploads have left count along one digit each, so that each has a stride in natural order. */
-export function digitByDigit(leaf: LeafNode, { orders }: KernelMemory): LeafNode {
-  const batch = leaf.batch.flatMap((dimension): readonly Dimension[] => {
-    const { count, input } = dimension;
-    const order = orders[input.of];
-    const isWhole = order && input.step === 1 && count === order.reduce((a, b) => a * b, 1);
-    return isWhole ? digitsOf(dimension, order) : [dimension];
-  });
-  return { ...leaf, batch };
-}
-
-/** A loop as one for each digit, fastest first: the last upload left neighbours. */
-function digitsOf({ input, output }: Dimension, order: readonly number[]): Dimension[] {
-  let step = 1;
-  return [...order].reverse().map((count) => {
-    const own = { count, input: { ...input, step }, output: { ...output, step } };
-    step *= count;
-    return own;
-  });
 }

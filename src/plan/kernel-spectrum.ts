@@ -1,6 +1,7 @@
 /** The launches that make the spectrum of a convolution's kernel, in the order in which those of the signal find its bins. */
 import { concat, type Layout, line, pad, slice } from '../layout/index.ts';
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
+import { kernelColumns } from './convolution-columns.ts';
 import { type ConvolutionSplit, complexOf, type Period, transformedAxes } from './convolution-split.ts';
 import type { Target } from './device/target.ts';
 import { schemeLike } from './kernel-memory.ts';
@@ -28,14 +29,15 @@ export function preparingTree(
   bins: readonly number[],
   target: Target,
 ): BranchNode {
-  const { real, period } = split;
+  const { real, period, columns } = split;
   const complex = complexOf(given, real);
   const before = tensorShape(complex, 'input');
   const axes = transformedAxes(complex);
   const children = axes
     .filter((axis) => !period || axis !== split.axes[0])
     .map((axis) => axisThrough(given, axis, split, target));
-  if (isReal(given) && !real) children.unshift(realThrough(given, target));
+  if (columns) children.push(banded(kernelColumns(given, columns), given, 0, { order: 'left', hermitian: true }));
+  else if (isReal(given) && !real) children.unshift(realThrough(given, target));
   if (period) {
     const axis = split.axes[0]!;
     const node = longAxis(axisPlace(complex, 'forward', axis, target), period.length, period.uploads);

@@ -268,10 +268,13 @@ export function stagedOf({ steps }: Pick<Leaf, 'steps'>): { readonly input: bool
   return { input: steps[0]!.do === 'copy', output: steps.at(-1)!.do === 'copy' };
 }
 
-/** Element k of transform b is multiplied by e^{−2πi·k·b/order}, as it is read or as it is written. */
+/**
+ * Element k of transform b is multiplied by e^{−2πi·k·b/order}, as it is read or as it is written. `both`: as it is read, and where it has
+ * gone there and back, by the conjugate as it is written.
+ */
 export interface StepTwiddle {
   readonly order: number;
-  readonly on: 'input' | 'output';
+  readonly on: 'input' | 'output' | 'both';
   /** By e^{2πi·k·b/order} instead. */
   readonly conjugated?: true;
   /** In a leaf: the batch dimension that b counts along, where that is not the first. */
