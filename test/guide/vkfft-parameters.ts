@@ -1,4 +1,5 @@
 /** The rows of the VkFFT guide, chapter 4: calls and parameters. */
+import { readFileSync } from 'node:fs';
 import { openDevice, type ProblemInput, version } from '../../src/index.ts';
 import {
   all,
@@ -11,7 +12,7 @@ import {
   fails,
   insist,
   launchesOf,
-  type planned,
+  planned,
   refused,
   right,
   rightOn,
@@ -246,10 +247,27 @@ knob('performBandwidthBoost', { performBandwidthBoost: -1 }, 'h200', [
   ...some,
 ]);
 knob('groupedBatch', { groupedBatch: 2 });
-missing('4.3.5', 'disableMergeSequencesR2C at every length and kind', async () => {
+row('4.3.5', 'disableMergeSequencesR2C at every length and kind, or the table says where not', async () => {
+  const merged = { mergeSequences: true } as const;
+  const kinds = ['r2c', 'dct1', 'dct2', 'dct3', 'dct4', 'dst1', 'dst2', 'dst3', 'dst4'] as const;
+  for (const transform of kinds) await changesKernels('h200', merged, { size: [63], batches: 64, transform })();
+  for (const transform of ['dct1', 'dst1'] as const)
+    await changesKernels('h200', merged, { size: [64], batches: 64, transform })();
   for (const transform of ['r2c', 'dct2', 'dct3', 'dct4', 'dst2', 'dst3', 'dst4'] as const) {
-    await changesKernels('h200', { mergeSequences: true }, { size: [64], batches: 64, transform })();
+    const texts = await Promise.all(
+      [{}, merged].map((tuning) =>
+        planned('h200', { size: [64], batches: 64, transform, tuning }, ({ kernels }) =>
+          kernels.map(({ source }) => String(source)).join(''),
+        ),
+      ),
+    );
+    insist(
+      texts[0] === texts[1],
+      `${transform} of 64 points has other kernels, and docs/tuning.md says that it has not`,
+    );
   }
+  const page = readFileSync(new URL('../../docs/tuning.md', import.meta.url), 'utf8');
+  insist(/`mergeSequences`.*No effect where/.test(page), 'docs/tuning.md does not say where it has none');
 });
 row('4.3.5', 'forceCallbackVersionRealTransforms', apply('loads and stores do what comes before and after'));
 row(
