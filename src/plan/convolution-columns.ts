@@ -6,7 +6,7 @@
 import { hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
 import type { MiddleQuestion } from './kernel-memory.ts';
 import { multiplied } from './kernel-product.ts';
-import { columnsNode, columnsShape, otherDimensions } from './schemes/r2c.ts';
+import { columnsShape, hermitianColumns, otherDimensions } from './schemes/r2c.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode, leavesOf } from './tree/node.ts';
 
 type Uploads = readonly [columns: number, rows: number];
@@ -14,8 +14,8 @@ type Uploads = readonly [columns: number, rows: number];
 export function columnsThrough({ problem, returning, kernel }: MiddleQuestion, uploads: Uploads): BranchNode {
   const [length, outputLength] = [problem, returning].map((one) => tensorShape(one, 'input')) as [number[], number[]];
   const [before, after] = [problem, returning].map((one) => columnsShape(one, uploads)) as [number[], number[]];
-  const [there] = leavesOf(columnsNode(problem, 'input', uploads, { length, outputLength: before }));
-  const back = leavesOf(columnsNode(returning, 'output', uploads, { length: after, outputLength })).at(-1)!;
+  const [there] = leavesOf(hermitianColumns(problem, 'input', uploads, { length, outputLength: before }));
+  const back = leavesOf(hermitianColumns(returning, 'output', uploads, { length: after, outputLength })).at(-1)!;
   const rows = { ...rowsOf(problem, uploads), outputLength: after };
   const middle = multiplied(rows, problem.convolution!, kernel, before);
   const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
@@ -29,7 +29,7 @@ export function columnsThrough({ problem, returning, kernel }: MiddleQuestion, u
 export function kernelColumns(given: Problem, uploads: Uploads): BranchNode {
   const length = tensorShape(given, 'input');
   const bins = columnsShape(given, uploads);
-  const node = columnsNode(given, 'input', uploads, { length, outputLength: bins });
+  const node = hermitianColumns(given, 'input', uploads, { length, outputLength: bins });
   const [columns] = leavesOf(node);
   const { twiddle, ...rows } = rowsOf(given, uploads);
   return { ...node, children: [columns!, { ...rows, twiddle: { ...twiddle!, on: 'input' } }] };

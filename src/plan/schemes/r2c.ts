@@ -163,7 +163,7 @@ export function columnsShape(problem: Problem, [n1, n2]: readonly [number, numbe
 }
 
 /** Two uploads of reals in columns. @param shape lengths of the tensor before and after both */
-export function columnsNode(
+export function hermitianColumns(
   problem: Problem,
   side: Side,
   lengths: readonly [number, number],
@@ -174,7 +174,7 @@ export function columnsNode(
 }
 
 function realColumns(problem: Problem, side: Side, lengths: readonly [number, number]): PlanNode {
-  const node = columnsNode(problem, side, lengths, shapesOf(problem, side));
+  const node = hermitianColumns(problem, side, lengths, shapesOf(problem, side));
   const [N, columns] = [problem.size[0]!, lengths[0]];
   const read = side === 'output';
   const bins: LineView = read ? binsRead(N) : { dimension: 1, line: binsWritten(N, columns) };
