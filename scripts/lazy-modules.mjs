@@ -28,7 +28,12 @@ export const groups = {
     'layout/through',
     'layout/boxes',
   ],
-  convolutions: ['plan/convolution', 'engine/arguments/prepared-kernels', 'kernels/products'],
+  convolutions: [
+    'plan/convolution',
+    'plan/launch/kernel-layout',
+    'engine/arguments/prepared-kernels',
+    'kernels/products',
+  ],
   'real transforms': [
     'plan/schemes/r2c',
     'plan/schemes/r2r/r2r',

@@ -49,7 +49,15 @@ describe('launches of a convolution', () => {
     [
       'two uploads of reals',
       { size: [4096], transform: 'r2c', tuning: { uploadSwitch: { two: 1024 } }, convolution: {} },
-      5,
+      3,
+    ],
+    [
+      'two uploads of reals, phases by matrices of a spectrum of the user’s',
+      {
+        ...{ size: [4096], transform: 'r2c', tuning: { uploadSwitch: { two: 1024 } } },
+        convolution: { matrix: 2, crossPower: true, kernelSpectrum: 'user' },
+      },
+      3,
     ],
     ['phases of a length with a large prime', { size: [1009], convolution: { crossPower: true } }, 3],
   ])('%s: as few as can be', async (_, problem, count, shared = count) => {

@@ -13,7 +13,7 @@ import { type Direction, FftError, type Problem, tensorShape } from '../problem/
 import { factsOf, type SideFacts } from './arguments/arguments.ts';
 import { DeviceMemory, typeOfStorage } from './arguments/memory.ts';
 import { directionOperands } from './arguments/operands.ts';
-import { type ConvolutionFacts, convolutionFacts, readKernel } from './arguments/prepared-kernels.ts';
+import { type ConvolutionFacts, convolutionFacts, readKernel, readSpectrum } from './arguments/prepared-kernels.ts';
 import { Runner, type RunnerHost } from './calls/runner.ts';
 import type { CandidateList } from './measuring/candidates.ts';
 import { type DirectionProgram, tempBytesOf } from './programs/program.ts';
@@ -108,8 +108,8 @@ export class PlanPrograms {
     };
   }
 
-  /** What prepared kernels of this plan are known by. @throws FftError `destroyed`, `direction-not-planned` */
-  get kernelKey(): string {
+  /** What prepared kernels of this plan are known by; undefined where kernels are spectra of the user's. @throws FftError `destroyed`, `direction-not-planned` */
+  get kernelKey(): string | undefined {
     return this.requireConvolving('prepareKernel').plan.kernel.key;
   }
 
@@ -179,7 +179,10 @@ export class PlanPrograms {
     if (task === 'prepareKernel') return { ...own, read: given, written: kernel, inPlace: false, operands: [] };
     return {
       ...{ ...own, read: this.facts.input, written: result, operands },
-      readKernel: (value, what) => readKernel(value, plan.kernel.key, what),
+      readKernel: (value, what) => {
+        const { key } = plan.kernel;
+        return key === undefined ? readSpectrum(value, what) : readKernel(value, key, what);
+      },
     };
   }
 

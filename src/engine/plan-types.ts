@@ -10,9 +10,10 @@ import type {
   ProblemLike,
   ReadSide,
   SideData,
+  SpectrumData,
   WrittenSide,
 } from '../problem/index.ts';
-import type { ComplexData } from './arguments/arguments.ts';
+import type { ComplexData, Data } from './arguments/arguments.ts';
 import type { DeviceMemory } from './arguments/memory.ts';
 
 /** What a direction takes and returns; nothing at all where a plan is not made for it. */
@@ -30,7 +31,11 @@ export interface PlanTypes {
   readonly forward: CallTypes;
   readonly inverse: CallTypes;
   /** What `convolve` takes and returns, and `prepareKernel` takes; nothing where the plan has no convolution. */
-  readonly convolve: CallTypes & { readonly kernels: ComplexData };
+  readonly convolve: CallTypes & {
+    readonly kernels: ComplexData;
+    /** Kernels that `convolve` takes. */
+    readonly spectra: Data;
+  };
   /** What else than directions can be enqueued. */
   readonly tasks: 'convolve';
   /** `unknown` where a call may return what it has read, being in place, else `never`: `Input & this` is what it returns. */
@@ -58,13 +63,25 @@ type ResultSide<F extends Facts> = F['transform'][number] extends 'c2c'
     : 'output';
 
 type ConvolveOf<F extends Facts> = [F['convolution']] extends [null]
-  ? { readonly reads: never; readonly writes: never; readonly makes: never; readonly kernels: never }
+  ? {
+      readonly reads: never;
+      readonly writes: never;
+      readonly makes: never;
+      readonly kernels: never;
+      readonly spectra: never;
+    }
   : {
       readonly reads: SideData<F, 'input', AnyDeviceMemory>;
       readonly writes: SideData<F, ResultSide<F>, AnyDeviceMemory>;
       readonly makes: 'out-of-place' extends F['placement'] ? NewData<F, ResultSide<F>> : never;
       readonly kernels: SideData<F, 'input', AnyDeviceMemory>;
+      readonly spectra: SpectraOf<F>;
     };
+
+/** Prepared kernels; or spectra of the user's, interleaved complex numbers. */
+type SpectraOf<F extends Facts> = 'user' extends NonNullable<F['convolution']>['kernelSpectrum']
+  ? SpectrumData<F, AnyDeviceMemory>
+  : DeviceMemory;
 
 type PlanTypesOf<F> = F extends Facts
   ? {

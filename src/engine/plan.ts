@@ -7,7 +7,7 @@ import { unorderedPlace } from '../numeric/primes.ts';
 import type { PlanTask } from '../plan/planner.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, elementBytes, FftError, type Side, tensorShape, tensorSpan } from '../problem/index.ts';
-import type { ComplexData } from './arguments/arguments.ts';
+import type { ComplexData, Data } from './arguments/arguments.ts';
 import { type DeviceMemory, dispose } from './arguments/memory.ts';
 import type { CallOptions } from './arguments/operands.ts';
 import { readOptions } from './arguments/options.ts';
@@ -218,7 +218,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * @param h `size` elements, packed, of as many entries as its matrices have (1; or m², rows first; or m(m + 1)/2 of symmetric ones,
    * the rows of the upper triangle; or a kernel for each coordinate) and as many `kernels` (or batches, where each has its own), the
    * slowest; in the layout of the input side.
-   * @returns memory of the device, to be freed when it is no longer needed. Plans for the same problem take it, too.
+   * @returns memory of the device, to be freed when it is no longer needed. Plans for the same problem take it, too. Where the problem
+   * says `convolution.kernelSpectrum: 'user'`, it holds the plain spectrum: what a forward transform of `h` gives.
    * @throws FftError (as a rejection) as `forward`; `direction-not-planned` where the plan has no `convolution`; `out-of-memory`
    */
   prepareKernel(h: T['convolve']['kernels']): Promise<DeviceMemory>;
@@ -260,7 +261,10 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   /**
    * The circular convolution of a signal with a kernel, or their correlation, times `scale.forward`.
    * @param input the signal: what the forward transform reads.
-   * @param kernel from `prepareKernel` of this plan, or of one for the same problem.
+   * @param kernel from `prepareKernel` of this plan, or of one for the same problem. Where the problem says
+   * `convolution.kernelSpectrum: 'user'`, any memory of the device, or a host array, with the spectrum of `h`: interleaved complex numbers of
+   * `edgeStorage`, packed, each axis in its natural order, of reals the first ⌊N/2⌋ + 1 bins along the first one; as many entries and
+   * kernels as `prepareKernel` takes.
    * @param output where to write the result: as many systems as batches × kernels, the kernels slowest, each where the output side
    * of the plan has it, or, of reals, as the signal lies; a new array when left out. In place it is the input.
    * @returns the array or memory that holds the result.
@@ -269,14 +273,14 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    */
   convolve<O extends T['convolve']['writes']>(
     input: T['convolve']['reads'],
-    kernel: DeviceMemory,
+    kernel: T['convolve']['spectra'],
     output: O,
   ): Promise<O>;
   convolve<I extends T['convolve']['reads']>(
     input: I,
-    kernel: DeviceMemory,
+    kernel: T['convolve']['spectra'],
   ): Promise<T['convolve']['makes'] | (I & T['returned'])>;
-  convolve(input: ComplexData, kernel: DeviceMemory, output?: ComplexData): Promise<ComplexData> {
+  convolve(input: ComplexData, kernel: Data, output?: ComplexData): Promise<ComplexData> {
     try {
       return this.programs.runner('convolve').async(input, output, kernel);
     } catch (error) {
@@ -288,12 +292,16 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * `convolve` on the calling thread.
    * @throws FftError as `forwardSync`, `convolve`
    */
-  convolveSync<O extends T['convolve']['writes']>(input: T['convolve']['reads'], kernel: DeviceMemory, output: O): O;
+  convolveSync<O extends T['convolve']['writes']>(
+    input: T['convolve']['reads'],
+    kernel: T['convolve']['spectra'],
+    output: O,
+  ): O;
   convolveSync<I extends T['convolve']['reads']>(
     input: I,
-    kernel: DeviceMemory,
+    kernel: T['convolve']['spectra'],
   ): T['convolve']['makes'] | (I & T['returned']);
-  convolveSync(input: ComplexData, kernel: DeviceMemory, output?: ComplexData): ComplexData {
+  convolveSync(input: ComplexData, kernel: Data, output?: ComplexData): ComplexData {
     return this.programs.runner('convolve', 'convolveSync').sync(input, output, kernel);
   }
 

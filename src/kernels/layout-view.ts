@@ -20,7 +20,7 @@ import { type Access, accessesOf, type CallAccess, type MemoryAccess } from './l
 import type { Coordinates } from './views.ts';
 
 interface LayoutMemory {
-  /** Its dimensions are [tile …, batch …, part], or [tile …, batch …, line, part] if there are two lines. */
+  /** Its dimensions are [tile …, batch …, part], or [tile …, batch …, line, part] if there are several lines, or entries of a matrix. */
   readonly layout: Layout;
   readonly arrays: readonly ArrayRef[];
   readonly coordinates: Coordinates;
@@ -45,8 +45,8 @@ export class LayoutView implements ComplexView {
     this.arrays = new Map(memory.arrays.map((array) => [array.name, array]));
   }
 
-  /** The view of one of two lines. */
-  ofLine(number: 0 | 1): LayoutView {
+  /** The view of one of several lines. */
+  ofLine(number: number): LayoutView {
     return new LayoutView(this.memory, [number]);
   }
 

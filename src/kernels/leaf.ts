@@ -11,7 +11,15 @@
  * several axes may be cut like that, too; the blocks of a cluster then exchange data once, after its first digit.
  */
 
-import { type Kernel, mappedLoad, mappedStore, TableBuilder, type ViewMap, variable } from '../ir/index.ts';
+import {
+  type Complex,
+  type Kernel,
+  mappedLoad,
+  mappedStore,
+  TableBuilder,
+  type ViewMap,
+  variable,
+} from '../ir/index.ts';
 import { type DirectionScale, type Leaf, stagedOf } from '../plan/tree/leaf.ts';
 import { typeOf } from './number-types.ts';
 import { leafTiles, sidesOf, type Tiles } from './sides.ts';
@@ -66,18 +74,28 @@ export function leafKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
 /** The function that puts the twiddles of a four-step decomposition into the views of a leaf. */
 function twiddles(leaf: Leaf, tables: TableBuilder, tiles: Tiles): (views: Views) => Ends {
   if (!leaf.twiddle) return (views) => views;
-  const { on } = leaf.twiddle;
-  if (leaf.lockstep === 'vector') {
-    const factor = stepTwiddles(tables, vectorLeaf(leaf), tiles.number);
+  const { on, conjugated } = leaf.twiddle;
+  const onSide = (side: 'input' | 'output', isConjugated: boolean): ((views: Ends) => Ends) => {
+    const factor =
+      leaf.lockstep === 'vector'
+        ? stepTwiddles(tables, vectorLeaf(leaf), tiles.number, side)
+        : threadStepTwiddles(tables, leaf, tiles, side);
+    const own = isConjugated ? withConjugates(factor) : factor;
     // The table of factors is laid out for the passes, which walk along the columns; the copy that follows walks along the axis.
-    if (on === 'output' && stagedOf(leaf).output) return (views) => ({ ...views, beforeCopy: factor });
-    return (views) => mappedOn(on, views, factor);
-  }
-  const factor = threadStepTwiddles(tables, leaf, tiles);
-  return (views) => mappedOn(on, views, factor);
+    if (side === 'output' && leaf.lockstep === 'vector' && stagedOf(leaf).output)
+      return (views) => ({ ...views, beforeCopy: own });
+    // Between the element and the transform there may be a coordinate, which matrices multiply.
+    const map: ViewMap = leaf.lockstep === 'vector' ? (x, value, at) => own(x, value, [at[0]!, at.at(-1)!]) : own;
+    if (side === 'input') return (views) => ({ ...views, input: mappedLoad(views.input, map) });
+    return (views) => ({ ...views, output: mappedStore(views.output, map) });
+  };
+  if (on !== 'both') return onSide(on, conjugated === true);
+  const [there, back] = [onSide('input', false), onSide('output', true)];
+  return (views) => back(there(views));
 }
 
-function mappedOn(on: 'input' | 'output', views: Views, map: ViewMap): Views {
-  if (on === 'input') return { ...views, input: mappedLoad(views.input, map) };
-  return { ...views, output: mappedStore(views.output, map) };
+/** The map that multiplies by the conjugates of the factors. */
+function withConjugates(map: ViewMap): ViewMap {
+  const swap = ({ re, im }: Complex): Complex => ({ re: im, im: re });
+  return (x, value, at) => swap(map(x, swap(value), at));
 }

@@ -3,27 +3,25 @@
  * coordinates. Either factor may be conjugated, and a product may be divided by its magnitude (phase correlation), where a product of
  * magnitude 0 stays 0.
  */
-import {
-  type ArrayRef,
-  add,
-  type Complex,
-  type ComplexView,
-  type Expressions,
-  formatView,
-  type IndexLike,
-  interleaved,
-  type Store,
-} from '../ir/index.ts';
+import type { ArrayRef, Complex, ComplexView, Expressions, IndexLike, Store } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
 import type { KernelFactors } from '../plan/tree/leaf.ts';
-import { type Coordinates, conjugated, termSum } from './views.ts';
+import { LayoutView } from './layout-view.ts';
+import { type Coordinates, conjugated } from './views.ts';
 
 /** The numbers of a convolution kernel: entry `n` of the matrix that belongs to the bin at a place. */
 export type KernelView = (x: Expressions, at: readonly IndexLike[], n: number) => Complex;
 
-export function kernelView({ terms, entry }: KernelFactors, array: ArrayRef, coordinates: Coordinates): KernelView {
-  const view = formatView(interleaved(array), ([place]) => add(place!, 0));
-  return (x, at, n) => view.load(x, [add(termSum(terms, coordinates(at)), n * entry)]);
+export function kernelView({ layout }: KernelFactors, array: ArrayRef, coordinates: Coordinates): KernelView {
+  const numbers = new LayoutView({
+    ...{ layout, arrays: [array], coordinates },
+    // Lanes may walk along any of its dimensions.
+    batch: layout.shape.length,
+    table: () => {
+      throw new RangeError('The numbers of a kernel come in no order that needs a table.');
+    },
+  });
+  return (x, at, n) => numbers.ofLine(n).load(x, at);
 }
 
 /** The product of a bin and its number of the kernel. */

@@ -187,7 +187,9 @@ function factored(
 }
 
 /** The dimensions of a tile that make up an axis: one, or both digits of the slowest axis. @param axis counted from the fastest one */
-export function dimensionsOfAxis({ lengths, coupled }: Leaf, axis: number): readonly number[] {
-  const dimension = lengths.length - 1 - axis;
+export function dimensionsOfAxis({ lengths, coupled, steps }: Leaf, axis: number): readonly number[] {
+  // The last dimension may be the coordinates that matrices multiply.
+  const axes = steps.some((step) => step.do === 'multiply') ? lengths.length - 1 : lengths.length;
+  const dimension = axes - 1 - axis;
   return coupled && dimension <= 1 ? [0, 1] : [dimension];
 }

@@ -47,27 +47,22 @@ export function threadPassTwiddles(
 
 /**
  * The twiddles of a four-step decomposition for threads, as a map over places of a tile.
+ * @param on the side that they are applied to
  */
-export function threadStepTwiddles(tables: TableBuilder, leaf: Leaf, tiles: Tiles): ViewMap {
+export function threadStepTwiddles(tables: TableBuilder, leaf: Leaf, tiles: Tiles, on: 'input' | 'output'): ViewMap {
   const columns = leaf.tile > 1 && passesOf(leaf).some(({ lanesAlong }) => Object.values(lanesAlong).includes('batch'));
-  const factor = leafStepTwiddles(tables, leaf, tiles, columns);
-  const map: ViewMap = (x, value, at) => factor(x, value, [twiddledElement(leaf, at), at.at(-1)!]);
-  return leaf.twiddle!.conjugated ? withConjugates(map) : map;
-}
-
-/** The map that multiplies by the conjugates of the factors. */
-function withConjugates(map: ViewMap): ViewMap {
-  const swap = ({ re, im }: Complex): Complex => ({ re: im, im: re });
-  return (x, value, at) => swap(map(x, swap(value), at));
+  const factor = leafStepTwiddles(tables, leaf, tiles, { columns, on });
+  return (x, value, at) => factor(x, value, [twiddledElement(leaf, at, on), at.at(-1)!]);
 }
 
 /** The number of an element along the axis that the twiddles of a four-step decomposition count. */
-function twiddledElement(leaf: Leaf, at: readonly IndexLike[]): IndexLike {
-  const { on, of = 0 } = leaf.twiddle!;
+function twiddledElement(leaf: Leaf, at: readonly IndexLike[], on: 'input' | 'output'): IndexLike {
+  const { of = 0 } = leaf.twiddle!;
   const [dimension, ...digits] = dimensionsOfAxis(leaf, of) as [number, ...number[]];
   if (digits.length === 0) return at[dimension]!;
   const [a, b] = leaf.lengths as [number, number];
-  return on === 'input' ? add(scale(at[0]!, b), at[1]!) : add(at[0]!, scale(at[1]!, a));
+  // What has gone there and back is written in the order in which it was read.
+  return on === 'input' || leaf.twiddle!.on === 'both' ? add(scale(at[0]!, b), at[1]!) : add(at[0]!, scale(at[1]!, a));
 }
 
 /** The most transforms for which one table has a root for each; for more, two shorter tables are multiplied. */
@@ -80,10 +75,15 @@ const SMALL_TABLE_ROOTS = 4096;
  * The map that multiplies by the factors of a leaf, at [element, transform of the tile].
  * @param columns whether neighbouring threads take neighbouring transforms where the factors are applied
  */
-function leafStepTwiddles(tables: TableBuilder, leaf: Leaf, { first, outer }: Tiles, columns: boolean): ViewMap {
+function leafStepTwiddles(
+  tables: TableBuilder,
+  leaf: Leaf,
+  { first, outer }: Tiles,
+  { columns, on }: { readonly columns: boolean; readonly on: 'input' | 'output' },
+): ViewMap {
   const { order, along = 0 } = leaf.twiddle!;
   const count = leaf.batch[along]!;
-  const butterfly = butterflyAtTwiddles(leaf);
+  const butterfly = butterflyAtTwiddles(leaf, on);
   if (along === 0) return placedTwiddles(tables, { count, tile: leaf.tile, columns, butterfly }, order, first);
   // The tile lies along another batch dimension: all its transforms have the same coordinate in this one.
   const shape = { count, tile: 1, columns: false, butterfly };
@@ -92,8 +92,8 @@ function leafStepTwiddles(tables: TableBuilder, leaf: Leaf, { first, outer }: Ti
 }
 
 /** The butterflies that load or store the twiddled elements: their points, and the distance of these along the twiddled axis. */
-function butterflyAtTwiddles(leaf: Leaf): StepShape['butterfly'] {
-  const side = leaf.twiddle!.on === 'input' ? 0 : -1;
+function butterflyAtTwiddles(leaf: Leaf, on: 'input' | 'output'): StepShape['butterfly'] {
+  const side = on === 'input' ? 0 : -1;
   const { of, radices } = passesOf(leaf).at(side)!;
   const counted = dimensionsOfAxis(leaf, leaf.twiddle!.of ?? 0);
   const length = counted.reduce((product, d) => product * leaf.lengths[d]!, 1);

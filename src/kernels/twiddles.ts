@@ -69,10 +69,11 @@ const FINE_TRANSFORMS = 16;
  *
  * With b = B·high + low, the factor is a product of two, and the tables hold N/B + N_k·B roots instead of N. The coarse table is read
  * once; the fine table stays in the cache.
+ * @param on the side that they are applied to
  */
-export function stepTwiddles(tables: TableBuilder, leaf: VectorLeaf, tile: Index): ViewMap {
+export function stepTwiddles(tables: TableBuilder, leaf: VectorLeaf, tile: Index, on: 'input' | 'output'): ViewMap {
   const { length, lanes, tile: size } = leaf;
-  const { order, on } = leaf.twiddle!;
+  const { order } = leaf.twiddle!;
   const count = leaf.batch[0]!;
   if (leaf.lanesAlong[on] === 'batch') {
     const tiles = Math.ceil(count / size);

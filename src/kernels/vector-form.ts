@@ -118,7 +118,7 @@ function liesInOrder({ layout, format }: LeafSide): boolean {
 
 /** Whether a first pass along the axis may use packed lanes. */
 function readsPairs({ input, plain, scale, twiddle }: VectorLeaf): boolean {
-  const isUnchanged = plain && !input.callback && twiddle?.on !== 'input' && scale.input === 1;
+  const isUnchanged = plain && !input.callback && (twiddle?.on ?? 'output') === 'output' && scale.input === 1;
   return input.format === 'interleaved' && liesInOrder(input) && isUnchanged;
 }
 

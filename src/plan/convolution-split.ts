@@ -7,9 +7,9 @@ import { rankSplits } from './candidates.ts';
 import { coordinatesTarget, type Target } from './device/target.ts';
 import { leastCost, tripCost } from './price/cost.ts';
 import { ifFits, keepCheapest, type Priced } from './price/priced.ts';
-import { cheapestBluestein, roundTripUploads } from './schemes/axis.ts';
+import { cheapestBluestein, roundTrips, roundTripUploads } from './schemes/axis.ts';
 import { asComplex, complexPart, isReal } from './schemes/complex-part.ts';
-import { isConvolved } from './schemes/complex-schemes.ts';
+import { isConvolved, isPaddedAxis } from './schemes/complex-schemes.ts';
 import { waysRound } from './schemes/shared-axes.ts';
 import type { Splits } from './schemes/splits.ts';
 
@@ -34,6 +34,11 @@ export interface Middle {
   readonly real: boolean;
   /** The first of the axes is one of reals, two of which at a time are complex numbers; one launch pairs their bins. */
   readonly halves?: true;
+  /**
+   * The only axis that is transformed is one of reals in two uploads: of columns of so many, and of rows of their bins up to the half,
+   * so long, which go there and back in the middle.
+   */
+  readonly columns?: readonly [number, number];
 }
 
 export interface ConvolutionSplit extends Middle {
@@ -98,7 +103,7 @@ function middlesOf(problem: Problem, target: Target): Priced<Middle>[] {
 
 /** An axis by itself. */
 function periodsOf(problem: Problem, complex: Problem, axis: number, target: Target): Priced<Middle>[] {
-  const { crossPower, matrix } = problem.convolution!;
+  const { crossPower, matrix, kernelSpectrum } = problem.convolution!;
   const [own, length] = [coordinatesTarget(matrix, target), complex.size[axis]!];
   const real = isReal(problem) && axis === 0;
   const priced = (period: Omit<Period, 'own'>, price: number): Priced<Middle>[] => {
@@ -113,7 +118,7 @@ function periodsOf(problem: Problem, complex: Problem, axis: number, target: Tar
   const uploads = passes && ifFits(() => roundTripUploads(complex, axis, own, matrix === 1 && !real));
   if (uploads) return priced({ length, uploads: uploads.value }, uploads.price);
   // Of a longer period, the bins are others.
-  if (crossPower || blocksOf(problem, 'output')[axis]) return [];
+  if (crossPower || kernelSpectrum === 'user' || blocksOf(problem, 'output')[axis]) return [];
   const longer = ifFits(() => cheapestBluestein(complex, axis, own));
   if (!longer) return [];
   const { length: points, uploads: several } = longer.value;
@@ -155,9 +160,27 @@ function realsOf(problem: Problem, target: Target): Priced<Middle>[] {
   const blocked = blocksOf(problem, 'output').some((block, axis) => axis > 0 && block !== null);
   return [
     ...(others.length === 0 && matrix === 1 && Number.isInteger(half) && half > 1 ? inOne() : []),
+    ...(others.length === 0 ? columnsOf(problem, target) : []),
     ...shared.flatMap(({ value, price }) => {
       if (value.parts) return [{ value, price }];
       return matrix > 1 || blocked || value.axes.length <= others.length ? [] : pairs(value.axes, price);
     }),
   ];
 }
+
+/** An axis of reals in columns, two of which at a time are complex numbers: half of what complex numbers move, in as many launches. */
+function columnsOf(problem: Problem, target: Target): Priced<Middle>[] {
+  const complex = { ...asComplex(problem, problem.size[0]!), unordered: true };
+  if (isPaddedAxis(complex, 0, target)) return [];
+  const own = coordinatesTarget(problem.convolution!.matrix, target);
+  const ways = ifFits(() => roundTrips(complex, 0, own, false, WAYS)) ?? [];
+  const [best] = ways.flatMap(({ value: [n1, n2, ...more], price }): Priced<Middle>[] =>
+    n2 === undefined || n2 % 2 > 0 || more.length > 0
+      ? []
+      : [{ value: { axes: [0], real: false, columns: [n1!, n2] }, price }],
+  );
+  return best ? [best] : [];
+}
+
+/** The best of so many ways in complex numbers are looked at. */
+const WAYS = 8;

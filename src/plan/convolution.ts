@@ -10,22 +10,24 @@
 import { line, pad } from '../layout/index.ts';
 import { power, product } from '../numeric/scale-factor.ts';
 import {
-  type Convolution,
   type Direction,
   defaultStrides,
   kernelCounts,
   kernelsOfEach,
-  ownKernels,
   type Problem,
   resultSide,
   type Sides,
+  type Storage,
   splitAxisOf,
   tensorShape,
 } from '../problem/index.ts';
+import { columnsThrough } from './convolution-columns.ts';
 import { type ConvolutionSplit, complexOf, type Period, restOf, splitConvolution } from './convolution-split.ts';
 import type { Target } from './device/target.ts';
+import { type KernelMemory, kernelMemory, type MiddleQuestion, packedStrides } from './kernel-memory.ts';
+import { multiplied } from './kernel-product.ts';
 import { preparingTree } from './kernel-spectrum.ts';
-import { type DirectionPlan, planLaunches } from './planner.ts';
+import { type DirectionPlan, planDirection, planLaunches } from './planner.ts';
 import { axisPlace, dimensionsOf } from './schemes/axis.ts';
 import { isReal } from './schemes/complex-part.ts';
 import { longAxis } from './schemes/four-step.ts';
@@ -33,7 +35,6 @@ import { sharedNode } from './schemes/shared-axes.ts';
 import type { Sharing } from './schemes/splits.ts';
 import {
   type BranchNode,
-  type Dimension,
   type ElementFactors,
   type KernelProduct,
   type LeafNode,
@@ -48,8 +49,8 @@ import { nodesOfAxes } from './tree.ts';
 export interface ConvolutionPlan {
   readonly convolve: DirectionPlan;
   readonly prepare: DirectionPlan;
-  /** Complex numbers of a prepared kernel, and what tells one from that of another plan. */
-  readonly kernel: { readonly elements: number; readonly key: string };
+  /** Complex numbers of a kernel's spectrum, what they are in memory, and what tells a prepared one from that of another plan. */
+  readonly kernel: { readonly elements: number; readonly storage: Storage; readonly key: string | undefined };
 }
 
 /** A problem whose input side is `h`: packed, its entries for coordinates and its kernels for batches. */
@@ -84,9 +85,10 @@ export function planConvolution(problem: Problem, target: Target, throughWork: b
     throw new RangeError('A convolution reads and writes no axis in blocks.');
   const given = kernelProblem(problem);
   const result = resultProblem(problem);
-  const { crossPower } = problem.convolution!;
+  const { crossPower, kernelSpectrum } = problem.convolution!;
+  const ofUser = kernelSpectrum === 'user';
   const split = splitConvolution(problem, target);
-  const bins = kernelShape(given, split);
+  const memory = kernelMemory(problem, given, split);
   const { period } = split;
   const transformed = problem.size.reduce((all, n, axis) => all * (problem.omit[axis] ? 1 : n), 1);
   const points = period ? (transformed / period.own) * period.length : transformed;
@@ -94,7 +96,7 @@ export function planConvolution(problem: Problem, target: Target, throughWork: b
   const convolve = planLaunches({
     name: 'convolve',
     problem: { ...problem, strides: { input: problem.strides.input, output: result.strides.input } },
-    tree: convolvingTree(problem, split, bins, target),
+    tree: convolvingTree(problem, split, memory, target),
     target,
     throughWork,
     written: {
@@ -102,9 +104,15 @@ export function planConvolution(problem: Problem, target: Target, throughWork: b
       offset: result.offsets.input,
       shape: tensorShape(result, 'input'),
     },
-    // Products of magnitude 1 know nothing of a factor in the kernel.
-    scale: crossPower ? product(problem.scale.forward, mean) : problem.scale.forward,
+    // Products of magnitude 1 know nothing of a factor in the kernel, and the user's kernel has none.
+    scale: crossPower || ofUser ? product(problem.scale.forward, mean) : problem.scale.forward,
   });
+  const elements = memory.lengths.reduce((a, b) => a * b, 1);
+  if (ofUser) {
+    const prepare = planSpectrum(given, target);
+    return { convolve, prepare, kernel: { elements, storage: problem.edgeStorage, key: undefined } };
+  }
+  const bins = memory.lengths;
   const prepare = planLaunches({
     name: 'prepareKernel',
     problem: { ...given, strides: { input: given.strides.input, output: packedStrides(bins) } },
@@ -115,32 +123,26 @@ export function planConvolution(problem: Problem, target: Target, throughWork: b
     scale: crossPower ? 1 : mean,
   });
   const key = JSON.stringify([problem.convolution, problem.precision, leavesOf(prepare.tree)]);
-  return { convolve, prepare, kernel: { elements: bins.reduce((a, b) => a * b, 1), key } };
+  return { convolve, prepare, kernel: { elements, storage: problem.precision, key } };
 }
 
-/** Lengths of the tensor of a prepared kernel. */
-function kernelShape(given: Problem, { axes: [axis], period, real, halves }: ConvolutionSplit): number[] {
-  if (halves) return tensorShape(given, 'output');
-  return tensorShape(complexOf(given, real), 'input').map((count, of) =>
-    period && of === axis! + 1 ? period.length : count,
-  );
+/** The spectrum of a kernel as a user has it: a transform like any other. */
+function planSpectrum(given: Problem, target: Target): DirectionPlan {
+  const { layout, zeroPadding } = given;
+  const plain: Problem = {
+    ...given,
+    layout: { input: layout.input, output: 'interleaved' },
+    zeroPadding: { space: zeroPadding.space, frequency: given.size.map(() => null) },
+  };
+  return { ...planDirection(plain, 'forward', target, false), direction: 'prepareKernel' };
 }
 
-function packedStrides(shape: readonly number[]): number[] {
-  return shape.map((_, d) => shape.slice(0, d).reduce((a, b) => a * b, 1));
-}
-
-function convolvingTree(
-  problem: Problem,
-  split: ConvolutionSplit,
-  bins: readonly number[],
-  target: Target,
-): BranchNode {
+function convolvingTree(problem: Problem, split: ConvolutionSplit, kernel: KernelMemory, target: Target): BranchNode {
   const kernels = kernelsOfEach(problem.convolution!);
   const returning = { ...problem, batches: problem.batches * kernels };
   const there = nodesOfAxes(restOf(problem, split), 'forward', target, split.splits);
   const back = nodesOfAxes(restOf(returning, split), 'inverse', target, split.splits).map(backwards);
-  const asked: MiddleQuestion = { problem, returning, split, bins, target };
+  const asked: MiddleQuestion = { problem, returning, split, kernel, target };
   // Reals are what is read first and written last.
   const outside = !split.parts || !isReal(problem) || !split.axes.includes(0);
   const children = outside
@@ -155,20 +157,12 @@ function convolvingTree(
   );
 }
 
-interface MiddleQuestion {
-  readonly problem: Problem;
-  /** With the batches of the result. */
-  readonly returning: Problem;
-  readonly split: ConvolutionSplit;
-  readonly bins: readonly number[];
-  readonly target: Target;
-}
-
 /** The launches of the middle. @param between nodes of other axes before the last launch there, and after the first one back. */
 function middleNode(asked: MiddleQuestion, between: Sides<readonly PlanNode[]> = { input: [], output: [] }): PlanNode {
   const { problem, returning, split } = asked;
-  const { axes, period, halves } = split;
+  const { axes, period, halves, columns } = split;
   if (halves) return halvesThrough(asked);
+  if (columns) return columnsThrough(asked, columns);
   if (axes.length === 0) return productAlone(asked);
   if (period) return periodThrough(asked, period);
   const real = isReal(problem) && axes.includes(0);
@@ -191,7 +185,7 @@ function middleNode(asked: MiddleQuestion, between: Sides<readonly PlanNode[]> =
 
 /** Launches there and the same back: the last one and the first one of these become one, with the product in between. */
 function roundOf(
-  { problem, split, bins }: MiddleQuestion,
+  { problem, split, kernel }: MiddleQuestion,
   there: readonly LeafNode[],
   back: readonly LeafNode[],
 ): LeafNode[] {
@@ -199,7 +193,7 @@ function roundOf(
   const middle = multiplied(
     { ...there.at(-1)!, outputLength: back[0]!.outputLength },
     problem.convolution!,
-    bins,
+    kernel,
     before,
   );
   const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
@@ -236,18 +230,18 @@ function periodThrough(asked: MiddleQuestion, { own, length, uploads }: Period):
 
 /** The product in a launch by itself. */
 function productAlone(asked: MiddleQuestion): PlanNode {
-  const { problem, split, bins } = asked;
+  const { problem, split, kernel } = asked;
   const tensors = tensorsOf(asked);
   const batch = dimensionsOf(complexOf(problem, split.real)).filter(({ count }) => count > 1);
   const point = { of: 1, step: 0 };
   const axis = { count: 1, input: point, output: point };
   const alone = leafNode({ title: 'product', axis, batch, tensor: tensors.input });
-  const product = multiplied({ ...alone, outputLength: tensors.output }, problem.convolution!, bins, tensors.input);
+  const product = multiplied({ ...alone, outputLength: tensors.output }, problem.convolution!, kernel, tensors.input);
   return ended([product], split, tensors)[0]!;
 }
 
 /** The one launch of an axis of reals, two of which at a time are complex numbers, and of all others. */
-function halvesThrough({ problem, returning, split, bins }: MiddleQuestion): LeafNode {
+function halvesThrough({ problem, returning, split, kernel }: MiddleQuestion): LeafNode {
   const [before, after] = [problem, returning].map((one) => tensorShape(one, 'input')) as [number[], number[]];
   const [, ...others] = split.axes;
   const two = { of: 1, step: 2 };
@@ -260,12 +254,10 @@ function halvesThrough({ problem, returning, split, bins }: MiddleQuestion): Lea
     batch: dimensions.filter(({ count }, of) => count > 1 && !split.axes.includes(of - 1)),
     tensor: before,
   });
-  const { product, ...own } = multiplied({ ...leaf, outputLength: after }, problem.convolution!, bins, before);
-  const { strides, ...kernel } = product as KernelProduct;
+  const { product, ...own } = multiplied({ ...leaf, outputLength: after }, problem.convolution!, kernel, before);
   return {
     ...own,
-    // There is a bin for two points.
-    product: { ...kernel, strides: strides.map((stride, of) => (of === 1 ? stride / 2 : stride)) },
+    product: { ...(product as KernelProduct), halved: 1 },
     exponents: 'forward',
     real: { side: 'both', by: 'halves', pairs: { along: 1, on: 'both' } },
   };
@@ -293,37 +285,6 @@ function ended(
       ...(real ? { real: { side: first && last ? 'both' : first ? 'input' : 'output', by: 'zeros' } as const } : {}),
     };
   });
-}
-
-/** A launch that transforms → one that also multiplies by the kernel, and goes back. @param tensor of the signal. */
-function multiplied(
-  leaf: LeafNode,
-  convolution: Convolution,
-  bins: readonly number[],
-  tensor: readonly number[],
-): LeafNode {
-  const { matrix, symmetric, conjugate, crossPower } = convolution;
-  const [kernels, own] = [kernelsOfEach(convolution), ownKernels(convolution)];
-  const last = tensor.length - 1;
-  const [coordinates, batches] = [last - 1, tensor[last]!];
-  const rows = matrix > 1 ? leaf.batch.find(({ input }) => input.of === coordinates) : undefined;
-  const each: Dimension = { count: kernels, input: { of: last, step: 0 }, output: { of: last, step: batches } };
-  const strides = packedStrides(bins);
-  const entry = strides[coordinates]!;
-  return {
-    ...leaf,
-    batch: [...leaf.batch.filter((dimension) => dimension !== rows), ...(kernels > 1 ? [each] : [])],
-    ...(rows ? { coordinates: rows } : {}),
-    product: {
-      // Left batches share a kernel, and so do coordinates and batches that have none of their own.
-      strides: strides.map((stride, of) => {
-        const shares = of === 0 || (of === coordinates && !own.coordinates) || (of === last && !own.batches);
-        return shares ? 0 : stride;
-      }),
-      kernel: strides[last]!,
-      ...{ entry, matrix, symmetric, conjugate, crossPower },
-    },
-  };
 }
 
 /** The same launches with the other sign: those of the way back. */

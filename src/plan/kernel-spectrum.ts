@@ -1,10 +1,11 @@
 /** The launches that make the spectrum of a convolution's kernel, in the order in which those of the signal find its bins. */
 import { concat, type Layout, line, pad, slice } from '../layout/index.ts';
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
-import { type ConvolutionSplit, complexOf, type Period, restOf, transformedAxes } from './convolution-split.ts';
+import { kernelColumns } from './convolution-columns.ts';
+import { type ConvolutionSplit, complexOf, type Period, transformedAxes } from './convolution-split.ts';
 import type { Target } from './device/target.ts';
+import { schemeLike } from './kernel-memory.ts';
 import { axisPlace, dimensionsOf } from './schemes/axis.ts';
-import type { ComplexScheme, Uploads } from './schemes/axis-scheme.ts';
 import { schemeNode } from './schemes/complex-axis.ts';
 import { isReal } from './schemes/complex-part.ts';
 import { complexSchemes } from './schemes/complex-schemes.ts';
@@ -28,14 +29,15 @@ export function preparingTree(
   bins: readonly number[],
   target: Target,
 ): BranchNode {
-  const { real, period } = split;
+  const { real, period, columns } = split;
   const complex = complexOf(given, real);
   const before = tensorShape(complex, 'input');
   const axes = transformedAxes(complex);
   const children = axes
     .filter((axis) => !period || axis !== split.axes[0])
     .map((axis) => axisThrough(given, axis, split, target));
-  if (isReal(given) && !real) children.unshift(realThrough(given, target));
+  if (columns) children.push(banded(kernelColumns(given, columns), given, 0, { order: 'left', hermitian: true }));
+  else if (isReal(given) && !real) children.unshift(realThrough(given, target));
   if (period) {
     const axis = split.axes[0]!;
     const node = longAxis(axisPlace(complex, 'forward', axis, target), period.length, period.uploads);
@@ -69,18 +71,6 @@ function axisThrough(given: Problem, axis: number, split: ConvolutionSplit, targ
   const place = axisPlace(problem, 'forward', axis, target);
   const scheme = likewise ?? complexSchemes(problem, axis, target, 1)[0]!.value;
   return banded(schemeNode(problem, axis, target, place, scheme), given, axis, { order: place.order });
-}
-
-/** The scheme that leaves bins where those of the signal are; undefined where these come in the natural order. */
-function schemeLike(given: Problem, axis: number, split: ConvolutionSplit): ComplexScheme | undefined {
-  const { axes, parts, splits } = split;
-  const cut = (lengths: readonly number[] | undefined): Uploads | undefined => lengths && { by: 'uploads', lengths };
-  if (axes.includes(axis)) return axis === axes[1] ? cut(parts) : undefined;
-  const own = splits.axes[axis];
-  if (own) return own as ComplexScheme;
-  if (splits.shared?.launches !== 2) return undefined;
-  const shared = transformedAxes(restOf(given, split)).filter((one) => splits.axes[one] === null);
-  return axis === shared[1] ? cut(splits.shared.parts) : undefined;
 }
 
 /**

@@ -160,8 +160,10 @@ type StorageOf<P> = Field<P, 'storage', Field<P, 'precision', 'single'>>;
 /** Half precision is short for single arithmetic. */
 type ComputedIn<Word> = Word extends 'half' ? 'single' : Word;
 
-/** Whether a plan convolves, as far as the type of its problem tells. */
-type ConvolutionOf<Given> = Given extends null ? null : Convolution;
+/** Whether a plan convolves, and whose spectra it takes, as far as the type of its problem tells. */
+type ConvolutionOf<Given> = Given extends null
+  ? null
+  : Convolution & { readonly kernelSpectrum: Field<Given, 'kernelSpectrum', 'prepared'> };
 
 type FactsOfFields<P> = Facts<
   ComputedIn<Field<P, 'precision', 'single'>>,
@@ -215,6 +217,9 @@ export type SideData<F extends Facts, S extends Side, Memory = never> = Laid<
   F['layout'][S],
   StorageArrays[F['edgeStorage']]['taken'] | Memory
 >;
+
+/** Arrays that hold the spectrum of a kernel, or memory of another type. */
+export type SpectrumData<F extends Facts, Memory = never> = StorageArrays[F['edgeStorage']]['taken'] | Memory;
 
 /** One side of a problem in new arrays. */
 export type NewData<F extends Facts, S extends Side> = Laid<

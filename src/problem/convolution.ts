@@ -4,7 +4,7 @@ import type { FieldReader } from './fields.ts';
 import { isRealTransform } from './layout.ts';
 import type { AnyProblemInput, Convolution, Problem, Side } from './problem.ts';
 
-const fields = ['kernels', 'matrix', 'symmetric', 'conjugate', 'crossPower'] as const;
+const fields = ['kernels', 'matrix', 'symmetric', 'conjugate', 'crossPower', 'kernelSpectrum'] as const;
 
 /** @returns null for a plan without convolution */
 export function readConvolution(reader: FieldReader, value: AnyProblemInput['convolution']): Convolution | null {
@@ -16,6 +16,12 @@ export function readConvolution(reader: FieldReader, value: AnyProblemInput['con
     symmetric: reader.flag(record.symmetric, 'convolution.symmetric', false),
     conjugate: reader.oneOf(record.conjugate, 'convolution.conjugate', ['none', 'signal', 'kernel'] as const, 'none'),
     crossPower: reader.flag(record.crossPower, 'convolution.crossPower', false),
+    kernelSpectrum: reader.oneOf(
+      record.kernelSpectrum,
+      'convolution.kernelSpectrum',
+      ['prepared', 'user'] as const,
+      'prepared',
+    ),
   });
 }
 

@@ -15,6 +15,7 @@ export type {
   ProblemLike,
   ReadSide,
   SideData,
+  SpectrumData,
   WrittenSide,
 } from './arrays.ts';
 export {

@@ -129,6 +129,11 @@ export interface Convolution {
   readonly conjugate: 'none' | 'signal' | 'kernel';
   /** Each product is divided by its magnitude. */
   readonly crossPower: boolean;
+  /**
+   * What a call is given as its kernel. `prepared`: what `prepareKernel` has made. `user`: memory of the caller's with the spectrum of the
+   * kernel, bins in their natural order.
+   */
+  readonly kernelSpectrum: 'prepared' | 'user';
 }
 
 type PartialSides<T> = { readonly [S in Side]?: T | undefined };

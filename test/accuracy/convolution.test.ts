@@ -83,6 +83,31 @@ describe('convolutions', () => {
     }
   });
 
+  it('of reals in two uploads take three launches, whatever the kernel is', async () => {
+    const gpu = openInterpreted({ ...(namedProfiles['webgpu-default'].profile as DeviceProfile), sharedBytes: 2048 });
+    for (const on of [device, gpu as Device]) {
+      const common = {
+        ...{ size: [random.pick([96, 120, 128])], transform: 'r2c', tuning: { uploadSwitch: { two: 32 } } },
+        ...{ precision: random.pick(precisionsOf(on)), zeroPadding: { space: [{ from: 50, to: 90 }] } },
+      } as const;
+      const conjugate = random.pick(['none', 'signal', 'kernel'] as const);
+      for (const problem of [
+        { ...common, batches: 2, leftBatches: 3, convolution: { kernels: 2, conjugate } },
+        { ...common, placement: 'in-place', convolution: { matrix: 2, kernelSpectrum: 'user' } },
+        {
+          ...common,
+          coordinates: 2,
+          convolution: { kernels: 'per-coordinate', crossPower: true, kernelSpectrum: 'user' },
+        },
+        { ...common, zeroPadding: { frequency: [{ from: 3, to: 20 }] }, convolution: { matrix: 3, symmetric: true } },
+      ] as const) {
+        const one = await tried(on, problem as ProblemInput);
+        expectGood(one);
+        expect(one?.what).toMatch(/upload 1 of 2, there; axis 0, upload 2 of 2, there and back; [^;]*, back$/);
+      }
+    }
+  });
+
   it.each([[20, 3] as const, [18] as const, [137] as const])(
     'of reals in one launch leave out blocks of bins: %i points',
     async (...size) => {

@@ -117,7 +117,7 @@ row(
     launched('h200', { size: [2 ** 20], convolution: {} }, 3),
   ),
 );
-missing(
+row(
   'conv block',
   'a long real convolution in three launches',
   launched('h200', { size: [2 ** 20], transform: 'r2c', convolution: {} }, 3),

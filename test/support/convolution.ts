@@ -3,7 +3,9 @@ import type { Device, Problem, ProblemInput } from '../../src/index.ts';
 import type { Block } from '../../src/problem/index.ts';
 
 import { type ConvolutionShape, directConvolution, spectralConvolution } from '../reference/convolution.ts';
+import { referenceTransform } from '../reference/transform.ts';
 import { hasLargePrimes, relativeError, type Tried, tolerance } from './accuracy.ts';
+import { toHalf } from './halves.ts';
 import type { Random } from './random.ts';
 import { bitsOf, blockIn, changed, Edge, poisoned, stridesOf, withReversed } from './trial.ts';
 
@@ -77,16 +79,17 @@ export async function triedConvolution(device: Device, input: ProblemInput, rand
   const y = new Edge(result, 'input', memory);
   const [signal, kernel] = [x.fill(random), h.fill(random)];
   const [before, after] = [bitsOf(x.arrays), bitsOf(y.arrays)];
-  const prepared = await plan.prepareKernel(h.given);
-  await plan.convolve(x.given, prepared, ...(inPlace ? [] : [y.given]));
-  prepared.free();
+  const full = complex(kernel, h.parts);
+  const ofUser = problem.convolution!.kernelSpectrum === 'user';
+  const prepared = ofUser ? undefined : await plan.prepareKernel(h.given);
+  await plan.convolve(x.given, prepared ?? spectrumOf(problem, full), ...(inPlace ? [] : [y.given]));
+  prepared?.free();
   const { launches } = plan.toJSON().directions.find(({ direction }) => direction === 'convolve')!;
   plan.destroy();
   const mine = y.owned(false);
   if (inPlace) for (const word of x.owned(true)[0]!) mine[0]!.add(word);
   const { convolution, size, omit, leftBatches, coordinates, batches } = problem;
   const shape = { size, omit, leftBatches, coordinates, batches, ...convolution! };
-  const full = complex(kernel, h.parts);
   const exact = { growth: 1, ...expectedOf(problem, shape, complex(signal, x.parts), full) };
   return {
     what: `${JSON.stringify(input)}: ${launches.map(({ title }) => title).join('; ')}`,
@@ -97,6 +100,28 @@ export async function triedConvolution(device: Device, input: ProblemInput, rand
       ...changed('a gap of the result', y.arrays, after, mine),
     ],
   };
+}
+
+/** The spectrum of kernels as a user has it, computed by the reference. Bins in blocks are poisoned: nobody reads them. */
+function spectrumOf(problem: Problem, h: Float64Array): Uint16Array | Float32Array | Float64Array {
+  const { size, omit, transform, edgeStorage, zeroPadding } = problem;
+  const points = size.reduce((a, b) => a * b, 1);
+  const { hi } = referenceTransform({ size, omit, batches: h.length / (2 * points) }, h);
+  const half = transform[0] === 'r2c' ? Math.floor(size[0]! / 2) + 1 : size[0]!;
+  const kept: number[] = [];
+  for (let n = 0; n < hi.length / 2; n++) {
+    let rest = n;
+    const at = size.map((length) => {
+      const k = rest % length;
+      rest = (rest - k) / length;
+      return k;
+    });
+    if (at[0]! >= half) continue;
+    const isAbsent = at.some((k, axis) => inBlock(zeroPadding.frequency[axis]!, k));
+    kept.push(...(isAbsent ? [Number.NaN, Number.NaN] : hi.subarray(2 * n, 2 * n + 2)));
+  }
+  if (edgeStorage === 'half') return Uint16Array.from(kept, toHalf);
+  return edgeStorage === 'single' ? Float32Array.from(kept) : Float64Array.from(kept);
 }
 
 /** Points that direct sums over all pairs of are no matter. */
@@ -208,6 +233,7 @@ export function convolutionProblem(
       symmetric: matrix > 1 && one(1),
       conjugate: random.pick(['none', 'signal', 'kernel'] as const),
       crossPower: one(6),
+      kernelSpectrum: one(2) ? 'user' : 'prepared',
     },
   };
   // The batches of all kernels lie behind one another.

@@ -259,7 +259,7 @@ export function refuseOverlap(extents: readonly MemoryExtent[]): void {
       if (x.of !== y.of || x.end <= y.start || y.end <= x.start) continue;
       // Two planes of one side share none in place either, nor do arrays with what is written.
       const [one, other] = [x, y].map(({ what }) => what.split('.')[0]);
-      const apart = one !== other && other !== 'arrays';
+      const apart = one !== other && other !== 'arrays' && other !== 'kernel';
       const hint = apart ? ", or plan with placement 'in-place'" : '';
       throw new FftError(
         'aliased-buffers',

@@ -28,6 +28,8 @@ export interface CallOptions {
 /** An array that a direction loads from. */
 export interface DirectionOperand {
   readonly name: string;
+  /** What the caller knows it by, in messages. */
+  readonly what: string;
   /** Its name among the bindings of a program. */
   readonly bound: string;
   readonly facts: SideFacts;
@@ -39,7 +41,7 @@ export function directionOperands(problem: Problem, direction: Direction, profil
     const { type, length } = problem.callbacks!.arrays[name]!;
     const numbers = sideFactsOf(type === 'f64' ? 'double' : 'single', length, profile);
     const facts: SideFacts = { layout: 'real', ...numbers };
-    return { name, bound: operandName(name), facts };
+    return { name, what: `arrays.${name}`, bound: operandName(name), facts };
   });
 }
 
@@ -112,6 +114,7 @@ export function readArrays(arrays: unknown, { operands, problem }: OperandReadin
 
 /**
  * @param written what the call writes: arrays are only read, and are other memory.
+ * @param offset elements to skip in each array.
  * @throws FftError what is wrong with an array
  */
 export function operandParts(
@@ -119,10 +122,10 @@ export function operandParts(
   operands: readonly DirectionOperand[],
   written: readonly MemoryExtent[],
   backend: Backend,
+  offset = 0,
 ): Part[] {
-  return operands.map(({ name, facts }, n) => {
-    const what = `arrays.${name}`;
-    const parts = partsOf([arrays[n]], facts, what, backend);
+  return operands.map(({ what, facts }, n) => {
+    const parts = partsOf([arrays[n]], facts, what, backend, offset);
     refuseOverlap([...written, ...extentsOf(parts, facts, what)]);
     return parts[0]!;
   });

@@ -1,4 +1,7 @@
-/** Prepared kernels of convolutions: device memory that a plan has filled with the spectrum of a convolution kernel. */
+/**
+ * Kernels of convolutions: prepared ones, device memory that a plan has filled with the spectrum of a kernel in an order of its own; or, where
+ * the problem says so, spectra of the user's.
+ */
 import { type ConvolutionPlan, kernelProblem, resultProblem } from '../../plan/convolution.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { KERNEL } from '../../plan/tree/leaf.ts';
@@ -6,7 +9,7 @@ import { FftError, type Problem } from '../../problem/index.ts';
 import { factsOf, type SideFacts, sideFactsOf } from './arguments.ts';
 import { DeviceMemory } from './memory.ts';
 import type { DirectionOperand } from './operands.ts';
-import { givenName } from './read-data.ts';
+import { givenName, readMemory } from './read-data.ts';
 
 /** For each prepared kernel the key of the plans that it is valid for. */
 const prepared = new WeakMap<DeviceMemory, string>();
@@ -15,7 +18,7 @@ const prepared = new WeakMap<DeviceMemory, string>();
 export interface ConvolutionFacts {
   /** The user's kernel h. */
   readonly given: SideFacts;
-  /** The memory of a prepared kernel. */
+  /** The spectrum of a kernel. */
   readonly kernel: SideFacts;
   readonly result: SideFacts;
   readonly operands: readonly DirectionOperand[];
@@ -23,22 +26,36 @@ export interface ConvolutionFacts {
 
 export function convolutionFacts(
   problem: Problem,
-  { kernel: { elements } }: ConvolutionPlan,
+  { kernel: { elements, storage } }: ConvolutionPlan,
   profile: DeviceProfile,
 ): ConvolutionFacts {
-  const memory = sideFactsOf(problem.precision, 2 * elements, profile);
+  const kernel: SideFacts = { layout: 'interleaved', ...sideFactsOf(storage, 2 * elements, profile) };
   return {
     given: factsOf(kernelProblem(problem), 'input', profile),
-    kernel: { layout: 'interleaved', ...memory },
+    kernel,
     result: factsOf(resultProblem(problem), 'input', profile),
-    operands: [{ name: KERNEL, bound: KERNEL, facts: { layout: 'real', ...memory } }],
+    operands: [{ name: KERNEL, what: KERNEL, bound: KERNEL, facts: kernel }],
   };
 }
 
-/** Registers memory as a prepared kernel for plans with a key. @returns the memory */
-export function noteKernel(memory: DeviceMemory, key: string): DeviceMemory {
-  prepared.set(memory, key);
+/** Registers memory as a prepared kernel for plans with a key, if it has one. @returns the memory */
+export function noteKernel(memory: DeviceMemory, key: string | undefined): DeviceMemory {
+  if (key !== undefined) prepared.set(memory, key);
   return memory;
+}
+
+/**
+ * The spectrum of a kernel that belongs to the user. That it is large enough is checked with the other memory of a call.
+ * @param what the call, in messages.
+ * @throws FftError `missing-buffer`, `wrong-array-type`; `wrong-kernel` for what another plan has prepared, which has an order of its own
+ */
+export function readSpectrum(value: unknown, what: string): unknown {
+  if (value === undefined) throw new FftError('missing-buffer', `${what} needs a kernel: memory with its spectrum.`);
+  if (DeviceMemory.bufferOf(value) && prepared.has(value as DeviceMemory)) {
+    const message = `${what} was given a kernel that another plan has prepared, in an order of its own; with convolution.kernelSpectrum 'user' it takes a spectrum in natural order, as a transform forward gives it.`;
+    throw new FftError('wrong-kernel', message);
+  }
+  return readMemory(value, KERNEL);
 }
 
 /**
@@ -57,6 +74,6 @@ export function readKernel(value: unknown, key: string, what: string): DeviceMem
     known === undefined ? `${givenName([value])}, which no plan has prepared` : 'one that another plan has prepared';
   throw new FftError(
     'wrong-kernel',
-    `${what} was given ${given}; it takes what prepareKernel of this plan resolves to.`,
+    `${what} was given ${given}; it takes what prepareKernel of this plan resolves to, or, planned with convolution.kernelSpectrum 'user', memory with a spectrum.`,
   );
 }

@@ -43,13 +43,13 @@ export interface MemoryOptions<Input = ComplexData, Output = ComplexData> {
   readonly temp?: Data;
   /**
    * Elements before the data in each array of a side: complex numbers of an interleaved side, reals of a planar or a real one. They
-   * add to the problem's own `offsets`.
+   * add to the problem's own `offsets`. Of `convolve`, `kernel` skips complex numbers of the memory that holds a spectrum.
    */
-  readonly offsets?: { readonly input?: number; readonly output?: number };
+  readonly offsets?: { readonly input?: number; readonly output?: number; readonly kernel?: number };
   /** Memory of the arrays that the direction's callbacks load from, by their names in `callbacks.arrays`. */
   readonly arrays?: Arrays;
-  /** Of `convolve`: a prepared kernel. */
-  readonly kernel?: DeviceMemory;
+  /** Of `convolve`: a prepared kernel; or, where the problem says `convolution.kernelSpectrum: 'user'`, memory with a spectrum. */
+  readonly kernel?: Data;
 }
 
 /** Memory for `enqueue`, and where the work is appended: what the kind of device takes. */
@@ -164,7 +164,7 @@ interface EnqueuedMemory {
   readonly output: Given;
   readonly work: unknown;
   readonly temp: unknown;
-  readonly skip: { readonly input: number; readonly output: number };
+  readonly skip: { readonly input: number; readonly output: number; readonly kernel: number };
   /** In the order of the direction's operands. */
   readonly arrays: readonly unknown[];
 }
@@ -201,7 +201,7 @@ function enqueuedMemory(host: RunnerHost, options: MemoryOptions, what: string):
     const missing = inPlace ? 'input or output' : [from ? [] : 'input', to ? [] : 'output'].flat().join(' and ');
     throw new FftError('missing-buffer', `${what} needs ${missing}: memory of this device, from device.alloc.`);
   }
-  const skip = offsetsOf(options, inPlace, what);
+  const skip = offsetsOf(options, host, what);
   const read = readData(from, 'input');
   return {
     input: read,
@@ -264,13 +264,12 @@ function repeats(host: RunnerHost, asked: EnqueuedMemory, { program, places, ski
   return (
     skip.input === asked.skip.input &&
     skip.output === asked.skip.output &&
+    skip.kernel === asked.skip.kernel &&
     ownTemp === (temp === undefined) &&
     isSide(input, places.input, 'input', backend) &&
     isSide(output, places.output, 'output', backend) &&
     isBuffer(work, places.work?.buffer, 'work', backend) &&
-    operands.every(({ name, bound }, n) =>
-      isBuffer(arrays[n], places.operands!.get(bound)!.buffer, `arrays.${name}`, backend),
-    ) &&
+    operands.every(({ what, bound }, n) => isBuffer(arrays[n], places.operands!.get(bound)!.buffer, what, backend)) &&
     (ownTemp
       ? program.tempBytes === 0 || host.temp(program.tempBytes) === places.temp!.buffer
       : isBuffer(temp, places.temp?.buffer, 'temp', backend))
@@ -299,7 +298,7 @@ function checkedCall(
   const { backend, read, written, inPlace, operands } = host;
   const source = partsOf(from, read, 'input', backend, skip.input);
   const target = partsOf(to, written, 'output', backend, skip.output);
-  const loaded = operandParts(arrays, operands, extentsOf(target, written, 'output'), backend);
+  const loaded = operandParts(arrays, operands, extentsOf(target, written, 'output'), backend, skip.kernel);
   if (![...source, ...target, ...loaded].every(({ device }) => device)) {
     throw new FftError(
       'foreign-buffer',
@@ -320,7 +319,7 @@ function checkedCall(
     ...(tempAt ? deviceExtents(tempAt, tempBytes, 'temp') : []),
   ];
   refuseOverlap([...ownExtents, ...scratch]);
-  if (scratch.length > 0) operandParts(arrays, operands, scratch, backend);
+  if (scratch.length > 0) operandParts(arrays, operands, scratch, backend, skip.kernel);
   const bindings = loaded.map(({ device }) => device!);
   const places = {
     ...{ input: sideBinding(source), output: sideBinding(target), work: workAt, temp: tempAt },
@@ -329,17 +328,18 @@ function checkedCall(
   return { program, places, skip, ownTemp: temp === undefined };
 }
 
-const NO_OFFSETS = { input: 0, output: 0 };
+const NO_OFFSETS = { input: 0, output: 0, kernel: 0 };
 
 /** @throws FftError `unknown-field`, `invalid-argument` */
 export function offsetsOf(
   { offsets }: Pick<MemoryOptions, 'offsets'>,
-  inPlace: boolean,
+  { inPlace, readKernel }: Pick<RunnerHost, 'inPlace' | 'readKernel'>,
   what: string,
-): { readonly input: number; readonly output: number } {
+): EnqueuedMemory['skip'] {
   if (offsets === undefined) return NO_OFFSETS;
-  const { input, output } = readOptions(offsets, { works: ['input', 'output'] }, `${what}.offsets`);
-  for (const [side, offset] of Object.entries({ input, output })) {
+  const works = ['input', 'output', ...(readKernel ? ['kernel'] : [])];
+  const { input, output, kernel = 0 } = readOptions(offsets, { works }, `${what}.offsets`);
+  for (const [side, offset] of Object.entries({ input, output, kernel })) {
     if (offset === undefined || (Number.isSafeInteger(offset) && offset >= 0)) continue;
     throw new FftError(
       'invalid-argument',
@@ -348,8 +348,8 @@ export function offsetsOf(
   }
   // In place, the offset of one side holds for both.
   return inPlace
-    ? { input: input ?? output ?? 0, output: output ?? input ?? 0 }
-    : { input: input ?? 0, output: output ?? 0 };
+    ? { input: input ?? output ?? 0, output: output ?? input ?? 0, kernel }
+    : { input: input ?? 0, output: output ?? 0, kernel };
 }
 
 /** @throws FftError `aliased-buffers` where both sides of an in-place plan are not the same memory. */

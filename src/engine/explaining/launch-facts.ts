@@ -99,8 +99,8 @@ export interface LaunchFacts {
   readonly grid?: CompiledKernel['grid'];
   readonly lanesAlong: string;
   readonly twiddles?: number;
-  /** Whether they are applied to what is read or to what is written; missing where there are none. */
-  readonly twiddlesOn?: 'input' | 'output';
+  /** Whether they are applied to what is read or to what is written, or to both, there and back; missing where there are none. */
+  readonly twiddlesOn?: 'input' | 'output' | 'both';
   /** Steps fused into the launch that would otherwise be kernels of their own. */
   readonly fused: readonly string[];
   /** Where each number is: layouts of [dimensions of a tile …, batch …, part], in reals (`layout/print.ts`). */
@@ -206,7 +206,7 @@ export function launchParts(launch: LaunchFacts): LaunchPart[] {
   const { operands, steps, digits, lengths, twiddles, twiddlesOn } = launch;
   const { input, output } = operands;
   const twiddled = (side: 'input' | 'output') =>
-    twiddles && twiddlesOn === side ? [productPart(`twiddles of ${twiddles}`)] : [];
+    twiddles && (twiddlesOn === side || twiddlesOn === 'both') ? [productPart(`twiddles of ${twiddles}`)] : [];
   const first = steps.findIndex((step) => step.do === 'passes' && step.of < 2);
   return [
     { kind: 'memory', text: `load ${input.storage}` },

@@ -28,7 +28,7 @@ export async function measure(host: RunnerHost, options: MeasureOptions): Promis
     const accepted = `it is a whole number from 1 to ${MOST_REPEATS}`;
     throw new FftError('invalid-argument', `measure.repeats is ${show(repeats)}; ${accepted}.`);
   }
-  const offsets = offsetsOf(asked, host.inPlace, 'measure');
+  const offsets = offsetsOf(asked, host, 'measure');
   const own: DeviceBuffer[] = [];
   const make = (facts: SideFacts, offset = 0) => allocateFor(facts, offset, host.backend, own);
   try {
@@ -37,7 +37,7 @@ export async function measure(host: RunnerHost, options: MeasureOptions): Promis
     const arrays = asked.arrays ?? (await allocatedArrays(host, make));
     // The plan may have been destroyed meanwhile, or the device closed.
     host.resume();
-    const memory = { ...asked, ...(asked.offsets && { offsets }), input, output, arrays };
+    const memory = { ...asked, input, output, arrays };
     const checked = bindMemory(host, memory, 'measure');
     const bound = peer === undefined ? checked : await bindPeer(host, memory, peer).finally(() => checked.release());
     try {

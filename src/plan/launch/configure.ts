@@ -24,8 +24,9 @@ import {
   type StepTwiddle,
 } from '../tree/leaf.ts';
 import type { LeafNode, Place } from '../tree/node.ts';
+import { kernelFactors } from './kernel-layout.ts';
 import { operandsOf, type SideShape, sideOf, termsAlong } from './leaf-sides.ts';
-import { kernelStep, mergedBatch, type PlacedLeaf, packedAxis, packedLines, placesOf } from './placed.ts';
+import { mergedBatch, type PlacedLeaf, packedAxis, packedLines, placesOf } from './placed.ts';
 
 /** What a launch is made of beside what its place in the tree says. */
 export interface LaunchShape extends SideShape {
@@ -225,37 +226,43 @@ function convolveStepsOf(placed: PlacedLeaf, order: readonly number[], conjugate
   if (convolved?.by === 'rader') return permuted(axis.count);
   if (!product) return undefined;
   const batch = mergedBatch(placed);
-  const places = placesOf(coordinates ? [axis, coordinates] : [axis]).output;
+  const tile = [{ ...axis, count: convolved?.length ?? axis.count }, ...(coordinates ? [coordinates] : [])];
   const own = order.map((d) => batch[d]!);
-  const trip = { product: productOf(placed, product, places, own) };
+  const trip = { product: productOf(placed, product, binsOf(tile), own) };
   const end = { count: axis.count };
   return convolved && convolved.length > axis.count ? { ...trip, ends: { read: end, write: end } } : trip;
 }
 
-/**
- * What bins are multiplied by on the way: factors that are known, or the kernel of a convolution.
- * @param tile where its dimensions lie once they are bins.
- */
+/** Where dimensions of a tile lie once they are bins. */
+function binsOf(spans: readonly Span[]): TileBins[] {
+  const places = placesOf(spans).output;
+  return spans.map(({ count }, d) => ({ ...places[d]!, count }));
+}
+
+/** Where a dimension of a tile lies once it is bins, and how many they are. */
+export type TileBins = Place & Pick<Span, 'count'>;
+
+/** What bins are multiplied by on the way: factors that are known, or the kernel of a convolution. */
 export function productOf(
   { axis, more, node: { real } }: PlacedLeaf,
   product: NonNullable<LeafNode['product']>,
-  tile: readonly Place[],
+  tile: readonly TileBins[],
   batch: readonly Span[],
 ): ConvolveSteps['product'] {
   if (!('strides' in product)) {
     const { along, ...factors } = product;
     return { factors: { ...factors, terms: termsAlong(along, tile, batch, 'output') } };
   }
-  const { strides, kernel: _, ...own } = product;
-  const steps = [...tile.map(({ of, step }) => strides[of]! * step), ...batch.map((span) => kernelStep(span, product))];
-  const terms = steps.flatMap((step, dimension) => (step === 0 ? [] : [{ dimension, step }]));
-  const factors = { ...own, terms };
-  if (real?.by === 'halves')
+  const paired = real?.by === 'halves';
+  // Pairs of bins end with the one in the middle.
+  const bins = tile.map((own, d) => ({ ...own, count: own.count + (paired && d === tile.length - 1 ? 1 : 0) }));
+  const factors = kernelFactors(product, bins, batch);
+  if (paired)
     return {
       ...{ do: 'pair', length: axis.count, by: 'halves', kernel: factors },
       ...(more.length > 0 ? { everyAxis: true } : {}),
     };
-  return own.matrix > 1 ? { do: 'multiply', kernel: factors } : { kernel: factors };
+  return factors.matrix > 1 ? { do: 'multiply', kernel: factors } : { kernel: factors };
 }
 
 /** The batch dimensions have been reordered; the one that twiddles count along was the first. */

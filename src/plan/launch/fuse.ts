@@ -9,7 +9,7 @@ import { isContiguous, type Span, type Stride, walksAlong } from '../group/tilin
 import type { ConvolveSteps } from '../schemes/convolve-steps.ts';
 import type { HermitianSplit, LanesAlong, Leaf, LeafStep, MultiplyStep, PassesStep } from '../tree/leaf.ts';
 import type { LeafNode, Place } from '../tree/node.ts';
-import { assembled, butterfliesOf, countsOf, productOf, twiddleOf } from './configure.ts';
+import { assembled, butterfliesOf, countsOf, productOf, type TileBins, twiddleOf } from './configure.ts';
 import { mergedBatch, type PlacedLeaf, packedAxis, placesOf } from './placed.ts';
 
 /** A leaf of one axis as two digits, where a cluster takes it. */
@@ -176,7 +176,7 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
   const digits = coupled ? digitsOf(slowest, lengths) : wholeOf(slowest);
   const returned = product && coupled ? comingBack(slowest, lengths) : digits;
   const { input, output } = placesOf(others);
-  const bins = [...digits.places.output, ...output];
+  const bins = [...digits.places.output, ...output].map((place, d): TileBins => ({ ...place, count: lengths[d]! }));
   const steps = stepsOf(product, shape, (own) => productOf(placed, own, bins, batch));
   const choices = radicesOf(lengths, target);
   return assembled(

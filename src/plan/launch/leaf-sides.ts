@@ -88,7 +88,7 @@ function callbackOf(built: BuiltCallback): SideCallback {
 
 /** The kernel of a leaf, and the arrays that its callbacks load from. */
 export function operandsOf({ callbacks, arrays, node: { product }, precision }: PlacedLeaf): Pick<Leaf, 'operands'> {
-  if (product && 'strides' in product) return { operands: [{ name: KERNEL, storage: precision }] };
+  if (product && 'strides' in product) return { operands: [{ name: KERNEL, storage: product.storage ?? precision }] };
   const names = new Set([callbacks.input, callbacks.output].flatMap((built) => (built ? arraysOf(built) : [])));
   if (names.size === 0) return {};
   const operands = [...names].map((name): Operand => {

@@ -14,7 +14,8 @@ import {
 import type { Arithmetic } from '../device/capacity.ts';
 import type { Span } from '../group/tiling.ts';
 import type { DirectionScale, SideFormat, Stored } from '../tree/leaf.ts';
-import type { ElementFactors, KernelProduct, LeafNode, Place } from '../tree/node.ts';
+import type { ElementFactors, LeafNode, Place } from '../tree/node.ts';
+import { dimensionsTold, kernelStep } from './kernel-layout.ts';
 
 /** How the tensor lies in the buffer of a side, in elements of that side. */
 export interface TensorMemory {
@@ -105,10 +106,12 @@ export function mergedBatch(placed: PlacedLeaf): Span[] {
   const { batch, factors, node, callbacks } = placed;
   const { twiddle, product, zeros, lines, real } = node;
   const known = product && 'along' in product ? [product] : [];
+  const kernel = product && 'strides' in product ? product : undefined;
   const along = new Set([
     ...[...zeros.input, ...zeros.output, ...lines.input, ...lines.output].map(({ dimension }) => dimension),
     ...[...factors.input, ...factors.output, ...known].map((own) => own.along),
     ...(isOdd(placed) ? [real!.pairs!.along] : []),
+    ...(kernel ? dimensionsTold(kernel) : []),
     ...dimensionsInBlocks(placed.tensor.input),
     ...dimensionsInBlocks(placed.tensor.output),
   ]);
@@ -116,7 +119,6 @@ export function mergedBatch(placed: PlacedLeaf): Span[] {
   const asked = { input: dimensions('input'), output: dimensions('output') };
   const isAlong = (places: NonNullable<Span['places']>, side: Side) =>
     along.has(places[side].of) || (asked[side]?.has(places[side].of) ?? false);
-  const kernel = product && 'strides' in product ? product : undefined;
   return mergeSpans(
     batch,
     twiddle !== undefined,
@@ -126,12 +128,6 @@ export function mergedBatch(placed: PlacedLeaf): Span[] {
   );
 }
 
-/** From one bin's number of a kernel to the next one's, or from one kernel to the next: a dimension of these reads the same again. */
-export function kernelStep({ places }: Span, { strides, kernel }: KernelProduct): number {
-  if (!places) return 0;
-  const { input, output } = places;
-  return input.step === 0 ? kernel : strides[output.of]! * output.step;
-}
 /** Adjacent loops that step through memory as one become one. The dimension that twiddles count along stays itself. */
 export function mergeSpans(
   spans: readonly Span[],

@@ -153,9 +153,20 @@ export function roundTripUploads(
   target: Target,
   clusters: boolean,
 ): Priced<readonly number[]> {
+  return roundTrips(problem, axis, target, clusters, 1)[0]!;
+}
+
+/** The same, so many ways at most, cheapest first. */
+export function roundTrips(
+  problem: Problem,
+  axis: number,
+  target: Target,
+  clusters: boolean,
+  most: number,
+): Priced<readonly number[]>[] {
   const question = uploadsQuestion(problem, axis, target, (alone, exposed) => roundCost(alone, exposed) / 2);
-  const [best] = rankUploads(clusters ? question : { ...question, fusable: () => false }, 1);
-  return { value: best!.value, price: 2 * best!.price };
+  const ways = rankUploads(clusters ? question : { ...question, fusable: () => false }, most);
+  return ways.map(({ value, price }) => ({ value, price: 2 * price }));
 }
 
 /**

@@ -157,10 +157,24 @@ export function realAxis(problem: Problem, direction: Direction, target: Target,
   }
 }
 
+/** The tensor between two uploads of reals in columns: the bins up to the half of each column. */
+export function columnsShape(problem: Problem, [n1, n2]: readonly [number, number]): number[] {
+  return tensorShape(problem, 'input').map((count, of) => (of === 1 ? hermitianLength(n1) * n2 : count));
+}
+
+/** Two uploads of reals in columns. @param shape lengths of the tensor before and after both */
+export function hermitianColumns(
+  problem: Problem,
+  side: Side,
+  lengths: readonly [number, number],
+  shape: Pick<BranchNode, 'length' | 'outputLength'>,
+): BranchNode {
+  const tensor = columnsShape(problem, lengths);
+  return inColumns({ of: 1, others: otherDimensions(problem, 0), tensor, ...shape }, lengths, side);
+}
+
 function realColumns(problem: Problem, side: Side, lengths: readonly [number, number]): PlanNode {
-  const shape = shapesOf(problem, side);
-  const tensor = shape.length.map((count, of) => (of === 1 ? hermitianLength(lengths[0]) * lengths[1] : count));
-  const node = inColumns({ of: 1, others: otherDimensions(problem, 0), tensor, ...shape }, lengths, side);
+  const node = hermitianColumns(problem, side, lengths, shapesOf(problem, side));
   const [N, columns] = [problem.size[0]!, lengths[0]];
   const read = side === 'output';
   const bins: LineView = read ? binsRead(N) : { dimension: 1, line: binsWritten(N, columns) };
@@ -172,7 +186,7 @@ function realColumns(problem: Problem, side: Side, lengths: readonly [number, nu
  * All N bins where memory has the first ⌊N/2⌋ + 1: bin N − k is the conjugate of bin k. Bins that are their own conjugates are real,
  * whatever memory holds.
  */
-function binsRead(N: number): LineView {
+export function binsRead(N: number): LineView {
   const half = numbers(hermitianLength(N));
   const mirrored = Math.ceil(N / 2) - 1;
   const [re, im] = [slice(half, 1, 0, 1), within(slice(half, 1, 1, 1), 0, 1, mirrored + 1)];

@@ -176,11 +176,9 @@ export interface ChirpReach {
 export const KERNEL = 'kernel';
 
 /** What bins are multiplied by that an operand holds, the kernel of a convolution: numbers, or matrices over coordinates. */
-export interface KernelFactors extends Omit<Convolution, 'kernels'> {
-  /** Where the number of a bin is: Σ step · coordinate, in complex numbers. */
-  readonly terms: Terms;
-  /** From one entry of a matrix to the next. */
-  readonly entry: number;
+export interface KernelFactors extends Omit<Convolution, 'kernels' | 'kernelSpectrum'> {
+  /** The real behind each coordinate: [dimensions of the tile …, batch dimensions …, entry of a matrix, part]. */
+  readonly layout: Layout;
 }
 
 /** Bins of all coordinates of a tile are multiplied by matrices. */
@@ -270,10 +268,13 @@ export function stagedOf({ steps }: Pick<Leaf, 'steps'>): { readonly input: bool
   return { input: steps[0]!.do === 'copy', output: steps.at(-1)!.do === 'copy' };
 }
 
-/** Element k of transform b is multiplied by e^{−2πi·k·b/order}, as it is read or as it is written. */
+/**
+ * Element k of transform b is multiplied by e^{−2πi·k·b/order}, as it is read or as it is written. `both`: as it is read, and where it has
+ * gone there and back, by the conjugate as it is written.
+ */
 export interface StepTwiddle {
   readonly order: number;
-  readonly on: 'input' | 'output';
+  readonly on: 'input' | 'output' | 'both';
   /** By e^{2πi·k·b/order} instead. */
   readonly conjugated?: true;
   /** In a leaf: the batch dimension that b counts along, where that is not the first. */

@@ -8,7 +8,7 @@
 import type { Layout } from '../../layout/index.ts';
 import type { ScaleFactor } from '../../numeric/scale-factor.ts';
 import { hermitianLength, type Side, type Sides } from '../../problem/index.ts';
-import type { Factors, HermitianSplit, KernelFactors, StepTwiddle } from './leaf.ts';
+import type { Factors, HermitianSplit, KernelFactors, StepTwiddle, Stored } from './leaf.ts';
 
 /** One step along a dimension of a leaf is `step` elements along dimension `of` of the tensor. */
 export interface Place {
@@ -31,11 +31,28 @@ export interface ElementFactors extends Factors {
 }
 
 /** A product with the kernel of a convolution, which each run is given. */
-export interface KernelProduct extends Omit<KernelFactors, 'terms'> {
+export interface KernelProduct extends Omit<KernelFactors, 'layout'> {
+  /** How many numbers of the kernel there are along each dimension of the tensor. */
+  readonly lengths: readonly number[];
   /** From one bin of the kernel to the next along each dimension of the tensor. */
   readonly strides: readonly number[];
+  /** From one entry of a matrix to the next. */
+  readonly entry: number;
   /** From one kernel to the next, where a dimension counts them: it reads the same elements again. */
   readonly kernel: number;
+  /** What its numbers are in memory, where they are not as they are computed with. */
+  readonly storage?: Stored;
+  /**
+   * For each dimension of the tensor the lengths of the uploads that have left its bins as they come, where the kernel has them in their
+   * natural order; missing where both have them in the same order.
+   */
+  readonly orders: readonly (readonly number[] | undefined)[];
+  /** A dimension of the tensor of which two neighbours, two points, have one bin. */
+  readonly halved?: number;
+  /** What is seen of the kernel along dimensions of the tensor, where that is not its numbers one by one. */
+  readonly lines: readonly LineView[];
+  /** Bins of the kernel that count as zero, whatever memory holds. */
+  readonly zeros: readonly ZeroBlock[];
 }
 
 /** A block of zeros of the tensor: elements whose coordinate along a dimension is from … to − 1. They are neither read nor written. */

@@ -1,0 +1,50 @@
+/**
+ * A long convolution of reals in three launches. The four-step algorithm cuts N = n₁·n₂ into columns of n₁ reals, of which bins up to the half
+ * are enough, and rows of n₂ of these: bins k₁ + n₁·k₂ for all k₂. Those rows go there and back in one launch, with their twiddles on both
+ * sides and the product with the kernel in between; the columns come before and after.
+ */
+import { hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
+import type { MiddleQuestion } from './kernel-memory.ts';
+import { multiplied } from './kernel-product.ts';
+import { columnsShape, hermitianColumns, otherDimensions } from './schemes/r2c.ts';
+import { type BranchNode, type Dimension, type LeafNode, leafNode, leavesOf } from './tree/node.ts';
+
+type Uploads = readonly [columns: number, rows: number];
+
+export function columnsThrough({ problem, returning, kernel }: MiddleQuestion, uploads: Uploads): BranchNode {
+  const [length, outputLength] = [problem, returning].map((one) => tensorShape(one, 'input')) as [number[], number[]];
+  const [before, after] = [problem, returning].map((one) => columnsShape(one, uploads)) as [number[], number[]];
+  const [there] = leavesOf(hermitianColumns(problem, 'input', uploads, { length, outputLength: before }));
+  const back = leavesOf(hermitianColumns(returning, 'output', uploads, { length: after, outputLength })).at(-1)!;
+  const rows = { ...rowsOf(problem, uploads), outputLength: after };
+  const middle = multiplied(rows, problem.convolution!, kernel, before);
+  const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
+  return {
+    ...{ scheme: 'convolution', title: 'axis 0', axisOf: 0, length, outputLength },
+    children: [named(there!, 'there'), named(middle, 'there and back'), named(back, 'back')],
+  };
+}
+
+/** The launches of a kernel, whose bins stay where its rows have found them. */
+export function kernelColumns(given: Problem, uploads: Uploads): BranchNode {
+  const length = tensorShape(given, 'input');
+  const bins = columnsShape(given, uploads);
+  const node = hermitianColumns(given, 'input', uploads, { length, outputLength: bins });
+  const [columns] = leavesOf(node);
+  const { twiddle, ...rows } = rowsOf(given, uploads);
+  return { ...node, children: [columns!, { ...rows, twiddle: { ...twiddle!, on: 'input' } }] };
+}
+
+/** The launch of the rows, in place. */
+function rowsOf(problem: Problem, [n1, n2]: Uploads): LeafNode {
+  const along = (count: number, step: number): Dimension => {
+    return { count, input: { of: 1, step }, output: { of: 1, step } };
+  };
+  return {
+    ...leafNode({
+      ...{ title: 'axis 0, upload 2 of 2', axisOf: 0, axis: along(n2, 1), tensor: columnsShape(problem, [n1, n2]) },
+      batch: [along(hermitianLength(n1), n2), ...otherDimensions(problem, 0)],
+    }),
+    twiddle: { order: n1 * n2, on: 'both' },
+  };
+}

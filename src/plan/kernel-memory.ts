@@ -1,0 +1,84 @@
+/**
+ * The memory of a convolution's kernel, as its launch in the middle finds it: a prepared spectrum, whose bins come as those of the signal do,
+ * or that of the user (VkFFT guide 2.4.1), whose bins have their natural order, of reals up to the half.
+ */
+import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
+import { type ConvolutionSplit, complexOf, restOf, transformedAxes } from './convolution-split.ts';
+import type { Target } from './device/target.ts';
+import type { ComplexScheme, Uploads } from './schemes/axis-scheme.ts';
+import { isReal } from './schemes/complex-part.ts';
+import { binsRead, columnsShape } from './schemes/r2c.ts';
+import type { Stored } from './tree/leaf.ts';
+import type { KernelProduct } from './tree/node.ts';
+
+/** Lengths of the tensor of a spectrum, and how it is seen. */
+export type KernelMemory = Pick<KernelProduct, 'lengths' | 'storage' | 'orders' | 'lines' | 'zeros'>;
+
+/** What the launches of the middle are made from. */
+export interface MiddleQuestion {
+  readonly problem: Problem;
+  /** With the batches of the result. */
+  readonly returning: Problem;
+  readonly split: ConvolutionSplit;
+  readonly kernel: KernelMemory;
+  readonly target: Target;
+}
+
+/** @param given the problem whose input side is the kernel. */
+export function kernelMemory(problem: Problem, given: Problem, split: ConvolutionSplit): KernelMemory {
+  if (problem.convolution!.kernelSpectrum === 'prepared')
+    return { lengths: preparedShape(given, split), orders: [], lines: [], zeros: [] };
+  const lengths = tensorShape(given, 'output');
+  const orders = lengths.map((_, of) =>
+    of > 0 && of <= problem.size.length ? orderLeft(given, of - 1, split) : undefined,
+  );
+  // Launches that take reals for complex numbers, or rows of them, find bins over the half, too.
+  const mirrored = isReal(problem) && problem.size[0]! > 1 && (split.real || split.columns !== undefined);
+  return {
+    ...{ lengths, storage: problem.edgeStorage as Stored, orders },
+    lines: mirrored ? [binsRead(problem.size[0]!)] : [],
+    zeros: blocksOf(problem, 'output').flatMap((block, axis) => (block ? [{ dimension: axis + 1, ...block }] : [])),
+  };
+}
+
+/** Lengths of the tensor of a prepared kernel. */
+function preparedShape(given: Problem, { axes: [axis], period, real, halves, columns }: ConvolutionSplit): number[] {
+  if (halves) return tensorShape(given, 'output');
+  if (columns) return columnsShape(given, columns);
+  return tensorShape(complexOf(given, real), 'input').map((count, of) =>
+    period && of === axis! + 1 ? period.length : count,
+  );
+}
+
+/** Strides of a packed tensor. */
+export function packedStrides(shape: readonly number[]): number[] {
+  return shape.map((_, d) => shape.slice(0, d).reduce((a, b) => a * b, 1));
+}
+
+/** Lengths of the uploads in whose order the signal's bins of an axis come; undefined where they come in the natural one. */
+function orderLeft(given: Problem, axis: number, split: ConvolutionSplit): readonly number[] | undefined {
+  const { axes, period, columns } = split;
+  if (columns && axis === 0) return columns;
+  if (period && axis === axes[0]) return severalOf(period.uploads);
+  const scheme = schemeLike(given, axis, split);
+  return scheme?.by === 'uploads' ? severalOf(scheme.lengths) : undefined;
+}
+
+function severalOf(lengths: readonly number[] | undefined): readonly number[] | undefined {
+  return lengths && lengths.length > 1 ? lengths : undefined;
+}
+
+/**
+ * The scheme that leaves bins where those of the signal are; undefined where these come in the natural order.
+ * @param axis not one that is in the middle by itself.
+ */
+export function schemeLike(given: Problem, axis: number, split: ConvolutionSplit): ComplexScheme | undefined {
+  const { axes, parts, splits } = split;
+  const cut = (lengths: readonly number[] | undefined): Uploads | undefined => lengths && { by: 'uploads', lengths };
+  if (axes.includes(axis)) return axis === axes[1] ? cut(parts) : undefined;
+  const own = splits.axes[axis];
+  if (own) return own as ComplexScheme;
+  if (splits.shared?.launches !== 2) return undefined;
+  const shared = transformedAxes(restOf(given, split)).filter((one) => splits.axes[one] === null);
+  return axis === shared[1] ? cut(splits.shared.parts) : undefined;
+}

@@ -1,0 +1,94 @@
+/**
+ * Where a launch finds the numbers of a convolution kernel: a layout over its loops, built as those of its sides are (`leaf-sides.ts`),
+ * from the memory of the spectrum outwards.
+ */
+import { digits, type Layout, memory, permute, through, without } from '../../layout/index.ts';
+import type { Span } from '../group/tiling.ts';
+import { KERNEL, type KernelFactors } from '../tree/leaf.ts';
+import type { KernelProduct, Place } from '../tree/node.ts';
+
+/** A loop of a leaf over bins: a dimension of its tile, or one of its batch. */
+interface BinLoop {
+  readonly count: number;
+  readonly place: Place | undefined;
+  /** From one number of the kernel to the next, in complex numbers. */
+  readonly step: number;
+}
+
+/** What bins are multiplied by. @param tile dimensions of a tile of bins */
+export function kernelFactors(
+  product: KernelProduct,
+  tile: readonly (Place & Pick<Span, 'count'>)[],
+  batch: readonly Span[],
+): KernelFactors {
+  const loops = [
+    ...tile.map((place): BinLoop => ({ count: place.count, place, step: binStep(place, product) })),
+    ...batch.map((span): BinLoop => {
+      const { count, places } = span;
+      return { count, place: places?.output, step: kernelStep(span, product) };
+    }),
+  ];
+  const { matrix, symmetric, conjugate, crossPower } = product;
+  return { ...{ matrix, symmetric, conjugate, crossPower }, layout: layoutOf(product, loops) };
+}
+
+/** From one bin's number of a kernel to the next one's, or from one kernel to the next: a dimension of these reads the same again. */
+export function kernelStep({ places }: Pick<Span, 'places'>, product: KernelProduct): number {
+  if (!places) return 0;
+  return places.input.step === 0 ? product.kernel : binStep(places.output, product);
+}
+
+/** How many numbers of the kernel lie between bins that are a step of the tensor apart. */
+function binStep(place: Place, product: KernelProduct): number {
+  return product.strides[place.of]! * naturalStep(place, product);
+}
+
+/**
+ * A step between bins, where uploads have left them, in their natural order. With uploads of lengths n₁, n₂, …, bin k₁ + n₁·(k₂ + n₂·…) has
+ * been left at (k₁·n₂ + k₂)·…, and a loop counts along one of these digits.
+ */
+function naturalStep({ of, step }: Place, { orders, halved }: KernelProduct): number {
+  const order = orders[of];
+  if (!order) return of === halved ? step / 2 : step;
+  let [left, natural] = [order.reduce((a, b) => a * b, 1), 1];
+  for (const length of order) {
+    left /= length;
+    if (step >= left) return (step / left) * natural;
+    natural *= length;
+  }
+  throw new RangeError(`A loop over bins has the step ${step}.`);
+}
+
+/** Dimensions of the tensor whose bins the kernel does not simply have one after another. */
+export function dimensionsTold({ lines, zeros }: KernelProduct): ReadonlySet<number> {
+  return new Set([...lines, ...zeros].map(({ dimension }) => dimension));
+}
+
+/** [loops …, entry of a matrix, part]. */
+function layoutOf(product: KernelProduct, loops: readonly BinLoop[]): Layout {
+  const { lengths, strides, entry, matrix, symmetric, lines, zeros } = product;
+  const entries = symmetric ? (matrix * (matrix + 1)) / 2 : matrix * matrix;
+  const told = [...dimensionsTold(product)];
+  const along = (of: number) => loops.flatMap(({ place }, n) => (place?.of === of ? [n] : []));
+  const free = loops.flatMap(({ place }, n) => (place && told.includes(place.of) ? [] : [n]));
+  const counts = [...told.map((of) => lengths[of]!), ...free.map((n) => loops[n]!.count), entries];
+  const steps = [...told.map((of) => strides[of]!), ...free.map((n) => loops[n]!.step), entry];
+  let own = memory(KERNEL, [...counts, 2], [...steps.map((step) => 2 * step), 1]);
+  for (const { dimension, from, to } of zeros) own = without(own, told.indexOf(dimension), from, to);
+  for (const { dimension, line } of lines) own = through(own, told.indexOf(dimension), line);
+  if (told.length === 0) return own;
+  // The last dimensions first, so that those before stay where they are.
+  for (let d = told.length - 1; d >= 0; d--) own = counted(own, d, along(told[d]!), loops, product);
+  const order = [...told.flatMap(along), ...free];
+  const behind = [loops.length, loops.length + 1];
+  return permute(own, [...loops.map((_, n) => order.indexOf(n)), ...behind]);
+}
+
+/** A dimension as the loops that count along it. */
+function counted(of: Layout, d: number, own: readonly number[], loops: readonly BinLoop[], product: KernelProduct) {
+  const steps = own.map((n) => {
+    const { count, place } = loops[n]!;
+    return { count, step: count > 1 ? naturalStep(place!, product) : 0 };
+  });
+  return digits(of, d, steps);
+}
