@@ -93,7 +93,10 @@ export interface Tuning {
         readonly launches?: 'fused' | 'separate' | undefined;
       }
     | undefined;
-  /** Primes over 13, from the first number to the second, that are radices (`multiply`), or as lengths convolved (`convolve`). */
+  /**
+   * Primes, from the first number to the second, that are multiplied as radices (`multiply`), or convolved as radices and lengths
+   * (`convolve`). Those up to 13 are concerned by a range of `multiply` only that ends beyond 13.
+   */
   readonly rader?:
     | {
         readonly multiply?: readonly [number, number] | undefined;

@@ -5,11 +5,11 @@ import type { PlannerTuning } from '../device/profile.ts';
 import { boosted, mayFuse, staysCached, type Target } from '../device/target.ts';
 import { LARGEST_LISTED_PRIME } from '../group/butterflies.ts';
 import { cutAxis } from '../group/cuts.ts';
+import { exposure } from '../group/exposure.ts';
 import { chooseRadices } from '../group/radix.ts';
 import {
   clusterExposure,
   convolvedCost,
-  exposure,
   firstUploadCost,
   groupCost,
   type LaunchCost,
