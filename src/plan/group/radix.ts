@@ -20,7 +20,6 @@ import {
   RADICES,
   raderWay,
 } from './butterflies.ts';
-import { exposure } from './exposure.ts';
 
 /** Butterflies of two factors that have so many points that twiddles are not at hand: in the first pass they are cheap, in the only one more so. */
 const WIDE = new Set([10, 12, 14, 15, 16]);
@@ -233,7 +232,7 @@ function measuredCost(radix: number, target: Target): number | undefined {
 
 /** All steps of a Rader pass: their butterflies, and the order of powers in which points are read and written. */
 function raderPassCost(rader: RaderRadix, question: PassQuestion, target: Target, least: number): number {
-  const { stride, length, lanes } = question;
+  const { stride, lanes } = question;
   const { passes, rader: measured } = target.calibration;
   const each = (radix: number) => measuredCost(radix, target) ?? estimate(radix, target) / estimate(4, target);
   const steps =
@@ -241,7 +240,7 @@ function raderPassCost(rader: RaderRadix, question: PassQuestion, target: Target
       ? 2 * rader.radices.reduce((sum, radix) => sum + Math.max(each(radix), least), 0)
       : (3 * rader.prime + 2 * target.passCost) / estimate(4, target);
   const scattered = stride === 1 && lanes > 1 ? passes.scatter : 0;
-  return steps * idleLanes(question) * exposure(length, target) + scattered + measured.pass;
+  return steps * idleLanes(question) + scattered + measured.pass;
 }
 
 /** Additions per point of a twiddled pass: arithmetic, a trip through shared memory, and what spills. */

@@ -6,7 +6,6 @@
 
 import { mayFuse, type Target } from '../device/target.ts';
 import { type Cut, clusterFor } from '../group/cuts.ts';
-import { exposure } from '../group/exposure.ts';
 import { chooseRadices } from '../group/radix.ts';
 import { shareOfGroup } from '../group/share.ts';
 import { chooseColumns } from '../group/thread-tiling.ts';
@@ -134,7 +133,18 @@ export function roundCost(alone: LaunchCost, exposed = 1): number {
   return Math.min(2 * alone.price, convolvedCost(1, 1, alone, exposed));
 }
 
-/** `exposure` where it may be a cluster's launch. */
+/**
+ * By what the passes of a convolution in one launch multiply those of a transform as long: they are too many for the trips to
+ * memory of other groups to hide, the fewer of these there are.
+ */
+export function exposure(padded: number, target: Target): number {
+  if (target.lockstep === 'vector') return 1;
+  const { fewBelow, few, several } = target.calibration.exposure;
+  const { sharedBytes } = target.capacity;
+  return padded * sharedBytes * fewBelow > (target.residentBytes ?? target.sharedBytes) ? few : several;
+}
+
+/** The same where it may be a cluster's launch. */
 export function clusterExposure(padded: number, target: Target): number {
   const { cluster } = target.calibration.exposure;
   return mayFuse(target) && clusterFor(padded, 1, 0, target) ? cluster : exposure(padded, target);

@@ -13,8 +13,7 @@ import { isPrime } from '../../numeric/primes.ts';
 import type { Sides } from '../../problem/index.ts';
 import type { Target } from '../device/target.ts';
 import { isPassPrime, LARGEST_CONVOLVED_PRIME, largePrimesOf, waysOf } from '../group/butterflies.ts';
-import { exposure } from '../group/exposure.ts';
-import { convolvedCost, type LaunchCost } from '../price/cost.ts';
+import { convolvedCost, exposure, type LaunchCost } from '../price/cost.ts';
 import type { ConvolveSteps } from './convolve-steps.ts';
 
 /** Whether a length is a prime whose convolution passes can do, in one launch. */
