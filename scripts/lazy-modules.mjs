@@ -48,6 +48,7 @@ export const groups = {
   'large primes': [
     'plan/schemes/bluestein',
     'plan/schemes/rader',
+    'kernels/rader-pass',
     'numeric/powers',
     'numeric/chirp',
     'numeric/complex-dd',

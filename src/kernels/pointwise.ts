@@ -65,8 +65,8 @@ export function passEnds(
   if (!first && !last && !inverse) return { read: (view) => view, write: (view) => view };
   return {
     read: (view) => ({
-      load: (x, at) => {
-        const value = hermitianBin(x, view.load(x, at, first?.guard(at[0]!)), at[0]!, read);
+      load: (x, at, guard) => {
+        const value = hermitianBin(x, view.load(x, at, both(first?.guard(at[0]!), guard)), at[0]!, read);
         const weighted = first?.factor ? first.factor(x, value, at) : value;
         return inverse ? swappedParts(weighted) : weighted;
       },
@@ -74,15 +74,25 @@ export function passEnds(
     }),
     write: (view, memory) => ({
       load: view.load,
-      store: (x, at, value) => {
+      store: (x, at, value, guard) => {
         const output = inverse ? swappedParts(value) : value;
         const product = last?.factor ? last.factor(x, output, at) : output;
-        if (!write?.origin) return view.store(x, at, product, last?.guard(at[0]!));
+        if (!write?.origin) return view.store(x, at, product, both(last?.guard(at[0]!), guard));
         const { kept, stores } = atOrigin(x, at, output, length, memory);
-        return [...view.store(x, at, kept ? x.cadd(product, kept) : product), ...stores];
+        const added = kept ? x.cadd(product, kept) : product;
+        return [...view.store(x, at, added, guard), ...stores.map((store) => under(store, guard))];
       },
     }),
   };
+}
+
+/** What holds where both guards do. */
+function both(one: Guard | undefined, other: Guard | undefined): Guard | undefined {
+  return one && other ? [...one, ...other] : (one ?? other);
+}
+
+function under(store: Store, guard: Guard | undefined): Store {
+  return guard ? { ...store, guard: [...(store.guard ?? []), ...guard] } : store;
 }
 
 /** A bin that also stands for its mirror image (`PointwiseStep.hermitian`); other numbers are returned as they are. */

@@ -60,6 +60,9 @@ function kernelOf({ radices, columns, shared, lanesAlong }: Question): Kernel {
       columns: b === undefined ? columns : n === 0 ? b : a,
       walks: steps.map((step, at) => ({ step, along: alongOf(lanesAlong, steps, at) })),
       twiddle: ({ radix, stride }) => threadPassTwiddles(tables, radix, stride),
+      raderPass: () => {
+        throw new Error('no prime is too large here');
+      },
       opposite: (c) => index(c),
       pairRoot: () => {
         throw new Error('nothing is paired here');

@@ -34,6 +34,14 @@ import { guardedPairs, type PairItems, type PairRoot } from './hermitian-split.t
 import { typeOf } from './number-types.ts';
 import type { PassEnds } from './pointwise.ts';
 import { binProduct, type KernelView, matrixStores } from './products.ts';
+import {
+  type RaderStep,
+  type RaderSurroundings,
+  raderElement,
+  raderRadixOf,
+  raderRows,
+  raderStores,
+} from './rader-pass.ts';
 import { type BuiltSteps, closesPasses, type KernelStep, opensPasses } from './steps.ts';
 import { binsAfterFirst, type SymmetricPass, symmetricStores } from './symmetric-passes.ts';
 
@@ -66,6 +74,12 @@ export interface Stage extends Tile {
   /** The twiddles of a Hermitian split. */
   readonly pairRoot: (length: number) => PairRoot;
   readonly twiddle: (step: Extract<KernelStep, { kind: 'pass' }>, shifted: boolean) => StageTwiddle;
+  /** The tables and twiddles of a step of a Rader pass, in column c. */
+  readonly raderPass: (
+    x: Expressions,
+    step: RaderStep,
+    c: IndexLike,
+  ) => Pick<RaderSurroundings, 'tables' | 'twiddle' | 'innerTwiddle'>;
   /** The numbers of a convolution kernel, at coordinates [element, column]. */
   readonly numbers: (factors: KernelFactors) => KernelView;
   /** The operations on single points before the first pass and after the last one, at coordinates [element, column]. */
@@ -106,8 +120,8 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
     const fromShared = n > 0;
     const toShared = n < steps.length - 1;
     const [source, target] = [fromShared ? between(n - 1) : input, toShared ? between(n) : output];
-    const from = step.kind === 'pass' && opensPasses(step, stage.length) ? stage.ends.read(source) : source;
-    const closes = step.kind === 'pass' && closesPasses(step, stage.length);
+    const from = opensPasses(step, stage.length) ? stage.ends.read(source) : source;
+    const closes = closesPasses(step, stage.length);
     const x = new Expressions();
     const b = variable('b', itemsOf(stage, step));
     const rows = step.kind === 'multiply' ? step.kernel.matrix : 1;
@@ -115,7 +129,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
     const carried = last ? stage.carry : undefined;
     const carrying = carriedView(target, carried);
     const to = closes ? stage.ends.write(carrying, { input, output }) : carrying;
-    const origin = closes && step.of.write?.origin !== undefined;
+    const origin = closes && 'of' in step && step.of.write?.origin !== undefined;
     const put = (element: IndexLike, value: Complex, guard?: Guard) => to.store(x, [element, c], value, guard);
     const first = carried && step.kind === 'pass' && step.stride > 1 ? stage.firstOutput?.(step.radix) : undefined;
     const stores =
@@ -128,9 +142,11 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
             ])
           : step.kind === 'pair'
             ? pairsOf(stage, step, source, step.kernel ? to : target, secondLine).stores(x, b, c)
-            : step.of.symmetry
-              ? symmetricPassStores(x, stage, step, { b, c, from, put })
-              : passStores(x, stage, step, { b, c, from, put, first });
+            : step.kind === 'rader'
+              ? raderStepStores(x, stage, step, { b, c, from, put })
+              : step.of.symmetry
+                ? symmetricPassStores(x, stage, step, { b, c, from, put })
+                : passStores(x, stage, step, { b, c, from, put, first });
     const tail = limit && (origin || !(fromShared && toShared)) ? { limit } : {};
     const [butterflies, columns]: [Loop, Loop] = [{ variable: b }, { variable: c, ...tail }];
     const elsewhere = stores.some(({ block }) => block);
@@ -192,6 +208,7 @@ function itemsOf({ length }: Tile, step: KernelStep): number {
   if (step.kind === 'multiply') return length;
   if (step.kind === 'copy') return step.count ?? length;
   if (step.kind === 'pair') return Math.floor(step.length / 2) + 1;
+  if (step.kind === 'rader') return (raderRows(step) * length) / step.prime;
   const { radix, stride, of } = step;
   return of.symmetry ? (length / (radix * stride)) * (1 + binsAfterFirst(stride)) : length / radix;
 }
@@ -244,6 +261,20 @@ function passStores(
   );
 }
 
+/** Item b of a step of a Rader pass: neighbours take neighbouring columns. */
+function raderStepStores(
+  x: Expressions,
+  { length, raderPass }: Stage,
+  step: RaderStep,
+  { b, c, from, put }: Omit<PassPlaces, 'first'>,
+): Store[] {
+  const { prime, stride } = step;
+  const column = mod(b, length / prime);
+  const at = { b: div(b, length / prime), q: div(column, stride), i: mod(column, stride) };
+  const load = (element: IndexLike, guard?: Guard) => from.load(x, [element, c], guard);
+  return raderStores(x, step, at, { length, load, store: put, ...raderPass(x, step, c) });
+}
+
 /** Butterfly b of a pass over reals. With h as in symmetric-passes.ts, b = q·(h + 1) + i is butterfly i of block q. */
 function symmetricPassStores(
   x: Expressions,
@@ -290,13 +321,18 @@ function layoutView(
 /** A sample of the accesses of a step by groups of `wave` neighbouring threads, at the coordinates of the stage that reads. */
 function sample({ step, along, stage, last }: PlacedStep, side: 'load' | 'store', wave: number): WaveAccess[] {
   const { columns } = stage;
-  const radix = step.kind === 'pass' ? step.radix : step.kind === 'pair' ? 2 : 1;
+  const radix =
+    step.kind === 'pass' ? step.radix : step.kind === 'rader' ? raderRadixOf(step) : step.kind === 'pair' ? 2 : 1;
   const butterflies = itemsOf(stage, step);
   const items = butterflies * columns;
   const starts = new Set([0, wave, 2 * wave, 5 * wave, Math.floor(items / 2 / wave) * wave]);
   const element = (b: number, m: number): number => {
     if (step.kind === 'copy' || step.kind === 'multiply') return b;
     if (step.kind === 'pair') return m === 0 ? b : (step.length - b) % step.length;
+    if (step.kind === 'rader') {
+      const across = stage.length / step.prime;
+      return raderElement(step, stage.length, side, { b: Math.floor(b / across), c: b % across, m });
+    }
     const { stride, of } = step;
     const each = of.symmetry ? 1 + binsAfterFirst(stride) : stride;
     const i = b % each;

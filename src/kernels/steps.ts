@@ -5,6 +5,7 @@
 
 import type { Index, Kernel, TableBuilder, ViewMap } from '../ir/index.ts';
 import type { HermitianSplit, LanesAlong, LeafStep, MultiplyStep, PassesStep } from '../plan/tree/leaf.ts';
+import { type RaderStep, raderSteps } from './rader-pass.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 import type { LeafMemory, Views } from './views.ts';
 
@@ -20,7 +21,8 @@ export type KernelStep =
       readonly stride: number;
       /** The passes of the transform; `opensPasses` and `closesPasses` tell whether this is the first or the last one. */
       readonly of: PassesStep;
-    };
+    }
+  | RaderStep;
 
 export interface StepsToBuild {
   readonly leaf: VectorLeaf;
@@ -81,24 +83,29 @@ function passSteps(of: PassesStep): KernelStep[] {
     throw new RangeError(`passes over reals with the radices ${of.radices.join('·')}: several have to be odd`);
   }
   let stride = 1;
-  const passes = of.radices.map((radix): KernelStep => {
-    const pass: KernelStep = { kind: 'pass', radix, stride, of };
+  const passes = of.radices.flatMap((radix): KernelStep[] => {
+    const rader = of.rader?.find(({ prime }) => prime === radix);
+    const steps: KernelStep[] = rader ? raderSteps(rader, stride, of) : [{ kind: 'pass', radix, stride, of }];
     stride *= radix;
-    return pass;
+    return steps;
   });
   // Passes from bins to reals undo the passes from reals to bins, the last one first.
   return of.symmetry === 'real-output' ? passes.reverse() : passes;
 }
 
-type Pass = Extract<KernelStep, { kind: 'pass' }>;
-
-/** Whether a pass is the first one of its transform. @param length of the transform */
-export function opensPasses({ radix, stride, of }: Pass, length: number): boolean {
+/** Whether a step is the first one of the passes of its transform. @param length of the transform */
+export function opensPasses(step: KernelStep, length: number): boolean {
+  if (step.kind === 'rader') return step.opens && step.stride === 1;
+  if (step.kind !== 'pass') return false;
+  const { radix, stride, of } = step;
   return of.symmetry === 'real-output' ? radix * stride === length : stride === 1;
 }
 
-/** Whether a pass is the last one of its transform. @param length of the transform */
-export function closesPasses({ radix, stride, of }: Pass, length: number): boolean {
+/** Whether a step is the last one of the passes of its transform. @param length of the transform */
+export function closesPasses(step: KernelStep, length: number): boolean {
+  if (step.kind === 'rader') return step.closes && step.prime * step.stride === length;
+  if (step.kind !== 'pass') return false;
+  const { radix, stride, of } = step;
   return of.symmetry === 'real-output' ? stride === 1 : radix * stride === length;
 }
 

@@ -14,6 +14,7 @@ import { type Leaf, type LeafStep, passesOf } from '../plan/tree/leaf.ts';
 import { Geometry } from './geometry.ts';
 import { type PassContext, passEnds } from './pointwise.ts';
 import { kernelView } from './products.ts';
+import { raderTwiddles } from './rader-pass.ts';
 import type { Tiles } from './sides.ts';
 import { type Stage, stagePhases } from './stage.ts';
 import { alongOf, type BuiltSteps, type Ends, kernelSteps } from './steps.ts';
@@ -82,6 +83,15 @@ function stagesOf(
         if (after === undefined) return multiply;
         // These passes continue a transform whose earlier digit, from another stage, is the low part of i.
         return (x, value, i, m, c) => multiply(x, value, add(own.coordinate(after, c), scale(i, before)), m);
+      },
+      raderPass: (x, { prime, stride }, c) => {
+        const multiply = raderTwiddles(tables, prime, stride * before, 'pairs');
+        const counted = (i: IndexLike) => (after === undefined ? i : add(own.coordinate(after, c), scale(i, before)));
+        return {
+          tables,
+          twiddle: (value, i, n) => multiply(x, value, counted(i), n),
+          innerTwiddle: (value, radix, inner, i, m) => threadPassTwiddles(tables, radix, inner)(x, value, i, m),
+        };
       },
       opposite: (c) => own.opposite(c),
       pairRoot: (points) => pairRoots(tables, points, { kind: 'pairs', lanes: 1 }),

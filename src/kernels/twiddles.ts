@@ -56,8 +56,27 @@ function passRoots(
     const roots = matrix({ rows: count, columns: stride }, 'planes');
     return (x, i, m) => roots.load(x, m - 1, i);
   }
-  // All lanes share the root.
-  const roots = matrix({ rows: stride * count, columns: 1, cycle: count }, 'pairs');
+  return sharedRoots(tables, radix, stride, lanes);
+}
+
+/** The same where all lanes share the root. */
+export function sharedRoots(
+  tables: TableBuilder,
+  radix: number,
+  stride: number,
+  lanes: number,
+): (x: Expressions, i: IndexLike, m: number) => Complex {
+  const count = radix - 1;
+  const shape = { rows: stride * count, columns: 1, cycle: count };
+  const roots = new RootMatrix(
+    tables,
+    `pass${radix}x${stride}`,
+    shape,
+    'pairs',
+    radix * stride,
+    (run) => run + 1,
+    lanes,
+  );
   return (x, i, m) => roots.load(x, add(scale(i, count), m - 1), 0);
 }
 

@@ -68,7 +68,8 @@ export function vectorForm(leaf: VectorLeaf): VectorForm {
     (lanesAlong.output === 'batch'
       ? tile % lanes === 0
       : firstRadix! % lanes === 0 && rest.every((radix) => (length / radix) % lanes === 0));
-  const inPlace = !leaf.symmetry && rest.length > 0 && fillsVectors(leaf, aligned) && reversesDigits(leaf);
+  const inPlace =
+    !leaf.symmetry && !leaf.rader?.length && rest.length > 0 && fillsVectors(leaf, aligned) && reversesDigits(leaf);
   const reachesOutput = inPlace ? fitsOutput(leaf, aligned) : rest.length > 1 && bytes > SMALL_BYTES;
   return {
     aligned,

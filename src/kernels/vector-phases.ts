@@ -36,9 +36,10 @@ import { autosort, type Butterflies, digitReversed, samePlaces } from './orders.
 import { PairExpressions } from './packed-lanes.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
 import { binProduct, kernelView, matrixStores } from './products.ts';
+import { type RaderStep, raderRows, raderStores, raderTwiddles } from './rader-pass.ts';
 import { type BuiltSteps, closesPasses, type Ends, type KernelStep, opensPasses, type StepsToBuild } from './steps.ts';
 import { binsAfterFirst, symmetricStores } from './symmetric-passes.ts';
-import { pairRoots, passTwiddles } from './twiddles.ts';
+import { pairRoots, passTwiddles, sharedRoots } from './twiddles.ts';
 import { longestVector, type VectorForm, vectorForm } from './vector-form.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 import type { Coordinates } from './views.ts';
@@ -75,13 +76,14 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
     if (step.kind === 'copy') return [builder.copy(from, to, step.count)];
     if (step.kind === 'multiply') return [builder.multiply(step.kernel, from, to)];
     if (step.kind === 'pair') return builder.pairs(step, from, to, secondLine);
-    const { radix, stride, of } = step;
+    const { of } = step;
     const { read, write } = builder.endsOf(of);
     if (opensPasses(step, leaf.length)) from = { ...from, view: read(from.view) };
     if (closesPasses(step, leaf.length)) {
       to = { ...to, view: write(to.view, { input, output }), ...(of.write?.origin ? { movesOrigin: true } : {}) };
     }
-    return of.symmetry ? builder.symmetricPass(step, from, to) : [builder.pass(radix, stride, from, to)];
+    if (step.kind === 'rader') return [builder.raderStep(step, from, to)];
+    return of.symmetry ? builder.symmetricPass(step, from, to) : [builder.pass(step.radix, step.stride, from, to)];
   };
   const phases = steps.map((_, n) => phasesOf(n, ends));
   if (!reverse) return { shared, phases: phases.flat() };
@@ -92,7 +94,7 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
 
 function touchesMemory(steps: readonly KernelStep[], n: number): boolean {
   const step = steps[n]!;
-  return n === 0 || n === steps.length - 1 || (step.kind === 'pass' && step.of.write?.origin !== undefined);
+  return n === 0 || n === steps.length - 1 || ('of' in step && step.of.write?.origin !== undefined);
 }
 
 /** The data in shared memory between two steps: complex points, bins of real data, or reals. */
@@ -329,6 +331,43 @@ class VectorPhases {
       // With aliased input and output, only a pass that accesses both reads memory that it writes.
       repeatable: !inPlace && ((!to.movesOrigin && (from.between || to.between)) || !this.leaf.aliased),
       ...(inPlace ? { inPlace } : {}),
+      exchange: inSlices ? 'slice' : 'group',
+    };
+  }
+
+  /** A step of a Rader pass: lanes walk along the columns of the pass, or along the transforms of the tile. */
+  raderStep(step: RaderStep, from: StepMemory, to: StepMemory): Phase {
+    const { tables, leaf, form, limit } = this;
+    const { length, tile, lanes, lanesAlong, aliased } = leaf;
+    const { prime, stride } = step;
+    const x = new Expressions();
+    const c = variable('c', tile);
+    const b = variable('b', raderRows(step));
+    const [q, i] = [variable('q', length / (prime * stride)), variable('i', stride)];
+    const row = this.row();
+    const along = stride === 1 && step.opens ? lanesAlong.input : lanesAlong.output;
+    const twiddle = raderTwiddles(tables, prime, stride, along === 'axis' ? 'planes' : 'pairs');
+    const stores = raderStores(
+      x,
+      step,
+      { b, q, i },
+      {
+        ...{ tables, length },
+        load: (element, guard) => from.view.load(x, row.at(element, c), guard),
+        store: (element, value, guard) => to.view.store(x, row.at(element, c), value, guard),
+        twiddle: (value, at, n) => twiddle(x, value, at, n),
+        innerTwiddle: (value, radix, inner, at, m) => x.cmul(value, sharedRoots(tables, radix, inner, lanes)(x, at, m)),
+      },
+    );
+    const column: Loop = { variable: c, ...(limit ? { limit } : {}) };
+    const each = (stride === 1 ? [b, q] : [b, q, i]).map((one): Loop => ({ variable: one }));
+    const inSlices = stride > 1 && form.transposed && to.between;
+    return {
+      loops: [...row.around, ...(along === 'batch' ? [...each, column] : [...(tile > 1 ? [column] : []), ...each])],
+      lanes: along === 'batch' ? c : stride === 1 ? q : i,
+      stores,
+      steps: x.steps,
+      repeatable: (!to.movesOrigin && (from.between || to.between)) || !aliased,
       exchange: inSlices ? 'slice' : 'group',
     };
   }

@@ -83,17 +83,20 @@ export interface Tuning {
   /**
    * Lengths of convolutions by Bluestein's algorithm: of primes up to `maxRadix`; or `length`; or by `pattern`, which has a length for
    * axes of `from` points on, up to the next entry. Where it takes several launches, `separate` leaves the last one there and the
-   * first one back apart, which are one otherwise.
+   * first one back apart, which are one otherwise; `six` also gives chirp and padding, the product, and chirp and crop launches of their own.
    */
   readonly bluestein?:
     | {
         readonly maxRadix?: number | undefined;
         readonly length?: number | undefined;
         readonly pattern?: readonly { readonly from: number; readonly length?: number }[] | undefined;
-        readonly launches?: 'fused' | 'separate' | undefined;
+        readonly launches?: 'fused' | 'separate' | 'six' | undefined;
       }
     | undefined;
-  /** Primes over 13, from the first number to the second, that are radices (`multiply`), or as lengths convolved (`convolve`). */
+  /**
+   * Primes, from the first number to the second, that are multiplied as radices (`multiply`), or convolved as radices and lengths
+   * (`convolve`). Those up to 13 are concerned by a range of `multiply` only that ends beyond 13.
+   */
   readonly rader?:
     | {
         readonly multiply?: readonly [number, number] | undefined;

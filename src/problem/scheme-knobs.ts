@@ -30,8 +30,8 @@ export function readBluestein(reader: FieldReader, value: unknown, path: string)
     const pattern = readPattern(reader, record.pattern, `${path}.pattern`);
     if (pattern && pattern.length > 0) set.pattern = pattern;
   }
-  const launches = reader.oneOf(record.launches, `${path}.launches`, ['fused', 'separate'] as const, 'fused');
-  if (launches === 'separate') set.launches = launches;
+  const launches = reader.oneOf(record.launches, `${path}.launches`, ['fused', 'separate', 'six'] as const, 'fused');
+  if (launches !== 'fused') set.launches = launches;
   return Object.keys(set).length > 0 ? Object.freeze(set) : undefined;
 }
 

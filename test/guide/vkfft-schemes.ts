@@ -15,12 +15,12 @@ const some: readonly ProblemInput[] = [
   { size: [1000, 30] },
 ];
 
-missing(
+row(
   '4.3.6',
   'fixMinRaderPrimeMult from 2 on',
   changesKernels('h200', { rader: { multiply: [11, 127] } }, { size: [121] }),
 );
-missing(
+row(
   '4.3.6',
   'fixMaxRaderPrimeMult over 127',
   changesKernels(
@@ -34,7 +34,7 @@ row(
   'fixMinRaderPrimeFFT',
   right({ size: [61], tuning: { rader: { multiply: [2, 13], convolve: [17, 127] } } }),
 );
-missing(
+row(
   '4.3.6',
   'fixMaxRaderPrimeFFT: primes over 127 inside of lengths',
   launched('h200', { size: [8072], tuning: { rader: { convolve: [17, 16384] } } }, 1),

@@ -87,6 +87,6 @@ export const cpuProfile = {
     trip: { passes: 16, temp: 4 },
     // Four threads and more share out single transforms of some 30 000 points and more, in single precision; two those of twice as many.
     launch: { bytes: 600_000, reach: 1 },
-    rader: { permuted: 1 },
+    rader: { permuted: 1, pass: 0.5 },
   },
 } as const satisfies Partial<DeviceProfile>;

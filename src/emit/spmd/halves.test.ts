@@ -37,9 +37,13 @@ describe('halves', () => {
   });
 
   it('are both needed by a sum over what lies in either', () => {
-    const total = (x: Expressions) => {
-      return [{ array: input, index: index(j), value: x.sum(n, x.load(shared, add(n, 4))) }];
-    };
-    expect(() => emitCuda(kernelOf(total))).toThrow(/both in memory/);
+    const total = (from: number) => (x: Expressions) => [
+      { array: input, index: index(j), value: x.sum(n, x.load(shared, add(n, from))) },
+    ];
+    expect(() => emitCuda(kernelOf(total(6)))).toThrow(/both in memory/);
+    // What lies in one half is added up while that is there: before the barrier after which the other half is written.
+    const { source } = emitCuda(kernelOf(total(4)));
+    expect(source.lastIndexOf('for (')).toBeGreaterThan(0);
+    expect(source.lastIndexOf('__syncthreads();')).toBeGreaterThan(source.lastIndexOf('for ('));
   });
 });

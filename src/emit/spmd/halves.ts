@@ -2,8 +2,8 @@
  * A pass over trees for shared memory that holds one half of the data at a time: a phase computes everything before it writes anything, and
  * the next phase reads both halves before it computes.
  */
-import type { ArrayRef, Index } from '../../ir/index.ts';
-import { halfOf } from './accesses.ts';
+import { type ArrayRef, type Index, range } from '../../ir/index.ts';
+import { type Half, halfOf } from './accesses.ts';
 import { type Statement, splitStatements, visitExpressions } from './tree.ts';
 
 /** The statements of a phase: its items, whose stores use named results, and the barrier that follows. */
@@ -28,10 +28,14 @@ export function exchangeByHalves(parts: readonly PhaseStatements[], first: reado
     result.push(...prepared);
     items = next.items;
     const halves = splitStatements(stores, (s) => s.op === 'store' && isLower(s));
-    for (const [half, written] of halves.entries()) {
+    for (const half of [0, 1] as const) {
+      const written = halves[half];
       // A barrier ensures that all threads have read the previous half.
       result.push(...(n === 0 && half === 0 ? first : exchange()), ...written, ...exchange());
-      const [read, rest] = splitStatements(items, (s) => s.op === 'declare' && halvesIn([s]).has(half));
+      const totals = totalsOf(items, half);
+      const isRead = (s: Statement) =>
+        s.op === 'declare' ? halvesIn([s]).has(half) || totals.has(s.name) : s.op === 'loop' && halvesIn([s]).has(half);
+      const [read, rest] = splitStatements(items, isRead);
       result.push(...read);
       items = rest;
     }
@@ -44,12 +48,28 @@ function isLower({ array, at }: { readonly array: ArrayRef; readonly at: Index }
   return halfOf(array, at) === 0;
 }
 
+/** What the loops of sums over one half add up to: their names are declared before them. */
+function totalsOf(statements: readonly Statement[], half: Half): Set<string> {
+  const found = new Set<string>();
+  for (const s of statements) {
+    if (s.op === 'if') for (const total of totalsOf(s.body, half)) found.add(total);
+    if (s.op !== 'loop') continue;
+    const halves = halvesIn([s]);
+    if (halves.size > 1) throw new RangeError('a sum over what is in either half has to have both in memory');
+    if (halves.has(half))
+      for (const inner of s.body) if (inner.op === 'assign' && inner.to.op === 'name') found.add(inner.to.name);
+  }
+  return found;
+}
+
 /** The halves that statements read. */
 function halvesIn(statements: readonly Statement[]): Set<number> {
   const found = new Set<number>();
   visitExpressions(statements, (e) => {
-    const half = e.op === 'load' ? halfOf(e.array, e.at) : undefined;
-    if (half !== undefined) found.add(half);
+    if (e.op !== 'load' || e.array.halfLength === undefined) return;
+    const [low, high] = range(e.at);
+    if (low < e.array.halfLength) found.add(0);
+    if (high >= e.array.halfLength) found.add(1);
   });
   return found;
 }

@@ -13,6 +13,7 @@ import {
   type MultiplyStep,
   type PointwiseStep,
   passesOf,
+  type RaderRadix,
   radicesOf,
   type SideFormat,
   type Stored,
@@ -64,6 +65,8 @@ export type StepFacts =
       readonly symmetry?: 'real-input' | 'real-output';
       /** Primes whose butterflies are convolutions. */
       readonly convolved?: readonly number[];
+      /** Primes whose passes take several steps, and how. */
+      readonly rader?: readonly RaderRadix[];
       readonly read?: { readonly count?: number; readonly factors?: Factors; readonly kernel?: KernelFactors };
       /** With `origin` the point that is in no power order goes its own way. */
       readonly write?: {
@@ -173,7 +176,7 @@ function bytesMoved({ absent, storage, layout }: OperandFacts, tensor: readonly 
 
 function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
   if (step.do !== 'passes') return step;
-  const { of, radices, convolved, inverse, symmetry, read, write } = step;
+  const { of, radices, convolved, rader, inverse, symmetry, read, write } = step;
   const points = ({ count, factors, kernel, origin }: PointwiseStep) => ({
     ...(count === undefined ? {} : { count }),
     ...(factors ? { factors } : {}),
@@ -183,6 +186,7 @@ function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
   return {
     ...{ do: 'passes', of, length: lengths[of]!, radices },
     ...(convolved ? { convolved } : {}),
+    ...(rader ? { rader } : {}),
     ...(inverse ? { inverse } : {}),
     ...(symmetry ? { symmetry } : {}),
     ...(read ? { read: points(read) } : {}),
@@ -275,11 +279,11 @@ function stepStages(step: StepFacts): LaunchPart[] {
     return step.kernel ? [pairs, productPart(kernelText(step.kernel)), pairs] : [pairs];
   }
   if (step.do === 'multiply') return [productPart(kernelText(step.kernel))];
-  const { length, radices, inverse, symmetry, read, write } = step;
+  const { length, radices, rader = [], inverse, symmetry, read, write } = step;
   const way = inverse || symmetry === 'real-output' ? 'inverse ' : '';
   const passes = {
     kind: 'passes' as const,
-    text: `${way}${passesText(length, radices)}${symmetry ? ' of reals' : ''}`,
+    text: `${way}${passesText(length, radices)}${symmetry ? ' of reals' : ''}${rader.map(raderText).join('')}`,
   };
   const factors = (points: typeof read) => [
     ...(points?.factors ? [productPart(factorsText(points.factors))] : []),
@@ -304,6 +308,12 @@ const PAIRS = {
 
 function passesText(length: number, radices: readonly number[]): string {
   return radices.length > 1 ? `passes ${length} = ${radices.join('·')}` : `pass ${length}`;
+}
+
+/** `, 1009 as a convolution of 1008 = 16·9·7`. */
+function raderText(rader: RaderRadix): string {
+  if (rader.by === 'multiplication') return `, ${rader.prime} by multiplication`;
+  return `, ${rader.prime} as a convolution of ${rader.prime - 1} = ${rader.radices.join('·')}`;
 }
 
 /** `input (interleaved, half) without 128 to 255 of axis 0`. */

@@ -31,10 +31,13 @@ let loaders: Loaders = {};
 
 /** The groups to load before a problem is planned. A superfluous group costs a request; a missing one leads to an error. */
 export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGroup[] {
-  const { callbacks, convolution, debug, precision, size, strategy, transform } = problem;
+  const { callbacks, convolution, debug, precision, size, strategy, transform, tuning } = problem;
   const real = (['input', 'output'] as const).some((side) => elementKind(problem, side) === 'real');
   const reals = real || transform.some((kind) => kind !== 'c2c');
-  const largePrimes = size.some((n, axis) => largePrimesOf(factoredLength(n, transform[axis]!)).length > 0);
+  // Small primes go the way of large ones where somebody asks for that.
+  const largePrimes =
+    tuning.rader?.multiply !== undefined ||
+    size.some((n, axis) => largePrimesOf(factoredLength(n, transform[axis]!)).length > 0);
   const blocks = (['input', 'output'] as const).some((side) => blocksOf(problem, side).some((block) => block !== null));
   const needed: { readonly [name in LazyGroup]: boolean } = {
     callbacks: Boolean(callbacks),

@@ -153,8 +153,10 @@ export interface Calibration {
   };
   /** Rader's algorithm, in passes of radix 4. */
   readonly rader: {
-    /** What it costs that points come in the order of powers. */
+    /** What it costs that points come from memory in the order of powers, and go back so. */
     readonly permuted: number;
+    /** The same in a pass of several, which goes from shared memory to shared memory. */
+    readonly pass: number;
   };
 }
 
@@ -225,7 +227,7 @@ const MEASURED: Calibration = {
   // Measured on an H100, as what points in the order of powers cost.
   exposure: { fewBelow: 4, few: 3, several: 0.8, cluster: 1.3 },
   passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1.08, wideAlone: 0.9 },
-  rader: { permuted: 65 },
+  rader: { permuted: 65, pass: 1 },
 };
 
 /** What may have numbers of its own: a profile. */

@@ -126,7 +126,7 @@ export interface PlannerTuning {
     readonly maxRadix?: number;
     readonly length?: number;
     readonly pattern?: readonly { readonly from: number; readonly length?: number }[];
-    readonly launches?: 'fused' | 'separate';
+    readonly launches?: 'fused' | 'separate' | 'six';
   };
   readonly rader?: {
     readonly multiply?: readonly [least: number, most: number];

@@ -1,6 +1,7 @@
 /**
  * The butterflies that passes may use, what they take, and which of two ways those of large primes go: by multiplication, in pairs
  * of points (Rader's direct multiplication, VkFFT guide 4.3.6), or as a cyclic convolution by transforms of one point less (Rader 1968).
+ * Primes that are too large for a butterfly go the same two ways in several steps through shared memory (`raderWay`).
  */
 import { primeFactors } from '../../numeric/primes.ts';
 import { isInPairs, wordsPerReal } from '../device/capacity.ts';
@@ -74,6 +75,38 @@ export function waysOf(prime: number, { tuning }: Pick<Target, 'tuning'>): Prime
   };
 }
 
+/** Rader passes by multiplication take p/2 multiply-adds for each point, and rounding errors add up in each sum of as many products. */
+const LARGEST_MULTIPLIED_PRIME = 1024;
+
+/** Plan time takes more than seconds to know the spectrum of the roots of larger primes. */
+export const LARGEST_CONVOLVED_PRIME = 2 ** 22;
+
+/**
+ * How a prime is a radix whose pass takes several steps: by the convolution of Rader's algorithm, or by multiplication. Undefined where it is
+ * none, or has a butterfly: butterflies that were derived are replaced only where somebody asked for that, of primes up to 13 by `multiply`.
+ */
+export function raderWay(prime: number, target: ButterflyTarget): PrimeWay | undefined {
+  if (prime <= LARGEST_LISTED_PRIME) return prime > 2 && isMultiplyAsked(prime, target) ? 'multiplied' : undefined;
+  if (isRadixPrime(prime, target)) return undefined;
+  const isConvolved = waysOf(prime, target).convolved && prime <= LARGEST_CONVOLVED_PRIME;
+  if (isConvolved && largePrimesOf(prime - 1).every((other) => isRadixPrime(other, target))) return 'convolved';
+  return prime <= LARGEST_MULTIPLIED_PRIME && isMultiplyAsked(prime, target) ? 'multiplied' : undefined;
+}
+
+/** Whether somebody asked that a prime be multiplied. A range that ends at 13 says that no larger prime is, and leaves the others alone. */
+export function isMultiplyAsked(prime: number, { tuning }: Pick<Target, 'tuning'>): boolean {
+  const range = tuning?.rader?.multiply;
+  return range !== undefined && range[1] > LARGEST_LISTED_PRIME && prime >= range[0] && prime <= range[1];
+}
+
+/** Whether passes of a length with this large prime factor are possible: by a butterfly, or by several steps. */
+export function isPassPrime(prime: number, target: ButterflyTarget): boolean {
+  return isRadixPrime(prime, target) || raderWay(prime, target) !== undefined;
+}
+
+/** The part of a target that decides which butterflies there are. */
+export type ButterflyTarget = Pick<Target, 'tuning' | 'precision' | 'precisions' | 'banks' | 'registers'>;
+
 /** A convolution has fewer multiply-adds among its operations: it has to spare more than these. */
 const CONVOLUTION_SHARE = 0.95;
 
@@ -93,7 +126,7 @@ function wayOf(prime: number, target: Pick<Target, 'tuning'>): PrimeWay | undefi
  * Whether a large prime is a radix. Where shared memory is not memory like any other, threads whose registers would not hold all of
  * its points leave it alone, unless somebody asked for it: there is no cache for what spills, and compilers take minutes.
  */
-export function isRadixPrime(prime: number, target: Target): boolean {
+export function isRadixPrime(prime: number, target: ButterflyTarget): boolean {
   if (wayOf(prime, target) === undefined) return false;
   if (isInPairs(target.precision, target) && prime > LARGEST_PAIRED_PRIME && !waysOf(prime, target).asked) return false;
   const reals = 2 * prime * wordsPerReal(target.precision);

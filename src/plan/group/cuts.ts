@@ -6,7 +6,7 @@ import { divisors, largestPrimeFactor } from '../../numeric/primes.ts';
 import { forPrecision, wordsPerReal } from '../device/capacity.ts';
 import { Memo } from '../device/memo.ts';
 import { mayFuse, type Target } from '../device/target.ts';
-import { chooseRadices } from './radix.ts';
+import { chooseRadices, steppedRadices } from './radix.ts';
 import { shareOfCluster, shareOfGroup, shareOfRuns } from './share.ts';
 import { residentGroups, threadsFor } from './threads.ts';
 
@@ -70,12 +70,13 @@ function shareOf(
  */
 function keepsBusy(
   points: number,
-  radices: readonly number[],
+  passes: readonly number[],
   target: Target,
   idle = target.calibration.cluster.idle.most,
 ): boolean {
   if (idle === Number.POSITIVE_INFINITY) return true;
   const { butterflies, sideBySide } = target.calibration.cluster;
+  const radices = steppedRadices(passes, target);
   const threads = threadsFor(points, radices, {}, target, true);
   const rounds = radices.map((radix) => Math.ceil(points / radix / threads));
   const times = radices.map((radix, n) => (rounds[n]! * threads * radix) / points);

@@ -6,6 +6,7 @@ import { largestPrimeFactor } from '../../numeric/primes.ts';
 import { forPrecision } from '../device/capacity.ts';
 import { Memo } from '../device/memo.ts';
 import type { Target } from '../device/target.ts';
+import { steppedRadices } from './radix.ts';
 import { residentByRegisters, threadsFor } from './threads.ts';
 
 /** Points that a group holds at once, the radices of its passes, and whether they go along several dimensions. */
@@ -71,10 +72,11 @@ export function shareOfRuns({ tile, count }: { tile: number; count: number }, si
 export function shareOfCluster(
   blocks: number,
   bytes: number,
-  radices: readonly number[],
+  passes: readonly number[],
   ragged: boolean,
   target: Target,
 ): number {
+  const radices = steppedRadices(passes, target);
   const { cluster } = target.calibration;
   const larger = Math.max(0, Math.log2(bytes / target.cluster!.sharedBytes));
   const odd = radices.some((radix) => largestPrimeFactor(radix) > 3) ? cluster.odd : 1;

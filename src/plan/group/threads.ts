@@ -3,6 +3,7 @@ import { largestPrimeFactor } from '../../numeric/primes.ts';
 import { wordsPerReal } from '../device/capacity.ts';
 import type { Target } from '../device/target.ts';
 import type { LeafNode, RealParts } from '../tree/node.ts';
+import { steppedRadices } from './radix.ts';
 
 /** What of a launch its number of threads depends on. */
 interface GroupOf {
@@ -18,12 +19,13 @@ interface GroupOf {
  */
 function butterfliesOf(
   points: number,
-  radices: readonly number[],
+  passes: readonly number[],
   { real, convolved }: GroupOf,
   target: Target,
   clustered: boolean,
 ): number {
   const { lockstep, lockstepBytes, maxThreads, registers } = target;
+  const radices = steppedRadices(passes, target);
   const { occupancy, cluster } = target.calibration;
   const items = butterfliesOfPasses(points, radices, real?.by === 'symmetric' && !convolved);
   const plain = Math.min(...items);
@@ -100,11 +102,12 @@ export function threadsFor(
  */
 export function residentGroups(
   points: number,
-  radices: readonly number[],
+  passes: readonly number[],
   threads: number,
   target: Target,
   clustered = false,
 ): number {
+  const radices = steppedRadices(passes, target);
   const { cluster, registerFile, residentBytes = target.sharedBytes } = target;
   const { residency, registers } = target.calibration;
   if (!registerFile) return 0;
@@ -129,12 +132,13 @@ export function residentGroups(
  */
 export function residentByRegisters(
   points: number,
-  radices: readonly number[],
+  passes: readonly number[],
   threads: number,
   target: Target,
   odd: number,
   spare = 0,
 ): number {
+  const radices = steppedRadices(passes, target);
   const { registerFile = Number.POSITIVE_INFINITY, lockstepBytes } = target;
   const { always, butterfly } = target.calibration.registers;
   // Passes between shared memory and itself read all their points before they write; others take one butterfly at a time.

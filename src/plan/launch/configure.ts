@@ -8,6 +8,7 @@ import type { Side, Sides } from '../../problem/index.ts';
 import { hasArithmetic, wordsPerReal } from '../device/capacity.ts';
 import { coordinatesTarget, type Target } from '../device/target.ts';
 import { convolvedPrimes } from '../group/butterflies.ts';
+import { raderRadix } from '../group/radix.ts';
 import { threadTiling } from '../group/thread-tiling.ts';
 import { residentGroups, threadsFor } from '../group/threads.ts';
 import { isContiguous, LONGEST_BUTTERFLY, type Span, type TilingQuestion, vectorTiling } from '../group/tiling.ts';
@@ -20,6 +21,7 @@ import {
   type LeafStep,
   type PassesStep,
   passesOf,
+  type RaderRadix,
   type SharedMemory,
   type StepTwiddle,
 } from '../tree/leaf.ts';
@@ -97,7 +99,9 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const columns = coordinates ? [-1, 1] : [-1];
   const ofReals = symmetric || real?.by === 'zeros' || real?.points === 'sums' || real?.points === 'continued';
-  const butterflies = butterfliesOf(radices, target, ofReals && points <= longest[lanesAlong.input]);
+  const isOneButterfly = ofReals && points <= longest[lanesAlong.input];
+  // Passes over reals, and of points that a single butterfly takes, have no steps.
+  const butterflies = butterfliesOf(radices, target, { multiplied: isOneButterfly, only: symmetric || isOneButterfly });
   const passes: PassesStep = { do: 'passes', of: 0, ...butterflies, columns, lanesAlong };
   const steps = transformSteps(placed, passes, order, paired);
   const dimensions = coordinates ? [axis, coordinates] : [axis];
@@ -271,14 +275,27 @@ export function twiddleOf(twiddle: StepTwiddle, order: readonly number[]): StepT
   return along > 0 ? { ...twiddle, along } : twiddle;
 }
 
-/** The radices of passes, and how the butterflies of large ones go. @param multiplied where nobody asked for the other way */
+/**
+ * The radices of passes, and how large primes go.
+ * @param kinds `multiplied`: butterflies of primes multiply where nobody asked for the other way. `only`: all are butterflies.
+ */
 export function butterfliesOf(
   radices: readonly number[],
   target: Target,
-  multiplied = false,
-): Pick<PassesStep, 'radices' | 'convolved'> {
-  const convolved = convolvedPrimes(radices, target, multiplied);
-  return { radices, ...(convolved.length > 0 ? { convolved } : {}) };
+  { multiplied = false, only = false }: { readonly multiplied?: boolean; readonly only?: boolean } = {},
+): Pick<PassesStep, 'radices' | 'convolved' | 'rader'> {
+  const rader = only ? [] : [...new Set(radices)].flatMap((radix) => raderRadix(radix, target) ?? []);
+  const stepped = rader.flatMap((one) => (one.by === 'convolution' ? one.radices : []));
+  const convolved = convolvedPrimes(
+    [...radices.filter((radix) => !isStepped(radix, rader)), ...stepped],
+    target,
+    multiplied,
+  );
+  return { radices, ...(convolved.length > 0 ? { convolved } : {}), ...(rader.length > 0 ? { rader } : {}) };
+}
+
+function isStepped(radix: number, rader: readonly RaderRadix[]): boolean {
+  return rader.some(({ prime }) => prime === radix);
 }
 
 function sharedOf(target: Target): SharedMemory {

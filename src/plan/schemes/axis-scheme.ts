@@ -21,8 +21,11 @@ export interface Bluestein {
   readonly length: number;
   /** Uploads of its transforms, there and back; missing where all of it is one launch. */
   readonly uploads?: readonly number[];
-  /** The last upload there and the first one back are two launches. */
-  readonly apart?: true;
+  /**
+   * `transforms`: the last upload there and the first one back are two launches. `steps`: so are chirp and padding, the product, and chirp
+   * and crop, which are part of the transforms' launches otherwise.
+   */
+  readonly apart?: 'transforms' | 'steps';
 }
 
 /** How an axis of complex numbers is transformed. */

@@ -119,6 +119,9 @@ export function bluesteinInOne(
   return { value: { by: 'bluestein', length: padded }, price };
 }
 
+/** What is left apart where somebody asks for it. */
+const APART = { fused: undefined, separate: 'transforms', six: 'steps' } as const;
+
 /**
  * An axis as a convolution of some length in several launches: uploads there, the last one there and back, the others back. The
  * first launch of all reads no more points than there are, and the last one writes no more.
@@ -130,7 +133,7 @@ function bluesteinInSeveral(
   padded: number,
 ): Priced<Bluestein> | undefined {
   const length = problem.size[axis]!;
-  const apart = target.tuning?.bluestein?.launches === 'separate';
+  const apart = APART[target.tuning?.bluestein?.launches ?? 'fused'];
   const chirped = (alone: LaunchCost, exposed?: number) => convolvedCost(1, 1, alone, exposed) / 2;
   const asked = uploadsQuestion(lengthened(problem, axis, padded), axis, target, apart ? undefined : chirped);
   const best = ifFits(() => rankUploads(asked, 1)[0]!);

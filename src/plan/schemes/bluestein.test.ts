@@ -94,9 +94,9 @@ describe('transforms by convolution', () => {
     },
   );
 
-  it('in several launches, as WebAssembly, the last one there and the first one back together or apart', async () => {
+  it('in several launches, as WebAssembly, together or apart', async () => {
     const device = await openWith({}, 1);
-    for (const launches of ['fused', 'separate'] as const) {
+    for (const launches of ['fused', 'separate', 'six'] as const) {
       const forced = { ...tuning, uploadSwitch: { two: 256 }, bluestein: { launches } };
       for (const problem of [
         { size: [random.pick([211, 997, 2003])] },
@@ -122,6 +122,8 @@ describe('transforms by convolution', () => {
         const [there, back] = ['there', 'back'].map((way) => titles.filter((title) => title.endsWith(`, ${way}`)));
         expect(there!.length).toBe(back!.length);
         expect(there!.length).toBeGreaterThan(0);
+        const steps = titles.filter((title) => /, (chirp and zeros|product|chirp and crop)$/.test(title));
+        expect(steps).toHaveLength(launches === 'six' ? 3 : 0);
         plan.destroy();
       }
     }

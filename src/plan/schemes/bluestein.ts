@@ -16,7 +16,16 @@ import { Memo } from '../device/memo.ts';
 import type { Target } from '../device/target.ts';
 import { chooseRadices } from '../group/radix.ts';
 import type { ChirpReach } from '../tree/leaf.ts';
-import { type BranchNode, isLeaf, type LeafNode, type LineView, leavesOf, type PlanNode } from '../tree/node.ts';
+import {
+  type BranchNode,
+  isLeaf,
+  type LeafNode,
+  type LineView,
+  leafNode,
+  leavesOf,
+  type PlanNode,
+} from '../tree/node.ts';
+import type { Bluestein } from './axis-scheme.ts';
 import type { ConvolveSteps } from './convolve-steps.ts';
 import type { AxisPlace } from './four-step.ts';
 
@@ -139,17 +148,19 @@ const LONGEST_RUN = 4096;
 /**
  * The same in several launches: the uploads of the transform, which leave their bins as they come, and those of the way back,
  * which begin there. The chirp and the padding are part of what the first one reads, chirp and crop of what the last one writes.
- * The last upload there, the product and the first one back are one launch; or, `apart`, two, the product being part of
- * what the first of them writes.
+ * The last upload there, the product and the first one back are one launch; or, `transforms` being apart, two, the product being part of
+ * what the first of them writes. With all `steps` apart, chirp and padding, the product, and chirp and crop have launches of their own, as in
+ * rocFFT's default form, whose chirp plan time knows here.
  * @param there the transform of the padded axis, `back` the same in reverse.
  * @param place of the axis as the problem has it.
  */
 export function convolvedInSeveral(
   { there, back }: { readonly there: PlanNode; readonly back: PlanNode },
-  { of, length, tensor, title }: AxisPlace,
+  place: AxisPlace,
   padded: number,
-  apart: boolean,
+  apart: Bluestein['apart'],
 ): BranchNode {
+  const { of, length, tensor, title } = place;
   const order = isLeaf(there) ? undefined : there.parts!;
   const known = { of: length, count: padded, along: of };
   const chirp = { ...known, kind: 'chirp' } as const;
@@ -158,16 +169,21 @@ export function convolvedInSeveral(
   const [uploads, returns] = [leavesOf(there), leavesOf(back)];
   const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
   const last = uploads.at(-1)!;
-  const middle: LeafNode[] = apart
-    ? [
-        { ...named(last, 'there'), factors: { input: [], output: [spectrum] } },
-        { ...named(returns[0]!, 'back'), exponents: 'opposite' },
-      ]
-    : [{ ...named(last, 'there and back'), product: spectrum }];
+  const copied = (step: string) => copyNode(place, there.length, step);
+  const first: LeafNode = { ...named(returns[0]!, 'back'), exponents: 'opposite' };
+  const times = { input: [], output: [spectrum] };
+  const middle: LeafNode[] =
+    apart === 'steps'
+      ? [named(last, 'there'), { ...copied('product'), factors: times }, first]
+      : apart === 'transforms'
+        ? [{ ...named(last, 'there'), factors: times }, first]
+        : [{ ...named(last, 'there and back'), product: spectrum }];
   const launches = [
+    ...(apart === 'steps' ? [copied('chirp and zeros')] : []),
     ...uploads.slice(0, -1).map((leaf) => named(leaf, 'there')),
     ...middle,
     ...returns.slice(1).map((leaf): LeafNode => ({ ...named(leaf, 'back'), exponents: 'opposite' })),
+    ...(apart === 'steps' ? [copied('chirp and crop')] : []),
   ];
   const children = launches.map((leaf, n): LeafNode => {
     const ends = { input: n === 0, output: n === launches.length - 1 };
@@ -185,4 +201,16 @@ export function convolvedInSeveral(
     };
   });
   return { scheme: 'convolution', title, axisOf: of - 1, length: tensor, outputLength: tensor, children };
+}
+
+/** A launch that moves the points of an axis, and does what its ends say. @param tensor with the axis as it is seen */
+function copyNode({ of, others, title }: AxisPlace, tensor: readonly number[], step: string): LeafNode {
+  const whole = { of, step: 1 };
+  return leafNode({
+    title: `${title}, ${step}`,
+    axisOf: of - 1,
+    axis: { count: 1, input: whole, output: whole },
+    batch: [{ count: tensor[of]!, input: whole, output: whole }, ...others],
+    tensor,
+  });
 }

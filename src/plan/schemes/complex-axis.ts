@@ -35,5 +35,5 @@ function inSeveralLaunches(
     tensor: place.tensor.map((count, of) => (of === place.of ? length : count)),
   });
   const ways = { there: axisNode(longPlace('forward'), uploads), back: axisNode(longPlace('inverse'), uploads) };
-  return convolvedInSeveral(ways, place, length, apart ?? false);
+  return convolvedInSeveral(ways, place, length, apart);
 }

@@ -4,6 +4,7 @@ import { namedProfiles } from '../../devices/profiles/index.ts';
 import { FftError, normalizeProblem, type ProblemInput } from '../../problem/index.ts';
 import type { DeviceProfile, PlannerTuning } from '../device/profile.ts';
 import { targetOf } from '../device/target.ts';
+import { raderRadix } from '../group/radix.ts';
 import { complexSchemes, isConvolved } from './complex-schemes.ts';
 
 const cpu: DeviceProfile = { ...cpuProfile, name: 'a CPU', multiprocessors: 1 };
@@ -28,18 +29,18 @@ describe('how an axis is transformed', () => {
   });
 
   it('large primes are radices of composites, prime lengths convolutions of one point less', () => {
-    for (const n of [17 * 64, 31 * 37, 61 * 16]) expect(scheme([n])).toBe('uploads');
+    for (const n of [17 * 64, 31 * 37, 61 * 16, 131 * 8, 1009 * 8]) expect(scheme([n])).toBe('uploads');
     for (const n of [257, 1009, 65537]) expect(scheme([n])).toBe('rader');
-    // 46 = 2 · 23, 1018 = 2 · 509, and 131 is no radix.
-    for (const n of [47, 1019, 131 * 8]) expect(scheme([n])).toBe('bluestein');
+    // 46 = 2 · 23, 1018 = 2 · 509.
+    for (const n of [47, 1019]) expect(scheme([n])).toBe('bluestein');
   });
 
-  it('butterflies of more points than threads have registers for are left alone', () => {
+  it('butterflies of more points than threads have registers for are no single pass', () => {
     // Of a single one it would hardly matter.
     const many = { batches: 1000 };
     expect(scheme([31 * 16], gpu, {}, many)).toBe('uploads');
-    expect(scheme([61 * 16], gpu, {}, many)).toBe('bluestein');
-    expect(scheme([31 * 16], gpu, {}, { ...many, precision: 'double' })).toBe('bluestein');
+    expect(raderRadix(61, targetOf(gpu, 'single'))).toBeDefined();
+    expect(raderRadix(31, targetOf(gpu, 'double'))).toBeDefined();
     expect(scheme([127 * 16], gpu, { rader: { multiply: [17, 127] } }, many)).toBe('uploads');
   });
 

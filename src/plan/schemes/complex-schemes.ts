@@ -1,12 +1,12 @@
 /**
- * How an axis is transformed: by passes alone, a large prime being a radix like any other; a prime length as a cyclic convolution
+ * How an axis is transformed: by passes alone, a large prime being a radix like any other, some of them in several steps; a prime length as a cyclic convolution
  * of one point less (Rader 1968); or any length as a longer one (Bluestein 1970). The one that costs the least, unless somebody
  * asked for another.
  */
 import { FftError, type Problem } from '../../problem/index.ts';
 import { Memo } from '../device/memo.ts';
 import { boosted, type Target } from '../device/target.ts';
-import { isRadixPrime, largePrimesOf, waysOf } from '../group/butterflies.ts';
+import { isPassPrime, isRadixPrime, largePrimesOf, raderWay, waysOf } from '../group/butterflies.ts';
 import { convolvedCost, exposure, groupCost, symmetricPrice, wholeCost } from '../price/cost.ts';
 import { ifFits, type Priced } from '../price/priced.ts';
 import { rankUploads, type UploadsQuestion } from '../price/uploads.ts';
@@ -50,7 +50,9 @@ export function uploadSchemes(question: UploadsQuestion, most: number): Priced<U
  */
 export function isPadded(length: number, target: Target, symmetric = false): boolean {
   const large = largePrimesOf(length);
-  if (!large.every((prime) => isRadixPrime(prime, target))) return true;
+  // Passes over reals take butterflies only.
+  const isPass = symmetric ? isRadixPrime : isPassPrime;
+  if (!large.every((prime) => isPass(prime, target))) return true;
   if (large.length === 0 || large.every((prime) => waysOf(prime, target).asked)) return false;
   const own = boosted(target, length, false);
   const padded = paddedLength(length, own, symmetric);
@@ -89,10 +91,13 @@ function cheapest(problem: Problem, axis: number, target: Target): Priced<Comple
   return offers.reduce((best, other) => (other.price < best.price ? other : best));
 }
 
-/** Passes alone; undefined where a prime is too large for one. */
+/** Passes alone; undefined where a prime is too large for one, or is all of the length, which `rader` does in one launch of its own. */
 function passes(problem: Problem, axis: number, target: Target): Priced<Uploads> | undefined {
-  const radices = largePrimesOf(problem.size[axis]!).every((prime) => isRadixPrime(prime, target));
-  return radices ? ifFits(() => uploadSchemes(uploadsQuestion(problem, axis, target), 1)[0]!) : undefined;
+  const length = problem.size[axis]!;
+  const primes = largePrimesOf(length);
+  const isAlone = primes[0] === length && raderWay(length, target) === 'convolved';
+  if (isAlone || !primes.every((prime) => isPassPrime(prime, target))) return undefined;
+  return ifFits(() => uploadSchemes(uploadsQuestion(problem, axis, target), 1)[0]!);
 }
 
 /** A convolution of one point less; undefined where there is none. */

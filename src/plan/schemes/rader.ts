@@ -12,19 +12,17 @@ import type { Order } from '../../layout/index.ts';
 import { isPrime } from '../../numeric/primes.ts';
 import type { Sides } from '../../problem/index.ts';
 import type { Target } from '../device/target.ts';
-import { isRadixPrime, largePrimesOf, waysOf } from '../group/butterflies.ts';
+import { isPassPrime, LARGEST_CONVOLVED_PRIME, largePrimesOf, waysOf } from '../group/butterflies.ts';
 import { convolvedCost, exposure, type LaunchCost } from '../price/cost.ts';
 import type { ConvolveSteps } from './convolve-steps.ts';
 
-/** Longer ones would take plan time more than seconds to know the spectrum of. */
-const LONGEST = 2 ** 22;
-
 /** Whether a length is a prime whose convolution passes can do, in one launch. */
 export function mayConvolve(length: number, target: Target): boolean {
-  if (length < 5 || length > LONGEST || !isPrime(length) || !waysOf(length, target).convolved) return false;
+  if (length < 5 || length > LARGEST_CONVOLVED_PRIME || !isPrime(length) || !waysOf(length, target).convolved)
+    return false;
   const { room } = target.capacity;
   if (target.lockstep === 'threads' && length - 1 > room) return false;
-  return largePrimesOf(length - 1).every((prime) => isRadixPrime(prime, target));
+  return largePrimesOf(length - 1).every((prime) => isPassPrime(prime, target));
 }
 
 /** What an axis costs so. @param alone what a transform of one point less costs by itself. */

@@ -100,6 +100,8 @@ export interface PassesStep {
   readonly lanesAlong: { readonly input: LanesAlong; readonly output: LanesAlong };
   /** Primes of these radices whose butterflies are convolutions, and of the transforms inside those. */
   readonly convolved?: readonly number[];
+  /** Radices whose passes take several steps, by Rader's algorithm. */
+  readonly rader?: readonly RaderRadix[];
   /** The exponents have the other sign. */
   readonly inverse?: true;
   /**
@@ -115,6 +117,15 @@ export interface PassesStep {
   readonly read?: PointwiseStep;
   readonly write?: PointwiseStep;
 }
+
+/**
+ * A prime radix whose pass takes several steps through shared memory, each a butterfly of a few points (kernels/rader-pass.ts).
+ * `convolution`: transforms of one point less, there and back, by passes of these radices (Rader 1968). `multiplication`: sums of products
+ * with roots of unity (Rader's direct multiplication, VkFFT guide 4.3.6).
+ */
+export type RaderRadix =
+  | { readonly prime: number; readonly by: 'convolution'; readonly radices: readonly number[] }
+  | { readonly prime: number; readonly by: 'multiplication' };
 
 /** What is done to the points of a dimension one by one, between memory and passes. */
 export interface PointwiseStep {

@@ -1,0 +1,306 @@
+/**
+ * A pass whose radix is a prime p, in several steps through shared memory: Rader's algorithm inside of a Stockham transform (Rader 1968;
+ * VkFFT guide 2.5.1 and 4.3.6). A pass of radix p after passes of product s has N/p butterflies; butterfly i of block q is column
+ * c = q·s + i here. With a primitive root g, all its points but point 0 are taken in the order of powers, so that row n is point g^n.
+ *
+ * - **Convolution**: a transform of p − 1 points along the rows of every column, by passes of small radices; the product with the spectrum
+ *   of the roots of unity; and another transform. (A forward transform stands in for the inverse one: its row n is row −n of that one, so
+ *   that outputs are in the order of powers, too.) Bin 0 of the first transform is the sum of all points but point 0: with that it is
+ *   output 0, and point 0, added to bin 0 after the product, comes back in every other output.
+ * - **Multiplication**: sums and differences of points g^a and −g^a, of which there are h = (p − 1)/2; then every pair of outputs is
+ *   a sum of h products with cosines and one of h products with sines.
+ *
+ * Between two steps, element n·N/p + c of memory is row n of column c. Row p − 1 holds what is in no row: point 0, later output 0.
+ */
+import {
+  add,
+  type Complex,
+  div,
+  type Expressions,
+  type Guard,
+  type Index,
+  type IndexLike,
+  index,
+  interleaved,
+  lookup,
+  mod,
+  type Store,
+  scale,
+  type TableBuilder,
+  variable,
+} from '../ir/index.ts';
+import { powers } from '../numeric/powers.ts';
+import { modPow, primitiveRoot } from '../numeric/primes.ts';
+import type { PassesStep, RaderRadix } from '../plan/tree/leaf.ts';
+import { dft } from './butterfly.ts';
+import { factorAt } from './pointwise.ts';
+import { RootMatrix } from './root-matrix.ts';
+
+/** One of the steps of a pass. */
+export interface RaderStep {
+  readonly kind: 'rader';
+  /** The radix of the pass, and the product of the radices before it. */
+  readonly prime: number;
+  readonly stride: number;
+  readonly of: PassesStep;
+  readonly part: RaderPart;
+  /** It is the first, or the last, step of its pass. */
+  readonly opens: boolean;
+  readonly closes: boolean;
+}
+
+/** A pass of one of the transforms of a convolution, there or back; or the two steps of a multiplication. */
+export type RaderPart =
+  | { readonly do: 'pass'; readonly radix: number; readonly stride: number; readonly back: boolean }
+  | { readonly do: 'fold' }
+  | { readonly do: 'sum' };
+
+/** The steps of a pass, in order. */
+export function raderSteps(rader: RaderRadix, stride: number, of: PassesStep): RaderStep[] {
+  const { prime } = rader;
+  const steps = (parts: readonly RaderPart[]) =>
+    parts.map((part, n): RaderStep => {
+      const ends = { opens: n === 0, closes: n === parts.length - 1 };
+      return { kind: 'rader', prime, stride, of, part, ...ends };
+    });
+  if (rader.by === 'multiplication') return steps([{ do: 'fold' }, { do: 'sum' }]);
+  const way = (back: boolean) => {
+    let before = 1;
+    return rader.radices.map((radix): RaderPart => {
+      const part = { do: 'pass', radix, stride: before, back } as const;
+      before *= radix;
+      return part;
+    });
+  };
+  return steps([...way(false), ...way(true)]);
+}
+
+/** Rows that the items of a step count: an item is one of them with a column. */
+export function raderRows({ prime, part }: RaderStep): number {
+  return part.do === 'pass' ? (prime - 1) / part.radix : (prime - 1) / 2;
+}
+
+/** The points that an item of a step reads and writes, one of them each time. */
+export function raderRadixOf({ part }: RaderStep): number {
+  return part.do === 'pass' ? part.radix : 2;
+}
+
+/**
+ * An element that an item reads or writes, by numbers: what shared memory is laid out for.
+ * @param m of the points of the item, b its row
+ */
+export function raderElement(
+  step: RaderStep,
+  length: number,
+  side: 'load' | 'store',
+  { b, c, m }: { readonly b: number; readonly c: number; readonly m: number },
+): number {
+  const { prime, stride, part, opens, closes } = step;
+  const columns = length / prime;
+  const row = (n: number) => modPow(primitiveRoot(prime), n, prime);
+  if (part.do !== 'pass') {
+    const n = b + (m * (prime - 1)) / 2;
+    if (side === 'load') return (opens ? row(n) : n) * columns + c;
+    return closes ? outputOf(row(n), c, prime, stride) : n * columns + c;
+  }
+  const { radix, stride: before } = part;
+  if (side === 'load') {
+    const n = b + (m * (prime - 1)) / radix;
+    return (opens ? row(n) : n) * columns + c;
+  }
+  const n = Math.floor(b / before) * before * radix + (b % before) + m * before;
+  return closes ? outputOf(row(n), c, prime, stride) : n * columns + c;
+}
+
+function outputOf(k: number, c: number, prime: number, stride: number): number {
+  return Math.floor(c / stride) * stride * prime + (c % stride) + k * stride;
+}
+
+/** What the steps of a pass take from the kernel that they are part of. */
+export interface RaderSurroundings {
+  readonly tables: TableBuilder;
+  /** Points of the transform. */
+  readonly length: number;
+  readonly load: (element: IndexLike, guard?: Guard) => Complex;
+  readonly store: (element: IndexLike, value: Complex, guard?: Guard) => Store[];
+  /** Multiplies row n of butterfly i by its twiddle. */
+  readonly twiddle: (value: Complex, i: IndexLike, n: IndexLike) => Complex;
+  /** Multiplies point m of butterfly i of an inner pass by its twiddle; the lanes share it. */
+  readonly innerTwiddle: (value: Complex, radix: number, stride: number, i: IndexLike, m: number) => Complex;
+}
+
+/** The stores of an item: row b of column q·s + i. */
+export function raderStores(
+  x: Expressions,
+  step: RaderStep,
+  { b, q, i }: { readonly b: IndexLike; readonly q: IndexLike; readonly i: IndexLike },
+  around: RaderSurroundings,
+): Store[] {
+  const places = placesOf(step, q, i, around);
+  if (step.part.do === 'fold') return folded(x, step, b, places, around);
+  if (step.part.do === 'sum') return summed(x, step, b, places, around);
+  return passed(x, step, step.part, b, places, around);
+}
+
+/** The elements of a column. */
+interface Places {
+  /** Row n of what the step reads. */
+  readonly from: (n: IndexLike) => Index;
+  /** Row n of what it writes. */
+  readonly to: (n: IndexLike) => Index;
+  /** Point or output 0, where it is read and written. */
+  readonly origin: { readonly from: Index; readonly to: Index };
+  /** What is read from row n, with its twiddle. */
+  readonly point: (n: IndexLike) => Complex;
+  /** Moves what is in no row, in the item of row 0. */
+  readonly moveOrigin: (b: IndexLike) => Store[];
+}
+
+function placesOf(
+  { prime, stride, opens, closes }: RaderStep,
+  q: IndexLike,
+  i: IndexLike,
+  { tables, length, load, store, twiddle }: RaderSurroundings,
+): Places {
+  const columns = length / prime;
+  const column = add(scale(q, stride), i);
+  const point = (n: IndexLike) =>
+    lookup(
+      tables.integers(`powers${prime}`, () => [...powers(prime), 0]),
+      n,
+    );
+  const block = add(scale(q, stride * prime), i);
+  const row = (n: IndexLike) => add(scale(n, columns), column);
+  const from = opens ? (n: IndexLike) => row(point(n)) : row;
+  const to = closes ? (n: IndexLike) => add(block, scale(point(n), stride)) : row;
+  const origin = { from: opens ? column : row(prime - 1), to: closes ? block : row(prime - 1) };
+  return {
+    from,
+    to,
+    origin,
+    point: (n) => (opens ? twiddle(load(from(n)), i, n) : load(from(n))),
+    moveOrigin: (b) => {
+      const guard: Guard = [{ index: index(b), from: 0, to: 1 }];
+      return store(origin.to, load(origin.from, guard), guard);
+    },
+  };
+}
+
+/** A pass of one of the two transforms. */
+function passed(
+  x: Expressions,
+  { prime, of }: RaderStep,
+  { radix, stride, back }: Extract<RaderPart, { do: 'pass' }>,
+  b: IndexLike,
+  places: Places,
+  { tables, load, store, innerTwiddle }: RaderSurroundings,
+): Store[] {
+  const rows = prime - 1;
+  const i = mod(b, stride);
+  const values = Array.from({ length: radix }, (_, m) => {
+    const value = places.point(add(b, (m * rows) / radix));
+    return m > 0 && stride > 1 ? innerTwiddle(value, radix, stride, i, m) : value;
+  });
+  const outputs = dft(x, values, of.convolved);
+  const row = (k: number) => add(scale(div(b, stride), stride * radix), i, k * stride);
+  const closesThere = !back && stride * radix === rows;
+  if (!closesThere) {
+    return [...places.moveOrigin(b), ...outputs.flatMap((value, k) => store(places.to(row(k)), value))];
+  }
+  const spectrum = factorAt({ kind: 'root-spectrum', of: prime }, rows, tables, { kind: 'pairs', lanes: 1 }, ([n]) => [
+    n!,
+  ]);
+  const guard: Guard = [{ index: index(b), from: 0, to: 1 }];
+  const zero = load(places.origin.from, guard);
+  return outputs.flatMap((value, k) => {
+    const product = spectrum(x, value, [row(k)]);
+    if (k > 0) return store(places.to(row(k)), product);
+    return [...store(places.origin.to, x.cadd(value, zero), guard), ...store(places.to(row(0)), x.cadd(product, zero))];
+  });
+}
+
+/** Sums and differences of points g^a and −g^a: rows a and a + h. */
+function folded(
+  x: Expressions,
+  { prime }: RaderStep,
+  b: IndexLike,
+  places: Places,
+  { store }: RaderSurroundings,
+): Store[] {
+  const h = (prime - 1) / 2;
+  const [first, second] = [places.point(b), places.point(add(b, h))];
+  return [
+    ...places.moveOrigin(b),
+    ...store(places.to(b), x.cadd(first, second)),
+    ...store(places.to(add(b, h)), x.csub(first, second)),
+  ];
+}
+
+/** Outputs g^b and −g^b: the sums over a of the products of rows a and a + h with the cosine and the sine of g^(a + b) turns of 1/p. */
+function summed(
+  x: Expressions,
+  { prime }: RaderStep,
+  b: IndexLike,
+  places: Places,
+  { tables, load, store }: RaderSurroundings,
+): Store[] {
+  const h = (prime - 1) / 2;
+  const root = rootsOfPowers(prime, tables);
+  const a = variable('a', h);
+  const { re: cos, im: sin } = root(x, add(a, b));
+  const [sums, differences] = [load(places.from(a)), load(places.from(add(a, h)))];
+  const total = (value: Complex): Complex => ({ re: x.sum(a, value.re), im: x.sum(a, value.im) });
+  const zero = load(places.origin.from);
+  const even = x.cadd(zero, total(x.cscale(sums, cos)));
+  const odd = x.quarter(total(x.cscale(differences, sin)));
+  const guard: Guard = [{ index: index(b), from: 0, to: 1 }];
+  return [
+    ...store(places.origin.to, x.cadd(zero, total(sums)), guard),
+    ...store(places.to(b), x.cadd(even, odd)),
+    ...store(places.to(add(b, h)), x.csub(even, odd)),
+  ];
+}
+
+/** The cosine and the sine of g^n turns of 1/p, for n up to p − 2, as a table. */
+function rootsOfPowers(prime: number, tables: TableBuilder): (x: Expressions, n: Index) => Complex {
+  const start = tables.append(`roots of powers${prime}`, 2 * (prime - 1), (at, runs) => {
+    powers(prime).forEach((power, n) => {
+      const place = at + 2 * n;
+      // The imaginary part of e^{−2πi·p/q} is −sin: of the opposite point it is the sine.
+      runs.push({
+        q: prime,
+        p: prime - power,
+        step: 0,
+        count: 1,
+        re: place,
+        im: place + 1,
+        stride: 2,
+        block: 1,
+        skip: 0,
+      });
+    });
+  });
+  const format = interleaved(tables.ref);
+  return (x, n) => {
+    const [re, atRe] = format.re(n);
+    const [im, atIm] = format.im(n);
+    return { re: x.load(re, add(atRe, start)), im: x.load(im, add(atIm, start)) };
+  };
+}
+
+/**
+ * The twiddles of a pass of radix p on its rows: e^{−2πi·i·g^n/(p·s)} for row n of butterfly i < s.
+ * @param kind `pairs` for threads, and for vectors whose lanes share a twiddle; `planes` for vectors along the butterflies
+ */
+export function raderTwiddles(
+  tables: TableBuilder,
+  prime: number,
+  stride: number,
+  kind: 'pairs' | 'planes',
+): (x: Expressions, value: Complex, i: IndexLike, n: IndexLike) => Complex {
+  if (stride === 1) return (_, value) => value;
+  const order = powers(prime);
+  const shape = { rows: prime - 1, columns: stride };
+  const matrix = new RootMatrix(tables, `rader${prime}x${stride}`, shape, kind, prime * stride, (n) => order[n]!, 1);
+  return (x, value, i, n) => x.cmul(value, matrix.load(x, n, i));
+}
