@@ -132,15 +132,15 @@ interface DensityJob {
 }
 
 const callsOf = (what: What, works: readonly string[]) =>
-  new PreparedCalls<WelchOptions, DensityJob>({
+  /* @__PURE__ */ new PreparedCalls<WelchOptions, DensityJob>({
     ...{ name: what, works, levels: SEGMENT_LEVELS },
     prepare,
     bytesOf: ({ f, requests }) => 8 * (f.length + 3 * (requests.power.taper?.length ?? 0)),
   });
 const calls: Readonly<Record<What, PreparedCalls<WelchOptions, DensityJob>>> = {
-  welch: callsOf('welch', WELCH),
-  csd: callsOf('csd', WELCH),
-  coherence: callsOf('coherence', COHERENCE),
+  welch: /* @__PURE__ */ callsOf('welch', WELCH),
+  csd: /* @__PURE__ */ callsOf('csd', WELCH),
+  coherence: /* @__PURE__ */ callsOf('coherence', COHERENCE),
 };
 
 /** @throws FftError as `welch` */
@@ -277,7 +277,7 @@ interface PeriodogramJob {
   readonly cut: number | undefined;
 }
 
-const periodogramCalls = new PreparedCalls<PeriodogramOptions, PeriodogramJob>({
+const periodogramCalls = /* @__PURE__ */ new PreparedCalls<PeriodogramOptions, PeriodogramJob>({
   ...{ name: 'periodogram', works: WORKS, levels: SEGMENT_LEVELS },
   prepare: ([x], { nfft, window = 'boxcar', device: _, ...own }) => {
     const { n, axis } = linesAlong(x!, own.axis ?? -1);

@@ -78,7 +78,7 @@ interface EnvelopeJob {
   readonly inverse: PlanRequest;
 }
 
-const calls = new PreparedCalls<EnvelopeOptions, EnvelopeJob>({
+const calls = /* @__PURE__ */ new PreparedCalls<EnvelopeOptions, EnvelopeJob>({
   ...{ name: 'envelope', works: WORKS, levels: 2 },
   prepare: ([z], own) => {
     const { squared = false, residual = 'lowpass' } = own;

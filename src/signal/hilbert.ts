@@ -44,7 +44,7 @@ interface HilbertJob {
   readonly inverse: PlanRequest;
 }
 
-const calls = new PreparedCalls<HilbertOptions, HilbertJob>({
+const calls = /* @__PURE__ */ new PreparedCalls<HilbertOptions, HilbertJob>({
   ...{ name: 'hilbert', works: ['n', 'axis', 'device'] },
   prepare: ([x], own) => {
     const lines = linesAlong(x!, own.axis ?? -1);

@@ -122,7 +122,7 @@ export async function istft<Z extends ComplexArray>(zxx: Z, options: IstftOption
   return { t: t.slice(), x: x as Istft<Z>['x'], undetermined: undetermined.map(([from, to]) => [from, to]) };
 }
 
-const calls = new PreparedCalls<IstftOptions, KnownIstft>({
+const calls = /* @__PURE__ */ new PreparedCalls<IstftOptions, KnownIstft>({
   ...{ name: 'istft', works: WORKS, levels: SEGMENT_LEVELS, prepare: ([zxx], own) => jobOf(zxx!, own) },
   bytesOf: ({ t, adding }) => 8 * (t.length + adding.taper.length + adding.weights.length),
 });

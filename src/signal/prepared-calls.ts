@@ -14,8 +14,8 @@ import { isFloats, liveSamples } from './floats.ts';
 
 /** Calls that are kept of a function, the one asked for last first. */
 const MOST_CALLS = 32;
-/** Bytes that one of them may hold. */
-const MOST_BYTES = 2 ** 21;
+/** Bytes that all of them may hold. */
+const MOST_BYTES = 2 ** 24;
 /** Longer lists, and objects with more fields, are not compared. */
 const LONGEST_LIST = 16;
 
@@ -53,6 +53,7 @@ interface KnownCall<J> {
   /** Arguments between arrays and options. */
   readonly others: readonly unknown[];
   readonly job: J;
+  readonly bytes: number;
 }
 
 /** Options of a known call are other ones. */
@@ -81,12 +82,20 @@ export class PreparedCalls<O extends object, J> {
     const copies = others.map(factOf);
     // Lists of numbers may have any depth, and arrays without elements may be memory that is not there any more.
     const isPlain = inputs.every((input) => !Array.isArray(input)) && arrays.every(({ data }) => data.length > 0);
-    if (facts && !copies.includes(DIFFERENT) && isPlain && bytesOf(job) <= MOST_BYTES) {
+    const bytes = bytesOf(job);
+    if (facts && !copies.includes(DIFFERENT) && isPlain && bytes <= MOST_BYTES) {
       const known = arrays.map(({ shape, dtype, data }) => ({ shape: [...shape], dtype, entries: data.length }));
-      this.calls.unshift({ arrays: known, options: facts, others: copies, job });
-      this.calls.length = Math.min(this.calls.length, MOST_CALLS);
+      this.calls.unshift({ arrays: known, options: facts, others: copies, job, bytes });
+      this.trim();
     }
     return { arrays, job, device };
+  }
+
+  /** Forgets the calls asked for longest ago. */
+  private trim(): void {
+    let left = MOST_BYTES;
+    const end = this.calls.findIndex(({ bytes }, place) => place === MOST_CALLS || (left -= bytes) < 0);
+    if (end >= 0) this.calls.length = end;
   }
 
   private find(inputs: readonly unknown[], options: unknown, others: readonly unknown[]): PreparedCall<J> | undefined {

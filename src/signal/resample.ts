@@ -82,7 +82,7 @@ interface ResampleJob {
   readonly inverse: PlanRequest;
 }
 
-const calls = new PreparedCalls<ResampleOptions, ResampleJob>({
+const calls = /* @__PURE__ */ new PreparedCalls<ResampleOptions, ResampleJob>({
   ...{ name: 'resample', works: ['axis', 'window', 'windowOptions', 'device'], levels: 3 },
   prepare: ([x], own, [num]) => {
     checkLength(num as number, 'num');

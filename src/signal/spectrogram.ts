@@ -118,7 +118,7 @@ interface SpectrogramJob extends Pick<SpectrogramOptions, 'onProgress'> {
   readonly decibels: DecibelOptions | undefined;
 }
 
-const calls = new PreparedCalls<SpectrogramOptions, SpectrogramJob>({
+const calls = /* @__PURE__ */ new PreparedCalls<SpectrogramOptions, SpectrogramJob>({
   ...{ name: 'spectrogram', works: WORKS, levels: SEGMENT_LEVELS, prepare },
   bytesOf: ({ f, shortTime }) => 8 * f.length + bytesOfShortTime(shortTime),
 });

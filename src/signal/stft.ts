@@ -72,7 +72,7 @@ interface StftJob {
   readonly shortTime: ShortTimeJob;
 }
 
-const calls = new PreparedCalls<StftOptions, StftJob>({
+const calls = /* @__PURE__ */ new PreparedCalls<StftOptions, StftJob>({
   ...{ name: 'stft', works: WORKS, levels: SEGMENT_LEVELS, prepare },
   bytesOf: ({ f, shortTime }) => 8 * f.length + bytesOfShortTime(shortTime),
 });
