@@ -30,6 +30,7 @@ import { quad } from './tables/quad.ts';
 import { real } from './tables/real.ts';
 import { scipy } from './tables/scipy.ts';
 import { short } from './tables/short.ts';
+import { signals } from './tables/signals.ts';
 import { alloc, copied } from './tables/single.ts';
 import { speech } from './tables/speech.ts';
 import { sums } from './tables/sums.ts';
@@ -57,6 +58,7 @@ const tables: readonly Table[] = [
   padding,
   callbacks,
   speech,
+  signals,
   threads,
   create,
   memory,

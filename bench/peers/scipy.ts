@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { NativePeer } from './native.ts';
 
 /** The first `python3` on the path that has SciPy: the first one on the path need not be the one it is installed for. */
-function findPython(): string | undefined {
+export function findPython(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const candidates = [process.env.PYTHON, ...folders.map((folder) => join(folder, 'python3'))];
   return candidates.find(

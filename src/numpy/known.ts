@@ -112,7 +112,7 @@ function isLine({ shape, dtype }: KnownCall): boolean {
 }
 
 /** An object literal of this window: others are left to those who check. */
-function isOrdinary(value: unknown): boolean {
+export function isOrdinary(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
@@ -138,7 +138,7 @@ function isSameFact(value: unknown, known: unknown): boolean {
   return value === known || (Array.isArray(known) && isSameList(value, known));
 }
 
-function isSameList(list: unknown, known: readonly unknown[]): boolean {
+export function isSameList(list: unknown, known: readonly unknown[]): boolean {
   if (!Array.isArray(list) || list.length !== known.length) return false;
   for (let k = 0; k < known.length; k++) if (list[k] !== known[k]) return false;
   return true;

@@ -32,3 +32,15 @@ export function converted(values: ArrayLike<number | bigint>, single = false): F
   else for (let k = 0; k < floats.length; k++) floats[k] = Number(values[k]);
   return floats;
 }
+
+/** A new array of the same numbers. @throws FftError `out-of-memory` */
+export function copyOfFloats(array: Floats): Floats {
+  try {
+    // Of a typed array the engine makes one without zeros first.
+    return array instanceof Float32Array ? new Float32Array(array) : new Float64Array(array);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    const message = `A result of ${array.length} numbers does not fit in host memory.`;
+    throw new FftError('out-of-memory', message, { cause });
+  }
+}

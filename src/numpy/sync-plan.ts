@@ -4,8 +4,7 @@
  */
 import type { Device, DeviceMemory, Plan } from '../engine/index.ts';
 import { copyInto } from '../problem/bytes.ts';
-import { FftError } from '../problem/errors.ts';
-import type { Floats } from './memory.ts';
+import { copyOfFloats, type Floats } from './memory.ts';
 import type { DenseProblem } from './problem.ts';
 import type { WorkStep } from './work.ts';
 
@@ -66,17 +65,5 @@ export class SyncPlan {
   private allocate(bytes: number): SideMemory {
     const memory = this.device.alloc(bytes, this.plan.problem.precision as 'single' | 'double');
     return { memory, array: memory.array as Floats };
-  }
-}
-
-/** @throws FftError `out-of-memory` */
-function copyOfFloats(array: Floats): Floats {
-  try {
-    // Of a typed array the engine makes one without zeros first.
-    return array instanceof Float32Array ? new Float32Array(array) : new Float64Array(array);
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    const message = `A result of ${array.length} numbers does not fit in host memory.`;
-    throw new FftError('out-of-memory', message, { cause });
   }
 }

@@ -5,57 +5,61 @@ import type { Floats } from './floats.ts';
 export type Average = 'mean' | 'median';
 export const averages: readonly Average[] = ['mean', 'median'];
 
-/** Products of spectra, conj(X) · Y, of one line; `result` is their average over its frames, as pairs. */
+/** Collects rows of numbers, one for each frame of a line, to their average. */
 export interface Averager {
-  /** @param frame of the line, for the first of `count` frames */
-  readonly add: (x: Floats, y: Floats, frame: number, count: number) => void;
+  /** @param rows of `count` frames one after another, for the frames from `frame` on */
+  readonly add: (rows: Floats, frame: number, count: number) => void;
   /** Writes the average and begins anew. */
   readonly take: (target: Float64Array) => void;
 }
 
 /**
+ * @param numbers in a row
  * @param frames of each line
  * @throws FftError `out-of-memory`
  */
-export function newAverager(average: Average, bins: number, frames: number): Averager {
-  return average === 'mean' ? meanAverager(bins, frames) : medianOf(bins, frames);
+export function newAverager(average: Average, numbers: number, frames: number): Averager {
+  return average === 'mean' ? meanAverager(numbers, frames) : medianAverager(numbers, frames);
 }
 
-function meanAverager(bins: number, frames: number): Averager {
-  const sum = floatZeros(2 * bins, false);
+function meanAverager(numbers: number, frames: number): Averager {
+  const sum = floatZeros(numbers, false) as Float64Array;
   return {
-    add(x, y, _frame, count) {
-      for (let at = 0, k = 0; at < 2 * bins * count; at += 2, k = k + 2 === 2 * bins ? 0 : k + 2) {
-        const [a, b, c, d] = [x[at]!, x[at + 1]!, y[at]!, y[at + 1]!];
-        sum[k]! += a * c + b * d;
-        sum[k + 1]! += a * d - b * c;
+    add(rows, _frame, count) {
+      let row = 0;
+      // Four rows at once: sums are read and written a quarter as often.
+      for (; row + 4 <= count; row += 4) {
+        let a = row * numbers;
+        let b = a + numbers;
+        let c = b + numbers;
+        let d = c + numbers;
+        for (let k = 0; k < numbers; k++) sum[k]! += rows[a++]! + rows[b++]! + (rows[c++]! + rows[d++]!);
+      }
+      for (; row < count; row++) {
+        let at = row * numbers;
+        for (let k = 0; k < numbers; k++) sum[k]! += rows[at++]!;
       }
     },
     take(target) {
-      for (let k = 0; k < sum.length; k++) target[k] = sum[k]! / frames;
+      for (let k = 0; k < numbers; k++) target[k] = sum[k]! / frames;
       sum.fill(0);
     },
   };
 }
 
 /** Real and imaginary parts have medians of their own. */
-function medianOf(bins: number, frames: number): Averager {
-  // Of each part of each bin, the values of all frames.
-  const all = floatZeros(2 * bins * frames, false);
+function medianAverager(numbers: number, frames: number): Averager {
+  // Of each number, the values of all frames.
+  const all = floatZeros(numbers * frames, false);
   const bias = medianBias(frames);
   return {
-    add(x, y, frame, count) {
+    add(rows, frame, count) {
       for (let f = 0; f < count; f++) {
-        for (let k = 0; k < bins; k++) {
-          const at = 2 * (f * bins + k);
-          const [a, b, c, d] = [x[at]!, x[at + 1]!, y[at]!, y[at + 1]!];
-          all[2 * k * frames + frame + f] = a * c + b * d;
-          all[(2 * k + 1) * frames + frame + f] = a * d - b * c;
-        }
+        for (let k = 0; k < numbers; k++) all[k * frames + frame + f] = rows[f * numbers + k]!;
       }
     },
     take(target) {
-      for (let k = 0; k < 2 * bins; k++) {
+      for (let k = 0; k < numbers; k++) {
         const sorted = all.subarray(k * frames, (k + 1) * frames).sort();
         const middle = (frames - 1) / 2;
         target[k] = (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2 / bias;

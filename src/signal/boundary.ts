@@ -14,21 +14,32 @@ export const boundaries: readonly Boundary[] = ['even', 'odd', 'constant', 'zero
  * @param line of numbers, `parts` for each sample
  * @param from where the signal begins, in samples
  * @param length of the signal
- * @param edge samples to write on either side; at most length − 1 for a mirrored signal
+ * @param edge samples to write before it; at most length − 1 for a mirrored signal
+ * @param behind samples to write behind it; default as many
  */
 export function extend(
   line: Floats,
-  { from, length, edge, parts }: { from: number; length: number; edge: number; parts: 1 | 2 },
+  {
+    from,
+    length,
+    edge,
+    behind = edge,
+    parts,
+  }: {
+    readonly from: number;
+    readonly length: number;
+    readonly edge: number;
+    readonly behind?: number;
+    readonly parts: 1 | 2;
+  },
   boundary: Boundary,
 ): void {
   const last = from + length - 1;
-  for (let k = 1; k <= edge; k++) {
-    for (let part = 0; part < parts; part++) {
-      const at = (sample: number) => sample * parts + part;
-      const [first, end] = [line[at(from)]!, line[at(last)]!];
-      line[at(from - k)] = extrapolated(boundary, first, line[at(from + k)]!);
-      line[at(last + k)] = extrapolated(boundary, end, line[at(last - k)]!);
-    }
+  for (let part = 0; part < parts; part++) {
+    const at = (sample: number) => sample * parts + part;
+    const [first, end] = [line[at(from)]!, line[at(last)]!];
+    for (let k = 1; k <= edge; k++) line[at(from - k)] = extrapolated(boundary, first, line[at(from + k)]!);
+    for (let k = 1; k <= behind; k++) line[at(last + k)] = extrapolated(boundary, end, line[at(last - k)]!);
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Device, Plan } from '../engine/index.ts';
 import { floatZeros } from '../numpy/array.ts';
 import { FftError } from '../problem/errors.ts';
-import { withPlan } from './plans.ts';
+import { planRequest, withPlan } from './plans.ts';
 import type { WindowName } from './window-kinds.ts';
 import { windowFunction } from './windows.ts';
 
@@ -73,7 +73,7 @@ async function makeOctaves(spec: CqtSpec, device: Device): Promise<readonly CqtO
   for (const [nfft, bins] of groups) {
     const precision = device.kind === 'webgpu' ? 'single' : 'double';
     const problem = { size: [nfft], precision, directions: 'inverse' } as const;
-    const rows = await withPlan(device, problem, async (plan) => {
+    const rows = await withPlan(device, planRequest(problem), async (plan) => {
       const all: CqtRow[] = [];
       for (const bin of bins) all.push(await rowOf(spec, bin, nfft, plan));
       return all;

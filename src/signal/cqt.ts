@@ -5,14 +5,14 @@
  */
 import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
-import { type ArrayInput, asArray, floatZeros, type ShapeOf, type Transformed } from '../numpy/array.ts';
+import { type ArrayInput, asArray, type ShapeOf, type Transformed } from '../numpy/array.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { FftError } from '../problem/errors.ts';
 import { type Boundary, extend } from './boundary.ts';
 import { check, checkInteger, checkPositive, checkWord } from './check.ts';
 import { type CqtOctave, type CqtSpec, octavesOf } from './cqt-kernels.ts';
 import type { Floats } from './floats.ts';
-import { type FrameSpec, withFrames } from './frames.ts';
+import { type FrameSpec, frameRequest, withFrames } from './frames.ts';
 import type { PadMode } from './framing.ts';
 import { type Lines, linesAlong, newLines, readLine } from './lines.ts';
 import type { WindowName } from './window-kinds.ts';
@@ -140,7 +140,6 @@ async function addOctave(octave: CqtOctave, job: CqtJob, device: Device): Promis
     check('padMode', padMode, edge < lines.n, `${edge + 1} samples or more where it mirrors ${edge} of them`, hint);
   }
   const { precision, inner } = lines;
-  const line = floatZeros(Math.max(lines.n + 2 * edge, (frames - 1) * hop + nfft), precision === 'single');
   const spec: FrameSpec = {
     ...{
       size: nfft,
@@ -154,17 +153,25 @@ async function addOctave(octave: CqtOctave, job: CqtJob, device: Device): Promis
       precision,
       scale: 1,
     },
+    ...{ part: 'complex', doubled: false, binsFirst: false },
   };
-  await withFrames(device, spec, new Float64Array(0), async (transform) => {
+  const { plan, ...request } = frameRequest(spec, new Float64Array(0));
+  // What is behind the signal stays as it is.
+  const key = `${plan.key} of ${lines.n} samples and ${edge} of ${padMode}`;
+  await withFrames(device, { ...request, plan: { ...plan, key } }, async (transform) => {
     for (let l = 0; l < lines.count; l++) {
-      readLine(lines, l, line, edge);
-      extend(line, { from: edge, length: lines.n, edge, parts: 1 }, BOUNDARY[padMode]);
+      const { line } = transform;
+      const length = Math.min(lines.n, line.length - edge);
+      readLine(lines, l, line, edge, length);
+      const behind = Math.min(edge, line.length - edge - length);
+      extend(line, { from: edge, length, edge, behind, parts: 1 }, BOUNDARY[padMode]);
       const start = Math.floor(l / inner) * inner * nBins * frames + (l % inner) * frames;
-      await transform.each(line, (spectra, first, count) => {
+      await transform.each((spectra, first, count, skip) => {
         for (const row of rows) {
           const at = start + row.bin * inner * frames + first;
           for (let frame = 0; frame < count; frame++) {
-            product(row, spectra, 2 * frame * transform.bins, result.array.data as Floats, 2 * (at + frame));
+            const from = 2 * (skip + frame) * transform.bins;
+            product(row, spectra, from, result.array.data as Floats, 2 * (at + frame));
           }
         }
       });

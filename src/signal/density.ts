@@ -1,24 +1,23 @@
 /** Spectral densities by Welch's method, as `scipy.signal.welch`, `csd` and `coherence`. */
 
-import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
 import {
   type ArrayInput,
-  asArray,
   floatZeros,
+  isSingle,
   type NumpyArray,
   type ShapeOf,
   type Transformed,
 } from '../numpy/array.ts';
-import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
+import { type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { excerpt, FftError } from '../problem/errors.ts';
-import { type Average, type Averager, averages, newAverager } from './averages.ts';
+import { type Average, averages, newAverager } from './averages.ts';
 import { checkInteger, checkWord } from './check.ts';
 import type { Trend } from './detrend.ts';
-import type { Floats } from './floats.ts';
-import { binsOf, type FrameSpec, type FrameTransform, withFrames } from './frames.ts';
-import { type Lines, linesAlong, newLines, readLine, writeLine } from './lines.ts';
+import { type FrameRequest, type FrameSpec, frameRequest, withFrames } from './frames.ts';
+import { geometryOf, type LineGeometry, type Lines, linesAlong, newLines, writeLine } from './lines.ts';
 import { eachPlane } from './planes.ts';
+import { PreparedCalls } from './prepared-calls.ts';
 import {
   binFrequencies,
   framesIn,
@@ -27,7 +26,6 @@ import {
   SEGMENT_LEVELS,
   SEGMENT_OPTIONS,
   type SegmentOptions,
-  type Segments,
 } from './segments.ts';
 
 export interface CoherenceOptions extends SegmentOptions, DeviceChoice {
@@ -80,8 +78,8 @@ const WELCH = [...COHERENCE, 'returnOnesided', 'scaling', 'average'];
  * @throws FftError (as a rejection) as `stft`
  */
 export async function welch<X extends ArrayInput>(x: X, options: WelchOptions = {}): Promise<Density<X>> {
-  const { f, products } = await averaged('welch', [x], readOptions(options, { works: WELCH }, 'welch', SEGMENT_LEVELS));
-  return { f, pxx: realPartOf(products[0]!) as Density<X>['pxx'] };
+  const { f, products } = await averaged('welch', [x], options);
+  return { f, pxx: products[0]! as Density<X>['pxx'] };
 }
 
 /**
@@ -95,9 +93,8 @@ export async function csd<X extends ArrayInput, Y extends ArrayInput>(
   y: Y,
   options: WelchOptions = {},
 ): Promise<CrossDensity<X | Y>> {
-  const own = readOptions(options, { works: WELCH }, 'csd', SEGMENT_LEVELS);
-  const { f, products } = await averaged('csd', [x, y], own);
-  return { f, pxy: products[0]!.array as unknown as Transformed<X | Y> };
+  const { f, products } = await averaged('csd', [x, y], options);
+  return { f, pxy: products[0]! as unknown as Transformed<X | Y> };
 }
 
 /**
@@ -109,33 +106,48 @@ export async function coherence<X extends ArrayInput, Y extends ArrayInput>(
   y: Y,
   options: CoherenceOptions = {},
 ): Promise<Coherence<X | Y>> {
-  const own = readOptions(options, { works: COHERENCE }, 'coherence', SEGMENT_LEVELS);
-  const { f, products } = await averaged('coherence', [x, y], own);
-  const [xy, xx, yy] = products.map(({ array }) => array.data) as [Floats, Floats, Floats];
-  const result = realPartOf(products[0]!);
-  for (let k = 0; k < result.data.length; k++) {
-    result.data[k] = (xy[2 * k]! ** 2 + xy[2 * k + 1]! ** 2) / xx[2 * k]! / yy[2 * k]!;
-  }
-  return { f, cxy: result as Coherence<X | Y>['cxy'] };
+  const { f, products } = await averaged('coherence', [x, y], options);
+  const [cross, { data: xx }, { data: yy }] = products as [NumpyArray, NumpyArray, NumpyArray];
+  const { data: xy } = cross;
+  const data = floatZeros(xx.length, isSingle(cross.dtype));
+  for (let k = 0; k < data.length; k++) data[k] = (xy[2 * k]! ** 2 + xy[2 * k + 1]! ** 2) / xx[k]! / yy[k]!;
+  return { f, cxy: { ...products[1]!, data } as Coherence<X | Y>['cxy'] };
 }
 
 type What = 'welch' | 'csd' | 'coherence';
 
-/** Which signals are multiplied with which. */
-const PAIRS: Readonly<Record<What, readonly (readonly [0 | 1, 0 | 1])[]>> = {
-  welch: [[0, 0]],
-  csd: [[0, 1]],
-  coherence: [
-    [0, 1],
-    [0, 0],
-    [1, 1],
-  ],
+/** What is averaged of each frame: powers of one signal, products conj(X) · Y of two, or these and the powers of both. */
+const KINDS: Readonly<Record<What, readonly ('xx' | 'xy' | 'yy')[]>> = {
+  welch: ['xx'],
+  csd: ['xy'],
+  coherence: ['xy', 'xx', 'yy'],
 };
 
-async function averaged(what: What, given: readonly ArrayInput[], own: WelchOptions) {
-  const device = checkDevice(own.device);
-  const signals = alike(given.map((x) => linesAlong(asArray(x), own.axis ?? -1)));
+interface DensityJob {
+  readonly lines: LineGeometry;
+  readonly f: Float64Array;
+  readonly spec: FrameSpec;
+  readonly requests: Readonly<Record<'power' | 'complex' | 'product', FrameRequest>>;
+  readonly average: Average;
+}
+
+const callsOf = (what: What, works: readonly string[]) =>
+  /* @__PURE__ */ new PreparedCalls<WelchOptions, DensityJob>({
+    ...{ name: what, works, levels: SEGMENT_LEVELS },
+    prepare,
+    bytesOf: ({ f, requests }) => 8 * (f.length + 3 * (requests.power.taper?.length ?? 0)),
+  });
+const calls: Readonly<Record<What, PreparedCalls<WelchOptions, DensityJob>>> = {
+  welch: /* @__PURE__ */ callsOf('welch', WELCH),
+  csd: /* @__PURE__ */ callsOf('csd', WELCH),
+  coherence: /* @__PURE__ */ callsOf('coherence', COHERENCE),
+};
+
+/** @throws FftError as `welch` */
+function prepare(arrays: readonly NumpyArray[], own: WelchOptions): DensityJob {
+  const signals = arrays.map((x) => linesAlong(x, own.axis ?? -1));
   const [first] = signals as [Lines];
+  refuseUnlike(signals);
   const segments = readSegments(own, first.n);
   const { detrend = 'constant', returnOnesided = true, scaling = 'density', average = 'mean' } = own;
   checkWord('detrend', detrend, [false, 'constant', 'linear']);
@@ -143,101 +155,95 @@ async function averaged(what: What, given: readonly ArrayInput[], own: WelchOpti
   checkWord('scaling', scaling, ['density', 'spectrum']);
   checkWord('average', average, averages);
   const { nperseg: size, hop, nfft, flat, window, fs } = segments;
-  const spec: FrameSpec = {
-    ...{ size, hop, nfft, flat, frames: framesIn(first.n, segments), trend: detrend },
-    ...{ complex: first.complex, precision: first.precision },
-    ...{
-      twoSided: first.complex || !returnOnesided,
-      scale: 1 / gainOf(window, fs, scaling === 'density' ? 'psd' : scaling),
-    },
-  };
-  const products = await productsOf(what, signals, { spec, segments, average }, device ?? (await sharedDevice()));
-  if (!spec.twoSided) for (const product of products) addOtherSide(product, nfft);
-  return { f: binFrequencies(segments, spec.twoSided), products };
-}
-
-/** Of one shape, and of the wider type of both. @throws FftError `wrong-length` */
-function alike(signals: readonly Lines[]): Lines[] {
-  const shapes = signals.map(({ array }) => excerpt(array.shape.join(', ')));
-  if (new Set(shapes).size > 1) {
-    const message = `The signals have shapes [${shapes[0]}] and [${shapes[1]}]; two of the same shape are needed.`;
-    throw new FftError('wrong-length', message, { path: 'y' });
-  }
+  // Of the wider type of both.
   const complex = signals.some((lines) => lines.complex);
   const precision = signals.some((lines) => lines.precision === 'double') ? 'double' : 'single';
-  return signals.map((lines) => {
-    if (lines.complex === complex && lines.precision === precision) return lines;
-    const wider = newLines({ ...lines, precision }, lines.n, complex);
-    const step = complex && !lines.complex ? 2 : 1;
-    for (let k = 0; k < lines.array.data.length; k++) wider.array.data[k * step] = lines.array.data[k]!;
-    return wider;
-  });
+  const twoSided = complex || !returnOnesided;
+  const scale = 1 / gainOf(window, fs, scaling === 'density' ? 'psd' : scaling);
+  const spec: FrameSpec = {
+    ...{ size, hop, nfft, flat, frames: framesIn(first.n, segments), trend: detrend, complex, precision, twoSided },
+    ...{ scale, part: 'power', doubled: !twoSided, binsFirst: false },
+  };
+  // What is behind the signal stays as it is.
+  const request = (changed: Partial<FrameSpec>): FrameRequest => {
+    const { plan, ...others } = frameRequest({ ...spec, ...changed }, window);
+    return { ...others, plan: { ...plan, key: `${plan.key} of ${first.n} samples` } };
+  };
+  const complexRequest = request({ part: 'complex', doubled: false });
+  const requests = { power: request({}), complex: complexRequest, product: request({ part: 'product' }) };
+  const lines = { ...geometryOf(first), complex, precision } as const;
+  return { lines, f: binFrequencies(segments, twoSided), spec, requests, average };
 }
 
-interface DensityJob {
-  readonly spec: FrameSpec;
-  readonly segments: Segments;
-  readonly average: Average;
+/** @throws FftError `wrong-length` for signals of different shapes */
+function refuseUnlike(signals: readonly Lines[]): void {
+  const shapes = signals.map(({ array }) => excerpt(array.shape.join(', ')));
+  if (new Set(shapes).size === 1) return;
+  const message = `The signals have shapes [${shapes[0]}] and [${shapes[1]}]; two of the same shape are needed.`;
+  throw new FftError('wrong-length', message, { path: 'y' });
 }
 
-/** Averages of the products of the spectra of all lines, as complex numbers. */
-async function productsOf(what: What, signals: readonly Lines[], job: DensityJob, device: Device): Promise<Lines[]> {
-  const { spec, segments, average } = job;
-  const bins = binsOf(spec);
-  const [first] = signals as [Lines];
-  const pairs = PAIRS[what];
-  const samples = signals.map(() => floatZeros(first.n * (spec.complex ? 2 : 1), spec.precision === 'single'));
-  return withFrames(device, spec, segments.window, async (transform) => {
-    // Only now: the device knows how many bins are too many.
-    const averagers = pairs.map(() => newAverager(average, bins, spec.frames));
-    const results = pairs.map(() => newLines(first, bins, true));
-    const mean = floatZeros(2 * bins, false) as Float64Array;
-    for (let l = 0; l < first.count; l++) {
-      signals.forEach((lines, s) => readLine(lines, l, samples[s]!));
-      await addLine(transform, samples, (spectra, frame, count) => {
-        pairs.forEach(([a, b], p) => averagers[p]!.add(spectra[a]!, spectra[b]!, frame, count));
-      });
-      averagers.forEach((averager: Averager, p) => {
-        averager.take(mean);
-        writeLine(results[p]!, l, mean);
-      });
-    }
-    return results;
-  });
-}
-
-/** Blocks of one signal, or of two side by side: the first one's spectra are kept while the second one's are made. */
-async function addLine(
-  transform: FrameTransform,
-  [x, y]: readonly Floats[],
-  add: (spectra: readonly Floats[], frame: number, count: number) => void,
-): Promise<void> {
-  let kept: Floats | undefined;
-  await transform.each(x!, async (spectra, frame, count) => {
-    if (!y) return add([spectra], frame, count);
-    const length = 2 * transform.bins * count;
-    kept ??= spectra.slice(0, 2 * transform.bins * transform.batches);
-    kept.set(spectra.subarray(0, length));
-    // Where the block begins: the last one with frames that are done already.
-    const begin = frame + count - transform.batches;
-    const others = await transform.block(y, begin);
-    add([kept, others.subarray(2 * transform.bins * (frame - begin))], frame, count);
-  });
-}
-
-/** Power of negative frequencies; bin 0 and, of an even length, the last one have none. */
-function addOtherSide({ array, n, inner }: Lines, nfft: number): void {
-  const last = nfft % 2 === 0 ? n - 1 : n;
-  for (let k = 0; k < array.data.length; k++) {
-    const bin = Math.floor(Math.floor(k / 2) / inner) % n;
-    if (bin > 0 && bin < last) array.data[k]! *= 2;
+async function averaged(what: What, given: readonly ArrayInput[], options: WelchOptions) {
+  const { arrays, job, device: chosen } = calls[what].read(given, options);
+  const device = chosen ?? (await sharedDevice());
+  const [x, y = x] = arrays.map((array) => linesAlong(array, job.lines.axis)) as [Lines, Lines?];
+  const products: NumpyArray[] = [];
+  for (const kind of KINDS[what]) {
+    products.push(
+      await (kind === 'xy' ? crossPowers(x, y, job, device) : powersOf(kind === 'xx' ? x : y, job, device)),
+    );
   }
+  return { f: job.f.slice(), products };
 }
 
-function realPartOf(lines: Lines): NumpyArray {
-  const { array } = newLines(lines, lines.n, false);
-  for (let k = 0; k < array.data.length; k++) array.data[k] = lines.array.data[2 * k]!;
-  return array;
+/** Averages of the powers of all lines, with bins in the place of time. */
+function powersOf(lines: Lines, job: DensityJob, device: Device): Promise<NumpyArray> {
+  const { spec, requests, average } = job;
+  return withFrames(device, requests.power, async (transform) => {
+    const { bins } = transform;
+    // Only now: the device knows how many bins are too many.
+    const result = newLines({ ...job.lines, array: lines.array }, bins, false);
+    const averager = newAverager(average, bins, spec.frames);
+    const row = new Float64Array(bins);
+    for (let l = 0; l < lines.count; l++) {
+      transform.read(lines, l);
+      await transform.each((powers, frame, count, skip) => {
+        // A single frame is its own average.
+        if (spec.frames === 1) writeLine(result, l, powers);
+        else averager.add(skip > 0 ? powers.subarray(skip * bins) : powers, frame, count);
+      });
+      if (spec.frames === 1) continue;
+      averager.take(row);
+      writeLine(result, l, row);
+    }
+    return result.array;
+  });
+}
+
+/** Averages of the products conj(X) · Y of all lines: the transform of y multiplies with the spectra of x. */
+function crossPowers(x: Lines, y: Lines, job: DensityJob, device: Device): Promise<NumpyArray> {
+  const { spec, requests, average } = job;
+  return withFrames(device, requests.complex, (first) =>
+    withFrames(device, requests.product, async (second) => {
+      const { bins, batches } = first;
+      const result = newLines({ ...job.lines, array: x.array }, bins, true);
+      const averager = newAverager(average, 2 * bins, spec.frames);
+      const row = new Float64Array(2 * bins);
+      for (let l = 0; l < x.count; l++) {
+        first.read(x, l);
+        second.read(y, l);
+        for (let done = 0; done < spec.frames; done += batches) {
+          const from = Math.min(done, spec.frames - batches);
+          await first.block(from);
+          const products = await second.block(from, first.spectra);
+          averager.add(products.subarray(2 * bins * (done - from)), done, from + batches - done);
+        }
+        averager.take(row);
+        writeLine(result, l, row);
+      }
+      return result.array;
+    }),
+  );
 }
 
 export interface PeriodogramOptions
@@ -257,14 +263,31 @@ const WORKS = ['fs', 'window', 'windowOptions', 'nfft', 'detrend', 'returnOnesid
  * @throws FftError (as a rejection) as `welch`
  */
 export async function periodogram<X extends ArrayInput>(x: X, options: PeriodogramOptions = {}): Promise<Density<X>> {
-  const { nfft, window = 'boxcar', ...own } = readOptions(options, { works: WORKS }, 'periodogram', SEGMENT_LEVELS);
-  const array = asArray(x);
-  const lines = linesAlong(array, own.axis ?? -1);
-  const length = nfft === undefined ? lines.n : checkInteger('nfft', nfft, 1);
-  const nperseg = Math.min(length, lines.n);
-  const cut =
-    nperseg === lines.n
-      ? array
-      : eachPlane(lines, nperseg, (source, target) => target.set(source.subarray(0, nperseg)));
-  return (await welch(cut, { ...own, window, nperseg, noverlap: 0, nfft: length })) as Density<X>;
+  const { arrays, job, device } = periodogramCalls.read([x], options);
+  const { whole, cut, axis } = job;
+  const given = cut === undefined ? arrays[0]! : cutAlong(linesAlong(arrays[0]!, axis), cut);
+  return (await welch(given, device ? { ...whole, device } : whole)) as Density<X>;
+}
+
+interface PeriodogramJob {
+  readonly axis: number;
+  /** Options of `welch` for a single frame. */
+  readonly whole: WelchOptions;
+  /** Samples that are left, where there are fewer than the signal has. */
+  readonly cut: number | undefined;
+}
+
+const periodogramCalls = /* @__PURE__ */ new PreparedCalls<PeriodogramOptions, PeriodogramJob>({
+  ...{ name: 'periodogram', works: WORKS, levels: SEGMENT_LEVELS },
+  prepare: ([x], { nfft, window = 'boxcar', device: _, ...own }) => {
+    const { n, axis } = linesAlong(x!, own.axis ?? -1);
+    const length = nfft === undefined ? n : checkInteger('nfft', nfft, 1);
+    const nperseg = Math.min(length, n);
+    const whole = { ...own, window, nperseg, noverlap: 0, nfft: length };
+    return { axis, whole, cut: nperseg < n ? nperseg : undefined };
+  },
+});
+
+function cutAlong(lines: Lines, length: number): NumpyArray {
+  return eachPlane(lines, length, (source, target) => target.set(source.subarray(0, length)));
 }

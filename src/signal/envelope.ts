@@ -1,16 +1,18 @@
 /** Envelopes of bands of signals, as `scipy.signal.envelope`. */
 
-import { readOptions } from '../engine/arguments/options.ts';
-import type { Device } from '../engine/index.ts';
-import { type ArrayInput, asArray, type DtypeOf, type NumpyArray, type ShapeOf } from '../numpy/array.ts';
+import type { Device, Plan } from '../engine/index.ts';
+import type { ArrayInput, DtypeOf, NumpyArray, ShapeOf } from '../numpy/array.ts';
 import { checkLength } from '../numpy/axes.ts';
-import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
+import { type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import type { ProblemInput } from '../problem/index.ts';
 import { check, checkInteger, checkWord } from './check.ts';
 import type { Floats } from './floats.ts';
-import { type Lines, linesAlong, newLines, readLine, writeLine } from './lines.ts';
-import { type Workplace, withWorkplace } from './plans.ts';
-import { unfilledOn, type WorkMemory } from './work.ts';
+import { magnitude, powerOf } from './frames.ts';
+import { geometryOf, type LineGeometry, type Lines, linesAlong, newLines, readLine, writeLine } from './lines.ts';
+import { type PlanRequest, planRequest, type Workplace, withPlan, withWorkplace } from './plans.ts';
+import { PreparedCalls } from './prepared-calls.ts';
+import { changeHalf } from './spectrum-length.ts';
+import { placesFor, type WorkMemory, workOn } from './work.ts';
 
 export interface EnvelopeOptions extends DeviceChoice {
   /**
@@ -46,16 +48,9 @@ const WORKS = ['bpIn', 'nOut', 'squared', 'residual', 'axis', 'device'];
  *   `wrong-array-type`, `wrong-length`, `detached-array`, `out-of-memory`, and those of `device.plan`
  */
 export async function envelope<X extends ArrayInput>(z: X, options: EnvelopeOptions = {}): Promise<Envelope<X>> {
-  const own = readOptions(options, { works: WORKS }, 'envelope', 2);
-  const device = checkDevice(own.device);
-  const { squared = false, residual = 'lowpass' } = own;
-  checkWord('squared', squared, [true, false]);
-  checkWord('residual', residual, ['lowpass', 'all', null]);
-  const lines = linesAlong(asArray(z), own.axis ?? -1);
-  const num = checkLength(own.nOut ?? lines.n, 'nOut');
-  const band = readBand(own.bpIn ?? [1, null], lines.n);
-  const job: EnvelopeJob = { lines, num, band, squared, residual };
-  return (await computed(job, device ?? (await sharedDevice()))) as Envelope<X>;
+  const { arrays, job, device } = calls.read([z], options);
+  const lines = { ...job.lines, array: arrays[0]! };
+  return (await computed(lines, job, device ?? (await sharedDevice()))) as Envelope<X>;
 }
 
 interface Band {
@@ -73,85 +68,130 @@ function readBand(given: readonly (number | null)[], n: number): Band {
 }
 
 interface EnvelopeJob {
-  readonly lines: Lines;
+  readonly lines: LineGeometry;
   readonly num: number;
   readonly band: Band;
-  readonly squared: boolean;
   readonly residual: 'lowpass' | 'all' | null;
+  readonly forward: PlanRequest;
+  /** Of the band to absolute values, or their squares. */
+  readonly analytic: PlanRequest;
+  readonly inverse: PlanRequest;
 }
 
-interface EnvelopeWorkplace extends Workplace {
-  readonly numbers: WorkMemory;
+const calls = /* @__PURE__ */ new PreparedCalls<EnvelopeOptions, EnvelopeJob>({
+  ...{ name: 'envelope', works: WORKS, levels: 2 },
+  prepare: ([z], own) => {
+    const { squared = false, residual = 'lowpass' } = own;
+    checkWord('squared', squared, [true, false]);
+    checkWord('residual', residual, ['lowpass', 'all', null]);
+    const lines = linesAlong(z!, own.axis ?? -1);
+    const { n, complex, precision } = lines;
+    const num = checkLength(own.nOut ?? n, 'nOut');
+    const band = readBand(own.bpIn ?? [1, null], n);
+    const common = { precision, transform: complex ? 'c2c' : 'r2c' } as const;
+    const forward = planRequest({ ...common, size: [n], directions: 'forward', scale: { forward: 1 / n } });
+    const inverse = planRequest({ ...common, size: [num], directions: 'inverse' });
+    const store = squared ? powerOf(false) : magnitude;
+    const analytic: ProblemInput = { size: [num], precision, directions: 'inverse', callbacks: { inverse: { store } } };
+    const key = `envelope ${squared ? 'squared ' : ''}${inverse.key}`;
+    return { lines: geometryOf(lines), num, band, residual, forward, inverse, analytic: { key, problem: analytic } };
+  },
+});
+
+type EnvelopePlace = Workplace & Record<'waves' | 'spectrum' | 'bins' | 'values', WorkMemory>;
+
+function placeOn(device: Device, { n, complex, precision }: Lines, { num }: EnvelopeJob): EnvelopePlace {
+  const parts = complex ? 2 : 1;
+  const bins = complex ? n : Math.floor(n / 2) + 1;
+  const lengths = { waves: n * parts, spectrum: 2 * bins, bins: 2 * num + 2, values: num * parts };
+  const places = placesFor(lengths, (length) => workOn(device, length, precision));
+  return { ...places, free: () => Object.values(places).forEach((memory) => memory.free()) };
 }
 
-async function computed({ lines, num, band, squared, residual }: EnvelopeJob, device: Device): Promise<Envelope> {
-  const { n, precision, complex } = lines;
-  const common = { precision, placement: 'in-place', batches: 1 } as const;
-  const forward: ProblemInput = { ...common, size: [n], directions: 'forward', scale: { forward: 1 / n } };
-  const inverse: ProblemInput = { ...common, size: [num], directions: 'inverse' };
-  const placeOf = (length: number) => () => {
-    const numbers = unfilledOn(device, 2 * length, precision);
-    return { numbers, free: () => numbers.free() } satisfies EnvelopeWorkplace;
-  };
-  return withWorkplace(device, forward, placeOf(n), (there, from: EnvelopeWorkplace) =>
-    withWorkplace(device, inverse, placeOf(num), async (back, to: EnvelopeWorkplace) => {
-      // Only now: the device knows which lengths are too long.
-      const result = newLines(lines, num, false);
-      const rest = residual === null ? undefined : newLines(lines, num, complex);
-      for (let line = 0; line < lines.count; line++) {
-        readComplex(lines, line, from.numbers.array());
-        await there.forward(from.numbers.array() as never);
-        const [spectrum, target] = [from.numbers.array(), to.numbers.array()];
-        bandOf(spectrum, n, band, complex, target, num);
-        await back.inverse(target as never);
-        writeSquares(to.numbers.array(), squared);
-        writeLine(result, line, to.numbers.array());
-        if (!rest) continue;
-        residualBins(
-          from.numbers.array(),
-          n,
-          band,
-          { complex, lowpass: residual === 'lowpass' },
-          to.numbers.array(),
-          num,
-        );
-        await back.inverse(to.numbers.array() as never);
-        if (!complex) firstParts(to.numbers.array());
-        writeLine(rest, line, to.numbers.array());
-      }
-      return { envelope: result.array, residual: rest?.array } as Envelope;
-    }),
+function computed(lines: Lines, job: EnvelopeJob, device: Device): Promise<Envelope> {
+  const { forward, analytic, inverse, num } = job;
+  // Memory of one plan is used with another one.
+  const there = { ...forward, key: `${forward.key} to ${num}` };
+  const make = () => placeOn(device, lines, job);
+  return withPlan(device, analytic, (values) =>
+    withPlan(device, inverse, (back) =>
+      withWorkplace(device, there, make, (plan, place) => eachLine(lines, job, { there: plan, values, back }, place)),
+    ),
   );
 }
 
-/** A line as complex numbers. */
-function readComplex(lines: Lines, line: number, target: Floats): void {
-  readLine(lines, line, target);
-  if (lines.complex) return;
-  for (let k = lines.n - 1; k >= 0; k--) {
-    target[2 * k] = target[k]!;
-    target[2 * k + 1] = 0;
+async function eachLine(
+  lines: Lines,
+  { band, num, residual }: EnvelopeJob,
+  plans: Readonly<Record<'there' | 'values' | 'back', Plan>>,
+  { waves, spectrum, bins, values }: EnvelopePlace,
+): Promise<Envelope> {
+  const { n, complex } = lines;
+  // Only now: the device knows which lengths are too long.
+  const result = newLines(lines, num, false);
+  const rest = residual === null ? undefined : newLines(lines, num, complex);
+  for (let line = 0; line < lines.count; line++) {
+    readLine(lines, line, waves.array());
+    await plans.there.forward(waves.data as never, spectrum.data as never);
+    bandOf(spectrum.array(), n, band, complex, bins.array(), num);
+    await plans.values.inverse(bins.array().subarray(0, 2 * num) as never, values.array().subarray(0, num) as never);
+    writeLine(result, line, values.array());
+    if (!rest) continue;
+    const leave = complex ? residualBins : residualHalf;
+    leave(spectrum.array(), n, band, residual === 'lowpass', bins.array(), num);
+    const used = complex ? num : Math.floor(num / 2) + 1;
+    await plans.back.inverse(bins.array().subarray(0, 2 * used) as never, values.data as never);
+    writeLine(rest, line, values.array());
   }
+  return { envelope: result.array, residual: rest?.array } as Envelope;
 }
 
 /** The bins of the band, from 0 on: to where they are moved does not matter to the absolute value. */
 function bandOf(spectrum: Floats, n: number, { from, to }: Band, complex: boolean, target: Floats, num: number): void {
   target.fill(0);
-  for (let bin = from; bin < to && bin - from < num; bin++) {
-    // Of a real signal, positive frequencies stand for both signs, and negative ones for nothing but their own unpaired bin.
-    const factor = complex || bin === 0 ? 1 : bin > 0 ? 2 : 2 * bin === -n && from <= 0 ? 1 : 0;
-    const at = 2 * (bin < 0 ? bin + n : bin);
-    target[2 * (bin - from)] = factor * spectrum[at]!;
-    target[2 * (bin - from) + 1] = factor * spectrum[at + 1]!;
+  const end = Math.min(to, from + num);
+  if (complex) {
+    for (let bin = from; bin < end; bin++) {
+      const at = 2 * (bin < 0 ? bin + n : bin);
+      target[2 * (bin - from)] = spectrum[at]!;
+      target[2 * (bin - from) + 1] = spectrum[at + 1]!;
+    }
+    return;
+  }
+  // Positive frequencies stand for both signs, and negative ones for nothing but the unpaired bin at half the rate.
+  for (let at = 2 * Math.max(0, from); at < 2 * end; at++) target[at - 2 * from] = 2 * spectrum[at]!;
+  const unpaired = [...(from <= 0 && end > 0 ? [0] : []), ...(2 * from === -n && from < end ? [from] : [])];
+  for (const bin of unpaired) {
+    for (const part of [0, 1]) target[2 * (bin - from) + part] = spectrum[2 * Math.abs(bin) + part]!;
   }
 }
 
-/** The bins of what is left, of another number of samples. */
+/** The bins of what is left of a real line, of another number of samples. */
+function residualHalf(
+  spectrum: Floats,
+  n: number,
+  { from, to }: Band,
+  lowpass: boolean,
+  target: Floats,
+  num: number,
+): void {
+  const bins = Math.floor(Math.min(n, num) / 2) + 1;
+  target.fill(0);
+  target.set(spectrum.subarray(0, 2 * bins));
+  // The bin at half the rate counts as a negative one.
+  const paired = n % 2 === 0 && 2 * (bins - 1) === n ? bins - 1 : bins;
+  const isKept = (bin: number) => bin < from || (!lowpass && bin >= to);
+  target.fill(0, 2 * Math.max(0, Math.min(from, paired)), 2 * (lowpass ? paired : Math.max(0, Math.min(to, paired))));
+  if (paired < bins && !isKept(-n / 2)) target.fill(0, 2 * paired, 2 * bins);
+  changeHalf(target, n, num);
+}
+
+/** The same of a complex line. */
 function residualBins(
   spectrum: Floats,
   n: number,
   { from, to }: Band,
-  { complex, lowpass }: { readonly complex: boolean; readonly lowpass: boolean },
+  lowpass: boolean,
   target: Floats,
   num: number,
 ): void {
@@ -161,25 +201,11 @@ function residualBins(
   for (let bin = -Math.floor(least / 2); bin <= Math.floor(least / 2); bin++) {
     const isHalf = 2 * Math.abs(bin) === least;
     // Where it is the last one, a bin of an even number of samples is that of both signs.
-    const own = complex ? bin : Math.abs(bin);
-    const place = 2 * own === n ? -own : own;
-    if (!isKept(place)) continue;
-    const source = 2 * (((own % n) + n) % n);
+    if (!isKept(2 * bin === n ? -bin : bin)) continue;
+    const source = 2 * (((bin % n) + n) % n);
     const goal = 2 * (((bin % num) + num) % num);
     const factor = isHalf && num >= n ? 0.5 : 1;
     target[goal]! += factor * spectrum[source]!;
-    target[goal + 1]! += factor * (complex || bin >= 0 ? 1 : -1) * spectrum[source + 1]!;
+    target[goal + 1]! += factor * spectrum[source + 1]!;
   }
-}
-
-/** Absolute values of complex numbers, or their squares, one after another. */
-function writeSquares(numbers: Floats, squared: boolean): void {
-  for (let k = 0; 2 * k < numbers.length; k++) {
-    const [re, im] = [numbers[2 * k]!, numbers[2 * k + 1]!];
-    numbers[k] = squared ? re * re + im * im : Math.hypot(re, im);
-  }
-}
-
-function firstParts(numbers: Floats): void {
-  for (let k = 0; 2 * k < numbers.length; k++) numbers[k] = numbers[2 * k]!;
 }

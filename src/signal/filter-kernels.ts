@@ -22,6 +22,7 @@ export function filterPlane(b: Float64Array, a: Float64Array, line: Float64Array
     z.set(state.subarray(0, order));
     return;
   }
+  if (order <= 8) return filterUpTo8(b, a, line, z);
   const [first, last] = [b[0]!, order - 1];
   for (let n = 0; n < line.length; n++) {
     const x = line[n]!;
@@ -30,6 +31,32 @@ export function filterPlane(b: Float64Array, a: Float64Array, line: Float64Array
     z[last] = b[order]! * x - a[order]! * y;
     line[n] = y;
   }
+}
+
+/** The same of orders up to 8, filled up with zeros: states that are variables wait for one another only, not for memory. */
+function filterUpTo8(b: Float64Array, a: Float64Array, line: Float64Array, z: Float64Array): void {
+  const padded = (values: Float64Array, length: number) => {
+    const wide = new Float64Array(length);
+    wide.set(values);
+    return wide as unknown as [number, number, number, number, number, number, number, number, number];
+  };
+  const [b0, b1, b2, b3, b4, b5, b6, b7, b8] = padded(b, 9);
+  const [, a1, a2, a3, a4, a5, a6, a7, a8] = padded(a, 9);
+  let [z0, z1, z2, z3, z4, z5, z6, z7] = padded(z, 8);
+  for (let n = 0; n < line.length; n++) {
+    const x = line[n]!;
+    const y = z0 + b0 * x;
+    z0 = z1 + b1 * x - a1 * y;
+    z1 = z2 + b2 * x - a2 * y;
+    z2 = z3 + b3 * x - a3 * y;
+    z3 = z4 + b4 * x - a4 * y;
+    z4 = z5 + b5 * x - a5 * y;
+    z5 = z6 + b6 * x - a6 * y;
+    z6 = z7 + b7 * x - a7 * y;
+    z7 = b8 * x - a8 * y;
+    line[n] = y;
+  }
+  z.set([z0, z1, z2, z3, z4, z5, z6, z7].slice(0, z.length));
 }
 
 /** A filter of finite response: sums of products. */

@@ -1,15 +1,15 @@
 /** Analytic signals, as `scipy.signal.hilbert`. */
 
-import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
-import { type ArrayInput, asArray, type NumpyArray, type Transformed } from '../numpy/array.ts';
+import type { ArrayInput, NumpyArray, Transformed } from '../numpy/array.ts';
 import { checkLength } from '../numpy/axes.ts';
-import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
+import { type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { FftError } from '../problem/errors.ts';
-import type { Floats } from './floats.ts';
-import { type Lines, linesAlong, newLines, readLine, writeLine } from './lines.ts';
-import { withPlan } from './plans.ts';
-import { type WorkMemory, workOn } from './work.ts';
+import type { FloatPrecision, Floats } from './floats.ts';
+import { geometryOf, type LineGeometry, type Lines, linesAlong, newLines, readLine, writeLine } from './lines.ts';
+import { type PlanRequest, planRequest, type Workplace, withPlan, withWorkplace } from './plans.ts';
+import { PreparedCalls } from './prepared-calls.ts';
+import { placesFor, reaching, type WorkMemory, workOn } from './work.ts';
 
 export interface HilbertOptions extends DeviceChoice {
   /** Samples of a line, to which it is cut or filled up with zeros; default all that it has. */
@@ -31,54 +31,86 @@ const POINTS_AT_ONCE = 2 ** 20;
  *   `invalid-size`, `wrong-length`, `detached-array`, `out-of-memory`, and those of `device.plan`
  */
 export async function hilbert<X extends ArrayInput>(x: X, options: HilbertOptions = {}): Promise<Transformed<X>> {
-  const own = readOptions(options, { works: ['n', 'axis', 'device'] }, 'hilbert');
-  const device = checkDevice(own.device);
-  const lines = linesAlong(asArray(x), own.axis ?? -1);
-  if (lines.complex) {
-    const message = `x is ${lines.array.dtype}; the analytic signal is that of a real one, float32 or float64.`;
-    throw new FftError('wrong-array-type', message, { path: 'x' });
-  }
-  const n = checkLength(own.n ?? lines.n, 'n');
-  return (await analytic(lines, n, device ?? (await sharedDevice()))) as unknown as Transformed<X>;
+  const { arrays, job, device } = calls.read([x], options);
+  const lines = { ...job.lines, array: arrays[0]! };
+  return (await analytic(lines, job, device ?? (await sharedDevice()))) as unknown as Transformed<X>;
 }
 
-async function analytic(lines: Lines, n: number, device: Device): Promise<NumpyArray> {
-  const { precision, count } = lines;
+interface HilbertJob {
+  readonly lines: LineGeometry;
+  readonly n: number;
+  readonly batches: number;
+  readonly forward: PlanRequest;
+  readonly inverse: PlanRequest;
+}
+
+const calls = /* @__PURE__ */ new PreparedCalls<HilbertOptions, HilbertJob>({
+  ...{ name: 'hilbert', works: ['n', 'axis', 'device'] },
+  prepare: ([x], own) => {
+    const lines = linesAlong(x!, own.axis ?? -1);
+    if (lines.complex) {
+      const message = `x is ${lines.array.dtype}; the analytic signal is that of a real one, float32 or float64.`;
+      throw new FftError('wrong-array-type', message, { path: 'x' });
+    }
+    return jobOf(lines, checkLength(own.n ?? lines.n, 'n'));
+  },
+});
+
+/** Forward into the first half of complex lines whose other half stays zero, and back from there. */
+function jobOf(lines: Lines, n: number): HilbertJob {
+  const { count, precision } = lines;
   const batches = Math.max(1, Math.min(count, Math.floor(POINTS_AT_ONCE / n)));
   const common = { size: [n], batches, precision } as const;
-  const forward = { ...common, transform: 'r2c', directions: 'forward', scale: { forward: 1 / n } } as const;
-  const inverse = { ...common, placement: 'in-place', directions: 'inverse' } as const;
-  const bins = Math.floor(n / 2) + 1;
-  return withPlan(device, forward, (there) =>
-    withPlan(device, inverse, async (back) => {
+  // Bins stand for both signs of a frequency, but for those that have one only.
+  const scale = { forward: 2 / n };
+  const strides = { output: [1, 1, n] };
+  return {
+    ...{ lines: geometryOf(lines), n, batches },
+    forward: planRequest({ ...common, transform: 'r2c', directions: 'forward', scale, strides }),
+    inverse: planRequest({ ...common, directions: 'inverse' }),
+  };
+}
+
+type HilbertPlace = Workplace & Record<'waves' | 'spectra' | 'whole', WorkMemory>;
+
+function placeOn(device: Device, { n, batches }: HilbertJob, precision: FloatPrecision): HilbertPlace {
+  const places = placesFor({ waves: n * batches, spectra: 2 * n * batches, whole: 2 * n * batches }, (length) =>
+    workOn(device, length, precision),
+  );
+  return { ...places, free: () => Object.values(places).forEach((memory) => memory.free()) };
+}
+
+function analytic(lines: Lines, job: HilbertJob, device: Device): Promise<NumpyArray> {
+  const { n, batches, forward, inverse } = job;
+  const { count, precision } = lines;
+  const make = () => placeOn(device, job, precision);
+  return withPlan(device, inverse, (back) =>
+    withWorkplace(device, forward, make, async (there, { waves, spectra, whole }) => {
       // Only now: the device knows which lengths are too long.
       const result = newLines(lines, n, true);
-      const memory = [n, 2 * bins, 2 * n].map((entries) => workOn(device, entries * batches, precision));
-      const [waves, spectra, whole] = memory as [WorkMemory, WorkMemory, WorkMemory];
-      try {
-        for (let first = 0; first < count; first += batches) {
-          const some = Math.min(batches, count - first);
-          for (let k = 0; k < some; k++) readLine(lines, first + k, waves.array(), k * n, Math.min(n, lines.n));
-          await there.forward(waves.array(), spectra.array());
-          for (let k = 0; k < some; k++) oneSided(spectra.array(), 2 * bins * k, whole.array(), 2 * n * k, n);
-          await back.inverse(whole.array());
-          for (let k = 0; k < some; k++) writeLine(result, first + k, whole.array(), 2 * n * k);
+      for (let first = 0; first < count; first += batches) {
+        const some = Math.min(batches, count - first);
+        const length = Math.min(n, lines.n);
+        const samples = waves.array();
+        for (let k = 0; k < some; k++) {
+          readLine(lines, first + k, samples, k * n, length);
+          samples.fill(0, k * n + length, (k + 1) * n);
         }
-        return result.array;
-      } finally {
-        for (const work of memory) work.free();
+        const used = reaching(spectra, 2 * ((batches - 1) * n + Math.floor(n / 2) + 1));
+        await there.forward(waves.data as never, used as never);
+        for (let k = 0; k < some; k++) halveLoneBins(spectra.array(), 2 * n * k, n);
+        await back.inverse(spectra.data as never, whole.data as never);
+        for (let k = 0; k < some; k++) writeLine(result, first + k, whole.array(), 2 * n * k);
       }
+      return result.array;
     }),
   );
 }
 
-/** The bins of a real line, from `from` on, as those of its analytic signal. */
-function oneSided(spectra: Floats, from: number, whole: Floats, to: number, n: number): void {
-  const bins = Math.floor(n / 2) + 1;
-  for (let k = 0; k < 2 * bins; k++) {
-    // Bin 0 and, of an even length, the middle one are no frequency's twin.
-    const alone = k < 2 || (n % 2 === 0 && k >= n);
-    whole[to + k] = spectra[from + k]! * (alone ? 1 : 2);
+/** Bin 0 and, of an even length, the middle one are no frequency's twin. */
+function halveLoneBins(spectra: Floats, start: number, n: number): void {
+  for (const bin of n % 2 === 0 ? [0, n / 2] : [0]) {
+    spectra[start + 2 * bin]! /= 2;
+    spectra[start + 2 * bin + 1]! /= 2;
   }
-  whole.fill(0, to + 2 * bins, to + 2 * n);
 }

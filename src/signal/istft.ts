@@ -1,9 +1,7 @@
 /** Signals from short-time Fourier transforms, as `scipy.signal.istft`: by overlapping and adding up. */
 
-import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
 import {
-  asArray,
   type ComplexArray,
   elementCount,
   floatZeros,
@@ -13,14 +11,14 @@ import {
   type ShapeOf,
 } from '../numpy/array.ts';
 import { checkLength, resolveAxis } from '../numpy/axes.ts';
-import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
+import { type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { FftError } from '../problem/errors.ts';
-import type { ProblemInput } from '../problem/index.ts';
 import { checkWord } from './check.ts';
 import { type Floats, isFloats } from './floats.ts';
-import { batchesOf, binsOf } from './frames.ts';
+import { binsOf } from './frames.ts';
 import { centered } from './framing.ts';
-import { withPlan } from './plans.ts';
+import { type OverlapAddRequest, overlapAddRequest, withOverlapAdd } from './overlap-add.ts';
+import { PreparedCalls } from './prepared-calls.ts';
 import {
   gainOf,
   readSegments,
@@ -31,7 +29,6 @@ import {
   type StftScaling,
   stftScalings,
 } from './segments.ts';
-import { workOn } from './work.ts';
 
 export interface IstftOptions extends SegmentOptions, DeviceChoice {
   /** Whether bins are those from 0 to half the rate, and the signal real; default true. */
@@ -88,23 +85,22 @@ const WORKS = [
 /** Squares of a window that sum up to no more are taken for none, as in SciPy. */
 const NOTHING = 1e-10;
 
-/** An array of bins and frames, and what it is the transform of. */
+/** Arrays of bins and frames of some shape, and what they are the transforms of. */
 export interface IstftJob {
-  readonly given: NumpyArray;
+  readonly shape: readonly number[];
   readonly time: number;
   readonly frequency: number;
-  readonly frames: number;
-  readonly segments: Segments;
-  readonly onesided: boolean;
-  /** Of each sample that frames reach, the sum of the squares of the window. */
-  readonly norm: Float64Array;
-  readonly scale: number;
+  readonly adding: OverlapAddRequest;
   /** Samples to leave out before the first one. */
   readonly edge: number;
   /** Samples of the result. */
   readonly length: number;
   /** Those of them that frames reach. */
   readonly reached: number;
+}
+
+interface KnownIstft extends IstftJob {
+  readonly t: Float64Array;
   readonly undetermined: readonly SampleRange[];
 }
 
@@ -120,33 +116,34 @@ export interface IstftJob {
  *   `device.plan`
  */
 export async function istft<Z extends ComplexArray>(zxx: Z, options: IstftOptions = {}): Promise<Istft<Z>> {
-  const own = readOptions(options, { works: WORKS }, 'istft', SEGMENT_LEVELS);
-  const device = checkDevice(own.device);
-  const job = jobOf(asArray(zxx), own);
-  const x = await overlapAdded(job, device ?? (await sharedDevice()));
-  // A loop: there may be millions, and `from` takes longer than the transforms.
-  const t = floatZeros(x.shape[timeAfter(job)]!, false) as Float64Array;
-  for (let k = 0; k < t.length; k++) t[k] = k / job.segments.fs;
-  return { t, x: x as Istft<Z>['x'], undetermined: job.undetermined };
+  const { arrays, job, device } = calls.read([zxx], options);
+  const x = await overlapAdded(arrays[0]!, job, device ?? (await sharedDevice()));
+  const { t, undetermined } = job;
+  return { t: t.slice(), x: x as Istft<Z>['x'], undetermined: undetermined.map(([from, to]) => [from, to]) };
 }
 
-function jobOf(given: NumpyArray, own: IstftOptions): IstftJob {
+const calls = /* @__PURE__ */ new PreparedCalls<IstftOptions, KnownIstft>({
+  ...{ name: 'istft', works: WORKS, levels: SEGMENT_LEVELS, prepare: ([zxx], own) => jobOf(zxx!, own) },
+  bytesOf: ({ t, adding }) => 8 * (t.length + adding.taper.length + adding.weights.length),
+});
+
+function jobOf({ shape, dtype }: NumpyArray, own: IstftOptions): KnownIstft {
   const { inputOnesided = true, boundary = true, scaling = 'spectrum' } = own;
-  if (!isComplex(given.dtype) || given.shape.length < 2) {
-    const message = `zxx is ${given.dtype} with ${given.shape.length} axes; bins and frames are complex64 or complex128, of two axes or more.`;
+  if (!isComplex(dtype) || shape.length < 2) {
+    const message = `zxx is ${dtype} with ${shape.length} axes; bins and frames are complex64 or complex128, of two axes or more.`;
     throw new FftError('wrong-array-type', message, { path: 'zxx' });
   }
   checkWord('inputOnesided', inputOnesided, [true, false]);
   checkWord('boundary', boundary, [true, false, null]);
   checkWord('scaling', scaling, stftScalings);
-  const time = resolveAxis(own.timeAxis ?? -1, given.shape.length, 'timeAxis');
-  const frequency = resolveAxis(own.freqAxis ?? -2, given.shape.length, 'freqAxis');
+  const time = resolveAxis(own.timeAxis ?? -1, shape.length, 'timeAxis');
+  const frequency = resolveAxis(own.freqAxis ?? -2, shape.length, 'freqAxis');
   if (time === frequency) {
     const message = `timeAxis and freqAxis are both axis ${time}; they are two axes.`;
     throw new FftError('invalid-argument', message, { path: 'timeAxis' });
   }
-  const bins = checkLength(given.shape[frequency]!, `The length of axis ${frequency}`);
-  const frames = checkLength(given.shape[time]!, `The length of axis ${time}`);
+  const bins = checkLength(shape[frequency]!, `The length of axis ${frequency}`);
+  const frames = checkLength(shape[time]!, `The length of axis ${time}`);
   const { center } = own;
   if (center !== undefined && own.boundary !== undefined) {
     const message = "boundary is of SciPy's frames, and center of librosa's; give the one or the other.";
@@ -167,8 +164,20 @@ function jobOf(given: NumpyArray, own: IstftOptions): IstftJob {
   const reached = Math.min(length, center ? norm.length - edge : inside);
   const undetermined = undeterminedIn(norm.subarray(edge, edge + reached), length);
   const scale = gainOf(window, segments.fs, scaling) / segments.nfft;
-  const ends = { edge, length, reached, undetermined };
-  return { given, time, frequency, frames, segments, onesided: inputOnesided, norm, scale, ...ends };
+  // A loop: there may be millions, and `from` takes longer than the transforms.
+  const t = floatZeros(length, false) as Float64Array;
+  for (let k = 0; k < length; k++) t[k] = k / segments.fs;
+  const weights = norm.map((weight) => (weight > NOTHING ? 1 / weight : 0));
+  const spec = {
+    ...{ size: nperseg, hop, nfft: segments.nfft, frames, onesided: inputOnesided },
+    precision: isSingle(dtype) ? 'single' : 'double',
+  } as const;
+  const adding = overlapAddRequest(
+    spec,
+    window.map((value) => value * scale),
+    weights,
+  );
+  return { shape, time, frequency, adding, edge, length, reached, t, undetermined };
 }
 
 /** Without `nfft`, bins are taken for those of an even length, as in SciPy, unless frames are longer by one. */
@@ -208,65 +217,68 @@ function undeterminedIn(norm: Float64Array, length: number): SampleRange[] {
   return ranges.filter(([from, to]) => from < to);
 }
 
-/** Where time is in the result. */
-function timeAfter({ time, frequency }: Pick<IstftJob, 'time' | 'frequency'>): number {
-  return frequency < time ? time - 1 : time;
-}
-
 /** Frames of an array, transformed, windowed and added up. */
-export async function overlapAdded(job: IstftJob, device: Device): Promise<NumpyArray> {
-  const { given, time, frequency, segments, onesided, norm, scale, frames } = job;
+export async function overlapAdded(given: NumpyArray, job: IstftJob, device: Device): Promise<NumpyArray> {
+  const { time, frequency, adding, length, edge, reached } = job;
   const single = isSingle(given.dtype);
-  const precision = single ? 'single' : 'double';
+  const { onesided } = adding.spec;
   const parts = onesided ? 1 : 2;
-  const batches = batchesOf({ frames, nfft: segments.nfft });
-  const problem: ProblemInput = {
-    ...{ size: [segments.nfft], transform: onesided ? 'r2c' : 'c2c', batches, precision },
-    ...{ directions: 'inverse', scale: { inverse: scale } },
-  };
-  const { length } = job;
   const shape = given.shape.map((count, d) => (d === time ? length : count)).filter((_, d) => d !== frequency);
+  // Where time is in the result.
+  const axis = frequency < time ? time - 1 : time;
+  const inner = elementCount(shape.slice(axis + 1));
   const data = floatZeros(elementCount(shape) * parts, single);
-  const inner = elementCount(shape.slice(timeAfter(job) + 1));
-  const sum = floatZeros(norm.length * parts, false) as Float64Array;
-  await withPlan(device, problem, async (plan) => {
-    const bins = given.shape[frequency]!;
-    const spectra = workOn(device, 2 * bins * batches, precision);
-    const waves = workOn(device, parts * segments.nfft * batches, precision);
-    try {
-      for (const [line, start] of linesOfPlanes(given.shape, time, frequency).entries()) {
-        sum.fill(0);
-        for (let done = 0; done < frames; done += batches) {
-          const first = Math.min(done, frames - batches);
-          loadFrames(job, start, first, spectra.array(), batches);
-          await plan.inverse(spectra.array(), waves.array());
-          addFrames(sum, waves.array(), segments, { first, done, batches, parts });
-        }
-        const at = Math.floor(line / inner) * inner * length + (line % inner);
-        write(job, sum, data, { at, step: inner, parts });
-      }
-    } finally {
-      spectra.free();
-      waves.free();
+  const planes = linesOfPlanes(given.shape, time, frequency);
+  await withOverlapAdd(device, adding, async (adder) => {
+    for (const [line, plane] of planes.entries()) {
+      const start = Math.floor(line / inner) * inner * length + (line % inner);
+      await adder.line(
+        (target, first, count) => loadFrames(given, job, plane + first * strideOf(given.shape, time), target, count),
+        (sums, from, begun) => {
+          write(sums, data, { from: from - edge * parts, begun, start, inner, reached: reached * parts, parts });
+        },
+      );
     }
   });
-  return { data, shape, dtype: onesided ? (single ? 'float32' : 'float64') : given.dtype } as NumpyArray;
+  const dtype = onesided ? (single ? 'float32' : 'float64') : given.dtype;
+  return { data, shape, dtype } as NumpyArray;
 }
 
-/** Writes the samples of one line that there are: sums over what they count, without the edges. */
-function write(
-  { norm, edge, reached }: IstftJob,
-  sum: Float64Array,
-  target: Floats,
-  { at, step, parts }: { at: number; step: number; parts: 1 | 2 },
-): void {
-  for (let k = 0; k < reached; k++) {
-    const weight = norm[edge + k]!;
-    if (weight <= NOTHING) continue;
-    for (let part = 0; part < parts; part++) {
-      target[(at + k * step) * parts + part] = sum[(edge + k) * parts + part]! / weight;
-    }
+/** Where sums go. */
+interface SumPlace {
+  /** The first number, counted from the first one of the result. */
+  readonly from: number;
+  /** How many of them are to be added to what is there. */
+  readonly begun: number;
+  /** Where the line begins in the result, and how far its samples are apart, in elements. */
+  readonly start: number;
+  readonly inner: number;
+  /** Numbers of the line that there are. */
+  readonly reached: number;
+  readonly parts: 1 | 2;
+}
+
+/** Writes the samples of one line that there are. */
+function write(sums: Floats, target: Floats, { from, begun, start, inner, reached, parts }: SumPlace): void {
+  const first = Math.max(0, -from);
+  const end = Math.min(sums.length, reached - from);
+  if (inner === 1) {
+    const at = start * parts + from;
+    const last = Math.min(end, begun);
+    for (let k = first; k < last; k++) target[at + k]! += sums[k]!;
+    const fresh = Math.max(first, last);
+    if (fresh < end) target.set(sums.subarray(fresh, end), at + fresh);
+    return;
   }
+  for (let k = first; k < end; k++) {
+    const number = from + k;
+    const at = (start + Math.floor(number / parts) * inner) * parts + (number % parts);
+    target[at] = k < begun ? target[at]! + sums[k]! : sums[k]!;
+  }
+}
+
+function strideOf(shape: readonly number[], axis: number): number {
+  return elementCount(shape.slice(axis + 1));
 }
 
 /** Where each plane of bins and frames begins, in elements: all other axes, the last one fastest. */
@@ -274,44 +286,33 @@ function linesOfPlanes(shape: readonly number[], time: number, frequency: number
   let starts = [0];
   shape.forEach((count, axis) => {
     if (axis === time || axis === frequency) return;
-    const stride = elementCount(shape.slice(axis + 1));
+    const stride = strideOf(shape, axis);
     starts = starts.flatMap((start) => Array.from({ length: count }, (_, k) => start + k * stride));
   });
   return starts;
 }
 
-/** Bins of some frames of a plane, frame by frame. */
+/** Bins of `count` frames from element `start` on: a row of frames for each bin. */
 function loadFrames(
-  { given, time, frequency }: IstftJob,
+  { data, shape }: NumpyArray,
+  { time, frequency }: IstftJob,
   start: number,
-  first: number,
   target: Floats,
   count: number,
 ): void {
-  const { data, shape } = given;
-  const [perFrame, perBin] = [elementCount(shape.slice(time + 1)), elementCount(shape.slice(frequency + 1))];
+  const [perFrame, perBin] = [strideOf(shape, time), strideOf(shape, frequency)];
   const bins = shape[frequency]!;
-  for (let frame = 0; frame < count; frame++) {
-    for (let bin = 0; bin < bins; bin++) {
-      const from = 2 * (start + (first + frame) * perFrame + bin * perBin);
-      const to = 2 * (frame * bins + bin);
-      target[to] = data[from]!;
-      target[to + 1] = data[from + 1]!;
-    }
+  if (perFrame === 1 && perBin === count) {
+    target.set(data.subarray(2 * start, 2 * (start + bins * count)));
+    return;
   }
-}
-
-/** Adds windowed frames from `done` on; a block begins at `first`, with some that have been added. */
-function addFrames(
-  sum: Float64Array,
-  waves: Floats,
-  { window, hop, nfft, nperseg }: Segments,
-  { first, done, batches, parts }: { first: number; done: number; batches: number; parts: 1 | 2 },
-): void {
-  for (let frame = done; frame < first + batches; frame++) {
-    const [from, to] = [(frame - first) * nfft * parts, frame * hop * parts];
-    for (let k = 0, at = 0; k < nperseg; k++) {
-      for (let part = 0; part < parts; part++, at++) sum[to + at]! += waves[from + at]! * window[k]!;
-    }
+  for (let bin = 0; bin < bins; bin++) {
+    const from = start + bin * perBin;
+    if (perFrame === 1) target.set(data.subarray(2 * from, 2 * (from + count)), 2 * bin * count);
+    else
+      for (let frame = 0; frame < count; frame++) {
+        target[2 * (bin * count + frame)] = data[2 * (from + frame * perFrame)]!;
+        target[2 * (bin * count + frame) + 1] = data[2 * (from + frame * perFrame) + 1]!;
+      }
   }
 }

@@ -14,6 +14,13 @@ export interface Lines {
   readonly precision: 'single' | 'double';
 }
 
+/** Where lines lie, without the array. */
+export type LineGeometry = Omit<Lines, 'array'>;
+
+export function geometryOf({ axis, n, inner, count, complex, precision }: Lines): LineGeometry {
+  return { axis, n, inner, count, complex, precision };
+}
+
 /** @throws FftError `invalid-argument` for an axis that there is not, `invalid-size` for one without elements */
 export function linesAlong(array: NumpyArray, axis: number, path = 'axis'): Lines {
   const { shape, dtype } = array;
@@ -56,6 +63,26 @@ export function readLine(lines: Lines, line: number, target: Floats, at = 0, len
   }
   for (let k = 0; k < length; k++) {
     for (let part = 0; part < parts; part++) target[at + k * parts + part] = data[start + k * inner * parts + part]!;
+  }
+}
+
+/**
+ * The same of a real or complex line as numbers of so many parts: reals become complex numbers where two are asked for.
+ * @param at of `target`, in its elements
+ */
+export function readLineAs(
+  lines: Lines,
+  line: number,
+  target: Floats,
+  { at, length, parts }: { readonly at: number; readonly length: number; readonly parts: 1 | 2 },
+): void {
+  if (lines.complex || parts === 1) return readLine(lines, line, target, at * parts, length);
+  const { inner, array } = lines;
+  const { data } = array;
+  const start = startOf(lines, line);
+  for (let k = 0; k < length; k++) {
+    target[2 * (at + k)] = data[start + k * inner]!;
+    target[2 * (at + k) + 1] = 0;
   }
 }
 

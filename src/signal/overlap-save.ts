@@ -9,7 +9,7 @@ import type { Device, DeviceMemory, Plan } from '../engine/index.ts';
 import { dtypeOf, elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../numpy/array.ts';
 import type { ProblemInput } from '../problem/index.ts';
 import type { Floats } from './floats.ts';
-import { type Workplace, withWorkplace } from './plans.ts';
+import { planRequest, type Workplace, withWorkplace } from './plans.ts';
 import { eachRow } from './tensors.ts';
 import { unfilledOn, type WorkMemory } from './work.ts';
 
@@ -98,7 +98,7 @@ export async function convolved(convolution: ConvolvedArrays, device: Device): P
   const data = floatZeros(elementCount(region.shape) * slices * job.parts, single);
   const numbers = elementCount(period) * job.parts * batches;
   const place = () => placeOn(device, numbers, precision);
-  await withWorkplace(device, problem, place, (plan, own) => runOverlapSave(job, plan, own, data));
+  await withWorkplace(device, planRequest(problem), place, (plan, own) => runOverlapSave(job, plan, own, data));
   return { data, shape: [...region.shape], dtype: dtypeOf(complex, single) } as NumpyArray;
 }
 

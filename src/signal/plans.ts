@@ -15,7 +15,18 @@ interface KeptPlan {
   workplace: Workplace | undefined;
 }
 
+/** A plan to keep, under a name that no other problem has. */
+export interface PlanRequest {
+  readonly key: string;
+  readonly problem: ProblemInput;
+}
+
 type KeptPlans = PlanCache<ProblemInput, KeptPlan>;
+
+/** @param problem without callbacks, of which its text would say nothing */
+export function planRequest(problem: ProblemInput): PlanRequest {
+  return { key: JSON.stringify(problem), problem };
+}
 
 /** Plans go with their device. */
 const plansOf = new WeakMap<Device, KeptPlans>();
@@ -24,7 +35,7 @@ const plansOf = new WeakMap<Device, KeptPlans>();
  * Lends a plan, a new one or one that an earlier call has left.
  * @throws FftError (as a rejection) those of `device.plan`, `device-closed`, and what `use` throws
  */
-export function withPlan<T>(device: Device, problem: ProblemInput, use: (plan: Plan) => Promise<T>): Promise<T> {
+export function withPlan<T>(device: Device, problem: PlanRequest, use: (plan: Plan) => Promise<T>): Promise<T> {
   return withKept(device, problem, async ({ plan }) => use(await plan));
 }
 
@@ -35,14 +46,15 @@ export function withPlan<T>(device: Device, problem: ProblemInput, use: (plan: P
  */
 export function withWorkplace<W extends Workplace, T>(
   device: Device,
-  problem: ProblemInput,
-  make: () => W,
+  problem: PlanRequest,
+  make: () => W | Promise<W>,
   use: (plan: Plan, workplace: W) => Promise<T>,
 ): Promise<T> {
   return withKept(device, problem, async (kept) => {
     const plan = await kept.plan;
-    const workplace = (kept.workplace as W | undefined) ?? make();
+    const found = kept.workplace as W | undefined;
     kept.workplace = undefined;
+    const workplace = found ?? (await make());
     try {
       const result = await use(plan, workplace);
       if (!kept.workplace) kept.workplace = workplace;
@@ -53,9 +65,13 @@ export function withWorkplace<W extends Workplace, T>(
   });
 }
 
-async function withKept<T>(device: Device, problem: ProblemInput, use: (kept: KeptPlan) => Promise<T>): Promise<T> {
+async function withKept<T>(
+  device: Device,
+  { key, problem }: PlanRequest,
+  use: (kept: KeptPlan) => Promise<T>,
+): Promise<T> {
   const plans = plansOn(device);
-  const lease = plans.take(problem);
+  const lease = plans.take(problem, key);
   try {
     return await use(lease.plan);
   } catch (error) {

@@ -1,20 +1,20 @@
 /** Resampling by transforms, as `scipy.signal.resample`. */
 
-import { readOptions } from '../engine/arguments/options.ts';
-import type { Device, Plan } from '../engine/index.ts';
-import { type ArrayInput, asArray, type DtypeOf, type NumpyArray, type ShapeOf } from '../numpy/array.ts';
+import type { Device } from '../engine/index.ts';
+import type { ArrayInput, DtypeOf, NumpyArray, ShapeOf } from '../numpy/array.ts';
 import { checkLength } from '../numpy/axes.ts';
-import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
+import { type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { arrayClass } from '../problem/bytes.ts';
-import type { ProblemInput } from '../problem/index.ts';
 import { check } from './check.ts';
 import { realCoefficients } from './coefficients.ts';
 import type { Floats } from './floats.ts';
-import { type Lines, linesAlong, newLines, readLine, writeLine } from './lines.ts';
-import { type Workplace, withWorkplace } from './plans.ts';
+import { geometryOf, type LineGeometry, type Lines, linesAlong, newLines, readLine, writeLine } from './lines.ts';
+import { type PlanRequest, planRequest, type Workplace, withPlan, withWorkplace } from './plans.ts';
+import { PreparedCalls } from './prepared-calls.ts';
+import { changeBoth, changeHalf } from './spectrum-length.ts';
 import type { WindowName } from './window-kinds.ts';
 import { type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
-import { unfilledOn, type WorkMemory } from './work.ts';
+import { placesFor, reaching, type WorkMemory, workOn } from './work.ts';
 
 export interface ResampleOptions extends DeviceChoice {
   /** The axis of time; default −1. */
@@ -50,12 +50,9 @@ export async function resample<X extends ArrayInput>(
   num: number,
   options: ResampleOptions = {},
 ): Promise<Resampled<X>> {
-  const own = readOptions(options, { works: ['axis', 'window', 'windowOptions', 'device'] }, 'resample', 3);
-  const device = checkDevice(own.device);
-  checkLength(num, 'num');
-  const lines = linesAlong(asArray(x), own.axis ?? -1);
-  const weights = binWeights(own, lines);
-  return (await resampled({ lines, num, weights }, device ?? (await sharedDevice()))) as Resampled<X>;
+  const { arrays, job, device } = calls.read([x], options, [num]);
+  const lines = { ...job.lines, array: arrays[0]! };
+  return (await resampled(lines, job, device ?? (await sharedDevice()))) as Resampled<X>;
 }
 
 /** Factors on the bins that there are, one for each number of them. */
@@ -75,123 +72,85 @@ function binWeights({ window, windowOptions }: ResampleOptions, { n, complex }: 
 }
 
 interface ResampleJob {
-  readonly lines: Lines;
+  readonly lines: LineGeometry;
   readonly num: number;
   readonly weights: Float64Array | undefined;
+  readonly batches: number;
+  /** Numbers from the spectrum of one line to the next: that of the longer side. */
+  readonly row: number;
+  readonly forward: PlanRequest;
+  readonly inverse: PlanRequest;
 }
 
-/** Memory for the samples and the bins of one plan. */
-interface Spectra extends Workplace {
-  readonly waves: WorkMemory;
-  readonly bins: WorkMemory;
-}
+const calls = /* @__PURE__ */ new PreparedCalls<ResampleOptions, ResampleJob>({
+  ...{ name: 'resample', works: ['axis', 'window', 'windowOptions', 'device'], levels: 3 },
+  prepare: ([x], own, [num]) => {
+    checkLength(num as number, 'num');
+    const lines = linesAlong(x!, own.axis ?? -1);
+    return jobOf(lines, num as number, binWeights(own, lines));
+  },
+  bytesOf: ({ weights }) => 8 * (weights?.length ?? 0),
+});
 
-function spectraOn(
-  device: Device,
-  { lines: { complex, precision } }: ResampleJob,
-  n: number,
-  batches: number,
-): Spectra {
-  const [samples, numbers] = complex ? [2 * n, 2 * n] : [n, 2 * (Math.floor(n / 2) + 1)];
-  const waves = unfilledOn(device, samples * batches, precision);
-  try {
-    const bins = unfilledOn(device, numbers * batches, precision);
-    return {
-      ...{ waves, bins },
-      free() {
-        waves.free();
-        bins.free();
-      },
-    };
-  } catch (error) {
-    waves.free();
-    throw error;
-  }
-}
-
-async function resampled(job: ResampleJob, device: Device): Promise<NumpyArray> {
-  const { lines, num } = job;
+/** Both plans work on the same spectra: the first bins are those of both, the others stay zero or are not read. */
+function jobOf(lines: Lines, num: number, weights: Float64Array | undefined): ResampleJob {
   const { n, complex, precision, count } = lines;
   const rounds = Math.ceil(count / Math.max(1, Math.floor(POINTS_AT_ONCE / Math.max(n, num))));
   const batches = Math.ceil(count / rounds);
-  const common = { batches, precision, transform: complex ? 'c2c' : 'r2c' } as const;
-  const forward: ProblemInput = { ...common, size: [n], directions: 'forward', scale: { forward: 1 / n } };
-  const inverse: ProblemInput = { ...common, size: [num], directions: 'inverse' };
-  return withWorkplace(
-    device,
-    forward,
-    () => spectraOn(device, job, n, batches),
-    (there, from) =>
-      withWorkplace(
-        device,
-        inverse,
-        () => spectraOn(device, job, num, batches),
-        async (back, to) => {
-          // Only now: the device knows which lengths are too long.
-          const result = newLines(lines, num, complex);
-          for (let first = 0; first < count; first += batches) {
-            await round(job, { there, back, from, to, result, first, batches });
-          }
-          return result.array;
-        },
-      ),
+  const bins = (length: number) => (complex ? length : Math.floor(length / 2) + 1);
+  const row = Math.max(bins(n), bins(num));
+  const strides = { output: [1, 1, row] };
+  const common = { batches, precision, strides, transform: complex ? 'c2c' : 'r2c' } as const;
+  const forward = planRequest({ ...common, size: [n], directions: 'forward', scale: { forward: 1 / n } });
+  const inverse = planRequest({ ...common, size: [num], directions: 'inverse' });
+  // Memory of one plan is used with another one.
+  const key = `${forward.key} to ${num}`;
+  return { lines: geometryOf(lines), num, weights, batches, row, forward: { ...forward, key }, inverse };
+}
+
+type ResamplePlace = Workplace & Record<'from' | 'bins' | 'to', WorkMemory>;
+
+function placeOn(device: Device, { n, complex, precision }: Lines, { num, batches, row }: ResampleJob): ResamplePlace {
+  const parts = complex ? 2 : 1;
+  const lengths = { from: n * parts * batches, bins: 2 * row * batches, to: num * parts * batches };
+  const places = placesFor(lengths, (length) => workOn(device, length, precision));
+  return { ...places, free: () => Object.values(places).forEach((memory) => memory.free()) };
+}
+
+function resampled(lines: Lines, job: ResampleJob, device: Device): Promise<NumpyArray> {
+  const { num, weights, batches, row, forward, inverse } = job;
+  const { n, complex, count } = lines;
+  const parts = complex ? 2 : 1;
+  // Of the spectra, what lines of so many samples reach.
+  const reach = (length: number) => 2 * ((batches - 1) * row + (complex ? length : Math.floor(length / 2) + 1));
+  const make = () => placeOn(device, lines, job);
+  return withPlan(device, inverse, (back) =>
+    withWorkplace(device, forward, make, async (there, { from, bins, to }) => {
+      // Only now: the device knows which lengths are too long.
+      const result = newLines(lines, num, complex);
+      for (let first = 0; first < count; first += batches) {
+        const some = Math.min(batches, count - first);
+        const waves = from.array();
+        for (let k = 0; k < some; k++) readLine(lines, first + k, waves, k * n * parts);
+        waves.fill(0, some * n * parts);
+        await there.forward(from.data as never, reaching(bins, reach(n)) as never);
+        for (let k = 0; k < some; k++) {
+          const spectrum = bins.array().subarray(2 * k * row, 2 * (k + 1) * row);
+          if (weights) weigh(spectrum, weights);
+          if (complex) changeBoth(spectrum, n, num);
+          else changeHalf(spectrum, n, num);
+        }
+        await back.inverse(reaching(bins, reach(num)) as never, to.data as never);
+        for (let k = 0; k < some; k++) writeLine(result, first + k, to.array(), k * num * parts);
+      }
+      return result.array;
+    }),
   );
 }
 
-interface Round {
-  readonly there: Plan;
-  readonly back: Plan;
-  readonly from: Spectra;
-  readonly to: Spectra;
-  readonly result: Lines;
-  /** The first line, of so many. */
-  readonly first: number;
-  readonly batches: number;
-}
-
-async function round({ lines, num, weights }: ResampleJob, { there, back, from, to, result, first, batches }: Round) {
-  const { n, complex, count } = lines;
-  const some = Math.min(batches, count - first);
-  const parts = complex ? 2 : 1;
-  const waves = from.waves.array();
-  for (let k = 0; k < some; k++) readLine(lines, first + k, waves, k * n * parts);
-  waves.fill(0, some * n * parts);
-  await there.forward(from.waves.array() as never, from.bins.array() as never);
-  const [source, target] = [from.bins.array(), to.bins.array()];
-  const [inLine, outLine] = [n, num].map((length) => 2 * (complex ? length : Math.floor(length / 2) + 1)) as [
-    number,
-    number,
-  ];
-  for (let k = 0; k < batches; k++) {
-    const spectrum = source.subarray(k * inLine, (k + 1) * inLine);
-    if (weights) for (let bin = 0; bin < inLine; bin++) spectrum[bin]! *= weights[bin >> 1]!;
-    (complex ? moveBoth : moveHalf)(spectrum, n, target.subarray(k * outLine, (k + 1) * outLine), num);
-  }
-  await back.inverse(to.bins.array() as never, to.waves.array() as never);
-  for (let k = 0; k < some; k++) writeLine(result, first + k, to.waves.array(), k * num * parts);
-}
-
-/** The bins of a real line of n samples as those of one of m. */
-function moveHalf(from: Floats, n: number, to: Floats, m: number): void {
-  const least = Math.min(n, m);
-  const bins = Math.floor(least / 2) + 1;
-  to.set(from.subarray(0, 2 * bins));
-  to.fill(0, 2 * bins);
-  if (least % 2 === 0 && n !== m) for (const part of [least, least + 1]) to[part]! *= m < n ? 2 : 0.5;
-}
-
-/** The same of a complex line. */
-function moveBoth(from: Floats, n: number, to: Floats, m: number): void {
-  const least = Math.min(n, m);
-  const positive = Math.floor(least / 2) + 1;
-  const negative = least - positive;
-  to.fill(0);
-  to.set(from.subarray(0, 2 * positive));
-  to.set(from.subarray(2 * (n - negative)), 2 * (m - negative));
-  if (least % 2 === 1 || n === m) return;
-  const half = least / 2;
-  for (const part of [0, 1]) {
-    if (m < n) to[2 * half + part] = from[2 * half + part]! + from[2 * (n - half) + part]!;
-    else to[2 * half + part] = to[2 * (m - half) + part] = from[2 * half + part]! / 2;
+function weigh(spectrum: Floats, weights: Float64Array): void {
+  for (let bin = 0; bin < weights.length; bin++) {
+    spectrum[2 * bin]! *= weights[bin]!;
+    spectrum[2 * bin + 1]! *= weights[bin]!;
   }
 }

@@ -1,6 +1,6 @@
 /** Short-time transforms with a window and a hop of their own, as `scipy.signal.ShortTimeFFT`. */
 import { readOptions } from '../engine/arguments/options.ts';
-import { type ArrayInput, asArray, type ComplexArray, isComplex, type NumpyArray } from '../numpy/array.ts';
+import { type ArrayInput, asArray, type ComplexArray, isComplex, isSingle, type NumpyArray } from '../numpy/array.ts';
 import { resolveAxis } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { FftError } from '../problem/errors.ts';
@@ -12,8 +12,9 @@ import { type Floats, isFloats, liveSamples } from './floats.ts';
 import { framingOf } from './framing.ts';
 import { overlapAdded } from './istft.ts';
 import { linesAlong, newLines, readLine, writeLine } from './lines.ts';
+import { overlapAddRequest } from './overlap-add.ts';
 import type { Segments } from './segments.ts';
-import { shortTimeSpectra } from './short-time.ts';
+import { shortTimeJob, shortTimeSpectra } from './short-time.ts';
 import { type FftMode, type FftScaling, fromMode, toMode } from './short-time-modes.ts';
 import { SliceGeometry } from './slice-geometry.ts';
 import type { WindowName } from './window-kinds.ts';
@@ -247,13 +248,12 @@ export class ShortTimeFFT extends SliceGeometry {
       Number.isSafeInteger(k1) && k1 > k0 && k1 <= end,
       `an integer from ${k0 + 1} to ${end}, where slices end`,
     );
-    const segments = { ...this.segments(), window: this.dualWin };
-    const job = {
-      ...{ given: fromMode(given, frequency, this.modeOf()), time, frequency, frames, segments },
-      ...{ onesided: this.onesidedFft, scale: 1 / this.mfft, edge: k0 - kMin, length: k1 - k0, reached: k1 - k0 },
-      ...{ norm: new Float64Array((frames - 1) * hop + mNum).fill(1), undetermined: [] },
-    };
-    return overlapAdded(job, this.device ?? (await sharedDevice()));
+    const precision = isSingle(given.dtype) ? 'single' : 'double';
+    const spec = { size: mNum, hop, nfft: this.mfft, frames, onesided: this.onesidedFft, precision } as const;
+    const window = this.dualWin.map((value) => value / this.mfft);
+    const adding = overlapAddRequest(spec, window, new Float64Array((frames - 1) * hop + mNum).fill(1));
+    const job = { shape: given.shape, time, frequency, adding, edge: k0 - kMin, length: k1 - k0, reached: k1 - k0 };
+    return overlapAdded(fromMode(given, frequency, this.modeOf()), job, this.device ?? (await sharedDevice()));
   }
 
   private async slices(x: ArrayInput, own: SlicesOptions, trend: Trend): Promise<ComplexArray> {
@@ -288,7 +288,8 @@ export class ShortTimeFFT extends SliceGeometry {
     const framing = framingOf({}, this.segments(), length);
     const twoSided = !this.onesidedFft;
     const device = this.device ?? (await sharedDevice());
-    const spectra = await shortTimeSpectra(wide, { framing, trend, twoSided, scale: 1 }, device);
+    const job = shortTimeJob(wide, framing, { trend, twoSided, scale: 1 });
+    const spectra = await shortTimeSpectra(wide, job, device);
     return toMode(spectra, lines.axis, this.modeOf()) as ComplexArray;
   }
 

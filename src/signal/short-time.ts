@@ -1,96 +1,139 @@
 /** Short-time transforms of all lines of an array: bins in the place of time, frames behind all axes. */
 import type { Device } from '../engine/index.ts';
-import { floatZeros, type NumpyArray } from '../numpy/array.ts';
+import { dtypeOf, floatZeros, type NumpyArray } from '../numpy/array.ts';
+import { copyOfFloats } from '../numpy/memory.ts';
 import { extend } from './boundary.ts';
 import type { Trend } from './detrend.ts';
 import type { Floats } from './floats.ts';
-import { binsOf, type FrameSpec, withFrames } from './frames.ts';
+import {
+  type BinPart,
+  batchesOf,
+  binsOf,
+  type FrameRequest,
+  type FrameSpec,
+  frameRequest,
+  realsOf,
+  withFrames,
+} from './frames.ts';
 import type { Framing } from './framing.ts';
-import { type Lines, newLines, readLine } from './lines.ts';
+import { type Lines, readLineAs } from './lines.ts';
 
-export interface ShortTimeJob {
-  readonly framing: Framing;
+export interface ShortTimeOptions {
   readonly trend: Trend;
   readonly twoSided: boolean;
   readonly scale: number;
-  /** What becomes of a complex number of a bin; left out, it stays one. */
-  readonly part?: ((re: number, im: number, bin: number) => number) | undefined;
-  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  /** Default `complex`. */
+  readonly part?: BinPart;
+  /** Whether powers of bins that stand for both signs of a frequency count twice. */
+  readonly doubled?: boolean;
 }
 
-/** Bins of so many frames are moved at a time, so that what is written lies together. */
-const FRAMES_AT_ONCE = 16;
+/** Short-time transforms of lines of some shape. */
+export interface ShortTimeJob {
+  readonly framing: Framing;
+  readonly request: FrameRequest;
+}
+
+/** Bytes that a job holds. */
+export function bytesOfShortTime({ framing, request }: ShortTimeJob): number {
+  return 8 * (framing.t.length + framing.segments.window.length + (request.taper?.length ?? 0));
+}
+
+export function shortTimeJob(
+  { complex, precision, n }: Lines,
+  framing: Framing,
+  { trend, twoSided, scale, part = 'complex', doubled = false }: ShortTimeOptions,
+): ShortTimeJob {
+  const { segments, frames, edge, boundary } = framing;
+  const { window, flat, hop, nperseg: size, nfft } = segments;
+  const frame: FrameSpec = {
+    ...{ size, flat, hop, nfft, frames, trend, complex, twoSided, precision, scale, part, doubled },
+    binsFirst: true,
+  };
+  const request = frameRequest(frame, window);
+  // What is written before and behind the signal: memory that other calls have left holds zeros there, or what is written each time.
+  const key = `${request.plan.key} of ${n} samples and ${edge} of ${boundary ?? 'nothing'}`;
+  return { framing, request: { ...request, plan: { ...request.plan, key } } };
+}
 
 /**
  * Shape `[…, bins, …, frames]`: bins where x has the axis of time.
  * @throws FftError (as a rejection) `out-of-memory`, and those of `device.plan`
  */
-export async function shortTimeSpectra(lines: Lines, job: ShortTimeJob, device: Device): Promise<NumpyArray> {
-  const { framing, trend, twoSided, scale, part, onProgress } = job;
-  const { segments, edge, frames } = framing;
-  const { window, flat, hop, nperseg: size, nfft } = segments;
-  const { complex, precision, inner } = lines;
-  const spec: FrameSpec = { size, flat, hop, nfft, frames, trend, complex, precision, twoSided, scale };
-  const parts = complex ? 2 : 1;
-  const bins = binsOf(spec);
-  // All that frames reach, and all of the signal: what is behind it stays zero.
-  const reach = Math.max((frames - 1) * hop + size, lines.n + 2 * edge);
-  const line = floatZeros(reach * parts, precision === 'single');
-  return withFrames(device, spec, window, async (transform) => {
-    // Only now: the device knows how many bins are too many.
-    const { data, dtype } = newLines(lines, bins * frames, part === undefined).array;
+export function shortTimeSpectra(
+  lines: Lines,
+  { framing, request }: ShortTimeJob,
+  device: Device,
+  onProgress?: ((done: number, total: number) => void) | undefined,
+): Promise<NumpyArray> {
+  const { spec } = request;
+  const [bins, reals] = [binsOf(spec), realsOf(spec)];
+  const { frames, twoSided } = spec;
+  return withFrames(device, request, async (transform) => {
+    const target = new FrameTarget(lines, spec);
     for (let l = 0; l < lines.count; l++) {
-      readLine(lines, l, line, edge * parts);
-      extend(line, { from: edge, length: lines.n, edge, parts }, framing.boundary);
-      // Of one line, bins lie inner · frames apart, and frames one.
-      const start = Math.floor(l / inner) * inner * bins * frames + (l % inner) * frames;
-      await transform.each(line, (spectra, first, count) => {
-        const place = { start: start + first, bins, count, stride: inner * frames };
-        if (part) storeParts(spectra, data as Floats, place, part);
-        else storeComplex(spectra, data as Floats, place);
+      fillLine(lines, l, transform.line, framing, twoSided ? 2 : 1);
+      await transform.each((spectra, first, count, skip) => {
+        target.put(l, spectra, first, count, skip);
         onProgress?.(l * frames + first + count, lines.count * frames);
       });
     }
     const shape = lines.array.shape.map((length, d) => (d === lines.axis ? bins : length));
-    return { data, shape: [...shape, frames], dtype } as NumpyArray;
+    const dtype = dtypeOf(reals === 2, spec.precision === 'single');
+    return { data: target.data, shape: [...shape, frames], dtype } as NumpyArray;
   });
 }
 
-/** Where frames of bins go: bin b of frame f to `start + b · stride + f`. */
-interface Place {
-  readonly start: number;
-  readonly bins: number;
-  readonly count: number;
-  readonly stride: number;
-}
-
-function storeComplex(spectra: Floats, target: Floats, { start, bins, count, stride }: Place): void {
-  for (let begin = 0; begin < count; begin += FRAMES_AT_ONCE) {
-    const end = Math.min(count, begin + FRAMES_AT_ONCE);
-    for (let bin = 0; bin < bins; bin++) {
-      for (let frame = begin; frame < end; frame++) {
-        const from = 2 * (frame * bins + bin);
-        const to = 2 * (start + bin * stride + frame);
-        target[to] = spectra[from]!;
-        target[to + 1] = spectra[from + 1]!;
-      }
-    }
-  }
-}
-
-function storeParts(
-  spectra: Floats,
+/** A line and what is beyond its ends, where its frames are read. */
+function fillLine(
+  lines: Lines,
+  line: number,
   target: Floats,
-  { start, bins, count, stride }: Place,
-  part: NonNullable<ShortTimeJob['part']>,
-): void {
-  for (let begin = 0; begin < count; begin += FRAMES_AT_ONCE) {
-    const end = Math.min(count, begin + FRAMES_AT_ONCE);
+  { edge, boundary, frames, segments }: Framing,
+  parts: 1 | 2,
+) {
+  // Of a signal that is longer than its frames reach, the end is in none.
+  const reach = (frames - 1) * segments.hop + segments.nfft;
+  const length = Math.min(lines.n, reach - edge);
+  readLineAs(lines, line, target, { at: edge, length, parts });
+  if (boundary === null || boundary === 'zeros' || edge === 0) return;
+  const behind = Math.min(edge, reach - edge - length);
+  extend(target, { from: edge, length, edge, behind, parts }, boundary);
+}
+
+/** The result: of one line bins lie inner · frames apart, and frames one. */
+class FrameTarget {
+  private readonly lines: Lines;
+  private readonly spec: FrameSpec;
+  private result: Floats | undefined;
+
+  constructor(lines: Lines, spec: FrameSpec) {
+    this.lines = lines;
+    this.spec = spec;
+  }
+
+  get data(): Floats {
+    const { spec, lines } = this;
+    this.result ??= floatZeros(lines.count * binsOf(spec) * spec.frames * realsOf(spec), spec.precision === 'single');
+    return this.result;
+  }
+
+  /** Frames from `first` on of line l; `spectra` has a row for each bin, which begins with `skip` frames that are there already. */
+  put(l: number, spectra: Floats, first: number, count: number, skip: number): void {
+    const { lines, spec } = this;
+    const { frames } = spec;
+    const [bins, batches, reals] = [binsOf(spec), batchesOf(spec), realsOf(spec)];
+    if (batches === frames && lines.count === 1) {
+      this.result = copyOfFloats(spectra);
+      return;
+    }
+    const { inner } = lines;
+    const start = Math.floor(l / inner) * inner * bins * frames + (l % inner) * frames;
+    const { data } = this;
+    if (batches === frames && inner === 1) return data.set(spectra, start * reals);
     for (let bin = 0; bin < bins; bin++) {
-      for (let frame = begin; frame < end; frame++) {
-        const from = 2 * (frame * bins + bin);
-        target[start + bin * stride + frame] = part(spectra[from]!, spectra[from + 1]!, bin);
-      }
+      const row = spectra.subarray((bin * batches + skip) * reals, (bin * batches + skip + count) * reals);
+      data.set(row, (start + bin * inner * frames + first) * reals);
     }
   }
 }

@@ -1,7 +1,7 @@
 /** How the power of a signal spreads over time and frequency, as `scipy.signal.spectrogram`. */
 import { readOptions } from '../engine/arguments/options.ts';
-import { type ArrayInput, asArray, type NumpyArray, type ShapeOf, type Transformed } from '../numpy/array.ts';
-import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
+import { type ArrayInput, floatZeros, type NumpyArray, type ShapeOf, type Transformed } from '../numpy/array.ts';
+import { type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { FftError } from '../problem/errors.ts';
 import { check, checkWord } from './check.ts';
 import { type DecibelOptions, powersToDb, readDecibels } from './decibels.ts';
@@ -9,7 +9,8 @@ import type { Trend } from './detrend.ts';
 import type { Floats } from './floats.ts';
 import { type CenterOptions, centerOf, framingOf } from './framing.ts';
 import { type LevelSpectrogram, type LevelSpectrogramOptions, levelSpectrogram } from './level-spectrogram.ts';
-import { type Lines, linesAlong } from './lines.ts';
+import { geometryOf, type LineGeometry, type Lines, linesAlong } from './lines.ts';
+import { PreparedCalls } from './prepared-calls.ts';
 import { warnOnce } from './renamed.ts';
 import {
   binFrequencies,
@@ -21,7 +22,7 @@ import {
   type SegmentOptions,
   type Segments,
 } from './segments.ts';
-import { type ShortTimeJob, shortTimeSpectra } from './short-time.ts';
+import { bytesOfShortTime, type ShortTimeJob, shortTimeJob, shortTimeSpectra } from './short-time.ts';
 
 /**
  * What is given of each bin: its power, the complex number itself, its absolute value, its angle, or its angle without jumps of 2π from bin
@@ -81,21 +82,53 @@ export async function spectrogram(
   x: ArrayInput,
   options: SpectrogramOptions | LevelSpectrogramOptions = {},
 ): Promise<Spectrogram | LevelSpectrogram> {
-  const own = readOptions(options as SpectrogramOptions, { works: [...WORKS, ...OLD] }, 'spectrogram', SEGMENT_LEVELS);
-  if (OLD.some((name) => (own as LevelSpectrogramOptions)[name] !== undefined)) {
+  if (isOld(options)) {
+    const own = readOptions(options as object, { works: [...WORKS, ...OLD] }, 'spectrogram', SEGMENT_LEVELS);
     warnOnce(
       'spectrogram: sampleRate, size and hop are fs, nperseg and hopLength now, and what comes is { f, t, sxx }; ' +
         "{ decibels: true, scaling: 'spectrum' } makes levels. The old names go with the next version.",
     );
     return levelSpectrogram(x as Float32Array, own as LevelSpectrogramOptions);
   }
-  const { onProgress } = own;
+  const { arrays, job, device } = calls.read([x], options);
+  const { shortTime, f, angles, decibels, onProgress } = job;
+  const lines: Lines = { ...job.lines, array: arrays[0]! };
+  const found = await shortTimeSpectra(lines, shortTime, device ?? (await sharedDevice()), onProgress);
+  const sxx = angles ? anglesOf(found) : found;
+  if (angles === 'phase') unwrapBins(sxx, lines);
+  if (decibels) powersToDb(sxx.data as Floats, decibels);
+  return { f: f.slice(), t: shortTime.framing.t.slice(), sxx: sxx as Spectrogram['sxx'] };
+}
+
+/** Whether options have names of before. */
+function isOld(options: SpectrogramOptions | LevelSpectrogramOptions): boolean {
+  try {
+    return OLD.some((name) => (options as LevelSpectrogramOptions)?.[name] !== undefined);
+  } catch {
+    // Code of the caller's has thrown; who reads everything says so.
+    return false;
+  }
+}
+
+interface SpectrogramJob extends Pick<SpectrogramOptions, 'onProgress'> {
+  readonly lines: LineGeometry;
+  readonly f: Float64Array;
+  readonly shortTime: ShortTimeJob;
+  readonly angles: 'angle' | 'phase' | undefined;
+  readonly decibels: DecibelOptions | undefined;
+}
+
+const calls = /* @__PURE__ */ new PreparedCalls<SpectrogramOptions, SpectrogramJob>({
+  ...{ name: 'spectrogram', works: WORKS, levels: SEGMENT_LEVELS, prepare },
+  bytesOf: ({ f, shortTime }) => 8 * f.length + bytesOfShortTime(shortTime),
+});
+
+function prepare([x]: readonly NumpyArray[], own: SpectrogramOptions): SpectrogramJob {
+  const { onProgress, mode = 'psd', returnOnesided = true } = own;
   check('onProgress', onProgress, onProgress === undefined || typeof onProgress === 'function', 'a function');
-  const device = checkDevice(own.device);
-  const lines = linesAlong(asArray(x), own.axis ?? -1);
+  const lines = linesAlong(x!, own.axis ?? -1);
   const center = centerOf(own);
   const segments = segmentsOf(own, lines, center);
-  const { mode = 'psd', returnOnesided = true } = own;
   checkWord('mode', mode, modes);
   checkWord('returnOnesided', returnOnesided, [true, false]);
   const decibels = decibelsOf(own, mode);
@@ -103,15 +136,22 @@ export async function spectrogram(
   const trend = checkWord<Trend>('detrend', own.detrend ?? usual, [false, 'constant', 'linear']);
   const framing = framingOf({ center, padMode: own.padMode }, segments, lines.n);
   const twoSided = lines.complex || !returnOnesided;
-  const { scale, part } = partOf(own, mode, framing.segments, twoSided);
-  const sxx = await shortTimeSpectra(
-    lines,
-    { framing, trend, twoSided, scale, part, onProgress },
-    device ?? (await sharedDevice()),
-  );
-  if (mode === 'phase') unwrapBins(sxx, lines);
-  if (decibels) powersToDb(sxx.data as Floats, decibels);
-  return { f: binFrequencies(framing.segments, twoSided), t: framing.t, sxx: sxx as Spectrogram['sxx'] };
+  const { scaling = 'density' } = own;
+  checkWord('scaling', scaling, ['density', 'spectrum', null]);
+  const { window, fs } = framing.segments;
+  const scale = 1 / gainOf(window, fs, scaling === 'density' ? 'psd' : scaling);
+  const part = mode === 'psd' ? 'power' : mode === 'magnitude' ? 'magnitude' : 'complex';
+  const doubled = part === 'power' && !twoSided && scaling !== null;
+  const shortTime = shortTimeJob(lines, framing, { trend, twoSided, scale, part, doubled });
+  const angles = mode === 'angle' || mode === 'phase' ? mode : undefined;
+  return {
+    lines: geometryOf(lines),
+    f: binFrequencies(framing.segments, twoSided),
+    shortTime,
+    angles,
+    decibels,
+    onProgress,
+  };
 }
 
 function segmentsOf(own: SpectrogramOptions, lines: Lines, center: boolean | undefined): Segments {
@@ -133,25 +173,10 @@ function decibelsOf({ decibels = false }: SpectrogramOptions, mode: SpectrogramM
   return readDecibels(decibels === true ? {} : decibels, 'decibels');
 }
 
-/** What spectra are multiplied by, and what is kept of them. */
-function partOf(
-  { scaling = 'density' }: SpectrogramOptions,
-  mode: SpectrogramMode,
-  { window, fs, nfft }: Segments,
-  twoSided: boolean,
-): Pick<ShortTimeJob, 'scale' | 'part'> {
-  checkWord('scaling', scaling, ['density', 'spectrum', null]);
-  const scale = 1 / gainOf(window, fs, scaling === 'density' ? 'psd' : scaling);
-  if (mode === 'complex') return { scale };
-  if (mode === 'magnitude') return { scale, part: (re, im) => Math.hypot(re, im) };
-  if (mode !== 'psd') return { scale, part: (re, im) => Math.atan2(im, re) };
-  // Bin 0 and, of an even length, the last one have no partner on the other side.
-  const last = nfft % 2 === 0 ? nfft / 2 : nfft;
-  const doubled = !twoSided && scaling !== null;
-  return {
-    scale,
-    part: (re, im, bin) => (doubled && bin > 0 && bin < last ? 2 : 1) * (re * re + im * im),
-  };
+function anglesOf({ data, shape, dtype }: NumpyArray): NumpyArray {
+  const angles = floatZeros(data.length / 2, dtype === 'complex64');
+  for (let k = 0; k < angles.length; k++) angles[k] = Math.atan2(data[2 * k + 1]!, data[2 * k]!);
+  return { data: angles, shape, dtype: dtype === 'complex64' ? 'float32' : 'float64' } as NumpyArray;
 }
 
 /** Adds multiples of 2π, so that from bin to bin no angle changes by more than half of it. */

@@ -2,49 +2,23 @@
  * Short-time transforms of a signal that arrives bit by bit, without waiting: for audio threads, and for recordings that are
  * longer than memory.
  */
-import { dispose } from '../engine/arguments/memory.ts';
-import { isDevice, readOptions } from '../engine/arguments/options.ts';
-import type { Device, Plan } from '../engine/index.ts';
-import { provideGroups } from '../engine/lazy/lazy-modules.ts';
-import { streamsAtOnce } from '../engine/lazy/lazy-tables.ts';
+import { readOptions } from '../engine/arguments/options.ts';
 import { floatZeros } from '../numpy/array.ts';
 import { lengthOf, refuseDetached } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
-import { check, checkInteger, checkPositive, checkWord } from './check.ts';
+import { check, checkPositive } from './check.ts';
 import { type FloatPrecision, type Floats, isFloats } from './floats.ts';
+import { type ArrayOf, FrameStream, type FrameStreamOptions } from './frame-stream.ts';
 import { renamed, warnOnce } from './renamed.ts';
-import { binFrequencies, hopOf, readSegments, SEGMENT_LEVELS, SEGMENT_OPTIONS } from './segments.ts';
-import type { WindowName } from './window-kinds.ts';
-import type { WindowOptions } from './windows.ts';
-import { type WorkMemory, workOn } from './work.ts';
+import { binFrequencies, SEGMENT_LEVELS, SEGMENT_OPTIONS } from './segments.ts';
 
-type ArrayOf<P extends FloatPrecision> = P extends 'single' ? Float32Array : Float64Array;
-
-export interface StftStreamOptions<P extends FloatPrecision = FloatPrecision> {
-  /** A CPU device, from `openCpuSync` or `openDevice`, or a GPU that can be waited for. It stays open. */
-  readonly device: Device;
+export interface StftStreamOptions<P extends FloatPrecision = FloatPrecision> extends FrameStreamOptions<P> {
   /** Samples a second, in hertz; default 1. */
   readonly fs?: number | undefined;
-  /** Samples in a frame; default 1024. */
-  readonly nperseg?: number | undefined;
-  /** Samples that a frame shares with the next one: less than `nperseg`. */
-  readonly noverlap?: number | undefined;
-  /** Samples from the start of one frame to the start of the next, in the place of `noverlap`; default a quarter of `nperseg`. */
-  readonly hopLength?: number | undefined;
   /** @deprecated the old name of `nperseg` */
   readonly size?: number | undefined;
   /** @deprecated the old name of `hopLength` */
   readonly hop?: number | undefined;
-  /** A window by its name, in periodic form, or its values; default `hann`. */
-  readonly window?: WindowName | Float32Array | Float64Array | undefined;
-  /** Parameters of a window that is named. */
-  readonly windowOptions?: WindowOptions | undefined;
-  /** Length of the transforms, from `nperseg` on, which is the default: frames are filled up with zeros. */
-  readonly nfft?: number | undefined;
-  /** What it computes in; default `single`. */
-  readonly precision?: P | undefined;
-  /** Text from `serialize()` of a stream with the same options on such a device: planning is skipped. */
-  readonly from?: string | undefined;
 }
 
 const WORKS = [...SEGMENT_OPTIONS, 'device', 'precision', 'from', 'size', 'hop'];
@@ -54,23 +28,11 @@ const RENAMED = { size: 'nperseg', hop: 'hopLength' };
  * Takes samples as they come and gives the spectrum of each frame as soon as it is complete. Frame f covers the samples
  * f · hopLength … f · hopLength + nperseg − 1 since the start. Frames allocate nothing.
  */
-export class StftStream<P extends FloatPrecision = 'single'> {
+export class StftStream<P extends FloatPrecision = 'single'> extends FrameStream<P> {
   /** Samples a second, in hertz. */
   readonly fs: number;
-  /** Samples in a frame. */
-  readonly nperseg: number;
-  /** Samples from frame to frame. */
-  readonly hopLength: number;
-  readonly nfft: number;
   /** Frequencies of the bins, in hertz. */
   readonly f: Float64Array;
-  readonly precision: P;
-  /** ⌊nfft/2⌋ + 1: bin k stands for the frequency k · fs / nfft. */
-  readonly bins: number;
-  private readonly window: Float64Array;
-  private readonly plan: Plan;
-  private readonly wave: WorkMemory;
-  private readonly spectrum: WorkMemory;
   /** The samples of the next frame, as far as they are there. */
   private readonly held: Floats;
   private filled = 0;
@@ -78,7 +40,6 @@ export class StftStream<P extends FloatPrecision = 'single'> {
   private skipped = 0;
   private frames = 0;
   private busy = false;
-  private destroyed = false;
 
   /**
    * @throws FftError `invalid-argument` for options out of range, `unknown-field`, `detached-array`, `out-of-memory`, and
@@ -87,42 +48,16 @@ export class StftStream<P extends FloatPrecision = 'single'> {
   constructor(options: StftStreamOptions<P>) {
     const all = readOptions(options ?? {}, { works: WORKS }, 'StftStream', SEGMENT_LEVELS);
     const own = renamed(all, 'StftStream', RENAMED);
-    const { device, window, windowOptions, precision = 'single' as P, from, fs = 1 } = own;
-    const { nperseg = isFloats(window) ? window.length : 1024 } = own;
-    check('device', device, isDevice(device), 'an open device, as openCpuSync() or openDevice() gives it');
-    checkInteger('nperseg', nperseg, 1);
-    checkPositive('fs', fs);
-    const hopLength = hopOf(own, nperseg, nperseg - Math.max(1, Math.floor(nperseg / 4)));
-    checkWord<FloatPrecision>('precision', precision, ['single', 'double']);
-    const { nfft = nperseg } = own;
-    const isLong = Number.isSafeInteger(nfft) && nfft >= nperseg;
-    check('nfft', nfft, isLong, `an integer from nperseg, ${nperseg}, on`);
-    const bins = Math.floor(nfft / 2) + 1;
-    const problem = {
-      size: [nfft],
-      transform: 'r2c',
-      precision: precision as FloatPrecision,
-      directions: 'forward',
-    } as const;
-    provideGroups(streamsAtOnce);
-    // The device goes first: it knows which lengths are too long.
-    this.plan = device.planSync(problem, from === undefined ? {} : { from }) as Plan;
+    const { fs = 1 } = own;
+    super(own, 'forward', () => checkPositive('fs', fs));
     try {
-      this.window = readSegments({ window, windowOptions, nperseg, nfft }, nperseg).window;
-      this.held = floatZeros(nperseg, precision === 'single');
-      this.wave = workOn(device, nfft, precision);
-      this.spectrum = workOn(device, 2 * bins, precision);
+      this.held = floatZeros(this.nperseg, this.precision === 'single');
+      this.f = binFrequencies({ nfft: this.nfft, fs }, false);
     } catch (error) {
-      this.plan.destroy();
+      this.destroy();
       throw error;
     }
     this.fs = fs;
-    this.nperseg = nperseg;
-    this.hopLength = hopLength;
-    this.nfft = nfft;
-    this.f = binFrequencies({ nfft, fs }, false);
-    this.bins = bins;
-    this.precision = precision;
   }
 
   /**
@@ -176,29 +111,9 @@ export class StftStream<P extends FloatPrecision = 'single'> {
     this.filled = this.skipped = this.frames = 0;
   }
 
-  /** What planning has found out, for `from` in another thread. @throws FftError `destroyed` */
-  serialize(): string {
-    return this.plan.serialize();
-  }
-
-  /** Gives its memory back. A second call does nothing. */
-  destroy(): void {
-    if (this.destroyed) return;
-    this.destroyed = true;
-    this.wave.free();
-    this.spectrum.free();
-    this.plan.destroy();
-  }
-
-  /** `destroy`, for `using`. */
-  [dispose](): void {
-    this.destroy();
-  }
-
   private ready(samples: unknown, onFrame: unknown): void {
-    if (this.destroyed) throw new FftError('destroyed', 'This stream has been destroyed; make another.');
+    this.checkCall('onFrame', onFrame);
     check('samples', samples, isFloats(samples), 'a Float32Array or a Float64Array');
-    check('onFrame', onFrame, typeof onFrame === 'function', 'a function');
     if (!this.busy) return;
     throw new FftError('invalid-argument', 'push was called from within onFrame; a stream takes one chunk at a time.');
   }

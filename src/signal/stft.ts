@@ -1,13 +1,13 @@
 /** Short-time Fourier transform, as `scipy.signal.stft`. */
 
-import { readOptions } from '../engine/arguments/options.ts';
-import { type ArrayInput, asArray, type ShapeOf, type Transformed } from '../numpy/array.ts';
-import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
+import type { ArrayInput, NumpyArray, ShapeOf, Transformed } from '../numpy/array.ts';
+import { type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import type { Boundary } from './boundary.ts';
 import { checkWord } from './check.ts';
 import type { Trend } from './detrend.ts';
 import { type CenterOptions, centerOf, framingOf } from './framing.ts';
-import { linesAlong } from './lines.ts';
+import { geometryOf, type LineGeometry, type Lines, linesAlong } from './lines.ts';
+import { PreparedCalls } from './prepared-calls.ts';
 import {
   binFrequencies,
   gainOf,
@@ -18,7 +18,7 @@ import {
   type StftScaling,
   stftScalings,
 } from './segments.ts';
-import { shortTimeSpectra } from './short-time.ts';
+import { bytesOfShortTime, type ShortTimeJob, shortTimeJob, shortTimeSpectra } from './short-time.ts';
 
 export interface StftOptions extends SegmentOptions, CenterOptions, DeviceChoice {
   /** What is taken off each frame; default false, nothing. */
@@ -59,9 +59,26 @@ const WORKS = [...SEGMENT_OPTIONS, ...FRAMING, 'device', 'detrend', 'returnOnesi
  *   `wrong-array-type`, `wrong-length`, `detached-array`, `out-of-memory`, and those of `device.plan`
  */
 export async function stft<X extends ArrayInput>(x: X, options: StftOptions = {}): Promise<Stft<X>> {
-  const own = readOptions(options, { works: WORKS }, 'stft', SEGMENT_LEVELS);
-  const device = checkDevice(own.device);
-  const lines = linesAlong(asArray(x), own.axis ?? -1);
+  const { arrays, job, device } = calls.read([x], options);
+  const { shortTime, f } = job;
+  const lines: Lines = { ...job.lines, array: arrays[0]! };
+  const zxx = await shortTimeSpectra(lines, shortTime, device ?? (await sharedDevice()));
+  return { f: f.slice(), t: shortTime.framing.t.slice(), zxx: zxx as unknown as Stft<X>['zxx'] };
+}
+
+interface StftJob {
+  readonly lines: LineGeometry;
+  readonly f: Float64Array;
+  readonly shortTime: ShortTimeJob;
+}
+
+const calls = /* @__PURE__ */ new PreparedCalls<StftOptions, StftJob>({
+  ...{ name: 'stft', works: WORKS, levels: SEGMENT_LEVELS, prepare },
+  bytesOf: ({ f, shortTime }) => 8 * f.length + bytesOfShortTime(shortTime),
+});
+
+function prepare([x]: readonly NumpyArray[], own: StftOptions): StftJob {
+  const lines = linesAlong(x!, own.axis ?? -1);
   const center = centerOf(own);
   const given = readSegments(own, lines.n, center ? Number.POSITIVE_INFINITY : lines.n);
   const { boundary = 'zeros', padded = true, detrend = false, returnOnesided = true, scaling = 'spectrum' } = own;
@@ -72,7 +89,6 @@ export async function stft<X extends ArrayInput>(x: X, options: StftOptions = {}
   const framing = framingOf({ center, padMode: own.padMode, ...usual }, given, lines.n);
   const { window, fs } = framing.segments;
   const twoSided = lines.complex || !returnOnesided;
-  const job = { framing, trend: detrend, twoSided, scale: 1 / gainOf(window, fs, scaling) };
-  const zxx = await shortTimeSpectra(lines, job, device ?? (await sharedDevice()));
-  return { f: binFrequencies(framing.segments, twoSided), t: framing.t, zxx: zxx as unknown as Stft<X>['zxx'] };
+  const shortTime = shortTimeJob(lines, framing, { trend: detrend, twoSided, scale: 1 / gainOf(window, fs, scaling) });
+  return { lines: geometryOf(lines), f: binFrequencies(framing.segments, twoSided), shortTime };
 }

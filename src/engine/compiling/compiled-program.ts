@@ -15,7 +15,7 @@ import {
   type SideFacts,
   sideExtents,
 } from '../arguments/arguments.ts';
-import { dispose } from '../arguments/memory.ts';
+import { DeviceMemory, dispose } from '../arguments/memory.ts';
 import { readOptions } from '../arguments/options.ts';
 import { readMemory } from '../arguments/read-data.ts';
 import {
@@ -88,6 +88,8 @@ export class CompiledProgram<I extends Inputs = Inputs> {
   private readonly host: ProgramHost;
   private readonly parts: ProgramParts;
   private readonly staging: readonly Staging[];
+  /** What the last call was given, if all of it was memory of the device. */
+  private known: { readonly arrays: readonly unknown[]; readonly output: unknown } | undefined;
   private bound: { readonly programs: readonly BoundProgram[]; readonly places: readonly Binding[] } | undefined;
   private destroyed = false;
 
@@ -121,6 +123,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
    */
   run<O extends Data = HostArray>(inputs: { readonly [K in keyof I]: InputData }, output?: O): Promise<O> {
     this.check();
+    if (this.repeats(inputs, output)) return this.runAgain(output as O);
     const { type, length } = this.parts.output;
     const arrays = this.readInputs(inputs, 'run');
     const given = output === undefined ? newArray(type, length) : output;
@@ -236,7 +239,33 @@ export class CompiledProgram<I extends Inputs = Inputs> {
     return { parts, programs: this.bound!.programs };
   }
 
+  /** Whether a call is the one before, on memory of the device that is still there, with nothing to wait for. */
+  private repeats(inputs: object, output: unknown): boolean {
+    const { known, bound } = this;
+    if (!known || !bound || output !== known.output || !quiet()) return false;
+    try {
+      const names = this.parts.inputs;
+      const given = inputs as Readonly<Record<string, unknown>>;
+      if (Object.keys(given).length !== names.length) return false;
+      return (
+        names.every(({ name }, n) => given[name] === known.arrays[n]) &&
+        bound.places.every(({ buffer }) => !buffer.freed)
+      );
+    } catch {
+      // Code of the caller's has thrown; who reads everything says so.
+      return false;
+    }
+  }
+
+  private async runAgain<O>(output: O): Promise<O> {
+    const { programs } = this.bound!;
+    if (programs.every(({ immediate }) => immediate)) for (const program of programs) program.runSync!();
+    else await Promise.all(programs.map((program) => program.run()));
+    return output;
+  }
+
   private unbind(): void {
+    this.known = undefined;
     for (const program of new Set(this.bound?.programs)) program.release();
     this.bound = undefined;
   }
@@ -267,6 +296,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
       });
     }
     const call = this.placed(checked);
+    this.known = [...arrays, output].every((data) => data instanceof DeviceMemory) ? { arrays, output } : undefined;
     const staged = call.parts.some(({ copy }) => copy && !copy.view);
     // Staged copies to the device have read host arrays when they are submitted.
     const accesses = staged ? hosts.filter(({ writes }) => writes) : hosts;
