@@ -149,6 +149,22 @@ export class Device {
     return plan;
   }
 
+  /**
+   * @internal Plans a normal form as it is: axes of its sides may lie in blocks (`withSplitAxes`). For passes of a transform that several
+   * ranks share. Host arrays are not given to sides in blocks.
+   */
+  async planPass(problem: PlannedProblem): Promise<Plan> {
+    this.check();
+    throwIfAny([...precisionProblems(problem, this.backend), ...knobProblems(problem, this.backend)]);
+    const request: PlanRequest = { problem, from: undefined, keptBy: undefined };
+    const loading = loadGroups(lazyGroupsOf(problem, this.backend.profile));
+    if (loading) await loading;
+    this.check();
+    if (this.mustProbe(request)) await this.backend.probePairs!();
+    refuseBrokenPairs(problem, this.backend);
+    return this.made<PlanTypes>(problem, () => this.planOf(request));
+  }
+
   private made<T extends PlanTypes>(problem: PlannedProblem, planOf: () => PlanOf): Promise<Plan<T>> {
     return this.ready(this.newPlan<T>(problem, planOf()), true);
   }

@@ -1,0 +1,19 @@
+/** Which decomposition is taken: the cheapest one, of those that the problem allows. */
+import type { WorldProblem } from '../../problem/world/index.ts';
+import { type CostQuestion, costOf, type WorldCost } from './cost.ts';
+import { decompositionsOf } from './decompositions.ts';
+
+/** Chunks of an exchange that overlaps with the pass before it, on a device whose work runs beside the host's. */
+const CHUNKS_BESIDE = 4;
+
+/** Priced decompositions, cheapest first; of those that cost the same, the first one stays first. */
+export function rankDecompositions(question: CostQuestion): WorldCost[] {
+  const costs = decompositionsOf(question.problem).map((one) => costOf(question, one));
+  return costs.sort((a, b) => a.seconds - b.seconds);
+}
+
+/** @param beside whether messages move while a pass is computed. */
+export function chunksFor({ chunks }: WorldProblem, beside: boolean): number {
+  if (chunks !== 'auto') return chunks;
+  return beside ? CHUNKS_BESIDE : 1;
+}
