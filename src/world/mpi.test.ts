@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleRanks, type LauncherName, mpirun, whyNoLaunchers } from '../../test/support/mpirun.ts';
-import { missing } from '../../test/support/optional.ts';
+import { hidden, missing } from '../../test/support/optional.ts';
 import { seedFor } from '../../test/support/random.ts';
 
 const without = missing('mpi', whyNoLaunchers());
+/** OpenCL on the processor. */
+const pocl = !hidden && existsSync('/etc/OpenCL/vendors/pocl.icd');
 beforeAll(bundleRanks);
 /** All ranks take the same numbers. */
 const OMNIFFT_SEED = `${seedFor('world/mpi')}`;
@@ -41,5 +44,11 @@ describe('ranks of mpirun', () => {
     });
     expect(lines.filter((line) => line === 'refused: launcher-mismatch')).toHaveLength(2);
     expect(code).toBe(3);
+  });
+
+  it.skipIf(without || !pocl)('with a device whose memory they do not see exchange through the host', async () => {
+    const { code, lines } = await mpirun('Open MPI', 2, 'staged', { OMNIFFT_SEED });
+    expect(lines.filter((line) => !/^random data|^done/.test(line))).toEqual([]);
+    expect(code).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 /** What one rank held here has to run its part of a schedule: a device, plans of its passes, and memory for messages. */
-import type { Device, DeviceMemory } from '../engine/index.ts';
+import type { Device } from '../engine/index.ts';
 import {
   type LocalPass,
   localPass,
@@ -14,7 +14,7 @@ import {
 import type { HostArray, Storage } from '../problem/index.ts';
 import { realBytes, wordsOf } from '../problem/index.ts';
 import { isEmptyBox } from '../problem/world/index.ts';
-import { type RankData, viewOf } from './data.ts';
+import { newArray, type RankData, viewOf } from './data.ts';
 
 /** A plan of the engine, as passes are run. */
 type DevicePlan = Awaited<ReturnType<Device['planPass']>>;
@@ -22,6 +22,14 @@ type DevicePlan = Awaited<ReturnType<Device['planPass']>>;
 interface Pass {
   readonly plan: DevicePlan;
   readonly nothing: LocalPass['nothing'];
+}
+
+/**
+ * Whether this thread sees the memory of a device. Messages of another one are in host memory, which its passes read and write through
+ * the engine's own copies; boxes lie in one block then, and MPI is told by types what to send of them.
+ */
+export function isVisible({ kind }: Device): boolean {
+  return kind === 'cpu';
 }
 
 /** Plans of passes by their problems: equal passes of several ranks on one device share one. */
@@ -32,7 +40,7 @@ export class Rank {
   readonly schedule: RankSchedule;
   readonly storage: Storage;
   private readonly passes = new Map<PassPart, Pass>();
-  private readonly own: Partial<Record<Memory, DeviceMemory>> = {};
+  private readonly own: Partial<Record<Memory, RankData>> = {};
 
   private constructor(device: Device, schedule: RankSchedule, storage: Storage) {
     this.device = device;
@@ -55,7 +63,9 @@ export class Rank {
     for (const memory of memories) {
       const reals = made.schedule.reals[memory];
       if (memory === 'input' || memory === 'output' || reals === 0) continue;
-      made.own[memory] = device.alloc(reals * realBytes(storage), storage);
+      made.own[memory] = isVisible(device)
+        ? device.alloc(reals * realBytes(storage), storage)
+        : newArray(storage, reals * wordsOf(storage));
     }
     return made;
   }
@@ -75,7 +85,8 @@ export class Rank {
   /** Bytes of its messages, and of the temporary memory of its passes. */
   get bytes(): number {
     const temps = [...this.passes.values()].map(({ plan }) => plan.bytes.temp);
-    return Object.values(this.own).reduce((sum, memory) => sum + memory.bytes, 0) + Math.max(0, ...temps);
+    const bytesOf = (data: RankData) => (ArrayBuffer.isView(data) ? data.byteLength : data.bytes);
+    return Object.values(this.own).reduce((sum, memory) => sum + bytesOf(memory), 0) + Math.max(0, ...temps);
   }
 
   /** Numbers of a host array that make up an element. */
@@ -117,7 +128,7 @@ export class Rank {
   }
 
   destroy(): void {
-    for (const memory of Object.values(this.own)) memory.free();
+    for (const memory of Object.values(this.own)) if (!ArrayBuffer.isView(memory)) memory.free();
   }
 }
 

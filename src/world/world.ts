@@ -30,7 +30,7 @@ import type { WorldHost } from './host.ts';
 import { measureMachine } from './measure.ts';
 import { WorldMove, WorldPlan } from './plan.ts';
 import { pricesOf } from './pricing.ts';
-import { type PassPlans, Rank } from './rank.ts';
+import { isVisible, type PassPlans, Rank } from './rank.ts';
 
 export interface WorldPlanOptions {
   /** What `plan.serialize()` gave in a world of as many ranks: what was decided then is not decided anew. */
@@ -94,7 +94,7 @@ export class World {
       const number = this.made++;
       const normal = await this.agreed('plan', () => normalizeWorldProblem(problem, this.size), JSON.stringify);
       const chunks = chunksFor(normal, this.host.fabric.beside);
-      const way = normal.exchange === 'auto' ? 'blocks' : normal.exchange;
+      const way = this.wayOf(normal);
       const ranked = await this.agreed(
         'plan',
         () => this.rankedDecompositions(normal, chunks, options.from),
@@ -111,6 +111,11 @@ export class World {
       if (normal.strategy !== 'measure') return make(costs[0]!);
       return this.fastest(costs.slice(0, MOST_TIMED), make);
     });
+  }
+
+  private wayOf({ exchange }: WorldProblem): ScheduleChoice['way'] {
+    if (!this.devices.every(isVisible)) return 'types';
+    return exchange === 'auto' ? 'blocks' : exchange;
   }
 
   /** The decompositions in the order of their prices, or the saved one alone. */

@@ -139,6 +139,18 @@ function trap(): string {
   }
 }
 
+/** What a device computes whose memory no thread sees. */
+async function staged(world: World): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    const alone = await openDevice('cpu', { threads: 1 });
+    const problem = { ...randomWorldProblem(random, world.size, 200), precision: 'single' } as const;
+    for (const { what, error, allowed, damage } of await triedOnWorld(world, problem, random, alone)) {
+      if (!(error <= allowed) || damage.length > 0) complain(`${error} of ${allowed} ${damage} ${what}`);
+    }
+    alone.close();
+  }
+}
+
 const scenes: Record<string, (world: World) => Promise<void>> = {
   everything: async (world) => {
     if (trap() !== 'caught') complain(`a trap is ${trap()}`);
@@ -147,6 +159,7 @@ const scenes: Record<string, (world: World) => Promise<void>> = {
     await agreements(world);
     if (world.size === 4) await predictions(world);
   },
+  staged,
   'ends early': async (world) => {
     if (world.rank === 1) process.exit(0);
     await world.barrier();
@@ -159,7 +172,8 @@ const scenes: Record<string, (world: World) => Promise<void>> = {
 
 const name = process.argv[2] ?? 'everything';
 const library = process.env.OMNIFFT_TEST_MPI;
-const world = await openWorld('mpi', library ? { library } : {}).catch((error: unknown) => {
+const device = process.argv[2] === 'staged' ? ({ device: 'opencl' } as const) : {};
+const world = await openWorld('mpi', { ...device, ...(library ? { library } : {}) }).catch((error: unknown) => {
   process.stdout.write(`refused: ${error instanceof FftError ? error.code : String(error)}\n`);
   process.exit(3);
 });

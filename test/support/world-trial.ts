@@ -96,7 +96,8 @@ export async function triedOnWorld(
         (await (one.forward as unknown as (x: Numbers) => Promise<unknown>).call(one, wholeOf('input'))) as Numbers,
       );
     }
-    const expected = new Class(direction === 'forward' ? wholeOf('output').length : wholeOf('input').length);
+    // What one device does not touch, ranks do not either.
+    const expected = new Class(wholeOf(to).length).fill(POISON);
     await (one[direction] as unknown as (x: Numbers, y: Numbers) => Promise<unknown>).call(
       one,
       whole.slice(),

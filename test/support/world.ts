@@ -290,6 +290,19 @@ export function randomWorldProblem(
   };
 }
 
+/** The same with blocks of zeros on either side, or with halves on the wire. */
+export function withZeros(random: Random, problem: WorldProblemInput): WorldProblemInput {
+  if (random.integer(0, 2) === 0) return { ...problem, wire: 'half' };
+  const blocks = (bins: boolean) =>
+    problem.size.map((length, axis) => {
+      const points = bins && axis === 0 && problem.transform === 'r2c' ? Math.floor(length / 2) + 1 : length;
+      if (points < 2 || random.integer(0, 1) === 0) return null;
+      const from = random.integer(0, points - 1);
+      return { from, to: random.integer(from, from === 0 ? points - 1 : points) };
+    });
+  return { ...problem, zeroPadding: { space: blocks(false), frequency: blocks(true) } };
+}
+
 export function worldProblem(input: WorldProblemInput, ranks: number): WorldProblem {
   return normalizeWorldProblem(input, ranks);
 }

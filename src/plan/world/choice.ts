@@ -6,10 +6,18 @@ import { decompositionsOf } from './decompositions.ts';
 /** Chunks of an exchange that overlaps with the pass before it, on a device whose work runs beside the host's. */
 const CHUNKS_BESIDE = 4;
 
+/** Decompositions whose messages are all counted, the cheapest ones. */
+const MOST_COUNTED = 8;
+
 /** Priced decompositions, cheapest first; of those that cost the same, the first one stays first. */
 export function rankDecompositions(question: CostQuestion): WorldCost[] {
-  const costs = decompositionsOf(question.problem).map((one) => costOf(question, one));
-  return costs.sort((a, b) => a.seconds - b.seconds);
+  const { problem, perNode } = question;
+  const ofSeconds = (a: WorldCost, b: WorldCost) => a.seconds - b.seconds;
+  const roughly = { ...question, counted: perNode };
+  const costs = decompositionsOf(problem).map((one) => costOf(roughly, one));
+  costs.sort(ofSeconds);
+  const best = costs.slice(0, MOST_COUNTED).map(({ decomposition }) => costOf(question, decomposition));
+  return [...best.sort(ofSeconds), ...costs.slice(MOST_COUNTED)];
 }
 
 /** @param beside whether messages move while a pass is computed. */

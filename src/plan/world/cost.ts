@@ -41,6 +41,8 @@ export interface CostQuestion {
   readonly perNode: number;
   readonly chunks: number;
   readonly priceOfPass: PriceOfPass;
+  /** Ranks whose messages are counted; where these are not all, bytes and messages are estimates. Default: all. */
+  readonly counted?: number;
 }
 
 export function costOf(question: CostQuestion, decomposition: Decomposition): WorldCost {
@@ -49,7 +51,7 @@ export function costOf(question: CostQuestion, decomposition: Decomposition): Wo
   const bytes = bytesPerElement(problem);
   const passes = decomposition.stages.map((_, n) => passSeconds(question, decomposition, n));
   const exchanges = schedule.reshapes.map((reshape, n) => {
-    const traffic = trafficOf(reshape, perNode);
+    const traffic = trafficOf(reshape, perNode, question.counted);
     const per = reshape.from.elements === 'real' ? bytes / 2 : bytes;
     const copied = isCopied(schedule, n);
     return { ...told(traffic, per), copied, seconds: exchangeSeconds(question, reshape, traffic, per, copied) };

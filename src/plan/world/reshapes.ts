@@ -131,11 +131,15 @@ export interface Traffic {
   readonly worstMessages: number;
 }
 
-/** @param perNode ranks of a node: those with neighbouring numbers. */
-export function trafficOf(reshape: Reshape, perNode: number): Traffic {
+/**
+ * @param perNode ranks of a node: those with neighbouring numbers.
+ * @param counted ranks that are looked at, the first ones, between grids: where these are not all, the sums are estimates. The first ranks
+ * have the largest boxes.
+ */
+export function trafficOf(reshape: Reshape, perNode: number, counted = reshape.ranks): Traffic {
   const { from, to } = reshape;
   return from.sharing.by === 'grid' && to.sharing.by === 'grid'
-    ? gridTraffic(reshape, perNode)
+    ? gridTraffic(reshape, perNode, Math.min(counted, reshape.ranks))
     : countedTraffic(reshape, perNode);
 }
 
@@ -170,13 +174,14 @@ function addRank(total: { -readonly [K in keyof Traffic]: number }, { elements, 
 }
 
 /** The same between grids, where how many ranks a box meets is a product over the dimensions: no message is looked at. */
-function gridTraffic(reshape: Reshape, perNode: number): Traffic {
+function gridTraffic(reshape: Reshape, perNode: number, counted: number): Traffic {
   const { from, to, ranks } = reshape;
   const total = { elements: 0, messages: 0, leaving: 0, worst: 0, worstLeaving: 0, worstMessages: 0 };
   const [grid, shape] = [to.sharing.by === 'grid' ? to.sharing.grid : [], to.shape];
   const holders = Math.min(ranks, ranksOf(grid));
-  const targets = Array.from({ length: holders }, (_, rank) => boxOfRank(shape, grid, rank));
-  for (let rank = 0; rank < ranks; rank++) {
+  const looked = Math.min(holders, Math.ceil(counted / perNode) * perNode);
+  const targets = Array.from({ length: looked }, (_, rank) => boxOfRank(shape, grid, rank));
+  for (let rank = 0; rank < counted; rank++) {
     const [brick] = bricksOfRank(from, rank);
     if (!brick) continue;
     const parts = chunksOfBox(brick, reshape).filter((part) => !isEmptyBox(part));
@@ -186,7 +191,7 @@ function gridTraffic(reshape: Reshape, perNode: number): Traffic {
         return count * (at(box.to[dimension]! - 1) - at(box.from[dimension]!) + 1);
       }, 1);
     const staying = (box: Box, holder: number) =>
-      holder < holders ? (intersectionOf(box, targets[holder]!) ?? undefined) : undefined;
+      holder < looked ? (intersectionOf(box, targets[holder]!) ?? undefined) : undefined;
     const node = Math.floor(rank / perNode) * perNode;
     let inside = 0;
     for (let peer = node; peer < Math.min(node + perNode, ranks); peer++) {
@@ -200,6 +205,12 @@ function gridTraffic(reshape: Reshape, perNode: number): Traffic {
       leaving: volumeOf(brick) - inside,
       messages,
     });
+  }
+  if (counted < ranks) {
+    const all = Math.min(ranks, from.sharing.by === 'grid' ? ranksOf(from.sharing.grid) : ranks) / counted;
+    total.elements *= all;
+    total.leaving *= all;
+    total.messages *= all;
   }
   return total;
 }
