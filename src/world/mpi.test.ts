@@ -30,6 +30,8 @@ describe('ranks of mpirun', () => {
     ['ends early, with exit code 0,', 'Open MPI', 'ends early'],
     ['ends early, with exit code 0,', 'MPICH', 'ends early'],
     ['throws', 'Open MPI', 'throws'],
+    ['is killed', 'Open MPI', 'is killed'],
+    ['is killed', 'MPICH', 'is killed'],
   ])('of which one %s all end, with an exit code that is not 0: %s', async (_, launcher, scene) => {
     const { code, lines, seconds } = await mpirun(launcher, 2, scene, { OMNIFFT_SEED });
     expect(code).not.toBe(0);

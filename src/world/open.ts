@@ -1,7 +1,7 @@
 /** Ways to open a world. */
 import { openFabric } from '../devices/fabric/registry.ts';
 import { readOptions } from '../engine/arguments/options.ts';
-import { type DeviceOptions, type OpenableKind, openDevice } from '../engine/index.ts';
+import { type Device, type DeviceOptions, listDevices, type OpenableKind, openDevice } from '../engine/index.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { agree } from './agreement.ts';
@@ -47,9 +47,9 @@ export async function openWorld(kind: WorldKind, options: MpiWorldOptions | Work
 async function openMpiWorld(options: MpiWorldOptions): Promise<World> {
   const own = readOptions(options, { works: ['device', 'threads', 'library', 'abort'] }, 'openWorld');
   const { device: kind = 'cpu', threads = 1, library, abort = true } = own;
-  const { fabric, perNode } = await openFabric.mpi({ library, abort });
+  const { fabric, perNode, rankOnNode } = await openFabric.mpi({ library, abort });
   let failure: unknown;
-  const device = await openDevice(kind, { threads }).catch((error: unknown) => {
+  const device = await openOwn(kind, threads, rankOnNode).catch((error: unknown) => {
     failure = error;
     return undefined;
   });
@@ -61,6 +61,14 @@ async function openMpiWorld(options: MpiWorldOptions): Promise<World> {
     await fabric.close();
     throw error;
   }
+}
+
+/** Of several GPUs of a node each rank takes its own, in turn. */
+async function openOwn(kind: OpenableKind, threads: number, rankOnNode: number): Promise<Device> {
+  if (kind === 'cpu') return openDevice(kind, { threads });
+  const info = (await listDevices()).find((one) => one.kind === kind);
+  const count = info?.available ? (info.devices?.length ?? 1) : 1;
+  return count > 1 ? openDevice(kind, { device: rankOnNode % count }) : openDevice(kind);
 }
 
 async function openWorkersWorld(options: WorkersWorldOptions): Promise<World> {

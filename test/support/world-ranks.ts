@@ -164,6 +164,10 @@ const scenes: Record<string, (world: World) => Promise<void>> = {
     if (world.rank === 1) process.exit(0);
     await world.barrier();
   },
+  'is killed': async (world) => {
+    if (world.rank === 1) process.kill(process.pid, 'SIGKILL');
+    await world.barrier();
+  },
   throws: async (world) => {
     if (world.rank === 1) throw new Error('this rank has had enough');
     await world.barrier();

@@ -7,18 +7,26 @@ export interface OpenedFabric {
   readonly fabric: Fabric;
   /** Ranks of a node. */
   readonly perNode: number;
+  /** The number of the first rank held here among those of its node. */
+  readonly rankOnNode: number;
+}
+
+/** A count that a launcher tells each process; by the name that Open MPI has for it, or MPICH. */
+function told(...names: readonly string[]): number | undefined {
+  const text = names.map(environmentVariable).find((value) => value !== undefined);
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
 export const openFabric = {
   mpi: async (options: MpiOptions): Promise<OpenedFabric> => {
     const { mpiFabric } = await import('./mpi/fabric.ts');
     const fabric = await mpiFabric(options);
-    const told = environmentVariable('OMPI_COMM_WORLD_LOCAL_SIZE') ?? environmentVariable('MPI_LOCALNRANKS');
-    const perNode = Number(told);
-    return { fabric, perNode: Number.isSafeInteger(perNode) && perNode >= 1 ? perNode : fabric.size };
+    const perNode = Math.max(1, told('OMPI_COMM_WORLD_LOCAL_SIZE', 'MPI_LOCALNRANKS') ?? fabric.size);
+    const rankOnNode = told('OMPI_COMM_WORLD_LOCAL_RANK', 'MPI_LOCALRANKID') ?? fabric.ranks[0]! % perNode;
+    return { fabric, perNode, rankOnNode };
   },
   workers: async (ranks: number): Promise<OpenedFabric> => {
     const { localFabric } = await import('./local.ts');
-    return { fabric: localFabric('workers', ranks, 'shared memory'), perNode: ranks };
+    return { fabric: localFabric('workers', ranks, 'shared memory'), perNode: ranks, rankOnNode: 0 };
   },
 };

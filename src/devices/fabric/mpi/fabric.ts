@@ -30,7 +30,21 @@ let opened: Promise<{ mpi: Mpi; own: boolean }> | undefined;
 /** Worlds of this process that are open. */
 let users = 0;
 
+/**
+ * UCX, under MPICH and others, patches the functions that map memory, while threads of the engine may run through them, and takes the signals
+ * of WebAssembly's traps. Both can be switched off before it is loaded; variables that are set are left alone.
+ */
+function tameUcx(): void {
+  for (const [name, value] of [
+    ['UCX_MEM_EVENTS', 'no'],
+    ['UCX_HANDLE_ERRORS', 'none'],
+  ] as const) {
+    if (environmentVariable(name) === undefined) process.env[name] = value;
+  }
+}
+
 async function startMpi(library: string | undefined): Promise<{ mpi: Mpi; own: boolean }> {
+  tameUcx();
   const restore = await savedSignals();
   const mpi = await openMpi(library);
   const flag = new Int32Array(1);
