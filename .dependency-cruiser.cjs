@@ -20,13 +20,26 @@ const MATRIX = {
  * itself stand on all of its floors: in plan/ they are the way from a problem to a plan, in engine/ what users hold.
  */
 const FLOORS = {
-  plan: ['device', 'tree', 'buffers', 'group', 'price', 'schemes', 'launch'],
+  plan: ['device', 'tree', 'buffers', 'group', 'price', 'schemes', 'launch', 'world'],
   engine: ['lazy', 'arguments', 'programs', 'calls', 'compiling', 'measuring', 'saved', 'kept', 'explaining', 'ahead'],
 };
 
 /** The public faces sit side by side: they see the engine, the problem, patterns and exact numbers, and may build on one another. */
-const FACES = ['index\\.ts$', 'sync\\.ts$', 'numeric\\.ts$', 'version\\.ts$', 'numpy/', 'cli/', 'signal/', 'lift/'];
+const FACES = [
+  'index\\.ts$',
+  'sync\\.ts$',
+  'numeric\\.ts$',
+  'version\\.ts$',
+  'numpy/',
+  'cli/',
+  'signal/',
+  'lift/',
+  'world/',
+];
 const FACE_MAY_IMPORT = ['engine', 'problem', 'patterns', 'numeric'];
+
+/** Many ranks: this face also plans what each of them does, and has them exchange what they hold. */
+const WORLD_MAY_IMPORT = [...FACE_MAY_IMPORT, 'plan', 'devices/fabric'];
 
 /** Tests stand beside their sources but may reach for any room, for instance to run a kernel they have built. */
 const TESTS = '\\.test\\.ts$';
@@ -58,10 +71,20 @@ module.exports = {
       comment:
         'index.ts, sync.ts, numeric.ts, numpy/, cli/, signal/ and lift/ may import engine, problem, patterns, numeric and one another.',
       severity: 'error',
-      from: { path: `^src/(${FACES.join('|')})`, pathNot: TESTS },
+      from: { path: `^src/(${FACES.join('|')})`, pathNot: `^src/world/|${TESTS}` },
       to: {
         path: '^(src|test|bench|examples|scripts)/',
         pathNot: `^src/(${[...FACE_MAY_IMPORT.map((room) => `${room}/`), ...FACES].join('|')})`,
+      },
+    },
+    {
+      name: 'world',
+      comment: `world/ may import ${WORLD_MAY_IMPORT.join(', ')} and the other faces.`,
+      severity: 'error',
+      from: { path: '^src/world/', pathNot: TESTS },
+      to: {
+        path: '^(src|test|bench|examples|scripts)/',
+        pathNot: `^src/(${[...WORLD_MAY_IMPORT.map((room) => `${room}/`), ...FACES].join('|')})`,
       },
     },
     {

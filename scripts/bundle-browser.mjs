@@ -27,6 +27,8 @@ export const libraryEntries = {
   // An AudioWorklet has no import(), so these may load nothing later.
   'signal-sync': 'src/signal/sync.ts',
   sync: 'src/sync.ts',
+  // Of many ranks, those that a page can hold.
+  world: 'src/world/index.ts',
 };
 
 /**
@@ -82,6 +84,14 @@ const browserOnly = {
     }));
     plugin.onLoad({ filter: /devices[/\\]code-cache[/\\]system-sync\.ts$/ }, () => ({
       contents: 'export const systemStoreSync = () => undefined;',
+    }));
+    // A page is started by no launcher.
+    plugin.onLoad({ filter: /devices[/\\]fabric[/\\]mpi[/\\]fabric\.ts$/ }, ({ path }) => ({
+      contents: `import { FftError } from '../../../problem/errors.ts';
+        export const mpiFabric = async () => {
+          throw new FftError('world-unavailable', "There is no MPI in a page; openWorld('workers', { ranks }) shares out the processor.");
+        };`,
+      resolveDir: dirname(path),
     }));
     // What a browser has no files to look for.
     plugin.onLoad({ filter: /devices[/\\]webgpu[/\\]software\.ts$/ }, () => ({

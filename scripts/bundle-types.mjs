@@ -9,7 +9,10 @@ import { resolve } from 'node:path';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
 
-const entries = ['index', 'sync', 'numpy/index', 'numpy/sync', 'signal/index', 'signal/sync', 'lift/index', 'numeric'];
+const entries = [
+  ...['index', 'sync', 'numpy/index', 'numpy/sync', 'signal/index', 'signal/sync', 'lift/index', 'world/index'],
+  'numeric',
+];
 const [from, to] = process.argv.slice(2).map((folder) => resolve(folder));
 
 const bundle = await rollup({

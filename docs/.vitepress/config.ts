@@ -5,7 +5,7 @@ import { defineConfig } from 'vitepress';
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
 const page = (text: string, name: string) => ({ text, link: `/docs/${name}` });
-const entries = ['', '/numpy', '/numpy/sync', '/signal', '/signal/sync', '/lift', '/sync', '/numeric'].map(
+const entries = ['', '/numpy', '/numpy/sync', '/signal', '/signal/sync', '/lift', '/world', '/sync', '/numeric'].map(
   (path) => `omnifft${path}`,
 );
 
@@ -51,6 +51,7 @@ export default defineConfig({
           page("NumPy's names", 'numpy'),
           page('Signals', 'signal'),
           page('Programs of patterns', 'lift'),
+          page('Many ranks', 'world'),
           page('Tuning', 'tuning'),
           page('Command line', 'cli'),
           page('VkFFT parity', 'vkfft-parity'),

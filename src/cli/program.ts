@@ -11,6 +11,7 @@ import { addExplain } from './commands/explain.ts';
 import { addSpectrogram } from './commands/spectrogram.ts';
 import { addTransform } from './commands/transform.ts';
 import { addVerify } from './commands/verify.ts';
+import { addWorld } from './commands/world.ts';
 import { complain, wantsJson } from './failures.ts';
 
 /** 0: done; 1: it was understood but failed; 2: it was not understood. */
@@ -29,6 +30,9 @@ const USAGE: ReadonlySet<string> = new Set([
   'invalid-strides',
   'overlapping-strides',
   'invalid-offset',
+  'overlapping-bricks',
+  'incomplete-bricks',
+  'too-few-points',
 ]);
 
 /** Runs one command. Results go to stdout, an error to stderr. */
@@ -64,6 +68,7 @@ function program(json: boolean): Command {
   addDevices(root);
   addBench(root);
   addVerify(root);
+  addWorld(root);
   addHelp(root);
   return root;
 }

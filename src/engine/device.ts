@@ -124,17 +124,7 @@ export class Device {
     const recording = hasCallbacks(problem) ? loadGroups(['callbacks']) : undefined;
     if (recording) await recording;
     const asked = this.asked(problem, options);
-    const loading = loadGroups([
-      ...lazyGroupsOf(asked.problem, this.backend.profile),
-      ...(asked.from === undefined ? [] : (['saved and measured plans'] as const)),
-      ...(this.backend.store || isBinary(asked) ? (['kept plans'] as const) : []),
-    ]);
-    if (loading) {
-      await loading;
-      this.check();
-    }
-    if (this.mustProbe(asked)) await this.backend.probePairs!();
-    refuseBrokenPairs(asked.problem, this.backend);
+    await this.prepare(asked);
     if (this.backend.store?.fetch && asked.keptBy !== undefined) {
       await fetchKept(asked.keptBy, asked.problem, this.backend);
       this.check();
@@ -147,6 +137,33 @@ export class Device {
     const plan = await this.made<PlanTypesFor<P>>(asked.problem, () => this.planOf(asked));
     this.keep(plan, asked);
     return plan;
+  }
+
+  /**
+   * @internal Plans a normal form as it is: axes of its sides may lie in blocks (`withSplitAxes`). For passes of a transform that several
+   * ranks share. Host arrays are not given to sides in blocks.
+   */
+  async planPass(problem: PlannedProblem): Promise<Plan> {
+    this.check();
+    throwIfAny([...precisionProblems(problem, this.backend), ...knobProblems(problem, this.backend)]);
+    const request: PlanRequest = { problem, from: undefined, keptBy: undefined };
+    await this.prepare(request);
+    return this.made<PlanTypes>(problem, () => this.planOf(request));
+  }
+
+  /** Loads the code that a plan takes, and asks the device what is not known of it yet. */
+  private async prepare(asked: PlanRequest): Promise<void> {
+    const loading = loadGroups([
+      ...lazyGroupsOf(asked.problem, this.backend.profile),
+      ...(asked.from === undefined ? [] : (['saved and measured plans'] as const)),
+      ...(this.backend.store || isBinary(asked) ? (['kept plans'] as const) : []),
+    ]);
+    if (loading) {
+      await loading;
+      this.check();
+    }
+    if (this.mustProbe(asked)) await this.backend.probePairs!();
+    refuseBrokenPairs(asked.problem, this.backend);
   }
 
   private made<T extends PlanTypes>(problem: PlannedProblem, planOf: () => PlanOf): Promise<Plan<T>> {

@@ -45,6 +45,16 @@ export const fftErrorCodes = [
   'compile-failed',
   'launch-failed',
   'not-loaded',
+  // Many ranks.
+  'world-unavailable',
+  'launcher-mismatch',
+  'mismatched-plans',
+  'overlapping-bricks',
+  'incomplete-bricks',
+  'too-few-points',
+  'rank-failed',
+  'rank-lost',
+  'world-broken',
   // Files and the command line.
   'invalid-file',
   'unreadable-input',

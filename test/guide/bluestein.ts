@@ -3,7 +3,7 @@ import type { ProblemInput } from '../../src/index.ts';
 import { czt } from '../../src/signal/index.ts';
 import { all, type Check, explained, insist, launched, launchesOf, random, refused, right, rowsOf } from './toolkit.ts';
 
-const { rows, row, missing } = rowsOf('Bluestein');
+const { rows, row } = rowsOf('Bluestein');
 export const bluesteinRows = rows;
 
 const noRader = { multiply: [2, 13], convolve: [2, 13] } as const;

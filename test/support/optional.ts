@@ -61,6 +61,7 @@ const optional = {
     expectedBy: 'CI',
   },
   cpp: { name: 'a C and a C++ compiler', install: 'on Debian: apt install g++', expectedBy: 'CI' },
+  mpi: { name: 'Open MPI and MPICH', install: 'on Debian: apt install openmpi-bin mpich', expectedBy: 'CI' },
   nvcc: { name: "CUDA's compiler", install: "NVIDIA's CUDA toolkit has it", expectedBy: 'OMNIFFT_EXPECT_NVCC' },
   python: { name: 'Python 3', install: 'on Debian: apt install python3', expectedBy: 'CI' },
   sox: { name: 'SoX', install: 'on Debian: apt install sox', expectedBy: 'CI' },

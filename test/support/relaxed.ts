@@ -38,7 +38,9 @@ export function roundsOnce(): boolean {
   f.op('f64x2.relaxed_madd');
   f.memory('v128.store', 0);
   const memory = new WebAssembly.Memory({ initial: 1, maximum: 1 });
-  const module = compileModule(encodeModule([{ name: 'run', parameters: 0, body: f.finish() }], { initial: 1, maximum: 1, shared: false }));
+  const module = compileModule(
+    encodeModule([{ name: 'run', parameters: 0, body: f.finish() }], { initial: 1, maximum: 1, shared: false }),
+  );
   (new WebAssembly.Instance(module, { env: { memory } }).exports.run as () => void)();
   return new Float64Array(memory.buffer)[0] !== 2 * u;
 }

@@ -1,0 +1,39 @@
+/** `omnifft world explain`: how many ranks would compute a problem, without any of them. */
+
+import type { Command } from 'commander';
+import type { ProblemInput } from '../../index.ts';
+import { simulateWorld, type WorldProblemInput } from '../../world/index.ts';
+import { positiveInteger, readProblem, withJson } from '../options.ts';
+
+interface WorldFlags {
+  readonly json: boolean;
+  readonly ranks: number;
+  readonly perNode?: number;
+}
+
+export function addWorld(program: Command): void {
+  const world = program.command('world').description('transforms over many ranks');
+  const explain = world
+    .command('explain')
+    .description(
+      'show how many ranks would share a problem out: decompositions, what is sent, and how long it would take',
+    )
+    .argument('<problem>', 'lengths such as 256x256x256, a bbfft descriptor, or the problem of a world as JSON')
+    .requiredOption('--ranks <count>', 'ranks of the world', positiveInteger)
+    .option('--per-node <count>', 'ranks of a node (default: all)', positiveInteger);
+  withJson(explain).action(explainWorld);
+}
+
+async function explainWorld(text: string, { json, ranks, perNode }: WorldFlags): Promise<void> {
+  const given = readProblem(text);
+  const problem = text.trimStart().startsWith('{') ? (given as WorldProblemInput) : ofDescriptor(given);
+  const told = await simulateWorld(problem, { ranks, ...(perNode === undefined ? {} : { perNode }) });
+  const { explain, ...facts } = told;
+  console.log(json ? JSON.stringify(facts, null, 2) : explain());
+}
+
+/** What a descriptor says that holds for many ranks as well. */
+function ofDescriptor({ size, transform, precision, batches }: ProblemInput): WorldProblemInput {
+  const kind = Array.isArray(transform) ? transform[0] : transform;
+  return { size, transform: kind, precision, batches } as WorldProblemInput;
+}

@@ -1,0 +1,52 @@
+/**
+ * What differs between MPI libraries: which of them a library is, and the values of its handles. Handles of Open MPI are addresses of
+ * the library's own objects; those of MPICH and of the standard ABI of MPI 5 are numbers.
+ */
+import { loadKoffi, type NativeLibrary } from '../../native/library.ts';
+
+/** A handle as C functions take it. */
+export type Handle = bigint | number;
+
+export interface Abi {
+  readonly name: 'Open MPI' | 'MPICH' | 'MPI 5';
+  /** The type of handles in C. */
+  readonly handle: 'uintptr_t' | 'int';
+  readonly world: Handle;
+  readonly byte: Handle;
+  readonly errorsReturn: Handle;
+  /** Memory for so many handles. */
+  handles(count: number): BigUint64Array | Int32Array;
+}
+
+const numbered = (count: number) => new BigUint64Array(count);
+
+/** The ABI is asked for, not the name of the file. All of it may be asked before `MPI_Init`. */
+export async function abiOf(library: NativeLibrary): Promise<Abi> {
+  const version = library.optional('MPI_Abi_get_version', 'int', ['void *', 'void *']);
+  if (version) {
+    const [major, minor] = [new Int32Array(1), new Int32Array(1)];
+    if (version(major, minor) === 0 && major[0]! >= 1) return standard;
+  }
+  const koffi = await loadKoffi();
+  const handle = koffi.load(library.name) as unknown as { symbol(name: string, type: string): unknown };
+  const address = (name: string) => handle.symbol(name, 'void *') as bigint;
+  try {
+    return {
+      ...{ name: 'Open MPI', handle: 'uintptr_t', handles: numbered },
+      ...{ world: address('ompi_mpi_comm_world'), byte: address('ompi_mpi_byte') },
+      errorsReturn: address('ompi_mpi_errors_return'),
+    };
+  } catch {
+    return mpich;
+  }
+}
+
+const mpich: Abi = {
+  ...{ name: 'MPICH', handle: 'int', handles: (count) => new Int32Array(count) },
+  ...{ world: 0x44000000, byte: 0x4c00010d, errorsReturn: 0x54000001 },
+};
+
+const standard: Abi = {
+  ...{ name: 'MPI 5', handle: 'uintptr_t', handles: numbered },
+  ...{ world: 0x101n, byte: 0x247n, errorsReturn: 0x143n },
+};

@@ -1,0 +1,95 @@
+/** The functions of an MPI library, and its handles. */
+import { FftError } from '../../../problem/errors.ts';
+import { functionsOf, type NativeFunction, type NativeLibrary, openLibrary } from '../../native/library.ts';
+import { environmentVariable } from '../../permissions.ts';
+import { type Abi, abiOf } from './abi.ts';
+
+/** A handle, in the place of which the C type of the library's handles is put. */
+const H = 'handle';
+const P = 'void *';
+
+const FUNCTIONS = {
+  Initialized: [P],
+  Finalized: [P],
+  Init_thread: [P, P, 'int', P],
+  Finalize: [],
+  Abort: [H, 'int'],
+  Comm_rank: [H, P],
+  Comm_size: [H, P],
+  Comm_dup: [H, P],
+  Comm_free: [P],
+  Comm_set_errhandler: [H, H],
+  Get_library_version: [P, P],
+  Error_string: ['int', P, P],
+  Iallgather: [P, 'int', H, P, 'int', H, H, P],
+  Ialltoallv: [P, P, P, H, P, P, P, H, H, P],
+  Ialltoallw: [P, P, P, P, P, P, P, P, H, P],
+  Isend: [P, 'int', H, 'int', 'int', H, P],
+  Irecv: [P, 'int', H, 'int', 'int', H, P],
+  Testall: ['int', P, P, P],
+  Type_contiguous: ['int', H, P],
+  Type_create_hvector: ['int', 'int', 'intptr_t', H, P],
+  Type_create_hindexed: ['int', P, P, H, P],
+  Type_commit: [P],
+  Type_free: [P],
+} as const;
+
+export interface Mpi {
+  readonly abi: Abi;
+  /** Such as `Open MPI 4.1.4`. */
+  readonly version: string;
+  readonly call: Readonly<Record<keyof typeof FUNCTIONS, NativeFunction>>;
+  /** @throws FftError `rank-lost` where a function has not returned success. */
+  check(result: number, what: string): void;
+}
+
+/** Names in the order in which they are looked for: the one that the launcher belongs to comes first. */
+function names(): string[] {
+  const openMpi = ['libmpi.so.40', 'libmpi.so.80', 'libmpi.dylib'];
+  const mpich = ['libmpich.so.12', 'libmpi.so.12', 'libmpich.dylib'];
+  const standard = ['libmpi_abi.so.0', 'libmpi_abi.so.1'];
+  const byOpenMpi = environmentVariable('OMPI_COMM_WORLD_SIZE') !== undefined;
+  const byMpich = environmentVariable('PMI_SIZE') !== undefined;
+  const [first, second] = byMpich && !byOpenMpi ? [mpich, openMpi] : [openMpi, mpich];
+  return [...first, ...standard, ...second, 'libmpi.so'];
+}
+
+/** @param named a file that the caller wants. @throws FftError `world-unavailable` */
+export async function openMpi(named: string | undefined): Promise<Mpi> {
+  let library: NativeLibrary;
+  try {
+    const install = 'Install Open MPI (openmpi-bin) or MPICH, or name the library in the option `library`.';
+    library = await openLibrary({ names: named === undefined ? names() : [named], what: 'An MPI library', install });
+  } catch (cause) {
+    throw new FftError('world-unavailable', cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+  const abi = await abiOf(library);
+  const typed = Object.fromEntries(
+    Object.entries<readonly string[]>(FUNCTIONS).map(([name, types]) => [
+      name,
+      types.map((type) => (type === H ? abi.handle : type)),
+    ]),
+  ) as Record<keyof typeof FUNCTIONS, string[]>;
+  const call = functionsOf(library, typed, 'int', (name) => `MPI_${name}`);
+  return { abi, call, version: versionOf(call), check: (result, what) => checkResult(call, result, what) };
+}
+
+function textOf(bytes: Uint8Array, length: number): string {
+  return new TextDecoder().decode(bytes.subarray(0, length)).split('\0')[0]!.trim();
+}
+
+function versionOf(call: Mpi['call']): string {
+  const [text, length] = [new Uint8Array(8192), new Int32Array(1)];
+  call.Get_library_version(text, length);
+  const line = textOf(text, length[0]!);
+  const known = /^(Open MPI) v?([\d.]+)|^(MPICH) Version:\s*([\d.]+)/i.exec(line);
+  if (known) return `${known[1] ?? known[3]} ${known[2] ?? known[4]}`;
+  return line.split('\n')[0]!.slice(0, 80);
+}
+
+function checkResult(call: Mpi['call'], result: number, what: string): void {
+  if (result === 0) return;
+  const [text, length] = [new Uint8Array(8192), new Int32Array(1)];
+  call.Error_string(result, text, length);
+  throw new FftError('rank-lost', `${what} failed: ${textOf(text, length[0]!)}. A rank has ended, or the network has.`);
+}

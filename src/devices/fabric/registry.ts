@@ -1,0 +1,32 @@
+/** The fabrics there are; what one of them needs is loaded when it is asked for. */
+import { environmentVariable } from '../permissions.ts';
+import type { Fabric } from './fabric.ts';
+import type { MpiOptions } from './mpi/fabric.ts';
+
+export interface OpenedFabric {
+  readonly fabric: Fabric;
+  /** Ranks of a node. */
+  readonly perNode: number;
+  /** The number of the first rank held here among those of its node. */
+  readonly rankOnNode: number;
+}
+
+/** A count that a launcher tells each process; by the name that Open MPI has for it, or MPICH. */
+function told(...names: readonly string[]): number | undefined {
+  const text = names.map(environmentVariable).find((value) => value !== undefined);
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+export const openFabric = {
+  mpi: async (options: MpiOptions): Promise<OpenedFabric> => {
+    const { mpiFabric } = await import('./mpi/fabric.ts');
+    const fabric = await mpiFabric(options);
+    const perNode = Math.max(1, told('OMPI_COMM_WORLD_LOCAL_SIZE', 'MPI_LOCALNRANKS') ?? fabric.size);
+    const rankOnNode = told('OMPI_COMM_WORLD_LOCAL_RANK', 'MPI_LOCALRANKID') ?? fabric.ranks[0]! % perNode;
+    return { fabric, perNode, rankOnNode };
+  },
+  workers: async (ranks: number): Promise<OpenedFabric> => {
+    const { localFabric } = await import('./local.ts');
+    return { fabric: localFabric('workers', ranks, 'shared memory'), perNode: ranks, rankOnNode: 0 };
+  },
+};

@@ -1,0 +1,107 @@
+/** Copies of boxes between memories that this thread sees, row by row. */
+import type { Part } from './fabric.ts';
+
+/** A box in memory; offset and strides are counted in elements. */
+export type Rows = Pick<Part, 'offset' | 'lengths' | 'strides'>;
+
+interface Walk {
+  readonly lengths: readonly number[];
+  /** Bytes from one row to the next in each dimension but the first. */
+  readonly steps: readonly number[];
+  readonly start: number;
+  /** Bytes from one element of a row to the next. */
+  readonly step: number;
+}
+
+/** @param elementBytes of both. The boxes have as many elements, and the same lengths. */
+export function copyRows(
+  from: ArrayBufferView,
+  source: Rows,
+  to: ArrayBufferView,
+  target: Rows,
+  elementBytes: number,
+): void {
+  const [read, write] = [bytesOf(from), bytesOf(to)];
+  const { lengths } = source;
+  const merged = mergedDimensions(source, target);
+  if (lengths.some((length) => length === 0)) return;
+  const a = walkOf(merged.lengths, merged.source, source.offset, elementBytes);
+  const b = walkOf(merged.lengths, merged.target, target.offset, elementBytes);
+  const copyRow = a.step === elementBytes && b.step === elementBytes ? copyStretch : copyElements;
+  const count = a.lengths[0]!;
+  eachRow(a, b, (x, y) => copyRow(read, x, a.step, write, y, b.step, count, elementBytes));
+}
+
+function bytesOf(view: ArrayBufferView): Uint8Array {
+  return new Uint8Array(view.buffer as ArrayBuffer, view.byteOffset, view.byteLength);
+}
+
+/** Dimensions that follow one another in both memories become one. */
+function mergedDimensions(source: Rows, target: Rows) {
+  const merged = { lengths: [1], source: [1], target: [1] };
+  source.lengths.forEach((length, d) => {
+    if (length === 1) return;
+    const last = merged.lengths.length - 1;
+    const [a, b] = [source.strides[d]!, target.strides[d]!];
+    const follows = (strides: number[], stride: number) => strides[last]! * merged.lengths[last]! === stride;
+    if (merged.lengths[last] === 1) [merged.lengths[last], merged.source[last], merged.target[last]] = [length, a, b];
+    else if (follows(merged.source, a) && follows(merged.target, b)) merged.lengths[last]! *= length;
+    else {
+      merged.lengths.push(length);
+      merged.source.push(a);
+      merged.target.push(b);
+    }
+  });
+  return merged;
+}
+
+function walkOf(lengths: readonly number[], strides: readonly number[], offset: number, bytes: number): Walk {
+  return {
+    lengths,
+    step: strides[0]! * bytes,
+    steps: strides.slice(1).map((stride) => stride * bytes),
+    start: offset * bytes,
+  };
+}
+
+function eachRow(a: Walk, b: Walk, take: (a: number, b: number) => void): void {
+  const outer = a.lengths.slice(1);
+  const rows = outer.reduce((x, y) => x * y, 1);
+  const at = outer.map(() => 0);
+  let [x, y] = [a.start, b.start];
+  for (let row = 0; row < rows; row++) {
+    take(x, y);
+    for (let d = 0; d < outer.length; d++) {
+      x += a.steps[d]!;
+      y += b.steps[d]!;
+      if (++at[d]! < outer[d]!) break;
+      x -= a.steps[d]! * outer[d]!;
+      y -= b.steps[d]! * outer[d]!;
+      at[d] = 0;
+    }
+  }
+}
+
+type CopyRow = (
+  ...row: [
+    read: Uint8Array,
+    x: number,
+    stepX: number,
+    write: Uint8Array,
+    y: number,
+    stepY: number,
+    count: number,
+    bytes: number,
+  ]
+) => void;
+
+const copyStretch: CopyRow = (read, x, _, write, y, __, count, bytes) => {
+  write.set(read.subarray(x, x + count * bytes), y);
+};
+
+const copyElements: CopyRow = (read, x, stepX, write, y, stepY, count, bytes) => {
+  for (let n = 0; n < count; n++) {
+    const [from, to] = [x + n * stepX, y + n * stepY];
+    for (let k = 0; k < bytes; k++) write[to + k] = read[from + k]!;
+  }
+};

@@ -1,0 +1,27 @@
+/** Which decomposition is taken: the cheapest one, of those that the problem allows. */
+import type { WorldProblem } from '../../problem/world/index.ts';
+import { type CostQuestion, costOf, type WorldCost } from './cost.ts';
+import { decompositionsOf } from './decompositions.ts';
+
+/** Chunks of an exchange that overlaps with the pass before it, on a device whose work runs beside the host's. */
+const CHUNKS_BESIDE = 4;
+
+/** Decompositions whose messages are all counted, the cheapest ones. */
+const MOST_COUNTED = 8;
+
+/** Priced decompositions, cheapest first; of those that cost the same, the first one stays first. */
+export function rankDecompositions(question: CostQuestion): WorldCost[] {
+  const { problem, perNode } = question;
+  const ofSeconds = (a: WorldCost, b: WorldCost) => a.seconds - b.seconds;
+  const roughly = { ...question, counted: perNode };
+  const costs = decompositionsOf(problem).map((one) => costOf(roughly, one));
+  costs.sort(ofSeconds);
+  const best = costs.slice(0, MOST_COUNTED).map(({ decomposition }) => costOf(question, decomposition));
+  return [...best.sort(ofSeconds), ...costs.slice(MOST_COUNTED)];
+}
+
+/** @param beside whether messages move while a pass is computed. */
+export function chunksFor({ chunks }: WorldProblem, beside: boolean): number {
+  if (chunks !== 'auto') return chunks;
+  return beside ? CHUNKS_BESIDE : 1;
+}

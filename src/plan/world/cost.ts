@@ -1,0 +1,113 @@
+/** What a decomposition costs: seconds of the slowest rank, and what it sends. */
+import { realBytes } from '../../problem/index.ts';
+import { bricksOfRank, lengthsOf, type WorldProblem } from '../../problem/world/index.ts';
+import { type Decomposition, stageTensor } from './decompositions.ts';
+import type { Machine } from './machine.ts';
+import { largestBox, type Reshape, type Traffic, trafficOf } from './reshapes.ts';
+import { scheduleOf, type WorldSchedule } from './schedule.ts';
+
+/** An exchange, told in bytes. */
+export interface ExchangeCost {
+  readonly seconds: number;
+  /** Bytes of all ranks, of the rank that sends the most, and between nodes. */
+  readonly bytes: number;
+  readonly worstBytes: number;
+  readonly leavingBytes: number;
+  readonly messages: number;
+  /** Whether ranks pack or unpack it by copies of their own, which passes do not do on the way. */
+  readonly copied: boolean;
+}
+
+export interface WorldCost {
+  readonly decomposition: Decomposition;
+  /** Of all passes of a rank. */
+  readonly computing: number;
+  readonly exchanges: readonly ExchangeCost[];
+  readonly seconds: number;
+  /** Bytes that a rank needs for messages, beside what the caller holds. */
+  readonly memory: number;
+}
+
+/**
+ * The planner's price of a pass: units a point.
+ * @param lengths of the box of a rank, batches last. @param axes that are transformed.
+ */
+export type PriceOfPass = (lengths: readonly number[], axes: readonly number[]) => number;
+
+export interface CostQuestion {
+  readonly problem: WorldProblem;
+  readonly machine: Machine;
+  /** Ranks of a node. */
+  readonly perNode: number;
+  readonly chunks: number;
+  readonly priceOfPass: PriceOfPass;
+  /** Ranks whose messages are counted; where these are not all, bytes and messages are estimates. Default: all. */
+  readonly counted?: number;
+}
+
+export function costOf(question: CostQuestion, decomposition: Decomposition): WorldCost {
+  const { problem, perNode, chunks } = question;
+  const schedule = scheduleOf(problem, { decomposition, chunks, way: 'blocks' });
+  const bytes = bytesPerElement(problem);
+  const passes = decomposition.stages.map((_, n) => passSeconds(question, decomposition, n));
+  const exchanges = schedule.reshapes.map((reshape, n) => {
+    const traffic = trafficOf(reshape, perNode, question.counted);
+    const per = reshape.from.elements === 'real' ? bytes / 2 : bytes;
+    const copied = isCopied(schedule, n);
+    return { ...told(traffic, per), copied, seconds: exchangeSeconds(question, reshape, traffic, per, copied) };
+  });
+  const computing = passes.reduce((sum, seconds) => sum + seconds, 0);
+  const first = Number(schedule.reshapesFirst);
+  const sending = exchanges.reduce((sum, { seconds }, n) => {
+    // In chunks, all but one of them are on their way while the pass before goes on.
+    const hidden = schedule.reshapes[n]!.chunks;
+    const beside = hidden > 1 ? Math.min(seconds, passes[n - first] ?? 0) * (1 - 1 / hidden) : 0;
+    return sum + seconds - beside;
+  }, 0);
+  const largest = schedule.reshapes.map(({ from, to }) => Math.max(elementsOf(from, problem), elementsOf(to, problem)));
+  const memory = largest.length > 0 ? 2 * bytes * Math.max(...largest) : 0;
+  return { decomposition, computing, exchanges, seconds: computing + sending, memory };
+}
+
+function elementsOf(tensor: Reshape['from'], { ranks }: WorldProblem): number {
+  return largestBox(tensor, ranks).reduce((a, b) => a * b, 1);
+}
+
+function bytesPerElement({ whole, wire }: WorldProblem): number {
+  return 2 * (wire === 'half' ? 2 : realBytes(whole.edgeStorage));
+}
+
+function told({ elements, worst, leaving, messages }: Traffic, per: number) {
+  return { bytes: elements * per, worstBytes: worst * per, leavingBytes: leaving * per, messages };
+}
+
+function passSeconds({ problem, machine, priceOfPass }: CostQuestion, { stages }: Decomposition, n: number): number {
+  const tensor = stageTensor(problem, stages[n]!, 'before');
+  const [brick] = bricksOfRank(tensor, 0);
+  if (!brick) return 0;
+  const lengths = lengthsOf(brick);
+  const points = lengths.reduce((a, b) => a * b, 1) / (tensor.elements === 'real' ? 2 : 1);
+  return points * priceOfPass(lengths, stages[n]!.axes) * machine.unit;
+}
+
+function exchangeSeconds(
+  { machine, perNode, problem }: CostQuestion,
+  { chunks, ranks }: Reshape,
+  traffic: Traffic,
+  per: number,
+  copied: boolean,
+): number {
+  const { latency, bandwidth, memory } = machine;
+  const inside = (traffic.worst - traffic.worstLeaving) * per;
+  const between = traffic.worstLeaving * per;
+  const wait = perNode < ranks ? latency.between : latency.inside;
+  const links = inside / bandwidth.inside + between / bandwidth.between;
+  const moved = traffic.worst * per * (copied ? 2 : 0) + (problem.wire === 'half' ? traffic.worst * per * 2 : 0);
+  return links + wait * Math.max(chunks, traffic.worstMessages) + moved / memory;
+}
+
+/** Passes write what is sent and read what was received; only at the caller's own memory may an exchange need copies. */
+function isCopied({ reshapesFirst, passes }: WorldSchedule, n: number): boolean {
+  const stageAfter = n + Number(!reshapesFirst);
+  return stageAfter === 0 || stageAfter >= (passes?.decomposition.stages.length ?? 0);
+}

@@ -1,0 +1,22 @@
+/** How many ranks compute a transform together: pure data, which any fabric runs. */
+export { chunksFor, rankDecompositions } from './choice.ts';
+export { type CostQuestion, costOf, type ExchangeCost, type PriceOfPass, type WorldCost } from './cost.ts';
+export { type Decomposition, decompositionsOf, type Stage, stageTensor } from './decompositions.ts';
+export { type Links, type Machine, usualMachine } from './machine.ts';
+export { type LocalPass, localPass } from './passes.ts';
+export { type Block, isContiguous, type Memory, memories, type Place } from './places.ts';
+export { isSameSharing, piecesFrom, piecesTo, type Reshape, type Traffic, trafficOf } from './reshapes.ts';
+export {
+  type Copy,
+  type ExchangeStep,
+  type PassPart,
+  type PassStep,
+  type RankSchedule,
+  rankSchedule,
+  redistributionSchedule,
+  type ScheduleChoice,
+  type Step,
+  scheduleOf,
+  type Transfer,
+  type WorldSchedule,
+} from './schedule.ts';

@@ -1,0 +1,95 @@
+/** Where a rank has a box of a tensor in memory. */
+import {
+  type Box,
+  type Brick,
+  intersectionOf,
+  isEmptyBox,
+  lengthsOf,
+  packedStrides,
+  volumeOf,
+} from '../../problem/world/index.ts';
+
+/**
+ * Memory of a rank. `input` and `output` are the caller's; `sent` and `received` hold messages, side by side; `before` and `after` whole
+ * boxes, where a pass cannot read or write messages as they are.
+ */
+export const memories = ['input', 'output', 'sent', 'received', 'received2', 'before', 'after', 'after2'] as const;
+export type Memory = (typeof memories)[number];
+
+/** A box in memory; offset and strides are counted in elements. */
+export interface Block extends Box {
+  readonly offset: number;
+  readonly strides: readonly number[];
+}
+
+/** A box in blocks that lie side by side along one dimension, in its order. */
+export interface Place {
+  readonly memory: Memory;
+  readonly box: Box;
+  readonly blocks: readonly Block[];
+  /** The dimension along which there are several blocks. */
+  readonly dimension: number | undefined;
+}
+
+/** A box that lies in one block. */
+export function placeOfBrick(memory: Memory, { from, to, offset, strides }: Brick): Place {
+  return { memory, box: { from, to }, blocks: [{ from, to, offset, strides }], dimension: undefined };
+}
+
+export function packedPlace(memory: Memory, box: Box): Place {
+  const block = { ...box, offset: 0, strides: packedStrides(box) };
+  return { memory, box, blocks: [block], dimension: undefined };
+}
+
+/** A box within a place; where its parts lie in the blocks. */
+export function partOfPlace(place: Place, box: Box): Place {
+  const blocks = place.blocks.flatMap((block) => {
+    const shared = intersectionOf(block, box);
+    return shared ? [blockWithin(block, shared)] : [];
+  });
+  return { ...place, box, blocks };
+}
+
+/** A box inside of a block. */
+export function blockWithin(block: Block, box: Box): Block {
+  const skipped = box.from.reduce((sum, first, d) => sum + (first - block.from[d]!) * block.strides[d]!, 0);
+  return { from: box.from, to: box.to, offset: block.offset + skipped, strides: block.strides };
+}
+
+/** Blocks that make up a box, as a place; undefined where they do not lie side by side along one dimension. */
+export function placeOfBlocks(memory: Memory, box: Box, blocks: readonly Block[]): Place | undefined {
+  const differing = box.from
+    .map((_, d) => d)
+    .filter((d) => blocks.some(({ from, to }) => from[d] !== box.from[d] || to[d] !== box.to[d]));
+  if (differing.length > 1) return undefined;
+  const [dimension] = differing;
+  if (dimension === undefined) return blocks.length === 1 ? { memory, box, blocks, dimension } : undefined;
+  const ordered = [...blocks].sort((a, b) => a.from[dimension]! - b.from[dimension]!);
+  return { memory, box, blocks: ordered, dimension };
+}
+
+/** Whether the elements of a block fill a stretch of memory, in their own order. */
+export function isContiguous(block: Block): boolean {
+  const packed = packedStrides(block);
+  return lengthsOf(block).every((length, d) => length === 1 || block.strides[d] === packed[d]);
+}
+
+/** Elements of memory up to the last one of a place. */
+export function spanOfPlace({ blocks }: Place): number {
+  return blocks.reduce((most, block) => Math.max(most, spanOfBlock(block)), 0);
+}
+
+export function spanOfBlock(block: Block): number {
+  if (isEmptyBox(block)) return 0;
+  return lengthsOf(block).reduce((span, length, d) => span + (length - 1) * block.strides[d]!, block.offset + 1);
+}
+
+/** Boxes laid into memory one behind another. */
+export function stacked(boxes: readonly Box[], from = 0): Block[] {
+  let offset = from;
+  return boxes.map((box) => {
+    const block = { ...box, offset, strides: packedStrides(box) };
+    offset += volumeOf(box);
+    return block;
+  });
+}

@@ -1,0 +1,226 @@
+/**
+ * A reshape: a tensor that is shared out in one way comes to be shared out in another. What each rank sends to each other one is where the
+ * boxes of the two ways meet.
+ */
+import {
+  type Box,
+  type Brick,
+  boxOfRank,
+  bricksOfRank,
+  bricksThatMeet,
+  intersectionOf,
+  isEmptyBox,
+  lengthsOf,
+  partOfPoint,
+  ranksOf,
+  type SharedTensor,
+  startOfPart,
+  volumeOf,
+  withRange,
+} from '../../problem/world/index.ts';
+
+export interface Reshape {
+  readonly from: SharedTensor;
+  readonly to: SharedTensor;
+  readonly ranks: number;
+  /** Into how many parts it is cut along `along`, one after another. */
+  readonly chunks: number;
+  /** The dimension that ranks hold parts of before, and all of after it; undefined where there is none or several. */
+  readonly along: number | undefined;
+}
+
+/** What goes from one rank to another, or stays on one, in one chunk. */
+export interface Piece {
+  readonly peer: number;
+  readonly chunk: number;
+  readonly box: Box;
+  /** The bricks that it is part of on either side. */
+  readonly source: Brick;
+  readonly target: Brick;
+}
+
+/** @param chunks that are wanted; there is one where no dimension can be cut. */
+export function reshapeOf(from: SharedTensor, to: SharedTensor, ranks: number, chunks = 1): Reshape {
+  const along = gatheredDimension(from, to);
+  return { from, to, ranks, along, chunks: along === undefined ? 1 : chunks };
+}
+
+function gatheredDimension({ sharing: before }: SharedTensor, { sharing: after }: SharedTensor): number | undefined {
+  if (before.by !== 'grid' || after.by !== 'grid') return undefined;
+  const gathered = before.grid.filter(({ dimension }) => !after.grid.some((cut) => cut.dimension === dimension));
+  return gathered.length === 1 ? gathered[0]!.dimension : undefined;
+}
+
+/** Parts of what a rank holds, in the order in which they are sent. */
+export function chunksOfBox(box: Box, { along, chunks }: Pick<Reshape, 'along' | 'chunks'>): Box[] {
+  if (along === undefined || chunks === 1) return [box];
+  const first = box.from[along]!;
+  const points = box.to[along]! - first;
+  const start = (part: number) => first + startOfPart(points, chunks, part);
+  return Array.from({ length: chunks }, (_, part) => withRange(box, along, start(part), start(part + 1)));
+}
+
+/** What a rank sends, chunk by chunk, ordered by who gets it. */
+export function piecesFrom(reshape: Reshape, rank: number): Piece[] {
+  const pieces: Piece[] = [];
+  for (const source of bricksOfRank(reshape.from, rank)) {
+    chunksOfBox(source, reshape).forEach((part, chunk) => {
+      if (isEmptyBox(part)) return;
+      for (const target of bricksThatMeet(reshape.to, part)) {
+        pieces.push({ peer: target.rank, chunk, box: intersectionOf(part, target)!, source, target });
+      }
+    });
+  }
+  return pieces.sort((a, b) => a.chunk - b.chunk || a.peer - b.peer);
+}
+
+/** What a rank receives, chunk by chunk, ordered by who sends it. Between two ranks the order is that of `piecesFrom`. */
+export function piecesTo(reshape: Reshape, rank: number): Piece[] {
+  const pieces: Piece[] = [];
+  const targets = bricksOfRank(reshape.to, rank);
+  const sources = new Set<Brick>();
+  const seen = new Set<string>();
+  for (const target of targets) {
+    for (const source of bricksThatMeet(reshape.from, target)) {
+      const key = `${source.rank} ${source.offset} ${source.from}`;
+      if (!seen.has(key)) sources.add(source);
+      seen.add(key);
+    }
+  }
+  for (const source of sources) {
+    chunksOfBox(source, reshape).forEach((part, chunk) => {
+      for (const target of targets) {
+        const box = intersectionOf(part, target);
+        if (box) pieces.push({ peer: source.rank, chunk, box, source, target });
+      }
+    });
+  }
+  return pieces.sort((a, b) => a.chunk - b.chunk || a.peer - b.peer || a.source.offset - b.source.offset);
+}
+
+/** Whether every rank holds the same box before and after. */
+export function isSameSharing(a: SharedTensor, b: SharedTensor, ranks: number): boolean {
+  if (a.sharing.by === 'grid' && b.sharing.by === 'grid') {
+    const cuts = (sharing: { grid: readonly object[] }) => JSON.stringify(sharing.grid);
+    if (cuts(a.sharing) === cuts(b.sharing)) return true;
+  }
+  for (let rank = 0; rank < ranks; rank++) {
+    const [own, other] = [bricksOfRank(a, rank), bricksOfRank(b, rank)];
+    if (own.length !== other.length || own.length > 1) return false;
+    if (
+      own.length === 1 &&
+      JSON.stringify([own[0]!.from, own[0]!.to]) !== JSON.stringify([other[0]!.from, other[0]!.to])
+    )
+      return false;
+  }
+  return true;
+}
+
+/** What a reshape sends, in elements. What stays on its rank is not counted. */
+export interface Traffic {
+  /** Of all ranks. */
+  readonly elements: number;
+  readonly messages: number;
+  /** Between ranks of different nodes. */
+  readonly leaving: number;
+  /** Of the rank that sends the most. */
+  readonly worst: number;
+  /** Of that, between nodes. */
+  readonly worstLeaving: number;
+  /** Messages of the rank that sends the most of them. */
+  readonly worstMessages: number;
+}
+
+/**
+ * @param perNode ranks of a node: those with neighbouring numbers.
+ * @param counted ranks that are looked at, the first ones, between grids: where these are not all, the sums are estimates. The first ranks
+ * have the largest boxes.
+ */
+export function trafficOf(reshape: Reshape, perNode: number, counted = reshape.ranks): Traffic {
+  const { from, to } = reshape;
+  return from.sharing.by === 'grid' && to.sharing.by === 'grid'
+    ? gridTraffic(reshape, perNode, Math.min(counted, reshape.ranks))
+    : countedTraffic(reshape, perNode);
+}
+
+function countedTraffic(reshape: Reshape, perNode: number): Traffic {
+  const total = { elements: 0, messages: 0, leaving: 0, worst: 0, worstLeaving: 0, worstMessages: 0 };
+  for (let rank = 0; rank < reshape.ranks; rank++) {
+    const own = { elements: 0, leaving: 0, messages: new Set<string>() };
+    for (const { peer, chunk, box } of piecesFrom(reshape, rank)) {
+      if (peer === rank) continue;
+      own.elements += volumeOf(box);
+      own.messages.add(`${peer} ${chunk}`);
+      if (Math.floor(peer / perNode) !== Math.floor(rank / perNode)) own.leaving += volumeOf(box);
+    }
+    addRank(total, { elements: own.elements, leaving: own.leaving, messages: own.messages.size });
+  }
+  return total;
+}
+
+interface Sent {
+  readonly elements: number;
+  readonly leaving: number;
+  readonly messages: number;
+}
+
+function addRank(total: { -readonly [K in keyof Traffic]: number }, { elements, leaving, messages }: Sent): void {
+  total.elements += elements;
+  total.leaving += leaving;
+  total.messages += messages;
+  total.worst = Math.max(total.worst, elements);
+  total.worstLeaving = Math.max(total.worstLeaving, leaving);
+  total.worstMessages = Math.max(total.worstMessages, messages);
+}
+
+/** The same between grids, where how many ranks a box meets is a product over the dimensions: no message is looked at. */
+function gridTraffic(reshape: Reshape, perNode: number, counted: number): Traffic {
+  const { from, to, ranks } = reshape;
+  const total = { elements: 0, messages: 0, leaving: 0, worst: 0, worstLeaving: 0, worstMessages: 0 };
+  const [grid, shape] = [to.sharing.by === 'grid' ? to.sharing.grid : [], to.shape];
+  const holders = Math.min(ranks, ranksOf(grid));
+  const looked = Math.min(holders, Math.ceil(counted / perNode) * perNode);
+  const targets = Array.from({ length: looked }, (_, rank) => boxOfRank(shape, grid, rank));
+  for (let rank = 0; rank < counted; rank++) {
+    const [brick] = bricksOfRank(from, rank);
+    if (!brick) continue;
+    const parts = chunksOfBox(brick, reshape).filter((part) => !isEmptyBox(part));
+    const met = (box: Box) =>
+      grid.reduce((count, { dimension, parts }) => {
+        const at = (point: number) => partOfPoint(shape[dimension]!, parts, point);
+        return count * (at(box.to[dimension]! - 1) - at(box.from[dimension]!) + 1);
+      }, 1);
+    const staying = (box: Box, holder: number) =>
+      holder < looked ? (intersectionOf(box, targets[holder]!) ?? undefined) : undefined;
+    const node = Math.floor(rank / perNode) * perNode;
+    let inside = 0;
+    for (let peer = node; peer < Math.min(node + perNode, ranks); peer++) {
+      const shared = staying(brick, peer);
+      if (shared) inside += volumeOf(shared);
+    }
+    const own = staying(brick, rank);
+    const messages = parts.reduce((sum, part) => sum + met(part) - Number(staying(part, rank) !== undefined), 0);
+    addRank(total, {
+      elements: volumeOf(brick) - (own ? volumeOf(own) : 0),
+      leaving: volumeOf(brick) - inside,
+      messages,
+    });
+  }
+  if (counted < ranks) {
+    const all = Math.min(ranks, from.sharing.by === 'grid' ? ranksOf(from.sharing.grid) : ranks) / counted;
+    total.elements *= all;
+    total.leaving *= all;
+    total.messages *= all;
+  }
+  return total;
+}
+
+/** Elements of the largest box of a tensor. */
+export function largestBox(tensor: SharedTensor, ranks: number): number[] {
+  let largest: Box | undefined;
+  for (let rank = 0; rank < (tensor.sharing.by === 'grid' ? 1 : ranks); rank++) {
+    for (const brick of bricksOfRank(tensor, rank))
+      if (!largest || volumeOf(brick) > volumeOf(largest)) largest = brick;
+  }
+  return largest ? lengthsOf(largest) : tensor.shape.map(() => 0);
+}

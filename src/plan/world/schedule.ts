@@ -1,0 +1,313 @@
+/**
+ * What one rank does, in order: passes over what it holds, and exchanges with the others. Plain data, which any fabric runs. The inverse
+ * direction does the same backwards: what was written is read.
+ */
+import {
+  type Box,
+  bricksOfRank,
+  type ExchangeWay,
+  isEmptyBox,
+  type SharedTensor,
+  type WorldProblem,
+  withRange,
+} from '../../problem/world/index.ts';
+import { type Decomposition, type Stage, stageTensor } from './decompositions.ts';
+import {
+  type Block,
+  blockWithin,
+  isContiguous,
+  type Memory,
+  memories,
+  type Place,
+  packedPlace,
+  partOfPlace,
+  placeOfBlocks,
+  placeOfBrick,
+  spanOfBlock,
+  spanOfPlace,
+  stacked,
+} from './places.ts';
+import { chunksOfBox, isSameSharing, type Piece, piecesFrom, piecesTo, type Reshape, reshapeOf } from './reshapes.ts';
+import { outsideBlocks, type ZeroBlocks } from './zeros.ts';
+
+/** A part of a pass: a box that is transformed along some axes. */
+export interface PassPart {
+  readonly input: Place;
+  readonly output: Place;
+}
+
+export interface PassStep {
+  readonly kind: 'pass';
+  readonly stage: number;
+  readonly axes: readonly number[];
+  /** One for each chunk of the exchange behind it, perhaps without points; none where the rank has none. */
+  readonly parts: readonly PassPart[];
+}
+
+/** What is sent to a rank, or received from it: a box in memory. */
+export interface Transfer extends Block {
+  readonly peer: number;
+  readonly chunk: number;
+  readonly memory: Memory;
+}
+
+/** A box that is moved within a rank, between the memory of bricks or passes and that of messages. */
+export interface Copy {
+  readonly from: Block & { readonly memory: Memory };
+  readonly to: Block & { readonly memory: Memory };
+}
+
+export interface ExchangeStep {
+  readonly kind: 'exchange';
+  /** Its number among the exchanges. */
+  readonly reshape: number;
+  readonly chunks: number;
+  readonly elements: SharedTensor['elements'];
+  readonly way: Exclude<ExchangeWay, 'auto'>;
+  readonly sent: readonly Transfer[];
+  readonly received: readonly Transfer[];
+  readonly pack: readonly Copy[];
+  readonly unpack: readonly Copy[];
+}
+
+export type Step = PassStep | ExchangeStep;
+
+/** How the whole world computes a problem. */
+export interface WorldSchedule {
+  readonly ranks: number;
+  readonly input: SharedTensor;
+  readonly output: SharedTensor;
+  /** Undefined where nothing is transformed. */
+  readonly passes: { readonly problem: WorldProblem; readonly decomposition: Decomposition } | undefined;
+  readonly reshapes: readonly Reshape[];
+  /** Whether there is a reshape before the first stage. */
+  readonly reshapesFirst: boolean;
+  readonly way: Exclude<ExchangeWay, 'auto'>;
+}
+
+export interface RankSchedule {
+  readonly rank: number;
+  readonly steps: readonly Step[];
+  /** Reals that each memory has to hold. */
+  readonly reals: Readonly<Record<Memory, number>>;
+}
+
+export interface ScheduleChoice {
+  readonly decomposition: Decomposition;
+  readonly chunks: number;
+  readonly way: Exclude<ExchangeWay, 'auto'>;
+}
+
+/** The schedule of a transform. */
+export function scheduleOf(problem: WorldProblem, { decomposition, chunks, way }: ScheduleChoice): WorldSchedule {
+  const { input, ranks } = problem;
+  const { stages } = decomposition;
+  const end = (n: number, of: 'before' | 'after') => stageTensor(problem, stages[n]!, of);
+  const last = end(stages.length - 1, 'after');
+  const output = problem.output === 'any' ? last : problem.output;
+  const reshapesFirst = !isSameSharing(input, end(0, 'before'), ranks);
+  const between = stages.slice(1).map((_, n) => reshapeOf(end(n, 'after'), end(n + 1, 'before'), ranks, chunks));
+  const reshapes = [
+    ...(reshapesFirst ? [reshapeOf(input, end(0, 'before'), ranks)] : []),
+    ...between,
+    ...(isSameSharing(last, output, ranks) ? [] : [reshapeOf(last, output, ranks)]),
+  ];
+  return { ranks, input, output, passes: { problem, decomposition }, reshapes, reshapesFirst, way };
+}
+
+/** The schedule of a tensor that only changes hands. */
+export function redistributionSchedule(
+  input: SharedTensor,
+  output: SharedTensor,
+  ranks: number,
+  way: Exclude<ExchangeWay, 'auto'>,
+): WorldSchedule {
+  const reshapes = [reshapeOf(input, output, ranks)];
+  return { ranks, input, output, passes: undefined, reshapes, reshapesFirst: true, way };
+}
+
+/** What a rank does of a schedule. */
+export function rankSchedule(world: WorldSchedule, rank: number): RankSchedule {
+  return new RankScheduler(world, rank).schedule();
+}
+
+/** Where a pass writes what is then sent, and where one reads what was received. */
+interface Ends {
+  readonly step: ExchangeStep;
+  /** One place for each chunk. */
+  readonly written: readonly Place[] | undefined;
+  readonly read: Place | undefined;
+}
+
+class RankScheduler {
+  private readonly world: WorldSchedule;
+  private readonly rank: number;
+
+  constructor(world: WorldSchedule, rank: number) {
+    this.world = world;
+    this.rank = rank;
+  }
+
+  schedule(): RankSchedule {
+    const { passes, reshapes, reshapesFirst } = this.world;
+    const stages = passes?.decomposition.stages ?? [];
+    const ends = reshapes.map((reshape, n) => this.exchange(reshape, n));
+    const steps: Step[] = [];
+    if (reshapesFirst) steps.push(ends[0]!.step);
+    stages.forEach((stage, n) => {
+      const at = n + Number(reshapesFirst);
+      steps.push(this.pass(stage, n, ends[at - 1], ends[at]));
+      if (ends[at]) steps.push(ends[at].step);
+    });
+    return { rank: this.rank, steps, reals: this.realsOf(steps) };
+  }
+
+  private pass(stage: Stage, n: number, before: Ends | undefined, after: Ends | undefined): PassStep {
+    const { input, output, passes } = this.world;
+    const step = { kind: 'pass', stage: n, axes: stage.axes } as const;
+    const [own] = bricksOfRank(stageTensor(passes!.problem, stage, 'before'), this.rank);
+    if (!own) return { ...step, parts: [] };
+    const read = before ? before.read! : placeOfBrick('input', bricksOfRank(input, this.rank)[0]!);
+    const written = after ? after.written! : [placeOfBrick('output', bricksOfRank(output, this.rank)[0]!)];
+    const parts = written.map((output): PassPart => {
+      // A line of reals has another length than its bins, and is never cut.
+      const box = stage.axes.includes(0) ? withRange(output.box, 0, own.from[0]!, own.to[0]!) : output.box;
+      return { input: partOfPlace(read, box), output };
+    });
+    return { ...step, parts };
+  }
+
+  private exchange(reshape: Reshape, n: number): Ends {
+    const { rank, world } = this;
+    const { passes, reshapesFirst, way } = world;
+    const stageAfter = passes ? n + Number(!reshapesFirst) : 0;
+    const fromPass = stageAfter > 0;
+    const toPass = stageAfter < (passes?.decomposition.stages.length ?? 0);
+    // While chunks arrive, the pass may still read what came before.
+    const isOther = reshape.chunks > 1 && n % 2 === 1;
+    const received: Memory = isOther ? 'received2' : 'received';
+    const zeros = passes?.problem.whole.zeroPadding;
+    const sending = new End(piecesFrom(reshape, rank), 'sent', way, fromPass ? undefined : zeros?.space);
+    const receiving = new End(piecesTo(reshape, rank), received, way, toPass ? undefined : zeros?.frequency);
+    const { chunks, along } = reshape;
+    const box = fromPass ? bricksOfRank(reshape.from, rank)[0] : undefined;
+    const parts = box ? chunksOfBox(box, { chunks, along }) : undefined;
+    const source = fromPass ? sending.besidePass('before', parts ?? []) : sending.besideBricks('input', 'source');
+    const target = toPass
+      ? receiving.besidePass(isOther ? 'after2' : 'after', bricksOfRank(reshape.to, rank).slice(0, 1))
+      : receiving.besideBricks('output', 'target');
+    const turned = target.copies.map(({ from, to }): Copy => ({ from: to, to: from }));
+    return {
+      step: {
+        ...{ kind: 'exchange', reshape: n, chunks, elements: reshape.from.elements, way },
+        ...{ sent: source.transfers, received: target.transfers, pack: source.copies, unpack: turned },
+      },
+      written: source.places,
+      read: target.places?.[0],
+    };
+  }
+
+  private realsOf(steps: readonly Step[]): Record<Memory, number> {
+    const reals = Object.fromEntries(memories.map((memory) => [memory, 0])) as Record<Memory, number>;
+    const note = (memory: Memory, elements: number, per: number) => {
+      reals[memory] = Math.max(reals[memory], elements * per);
+    };
+    for (const step of steps) {
+      if (step.kind === 'pass') {
+        const per = this.realsPerElement(step);
+        for (const { input, output } of step.parts) {
+          note(input.memory, spanOfPlace(input), per);
+          note(output.memory, spanOfPlace(output), 2);
+        }
+      } else {
+        const per = step.elements === 'real' ? 1 : 2;
+        for (const transfer of [...step.sent, ...step.received]) note(transfer.memory, spanOfBlock(transfer), per);
+        for (const { from, to } of [...step.pack, ...step.unpack]) {
+          note(from.memory, spanOfBlock(from), per);
+          note(to.memory, spanOfBlock(to), per);
+        }
+      }
+    }
+    return reals;
+  }
+
+  private realsPerElement({ axes }: PassStep): 1 | 2 {
+    return this.world.passes!.problem.whole.transform[0] === 'r2c' && axes.includes(0) ? 1 : 2;
+  }
+}
+
+/** One end of an exchange on a rank: what it sends, or what it receives. */
+class End {
+  private readonly pieces: readonly Piece[];
+  private readonly memory: Memory;
+  private readonly types: boolean;
+  private readonly zeros: ZeroBlocks | undefined;
+  /** The pieces as messages, one behind another. */
+  private readonly messages: readonly Transfer[];
+
+  /** @param zeros blocks of the caller's memory that are neither read nor written. */
+  constructor(pieces: readonly Piece[], memory: Memory, way: ExchangeWay, zeros: ZeroBlocks | undefined) {
+    this.pieces = pieces;
+    this.memory = memory;
+    this.zeros = zeros?.some((block) => block !== null) ? zeros : undefined;
+    this.types = way === 'types' && oncePerPeer(pieces);
+    const blocks = stacked(pieces.map(({ box }) => box));
+    this.messages = pieces.map(({ peer, chunk }, n) => ({ ...blocks[n]!, peer, chunk, memory }));
+  }
+
+  /** Where a pass is on the other side of the messages. @param boxes what it reads or writes at once. */
+  besidePass(whole: 'before' | 'after' | 'after2', boxes: readonly Box[]) {
+    const { pieces, messages } = this;
+    if (!this.types) {
+      const places = boxes.map((box, n) => {
+        const own = messages.filter((_, at) => boxes.length === 1 || pieces[at]!.chunk === n);
+        return isEmptyBox(box) ? packedPlace(whole, box) : placeOfBlocks(this.memory, box, own);
+      });
+      if (places.every((place): place is Place => place !== undefined))
+        return { transfers: messages, copies: [], places };
+    }
+    const stackedBoxes = stacked(boxes);
+    const places = stackedBoxes.map((block): Place => {
+      return { memory: whole, box: block, blocks: [block], dimension: undefined };
+    });
+    const inBox = pieces.map(({ box, chunk }) => blockWithin(stackedBoxes[boxes.length === 1 ? 0 : chunk]!, box));
+    return { ...this.between(whole, inBox), places };
+  }
+
+  /** Where the bricks of the caller are on the other side of the messages. */
+  besideBricks(memory: 'input' | 'output', end: 'source' | 'target') {
+    const places = undefined;
+    return {
+      ...this.between(
+        memory,
+        this.pieces.map((piece) => blockWithin(piece[end], piece.box)),
+      ),
+      places,
+    };
+  }
+
+  /**
+   * Messages straight from or to the memory where types tell how the pieces lie, or each lies in one stretch; else all are packed.
+   */
+  private between(memory: Memory, blocks: readonly Block[]): { transfers: readonly Transfer[]; copies: Copy[] } {
+    const { pieces, messages, zeros } = this;
+    if (!zeros && (this.types || (oncePerPeer(pieces) && blocks.every(isContiguous)))) {
+      const direct = blocks.map((block, n) => ({ ...block, peer: pieces[n]!.peer, chunk: pieces[n]!.chunk, memory }));
+      return { transfers: direct, copies: [] };
+    }
+    const copies = blocks.flatMap((block, n) => {
+      const message = messages[n]!;
+      return outsideBlocks(block, zeros).map(
+        (box): Copy => ({
+          from: { ...blockWithin(block, box), memory },
+          to: { ...blockWithin(message, box), memory: message.memory },
+        }),
+      );
+    });
+    return { transfers: messages, copies };
+  }
+}
+
+function oncePerPeer(pieces: readonly Piece[]): boolean {
+  return new Set(pieces.map(({ peer, chunk }) => `${peer} ${chunk}`)).size === pieces.length;
+}

@@ -1,0 +1,17 @@
+/** Tensors that several ranks share, in normal form. */
+export * from './boxes.ts';
+export { normalizeRedistribution, normalizeWorldProblem, sharedShape } from './normalize.ts';
+export type {
+  Brick,
+  BrickInput,
+  DecompositionInput,
+  ExchangeWay,
+  Redistribution,
+  RedistributionInput,
+  SharedTensor,
+  Sharing,
+  SideInput,
+  WorldProblem,
+  WorldProblemInput,
+} from './problem.ts';
+export { boxText, brickSpan, bricksOfRank, bricksThatMeet, packedStrides, spanOfRank } from './sharing.ts';

@@ -1,0 +1,108 @@
+/**
+ * A transform of a tensor that several ranks share: what a user may ask for (`WorldProblemInput`) and the one form in which the rest of
+ * the library reads it (`WorldProblem`).
+ */
+import type { PlannedProblem } from '../arrays.ts';
+import type { ElementKind } from '../layout.ts';
+import type { AnyProblemInput, Storage } from '../problem.ts';
+import type { Box, Grid } from './boxes.ts';
+
+export const exchangeWays = ['auto', 'blocks', 'types', 'pairs'] as const;
+/** How messages are sent: packed by one collective call, unpacked by one that is told where things lie, or packed, pair by pair. */
+export type ExchangeWay = (typeof exchangeWays)[number];
+
+export const wires = ['storage', 'half'] as const;
+export const worldStrategies = ['estimate', 'measure'] as const;
+
+/** A brick as users write it. */
+export interface BrickInput {
+  /** First point along each axis, fastest first; one entry more counts batches. */
+  readonly from: readonly number[];
+  /** The points after the last ones. */
+  readonly to: readonly number[];
+  /** Who holds it. Default: the place of the brick in the list. */
+  readonly rank?: number | undefined;
+  /** Between neighbours along each axis in the memory of the rank, in elements. Default: packed. */
+  readonly strides?: readonly number[] | undefined;
+}
+
+/** How a side is shared out among the ranks. */
+export type SideInput =
+  | { readonly split: 'slab' | readonly number[]; readonly bricks?: undefined }
+  | { readonly bricks: readonly BrickInput[]; readonly split?: undefined };
+
+/** Two grids that a decomposition may be asked to be. */
+export type DecompositionInput = 'auto' | 'slab' | readonly [rows: number, columns: number];
+
+export interface WorldProblemInput
+  extends Pick<
+    AnyProblemInput,
+    'size' | 'batches' | 'normalize' | 'scale' | 'zeroPadding' | 'tuning' | 'precision' | 'debug'
+  > {
+  readonly transform?: 'c2c' | 'r2c' | undefined;
+  /** Of all memory: what the ranks hold, and what is sent. Default: the precision. */
+  readonly storage?: Storage | undefined;
+  /** Default `{ split: 'slab' }`: the slowest axis is cut. */
+  readonly input?: SideInput | undefined;
+  /** `as-input` (default) is shared out as the input is; `any` is left where the last pass leaves it, which saves an exchange. */
+  readonly output?: SideInput | 'as-input' | 'any' | undefined;
+  readonly decomposition?: DecompositionInput | undefined;
+  readonly exchange?: ExchangeWay | undefined;
+  /** Into how many parts an exchange is cut, so that a part is sent while the next one is computed. */
+  readonly chunks?: 'auto' | number | undefined;
+  /** `half` sends halves of what is kept as singles or doubles. */
+  readonly wire?: (typeof wires)[number] | undefined;
+  /** `measure` times the best few plans on all ranks. Default `estimate`. */
+  readonly strategy?: (typeof worldStrategies)[number] | undefined;
+}
+
+/** A part of a tensor in the memory of one rank. Elements are counted from the first one of that memory. */
+export interface Brick extends Box {
+  readonly rank: number;
+  readonly offset: number;
+  readonly strides: readonly number[];
+}
+
+/** How the elements of a tensor are shared out: a box each, by a grid, or bricks. */
+export type Sharing =
+  | { readonly by: 'grid'; readonly grid: Grid }
+  | { readonly by: 'bricks'; readonly bricks: readonly Brick[] };
+
+/** A tensor that the ranks share. */
+export interface SharedTensor {
+  /** Points along each axis, fastest first, and batches. */
+  readonly shape: readonly number[];
+  readonly elements: ElementKind;
+  readonly sharing: Sharing;
+}
+
+export interface WorldProblem {
+  /** The transform as one device would do it, packed and out of place. */
+  readonly whole: PlannedProblem;
+  readonly ranks: number;
+  readonly input: SharedTensor;
+  /** `any`: wherever the last pass leaves it. */
+  readonly output: SharedTensor | 'any';
+  readonly decomposition: DecompositionInput;
+  readonly exchange: ExchangeWay;
+  readonly chunks: 'auto' | number;
+  readonly wire: (typeof wires)[number];
+  readonly strategy: (typeof worldStrategies)[number];
+}
+
+/** A tensor that changes hands, and is not transformed. */
+export interface RedistributionInput {
+  readonly size: readonly number[];
+  readonly type?: ElementKind | undefined;
+  readonly precision?: Storage | undefined;
+  readonly batches?: number | undefined;
+  readonly input: SideInput;
+  readonly output: SideInput;
+}
+
+export interface Redistribution {
+  readonly storage: Storage;
+  readonly ranks: number;
+  readonly input: SharedTensor;
+  readonly output: SharedTensor;
+}

@@ -1,0 +1,99 @@
+/** What callers hold: one array or memory for each rank held here, and what a side looks like to them. */
+import { DeviceMemory } from '../engine/index.ts';
+import { show, typeName } from '../problem/errors.ts';
+import { FftError, type HostArray, realBytes, type Storage, wordsOf } from '../problem/index.ts';
+import { type Brick, bricksOfRank, type SharedTensor, spanOfRank } from '../problem/world/index.ts';
+
+/** Numbers of one rank: a host array, or memory of the rank's device. */
+export type RankData = HostArray | DeviceMemory;
+/** Numbers of all ranks held here: of one rank, or a list. */
+export type LocalData = RankData | readonly RankData[];
+
+/** A side of a plan, for allocating arrays. */
+export interface WorldSide {
+  /** What the ranks held here hold. */
+  readonly bricks: readonly Brick[];
+  /** Bytes of the memory of the rank held here; of several ranks, those of all together. */
+  readonly bytes: number;
+  /** The same, rank by rank. `length` counts the numbers of a host array. */
+  readonly parts: readonly { readonly rank: number; readonly bytes: number; readonly length: number }[];
+}
+
+/** What a side is made of, for functions that are given one. */
+export interface SideFacts {
+  readonly tensor: SharedTensor;
+  readonly storage: Storage;
+}
+
+const facts = new WeakMap<object, SideFacts>();
+
+export function worldSide(tensor: SharedTensor, storage: Storage, ranks: readonly number[]): WorldSide {
+  const reals = tensor.elements === 'real' ? 1 : 2;
+  const parts = ranks.map((rank) => {
+    const numbers = spanOfRank(tensor, rank) * reals;
+    return Object.freeze({ rank, bytes: numbers * realBytes(storage), length: numbers * wordsOf(storage) });
+  });
+  const side = Object.freeze({
+    bricks: Object.freeze(ranks.flatMap((rank) => bricksOfRank(tensor, rank))),
+    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+    parts: Object.freeze(parts),
+  });
+  facts.set(side, { tensor, storage });
+  return side;
+}
+
+/** @throws FftError `invalid-argument` for what is no side of a plan of a world */
+export function factsOfSide(side: unknown, what: string): SideFacts {
+  const known = facts.get(side as object);
+  if (known) return known;
+  const message = `${what} takes a side of a plan, plan.input or plan.output; it was given ${show(side)}.`;
+  throw new FftError('invalid-argument', message);
+}
+
+const CLASSES = { half: Uint16Array, single: Float32Array, double: Float64Array, 'double-double': Float64Array };
+
+export function newArray(storage: Storage, length: number): HostArray {
+  return new CLASSES[storage](length);
+}
+
+/**
+ * What a caller gave for a side, rank by rank.
+ * @throws FftError `invalid-argument`, `wrong-array-type`, `wrong-length`, `buffer-too-small`, `detached-array`
+ */
+export function readLocal(given: unknown, side: WorldSide, name: string): RankData[] {
+  const { storage } = facts.get(side)!;
+  const list = Array.isArray(given) ? given : [given];
+  if (list.length !== side.parts.length) {
+    const message = `${name} has data of ${list.length} ranks; ${side.parts.length} are held here: give a list with one entry for each.`;
+    throw new FftError('invalid-argument', message);
+  }
+  return side.parts.map(({ rank, bytes, length }, n) => {
+    const data: unknown = list[n];
+    const where = side.parts.length > 1 ? `${name}[${n}]` : name;
+    if (data instanceof DeviceMemory) {
+      if (data.bytes >= bytes) return data;
+      const message = `${where} has ${data.bytes} bytes; rank ${rank} needs ${bytes} (plan.${name}.bytes).`;
+      throw new FftError('buffer-too-small', message);
+    }
+    const Class = CLASSES[storage];
+    if (!(data instanceof Class)) {
+      const message = `${where} is ${typeName(data)}; a ${Class.name} or device memory is needed for ${storage} storage.`;
+      throw new FftError('wrong-array-type', message);
+    }
+    if ((data.buffer as { detached?: boolean }).detached === true)
+      throw new FftError(
+        'detached-array',
+        `The memory of ${where} was transferred elsewhere; give an array that has it.`,
+      );
+    if (data.length === length) return data;
+    throw new FftError(
+      'wrong-length',
+      `${where} has ${data.length} numbers; the bricks of rank ${rank} have ${length}.`,
+    );
+  });
+}
+
+/** The numbers of a rank as this thread sees them. @throws FftError `unsupported-feature` for memory that it does not see */
+export function viewOf(data: RankData): HostArray {
+  return data instanceof DeviceMemory ? data.array : data;
+}

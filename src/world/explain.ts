@@ -1,0 +1,69 @@
+/** What a plan of a world does, for people and as data. */
+import type { ExchangeCost, WorldCost } from '../plan/world/index.ts';
+
+/** A decomposition with what it is expected to cost. */
+export interface DecompositionFacts {
+  /** Such as `slab, z then x` or `pencils 4 × 2`. */
+  readonly name: string;
+  readonly seconds: number;
+  readonly computing: number;
+  readonly exchanges: readonly ExchangeCost[];
+  /** Bytes of messages that a rank holds. */
+  readonly memory: number;
+}
+
+export interface WorldFacts {
+  readonly ranks: number;
+  readonly perNode: number;
+  readonly chosen: DecompositionFacts;
+  readonly rejected: readonly DecompositionFacts[];
+  readonly exchange: string;
+  readonly chunks: number;
+}
+
+const AXES = ['x', 'y', 'z', 'w'];
+
+export function factsOf({ decomposition, seconds, computing, exchanges, memory }: WorldCost): DecompositionFacts {
+  const { kind, ranks, stages } = decomposition;
+  const order = stages.map(({ axes }) => axes.map((axis) => AXES[axis] ?? `axis ${axis}`).join('')).join(', then ');
+  const grid = kind === 'pencils' ? ` ${ranks[0]} × ${ranks[1]}` : '';
+  return { name: `${kind}${grid}: ${order}`, seconds, computing, exchanges, memory };
+}
+
+function timeText(seconds: number): string {
+  return seconds < 1e-3 ? `${(seconds * 1e6).toFixed(1)} µs` : `${(seconds * 1e3).toFixed(3)} ms`;
+}
+
+function bytesText(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
+  return power === 0 ? `${bytes} bytes` : `${(bytes / 1024 ** power).toFixed(1)} ${units[power]}`;
+}
+
+const REJECTED_SHOWN = 5;
+
+export function explainWorld({ ranks, perNode, chosen, rejected, exchange, chunks }: WorldFacts): string {
+  const nodes = Math.ceil(ranks / perNode);
+  const lines = [
+    `${ranks} ranks on ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`,
+    `chosen  ${chosen.name}  ${timeText(chosen.seconds)}, of which passes take ${timeText(chosen.computing)}`,
+  ];
+  chosen.exchanges.forEach((one, n) => {
+    const way = one.copied
+      ? 'packed or unpacked by copies where the caller’s bricks do not lie in stretches'
+      : 'packed by the store of the pass before, unpacked by the load of the pass after';
+    lines.push(
+      `  exchange ${n + 1}  ${timeText(one.seconds)}: ${bytesText(one.worstBytes)} from the rank that sends the most, ` +
+        `${bytesText(one.bytes)} in all, ${bytesText(one.leavingBytes)} between nodes, ${one.messages} messages; ${way}`,
+    );
+  });
+  const passes = chosen.name.split(', then ').length;
+  lines.push(`  sent as ${exchange}, in ${chunks === 1 ? 'one piece' : `${chunks} chunks`}`);
+  lines.push(
+    `  ${passes} ${passes === 1 ? 'pass' : 'passes'} over local memory, ${bytesText(chosen.memory)} for messages on a rank`,
+  );
+  for (const other of rejected.slice(0, REJECTED_SHOWN))
+    lines.push(`rejected  ${other.name}  ${timeText(other.seconds)}`);
+  if (rejected.length > REJECTED_SHOWN) lines.push(`          and ${rejected.length - REJECTED_SHOWN} more`);
+  return lines.join('\n');
+}

@@ -1,0 +1,101 @@
+/** What the machine of a world can do: the numbers that decompositions are priced by, measured on all ranks together. */
+import type { Part, RankExchange } from '../devices/fabric/fabric.ts';
+import type { Device } from '../engine/index.ts';
+import type { Machine } from '../plan/world/index.ts';
+import { normalizeProblem } from '../problem/index.ts';
+import type { WorldHost } from './host.ts';
+import { pricesOf } from './pricing.ts';
+
+const SHORT_BYTES = 8;
+const LONG_BYTES = 2 ** 22;
+const SHORT_RUNS = 50;
+const LONG_RUNS = 4;
+/** A transform that passes are measured by. */
+const SIZE = [64, 64, 64];
+
+/** @param guess what is kept where there is nothing to be measured, such as other nodes. */
+export async function measureMachine(host: WorldHost, device: Device, guess: Machine): Promise<Machine> {
+  const { fabric, perNode } = host;
+  const { size } = fabric;
+  const inNode = (rank: number) => Math.floor(rank / perNode) * perNode;
+  const beside = (rank: number) => {
+    const first = inNode(rank);
+    return first + ((rank - first + 1) % Math.min(perNode, size - first));
+  };
+  const inside = perNode > 1 && size > 1 ? await ring(host, beside) : undefined;
+  const between =
+    size > perNode && size % perNode === 0 ? await ring(host, (rank) => (rank + perNode) % size) : undefined;
+  return {
+    latency: { inside: inside?.latency ?? guess.latency.inside, between: between?.latency ?? guess.latency.between },
+    bandwidth: {
+      inside: inside?.bandwidth ?? guess.bandwidth.inside,
+      between: between?.bandwidth ?? guess.bandwidth.between,
+    },
+    memory: await slowest(host, memorySpeed(), Math.min),
+    unit: await slowest(host, await secondsPerUnit(device), Math.max),
+    profile: device.profile,
+  };
+}
+
+/** Of all ranks the one that counts. */
+async function slowest({ fabric }: WorldHost, own: number, of: (...values: number[]) => number): Promise<number> {
+  const bytes = new Uint8Array(Float64Array.of(own).buffer);
+  const all = await fabric.gather(fabric.ranks.map(() => bytes));
+  return of(...all.map((one) => new Float64Array(one.slice().buffer)[0]!));
+}
+
+/** Every rank sends to one, and receives from one. @param next must be a permutation of all ranks. */
+async function ring(host: WorldHost, next: (rank: number) => number): Promise<{ latency: number; bandwidth: number }> {
+  const latency = await timed(host, next, SHORT_BYTES, SHORT_RUNS);
+  const long = await timed(host, next, LONG_BYTES, LONG_RUNS);
+  return { latency, bandwidth: LONG_BYTES / Math.max(long - latency, 1e-9) };
+}
+
+async function timed(host: WorldHost, next: (rank: number) => number, bytes: number, runs: number): Promise<number> {
+  const { fabric } = host;
+  const before = new Map(Array.from({ length: fabric.size }, (_, rank) => [next(rank), rank]));
+  const part = (peer: number): Part => ({ peer, offset: 0, lengths: [bytes / 8], strides: [1], contiguous: true });
+  const ranks = fabric.ranks.map(
+    (rank): RankExchange => ({
+      ...{ rank, sent: new Float64Array(bytes / 8), received: new Float64Array(bytes / 8) },
+      ...{ sentParts: [part(next(rank))], receivedParts: [part(before.get(rank)!)] },
+    }),
+  );
+  const once = () => fabric.exchange({ elementBytes: 8, way: 'pairs', ranks });
+  await once();
+  let best = Number.POSITIVE_INFINITY;
+  for (let n = 0; n < runs; n++) {
+    const start = performance.now();
+    await once();
+    best = Math.min(best, (performance.now() - start) / 1e3);
+  }
+  return slowest(host, best, Math.max);
+}
+
+function memorySpeed(): number {
+  const [from, to] = [new Float64Array(LONG_BYTES / 8), new Float64Array(LONG_BYTES / 8)];
+  let best = Number.POSITIVE_INFINITY;
+  for (let n = 0; n < LONG_RUNS; n++) {
+    const start = performance.now();
+    to.set(from);
+    best = Math.min(best, performance.now() - start);
+  }
+  return (1e3 * LONG_BYTES) / Math.max(best, 1e-3);
+}
+
+async function secondsPerUnit(device: Device): Promise<number> {
+  const problem = normalizeProblem({ size: SIZE });
+  const price = pricesOf(problem, device.profile)([...SIZE, 1], [0, 1, 2]);
+  const plan = await device.plan({ size: SIZE });
+  const memory = [device.alloc(plan.input.bytes, 'single'), device.alloc(plan.output.bytes, 'single')] as const;
+  let best = Number.POSITIVE_INFINITY;
+  for (let n = 0; n < LONG_RUNS; n++) {
+    const start = performance.now();
+    await plan.forward(memory[0], memory[1]);
+    await device.finish();
+    best = Math.min(best, (performance.now() - start) / 1e3);
+  }
+  for (const one of memory) one.free();
+  plan.destroy();
+  return best / (price * SIZE.reduce((a, b) => a * b));
+}

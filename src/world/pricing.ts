@@ -1,0 +1,34 @@
+/** Prices of passes, as the planner of one device has them. */
+import { rankSplits } from '../plan/candidates.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
+import { targetOf } from '../plan/device/target.ts';
+import type { PriceOfPass } from '../plan/world/index.ts';
+import { normalizeProblem, type Problem } from '../problem/index.ts';
+
+/** @param whole the transform as one device would do it. */
+export function pricesOf(whole: Problem, profile: DeviceProfile): PriceOfPass {
+  const known = new Map<string, number>();
+  return (lengths, axes) => {
+    const key = `${lengths} ${axes}`;
+    let price = known.get(key);
+    if (price === undefined) known.set(key, (price = priceOf(whole, profile, lengths, axes)));
+    return price;
+  };
+}
+
+function priceOf(whole: Problem, profile: DeviceProfile, lengths: readonly number[], axes: readonly number[]): number {
+  const { precision, storage } = whole;
+  const isReal = whole.transform[0] === 'r2c' && axes.includes(0);
+  const problem = normalizeProblem({
+    ...{ size: lengths.slice(0, -1), batches: lengths.at(-1)!, precision, storage },
+    transform: isReal ? 'r2c' : 'c2c',
+    omit: whole.size.map((_, axis) => !axes.includes(axis)),
+  });
+  try {
+    return rankSplits(problem, targetOf(profile, precision), 1)[0]?.price ?? 0;
+  } catch (error) {
+    // Nothing fits the device: whoever plans the pass is told why.
+    if (error instanceof RangeError) return Number.MAX_VALUE;
+    throw error;
+  }
+}

@@ -1,0 +1,192 @@
+/** Runs a schedule: passes of the ranks held here, and exchanges between all. */
+import type { Exchange, Fabric, Part } from '../devices/fabric/fabric.ts';
+import { copyRows } from '../devices/fabric/rows.ts';
+import {
+  type Copy,
+  type ExchangeStep,
+  isContiguous,
+  type PassStep,
+  type Step,
+  type Transfer,
+} from '../plan/world/index.ts';
+import type { HostArray } from '../problem/index.ts';
+import { lengthsOf } from '../problem/world/index.ts';
+import type { Bound, Rank } from './rank.ts';
+import { fromHalves, toHalves } from './wire.ts';
+
+type Direction = 'forward' | 'inverse';
+
+export interface Run {
+  readonly fabric: Fabric;
+  readonly ranks: readonly Rank[];
+  /** The caller's memory, rank by rank. */
+  readonly data: readonly Bound[];
+  readonly direction: Direction;
+  readonly halves: boolean;
+  /** Resolves when all ranks are known to take part: nothing is sent or written to the caller's memory before. */
+  readonly agreed: Promise<void>;
+}
+
+/** @throws FftError (as a rejection) what the agreement throws; `rank-lost`; what a device throws at work */
+export async function run(job: Run): Promise<void> {
+  const { ranks, direction } = job;
+  const count = ranks[0]!.schedule.steps.length;
+  const order = [...Array(count).keys()];
+  if (direction === 'inverse') order.reverse();
+  for (let n = 0; n < count; n++) {
+    const at = order[n]!;
+    const next = order[n + 1];
+    // The first pass writes messages only, unless it is the last one, too.
+    if (n > 0 || count === 1 || stepOf(job, at).kind === 'exchange') await job.agreed;
+    if (next !== undefined && overlaps(job, at, next)) {
+      await overlapped(job, at, next);
+      n++;
+    } else await whole(job, at);
+  }
+}
+
+function stepOf({ ranks }: Run, at: number): Step {
+  return ranks[0]!.schedule.steps[at]!;
+}
+
+function stepsOf<K extends Step['kind']>({ ranks }: Run, at: number): Extract<Step, { kind: K }>[] {
+  return ranks.map(({ schedule }) => schedule.steps[at] as Extract<Step, { kind: K }>);
+}
+
+/** Whether an exchange comes in chunks, one for each part of the pass that the forward direction has before it. */
+function overlaps(job: Run, at: number, next: number): boolean {
+  const [first, second] = [stepOf(job, Math.min(at, next)), stepOf(job, Math.max(at, next))];
+  return first.kind === 'pass' && second.kind === 'exchange' && second.chunks > 1;
+}
+
+async function overlapped(job: Run, at: number, next: number): Promise<void> {
+  const forward = job.direction === 'forward';
+  const [pass, exchange] = forward ? [at, next] : [next, at];
+  const { chunks } = stepsOf<'exchange'>(job, exchange)[0]!;
+  if (forward) {
+    const sent: Promise<void>[] = [];
+    for (let chunk = 0; chunk < chunks; chunk++) {
+      await passes(job, pass, chunk);
+      await job.agreed;
+      copies(job, exchange, 'before', chunk);
+      const moved = moveChunk(job, exchange, chunk);
+      // Whoever waits for it below is told; a chunk that fails meanwhile must not end the process.
+      moved.catch(() => undefined);
+      sent.push(moved);
+    }
+    await Promise.all(sent);
+    copies(job, exchange, 'after');
+  } else {
+    await job.agreed;
+    copies(job, exchange, 'before');
+    const received = Array.from({ length: chunks }, (_, chunk) => moveChunk(job, exchange, chunk));
+    for (const moved of received) moved.catch(() => undefined);
+    for (let chunk = 0; chunk < chunks; chunk++) {
+      await received[chunk];
+      copies(job, exchange, 'after', chunk);
+      await passes(job, pass, chunk);
+    }
+  }
+}
+
+async function whole(job: Run, at: number): Promise<void> {
+  if (stepOf(job, at).kind === 'pass') return passes(job, at);
+  const { chunks } = stepsOf<'exchange'>(job, at)[0]!;
+  copies(job, at, 'before');
+  for (let chunk = 0; chunk < chunks; chunk++) await moveChunk(job, at, chunk);
+  copies(job, at, 'after');
+}
+
+async function passes({ ranks, direction, data }: Run, at: number, chunk?: number): Promise<void> {
+  const running = ranks.flatMap((rank, n) => {
+    const { parts } = rank.schedule.steps[at] as PassStep;
+    const own = chunk === undefined ? parts : parts.slice(chunk, chunk + 1);
+    return own.map((part) => rank.run(part, direction, data[n]!));
+  });
+  await Promise.all(running);
+}
+
+/** Copies on either side of an exchange; in chunks, those of a chunk are made with the first one. */
+function copies(job: Run, at: number, when: 'before' | 'after', chunk = 0): void {
+  if (chunk > 0) return;
+  const forward = job.direction === 'forward';
+  job.ranks.forEach((rank, n) => {
+    const step = rank.schedule.steps[at] as ExchangeStep;
+    const list: readonly Copy[] = (when === 'before') === forward ? step.pack : step.unpack;
+    const bytes = elementBytes(rank, step);
+    for (const copy of list) {
+      const [from, to] = forward ? [copy.from, copy.to] : [copy.to, copy.from];
+      const [source, target] = [rank.view(from.memory, job.data[n]!), rank.view(to.memory, job.data[n]!)];
+      copyRows(source, rowsOf(from), target, rowsOf(to), bytes);
+    }
+  });
+}
+
+function elementBytes(rank: Rank, { elements }: ExchangeStep): number {
+  return rank.wordsOf(elements) * { half: 2, single: 4, double: 8, 'double-double': 8 }[rank.storage];
+}
+
+function rowsOf(block: Copy['from']) {
+  return { offset: block.offset, lengths: lengthsOf(block), strides: block.strides };
+}
+
+function partOf(transfer: Transfer): Part {
+  return { ...rowsOf(transfer), peer: transfer.peer, contiguous: isContiguous(transfer) };
+}
+
+async function moveChunk(job: Run, at: number, chunk: number): Promise<void> {
+  const { fabric, ranks, data, direction } = job;
+  const first = ranks[0]!.schedule.steps[at] as ExchangeStep;
+  const ends = ranks.map((rank, n) => {
+    const step = rank.schedule.steps[at] as ExchangeStep;
+    const [out, into] = direction === 'forward' ? [step.sent, step.received] : [step.received, step.sent];
+    const own = (list: readonly Transfer[]) => {
+      const parts = list.filter((transfer) => transfer.chunk === chunk);
+      const memory = list[0]?.memory;
+      return { parts: parts.map(partOf), view: memory ? rank.view(memory, data[n]!) : EMPTY };
+    };
+    return { rank: rank.schedule.rank, words: rank.wordsOf(step.elements), out: own(out), into: own(into) };
+  });
+  const exchange: Exchange = {
+    elementBytes: job.halves ? 2 * ends[0]!.words : elementBytes(ranks[0]!, first),
+    way: first.way,
+    ranks: ends.map(({ rank, out, into }) => ({
+      ...{ rank, sentParts: out.parts, receivedParts: into.parts },
+      sent: job.halves ? new Uint16Array(out.view.length) : out.view,
+      received: job.halves ? new Uint16Array(into.view.length) : into.view,
+    })),
+  };
+  if (!job.halves) return fabric.exchange(exchange);
+  ends.forEach(({ out, words }, n) => {
+    for (const part of out.parts) convert(toHalves, out.view, exchange.ranks[n]!.sent as Uint16Array, part, words);
+  });
+  await fabric.exchange(exchange);
+  ends.forEach(({ into, words }, n) => {
+    const convertBack = (from: HostArray, to: HostArray, start: number, end: number) =>
+      fromHalves(from as Uint16Array, to, start, end);
+    for (const part of into.parts)
+      convert(convertBack, exchange.ranks[n]!.received as Uint16Array, into.view, part, words);
+  });
+}
+
+const EMPTY = new Uint8Array(0) as never as HostArray;
+
+/** Halves lie where the numbers themselves would: parts may be boxes with gaps. */
+function convert<F extends HostArray, T extends HostArray>(
+  of: (from: F, to: T, start: number, end: number) => void,
+  from: F,
+  to: T,
+  { offset, lengths, strides, contiguous }: Part,
+  words: number,
+): void {
+  const count = lengths.reduce((a, b) => a * b, 1);
+  if (contiguous) return of(from, to, offset * words, (offset + count) * words);
+  for (let n = 0; n < count; n++) {
+    let [rest, place] = [n, offset];
+    lengths.forEach((length, d) => {
+      place += (rest % length) * strides[d]!;
+      rest = Math.floor(rest / length);
+    });
+    of(from, to, place * words, (place + 1) * words);
+  }
+}

@@ -1,0 +1,45 @@
+/** What a world of any size would do, without its ranks. */
+
+import { chunksFor, type Machine, rankDecompositions } from '../plan/world/index.ts';
+import { show } from '../problem/errors.ts';
+import { FftError } from '../problem/index.ts';
+import { normalizeWorldProblem, type WorldProblemInput } from '../problem/world/index.ts';
+import { explainWorld, factsOf, type WorldFacts } from './explain.ts';
+import { namedMachine } from './machines.ts';
+import { pricesOf } from './pricing.ts';
+
+export interface SimulationOptions {
+  readonly ranks: number;
+  /** Ranks of a node. Default: all. */
+  readonly perNode?: number;
+  /** What `world.measure()` has found. Default: processors of which nothing is known. */
+  readonly machine?: Machine;
+}
+
+export interface Simulation extends WorldFacts {
+  explain(): string;
+}
+
+/**
+ * Plans a transform for a world that is not there, and says what it would send and how long it would take.
+ * @throws FftError (as a rejection) as `world.plan`; `invalid-argument` for numbers of ranks that are none
+ */
+export async function simulateWorld(problem: WorldProblemInput, options: SimulationOptions): Promise<Simulation> {
+  const { ranks, perNode = ranks } = options;
+  for (const [name, value] of [
+    ['ranks', ranks],
+    ['perNode', perNode],
+  ] as const) {
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new FftError('invalid-argument', `${name} is ${show(value)}; it must be a whole number of at least 1.`);
+  }
+  const machine = options.machine ?? (await namedMachine());
+  const normal = normalizeWorldProblem(problem, ranks);
+  const chunks = chunksFor(normal, false);
+  const priceOfPass = pricesOf(normal.whole, machine.profile);
+  const [chosen, ...rejected] = rankDecompositions({ problem: normal, machine, perNode, chunks, priceOfPass }).map(
+    factsOf,
+  );
+  const facts: WorldFacts = { ranks, perNode, chosen: chosen!, rejected, exchange: normal.exchange, chunks };
+  return { ...facts, explain: () => explainWorld(facts) };
+}

@@ -1,0 +1,85 @@
+import { afterAll, expect, it } from 'vitest';
+import { randomFor } from '../../test/support/random.ts';
+import { randomWorldProblem, withZeros } from '../../test/support/world.ts';
+import { triedOnWorld } from '../../test/support/world-trial.ts';
+import { openDevice } from '../engine/index.ts';
+import { openWorld, simulateWorld } from './index.ts';
+
+const random = randomFor('world/workers');
+const alone = await openDevice('cpu', { threads: 1 });
+afterAll(() => alone.close());
+
+it.each([1, 2, 3, 4, 6])('%i ranks transform what one device transforms, however they share it', async (ranks) => {
+  const world = await openWorld('workers', { ranks });
+  try {
+    for (let round = 0; round < 8; round++) {
+      const plain = randomWorldProblem(random, ranks, random.pick([60, 400, 1500]));
+      const problem = round % 2 === 0 ? plain : withZeros(random, plain);
+      for (const { what, error, allowed, damage } of await triedOnWorld(world, problem, random, alone)) {
+        expect(damage, what).toEqual([]);
+        expect(error, what).toBeLessThanOrEqual(allowed);
+      }
+    }
+  } finally {
+    await world.close();
+  }
+});
+
+it('what a plan decided is taken from its text, in a world of as many ranks only', async () => {
+  const [three, two] = [await openWorld('workers', { ranks: 3 }), await openWorld('workers', { ranks: 2 })];
+  try {
+    const problem = { size: [12, 9, 6], decomposition: 'auto', output: 'any' } as const;
+    const plan = await three.plan(problem);
+    const again = await three.plan(problem, { from: plan.serialize() });
+    expect(again.toJSON().chosen).toEqual(plan.toJSON().chosen);
+    await expect(two.plan(problem, { from: plan.serialize() })).rejects.toMatchObject({ code: 'invalid-saved-plan' });
+    const timed = await three.plan({ ...problem, strategy: 'measure' });
+    expect(timed.explain()).toMatch(/chosen/);
+  } finally {
+    await three.close();
+    await two.close();
+  }
+});
+
+it('4 096 ranks are simulated in seconds, and send no less than what has to move', async () => {
+  const size = [512, 512, 512];
+  const told = await simulateWorld({ size, output: 'any' }, { ranks: 4096, perNode: 8 });
+  const all = size.reduce((a, b) => a * b) * 8;
+  for (const { bytes, leavingBytes } of told.chosen.exchanges) {
+    expect(leavingBytes).toBeLessThanOrEqual(bytes);
+    expect(bytes).toBeGreaterThan(0.9 * all);
+  }
+  expect(told.explain()).toContain('4096 ranks on 512 nodes');
+});
+
+it.each([
+  ['a world of another kind', () => openWorld('cluster' as 'workers', { ranks: 2 }), 'invalid-argument'],
+  ['no ranks', () => openWorld('workers', { ranks: 0 }), 'invalid-argument'],
+  ['a misspelt option', () => openWorld('workers', { rank: 2 } as never), 'unknown-field'],
+  ['half a rank', () => simulateWorld({ size: [8, 8] }, { ranks: 1.5 }), 'invalid-argument'],
+] as const)('%s is refused', async (_, call, code) => {
+  await expect(call()).rejects.toMatchObject({ code });
+});
+
+it('arrays of the wrong kind, length or number are refused, and what overlaps is', async () => {
+  const world = await openWorld('workers', { ranks: 2 });
+  try {
+    const plan = await world.plan({ size: [4, 4], precision: 'double' });
+    const good = () => plan.input.parts.map(({ length }) => new Float64Array(length));
+    const codeOf = (input: unknown, output?: unknown) =>
+      plan.forward(input as never, output as never).then(
+        () => 'nothing',
+        (error: { code: string }) => error.code,
+      );
+    expect(await codeOf(good()[0])).toBe('invalid-argument');
+    expect(await codeOf([good()[0], new Float32Array(16)])).toBe('wrong-array-type');
+    expect(await codeOf([good()[0], new Float64Array(15)])).toBe('wrong-length');
+    const both = new Float64Array(64);
+    expect(await codeOf([both.subarray(0, 16), good()[1]], [both.subarray(8, 24), good()[1]])).toBe('aliased-buffers');
+    expect(await codeOf(good())).toBe('nothing');
+    await world.close();
+    expect(await codeOf(good())).toBe('world-unavailable');
+  } finally {
+    await world.close();
+  }
+});

@@ -1,0 +1,367 @@
+/** A world: ranks that hold parts of tensors and transform them together. */
+import type { Fabric } from '../devices/fabric/fabric.ts';
+import type { Device } from '../engine/index.ts';
+import {
+  chunksFor,
+  type Decomposition,
+  type Machine,
+  rankDecompositions,
+  redistributionSchedule,
+  type ScheduleChoice,
+  scheduleOf,
+  usualMachine,
+  type WorldCost,
+  type WorldSchedule,
+} from '../plan/world/index.ts';
+import { show } from '../problem/errors.ts';
+import { FftError, type HostArray, type Storage } from '../problem/index.ts';
+import {
+  normalizeRedistribution,
+  normalizeWorldProblem,
+  type Redistribution,
+  type RedistributionInput,
+  type WorldProblem,
+  type WorldProblemInput,
+  wholeBox,
+} from '../problem/world/index.ts';
+import { agree, type Opinion } from './agreement.ts';
+import { factsOfSide, type LocalData, newArray, type SideFacts, type WorldSide } from './data.ts';
+import type { WorldHost } from './host.ts';
+import { measureMachine } from './measure.ts';
+import { WorldMove, WorldPlan } from './plan.ts';
+import { pricesOf } from './pricing.ts';
+import { isVisible, type PassPlans, Rank } from './rank.ts';
+
+export interface WorldPlanOptions {
+  /** What `plan.serialize()` gave in a world of as many ranks: what was decided then is not decided anew. */
+  readonly from?: string;
+}
+
+/** Decompositions that `strategy: 'measure'` times, the cheapest ones. */
+const MOST_TIMED = 3;
+const TIMED_RUNS = 3;
+
+export class World {
+  /** `mpi`, `workers` or `gpus`. */
+  readonly kind: Fabric['kind'];
+  /** Ranks in all. */
+  readonly size: number;
+  /** The first rank held here. */
+  readonly rank: number;
+  /** All ranks held here: one, where ranks are processes. */
+  readonly ranks: readonly number[];
+  /** What carries the messages, with its version. */
+  readonly library: string;
+  /** Devices of the ranks held here, for `alloc`. */
+  readonly devices: readonly Device[];
+  private readonly host: WorldHost;
+  private readonly passPlans: PassPlans = new Map();
+  private machine: Machine;
+  private tail: Promise<unknown> = Promise.resolve();
+  private broken: unknown;
+  private closed = false;
+  private made = 0;
+
+  /** @internal Made by `openWorld`. @param devices one for each rank held here. */
+  constructor(fabric: Fabric, devices: readonly Device[], perNode: number) {
+    this.kind = fabric.kind;
+    this.size = fabric.size;
+    this.ranks = fabric.ranks;
+    this.rank = fabric.ranks[0]!;
+    this.library = fabric.library;
+    this.devices = devices;
+    this.machine = usualMachine(devices[0]!.profile);
+    this.host = {
+      ...{ fabric, perNode },
+      inOrder: (call) => this.inOrder(call),
+      agree: (what, opinions) => agree(fabric, what, opinions),
+    };
+  }
+
+  /** Bytes and messages that the ranks held here have sent to others so far. */
+  get counters(): { readonly bytes: number; readonly messages: number } {
+    return { ...this.host.fabric.counters };
+  }
+
+  /**
+   * Plans a transform on all ranks, each of which calls it with the same problem.
+   *
+   * @throws FftError (as a rejection) on every rank: what is wrong with the problem, `overlapping-bricks`, `incomplete-bricks`,
+   * `too-few-points`, `mismatched-plans`, `rank-failed`, `rank-lost`, `world-broken`, and as `device.plan`
+   */
+  plan(problem: WorldProblemInput, options: WorldPlanOptions = {}): Promise<WorldPlan> {
+    return this.inOrder(async () => {
+      const number = this.made++;
+      const normal = await this.agreed('plan', () => normalizeWorldProblem(problem, this.size), JSON.stringify);
+      const chunks = chunksFor(normal, this.host.fabric.beside);
+      const way = this.wayOf(normal);
+      const ranked = await this.agreed(
+        'plan',
+        () => this.rankedDecompositions(normal, chunks, options.from),
+        () => '',
+      );
+      const costs = await this.sameOnAll(ranked);
+      const make = (cost: WorldCost) =>
+        this.makePlan(
+          normal,
+          { decomposition: cost.decomposition, chunks, way },
+          [cost, ...costs.filter((one) => one !== cost)],
+          number,
+        );
+      if (normal.strategy !== 'measure') return make(costs[0]!);
+      return this.fastest(costs.slice(0, MOST_TIMED), make);
+    });
+  }
+
+  private wayOf({ exchange }: WorldProblem): ScheduleChoice['way'] {
+    if (!this.devices.every(isVisible)) return 'types';
+    return exchange === 'auto' ? 'blocks' : exchange;
+  }
+
+  /** The decompositions in the order of their prices, or the saved one alone. */
+  private rankedDecompositions(problem: WorldProblem, chunks: number, from: string | undefined): WorldCost[] {
+    const { machine } = this;
+    const priceOfPass = pricesOf(problem.whole, machine.profile);
+    const ranked = rankDecompositions({ problem, machine, perNode: this.host.perNode, chunks, priceOfPass });
+    if (from === undefined) return ranked;
+    const saved = savedDecomposition(from, this.size);
+    const found = ranked.filter(({ decomposition }) => JSON.stringify(decomposition) === saved);
+    if (found.length > 0) return found;
+    throw new FftError('invalid-saved-plan', 'The saved plan was made for another problem.');
+  }
+
+  /** Devices of ranks may differ, and with them prices: the choice of rank 0 is taken. */
+  private async sameOnAll(ranked: WorldCost[]): Promise<WorldCost[]> {
+    const text = JSON.stringify(ranked[0]!.decomposition);
+    const bytes = new Uint8Array(1024);
+    bytes.set(new TextEncoder().encode(text).subarray(0, 1023));
+    const all = await this.host.fabric.gather(this.ranks.map(() => bytes));
+    const first = new TextDecoder().decode(all[0]!.subarray(0, all[0]!.indexOf(0)));
+    const chosen = ranked.find(({ decomposition }) => JSON.stringify(decomposition) === first) ?? ranked[0]!;
+    return [chosen, ...ranked.filter((one) => one !== chosen)];
+  }
+
+  private async makePlan(
+    problem: WorldProblem,
+    choice: ScheduleChoice,
+    costs: readonly WorldCost[],
+    number: number,
+  ): Promise<WorldPlan> {
+    const schedule = scheduleOf(problem, choice);
+    const ranks = await this.ranksOf(schedule, problem.whole.edgeStorage);
+    return new WorldPlan(this.host, schedule, ranks, number, costs, choice.chunks);
+  }
+
+  private ranksOf(schedule: WorldSchedule, storage: Storage): Promise<Rank[]> {
+    return this.agreed(
+      'plan',
+      async () => {
+        const made: Rank[] = [];
+        for (const [n, rank] of this.ranks.entries()) {
+          made.push(await Rank.make(schedule, rank, this.devices[n]!, storage, this.passPlans));
+        }
+        return made;
+      },
+      () => '',
+    );
+  }
+
+  /** Times plans on all ranks together: what the slowest rank takes counts. */
+  private async fastest(
+    costs: readonly WorldCost[],
+    make: (cost: WorldCost) => Promise<WorldPlan>,
+  ): Promise<WorldPlan> {
+    let best: { plan: WorldPlan; seconds: number } | undefined;
+    for (const cost of costs) {
+      const plan = await make(cost);
+      const data = (side: WorldSide) =>
+        this.ranks.map((_, n) => this.devices[n]!.alloc(Math.max(8, side.parts[n]!.bytes)));
+      const [input, output] = [data(plan.input), data(plan.output)];
+      let seconds = Number.POSITIVE_INFINITY;
+      for (let n = 0; n < TIMED_RUNS; n++)
+        seconds = Math.min(seconds, await this.slowest(() => plan.moveNow('forward', input, output)));
+      for (const memory of [...input, ...output]) memory.free();
+      if (!best || seconds < best.seconds) {
+        best?.plan.destroy();
+        best = { plan, seconds };
+      } else plan.destroy();
+    }
+    return best!.plan;
+  }
+
+  private async slowest(call: () => Promise<unknown>): Promise<number> {
+    const start = performance.now();
+    await call();
+    const own = new Uint8Array(Float64Array.of((performance.now() - start) / 1e3).buffer);
+    const all = await this.host.fabric.gather(this.ranks.map(() => own));
+    return Math.max(...all.map((bytes) => new Float64Array(bytes.slice().buffer)[0]!));
+  }
+
+  /**
+   * Plans that a tensor comes to be shared out otherwise, without a transform.
+   * @throws FftError (as a rejection) as `plan`
+   */
+  redistribute(move: RedistributionInput): Promise<WorldMove> {
+    return this.inOrder(() => this.moving(() => normalizeRedistribution(move, this.size)));
+  }
+
+  private async moving(read: () => Redistribution): Promise<WorldMove> {
+    const number = this.made++;
+    const { input, output, storage } = await this.agreed('redistribute', read, JSON.stringify);
+    const schedule = redistributionSchedule(input, output, this.size, 'blocks');
+    return new WorldMove(this.host, schedule, await this.ranksOf(schedule, storage), number);
+  }
+
+  /**
+   * All of a tensor in the memory of one rank, packed.
+   * @param side `plan.input` or `plan.output`, where `local` lies.
+   * @returns the tensor on the rank `root` (default 0), nothing on the others.
+   */
+  async gather(
+    side: WorldSide,
+    local: LocalData,
+    options: { readonly root?: number } = {},
+  ): Promise<HostArray | undefined> {
+    const move = await this.between('gather', side, options);
+    try {
+      const whole = await move.forward(local);
+      return this.ofRoot(whole, options);
+    } finally {
+      move.destroy();
+    }
+  }
+
+  /**
+   * The parts of a tensor that one rank has, packed, on the ranks that are to hold them.
+   * @param whole the tensor on the rank `root` (default 0); ignored on the others.
+   */
+  async scatter(
+    side: WorldSide,
+    whole: HostArray | undefined,
+    options: { readonly root?: number } = {},
+  ): Promise<LocalData> {
+    const move = await this.between('scatter', side, options);
+    try {
+      const { storage } = factsOfSide(side, 'scatter');
+      const parts = move.output.parts.map(({ length }) => (length > 0 ? whole : newArray(storage, 0)));
+      return await move.inverse((parts.length === 1 ? parts[0] : parts) as LocalData);
+    } finally {
+      move.destroy();
+    }
+  }
+
+  private between(what: string, side: WorldSide, { root = 0 }: { readonly root?: number }): Promise<WorldMove> {
+    return this.inOrder(() =>
+      this.moving(() => {
+        const { tensor, storage } = factsOfSide(side, what);
+        if (!Number.isSafeInteger(root) || root < 0 || root >= this.size)
+          throw new FftError('invalid-argument', `root is ${show(root)}; ranks are 0 to ${this.size - 1}.`);
+        return { storage, ranks: this.size, input: tensor, output: atRoot({ tensor, storage }, root) };
+      }),
+    );
+  }
+
+  private ofRoot(whole: LocalData, { root = 0 }: { readonly root?: number }): HostArray | undefined {
+    const at = this.ranks.indexOf(root);
+    if (at < 0) return undefined;
+    return (Array.isArray(whole) ? whole[at] : whole) as HostArray;
+  }
+
+  /** Resolves when all ranks have called it. */
+  barrier(): Promise<void> {
+    return this.inOrder(() => this.agreedOn('barrier'));
+  }
+
+  /**
+   * Measures latencies, bandwidths and the speed of passes, on all ranks together. Plans made afterwards are chosen by them.
+   * @returns plain data, for `simulateWorld` and for later runs.
+   */
+  measure(): Promise<Machine> {
+    return this.inOrder(async () => {
+      await this.agreedOn('measure');
+      this.machine = await measureMachine(this.host, this.devices[0]!, this.machine);
+      return this.machine;
+    });
+  }
+
+  /** Ends the world, on all ranks together; its devices are closed. A second call does nothing. */
+  async close(): Promise<void> {
+    if (this.closed) return;
+    try {
+      if (this.broken === undefined) {
+        await this.inOrder(() => this.agreedOn('close'));
+        this.closed = true;
+        await this.host.fabric.close();
+      }
+    } finally {
+      this.closed = true;
+      for (const device of new Set(this.devices)) device.close();
+    }
+  }
+
+  private agreedOn(what: string): Promise<void> {
+    return this.host.agree(
+      what,
+      this.ranks.map((): Opinion => ({ about: '' })),
+    );
+  }
+
+  /** What every rank makes by itself; where one of them cannot, all of them throw. @param about says what is the same on all ranks. */
+  private async agreed<T>(what: string, make: () => T | Promise<T>, about: (made: T) => string): Promise<T> {
+    let made: T | undefined;
+    let failure: unknown;
+    try {
+      made = await make();
+    } catch (error) {
+      failure = error;
+    }
+    const text = failure === undefined ? about(made as T) : '';
+    await this.host.agree(
+      what,
+      this.ranks.map(() => ({ about: text, failure })),
+    );
+    return made as T;
+  }
+
+  private inOrder<T>(call: () => Promise<T>): Promise<T> {
+    const started = this.tail.then(async () => {
+      if (this.closed)
+        throw new FftError('world-unavailable', 'This world has been closed; open another with openWorld().');
+      if (this.broken !== undefined) {
+        const message = 'This world has lost a rank, and cannot go on: start the program again.';
+        throw new FftError('world-broken', message, { cause: this.broken });
+      }
+      try {
+        return await call();
+      } catch (error) {
+        if (error instanceof FftError && error.code === 'rank-lost') this.broken = error;
+        throw error;
+      }
+    });
+    this.tail = started.catch(() => undefined);
+    return started;
+  }
+}
+
+/** All of a tensor on one rank. */
+function atRoot({ tensor }: SideFacts, root: number): Redistribution['output'] {
+  const { shape, elements } = tensor;
+  const whole = wholeBox(shape);
+  let next = 1;
+  const strides = shape.map((length) => {
+    const stride = next;
+    next *= length;
+    return stride;
+  });
+  return { shape, elements, sharing: { by: 'bricks', bricks: [{ ...whole, rank: root, offset: 0, strides }] } };
+}
+
+function savedDecomposition(from: string, ranks: number): string {
+  try {
+    const saved = JSON.parse(from) as { format: string; ranks: number; decomposition: Decomposition };
+    if (saved.format === 'omnifft-world-plan-1' && saved.ranks === ranks) return JSON.stringify(saved.decomposition);
+  } catch (cause) {
+    throw new FftError('invalid-saved-plan', 'The saved plan of a world cannot be read.', { cause });
+  }
+  throw new FftError('invalid-saved-plan', `The saved plan is not one of a world of ${ranks} ranks.`);
+}
