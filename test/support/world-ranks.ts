@@ -96,9 +96,10 @@ async function agreements(world: World): Promise<void> {
 async function predictions(world: World): Promise<void> {
   const machine = await world.measure();
   for (const more of [
-    {},
-    { output: 'any' },
+    { decomposition: 'slab' },
+    { decomposition: 'slab', output: 'any' },
     { decomposition: 'slab', transform: 'r2c' },
+    ...(world.size % 2 === 0 ? [{ decomposition: [2, world.size / 2] }] : []),
   ] as Partial<WorldProblemInput>[]) {
     const problem: WorldProblemInput = { size: [24, 20, 18], precision: 'double', ...more };
     const plan = await world.plan(problem);
@@ -115,7 +116,8 @@ async function predictions(world: World): Promise<void> {
       const sum = (k: number) => counted.reduce((total, value, n) => total + (n % 2 === k ? value : 0), 0);
       const expected = told.chosen.exchanges.reduce(([b, m], one) => [b! + one.bytes, m! + one.messages], [0, 0]);
       const name = plan.toJSON().chosen.name;
-      if (name === told.chosen.name && (sum(0) !== expected[0] || sum(1) !== expected[1])) {
+      if (name !== told.chosen.name) complain(`${name} is planned, ${told.chosen.name} was told`);
+      if (sum(0) !== expected[0] || sum(1) !== expected[1]) {
         complain(`${name} sends ${sum(0)} bytes in ${sum(1)} messages, ${expected} were told`);
       }
     }
