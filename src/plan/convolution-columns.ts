@@ -38,7 +38,7 @@ export function kernelColumns(given: Problem, uploads: Uploads): BranchNode {
 /** The launch of the rows, in place. */
 function rowsOf(problem: Problem, [n1, n2]: Uploads): LeafNode {
   const along = (count: number, step: number): Dimension => {
-    return { count, input: { of: 1, step }, output: { of: 1, step } };
+    return { count, input: { dimension: 1, stride: step }, output: { dimension: 1, stride: step } };
   };
   return {
     ...leafNode({

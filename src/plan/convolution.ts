@@ -233,7 +233,7 @@ function productAlone(asked: MiddleQuestion): PlanNode {
   const { problem, split, kernel } = asked;
   const tensors = tensorsOf(asked);
   const batch = dimensionsOf(complexOf(problem, split.real)).filter(({ count }) => count > 1);
-  const point = { of: 1, step: 0 };
+  const point = { dimension: 1, stride: 0 };
   const axis = { count: 1, input: point, output: point };
   const alone = leafNode({ title: 'product', axis, batch, tensor: tensors.input });
   const product = multiplied({ ...alone, outputLength: tensors.output }, problem.convolution!, kernel, tensors.input);
@@ -244,7 +244,7 @@ function productAlone(asked: MiddleQuestion): PlanNode {
 function halvesThrough({ problem, returning, split, kernel }: MiddleQuestion): LeafNode {
   const [before, after] = [problem, returning].map((one) => tensorShape(one, 'input')) as [number[], number[]];
   const [, ...others] = split.axes;
-  const two = { of: 1, step: 2 };
+  const two = { dimension: 1, stride: 2 };
   const dimensions = dimensionsOf(problem);
   const leaf = leafNode({
     title: `${others.length > 0 ? `axes ${split.axes.join(' and ')}` : 'axis 0'}, there and back`,

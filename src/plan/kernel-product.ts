@@ -14,8 +14,12 @@ export function multiplied(
   const [kernels, own] = [kernelsOfEach(convolution), ownKernels(convolution)];
   const last = tensor.length - 1;
   const [coordinates, batches] = [last - 1, tensor[last]!];
-  const rows = matrix > 1 ? leaf.batch.find(({ input }) => input.of === coordinates) : undefined;
-  const each: Dimension = { count: kernels, input: { of: last, step: 0 }, output: { of: last, step: batches } };
+  const rows = matrix > 1 ? leaf.batch.find(({ input }) => input.dimension === coordinates) : undefined;
+  const each: Dimension = {
+    count: kernels,
+    input: { dimension: last, stride: 0 },
+    output: { dimension: last, stride: batches },
+  };
   const strides = packedStrides(memory.lengths);
   const entry = strides[coordinates]!;
   const digits = digitByDigit(leaf, memory);
@@ -40,8 +44,8 @@ export function multiplied(
 function digitByDigit(leaf: LeafNode, { orders }: KernelMemory): LeafNode {
   const batch = leaf.batch.flatMap((dimension): readonly Dimension[] => {
     const { count, input } = dimension;
-    const order = orders[input.of];
-    const isWhole = order && input.step === 1 && count === order.reduce((a, b) => a * b, 1);
+    const order = orders[input.dimension];
+    const isWhole = order && input.stride === 1 && count === order.reduce((a, b) => a * b, 1);
     return isWhole ? digitsOf(dimension, order) : [dimension];
   });
   return { ...leaf, batch };

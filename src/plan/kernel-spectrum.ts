@@ -46,7 +46,7 @@ export function preparingTree(
     children.push(banded(read, given, axis, { order: 'left', hermitian: real }));
   } else if (children.length === 0) {
     const batch = dimensionsOf(complex).filter(({ count }) => count > 1);
-    const point = { of: 1, step: 1 };
+    const point = { dimension: 1, stride: 1 };
     const copy = leafNode({ title: 'copy', axis: { count: 1, input: point, output: point }, batch, tensor: before });
     children.push(real ? { ...copy, real: { side: 'input', by: 'zeros' } } : copy);
   }

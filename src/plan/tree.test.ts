@@ -42,7 +42,7 @@ function treeOf({
 /** The elements of the tensor that a leaf touches on one side, in the order of its loops. */
 function touched({ axis, more = [], batch, coordinates, length, outputLength }: LeafNode, side: 'input' | 'output') {
   const shape = side === 'input' ? length : outputLength;
-  const step = ({ of, step: by }: Place) => by * product(shape.slice(0, of));
+  const step = ({ dimension, stride: by }: Place) => by * product(shape.slice(0, dimension));
   const loops = [axis, ...more, ...batch, ...(coordinates ? [coordinates] : [])];
   return loops.reduce<number[]>(
     (places, { count, [side]: place }) =>

@@ -97,6 +97,6 @@ function complexAxes(
 /** Nothing to transform: the transform of length 1 of everything, which still scales and changes layouts. */
 function copyNode(dimensions: readonly Dimension[], tensor: readonly number[]): PlanNode {
   const batch = dimensions.filter(({ count }) => count > 1);
-  const axis = { count: 1, input: { of: 1, step: 1 }, output: { of: 1, step: 1 } };
+  const axis = { count: 1, input: { dimension: 1, stride: 1 }, output: { dimension: 1, stride: 1 } };
   return leafNode({ title: 'copy', axis, batch, tensor });
 }

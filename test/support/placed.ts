@@ -9,7 +9,11 @@ interface PlainLeaf extends Pick<PlacedLeaf, 'precision' | 'axis' | 'batch'> {
 
 /** One axis and its batch, each loop along a dimension of its own. */
 export function placedLeaf({ precision, axis, batch, twiddle }: PlainLeaf): PlacedLeaf {
-  const dimension = ({ count }: Span, of: number) => ({ count, input: { of, step: 1 }, output: { of, step: 1 } });
+  const dimension = ({ count }: Span, dimension: number) => ({
+    count,
+    input: { dimension, stride: 1 },
+    output: { dimension, stride: 1 },
+  });
   const spans = [axis, ...batch];
   const tensor = spans.map(({ count }) => count);
   const [own, ...others] = spans.map(dimension);

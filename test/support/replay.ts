@@ -128,8 +128,8 @@ class Replay {
   }
 
   /** The number of the element that steps along dimensions lead to. */
-  placeOf({ of, step }: Place): number {
-    return this.packed[of]! * step;
+  placeOf({ dimension, stride: step }: Place): number {
+    return this.packed[dimension]! * step;
   }
 
   tag(step: number, place: number, part: 0 | 1): number {

@@ -147,7 +147,7 @@ export function launchFacts(launch: Launch, { kernel, grid }: CompiledKernel): L
 
 function operandFacts({ leaf, node, from, to }: Launch, side: 'input' | 'output'): OperandFacts {
   const { format, storage = leaf.precision } = leaf[side];
-  const gaps = node.batch.flatMap(({ gap, [side]: { of } }) => (gap ? [{ dimension: of, ...gap }] : []));
+  const gaps = node.batch.flatMap(({ gap, [side]: { dimension } }) => (gap ? [{ dimension, ...gap }] : []));
   const absent = [...node.zeros[side], ...gaps].map(({ dimension, from, to }) => ({ axis: dimension - 1, from, to }));
   const scale = approximately(leaf.scale[side]);
   const { factors, callback } = leaf[side];

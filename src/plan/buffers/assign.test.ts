@@ -8,7 +8,7 @@ const TENSOR = [8, 8, 8];
 const ELEMENTS = 512;
 
 function leaf(title: string, transposes: boolean): LeafNode {
-  const at = (step: number) => ({ of: 0, step });
+  const at = (step: number) => ({ dimension: 0, stride: step });
   const dimension = (count: number, from: number, to: number): Dimension => ({
     count,
     input: at(from),

@@ -29,17 +29,21 @@ interface Scene {
 }
 
 function treeOf({ tensor, axes }: Scene): BranchNode {
-  const children = axes.map(({ of, factors, reordered }, number) => {
+  const children = axes.map(({ of: dimension, factors, reordered }, number) => {
     const others = tensor.map(
-      (count, d): Dimension => ({ count, input: { of: d, step: 1 }, output: { of: d, step: 1 } }),
+      (count, d): Dimension => ({ count, input: { dimension: d, stride: 1 }, output: { dimension: d, stride: 1 } }),
     );
-    others.splice(of, 1);
+    others.splice(dimension, 1);
     const leaves = factors.map((_, upload): LeafNode => {
       const last = upload === factors.length - 1;
       const own = factors.map((count, d): Dimension => {
         const before = factors.slice(d + 1).reduce((a, b) => a * b, 1);
         const after = factors.slice(0, d).reduce((a, b) => a * b, 1);
-        return { count, input: { of, step: before }, output: { of, step: last && reordered ? after : before } };
+        return {
+          count,
+          input: { dimension, stride: before },
+          output: { dimension, stride: last && reordered ? after : before },
+        };
       });
       const [axis] = own.splice(upload, 1);
       const title = `axis ${number} upload ${upload}`;
@@ -63,8 +67,8 @@ function movesOf({ axis, batch }: LeafNode, tensor: readonly number[]): [number,
   for (const { count, input, output } of [axis, ...batch]) {
     moves = moves.flatMap(([from, to]) =>
       Array.from({ length: count }, (_, i): [number, number] => [
-        from + i * input.step * packed[input.of]!,
-        to + i * output.step * packed[output.of]!,
+        from + i * input.stride * packed[input.dimension]!,
+        to + i * output.stride * packed[output.dimension]!,
       ]),
     );
   }

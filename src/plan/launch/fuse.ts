@@ -91,7 +91,7 @@ function wholeOf(span: Span): Digits {
 /** The two digits of an axis: input element n₀·B + n₁, output element k₀ + A·k₁. */
 function digitsOf(span: Span, [a, b]: readonly number[]): Digits {
   const { input, output } = placesOf([span]);
-  const far = ([place]: readonly Place[], by: number): Place => ({ ...place!, step: place!.step * by });
+  const far = ([place]: readonly Place[], by: number): Place => ({ ...place!, stride: place!.stride * by });
   return {
     input: [steps(span.input, b!), span.input],
     output: [span.output, steps(span.output, a!)],

@@ -35,21 +35,21 @@ export function kernelFactors(
 /** From one bin's number of a kernel to the next one's, or from one kernel to the next: a dimension of these reads the same again. */
 export function kernelStep({ places }: Pick<Span, 'places'>, product: KernelProduct): number {
   if (!places) return 0;
-  return places.input.step === 0 ? product.kernel : binStep(places.output, product);
+  return places.input.stride === 0 ? product.kernel : binStep(places.output, product);
 }
 
 /** How many numbers of the kernel lie between bins that are a step of the tensor apart. */
 function binStep(place: Place, product: KernelProduct): number {
-  return product.strides[place.of]! * naturalStep(place, product);
+  return product.strides[place.dimension]! * naturalStep(place, product);
 }
 
 /**
  * A step between bins, where uploads have left them, in their natural order. With uploads of lengths n₁, n₂, …, bin k₁ + n₁·(k₂ + n₂·…) has
  * been left at (k₁·n₂ + k₂)·…, and a loop counts along one of these digits.
  */
-function naturalStep({ of, step }: Place, { orders, halved }: KernelProduct): number {
-  const order = orders[of];
-  if (!order) return of === halved ? step / 2 : step;
+function naturalStep({ dimension, stride: step }: Place, { orders, halved }: KernelProduct): number {
+  const order = orders[dimension];
+  if (!order) return dimension === halved ? step / 2 : step;
   let [left, natural] = [order.reduce((a, b) => a * b, 1), 1];
   for (const length of order) {
     left /= length;
@@ -69,8 +69,8 @@ function layoutOf(product: KernelProduct, loops: readonly BinLoop[]): Layout {
   const { lengths, strides, entry, matrix, symmetric, lines, zeros } = product;
   const entries = symmetric ? (matrix * (matrix + 1)) / 2 : matrix * matrix;
   const told = [...dimensionsTold(product)];
-  const along = (of: number) => loops.flatMap(({ place }, n) => (place?.of === of ? [n] : []));
-  const free = loops.flatMap(({ place }, n) => (place && told.includes(place.of) ? [] : [n]));
+  const along = (of: number) => loops.flatMap(({ place }, n) => (place?.dimension === of ? [n] : []));
+  const free = loops.flatMap(({ place }, n) => (place && told.includes(place.dimension) ? [] : [n]));
   const counts = [...told.map((of) => lengths[of]!), ...free.map((n) => loops[n]!.count), entries];
   const steps = [...told.map((of) => strides[of]!), ...free.map((n) => loops[n]!.step), entry];
   let own = memory(KERNEL, [...counts, 2], [...steps.map((step) => 2 * step), 1]);

@@ -322,11 +322,11 @@ function mayTile(
   ];
   return walks.every(
     (walk) =>
-      walk.of !== of ||
-      walk.step >= columns ||
-      walk.step % run === 0 ||
-      walk.step === 1 ||
-      (run % walk.step === 0 && walk.step * walk.count <= run),
+      walk.dimension !== of ||
+      walk.stride >= columns ||
+      walk.stride % run === 0 ||
+      walk.stride === 1 ||
+      (run % walk.stride === 0 && walk.stride * walk.count <= run),
   );
 }
 
@@ -336,13 +336,13 @@ function mayTile(
  * pieces instead of touching a new page for every run.
  */
 function strideOf(
-  { of, step }: Place,
+  { dimension, stride: step }: Place,
   count: number,
   { strides, pads }: BufferLayout,
   tiles: Intermediate | undefined,
   run: number,
 ): Stride {
-  if (tiles?.of !== of) return paddedStep(strides[of]! * step, pads);
+  if (tiles?.of !== dimension) return paddedStep(strides[dimension]! * step, pads);
   if (step >= tiles.columns) return (step / tiles.columns) * run;
   if (step >= run) return step * tiles.rows;
   if (step * count <= run) return step;

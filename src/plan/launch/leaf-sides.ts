@@ -69,7 +69,7 @@ export function sideOf(placed: PlacedLeaf, shape: SideShape, side: Side): LeafSi
   const built = callbacks[side];
   const factors = placed.factors[side].map(({ along, ...own }): SideFactors => {
     const terms = termsAlong(along, shape.places[side], shape.batch, side);
-    const points = axis.places?.[side].of === along ? shape.order?.[side] : undefined;
+    const points = axis.places?.[side].dimension === along ? shape.order?.[side] : undefined;
     return { ...own, terms, ...(points ? { points } : {}) };
   });
   return {
@@ -105,7 +105,7 @@ export function operandName(array: string): string {
 /** A coordinate of the tensor, in terms of the dimensions of a leaf. */
 export function termsAlong(of: number, tile: readonly Place[], batch: readonly Span[], side: Side): Terms {
   return [...tile, ...batch.map(({ places }) => places?.[side])].flatMap((place, dimension) =>
-    place?.of === of ? [{ dimension, step: place.step }] : [],
+    place?.dimension === of ? [{ dimension, step: place.stride }] : [],
   );
 }
 
@@ -151,7 +151,7 @@ class SideLayout {
       ...this.dimensionsInBlocks(),
     ]);
     this.told = [...told];
-    this.free = this.loops.flatMap(({ place }, n) => (place && told.has(place.of) ? [] : [n]));
+    this.free = this.loops.flatMap(({ place }, n) => (place && told.has(place.dimension) ? [] : [n]));
   }
 
   /** [loops of the leaf …, part], or [… , line, part]. */
@@ -188,12 +188,12 @@ class SideLayout {
   }
 
   private loopsAlong(of: number): number[] {
-    return this.loops.flatMap(({ place }, n) => (place?.of === of ? [n] : []));
+    return this.loops.flatMap(({ place }, n) => (place?.dimension === of ? [n] : []));
   }
 
   /** Those that loops count along. */
   private dimensionsInBlocks(): number[] {
-    const counted = new Set(this.loops.map(({ place }) => place?.of));
+    const counted = new Set(this.loops.map(({ place }) => place?.dimension));
     return dimensionsInBlocks(this.placed.tensor[this.side]).filter((of) => counted.has(of));
   }
 
@@ -229,7 +229,7 @@ class SideLayout {
   private begin(): number {
     const { offset } = this.placed.tensor[this.side];
     return this.loops.reduce((sum, { stride, place }) => {
-      const isTold = place?.gap?.from === 0 && this.told.includes(place.of);
+      const isTold = place?.gap?.from === 0 && this.told.includes(place.dimension);
       return isTold ? sum - stepOf(stride) * place.gap!.to : sum;
     }, offset);
   }
@@ -257,9 +257,9 @@ class SideLayout {
     const own = this.loopsAlong(of).map((n) => this.loops[n]!);
     const { lengths, strides } = this.placed.tensor[this.side];
     // A loop of step 0 reads the same again.
-    const several = own.filter(({ count, place }) => count > 1 && place!.step > 0);
+    const several = own.filter(({ count, place }) => count > 1 && place!.stride > 0);
     const [one = strides[of]!, ...others] = several.map(({ stride, place }) =>
-      typeof stride === 'object' && 'run' in stride ? Number.NaN : stepOf(stride) / place!.step,
+      typeof stride === 'object' && 'run' in stride ? Number.NaN : stepOf(stride) / place!.stride,
     );
     if (Number.isNaN(one) || others.some((stride) => stride !== one)) return this.walkOfLoops(several);
     return [{ count: this.lengthAlong(of, several, lengths[of]!), stride: one }];
@@ -282,17 +282,17 @@ class SideLayout {
   /** The length of a dimension in memory. Paired lines may have been merged with further dimensions: then it is as far as the loops reach. */
   private lengthAlong(of: number, loops: readonly Loop[], length: number): number {
     const { node } = this.placed;
-    const merges = node.real?.pairs?.along === of && node.axis[this.side].of !== of && !isOdd(this.placed);
+    const merges = node.real?.pairs?.along === of && node.axis[this.side].dimension !== of && !isOdd(this.placed);
     if (!merges || this.asked.includes(of)) return length;
-    const reached = loops.reduce((sum, { count, place }) => sum + (count - 1) * place!.step, 2);
+    const reached = loops.reduce((sum, { count, place }) => sum + (count - 1) * place!.stride, 2);
     return Math.max(length, reached + (reached % 2));
   }
 
   private walkOfLoops(loops: readonly Loop[]): Walk {
-    const sorted = [...loops].sort((a, b) => b.place!.step - a.place!.step);
+    const sorted = [...loops].sort((a, b) => b.place!.stride - a.place!.stride);
     const whole = sorted.every(({ place }, n) => {
       const next = sorted[n + 1];
-      return place!.step === (next ? next.place!.step * next.count : 1);
+      return place!.stride === (next ? next.place!.stride * next.count : 1);
     });
     if (!whole) throw new RangeError('These loops do not make up a dimension of the tensor.');
     return sorted.flatMap(walkOf);
@@ -341,7 +341,7 @@ class SideLayout {
     return digits(
       skipped ? gap(of, d, skipped.from, skipped.to) : of,
       d,
-      own.map(({ count, place }) => ({ count, step: count > 1 ? place!.step / two : 0 })),
+      own.map(({ count, place }) => ({ count, step: count > 1 ? place!.stride / two : 0 })),
     );
   }
 }

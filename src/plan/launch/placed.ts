@@ -67,7 +67,7 @@ export function isPaired({ node: { real } }: PlacedLeaf, side: Side): boolean {
 /** Whether a dimension has an odd number of lines, of which the last one has no other beside it. */
 export function isOdd({ node }: PlacedLeaf): boolean {
   const { real, axis, length, outputLength } = node;
-  if (!real?.pairs || real.pairs.along === axis.input.of) return false;
+  if (!real?.pairs || real.pairs.along === axis.input.dimension) return false;
   return (real.side === 'output' ? outputLength : length)[real.pairs.along]! % 2 === 1;
 }
 
@@ -94,7 +94,7 @@ export function packedLines(placed: PlacedLeaf, span: Span): Span {
 
 /** Where dimensions lie in the tensor. */
 export function placesOf(spans: readonly Span[]): Sides<readonly Place[]> {
-  const of = (side: Side) => spans.map(({ places }) => places?.[side] ?? { of: -1, step: 1 });
+  const of = (side: Side) => spans.map(({ places }) => places?.[side] ?? { dimension: -1, stride: 1 });
   return { input: of('input'), output: of('output') };
 }
 
@@ -118,7 +118,7 @@ export function mergedBatch(placed: PlacedLeaf): Span[] {
   const dimensions = (side: Side) => callbacks[side] && dimensionsOf(callbacks[side]);
   const asked = { input: dimensions('input'), output: dimensions('output') };
   const isAlong = (places: NonNullable<Span['places']>, side: Side) =>
-    along.has(places[side].of) || (asked[side]?.has(places[side].of) ?? false);
+    along.has(places[side].dimension) || (asked[side]?.has(places[side].dimension) ?? false);
   return mergeSpans(
     batch,
     twiddle !== undefined,

@@ -241,7 +241,7 @@ describe('two uploads of which the first reorders', () => {
     const size = [2 ** 18];
     for (const plan of [planned({ size, unordered: true }), planned({ size }, { uploadSwitch: { three: 2 ** 18 } })]) {
       const [first] = plan.assignment.steps;
-      expect(first!.leaf.axis.output.step).toBe(first!.leaf.axis.input.step);
+      expect(first!.leaf.axis.output.stride).toBe(first!.leaf.axis.input.stride);
     }
   });
 });
@@ -276,9 +276,13 @@ describe('the leaves of an axis', () => {
     fc.assert(
       fc.property(asked, ({ length, longest, order, others }) => {
         const place: AxisPlace = {
-          of: 1,
+          dimension: 1,
           length,
-          others: others.map((count, d) => ({ count, input: { of: 2 + d, step: 1 }, output: { of: 2 + d, step: 1 } })),
+          others: others.map((count, d) => ({
+            count,
+            input: { dimension: 2 + d, stride: 1 },
+            output: { dimension: 2 + d, stride: 1 },
+          })),
           title: 'axis 0',
           tensor: [1, length, ...others],
           reorderFirst: false,
@@ -290,12 +294,12 @@ describe('the leaves of an axis', () => {
         expect(leaves.length === 1).toBe(length <= longest);
         leaves.forEach((leaf, n) => {
           expect(product([leaf.axis.count, ...leaf.batch.map(({ count }) => count)])).toBe(length * product(others));
-          const own = [leaf.axis, ...leaf.batch].filter(({ input }) => input.of === 1);
+          const own = [leaf.axis, ...leaf.batch].filter(({ input }) => input.dimension === 1);
           for (const side of ['input', 'output'] as const) {
             let places = [0];
             for (const dimension of own) {
               places = places.flatMap((at) =>
-                Array.from({ length: dimension.count }, (_, i) => at + i * dimension[side].step),
+                Array.from({ length: dimension.count }, (_, i) => at + i * dimension[side].stride),
               );
             }
             expect(new Set(places).size).toBe(length);

@@ -29,10 +29,10 @@ import type { AxisPlace } from './four-step.ts';
 
 /** Every dimension of the tensor, as it lies. */
 export function dimensionsOf(problem: Problem): Dimension[] {
-  return tensorShape(problem, 'input').map((count, of) => ({
+  return tensorShape(problem, 'input').map((count, dimension) => ({
     count,
-    input: { of, step: 1 },
-    output: { of, step: 1 },
+    input: { dimension, stride: 1 },
+    output: { dimension, stride: 1 },
   }));
 }
 
@@ -47,7 +47,7 @@ export function axisPlace(
   const of = axis + 1;
   const dimensions = dimensionsOf(problem);
   return {
-    of,
+    dimension: of,
     length: problem.size[axis]!,
     others: dimensions.filter(({ count }, d) => d !== of && count > 1),
     title: `axis ${axis}`,

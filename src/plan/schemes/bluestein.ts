@@ -160,12 +160,12 @@ export function convolvedInSeveral(
   padded: number,
   apart: Bluestein['apart'],
 ): BranchNode {
-  const { of, length, tensor, title } = place;
+  const { dimension, length, tensor, title } = place;
   const order = isLeaf(there) ? undefined : there.parts!;
-  const known = { of: length, count: padded, along: of };
+  const known = { of: length, count: padded, along: dimension };
   const chirp = { ...known, kind: 'chirp' } as const;
   const spectrum = { ...known, kind: 'chirp-spectrum', ...(order ? { order } : {}) } as const;
-  const view: LineView = { dimension: of, line: pad(line(length), 0, 0, padded - length) };
+  const view: LineView = { dimension, line: pad(line(length), 0, 0, padded - length) };
   const [uploads, returns] = [leavesOf(there), leavesOf(back)];
   const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
   const last = uploads.at(-1)!;
@@ -200,17 +200,17 @@ export function convolvedInSeveral(
       ...(ends.output ? { outputLength: tensor } : {}),
     };
   });
-  return { scheme: 'convolution', title, axisOf: of - 1, length: tensor, outputLength: tensor, children };
+  return { scheme: 'convolution', title, axisOf: dimension - 1, length: tensor, outputLength: tensor, children };
 }
 
 /** A launch that moves the points of an axis, and does what its ends say. @param tensor with the axis as it is seen */
-function copyNode({ of, others, title }: AxisPlace, tensor: readonly number[], step: string): LeafNode {
-  const whole = { of, step: 1 };
+function copyNode({ dimension, others, title }: AxisPlace, tensor: readonly number[], step: string): LeafNode {
+  const whole = { dimension, stride: 1 };
   return leafNode({
     title: `${title}, ${step}`,
-    axisOf: of - 1,
+    axisOf: dimension - 1,
     axis: { count: 1, input: whole, output: whole },
-    batch: [{ count: tensor[of]!, input: whole, output: whole }, ...others],
+    batch: [{ count: tensor[dimension]!, input: whole, output: whole }, ...others],
     tensor,
   });
 }

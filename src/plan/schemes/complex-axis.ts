@@ -32,7 +32,7 @@ function inSeveralLaunches(
   const longPlace = (direction: Direction): AxisPlace => ({
     ...axisPlace(longer, direction, axis, target),
     others: place.others,
-    tensor: place.tensor.map((count, of) => (of === place.of ? length : count)),
+    tensor: place.tensor.map((count, of) => (of === place.dimension ? length : count)),
   });
   const ways = { there: axisNode(longPlace('forward'), uploads), back: axisNode(longPlace('inverse'), uploads) };
   return convolvedInSeveral(ways, place, length, apart);

@@ -17,7 +17,7 @@ import {
 /** An axis as one dimension of a tensor. */
 export interface AxisPlace {
   /** Dimension of the tensor: one more than the axis of the problem. */
-  readonly of: number;
+  readonly dimension: number;
   readonly length: number;
   /** Every other dimension of the tensor that has more than one element, fastest first. */
   readonly others: readonly Dimension[];
@@ -34,26 +34,26 @@ export interface AxisPlace {
 
 /** An axis that is transformed as a cyclic convolution, in one launch. */
 export function convolvedNode(
-  { of, length, others, title, tensor }: AxisPlace,
+  { dimension, length, others, title, tensor }: AxisPlace,
   convolved: CyclicConvolution,
 ): LeafNode {
-  const whole = { of, step: 1 };
+  const whole = { dimension, stride: 1 };
   const axis = { count: length, input: whole, output: whole };
-  return { ...leafNode({ title, axisOf: of - 1, axis, batch: others, tensor }), convolved };
+  return { ...leafNode({ title, axisOf: dimension - 1, axis, batch: others, tensor }), convolved };
 }
 
 /** @param factors lengths of the uploads: one that holds the whole axis, or several. */
 export function axisNode(place: AxisPlace, factors: readonly number[]): PlanNode {
-  const { of, length, others, title, tensor } = place;
+  const { dimension, length, others, title, tensor } = place;
   if (factors.length === 1) {
-    const whole = { of, step: 1 };
+    const whole = { dimension, stride: 1 };
     return leaf(place, title, { count: length, input: whole, output: whole }, others);
   }
   const name = (upload: number) => `${title}, upload ${upload + 1} of ${factors.length}`;
   const node = {
     scheme: 'four-step',
     title,
-    axisOf: of - 1,
+    axisOf: dimension - 1,
     parts: factors,
     length: tensor,
     outputLength: tensor,
@@ -66,16 +66,16 @@ export function axisNode(place: AxisPlace, factors: readonly number[]): PlanNode
 
 /** An axis with more points than the problem has. @param uploads of it; missing: one launch */
 export function longAxis(place: AxisPlace, length: number, uploads: readonly number[] = [length]): PlanNode {
-  const tensor = place.tensor.map((count, of) => (of === place.of ? length : count));
+  const tensor = place.tensor.map((count, of) => (of === place.dimension ? length : count));
   return axisNode({ ...place, length, tensor }, uploads);
 }
 
 /** Each upload leaves its bins where it found its points; the last one reorders, unless bins are to stay so. */
 function inOrder(place: AxisPlace, factors: readonly number[], name: (upload: number) => string): LeafNode[] {
-  const { of, length, others, order } = place;
+  const { dimension, length, others, order } = place;
   const mirrored = order === 'restored';
   const unordered = order !== 'natural';
-  const at = (step: number): Place => ({ of, step });
+  const at = (step: number): Place => ({ dimension, stride: step });
   const children: LeafNode[] = [];
   // Dimensions of bins that earlier uploads have produced, and where they finally belong.
   const bins: Dimension[] = [];
@@ -90,7 +90,7 @@ function inOrder(place: AxisPlace, factors: readonly number[], name: (upload: nu
     children.push({
       ...leaf(place, name(upload), axis, [columns, ...kept, ...others]),
       twiddle: { order: points, on: mirrored ? 'input' : 'output' },
-      ...(unordered ? {} : { intermediate: { of, rows: factors[0]!, columns: length / factors[0]! } }),
+      ...(unordered ? {} : { intermediate: { of: dimension, rows: factors[0]!, columns: length / factors[0]! } }),
     });
     bins.unshift({ count: n, input: at(rest), output: at(produced) });
     produced *= n;
@@ -105,8 +105,8 @@ function inOrder(place: AxisPlace, factors: readonly number[], name: (upload: nu
  * The loops of two launches, the first of which leaves element i₂ of bin k₁ at k₁ + n₁·i₂. The second then finds every
  * column where its bins belong, k₁ + n₁·k₂, and may work in place.
  */
-export function reordering(of: number, [n1, n2]: readonly [number, number]) {
-  const at = (step: number): Place => ({ of, step });
+export function reordering(dimension: number, [n1, n2]: readonly [number, number]) {
+  const at = (step: number): Place => ({ dimension, stride: step });
   return {
     part: { count: n1, input: at(n2), output: at(1) },
     rows: { count: n2, input: at(1), output: at(n1) },
@@ -116,8 +116,8 @@ export function reordering(of: number, [n1, n2]: readonly [number, number]) {
 }
 
 /** The loops of two launches that leave every element where they find it: bin k₁ + n₁·k₂ at k₁·n₂ + k₂. */
-export function leaving(of: number, [n1, n2]: readonly [number, number]) {
-  const at = (step: number) => ({ input: { of, step }, output: { of, step } });
+export function leaving(dimension: number, [n1, n2]: readonly [number, number]) {
+  const at = (step: number) => ({ input: { dimension, stride: step }, output: { dimension, stride: step } });
   const [near, far] = [at(1), at(n2)];
   return {
     part: { count: n1, ...far },
@@ -133,7 +133,7 @@ function reorderedFirst(
   factors: readonly [number, number],
   name: (upload: number) => string,
 ): LeafNode[] {
-  const { of, length, others } = place;
+  const { dimension: of, length, others } = place;
   const { part, rows, rest, bins } = reordering(of, factors);
   return [
     { ...leaf(place, name(0), part, [rows, ...others]), twiddle: { order: length, on: 'output' } },
@@ -142,5 +142,5 @@ function reorderedFirst(
 }
 
 function leaf(place: AxisPlace, title: string, axis: Dimension, batch: readonly Dimension[]): LeafNode {
-  return leafNode({ title, axisOf: place.of - 1, axis, batch, tensor: place.tensor });
+  return leafNode({ title, axisOf: place.dimension - 1, axis, batch, tensor: place.tensor });
 }

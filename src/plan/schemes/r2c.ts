@@ -170,7 +170,7 @@ export function hermitianColumns(
   shape: Pick<BranchNode, 'length' | 'outputLength'>,
 ): BranchNode {
   const tensor = columnsShape(problem, lengths);
-  return inColumns({ of: 1, others: otherDimensions(problem, 0), tensor, ...shape }, lengths, side);
+  return inColumns({ dimension: 1, others: otherDimensions(problem, 0), tensor, ...shape }, lengths, side);
 }
 
 function realColumns(problem: Problem, side: Side, lengths: readonly [number, number]): PlanNode {
@@ -221,7 +221,7 @@ export function onceInRows(of: Layout, from: number, columns: number): Layout {
 /** Where an axis lies that is transformed in columns, and how long the tensor is before, between and after both launches. */
 export interface ColumnsPlace extends Pick<BranchNode, 'length' | 'outputLength'> {
   /** Dimension of the tensor. */
-  readonly of: number;
+  readonly dimension: number;
   readonly others: readonly Dimension[];
   readonly tensor: readonly number[];
 }
@@ -231,26 +231,32 @@ export interface ColumnsPlace extends Pick<BranchNode, 'length' | 'outputLength'
  * ⌊n₁/2⌋ + 1 in each; the other one is of rows of these, n₂ long, and knows bins over the half as conjugates of those below.
  */
 export function inColumns(
-  { of, others, tensor, length: before, outputLength: after }: ColumnsPlace,
+  { dimension, others, tensor, length: before, outputLength: after }: ColumnsPlace,
   uploads: readonly [number, number],
   real: 'input' | 'output',
 ): BranchNode {
   const [n1, n2] = uploads;
   const kept = hermitianLength(n1);
-  const title = `axis ${of - 1}`;
-  const at = (step: number): Place => ({ of, step });
+  const title = `axis ${dimension - 1}`;
+  const at = (step: number): Place => ({ dimension, stride: step });
   const both = (step: number) => ({ input: at(step), output: at(step) });
   const forward = real === 'input';
   const directed = (dimension: Dimension): Dimension =>
     forward ? dimension : { ...dimension, input: dimension.output, output: dimension.input };
   const upload = (number: 1 | 2, axis: Dimension, batch: Dimension): LeafNode => ({
-    ...leafNode({ title: `${title}, upload ${number} of 2`, axisOf: of - 1, axis, batch: [batch, ...others], tensor }),
+    ...leafNode({
+      title: `${title}, upload ${number} of 2`,
+      axisOf: dimension - 1,
+      axis,
+      batch: [batch, ...others],
+      tensor,
+    }),
     ...(number === 1 ? { length: before } : { outputLength: after }),
   });
   const columns: LeafNode = {
     ...upload(forward ? 1 : 2, { count: n1, ...both(n2) }, { count: n2 / 2, ...both(2) }),
     exponents: 'forward',
-    real: { side: real, by: 'lines', pairs: { along: of, on: 'both' } },
+    real: { side: real, by: 'lines', pairs: { along: dimension, on: 'both' } },
   };
   const row = directed({ count: n2, input: at(1), output: at(n1) });
   const rows: LeafNode = {
@@ -259,7 +265,7 @@ export function inColumns(
   };
   const children = forward ? [columns, rows] : [rows, columns];
   const outer = { length: before, outputLength: after };
-  return { scheme: 'four-step', title, axisOf: of - 1, parts: [n1, n2], ...outer, children };
+  return { scheme: 'four-step', title, axisOf: dimension - 1, parts: [n1, n2], ...outer, children };
 }
 
 /** Lengths of the tensor on both sides of a launch that makes bins of reals, or reals of bins. */
@@ -282,7 +288,7 @@ export function lineNode(
 
 /** The first axis as one of numbers that have two reals for their parts. @param side where the reals are */
 export function halvedAxis({ size }: Problem, side: 'input' | 'output'): Dimension {
-  const [two, one] = [2, 1].map((step): Place => ({ of: 1, step })) as [Place, Place];
+  const [two, one] = [2, 1].map((step): Place => ({ dimension: 1, stride: step })) as [Place, Place];
   return { count: size[0]! / 2, ...(side === 'input' ? { input: two, output: one } : { input: one, output: two }) };
 }
 
@@ -304,7 +310,7 @@ function wholeLines(
   side: 'input' | 'output',
   scheme: Extract<RealScheme, { readonly by: 'symmetric' | 'lines' }>,
 ): LeafNode {
-  const along = { of: 1, step: 1 };
+  const along = { dimension: 1, stride: 1 };
   const axis = { count: problem.size[0]!, input: along, output: along };
   const merged = scheme.by === 'lines' ? scheme.along : undefined;
   const real: RealParts =
@@ -316,7 +322,7 @@ function wholeLines(
 /** Every dimension but an axis that has more than one element. @param merged a dimension whose lines are taken two by two */
 export function linesOf(problem: Problem, axis: number, merged: number | undefined): Dimension[] {
   return otherDimensions(problem, axis).map((dimension) =>
-    dimension.input.of === merged ? twoByTwo(dimension) : dimension,
+    dimension.input.dimension === merged ? twoByTwo(dimension) : dimension,
   );
 }
 
@@ -327,12 +333,12 @@ export function linesOf(problem: Problem, axis: number, merged: number | undefin
 export function mergedLines(problem: Problem, axis: number): number | undefined {
   if (!problem.tuning.mergeSequences) return undefined;
   const others = dimensionsOf(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
-  return (others.find(({ count }) => count % 2 === 0) ?? others[0])?.input.of;
+  return (others.find(({ count }) => count % 2 === 0) ?? others[0])?.input.dimension;
 }
 
 /** Lines that are taken two by two: each first one of two. */
-function twoByTwo({ count, input: { of } }: Dimension): Dimension {
-  const apart = { of, step: 2 };
+function twoByTwo({ count, input: { dimension } }: Dimension): Dimension {
+  const apart = { dimension, stride: 2 };
   return { count: Math.ceil(count / 2), input: apart, output: apart };
 }
 

@@ -111,11 +111,11 @@ describe('axes that share two launches', () => {
           const dimensions = [leaf.axis, ...(leaf.more ?? []), ...leaf.batch];
           expect(dimensions.reduce((product, { count }) => product * count, 1)).toBe(points);
           for (const side of ['input', 'output'] as const) {
-            for (const of of new Set(dimensions.map((dimension) => dimension[side].of))) {
-              const own = dimensions.filter((dimension) => dimension[side].of === of);
+            for (const of of new Set(dimensions.map((dimension) => dimension[side].dimension))) {
+              const own = dimensions.filter((dimension) => dimension[side].dimension === of);
               let places = [0];
               for (const { count, [side]: place } of own)
-                places = places.flatMap((at) => Array.from({ length: count }, (_, i) => at + i * place.step));
+                places = places.flatMap((at) => Array.from({ length: count }, (_, i) => at + i * place.stride));
               expect(new Set(places).size).toBe(tree.length[of]!);
               expect(Math.max(...places)).toBe(tree.length[of]! - 1);
             }

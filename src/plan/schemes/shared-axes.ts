@@ -307,7 +307,7 @@ function inTwo(shared: Shared, factors: readonly [number, number], back: boolean
   const dimensions = dimensionsOf(side ? complexPart(problem) : problem);
   const [inner, middle, outer] = axes.map((axis) => dimensions[axis + 1]) as [Dimension, Dimension, Dimension?];
   const name = (launch: number) => `axes ${axes.join(', ')}, launch ${launch} of 2`;
-  const cut = (problem.unordered ? leaving : reordering)(middle.input.of, factors);
+  const cut = (problem.unordered ? leaving : reordering)(middle.input.dimension, factors);
   const [part, rows] = [cut.part, cut.rows].map((one) =>
     back ? { ...one, input: one.output, output: one.input } : one,
   ) as [Dimension, Dimension];

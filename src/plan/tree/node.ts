@@ -10,10 +10,10 @@ import type { ScaleFactor } from '../../numeric/scale-factor.ts';
 import { hermitianLength, type Side, type Sides } from '../../problem/index.ts';
 import type { Factors, HermitianSplit, KernelFactors, StepTwiddle, Stored } from './leaf.ts';
 
-/** One step along a dimension of a leaf is `step` elements along dimension `of` of the tensor. */
+/** One step along a dimension of a leaf is `stride` elements along `dimension` of the tensor. */
 export interface Place {
-  readonly of: number;
-  readonly step: number;
+  readonly dimension: number;
+  readonly stride: number;
 }
 
 /** One loop of a leaf, on the side it reads and on the side it writes. */
@@ -236,5 +236,5 @@ export function keepsPlaces(leaf: LeafNode): boolean {
 }
 
 function stays({ count, input, output }: Dimension): boolean {
-  return count === 1 || (input.of === output.of && input.step === output.step);
+  return count === 1 || (input.dimension === output.dimension && input.stride === output.stride);
 }

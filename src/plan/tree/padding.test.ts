@@ -8,7 +8,7 @@ import type { Leaf } from './leaf.ts';
 import { type Dimension, type LeafNode, leafNode, leavesOf, type PlanNode } from './node.ts';
 import { padded, paddedElements, paddedStep } from './padding.ts';
 
-const at = (step: number) => ({ of: 0, step });
+const at = (step: number) => ({ dimension: 0, stride: step });
 const loop = (count: number, input: number, output: number): Dimension => ({
   count,
   input: at(input),
@@ -33,7 +33,7 @@ describe('padding', () => {
     const { tree: same, pads } = padded(example, [1], 8, padding);
     expect(same).toEqual(example);
     const strides = leavesOf(same).map(({ axis, batch }) =>
-      (['input', 'output'] as const).map((side) => [axis, ...batch].map((d) => paddedStep(d[side].step, pads))),
+      (['input', 'output'] as const).map((side) => [axis, ...batch].map((d) => paddedStep(d[side].stride, pads))),
     );
     expect(strides[0]![1]).toEqual([262208, 1]);
     expect(strides[1]).toEqual([

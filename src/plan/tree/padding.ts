@@ -67,8 +67,8 @@ export function padded<N extends PlanNode>(
   return { tree: mapLeaves(tree, (_, number) => all[number]!.leaf), pads };
 }
 
-function stepOf({ of, step }: Place, packed: readonly number[]): number {
-  return packed[of]! * step;
+function stepOf({ dimension, stride: step }: Place, packed: readonly number[]): number {
+  return packed[dimension]! * step;
 }
 
 /** The leaf with its batch cut so that no dimension steps over a multiple of `every`; undefined where one has to. */
@@ -88,7 +88,7 @@ function cutAt({ leaf, sides }: Between, every: number, packed: readonly number[
     if (part === undefined) continue;
     const counted = leaf.twiddle && d === 0;
     if (counted || dimension.gap || !Number.isInteger(part) || dimension.count % part !== 0) return undefined;
-    const far = ({ of, step }: Place): Place => ({ of, step: step * part });
+    const far = ({ dimension, stride: step }: Place): Place => ({ dimension, stride: step * part });
     const outer = { count: dimension.count / part, input: far(dimension.input), output: far(dimension.output) };
     batch.splice(d, 1, { ...dimension, count: part }, outer);
     // The other side may ask for another cut.

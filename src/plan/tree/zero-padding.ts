@@ -67,34 +67,35 @@ function launchesOf(leaves: readonly LeafNode[], of: number): number[] {
 }
 
 function transforms({ axis, more = [] }: LeafNode, of: number): boolean {
-  return [axis, ...more].some(({ input }) => input.of === of);
+  return [axis, ...more].some(({ input }) => input.dimension === of);
 }
 
 function spared(leaf: LeafNode, n: number, blocks: readonly ZeroBlocks[]): LeafNode {
   const zeros = { input: [...leaf.zeros.input], output: [...leaf.zeros.output] };
   const gaps = new Map<number, Block>();
-  for (const { of, read, written, lengths, first, last } of blocks) {
+  for (const { of: dimension, read, written, lengths, first, last } of blocks) {
     const before = n <= first ? read : n > last ? written : null;
     const after = n < first ? read : n >= last ? written : null;
     // Between launches two lines may have become one, to which a block of lines means nothing.
     const isMeant = (tensor: readonly number[], block: Block) =>
-      tensor[of] === (block === read ? lengths.read : lengths.written);
+      tensor[dimension] === (block === read ? lengths.read : lengths.written);
     // A whole dimension that is only stepped over has the same block on both sides: its lines are left out.
-    if (before === after && leaf.batch.some((dimension) => isWhole(dimension, of, leaf.length[of]!))) {
-      if (before && isMeant(leaf.length, before)) gaps.set(of, before);
+    if (before === after && leaf.batch.some((one) => isWhole(one, dimension, leaf.length[dimension]!))) {
+      if (before && isMeant(leaf.length, before)) gaps.set(dimension, before);
       continue;
     }
-    if (before && isMeant(leaf.length, before)) zeros.input.push({ dimension: of, ...before });
-    if (after && isMeant(leaf.outputLength, after)) zeros.output.push({ dimension: of, ...after });
+    if (before && isMeant(leaf.length, before)) zeros.input.push({ dimension, ...before });
+    if (after && isMeant(leaf.outputLength, after)) zeros.output.push({ dimension, ...after });
   }
   const batch = leaf.batch.map((dimension): Dimension => {
     const gap =
-      isWhole(dimension, dimension.input.of, leaf.length[dimension.input.of]!) && gaps.get(dimension.input.of);
+      isWhole(dimension, dimension.input.dimension, leaf.length[dimension.input.dimension]!) &&
+      gaps.get(dimension.input.dimension);
     return gap ? { ...dimension, count: dimension.count - (gap.to - gap.from), gap } : dimension;
   });
   return { ...leaf, batch, zeros };
 }
 
 function isWhole({ count, input, output }: Dimension, of: number, length: number): boolean {
-  return count === length && [input, output].every((place) => place.of === of && place.step === 1);
+  return count === length && [input, output].every((place) => place.dimension === of && place.stride === 1);
 }

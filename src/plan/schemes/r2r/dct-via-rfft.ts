@@ -198,21 +198,21 @@ function sumsOfPoints({ points }: Asked): Pick<RealParts, 'points'> {
 
 function inHalves(asked: Asked, points: ComplexScheme): LeafNode {
   const { back, axis, problem } = asked;
-  const of = axis + 1;
-  const [one, two] = [1, 2].map((step): Place => ({ of, step })) as [Place, Place];
+  const dimension = axis + 1;
+  const [one, two] = [1, 2].map((step): Place => ({ dimension, stride: step })) as [Place, Place];
   const along = back ? { input: one, output: two } : { input: two, output: one };
   const real: RealParts = {
     side: 'both',
     by: 'halves',
     ...(back ? { back } : {}),
-    pairs: { along: of, on: back ? 'output' : 'input' },
+    pairs: { along: dimension, on: back ? 'output' : 'input' },
   };
   return inOne(asked, { count: problem.size[axis]! / 2, ...along }, otherDimensions(problem, axis), points, real);
 }
 
 function inLines(asked: Asked, scheme: Extract<RealScheme, { readonly by: 'symmetric' | 'lines' }>): LeafNode {
   const { back, axis, problem } = asked;
-  const one: Place = { of: axis + 1, step: 1 };
+  const one: Place = { dimension: axis + 1, stride: 1 };
   const along = { count: problem.size[axis]!, input: one, output: one };
   const way = back ? { back } : {};
   if (scheme.by === 'lines') {

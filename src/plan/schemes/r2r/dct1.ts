@@ -117,12 +117,12 @@ function rotated({ points, roots }: ContinuedEnds, count: number): Pick<LeafNode
 
 function inHalves(problem: Problem, axis: number, scheme: ComplexScheme, ends: ContinuedEnds): LeafNode {
   const points = pointsOf(problem, axis);
-  const of = ends.points.dimension;
-  const along: Dimension = { count: points / 2, input: { of, step: 2 }, output: { of, step: 1 } };
+  const dimension = ends.points.dimension;
+  const along: Dimension = { count: points / 2, input: { dimension, stride: 2 }, output: { dimension, stride: 1 } };
   return {
     ...lineNode(problem, axis, along, otherDimensions(problem, axis), scheme),
     ...{ lines: { input: [ends.points], output: [ends.bins] }, ...rotated(ends, hermitianLength(points)) },
-    real: { side: 'both', by: 'halves', pairs: { along: of, on: 'input' }, points: 'continued' },
+    real: { side: 'both', by: 'halves', pairs: { along: dimension, on: 'input' }, points: 'continued' },
     ...{ times: 1 / 2, exponents: 'forward' },
   };
 }

@@ -47,7 +47,7 @@ export function columnsNode(
   const shape = tensorShape(problem, 'input');
   const tensor = shape.map((count, d) => (d === of ? hermitianLength(n1) * n2 : count));
   return inColumns(
-    { of, others: otherDimensions(problem, axis), tensor, length: shape, outputLength: shape },
+    { dimension: of, others: otherDimensions(problem, axis), tensor, length: shape, outputLength: shape },
     uploads,
     real,
   );
@@ -136,7 +136,7 @@ export function betweenReals(
   const place: AxisPlace = {
     ...own,
     order: 'natural',
-    others: own.others.map((dimension) => ({ ...dimension, count: half(dimension.count, dimension.input.of) })),
+    others: own.others.map((dimension) => ({ ...dimension, count: half(dimension.count, dimension.input.dimension) })),
     tensor: own.tensor.map(half),
   };
   const node = schemeNode(whole, axis, target, place, scheme);
@@ -162,7 +162,7 @@ function endedLeaf(
   { axis, table, tensor, input, output, times = 1, points, roots, merged }: PlacedR2rEnds,
 ): LeafNode {
   const apart = (dimension: Dimension, side: 'input' | 'output'): Dimension =>
-    dimension[side].of === merged ? { ...dimension, [side]: { of: merged, step: 2 } } : dimension;
+    dimension[side].dimension === merged ? { ...dimension, [side]: { dimension: merged, stride: 2 } } : dimension;
   let batch = leaf.batch;
   if (first) batch = batch.map((dimension) => apart(dimension, 'input'));
   if (last) batch = batch.map((dimension) => apart(dimension, 'output'));

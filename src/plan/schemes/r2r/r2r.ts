@@ -52,7 +52,7 @@ export function r2rAxis(
 export function copiedReals(problem: Problem): LeafNode {
   const tensor = tensorShape(problem, 'input');
   const batch = dimensionsOf(problem).filter(({ count }) => count > 1);
-  const axis = { count: 1, input: { of: 1, step: 1 }, output: { of: 1, step: 1 } };
+  const axis = { count: 1, input: { dimension: 1, stride: 1 }, output: { dimension: 1, stride: 1 } };
   return {
     ...leafNode({ title: 'copy', axis, batch, tensor }),
     exponents: 'forward',
