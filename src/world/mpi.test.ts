@@ -19,11 +19,14 @@ describe('ranks of mpirun', () => {
     ['Open MPI', 6],
     ['MPICH', 2],
   ])('of %s, %i of them, transform, move, agree and fail together', async (launcher, ranks) => {
-    const { code, lines, seconds } = await mpirun(launcher, ranks, 'everything', { OMNIFFT_SEED });
+    const { code, lines, errors, seconds } = await mpirun(launcher, ranks, 'everything', { OMNIFFT_SEED });
     console.info(`${launcher} with ${ranks} ranks: ${seconds.toFixed(1)} s`);
     expect(lines.filter((line) => !/^random data|^done/.test(line))).toEqual([]);
-    expect(lines.filter((line) => line.startsWith(`done ${launcher}`))).toHaveLength(ranks);
-    expect(code).toBe(0);
+    expect(
+      lines.filter((line) => line.startsWith(`done ${launcher}`)),
+      errors,
+    ).toHaveLength(ranks);
+    expect(code, errors).toBe(0);
   });
 
   it.skipIf(without).each<[string, LauncherName, string]>([
@@ -49,8 +52,8 @@ describe('ranks of mpirun', () => {
   });
 
   it.skipIf(without || !pocl)('with a device whose memory they do not see exchange through the host', async () => {
-    const { code, lines } = await mpirun('Open MPI', 2, 'staged', { OMNIFFT_SEED });
+    const { code, lines, errors } = await mpirun('Open MPI', 2, 'staged', { OMNIFFT_SEED });
     expect(lines.filter((line) => !/^random data|^done/.test(line))).toEqual([]);
-    expect(code).toBe(0);
+    expect(code, errors).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 /** Plans over many ranks, as users hold them. */
 import type { WorldCost, WorldSchedule } from '../plan/world/index.ts';
 import { FftError } from '../problem/index.ts';
-import type { WorldProblem } from '../problem/world/index.ts';
+import { sendsHalves, type WorldProblem } from '../problem/world/index.ts';
 import { type LocalData, newArray, type RankData, readLocal, viewOf, type WorldSide, worldSide } from './data.ts';
 import { explainWorld, factsOf, type WorldFacts } from './explain.ts';
 import type { WorldHost } from './host.ts';
@@ -147,7 +147,7 @@ export class WorldPlan extends WorldMove {
     chunks: number,
   ) {
     const { problem } = schedule.passes!;
-    super(host, schedule, ranks, number, problem.wire === 'half');
+    super(host, schedule, ranks, number, sendsHalves(problem));
     this.problem = problem;
     const [chosen, ...rejected] = costs.map(factsOf);
     const exchange = schedule.way;

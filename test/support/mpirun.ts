@@ -29,8 +29,10 @@ export async function bundleRanks(): Promise<void> {
 
 export interface Ended {
   readonly code: number | null;
-  /** Lines of all ranks. */
+  /** Lines that the ranks have printed. */
   readonly lines: readonly string[];
+  /** What came on standard error: of the ranks, and of drivers and launchers, which have more to say. */
+  readonly errors: string;
   readonly seconds: number;
 }
 
@@ -50,12 +52,13 @@ export function mpirun(
   const start = performance.now();
   return new Promise((resolve, reject) => {
     const child = spawn(launchers[launcher], args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-    let text = '';
+    let [text, errors] = ['', ''];
     child.stdout.on('data', (data) => (text += data));
-    child.stderr.on('data', (data) => (text += data));
+    child.stderr.on('data', (data) => (errors += data));
     child.on('error', reject);
     child.on('close', (code) => {
-      resolve({ code, lines: text.split('\n').filter(Boolean), seconds: (performance.now() - start) / 1e3 });
+      const seconds = (performance.now() - start) / 1e3;
+      resolve({ code, lines: text.split('\n').filter(Boolean), errors, seconds });
     });
   });
 }

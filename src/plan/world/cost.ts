@@ -1,6 +1,6 @@
 /** What a decomposition costs: seconds of the slowest rank, and what it sends. */
 import { realBytes } from '../../problem/index.ts';
-import { bricksOfRank, lengthsOf, type WorldProblem } from '../../problem/world/index.ts';
+import { bricksOfRank, lengthsOf, sendsHalves, type WorldProblem } from '../../problem/world/index.ts';
 import { type Decomposition, stageTensor } from './decompositions.ts';
 import type { Machine } from './machine.ts';
 import { largestBox, type Reshape, type Traffic, trafficOf } from './reshapes.ts';
@@ -73,8 +73,8 @@ function elementsOf(tensor: Reshape['from'], { ranks }: WorldProblem): number {
   return largestBox(tensor, ranks).reduce((a, b) => a * b, 1);
 }
 
-function bytesPerElement({ whole, wire }: WorldProblem): number {
-  return 2 * (wire === 'half' ? 2 : realBytes(whole.edgeStorage));
+function bytesPerElement(problem: WorldProblem): number {
+  return 2 * (sendsHalves(problem) ? 2 : realBytes(problem.whole.edgeStorage));
 }
 
 function told({ elements, worst, leaving, messages }: Traffic, per: number) {
@@ -102,7 +102,7 @@ function exchangeSeconds(
   const between = traffic.worstLeaving * per;
   const wait = perNode < ranks ? latency.between : latency.inside;
   const links = inside / bandwidth.inside + between / bandwidth.between;
-  const moved = traffic.worst * per * (copied ? 2 : 0) + (problem.wire === 'half' ? traffic.worst * per * 2 : 0);
+  const moved = traffic.worst * per * (copied ? 2 : 0) + (sendsHalves(problem) ? traffic.worst * per * 2 : 0);
   return links + wait * Math.max(chunks, traffic.worstMessages) + moved / memory;
 }
 

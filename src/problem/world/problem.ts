@@ -106,3 +106,8 @@ export interface Redistribution {
   readonly input: SharedTensor;
   readonly output: SharedTensor;
 }
+
+/** Whether numbers travel between ranks as halves, whatever they are stored as. */
+export function sendsHalves({ wire }: Pick<WorldProblem, 'wire'>): boolean {
+  return wire === 'half';
+}
