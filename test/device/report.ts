@@ -7,7 +7,8 @@ const SLOW = 2;
 /** What was tried so far, and how it went. */
 export class Report {
   private tried = 0;
-  private worst = 0;
+  /** The largest error as a share of what is allowed, and of what. */
+  private worst = { share: 0, what: '' };
   private readonly bad: string[] = [];
   private readonly filter: string;
   private readonly quiet: boolean;
@@ -35,7 +36,7 @@ export class Report {
   private add(verdict: Verdict): void {
     this.tried++;
     const share = verdict.error / verdict.allowed;
-    this.worst = Math.max(this.worst, share);
+    if (share > this.worst.share) this.worst = { share, what: verdict.what };
     const line = `${failed(verdict) ? 'FAIL' : 'ok  '} ${share.toFixed(2)} ${verdict.error.toExponential(2)}  ${verdict.what}`;
     if (failed(verdict)) this.bad.push([line, ...verdict.damage.slice(0, 3)].join('\n     '));
     if (failed(verdict) || !this.quiet) console.log(line);
@@ -43,9 +44,9 @@ export class Report {
 
   end(): void {
     const { bad, tried, worst } = this;
-    console.log(
-      `\n${bad.join('\n')}\n${tried - bad.length} passed, ${bad.length} failed; the largest error is ${worst.toFixed(2)} of what is allowed`,
-    );
+    console.log(`\n${bad.join('\n')}\nThe largest error: ${worst.what}`);
+    const share = worst.share.toFixed(2);
+    console.log(`${tried - bad.length} passed, ${bad.length} failed; the largest error is ${share} of what is allowed`);
     if (bad.length > 0) process.exitCode = 1;
   }
 }
