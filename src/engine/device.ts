@@ -6,7 +6,7 @@ import type { Backend, DeviceKind } from '../devices/device.ts';
 import type { ConvolutionPlan } from '../plan/convolution.ts';
 import { isInPairs } from '../plan/device/capacity.ts';
 import type { DeviceProfile } from '../plan/device/profile.ts';
-import type { DirectionPlan, PlanTask } from '../plan/planner.ts';
+import type { DirectionPlan } from '../plan/planner.ts';
 import type { Splits } from '../plan/schemes/splits.ts';
 import { show, throwIfAny } from '../problem/errors.ts';
 import {
@@ -34,7 +34,7 @@ import {
   type ProgramHost,
 } from './compiling/registry.ts';
 import { deepCopy } from './explaining/explain.ts';
-import { hasCallbacks, isKept, precisionProblems, refuseBrokenPairs, refuseTooLarge } from './feasible.ts';
+import { hasCallbacks, isKept, mustProbe, precisionProblems, refuseBrokenPairs, refuseTooLarge } from './feasible.ts';
 import { asSaved, loadBinaries, serializeBinaries } from './kept/binaries.ts';
 import { fetchKept, findMeasured, findPlan, keepMeasured, keepPlan } from './kept/keeping.ts';
 import { type KeptPlan, restoreProgram } from './kept/kept-plan.ts';
@@ -47,7 +47,8 @@ import type { PlanHost } from './plan-programs.ts';
 import type { PlanTypes, PlanTypesFor } from './plan-types.ts';
 import { KernelCache, Recent } from './programs/cache.ts';
 import { compilePlan, type DirectionProgram, tempBytesOf } from './programs/program.ts';
-import { knobProblems, planTuned, planTunedConvolution } from './programs/tuning.ts';
+import { RememberedPlans } from './programs/remembered-plans.ts';
+import { knobProblems } from './programs/tuning.ts';
 import { loadPlans, type PlanOf } from './saved/load-saved.ts';
 
 export interface PlanOptions {
@@ -74,8 +75,7 @@ export class Device {
   private readonly backend: Backend;
   private readonly cache: KernelCache;
   private readonly plans = new Set<Pick<Plan, 'destroy'>>();
-  private readonly remembered = new Recent<DirectionPlan>(PLANS_KEPT);
-  private readonly convolutions = new Recent<ConvolutionPlan>(PLANS_KEPT);
+  private readonly remembered: RememberedPlans;
   /** Timed candidates of problems with `strategy: 'measure'`. */
   private readonly measured = new Recent<MeasuredCandidates>(PLANS_KEPT);
   /** Precision of the last plan, the default of `alloc`. */
@@ -86,6 +86,7 @@ export class Device {
   constructor(backend: Backend) {
     this.backend = backend;
     this.cache = new KernelCache(backend);
+    this.remembered = new RememberedPlans(backend, PLANS_KEPT);
     noteDevice(this);
   }
 
@@ -162,7 +163,7 @@ export class Device {
       await loading;
       this.check();
     }
-    if (this.mustProbe(asked)) await this.backend.probePairs!();
+    if (mustProbe(asked.problem, this.backend)) await this.backend.probePairs!();
     refuseBrokenPairs(asked.problem, this.backend);
   }
 
@@ -197,7 +198,7 @@ export class Device {
       return known;
     }
     const asked = this.asked(problem, options);
-    if (this.mustProbe(asked)) {
+    if (mustProbe(asked.problem, this.backend)) {
       const message = `Whether ${this.name} keeps to the rounding that pairs of singles rest on has yet to be tried; plan() does, once.`;
       throw new FftError('unsupported-feature', message, { path: 'precision' });
     }
@@ -235,7 +236,7 @@ export class Device {
   }
 
   private planOfKept({ problem, splits }: KeptPlan): PlanOf {
-    return (direction, throughWork) => this.planned(problem, direction, throughWork, splits);
+    return (direction, throughWork) => this.remembered.direction(problem, direction, throughWork, splits);
   }
 
   /** Keeps a plan for later processes. */
@@ -266,17 +267,7 @@ export class Device {
   private planOf({ problem, from }: PlanRequest): PlanOf {
     if (from !== undefined) return loadPlans(from as string, problem, this.backend);
     const splits = this.measuredOf(problem)?.splits;
-    return (direction, throughWork) => this.planned(problem, direction, throughWork, splits);
-  }
-
-  /** Whether the device has yet to be probed: double-word arithmetic fails if a compiler reorders floating-point operations. */
-  private mustProbe({ problem }: PlanRequest): boolean {
-    const { backend } = this;
-    return (
-      isInPairs(problem.precision, backend.profile) &&
-      backend.probePairs !== undefined &&
-      backend.pairsBroken === undefined
-    );
+    return (direction, throughWork) => this.remembered.direction(problem, direction, throughWork, splits);
   }
 
   private measuredOf(problem: Problem): MeasuredCandidates | undefined {
@@ -297,7 +288,7 @@ export class Device {
   private async measure(problem: PlannedProblem): Promise<void> {
     refuseTooLarge(problem, 0, this.backend.profile);
     const planOf = (splits: Splits): PlanOf => {
-      return (direction, throughWork) => this.planned(problem, direction, throughWork, splits);
+      return (direction, throughWork) => this.remembered.direction(problem, direction, throughWork, splits);
     };
     const make = (splits: Splits) => this.made(problem, () => planOf(splits));
     const measured = await measureCandidates(problem, this.backend, make);
@@ -360,7 +351,9 @@ export class Device {
         const problem = normalizeProblem(input);
         await loadGroups(lazyGroupsOf(problem, backend.profile));
         this.check();
-        return this.program(problem, direction, false, (of, throughWork) => this.planned(problem, of, throughWork));
+        return this.program(problem, direction, false, (of, throughWork) =>
+          this.remembered.direction(problem, of, throughWork),
+        );
       },
       keep: (made) => this.plans.add(made),
       letGo: (made) => this.plans.delete(made),
@@ -431,7 +424,6 @@ export class Device {
     for (const plan of [...this.plans]) plan.destroy();
     this.cache.clear();
     this.remembered.clear();
-    this.convolutions.clear();
     this.measured.clear();
     this.backend.close();
   }
@@ -477,9 +469,7 @@ export class Device {
   }
 
   private convolution(problem: Problem, throughWork: boolean): ConvolutionPlan {
-    const key = planKey(problem, 'convolve', throughWork);
-    let plan = this.convolutions.get(key);
-    if (!plan) this.convolutions.set(key, (plan = planTunedConvolution(problem, this.backend.profile, throughWork)));
+    const plan = this.remembered.convolution(problem, throughWork);
     const { kernel, result } = convolutionFacts(problem, plan, this.backend.profile);
     const beside =
       kernel.length * kernel.bytes + (1 - 1 / kernelsOfEach(problem.convolution!)) * result.length * result.bytes;
@@ -493,23 +483,9 @@ export class Device {
     const { backend, cache } = this;
     return compilePlan({ plan, problem, backend, cache });
   }
-
-  private planned(problem: Problem, direction: Direction, throughWork: boolean, splits?: Splits): DirectionPlan {
-    const key = planKey(problem, direction, throughWork, splits);
-    let plan = this.remembered.get(key);
-    if (!plan) {
-      plan = planTuned(problem, direction, this.backend.profile, throughWork, splits);
-      this.remembered.set(key, plan);
-    }
-    return plan;
-  }
 }
 
 /** Whether a plan is asked for that was saved with its code. */
 function isBinary({ from }: PlanRequest): boolean {
   return typeof from === 'object';
-}
-
-function planKey(problem: Problem, direction: PlanTask, throughWork: boolean, splits?: Splits): string {
-  return `${direction}${throughWork}${JSON.stringify(splits ?? null)}${JSON.stringify(problem)}`;
 }

@@ -21,6 +21,14 @@ export function precisionProblems({ precision }: Pick<Problem, 'precision'>, { n
   return [{ code: 'unsupported-precision', path: 'precision', message }];
 }
 
+/** Whether the device has yet to be probed: double-word arithmetic fails if a compiler reorders floating-point operations. */
+export function mustProbe(
+  { precision }: Pick<Problem, 'precision'>,
+  { probePairs, pairsBroken, profile }: Backend,
+): boolean {
+  return isInPairs(precision, profile) && probePairs !== undefined && pairsBroken === undefined;
+}
+
 /** @throws FftError `unsupported-precision` where a device was tried and does not keep to what pairs rest on */
 export function refuseBrokenPairs(
   { precision }: Pick<Problem, 'precision'>,

@@ -1,7 +1,10 @@
 /**
- * A long convolution of reals in three launches. The four-step algorithm cuts N = n₁·n₂ into columns of n₁ reals, of which bins up to the half
- * are enough, and rows of n₂ of these: bins k₁ + n₁·k₂ for all k₂. Those rows go there and back in one launch, with their twiddles on both
- * sides and the product with the kernel in between; the columns come before and after.
+ * A long convolution of reals in three launches, by the four-step algorithm with N = n₁·n₂:
+ *
+ * 1. Real transforms of the columns, n₁ reals each. Only ⌊n₁/2⌋ + 1 bins of a column are computed, the others being conjugates.
+ * 2. For each of these bins k₁ one row of n₂ points: twiddles, transform (which gives bins k₁ + n₁·k₂ of the signal), product with the
+ *    spectrum of the kernel, inverse transform, conjugate twiddles.
+ * 3. Inverse real transforms of the columns.
  */
 import { hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
 import type { MiddleQuestion } from './kernel-memory.ts';

@@ -1,6 +1,7 @@
 /**
- * The memory of a convolution's kernel, as its launch in the middle finds it: a prepared spectrum, whose bins come as those of the signal do,
- * or that of the user (VkFFT guide 2.4.1), whose bins have their natural order, of reals up to the half.
+ * How the spectrum of a convolution's kernel lies in memory when the launch with the product reads it. A prepared spectrum has its bins in
+ * the order in which the uploads of the signal leave theirs. A spectrum that the user gives (VkFFT guide 2.4.1) has them in natural
+ * order; for real kernels it holds the first ⌊N/2⌋ + 1 bins.
  */
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
 import { type ConvolutionSplit, complexOf, restOf, transformedAxes } from './convolution-split.ts';
@@ -69,7 +70,8 @@ function severalOf(lengths: readonly number[] | undefined): readonly number[] | 
 }
 
 /**
- * The scheme that leaves bins where those of the signal are; undefined where these come in the natural order.
+ * The scheme by which the kernel is transformed along an axis, so that its bins are left in the same order as the signal's bins.
+ * Undefined if the signal's bins are in natural order, where any scheme will do.
  * @param axis not one that is in the middle by itself.
  */
 export function schemeLike(given: Problem, axis: number, split: ConvolutionSplit): ComplexScheme | undefined {

@@ -166,6 +166,11 @@ function bandOf(spectrum: Floats, n: number, { from, to }: Band, complex: boolea
   }
 }
 
+/** Tells which bins the residual keeps: those below the band and, unless it is a lowpass, those above. */
+function outside({ from, to }: Band, lowpass: boolean): (bin: number) => boolean {
+  return (bin) => bin < from || (!lowpass && bin >= to);
+}
+
 /** The bins of what is left of a real line, of another number of samples. */
 function residualHalf(
   spectrum: Floats,
@@ -180,7 +185,7 @@ function residualHalf(
   target.set(spectrum.subarray(0, 2 * bins));
   // The bin at half the rate counts as a negative one.
   const paired = n % 2 === 0 && 2 * (bins - 1) === n ? bins - 1 : bins;
-  const isKept = (bin: number) => bin < from || (!lowpass && bin >= to);
+  const isKept = outside({ from, to }, lowpass);
   target.fill(0, 2 * Math.max(0, Math.min(from, paired)), 2 * (lowpass ? paired : Math.max(0, Math.min(to, paired))));
   if (paired < bins && !isKept(-n / 2)) target.fill(0, 2 * paired, 2 * bins);
   changeHalf(target, n, num);
@@ -195,7 +200,7 @@ function residualBins(
   target: Floats,
   num: number,
 ): void {
-  const isKept = (bin: number) => bin < from || (!lowpass && bin >= to);
+  const isKept = outside({ from, to }, lowpass);
   target.fill(0);
   const least = Math.min(n, num);
   for (let bin = -Math.floor(least / 2); bin <= Math.floor(least / 2); bin++) {

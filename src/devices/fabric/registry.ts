@@ -7,7 +7,7 @@ export interface OpenedFabric {
   readonly fabric: Fabric;
   /** Ranks of a node. */
   readonly perNode: number;
-  /** The number of the first rank held here among those of its node. */
+  /** The index of this process's first rank among the ranks of its node, from 0: ranks of one node choose different GPUs by it. */
   readonly rankOnNode: number;
 }
 

@@ -166,7 +166,7 @@ describe('saved plans that were edited', () => {
   });
 
   it('are refused, or right, whatever the vectors and the problem', async () => {
-    const runs = exhaustive ? 300 : 6;
+    const runs = exhaustive ? 300 : 12;
     let others = 0;
     for (const { input } of fc.sample(configurations(3000), {
       seed: seedFor('engine/saved/vectors') | 0,
@@ -180,7 +180,7 @@ describe('saved plans that were edited', () => {
   });
 
   it('are refused, or right, whatever the threads and their clusters', async () => {
-    const runs = exhaustive ? 300 : 5;
+    const runs = exhaustive ? 300 : 10;
     const { profile } = namedProfiles.h200;
     let others = 0;
     for (const { input } of fc.sample(configurations(1200), {

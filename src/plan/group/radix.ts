@@ -136,7 +136,7 @@ export function raderRadix(radix: number, target: Target): RaderRadix | undefine
   });
 }
 
-/** The radices of all butterflies of some passes: those of a Rader pass are the ones of its steps. */
+/** The radices of the butterflies that a list of passes runs. A Rader pass counts as its steps: the radices of its transforms of p − 1 points, there and back. */
 export function steppedRadices(radices: readonly number[], target: Target): readonly number[] {
   if (!radices.some((radix) => raderRadix(radix, target))) return radices;
   return radices.flatMap((radix) => {

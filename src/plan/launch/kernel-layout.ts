@@ -1,6 +1,6 @@
 /**
- * Where a launch finds the numbers of a convolution kernel: a layout over its loops, built as those of its sides are (`leaf-sides.ts`),
- * from the memory of the spectrum outwards.
+ * Where a launch reads the spectrum of a convolution kernel: a layout whose dimensions are the loops of the launch. It is built like the
+ * layouts of input and output (`leaf-sides.ts`): it begins with the memory of the spectrum and is reordered until it matches the loops.
  */
 import { digits, type Layout, memory, permute, through, without } from '../../layout/index.ts';
 import type { Span } from '../group/tiling.ts';
@@ -32,7 +32,10 @@ export function kernelFactors(
   return { ...{ matrix, symmetric, conjugate, crossPower }, layout: layoutOf(product, loops) };
 }
 
-/** From one bin's number of a kernel to the next one's, or from one kernel to the next: a dimension of these reads the same again. */
+/**
+ * How far a loop moves in the memory of the kernels, in complex numbers: from bin to bin along an axis, from kernel to kernel where the
+ * loop counts kernels. (A loop over kernels reads the same signal again: its input has stride 0.)
+ */
 export function kernelStep({ places }: Pick<Span, 'places'>, product: KernelProduct): number {
   if (!places) return 0;
   return places.input.stride === 0 ? product.kernel : binStep(places.output, product);
@@ -44,8 +47,8 @@ function binStep(place: Place, product: KernelProduct): number {
 }
 
 /**
- * A step between bins, where uploads have left them, in their natural order. With uploads of lengths n₁, n₂, …, bin k₁ + n₁·(k₂ + n₂·…) has
- * been left at (k₁·n₂ + k₂)·…, and a loop counts along one of these digits.
+ * Translates the stride of a loop from the order in which uploads leave bins to the natural order of bins. Uploads of lengths n₁, n₂, … leave
+ * bin k₁ + n₁·(k₂ + n₂·…) at place (k₁·n₂ + k₂)·…; a loop counts one of the digits k₁, k₂, …
  */
 function naturalStep({ dimension, stride: step }: Place, { orders, halved }: KernelProduct): number {
   const order = orders[dimension];

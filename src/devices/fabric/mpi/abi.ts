@@ -1,6 +1,6 @@
 /**
- * What differs between MPI libraries: which of them a library is, and the values of its handles. Handles of Open MPI are addresses of
- * the library's own objects; those of MPICH and of the standard ABI of MPI 5 are numbers.
+ * What differs between MPI libraries: how to tell which one is loaded, and the values of its predefined handles (`MPI_COMM_WORLD` and
+ * the like). Open MPI represents a handle by the address of an object inside the library; MPICH and the standard ABI of MPI 5 represent it by a number.
  */
 import { loadKoffi, type NativeLibrary } from '../../native/library.ts';
 

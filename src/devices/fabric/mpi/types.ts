@@ -3,7 +3,10 @@ import type { Part } from '../fabric.ts';
 import type { Handle } from './abi.ts';
 import type { Mpi } from './library.ts';
 
-/** Types that live until `free`. Counts of MPI are ints: they count elements, so that 2^31 of these is the most of a message. */
+/**
+ * MPI datatypes of one exchange, committed here and released by `free`. MPI counts with a C int, so messages are counted in whole
+ * elements, not in bytes: one message can carry up to 2^31 − 1 elements.
+ */
 export class Types {
   private readonly mpi: Mpi;
   private readonly made: (BigUint64Array | Int32Array)[] = [];
