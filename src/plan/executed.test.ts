@@ -157,11 +157,11 @@ it('the assignments of both parts of a convolution compute it', async () => {
 
 it('bins of a kernel are zero in a block of the frequency side where points come in the order of powers, too', async () => {
   const input: ProblemInput = {
-    size: [31],
+    size: [41],
     batches: 2,
     precision: 'double',
     convolution: { kernels: 2 },
-    zeroPadding: { frequency: [{ from: 2, to: 27 }] },
+    zeroPadding: { frequency: [{ from: 2, to: 37 }] },
     tuning: { uploadSwitch: { two: 12 } },
   };
   const problem = normalizeProblem(input);
