@@ -1,19 +1,13 @@
 /** Spectral densities by Welch's method, as `scipy.signal.welch`, `csd` and `coherence`. */
 
 import type { Device } from '../engine/index.ts';
-import {
-  type ArrayInput,
-  floatZeros,
-  isSingle,
-  type NumpyArray,
-  type ShapeOf,
-  type Transformed,
-} from '../numpy/array.ts';
+import { type ArrayInput, floatZeros, type NumpyArray, type ShapeOf, type Transformed } from '../numpy/array.ts';
 import { type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { excerpt, FftError } from '../problem/errors.ts';
 import { type Average, averages, newAverager } from './averages.ts';
 import { checkInteger, checkWord } from './check.ts';
 import type { Trend } from './detrend.ts';
+import type { Floats } from './floats.ts';
 import { type FrameRequest, type FrameSpec, frameRequest, withFrames } from './frames.ts';
 import { geometryOf, type LineGeometry, type Lines, linesAlong, newLines, writeLine } from './lines.ts';
 import { eachPlane } from './planes.ts';
@@ -78,8 +72,8 @@ const WELCH = [...COHERENCE, 'returnOnesided', 'scaling', 'average'];
  * @throws FftError (as a rejection) as `stft`
  */
 export async function welch<X extends ArrayInput>(x: X, options: WelchOptions = {}): Promise<Density<X>> {
-  const { f, products } = await averaged('welch', [x], options);
-  return { f, pxx: products[0]! as Density<X>['pxx'] };
+  const { f, average } = await averaged('welch', [x], options);
+  return { f, pxx: average as Density<X>['pxx'] };
 }
 
 /**
@@ -93,8 +87,8 @@ export async function csd<X extends ArrayInput, Y extends ArrayInput>(
   y: Y,
   options: WelchOptions = {},
 ): Promise<CrossDensity<X | Y>> {
-  const { f, products } = await averaged('csd', [x, y], options);
-  return { f, pxy: products[0]! as unknown as Transformed<X | Y> };
+  const { f, average } = await averaged('csd', [x, y], options);
+  return { f, pxy: average as unknown as Transformed<X | Y> };
 }
 
 /**
@@ -106,22 +100,13 @@ export async function coherence<X extends ArrayInput, Y extends ArrayInput>(
   y: Y,
   options: CoherenceOptions = {},
 ): Promise<Coherence<X | Y>> {
-  const { f, products } = await averaged('coherence', [x, y], options);
-  const [cross, { data: xx }, { data: yy }] = products as [NumpyArray, NumpyArray, NumpyArray];
-  const { data: xy } = cross;
-  const data = floatZeros(xx.length, isSingle(cross.dtype));
-  for (let k = 0; k < data.length; k++) data[k] = (xy[2 * k]! ** 2 + xy[2 * k + 1]! ** 2) / xx[k]! / yy[k]!;
-  return { f, cxy: { ...products[1]!, data } as Coherence<X | Y>['cxy'] };
+  const { arrays, job, device } = calls.coherence.read([x, y], options);
+  const signals = arrays.map((array) => linesAlong(array, job.lines.axis)) as [Lines, Lines];
+  const cxy = await coherenceOf(signals, job, device ?? (await sharedDevice()));
+  return { f: job.f.slice(), cxy: cxy as Coherence<X | Y>['cxy'] };
 }
 
 type What = 'welch' | 'csd' | 'coherence';
-
-/** What is averaged of each frame: powers of one signal, products conj(X) · Y of two, or these and the powers of both. */
-const KINDS: Readonly<Record<What, readonly ('xx' | 'xy' | 'yy')[]>> = {
-  welch: ['xx'],
-  csd: ['xy'],
-  coherence: ['xy', 'xx', 'yy'],
-};
 
 interface DensityJob {
   readonly lines: LineGeometry;
@@ -183,17 +168,12 @@ function refuseUnlike(signals: readonly Lines[]): void {
   throw new FftError('wrong-length', message, { path: 'y' });
 }
 
-async function averaged(what: What, given: readonly ArrayInput[], options: WelchOptions) {
+/** @returns averages with bins in the place of time: of powers for `welch`, of products for `csd` */
+async function averaged(what: 'welch' | 'csd', given: readonly ArrayInput[], options: WelchOptions) {
   const { arrays, job, device: chosen } = calls[what].read(given, options);
   const device = chosen ?? (await sharedDevice());
-  const [x, y = x] = arrays.map((array) => linesAlong(array, job.lines.axis)) as [Lines, Lines?];
-  const products: NumpyArray[] = [];
-  for (const kind of KINDS[what]) {
-    products.push(
-      await (kind === 'xy' ? crossPowers(x, y, job, device) : powersOf(kind === 'xx' ? x : y, job, device)),
-    );
-  }
-  return { f: job.f.slice(), products };
+  const [x, y] = arrays.map((array) => linesAlong(array, job.lines.axis)) as [Lines, Lines?];
+  return { f: job.f.slice(), average: await (y ? crossPowers(x, y, job, device) : powersOf(x, job, device)) };
 }
 
 /** Averages of the powers of all lines, with bins in the place of time. */
@@ -244,6 +224,55 @@ function crossPowers(x: Lines, y: Lines, job: DensityJob, device: Device): Promi
       return result.array;
     }),
   );
+}
+
+/** Numbers that are summed up of each bin for the coherence: the powers of both spectra and both parts of their product. */
+const SUMS = 4;
+
+/** |Σ conj(X) · Y|² / (Σ |X|² · Σ |Y|²) over the frames of each pair of lines, of one transform of each signal. */
+function coherenceOf([x, y]: readonly [Lines, Lines], job: DensityJob, device: Device): Promise<NumpyArray> {
+  const { spec, requests } = job;
+  return withFrames(device, requests.complex, async (transform) => {
+    const { bins, batches } = transform;
+    const result = newLines({ ...job.lines, array: x.array }, bins, false);
+    const first = floatZeros(2 * bins * batches, spec.precision === 'single');
+    const sums = floatZeros(SUMS * bins, false) as Float64Array;
+    for (let l = 0; l < x.count; l++) {
+      sums.fill(0);
+      for (let done = 0; done < spec.frames; done += batches) {
+        const from = Math.min(done, spec.frames - batches);
+        transform.read(x, l);
+        first.set(await transform.block(from));
+        transform.read(y, l);
+        addProducts(first, await transform.block(from), (done - from) * bins, sums);
+      }
+      writeLine(result, l, coherences(sums));
+    }
+    return result.array;
+  });
+}
+
+/** Adds the products of two blocks of spectra, from bin `start` of the first frame on, to those of each bin. */
+function addProducts(x: Floats, y: Floats, start: number, sums: Float64Array): void {
+  for (let k = 2 * start; k < x.length; ) {
+    for (let to = 0; to < sums.length; to += SUMS, k += 2) {
+      const a = x[k]!;
+      const b = x[k + 1]!;
+      const c = y[k]!;
+      const d = y[k + 1]!;
+      sums[to]! += a * a + b * b;
+      sums[to + 1]! += c * c + d * d;
+      sums[to + 2]! += a * c + b * d;
+      sums[to + 3]! += a * d - b * c;
+    }
+  }
+}
+
+function coherences(sums: Float64Array): Float64Array {
+  return Float64Array.from({ length: sums.length / SUMS }, (_, bin) => {
+    const [xx, yy, re, im] = sums.subarray(SUMS * bin, SUMS * (bin + 1)) as unknown as [number, number, number, number];
+    return (re ** 2 + im ** 2) / xx / yy;
+  });
 }
 
 export interface PeriodogramOptions
