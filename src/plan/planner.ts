@@ -33,7 +33,7 @@ import type { SideFormat, Stored } from './tree/leaf.ts';
 import { type BranchNode, leavesOf } from './tree/node.ts';
 import { type Pad, padded, paddedElements, paddedStep } from './tree/padding.ts';
 import { sparesOutput, withBlocks } from './tree/zero-padding.ts';
-import { planTree } from './tree.ts';
+import { planTree, type TreeWishes } from './tree.ts';
 
 /** What a plan can do: transform either way; or convolve, and prepare the kernels for that. */
 export type PlanTask = Direction | 'convolve' | 'prepareKernel';
@@ -83,7 +83,7 @@ export function* plansOf(
   if (splits) checkSplits(seen, target, splits);
   const { chosen, tree, pads, assignments } = sparing(splits ? [splits] : waysOf(seen, target), (chosen) => ({
     chosen,
-    ...assigned(seen, direction, target, offer, chosen),
+    ...assigned(seen, direction, target, { offer, rows: bestMemory(problem, direction, offer, target) }, chosen),
   }));
   const most = Math.max(...leavesOf(tree).map(({ outputLength }) => outputLength.reduce((a, b) => a * b, 1)));
   const tempElements = paddedElements(Math.max(most, elementsOf(seen)), pads);
@@ -205,18 +205,21 @@ interface AssignedTree {
   readonly assignments: readonly [Assignment, ...Assignment[]];
 }
 
-/** The tree that the strategy of a problem prefers. @param problem without callbacks. */
+/** The tree that the strategy of a problem prefers. @param problem without callbacks. @param rows see `TreeWishes` */
 function assigned(
   problem: Problem,
   direction: Direction,
   target: Target,
-  offer: AvailableBuffers,
+  { offer: given, rows }: { readonly offer: AvailableBuffers } & Pick<TreeWishes, 'rows'>,
   splits: Splits,
 ): AssignedTree {
   const treeOf = (sparing: boolean) =>
-    withBlocks(planTree(problem, direction, target, splits, sparing), problem, direction);
+    withBlocks(planTree(problem, direction, target, splits, { sparing, rows }), problem, direction);
   const { padding } = target;
   const usual = treeOf(false);
+  // In place, work has nothing to hold then.
+  const { work, ...others } = given;
+  const offer = work && given.same && leavesOf(usual).some(({ stays }) => stays) ? others : given;
   if (problem.strategy === 'least-memory') {
     const [fast, sparing] = [usual, treeOf(true)].map(
       (tree): AssignedTree => ({ tree, pads: [], assignments: assignBuffers(tree, offer) }),
@@ -227,6 +230,23 @@ function assigned(
     return { tree: usual, pads: [], assignments: assignBuffers(usual, offer) };
   const { tree, pads } = padded(usual, packedOf(problem), 2 * realBytes(problem.storage), padding);
   return { tree, pads, assignments: assignBuffers(tree, { ...offer, padded: pads.length > 0 }) };
+}
+
+/**
+ * Whether the launches of a long axis of reals had better work in memory that has just the bins: in place, where that has the reals, too; out of
+ * place on vectors only, where a short launch more costs nothing, and memory less spares the caches.
+ */
+function bestMemory(
+  { callbacks }: Problem,
+  direction: Direction,
+  { same, sameRows, input, output, work }: AvailableBuffers,
+  { lockstep }: Target,
+): TreeWishes['rows'] {
+  if (callbacks) return undefined;
+  if (same) return sameRows && !output.spared ? 'in place' : undefined;
+  if (lockstep !== 'vector') return undefined;
+  const isFree = direction === 'forward' ? !output.spared : input.writable;
+  return isFree && !work ? 'in place' : 'copied';
 }
 
 /** Whether all that lies between launches is the tensor, no longer one. */

@@ -127,7 +127,6 @@ describe.each([
 describe('what a problem of cosines or sines cannot be', () => {
   it.each<[ProblemInput, string]>([
     [{ size: [1], transform: 'dct1' }, 'invalid-size'],
-    [{ size: [8], transform: 'dst2', unordered: true }, 'unsupported-feature'],
     [{ size: [8, 8], transform: ['dct2', 'c2c'] }, 'invalid-field'],
     [
       { size: [8], transform: 'dct4', placement: 'in-place', strides: { input: [1, 1, 8], output: [1, 2, 16] } },

@@ -326,7 +326,11 @@ class SideLayout {
     const isLines = this.takesNumbers || (folds && real!.by === 'lines');
     if (isLines !== (as === 'lines')) return of;
     const even = of.shape[d]! % 2 === 0 ? of : pad(of, d, 0, 1);
-    const two = through(even, d, split(line(even.shape[d]!), 0, 2));
+    const two = through(
+      even,
+      d,
+      as === 'lines' && real!.rows ? inHalves(even.shape[d]!, real!.rows) : split(line(even.shape[d]!), 0, 2),
+    );
     if (!this.takesNumbers) return two;
     // Lines come before the parts of their numbers.
     const last = two.shape.length - 1;
@@ -344,6 +348,12 @@ class SideLayout {
       own.map(({ count, place }) => ({ count, step: count > 1 ? place!.stride / two : 0 })),
     );
   }
+}
+
+/** Elements in rows of so many: every one of the first half of a row, with that of the second half. Those behind the last row are left out. */
+function inHalves(count: number, row: number): Layout {
+  const rows = split(slice(line(count), 0, 0, count - (count % row)), 0, row);
+  return join(permute(split(rows, 1, row / 2), [0, 2, 1]), 0);
 }
 
 /** Memory that a loop walks through, what it steps over included. */
