@@ -29,6 +29,7 @@ import { type Chunking, chunksOf } from './launch/chunks.ts';
 import { batchBytesOf, elementsOf, type Launch, launchesOf, layoutOf, packedOf, sideOf } from './launch/launches.ts';
 import { isR2r, isReal, sharesRows } from './schemes/complex-part.ts';
 import type { Splits } from './schemes/splits.ts';
+import { memoryOfRows } from './schemes/unordered-reals.ts';
 import type { SideFormat, Stored } from './tree/leaf.ts';
 import { type BranchNode, leavesOf } from './tree/node.ts';
 import { type Pad, padded, paddedElements, paddedStep } from './tree/padding.ts';
@@ -83,7 +84,16 @@ export function* plansOf(
   if (splits) checkSplits(seen, target, splits);
   const { chosen, tree, pads, assignments } = sparing(splits ? [splits] : waysOf(seen, target), (chosen) => ({
     chosen,
-    ...assigned(seen, direction, target, { offer, rows: bestMemory(problem, direction, offer, target) }, chosen),
+    ...assigned(
+      seen,
+      direction,
+      target,
+      {
+        offer,
+        rows: problem.unordered && isReal(problem) ? memoryOfRows(problem, direction, offer, target) : undefined,
+      },
+      chosen,
+    ),
   }));
   const most = Math.max(...leavesOf(tree).map(({ outputLength }) => outputLength.reduce((a, b) => a * b, 1)));
   const tempElements = paddedElements(Math.max(most, elementsOf(seen)), pads);
@@ -230,23 +240,6 @@ function assigned(
     return { tree: usual, pads: [], assignments: assignBuffers(usual, offer) };
   const { tree, pads } = padded(usual, packedOf(problem), 2 * realBytes(problem.storage), padding);
   return { tree, pads, assignments: assignBuffers(tree, { ...offer, padded: pads.length > 0 }) };
-}
-
-/**
- * Whether the launches of a long axis of reals had better work in memory that has just the bins: in place, where that has the reals, too; out of
- * place on vectors only, where a short launch more costs nothing, and memory less spares the caches.
- */
-function bestMemory(
-  { callbacks }: Problem,
-  direction: Direction,
-  { same, sameRows, input, output, work }: AvailableBuffers,
-  { lockstep }: Target,
-): TreeWishes['rows'] {
-  if (callbacks) return undefined;
-  if (same) return sameRows && !output.spared ? 'in place' : undefined;
-  if (lockstep !== 'vector') return undefined;
-  const isFree = direction === 'forward' ? !output.spared : input.writable;
-  return isFree && !work ? 'in place' : 'copied';
 }
 
 /** Whether all that lies between launches is the tensor, no longer one. */

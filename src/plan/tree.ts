@@ -14,6 +14,7 @@ import { realAxis } from './schemes/r2c.ts';
 import { copiedReals, r2rAxis } from './schemes/r2r/r2r.ts';
 import { type SharedAxes, sharedAxes } from './schemes/shared-axes.ts';
 import type { Splits } from './schemes/splits.ts';
+import type { RowsMemory } from './schemes/unordered-reals.ts';
 import { type BranchNode, type Dimension, isLeaf, leafNode, leavesOf, type PlanNode } from './tree/node.ts';
 import { mayWrite } from './tree/shims.ts';
 
@@ -24,11 +25,8 @@ export interface TreeWishes {
    * place.
    */
   readonly sparing?: boolean;
-  /**
-   * Where uploads of reals leave their bins in rows, all launches work in the memory of these, which is that of the user, or a copy.
-   * Missing: they go from one memory to another.
-   */
-  readonly rows?: 'in place' | 'copied' | undefined;
+  /** Where uploads of reals leave their bins in rows. */
+  readonly rows?: RowsMemory;
 }
 
 /** The tree of one direction. */

@@ -38,6 +38,7 @@ import {
 } from '../../problem/index.ts';
 import { storedAs } from '../device/capacity.ts';
 import { type Span, type SpanPlace, type Stride, stepOf } from '../group/tiling.ts';
+import { halvesOfRows } from '../schemes/unordered-reals.ts';
 import {
   KERNEL,
   type Leaf,
@@ -329,7 +330,7 @@ class SideLayout {
     const two = through(
       even,
       d,
-      as === 'lines' && real!.rows ? inHalves(even.shape[d]!, real!.rows) : split(line(even.shape[d]!), 0, 2),
+      as === 'lines' && real!.rows ? halvesOfRows(even.shape[d]!, real!.rows) : split(line(even.shape[d]!), 0, 2),
     );
     if (!this.takesNumbers) return two;
     // Lines come before the parts of their numbers.
@@ -348,12 +349,6 @@ class SideLayout {
       own.map(({ count, place }) => ({ count, step: count > 1 ? place!.stride / two : 0 })),
     );
   }
-}
-
-/** Elements in rows of so many: every one of the first half of a row, with that of the second half. Those behind the last row are left out. */
-function inHalves(count: number, row: number): Layout {
-  const rows = split(slice(line(count), 0, 0, count - (count % row)), 0, row);
-  return join(permute(split(rows, 1, row / 2), [0, 2, 1]), 0);
 }
 
 /** Memory that a loop walks through, what it steps over included. */

@@ -24,7 +24,9 @@ import {
   stack,
   stride,
 } from '../../layout/index.ts';
-import { hermitianLength, type Problem, type Side, splitAxisOf } from '../../problem/index.ts';
+import { type Direction, hermitianLength, type Problem, type Side, splitAxisOf } from '../../problem/index.ts';
+import type { AvailableBuffers } from '../buffers/index.ts';
+import type { Target } from '../device/target.ts';
 import {
   type BranchNode,
   type Dimension,
@@ -37,6 +39,9 @@ import {
 import { otherDimensions, realColumns, shapesOf } from './real-columns.ts';
 
 type Uploads = readonly [columns: number, rows: number];
+
+/** The memory of rows: that of the user, or a copy. Missing: launches go from one memory to another, and rows n₁/2 and 0 are apart in between. */
+export type RowsMemory = 'in place' | 'copied' | undefined;
 
 /** Whether the bins of an axis of reals stay in rows. (Convolutions have an order of their own.) */
 export function leavesBins(problem: Problem, [n1, n2]: Uploads): boolean {
@@ -136,4 +141,27 @@ function inRows(problem: Problem, side: Side, [n1, n2]: Uploads): PlanNode[] {
   };
   const children = n1 > 2 ? [columns, rows, row] : [columns, row];
   return forward ? children : children.reverse();
+}
+
+/** Elements in rows of so many: every one of the first half of a row, with that of the second half. Those behind the last row are left out. */
+export function halvesOfRows(count: number, row: number): Layout {
+  const rows = split(slice(line(count), 0, 0, count - (count % row)), 0, row);
+  return join(permute(split(rows, 1, row / 2), [0, 2, 1]), 0);
+}
+
+/**
+ * Whether the launches of a long axis of reals had better work in memory that has just the bins: in place, where that has the reals, too; out of
+ * place on vectors only, where a short launch more costs nothing, and memory less spares the caches.
+ */
+export function memoryOfRows(
+  { callbacks }: Problem,
+  direction: Direction,
+  { same, sameRows, input, output, work }: AvailableBuffers,
+  { lockstep }: Target,
+): RowsMemory {
+  if (callbacks) return undefined;
+  if (same) return sameRows && !output.spared ? 'in place' : undefined;
+  if (lockstep !== 'vector') return undefined;
+  const isFree = direction === 'forward' ? !output.spared : input.writable;
+  return isFree && !work ? 'in place' : 'copied';
 }
