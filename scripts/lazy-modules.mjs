@@ -36,6 +36,8 @@ export const groups = {
   ],
   'real transforms': [
     'plan/schemes/r2c',
+    'plan/schemes/real-columns',
+    'plan/schemes/unordered-reals',
     'plan/schemes/r2r/r2r',
     'plan/schemes/r2r/dct-via-rfft',
     'plan/schemes/r2r/dct4',

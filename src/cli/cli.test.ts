@@ -226,7 +226,7 @@ describe('failures end with 1 and one line on stderr', () => {
     ['frames that fit no memory', ['spectrogram', guitar, '-o', 'b.png', '--size', '4294967296'], /\[device-limit\]/],
     [
       'a transform that cannot be done',
-      ['explain', '{"size":[8],"transform":"r2c","unordered":true}'],
+      ['explain', '{"size":[8,8],"transform":"r2c","omit":[true,false]}'],
       /\[unsupported-feature\]/,
     ],
     [

@@ -2,6 +2,7 @@
  * What a device offers to the engine: memory, compilation, launches. One folder per kind implements it.
  */
 import type { PairForm } from '../emit/double-word/index.ts';
+import type { ComputedRoots } from '../emit/spmd/program.ts';
 import type { Kernel, StorageType } from '../ir/index.ts';
 import type { DeviceProfile } from '../plan/device/profile.ts';
 import type { FftError } from '../problem/errors.ts';
@@ -90,8 +91,8 @@ export interface CompileOptions {
   readonly maxGroups?: number;
   /** Streams that the groups are spread over. */
   readonly streams?: number;
-  /** Roots of unity are computed: the compiled kernel has no tables of them. */
-  readonly computedRoots?: boolean;
+  /** Where all roots of unity are computed, the compiled kernel has no tables of them. */
+  readonly computedRoots?: ComputedRoots;
 }
 
 /** How the groups of two kernels are interleaved. */

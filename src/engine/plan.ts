@@ -3,7 +3,7 @@
  */
 
 import type { CompiledKernel } from '../devices/device.ts';
-import { unorderedPlace } from '../numeric/primes.ts';
+import { binPlace } from '../plan/bin-place.ts';
 import type { PlanTask } from '../plan/planner.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, elementBytes, FftError, type Side, tensorShape, tensorSpan } from '../problem/index.ts';
@@ -419,9 +419,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
       order: (k: number, axis = 0) => {
         requireIndex(axis, problem.size.length, 'axis');
         requireIndex(k, tensorShape(problem, side)[axis + 1]!, `bin of axis ${axis}`);
-        const node = tree?.children.find((child) => child.axisOf === axis);
-        if (node?.scheme !== 'four-step') return k;
-        return unorderedPlace(k, node.parts!);
+        return tree ? binPlace(tree, axis, k) : k;
       },
     });
   }

@@ -6,7 +6,8 @@
  *
  * `halves`, of 2N reals: with e = Z(k) + Z*(N−k), o = −i·w·(Z(k) − Z*(N−k)), w = e^{−2πi·k/2N}:
  *   2·X(k) = e + o, 2·X(N−k) = (e − o)*, for k = 0 … N.
- * `lines`, of N reals each: 2·A(k) = Z(k) + Z*(N−k), 2·B(k) = −i·(Z(k) − Z*(N−k)), for k = 0 … ⌊N/2⌋.
+ * `lines`, of N reals each: 2·A(k) = Z(k) + Z*(N−k), 2·B(k) = −i·(Z(k) − Z*(N−k)), for k = 0 … ⌊N/2⌋. Where bins 0 and N/2 are merged, Z(0) ± Z(N/2)
+ * stand for 2·A(0) and 2·B(0).
  */
 
 import {
@@ -54,7 +55,7 @@ export interface PairQuestion extends Omit<HermitianSplit, 'do'> {
 
 /** All pairs in one loop: guards handle the pairs in which both numbers are the same. */
 export function guardedPairs(question: PairQuestion): PairItems[] {
-  const { length } = question;
+  const { length, merged } = question;
   const stores = (x: Expressions, b: IndexLike, c: IndexLike): Store[] => {
     const mirror = sub(length, b);
     // Number N/2 is its own partner, and is stored once.
@@ -62,7 +63,7 @@ export function guardedPairs(question: PairQuestion): PairItems[] {
     const pair = { k: index(b), mirror, wrapped: mod(mirror, length), c, within };
     return pairAt(question, x, question.opposite ? { ...pair, opposite: question.opposite(c) } : pair);
   };
-  return [{ count: Math.floor(length / 2) + 1, stores }];
+  return [{ count: merged ? length / 2 : Math.floor(length / 2) + 1, stores }];
 }
 
 /** The pairs of two different numbers in one loop, without guards; numbers 0 and N/2, which are their own partners, in another one. */
@@ -82,7 +83,7 @@ export function plainPairs(question: PairQuestion): PairItems[] {
   items.push({
     count: 1,
     stores: (x, _, c) => {
-      const middle = length % 2 === 0 && length > 0 ? [length / 2] : [];
+      const middle = length % 2 === 0 && length > 0 && !question.merged ? [length / 2] : [];
       return [0, ...middle].flatMap((k) =>
         pairAt(question, x, {
           k: index(k),
@@ -116,7 +117,8 @@ interface BinPair {
 }
 
 function pairAt(question: PairQuestion, x: Expressions, pair: BinPair): Store[] {
-  const { by, back } = question;
+  const { by, back, merged } = question;
+  if (merged) return back ? mergedLinesBack(question, x, pair) : mergedLines(question, x, pair);
   if (by === 'halves' && question.multiplied) return convolvedHalves(question, x, pair);
   if (by === 'halves') return back ? halvesBack(question, x, pair) : halves(question, x, pair);
   return back ? linesBack(question, x, pair) : lines(question, x, pair);
@@ -234,5 +236,45 @@ function linesBack(
   return [
     ...numbers.store(x, [k, c], { re: x.sub(a.re, b.im), im: x.add(a.im, b.re) }),
     ...numbers.store(x, [wrapped, c], { re: x.add(a.re, b.im), im: x.sub(b.re, a.im) }, last),
+  ];
+}
+
+/** The number that goes with number k, where bins 0 and N/2 are merged: number N/2 with number 0. */
+function partner({ length }: PairQuestion, k: BinPair['k'], wrapped: BinPair['wrapped']) {
+  const first: Guard = [{ index: k, from: 0, to: 1 }];
+  const others: Guard = [{ index: k, from: 1, to: length }];
+  return { first, others, at: { first: index(length / 2), others: wrapped } };
+}
+
+function mergedLines(question: PairQuestion, x: Expressions, { k, wrapped, c }: BinPair): Store[] {
+  const { numbers, bins, secondLine } = question.sides;
+  const { first, others, at } = partner(question, k, wrapped);
+  const one = numbers.load(x, [k, c]);
+  const other = x.cadd(numbers.load(x, [at.first, c], first), numbers.load(x, [at.others, c], others));
+  const [a, b] = evenAndOdd(x, one, other);
+  const even = { re: a.re, im: x.where(others, a.im, x.add(one.im, other.im)) };
+  const odd = { re: x.where(others, b.im, b.re), im: x.where(others, x.neg(b.re), x.sub(one.im, other.im)) };
+  return [...bins.store(x, [k, c], even), ...secondLine!.store(x, [k, c], odd)];
+}
+
+function mergedLinesBack(question: PairQuestion, x: Expressions, { k, wrapped, c }: BinPair): Store[] {
+  const { numbers, bins, secondLine } = question.sides;
+  const { first, others, at } = partner(question, k, wrapped);
+  const [a, b] = [bins.load(x, [k, c]), secondLine!.load(x, [k, c])];
+  const half = x.constant(exact.div(exact.ONE, exact.exact(2)));
+  const mean = (sum: Complex) => x.cscale(sum, half);
+  const [sum, difference] = [mean(x.cadd(a, b)), mean(x.csub(a, b))];
+  const [even, odd] = [
+    { re: x.sub(a.re, b.im), im: x.add(a.im, b.re) },
+    { re: x.add(a.re, b.im), im: x.sub(b.re, a.im) },
+  ];
+  const either = (merged: Complex, usual: Complex): Complex => ({
+    re: x.where(others, usual.re, merged.re),
+    im: x.where(others, usual.im, merged.im),
+  });
+  return [
+    ...numbers.store(x, [k, c], either(sum, even)),
+    ...numbers.store(x, [at.first, c], difference, first),
+    ...numbers.store(x, [at.others, c], odd, others),
   ];
 }

@@ -12,6 +12,7 @@ export class RootMatrix {
   /**
    * @param shape rows r, r + cycle, r + 2·cycle … continue one run of roots; by default each row is a run.
    * @param step the increment of p in e^{−2πi·p/q} from root to root of a run, which begins at p = 0: an integer below 2^53.
+   * @param fourStep they are twiddles of the four-step algorithm.
    */
   constructor(
     tables: TableBuilder,
@@ -21,6 +22,7 @@ export class RootMatrix {
     q: number,
     step: (run: number) => number,
     lanes: number,
+    fourStep = false,
   ) {
     const { rows, columns, cycle = rows } = shape;
     this.columns = columns;
@@ -38,7 +40,8 @@ export class RootMatrix {
       `${key}:${rows}x${columns}:${kind}${kind === 'blocked' ? lanes : ''}`,
       2 * plane,
       (start, runs) => {
-        const common = { q, count: (rows / cycle) * columns, stride, block, skip };
+        const own = fourStep ? { fourStep } : {};
+        const common = { q, count: (rows / cycle) * columns, stride, block, skip, ...own };
         for (let run = 0; run < cycle; run++) {
           const [re, im] = format.at(run * columns);
           runs.push({ ...common, p: 0, step: step(run), re: start + re, im: start + im });

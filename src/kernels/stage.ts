@@ -207,7 +207,7 @@ function sharedArrays(count: number, plane: number, { precision, shared }: Stage
 function itemsOf({ length }: Tile, step: KernelStep): number {
   if (step.kind === 'multiply') return length;
   if (step.kind === 'copy') return step.count ?? length;
-  if (step.kind === 'pair') return Math.floor(step.length / 2) + 1;
+  if (step.kind === 'pair') return Math.floor(step.length / 2) + (step.merged ? 0 : 1);
   if (step.kind === 'rader') return (raderRows(step) * length) / step.prime;
   const { radix, stride, of } = step;
   return of.symmetry ? (length / (radix * stride)) * (1 + binsAfterFirst(stride)) : length / radix;

@@ -81,12 +81,12 @@ function leafStepTwiddles(
   { first, outer }: Tiles,
   { columns, on }: { readonly columns: boolean; readonly on: 'input' | 'output' },
 ): ViewMap {
-  const { order, along = 0 } = leaf.twiddle!;
+  const { order, along = 0, first: begin = 0 } = leaf.twiddle!;
   const count = leaf.batch[along]!;
   const butterfly = butterflyAtTwiddles(leaf, on);
-  if (along === 0) return placedTwiddles(tables, { count, tile: leaf.tile, columns, butterfly }, order, first);
+  if (along === 0) return placedTwiddles(tables, { count, tile: leaf.tile, columns, butterfly, begin }, order, first);
   // The tile lies along another batch dimension: all its transforms have the same coordinate in this one.
-  const shape = { count, tile: 1, columns: false, butterfly };
+  const shape = { count, tile: 1, columns: false, butterfly, begin };
   const factor = placedTwiddles(tables, shape, order, outer[along - 1]!);
   return (x, value, [k]) => factor(x, value, [k!, 0]);
 }
@@ -107,6 +107,8 @@ function butterflyAtTwiddles(leaf: Leaf, on: 'input' | 'output'): StepShape['but
 export interface StepShape {
   /** Number of transforms b, the second index of the factors. */
   readonly count: number;
+  /** The number of the first one. */
+  readonly begin: number;
   /** Transforms of a group. */
   readonly tile: number;
   /** Whether neighbouring threads take neighbouring transforms where the factors are applied. */
@@ -124,12 +126,13 @@ export interface StepShape {
  */
 function placedTwiddles(
   tables: TableBuilder,
-  { count, tile, columns, butterfly: { points, apart } }: StepShape,
+  { count: transforms, begin, tile, columns, butterfly: { points, apart } }: StepShape,
   order: number,
   first: Index,
 ): ViewMap {
+  const count = transforms + begin;
   const rootsOf = (key: string, rows: number, cells: number, step: (row: number) => number) =>
-    new RootMatrix(tables, `step${order}${key}`, { rows, columns: cells }, 'pairs', order, step, 1);
+    new RootMatrix(tables, `step${order}${key}`, { rows, columns: cells }, 'pairs', order, step, 1, true);
   const powers = (points - 1) * count * 2 * bytesOf(tables.ref.type) >= LONG_TABLE_BYTES;
   const matrices = new Map<string, RootMatrix>();
   const once = (key: string, make: () => RootMatrix): RootMatrix => {
@@ -172,7 +175,7 @@ function placedTwiddles(
   return (x, value, [k, c]) => {
     const at = index(k!);
     // Transforms beyond the end of the batch have no roots in the tables.
-    const b = mod(add(first, c!), count);
+    const b = add(mod(add(first, c!), transforms), begin);
     const { constant: distance } = at;
     const factors: Complex[] = [];
     if (at.terms.length > 0) factors.push(moving(x, sub(at, distance), b));

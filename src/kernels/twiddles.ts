@@ -87,23 +87,25 @@ const FINE_TRANSFORMS = 16;
  * e^{−2πi·k·b/order} on output k of transform b: the twiddles of the four-step algorithm (VkFFT guide 2.5.2).
  *
  * With b = B·high + low, the factor is a product of two, and the tables hold N/B + N_k·B roots instead of N. The coarse table is read
- * once; the fine table stays in the cache.
+ * once; the fine table stays in the cache. Where b begins with another number than 0, so does the coarse table.
  * @param on the side that they are applied to
  */
 export function stepTwiddles(tables: TableBuilder, leaf: VectorLeaf, tile: Index, on: 'input' | 'output'): ViewMap {
   const { length, lanes, tile: size } = leaf;
-  const { order } = leaf.twiddle!;
+  const { order, first: begin = 0 } = leaf.twiddle!;
   const count = leaf.batch[0]!;
+  const from = begin > 0 ? `from${begin}` : '';
   if (leaf.lanesAlong[on] === 'batch') {
     const tiles = Math.ceil(count / size);
     const coarse = new RootMatrix(
       tables,
-      `step${order}coarse${size}`,
+      `step${order}coarse${size}${from}`,
       { rows: tiles, columns: length },
       'pairs',
       order,
-      (row) => row * size,
+      (row) => row * size + begin,
       lanes,
+      true,
     );
     const fine = new RootMatrix(
       tables,
@@ -113,6 +115,7 @@ export function stepTwiddles(tables: TableBuilder, leaf: VectorLeaf, tile: Index
       order,
       (k) => k,
       lanes,
+      true,
     );
     return (x, value, [k, c]) => x.cmul(value, x.cmul(coarse.load(x, tile, k!), fine.load(x, k!, c!)));
   }
@@ -121,19 +124,21 @@ export function stepTwiddles(tables: TableBuilder, leaf: VectorLeaf, tile: Index
   const radix = on === 'input' ? leaf.radices[0]! : leaf.radices.at(-1)!;
   const apart = length / radix;
   const low = size === 1 ? FINE_TRANSFORMS : size;
-  const roots = (key: string, rows: number, columns: number, kind: 'vectors' | 'pairs', step: number) =>
+  const roots = (key: string, rows: number, columns: number, kind: 'vectors' | 'pairs', step: number, start = 0) =>
     new RootMatrix(
       tables,
-      `step${order}${key}`,
+      `step${order}${key}${start > 0 ? from : ''}`,
       { rows, columns },
       kind === 'pairs' ? kind : apart % lanes === 0 ? 'blocked' : 'planes',
       order,
-      (row) => row * step,
+      (row) => (row * (kind === 'vectors' ? step : 1) + start) * (kind === 'pairs' ? step : 1),
       lanes,
+      true,
     );
-  const high = count > low ? roots(`rows${low}of${apart}`, Math.ceil(count / low), apart, 'vectors', low) : undefined;
-  const fine = roots(`row${apart}`, Math.min(low, count), apart, 'vectors', 1);
-  const fixed = roots(`apart${apart}`, count, radix, 'pairs', apart);
+  const high =
+    count > low ? roots(`rows${low}of${apart}`, Math.ceil(count / low), apart, 'vectors', low, begin) : undefined;
+  const fine = roots(`row${apart}`, Math.min(low, count), apart, 'vectors', 1, high ? 0 : begin);
+  const fixed = roots(`apart${apart}`, count, radix, 'pairs', apart, begin);
   return (x, value, [k, c]) => {
     const b = add(scale(tile, size), c!);
     const at = index(k!);

@@ -29,6 +29,8 @@ export interface RootRun {
   readonly stride: number;
   readonly block: number;
   readonly skip: number;
+  /** Twiddles of the four-step algorithm, which stand between two uploads of an axis. */
+  readonly fourStep?: true;
 }
 
 /** The largest order: folded angles and their products with 8 then stay far below 2^53. */

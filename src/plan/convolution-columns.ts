@@ -9,7 +9,7 @@
 import { hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
 import type { MiddleQuestion } from './kernel-memory.ts';
 import { multiplied } from './kernel-product.ts';
-import { columnsShape, hermitianColumns, otherDimensions } from './schemes/r2c.ts';
+import { columnsShape, hermitianColumns, otherDimensions } from './schemes/real-columns.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode, leavesOf } from './tree/node.ts';
 
 type Uploads = readonly [columns: number, rows: number];

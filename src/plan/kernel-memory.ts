@@ -8,7 +8,7 @@ import { type ConvolutionSplit, complexOf, restOf, transformedAxes } from './con
 import type { Target } from './device/target.ts';
 import type { ComplexScheme, Uploads } from './schemes/axis-scheme.ts';
 import { isReal } from './schemes/complex-part.ts';
-import { binsRead, columnsShape } from './schemes/r2c.ts';
+import { binsRead, columnsShape } from './schemes/real-columns.ts';
 import type { Stored } from './tree/leaf.ts';
 import type { KernelProduct } from './tree/node.ts';
 

@@ -29,11 +29,12 @@ import { type Chunking, chunksOf } from './launch/chunks.ts';
 import { batchBytesOf, elementsOf, type Launch, launchesOf, layoutOf, packedOf, sideOf } from './launch/launches.ts';
 import { isR2r, isReal, sharesRows } from './schemes/complex-part.ts';
 import type { Splits } from './schemes/splits.ts';
+import { memoryOfRows } from './schemes/unordered-reals.ts';
 import type { SideFormat, Stored } from './tree/leaf.ts';
 import { type BranchNode, leavesOf } from './tree/node.ts';
 import { type Pad, padded, paddedElements, paddedStep } from './tree/padding.ts';
 import { sparesOutput, withBlocks } from './tree/zero-padding.ts';
-import { planTree } from './tree.ts';
+import { planTree, type TreeWishes } from './tree.ts';
 
 /** What a plan can do: transform either way; or convolve, and prepare the kernels for that. */
 export type PlanTask = Direction | 'convolve' | 'prepareKernel';
@@ -83,7 +84,16 @@ export function* plansOf(
   if (splits) checkSplits(seen, target, splits);
   const { chosen, tree, pads, assignments } = sparing(splits ? [splits] : waysOf(seen, target), (chosen) => ({
     chosen,
-    ...assigned(seen, direction, target, offer, chosen),
+    ...assigned(
+      seen,
+      direction,
+      target,
+      {
+        offer,
+        rows: problem.unordered && isReal(problem) ? memoryOfRows(problem, direction, offer, target) : undefined,
+      },
+      chosen,
+    ),
   }));
   const most = Math.max(...leavesOf(tree).map(({ outputLength }) => outputLength.reduce((a, b) => a * b, 1)));
   const tempElements = paddedElements(Math.max(most, elementsOf(seen)), pads);
@@ -205,18 +215,21 @@ interface AssignedTree {
   readonly assignments: readonly [Assignment, ...Assignment[]];
 }
 
-/** The tree that the strategy of a problem prefers. @param problem without callbacks. */
+/** The tree that the strategy of a problem prefers. @param problem without callbacks. @param rows see `TreeWishes` */
 function assigned(
   problem: Problem,
   direction: Direction,
   target: Target,
-  offer: AvailableBuffers,
+  { offer: given, rows }: { readonly offer: AvailableBuffers } & Pick<TreeWishes, 'rows'>,
   splits: Splits,
 ): AssignedTree {
   const treeOf = (sparing: boolean) =>
-    withBlocks(planTree(problem, direction, target, splits, sparing), problem, direction);
+    withBlocks(planTree(problem, direction, target, splits, { sparing, rows }), problem, direction);
   const { padding } = target;
   const usual = treeOf(false);
+  // In place, work has nothing to hold then.
+  const { work, ...others } = given;
+  const offer = work && given.same && leavesOf(usual).some(({ stays }) => stays) ? others : given;
   if (problem.strategy === 'least-memory') {
     const [fast, sparing] = [usual, treeOf(true)].map(
       (tree): AssignedTree => ({ tree, pads: [], assignments: assignBuffers(tree, offer) }),

@@ -35,7 +35,7 @@ function treeOf({
   const [cheapest] = rankSplits(problem, profile, 1);
   return {
     problem,
-    tree: planTree(problem, direction, targetOf(profile, problem.precision), cheapest!.value, sparing),
+    tree: planTree(problem, direction, targetOf(profile, problem.precision), cheapest!.value, { sparing }),
   };
 }
 

@@ -14,27 +14,38 @@ import { realAxis } from './schemes/r2c.ts';
 import { copiedReals, r2rAxis } from './schemes/r2r/r2r.ts';
 import { type SharedAxes, sharedAxes } from './schemes/shared-axes.ts';
 import type { Splits } from './schemes/splits.ts';
+import type { RowsMemory } from './schemes/unordered-reals.ts';
 import { type BranchNode, type Dimension, isLeaf, leafNode, leavesOf, type PlanNode } from './tree/node.ts';
 import { mayWrite } from './tree/shims.ts';
 
-/**
- * The tree of one direction.
- * @param sparing whether it is to do without a temp buffer where that is possible: where bins are reordered on the way out of
- *   the input, everything after that works in place.
- */
+/** What a tree is to make of the memory that there is. */
+export interface TreeWishes {
+  /**
+   * To do without a temp buffer where that is possible: where bins are reordered on the way out of the input, everything after that works in
+   * place.
+   */
+  readonly sparing?: boolean;
+  /** Where uploads of reals leave their bins in rows. */
+  readonly rows?: RowsMemory;
+}
+
+/** The tree of one direction. */
 export function planTree(
   problem: Problem,
   direction: Direction,
   target: Target,
   splits: Splits,
-  sparing = false,
+  wishes: TreeWishes = {},
 ): BranchNode {
   if (isR2r(problem)) return r2rTree(problem, direction, target, splits);
   const complex = complexPart(problem);
-  const children = nodesOfAxes(problem, direction, target, splits, sparing);
+  const children = nodesOfAxes(problem, direction, target, splits, wishes);
   const copy = () => copyNode(dimensionsOf(complex), tensorShape(complex, 'input'));
   const [only, ...others] = children.flatMap(leavesOf);
+  const end = direction === 'forward' ? children.at(-1) : children[0];
   if (!only) children.push(copy());
+  else if (wishes.rows === 'copied' && leavesOf(end!).some(({ stays }) => stays))
+    children.splice(direction === 'forward' ? children.length : 0, 0, copy());
   else if (isReal(problem) && others.length === 0 && problem.placement === 'in-place') {
     // What may not be one launch in one memory takes another one, and what lies in between has memory of its own.
     const fits = mayWrite(only, { oneMemory: true, alike: sharesRows(problem) });
@@ -51,14 +62,14 @@ export function nodesOfAxes(
   direction: Direction,
   target: Target,
   splits: Splits,
-  sparing = false,
+  { sparing = false, rows }: TreeWishes = {},
 ): PlanNode[] {
   const shared = sharedAxes(problem, direction, target, splits);
   const children = complexAxes(complexPart(problem), direction, target, splits, sparing, shared);
   if (!isReal(problem)) return children;
   const real = shared?.axes.includes(0)
     ? shared.node
-    : realAxis(problem, direction, target, splits.axes[0] as RealScheme);
+    : realAxis(problem, direction, target, splits.axes[0] as RealScheme, rows !== undefined);
   return direction === 'forward' ? [real, ...children] : [...children, real];
 }
 

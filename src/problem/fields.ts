@@ -79,7 +79,7 @@ const foreignNames: Readonly<Record<string, string>> = {
   swapTo3Stage4Step: 'uploadSwitch',
   num_streams: 'streams',
   useLUT: 'twiddles',
-  useLUT_4step: 'twiddles',
+  useLUT_4step: 'twiddles4Step',
 };
 
 /** The known word for what has the written name in another library. */

@@ -360,8 +360,6 @@ describe('fields', () => {
   });
 
   it.each([
-    [{ transform: 'dst4', unordered: true }, 'unordered'],
-    [{ transform: 'r2c', unordered: true }, 'unordered'],
     [{ transform: 'r2c', omit: [true] }, 'omit[0]'],
     [{ precision: 'single', storage: 'double' }, 'storage'],
     [{ edgeStorage: 'double' }, 'edgeStorage'],

@@ -70,6 +70,8 @@ export interface Tuning {
   readonly considerAllAxesStrided?: boolean | undefined;
   /** Roots of unity from tables, or computed where a device has exact sines. */
   readonly twiddles?: 'table' | 'computed' | undefined;
+  /** The same for twiddles of the four-step algorithm, between the uploads of an axis. Default: as `twiddles`. */
+  readonly twiddles4Step?: 'table' | 'computed' | undefined;
   /** Streams that launches are spread over, from 1 to 128, where a device has several. */
   readonly streams?: number | undefined;
   /** How many times over registers stand in for shared memory where an axis has one upload; 1: not at all, else twice. */
@@ -198,7 +200,10 @@ export interface AnyProblemInput {
   readonly scale?: { readonly [S in Direction]?: number | undefined } | undefined;
   /** Which directions to plan for. Default `both`. */
   readonly directions?: Directions | undefined;
-  /** Leave the bins of a multi-upload transform in the order in which they come out. Default false. */
+  /**
+   * Leave the bins of an axis of several uploads where these put them; `plan.output.order` tells where that is. Real-to-real transforms, and real
+   * ones that gain nothing by it, have their bins in order. Default false.
+   */
   readonly unordered?: boolean | undefined;
   /**
    * Blocks of zeros: one entry for each axis, fastest first, `null` where it has none. An element lies in the block of a side

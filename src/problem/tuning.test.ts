@@ -158,6 +158,7 @@ describe('tuning', () => {
       aimThreads: 'threads',
       swapTo2Stage4Step: 'uploadSwitch',
       useLUT: 'twiddles',
+      useLUT_4step: 'twiddles4Step',
       sharedMemorySize: 'sharedBytes',
       maxComputeWorkGroupCount: 'maxGroups',
     };

@@ -31,7 +31,8 @@ function knobs(): { readonly [K in keyof Tuning]-?: KnobReading<Tuning[K]> } {
     uploadSwitch: readUploadSwitch,
     performBandwidthBoost: readBoost,
     considerAllAxesStrided: flag,
-    twiddles: readTwiddles,
+    twiddles: unless('table', readTwiddles),
+    twiddles4Step: readTwiddles,
     streams: unless(1, wholeNumberKnob(1, 128)),
     registerBoost: wholeNumberKnob(1, 64),
     registerBoostNonPow2: either,
@@ -83,9 +84,8 @@ function unless<T>(setting: T, read: KnobReading<T>): KnobReading<T> {
   };
 }
 
-function readTwiddles(reader: FieldReader, value: unknown, path: string): Tuning['twiddles'] {
-  const asked = reader.oneOf(value, path, ['table', 'computed'] as const, 'table');
-  return asked === 'table' ? undefined : asked;
+function readTwiddles(reader: FieldReader, value: unknown, path: string): 'table' | 'computed' {
+  return reader.oneOf(value, path, ['table', 'computed'] as const, 'table');
 }
 
 function readGroups(reader: FieldReader, value: unknown, path: string, axes: number): readonly number[] | undefined {

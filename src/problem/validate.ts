@@ -206,8 +206,6 @@ function checkReal(problem: Problem): FftProblem[] {
   if (problem.transform[0] === 'c2c') return [];
   const problems: FftProblem[] = [];
   const refuse = (path: string, message: string) => problems.push(found('unsupported-feature', path, message));
-  if (problem.unordered)
-    refuse('unordered', 'unordered bins are those of complex transforms; a real one has them in order.');
   if (isRealTransform(problem.transform[0])) return [...problems, ...checkSums(problem)];
   if (problem.omit[0])
     refuse('omit[0]', 'omit[0] leaves out the axis that makes complex numbers of reals; omit others.');

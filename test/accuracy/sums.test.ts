@@ -68,6 +68,22 @@ describe.skipIf(repeated)('on the CPU', () => {
     }
   });
 
+  it('two lines that share a transform', async () => {
+    const tuning = { mergeSequences: true } as const;
+    for (const transform of ['dct1', 'dct2', 'dst3', 'dst4'] as const)
+      await check(device, { size: [2 * random.integer(2, 40) + 1], transform, batches: random.integer(2, 9), tuning });
+  });
+
+  it('bins stay in their order: none would spare memory or a launch', async () => {
+    const problem = { size: [256], tuning: { uploadSwitch: { two: 64 } }, unordered: true, batches: 2 } as const;
+    for (const transform of ['dct1', 'dct2', 'dct4', 'dst3', 'dht'] as const) {
+      await check(device, { ...problem, transform });
+      const plan = await device.plan({ ...problem, transform });
+      expect(Array.from({ length: 256 }, (_, k) => plan.output.order(k))).toEqual([...Array(256).keys()]);
+      plan.destroy();
+    }
+  });
+
   it('random problems', async () => {
     for (let round = 0; round < (exhaustive ? 2000 : 10); round++)
       await check(device, sumsProblem(random, 4000, ['single', 'double']));
@@ -127,7 +143,6 @@ describe.each([
 describe('what a problem of cosines or sines cannot be', () => {
   it.each<[ProblemInput, string]>([
     [{ size: [1], transform: 'dct1' }, 'invalid-size'],
-    [{ size: [8], transform: 'dst2', unordered: true }, 'unsupported-feature'],
     [{ size: [8, 8], transform: ['dct2', 'c2c'] }, 'invalid-field'],
     [
       { size: [8], transform: 'dct4', placement: 'in-place', strides: { input: [1, 1, 8], output: [1, 2, 16] } },

@@ -13,7 +13,7 @@ import {
   type ProfiledPlan,
   type ProfileName,
 } from '../../src/index.ts';
-import { type Direction, normalizeProblem } from '../../src/problem/index.ts';
+import { type Direction, normalizeProblem, tensorShape } from '../../src/problem/index.ts';
 import type { Tried } from '../support/accuracy.ts';
 import { triedComplex } from '../support/complex.ts';
 import { triedConvolution } from '../support/convolution.ts';
@@ -81,16 +81,31 @@ export async function deviceHere(kind: 'opencl' | 'vulkan' | 'level-zero' | 'cud
   }
 }
 
-/** Runs the directions of problems once on random numbers and compares with sums in twice the precision. */
+/** A problem of fewer numbers is run on several sets of them: the error that it may have is that of many, and of a few it scatters. */
+const FEW = 64;
+const SETS = 16;
+
+/** Several runs of one problem as one, with the root mean square of their errors. */
+async function meanOf(run: () => Promise<Tried>, times: number): Promise<Tried> {
+  const tries: Tried[] = [];
+  for (let n = 0; n < times; n++) tries.push(await run());
+  const squares = tries.reduce((sum, { error }) => sum + error * error, 0);
+  return { ...tries[0]!, error: Math.sqrt(squares / times), damage: tries.flatMap(({ damage }) => damage) };
+}
+
+/** Runs the directions of problems on random numbers and compares with sums in twice the precision. */
 export async function tryAll(device: Device, problems: readonly ProblemInput[]): Promise<void> {
   for (const problem of problems) {
-    const { transform, directions, convolution } = normalizeProblem(problem);
+    const given = normalizeProblem(problem);
+    const { transform, directions, convolution } = given;
+    const numbers = tensorShape(given, 'input').reduce((a, b) => a * b, 1);
+    const times = numbers < FEW ? SETS : 1;
     const attempts: Promise<Tried>[] = [];
     const both: readonly Direction[] = directions === 'both' ? ['forward', 'inverse'] : [directions];
-    if (convolution) attempts.push(triedConvolution(device, problem, random));
+    if (convolution) attempts.push(meanOf(() => triedConvolution(device, problem, random), times));
     else {
       const once = transform[0] === 'c2c' ? triedComplex : transform[0] === 'r2c' ? triedReal : triedSums;
-      for (const direction of both) attempts.push(once(device, problem, direction, random));
+      for (const direction of both) attempts.push(meanOf(() => once(device, problem, direction, random), times));
     }
     for (const { what, error, allowed, damage } of await Promise.all(attempts)) {
       insist(error <= allowed, `${what}: error ${error} is over ${allowed}`);

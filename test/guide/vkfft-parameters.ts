@@ -20,7 +20,7 @@ import {
 } from './toolkit.ts';
 import { savedBinaries, strided } from './vkfft-plans.ts';
 
-const { rows, row, missing } = rowsOf('VkFFT');
+const { rows, row } = rowsOf('VkFFT');
 export const vkFftParameterRows = rows;
 
 const apply = (reason: string) => `does not apply: ${reason}`;
@@ -213,10 +213,14 @@ row(
   ),
 );
 row('4.3.4', 'useLUT 1', right({ size: [100], tuning: { twiddles: 'table' } }));
-missing(
+row(
   '4.3.4',
   'useLUT_4step apart from useLUT',
-  changesKernels('h200', { twiddles: { fourStep: 'computed' } } as never, { size: [2 ** 20] }),
+  all(
+    changesKernels('h200', { twiddles4Step: 'computed' }, { size: [2 ** 20] }),
+    changesKernels('h200', { twiddles4Step: 'table' }, { size: [2 ** 20], tuning: { twiddles: 'computed' } }),
+    rightOn('opencl', { size: [4096], tuning: { twiddles4Step: 'computed', uploadSwitch: { two: 64 } } }),
+  ),
 );
 row(
   '4.3.5',

@@ -9,6 +9,7 @@ import { fillTable } from '../../src/engine/programs/tables.ts';
 import type { Device } from '../../src/index.ts';
 import { type ArrayRef, bytesOf, type Kernel } from '../../src/ir/index.ts';
 import { buildKernel } from '../../src/kernels/index.ts';
+import { binPlace } from '../../src/plan/bin-place.ts';
 import type { BufferName } from '../../src/plan/buffers/index.ts';
 import type { ConvolutionPlan } from '../../src/plan/convolution.ts';
 import type { DirectionPlan } from '../../src/plan/planner.ts';
@@ -88,7 +89,8 @@ export function executing(plan: DirectionPlan, problem: Problem, kernels?: Convo
   const call = async (from: Given, to: Given | undefined) => execute(plan, problem, from, to ?? from, {});
   const planned = {
     problem,
-    ...{ input: side('input'), output: side('output') },
+    input: side('input'),
+    output: { ...side('output'), order: (k: number, axis: number) => binPlace(plan.tree, axis, k) },
     ...{ forward: call, inverse: call },
     prepareKernel: async (h: Given) => {
       const words = 2 * kernels!.kernel.elements;

@@ -94,6 +94,7 @@ export function realProblem(random: Random, most: number, precisions: readonly P
     omit: size.map((_, at) => at > 0 && one(5)),
     ...(one(4) ? { edgeStorage: random.pick(['half', 'single'] as const) } : {}),
     ...(one(6) ? { tuning: { mergeSequences: true } } : {}),
+    ...(one(2) ? { unordered: true } : {}),
     ...(one(4) ? { offsets: inPlace ? { input: 6, output: 3 } : { input: 5, output: 2 } } : {}),
     ...(!inPlace && one(3)
       ? { strides: { input: stridesOf(random, around(size[0]!)), output: stridesOf(random, around(bins)) } }
@@ -107,6 +108,7 @@ export function withBlocks(random: Random, problem: ProblemInput): ProblemInput 
   const bins = (length: number, axis: number) => (axis === 0 ? Math.floor(length / 2) + 1 : length);
   return {
     ...problem,
+    unordered: false,
     zeroPadding: {
       space: size.map((length) => blockIn(random, length)),
       frequency: size.map((length, axis) => blockIn(random, bins(length, axis))),

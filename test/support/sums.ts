@@ -119,6 +119,7 @@ export function sumsProblem(random: Random, most: number, precisions: readonly P
     precision: random.pick(precisions),
     placement: inPlace ? 'in-place' : 'out-of-place',
     normalize: one(1),
+    unordered: one(4),
     preserveInput: one(1),
     scale: { forward: random.pick([1, 1, 0.3]), inverse: random.pick([1, 1, -2]) },
     omit: size.map(() => one(7)),
@@ -132,5 +133,5 @@ export function sumsProblem(random: Random, most: number, precisions: readonly P
 /** The same with blocks of zeros on both sides. */
 export function withBlocks(random: Random, problem: ProblemInput): ProblemInput {
   const blocks = () => problem.size.map((length) => blockIn(random, length));
-  return { ...problem, zeroPadding: { space: blocks(), frequency: blocks() } };
+  return { ...problem, unordered: false, zeroPadding: { space: blocks(), frequency: blocks() } };
 }

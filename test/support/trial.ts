@@ -34,8 +34,11 @@ interface Element {
   readonly absent: boolean;
 }
 
-/** The elements of a side, in the order of a packed tensor. */
-export function elementsOf(problem: Problem, side: Side): Element[] {
+/** Where bin k of an axis lies. */
+export type BinOrder = (k: number, axis: number) => number;
+
+/** The elements of a side, in the order of a packed tensor. @param order of the bins, where they do not lie in their own */
+export function elementsOf(problem: Problem, side: Side, order?: BinOrder): Element[] {
   const counts = tensorShape(problem, side);
   const { space, frequency } = problem.zeroPadding;
   const blocks = side === 'input' ? space : frequency;
@@ -43,11 +46,15 @@ export function elementsOf(problem: Problem, side: Side): Element[] {
   const coordinates = counts.map(() => 0);
   const elements: Element[] = [];
   for (let n = 0; n < all; n++) {
-    const at = placeOf(problem, side, coordinates);
+    const axes = problem.size.length;
+    const places =
+      order && side === 'output' ? coordinates.map((k, d) => (d > 0 && d <= axes ? order(k, d - 1) : k)) : coordinates;
+    const at = placeOf(problem, side, places);
     const absent = blocks.some(
       (block, axis) => block && coordinates[axis + 1]! >= block.from && coordinates[axis + 1]! < block.to,
     );
-    elements.push({ at, coordinates: coordinates.slice(), absent });
+    // Callbacks are told the place in memory.
+    elements.push({ at, coordinates: places.slice(), absent });
     for (let d = 0; d < counts.length && ++coordinates[d]! === counts[d]; d++) coordinates[d] = 0;
   }
   return elements;
@@ -62,9 +69,9 @@ export class Edge {
   private readonly planar: boolean;
   private readonly half: boolean;
 
-  constructor(problem: Problem, side: Side, arrays: readonly Numbers[]) {
+  constructor(problem: Problem, side: Side, arrays: readonly Numbers[], order?: BinOrder) {
     this.arrays = arrays;
-    this.elements = elementsOf(problem, side);
+    this.elements = elementsOf(problem, side, order);
     this.parts = elementKind(problem, side) === 'complex' ? 2 : 1;
     this.planar = arrays.length > 1;
     this.half = problem.edgeStorage === 'half';
@@ -231,9 +238,10 @@ export async function tried(
   const problem = plan.problem as Problem;
   const [read, written]: [Side, Side] = direction === 'forward' ? ['input', 'output'] : ['output', 'input'];
   const inPlace = problem.placement === 'in-place';
-  const source = new Edge(problem, read, poisoned(problem, read, plan[read].length));
+  const order = problem.unordered ? (k: number, axis: number) => plan.output.order(k, axis) : undefined;
+  const source = new Edge(problem, read, poisoned(problem, read, plan[read].length), order);
   const memory = inPlace ? source.arrays : poisoned(problem, written, plan[written].length);
-  const target = new Edge(problem, written, memory);
+  const target = new Edge(problem, written, memory, order);
   const packed = source.fill(random);
   const [sourceBefore, targetBefore] = [bitsOf(source.arrays), bitsOf(target.arrays)];
   const run = plan[direction] as (from: unknown, to?: unknown, options?: unknown) => Promise<unknown>;

@@ -2,14 +2,14 @@
 
 import type { SpirvProgram } from '../../emit/spirv/index.ts';
 import { tablesBeside } from '../../emit/spmd/memory.ts';
-import type { SpmdProgram } from '../../emit/spmd/program.ts';
+import type { ComputedRoots, SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { DeviceKernel, type KernelSource } from '../common/kernel.ts';
 import type { CompiledKernel, PackedKernel } from '../device.ts';
 
-/** A kernel as it is launched: where roots are computed, it has no tables of them. */
-export function launched(kernel: Kernel, computedRoots: boolean): Kernel {
-  return computedRoots ? { ...kernel, tables: tablesBeside(kernel) } : kernel;
+/** A kernel as it is launched: where all roots are computed, it has no tables of them. */
+export function launched(kernel: Kernel, computedRoots: ComputedRoots): Kernel {
+  return computedRoots === true ? { ...kernel, tables: tablesBeside(kernel) } : kernel;
 }
 
 /** What is packed of a kernel beside its binary. */

@@ -106,7 +106,7 @@ class OfflineBackend implements Backend {
 
   compile(kernel: Kernel, options: CompileOptions = {}): CompiledKernel {
     return {
-      kernel: options.computedRoots ? { ...kernel, tables: tablesBeside(kernel) } : kernel,
+      kernel: options.computedRoots === true ? { ...kernel, tables: tablesBeside(kernel) } : kernel,
       language: this.language,
       ...written(kernel, this.language, () => this.write(kernel, options)),
     };

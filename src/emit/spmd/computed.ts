@@ -58,6 +58,12 @@ export class ComputedTable {
     return { first: start, factor: step, by: column, q, most };
   }
 
+  /** Whether the root at an index is a twiddle of the four-step algorithm. @param at counts pairs of reals. */
+  isFourStep(at: Index): boolean {
+    const [low, high] = range(at);
+    return this.rowsOf(low, high)[0]?.fourStep === true;
+  }
+
   /** The rows that a range of pairs overlaps. */
   private rowsOf(low: number, high: number): RootRun[] {
     const { runs } = this;

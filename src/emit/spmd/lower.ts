@@ -23,7 +23,7 @@ import { exchangeByHalves } from './halves.ts';
 import { type Share, type Slot, share } from './items.ts';
 import { type Dialect, holdsRoots, KernelArrays } from './memory.ts';
 import { placeStatements } from './place.ts';
-import type { EntryPoint, SpmdOptions } from './program.ts';
+import type { ComputedRoots, EntryPoint, SpmdOptions } from './program.ts';
 import { computedRoots } from './root.ts';
 import { NameScope, Names } from './scope.ts';
 import { type Barrier, chain, type Statement, splitStatements } from './tree.ts';
@@ -75,7 +75,7 @@ class SpmdLowering {
   private readonly blocks: number;
   private readonly names = new Names();
   private readonly memory: KernelArrays;
-  private readonly computedRoots: boolean;
+  private readonly computedRoots: ComputedRoots;
   private readonly thread: Var;
   /** The variables and names that all statements can use. */
   private readonly inScope: (readonly [Var, string])[];
@@ -121,7 +121,7 @@ class SpmdLowering {
       ? [this.barrier({ scope: 'cluster', globals: false, begun: 'say' })]
       : NO_STATEMENTS;
     const whole = [...begun, ...(halved ? this.halves() : this.phases())];
-    const tree = this.computedRoots ? computedRoots(whole, kernel.tables) : whole;
+    const tree = this.computedRoots ? computedRoots(whole, kernel.tables, this.computedRoots) : whole;
     const { wideIntegers } = this.target;
     const statements = placeStatements(tree, this.inScope, { memory, names, wideIntegers });
     return { memory, statements, entry: memory.name(kernel.name), threads, grid, blocks };

@@ -167,7 +167,7 @@ export class KernelArrays {
       const own = pieces[n]!.map(({ binding, elements }) => ({ binding: bound[binding]!, elements }));
       this.placeGlobal(array, n, own, offset);
     });
-    this.bindings = [...bound, ...tables.flatMap((table) => this.placeTable(table, computedRoots))];
+    this.bindings = [...bound, ...tables.flatMap((table) => this.placeTable(table, computedRoots === true))];
     let bytes = 0;
     this.shared = shared.map((array) => {
       const placed = this.placeShared(array, bytes);

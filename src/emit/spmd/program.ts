@@ -4,6 +4,9 @@
  * SPMD: single program, multiple data. Every thread of a group runs the same text.
  */
 
+/** Which roots of unity are computed: all or none, or those of the four-step algorithm, or all but those. */
+export type ComputedRoots = boolean | 'four-step' | 'others';
+
 /** Options of an emitter. */
 export interface SpmdOptions {
   /** Threads per group; default `kernel.threads`. Never more than the device allows. */
@@ -12,8 +15,8 @@ export interface SpmdOptions {
   readonly maxGroups?: number;
   /** Launches at least, but no more than groups; more if the groups do not fit into that many. Default 1. */
   readonly launches?: number;
-  /** Roots of unity are computed, and no tables of them bound. */
-  readonly computedRoots?: boolean;
+  /** Where all of them are, no tables of them are bound. */
+  readonly computedRoots?: ComputedRoots;
   /** The device's compiler has been tested and keeps exact operations as they are, so that they need no protection. */
   readonly unguarded?: boolean;
   /** The accesses to globals, loads or stores, whose memory is not used again soon, so that caches need not keep it. */

@@ -3,6 +3,7 @@ import type { ElementType, Index, Table } from '../../ir/index.ts';
 import { productError } from '../../numeric/doubledouble.ts';
 import { ComputedTable } from './computed.ts';
 import { holdsRoots } from './memory.ts';
+import type { ComputedRoots } from './program.ts';
 import {
   binary,
   call,
@@ -32,14 +33,25 @@ const WIDE_ROOT = 'root_wide';
 
 /**
  * Replaces loads from tables that hold nothing but roots by calls.
+ * @param which of them
  * @throws RangeError if the roots of a table follow no rule.
  */
-export function computedRoots(statements: readonly Statement[], tables: readonly Table[]): readonly Statement[] {
+export function computedRoots(
+  statements: readonly Statement[],
+  tables: readonly Table[],
+  which: ComputedRoots,
+): readonly Statement[] {
   const computed = new Map(tables.filter(holdsRoots).map((table) => [table.name, new ComputedTable(table)]));
   return mapExpressions(statements, (e) => {
     const table = e.op === 'load' && e.array.space === 'table' ? computed.get(e.array.name) : undefined;
-    return table && e.op === 'load' ? rootCall(table, e.at, e.array.type as ElementType) : e;
+    return table && e.op === 'load' && isAsked(table, e.at, which)
+      ? rootCall(table, e.at, e.array.type as ElementType)
+      : e;
   });
+}
+
+function isAsked(table: ComputedTable, at: Index, which: ComputedRoots): boolean {
+  return typeof which === 'boolean' ? which : table.isFourStep(at) === (which === 'four-step');
 }
 
 /** The call that computes e^{−2πi·p/q}. Its last arguments are 1/(2q) in two parts, by which the function multiplies the reduced angle. */

@@ -25,6 +25,7 @@ describe.each(devices.filter(([, there]) => there))('on %s', (_name, _there, ope
     { size: [4096], placement: 'in-place' },
     { size: [2 ** 15], tuning: { uploadSwitch: { three: 2 } } },
     { size: [120, 77], offsets: { input: 2 }, normalize: true },
+    { size: [1000], tuning: { uploadSwitch: { two: 2 }, twiddles4Step: 'table' } },
   ] as const)('%j is as exact as with tables', async (problem: ProblemInput) => {
     const device = await open();
     const both = ['single', 'double'] as const;
@@ -33,6 +34,20 @@ describe.each(devices.filter(([, there]) => there))('on %s', (_name, _there, ope
       const tuning = { ...problem.tuning, ...COMPUTED };
       expect(await complaints(device, { ...problem, precision, tuning }, random)).toEqual([]);
     }
+    device.close();
+  });
+
+  it('computes twiddles between uploads alone where only these are asked for', async () => {
+    const device = await open();
+    const problem = { size: [3000], batches: 2, precision: 'single' } as const;
+    const tuning = { uploadSwitch: { two: 2 }, twiddles4Step: 'computed' } as const;
+    expect(await complaints(device, { ...problem, tuning }, random)).toEqual([]);
+    const plan = await device.plan({ ...problem, directions: 'forward', tuning });
+    const counts = (word: RegExp) => plan.kernels.map(({ source }) => String(source).match(word)?.length ?? 0);
+    // Of two uploads one has them; both have those of their passes in tables.
+    expect(counts(/ root\(\d*[(a-z]/g).filter((count) => count > 0)).toHaveLength(1);
+    expect(counts(/\btable\[/g).every((count) => count > 0)).toBe(true);
+    plan.destroy();
     device.close();
   });
 

@@ -59,14 +59,24 @@ function sharing({ cluster, ...profile }: DeviceProfile, tuning: Tuning): Device
 }
 
 /** Options of compilation that follow from the knobs; undefined if there are none. */
-export function compileOptions({ tuning: { maxGroups, streams, twiddles } }: Problem): CompileOptions | undefined {
-  if (maxGroups === undefined && streams === undefined && twiddles === undefined) return undefined;
+export function compileOptions({ tuning }: Problem): CompileOptions | undefined {
+  const { maxGroups, streams } = tuning;
+  const roots = computedRoots(tuning);
+  if (maxGroups === undefined && streams === undefined && !roots) return undefined;
   return {
     ...(maxGroups === undefined ? {} : { maxGroups }),
     ...(streams === undefined ? {} : { streams }),
-    // Tables are no knob but the usual.
-    ...(twiddles === undefined ? {} : { computedRoots: true }),
+    ...(roots ? { computedRoots: roots } : {}),
   };
+}
+
+/** Tables are the usual. */
+function computedRoots({
+  twiddles = 'table',
+  twiddles4Step = twiddles,
+}: Tuning): NonNullable<CompileOptions['computedRoots']> {
+  if (twiddles === twiddles4Step) return twiddles === 'computed';
+  return twiddles === 'computed' ? 'others' : 'four-step';
 }
 
 /**
@@ -88,7 +98,7 @@ function missingFeatures(
   { precision, tuning }: Problem,
   { kind, severalStreams, computesRoots, profile }: Backend,
 ): FftProblem[] {
-  const { streams, twiddles } = tuning;
+  const { streams } = tuning;
   const refuse = (knob: keyof Tuning, why: string): FftProblem => {
     const path = `tuning.${knob}`;
     const message = `${path} cannot be followed by a device of kind ${kind}: ${why}.`;
@@ -98,12 +108,12 @@ function missingFeatures(
   if (streams !== undefined && !severalStreams) {
     problems.push(refuse('streams', 'it submits to one queue; leave it out there, cuda and hip have streams'));
   }
-  if (twiddles === 'computed' && !computesRoots) {
-    const why = "it has no sines that are exact enough; use 'table' there, cuda, hip and opencl compute them";
-    problems.push(refuse('twiddles', why));
-  }
-  if (twiddles === 'computed' && computesRoots && isInPairs(precision, profile)) {
-    problems.push(refuse('twiddles', `its sines are not as exact as numbers in '${precision}' precision; use 'table'`));
+  for (const knob of ['twiddles', 'twiddles4Step'] as const) {
+    if (tuning[knob] !== 'computed') continue;
+    const inexact = "it has no sines that are exact enough; use 'table' there, cuda, hip and opencl compute them";
+    const wide = `its sines are not as exact as numbers in '${precision}' precision; use 'table'`;
+    if (!computesRoots) problems.push(refuse(knob, inexact));
+    else if (isInPairs(precision, profile)) problems.push(refuse(knob, wide));
   }
   return problems;
 }

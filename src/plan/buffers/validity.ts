@@ -9,7 +9,8 @@
  *   which a part is to stay as it is;
  * - what is written has to fit, which temp buffers always see to (7);
  * - a leaf may write the memory it reads only if every element goes back to the address it came from: a transposing
- *   leaf never, any other where both sides are laid out alike (7).
+ *   leaf never, any other where both sides are laid out alike (7);
+ * - a leaf that leaves lines where they are works in the memory that they are in.
  *
  * What a leaf reads is no decision: the user's input, or what the leaf before has written (3, 4, 5).
  */
@@ -43,6 +44,7 @@ interface LeafShape {
   readonly elements: number;
   readonly tensor: readonly number[];
   readonly writesReals: boolean;
+  readonly stays: boolean;
 }
 
 export function createValidity(offer: AvailableBuffers): Validity {
@@ -56,9 +58,10 @@ export function createValidity(offer: AvailableBuffers): Validity {
     if (shape) return shape;
     const inPlace = mayWrite(leaf, { oneMemory: true, alike: true });
     const elements = leaf.outputLength.reduce((a, b) => a * b, 1);
-    const writesReals = leaf.real !== undefined && leaf.real.side !== 'input';
-    const facts = { inPlace, elements, tensor: leaf.outputLength, writesReals };
-    const key = `${inPlace} ${leaf.outputLength} ${writesReals}`;
+    const stays = leaf.stays === true;
+    const writesReals = leaf.real !== undefined && leaf.real.side !== 'input' && !stays;
+    const facts = { inPlace, elements, tensor: leaf.outputLength, writesReals, stays };
+    const key = `${inPlace} ${leaf.outputLength} ${writesReals} ${stays}`;
     shape = shapes.get(key) ?? { id: shapes.size, ...facts };
     shapes.set(key, shape);
     shapeOfLeaf.set(leaf, shape);
@@ -110,6 +113,7 @@ function decide(
     if (user.shape?.some((count, d) => count < shape.tensor[d]!)) return false;
   }
   const oneMemory = memoryOf(from.buffer, offer) === memoryOf(to.buffer, offer);
+  if (shape.stays && !sameAddresses(from, to, offer)) return false;
   return !oneMemory || (shape.inPlace && (sameAddresses(from, to, offer) || sameRows(from, to, offer)));
 }
 

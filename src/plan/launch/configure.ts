@@ -142,7 +142,7 @@ export function countsOf(counts: readonly number[], axis: number, bins: Side | u
 /** The step that pairs bins of reals, where two of them each were the parts of complex numbers. */
 function hermitianSplitOf({ axis, node: { product, real } }: PlacedLeaf): HermitianSplit | undefined {
   if (product || (real?.by !== 'halves' && real?.by !== 'lines')) return undefined;
-  return { do: 'pair', length: axis.count, by: real.by };
+  return { do: 'pair', length: axis.count, by: real.by, ...(real.rows ? { merged: true } : {}) };
 }
 
 /** Whether a launch leads from bins to reals. */

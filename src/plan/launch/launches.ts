@@ -126,6 +126,8 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
   const batchBytes = batchBytesOf(problem, target);
   const tiles = tilesOf(question);
   const ends = question.scale === undefined ? scaleFactors(problem, direction) : { input: 1, output: question.scale };
+  // A launch that leaves lines as they are does not scale those.
+  const scaled = assignment.steps.findLastIndex(({ leaf }) => !leaf.stays);
   return assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
     const last = n === assignment.steps.length - 1;
     const from = layoutOf(input.buffer, n === 0 ? problem : seen, direction, pads, node.length);
@@ -152,7 +154,7 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
       },
       storage: { input: storageOf(input.buffer, question), output: storageOf(output.buffer, question) },
       inverse: isInverse(node, direction),
-      scale: scaleOf(node, last ? ends : NO_SCALE),
+      scale: scaleOf(node, n === scaled ? ends : NO_SCALE),
     } as const;
     const leaf = configureLeaf(
       placed,

@@ -38,6 +38,7 @@ import {
 } from '../../problem/index.ts';
 import { storedAs } from '../device/capacity.ts';
 import { type Span, type SpanPlace, type Stride, stepOf } from '../group/tiling.ts';
+import { halvesOfRows } from '../schemes/unordered-reals.ts';
 import {
   KERNEL,
   type Leaf,
@@ -326,7 +327,11 @@ class SideLayout {
     const isLines = this.takesNumbers || (folds && real!.by === 'lines');
     if (isLines !== (as === 'lines')) return of;
     const even = of.shape[d]! % 2 === 0 ? of : pad(of, d, 0, 1);
-    const two = through(even, d, split(line(even.shape[d]!), 0, 2));
+    const two = through(
+      even,
+      d,
+      as === 'lines' && real!.rows ? halvesOfRows(even.shape[d]!, real!.rows) : split(line(even.shape[d]!), 0, 2),
+    );
     if (!this.takesNumbers) return two;
     // Lines come before the parts of their numbers.
     const last = two.shape.length - 1;

@@ -55,6 +55,7 @@ export function axisNode(place: AxisPlace, factors: readonly number[]): PlanNode
     title,
     axisOf: dimension - 1,
     parts: factors,
+    ...(place.order === 'natural' ? {} : { left: 'complex' as const }),
     length: tensor,
     outputLength: tensor,
   } as const;

@@ -329,6 +329,7 @@ function inTwo(shared: Shared, factors: readonly [number, number], back: boolean
   const { length, outputLength } = { length: children[0]!.length, outputLength: children[1]!.outputLength };
   return {
     ...{ scheme: 'four-step', title: `axes ${axes.join(', ')}`, axisOf: axes[1]!, parts: factors },
+    ...(problem.unordered ? { left: 'complex' as const } : {}),
     ...{ length, outputLength, children },
   };
 }

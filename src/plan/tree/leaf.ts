@@ -219,6 +219,11 @@ export interface HermitianSplit {
   readonly back?: true;
   /** The other dimensions of the tile are axes, too: bin k goes with bin −k of each of them. */
   readonly everyAxis?: true;
+  /**
+   * Of lines of an even length N, whose bins 0 and N/2 are reals: for bin 0 of the first line stands the sum of what belongs to both bins in
+   * the complex transform, for bin 0 of the second line the difference, and neither has a bin N/2.
+   */
+  readonly merged?: true;
   /** Of `halves`, there and back: bins are multiplied by numbers of a kernel, and become complex numbers again. */
   readonly kernel?: KernelFactors;
 }
@@ -288,6 +293,8 @@ export interface StepTwiddle {
   readonly on: 'input' | 'output' | 'both';
   /** By e^{2πi·k·b/order} instead. */
   readonly conjugated?: true;
+  /** What b begins with, where that is not 0. */
+  readonly first?: number;
   /** In a leaf: the batch dimension that b counts along, where that is not the first. */
   readonly along?: number;
   /** Of several axes, the one that k counts along: 0 for `axis` (where it is missing, too), n for `more[n − 1]`. */

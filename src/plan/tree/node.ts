@@ -91,6 +91,11 @@ export interface RealParts {
    */
   readonly pairs?: { readonly along: number; readonly on: Side | 'both' };
   /**
+   * Of lines that are columns of one sequence: their bins lie in rows of so many, those of the first line of each pair in the first half
+   * of a row, those of the second one in the other half, and bins 0 and n/2 share a row (`HermitianSplit.merged`).
+   */
+  readonly rows?: number;
+  /**
    * Where both sides have reals: what these are to a butterfly that takes all of an axis at once (`LONGEST_BUTTERFLY`). Points that
    * continue reals (`sums`, or `continued` where twice as many points do), or two reals of one line as the parts of a number (`facing`).
    */
@@ -150,6 +155,10 @@ export interface LeafNode {
    * The sign of its exponents: that of the plan's direction or the opposite one, or always that of the forward or of the inverse transform.
    */
   readonly exponents: 'direction' | 'opposite' | 'forward' | 'inverse';
+  /**
+   * It transforms some lines of the tensor in the memory that they are in, each line in its own places; all others stay there as they are.
+   */
+  readonly stays?: true;
   readonly length: readonly number[];
   readonly outputLength: readonly number[];
   readonly children: readonly [];
@@ -162,6 +171,8 @@ export interface BranchNode {
   readonly axisOf?: number;
   /** Lengths that the four-step algorithm cuts an axis into. */
   readonly parts?: readonly number[];
+  /** Bins stay where uploads of these lengths have left them: of complex numbers, or of reals (schemes/unordered-reals.ts). */
+  readonly left?: 'complex' | 'hermitian';
   /** Lengths of the tensor as this node sees it, fastest first. */
   readonly length: readonly number[];
   readonly outputLength: readonly number[];
@@ -229,6 +240,7 @@ export function takesLines({ real, axisOf, length, outputLength }: LeafNode): bo
 export function keepsPlaces(leaf: LeafNode): boolean {
   const { axis, more = [], batch, length, outputLength } = leaf;
   // Lines that a launch has to itself it reads whole before it writes them.
+  if (leaf.stays) return true;
   if (takesLines(leaf)) return batch.every(stays);
   // A tensor of another size lies in another way.
   if (length.some((count, d) => count !== outputLength[d])) return false;

@@ -65,7 +65,7 @@ const shims: readonly Shim[] = [
       const { real, lines } = leaf;
       const reals = (real?.by === 'zeros' || real?.by === 'parts') && real.side !== 'both';
       const bins = [...lines.input, ...lines.output].some(({ line }) => isOverNumbers(line));
-      return !takesLines(leaf) && (reals || bins) ? ['upload', 'half of the points'] : [];
+      return !takesLines(leaf) && !leaf.stays && (reals || bins) ? ['upload', 'half of the points'] : [];
     },
     fits: elsewhere,
   },

@@ -42,7 +42,8 @@ import {
   type RealParts,
 } from '../../tree/node.ts';
 import { type ComplexScheme, inOneUpload, type RealScheme } from '../axis-scheme.ts';
-import { isInOneLaunch, isOneButterfly, lineNode, linesOf, otherDimensions, schemesOfReals } from '../r2c.ts';
+import { isInOneLaunch, isOneButterfly, lineNode, linesOf, schemesOfReals } from '../r2c.ts';
+import { otherDimensions } from '../real-columns.ts';
 import { dhtEnds } from './dht.ts';
 import { betweenReals, columnsNode, complexAxis, folded, type RealDftEnds } from './r2r-ends.ts';
 

@@ -10,15 +10,8 @@ import type { Target } from '../../device/target.ts';
 import type { Priced } from '../../price/priced.ts';
 import { type Dimension, type LeafNode, type LineView, mapLeaves, type PlanNode } from '../../tree/node.ts';
 import { type ComplexScheme, inOneUpload, type RealScheme } from '../axis-scheme.ts';
-import {
-  inOneLaunch,
-  isOneButterfly,
-  lineNode,
-  mergedLines,
-  onceInRows,
-  otherDimensions,
-  schemesOfReals,
-} from '../r2c.ts';
+import { inOneLaunch, isOneButterfly, lineNode, mergedLines, schemesOfReals } from '../r2c.ts';
+import { onceInRows, otherDimensions } from '../real-columns.ts';
 import { betweenReals, columnsNode, complexAxis, type EndFactors } from './r2r-ends.ts';
 
 /** How the sums of one kind become a transform. */

@@ -20,7 +20,7 @@ import { axisPlace } from '../axis.ts';
 import type { ComplexScheme } from '../axis-scheme.ts';
 import { schemeNode } from '../complex-axis.ts';
 import type { AxisPlace } from '../four-step.ts';
-import { inColumns, otherDimensions } from '../r2c.ts';
+import { inColumns, otherDimensions } from '../real-columns.ts';
 
 /** The problem whose axis has so many complex points. */
 export function complexAxis(problem: Problem, axis: number, points: number): Problem {
