@@ -8,7 +8,7 @@ import type {
   ProgramStep,
 } from '../../devices/device.ts';
 import { type ArrayRef, bytesOf, type Kernel, type Table } from '../../ir/index.ts';
-import { keyOf } from '../../kernels/programs/index.ts';
+import { keyOf } from '../../kernels/programs/key.ts';
 import type { Direction, ProblemInput } from '../../problem/index.ts';
 import { toDevice } from '../calls/result-staging.ts';
 import type { ProgramHost } from '../compiling/host.ts';
