@@ -224,22 +224,19 @@ describe('non-uniform transforms on the CPU', () => {
     const plan = await nufft.plan(1, 20, { eps: 1e-9, precision: 'double', device });
     const sets = [60, 300, 1].map((count) => coordinates(count, 1, 0));
     const inputs = sets.map(({ length }) => uniform(random, 2 * length));
+    const wanted = sets.map((x, n) =>
+      directSums({ type: 1, modes: [20], sign: 1, modeOrd: 0, x: [x.slice()], s: [] }, inputs[n]!),
+    );
     const results: Promise<Float64Array>[] = [];
     for (const [n, x] of sets.entries()) {
       const ready = plan.setPoints(x);
       results.push(plan.execute(inputs[n]!), plan.execute(inputs[n]!));
       if (n === 0) await ready;
       x.fill(Number.NaN);
-      sets[n] = x;
     }
     const all = await Promise.all(results);
-    expect(all.map(({ length }) => length)).toEqual([40, 40, 40, 40, 40, 40]);
     for (const [n, found] of all.entries()) {
-      expect(
-        found.every((value) => Number.isFinite(value)),
-        `call ${n}`,
-      ).toBe(true);
-      expect(found).toEqual(all[n - (n % 2)]);
+      expect(relativeError(found, wanted[Math.floor(n / 2)]!), `call ${n}`).toBeLessThan(PROMISED_ALONE * 1e-9);
     }
     plan.destroy();
   });
@@ -297,9 +294,10 @@ describe('non-uniform transforms on the CPU', () => {
       ['unknown-field', 1, [8], { tolerance: 1 }],
     ] as const) {
       const [type, modes, options] = given;
-      expect(await codeOf(() => nufft.plan(wrong(type), wrong(modes), wrong(options))), JSON.stringify(given)).toBe(
-        code,
-      );
+      expect(
+        await codeOf(() => nufft.plan(wrong(type), wrong(modes), wrong<never>(options))),
+        JSON.stringify(given),
+      ).toBe(code);
     }
     const plan = await nufft.plan(1, [8, 8], { device });
     expect(await codeOf(() => plan.execute(new Float32Array(4)))).toBe('missing-buffer');

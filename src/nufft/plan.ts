@@ -130,14 +130,16 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
    * @throws FftError (as a rejection) `missing-buffer` where no points are set, `wrong-length`, `wrong-array-type`, `buffer-too-small`,
    *   `aliased-buffers`, `foreign-buffer`, `detached-array`, `destroyed`, `device-closed`; nothing is written then
    */
-  async execute<O extends Data = ComplexFloats<P>>(input: Data, output?: O): Promise<O> {
+  execute(input: Data): Promise<ComplexFloats<P>>;
+  execute<O extends Data>(input: Data, output: O): Promise<O>;
+  async execute(input: Data, output?: Data): Promise<Data> {
     this.check();
     const { current } = this;
     if (!current) throw new FftError('missing-buffer', 'There are no points yet; call setPoints first.', { path: 'x' });
     return current.run(async (program) => {
       this.check();
       if (!program) return this.executeNothing(current, input, output);
-      return program.run({ [this.type === 2 ? 'f' : 'c']: input }, output) as Promise<O>;
+      return program.run({ [this.type === 2 ? 'f' : 'c']: input }, output) as Promise<Data>;
     });
   }
 
@@ -146,14 +148,16 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
    * first call for these points.
    * @throws FftError (as a rejection) as `execute`, and as `setPoints`
    */
-  async executeAdjoint<O extends Data = ComplexFloats<P>>(input: Data, output?: O): Promise<O> {
+  executeAdjoint(input: Data): Promise<ComplexFloats<P>>;
+  executeAdjoint<O extends Data>(input: Data, output: O): Promise<O>;
+  async executeAdjoint(input: Data, output?: Data): Promise<Data> {
     this.check();
     if (!this.current)
       throw new FftError('missing-buffer', 'There are no points yet; call setPoints first.', { path: 'x' });
     this.adjoint ??= this.planAdjoint(this.current);
     const adjoint = await this.adjoint;
     this.check();
-    return adjoint.execute(input, output);
+    return output === undefined ? adjoint.execute(input) : adjoint.execute(input, output);
   }
 
   /** Gives its memory back when the calls made so far have ended. A second call does nothing. */
@@ -213,7 +217,7 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
   }
 
   /** Without points, or without frequencies, a result is zeros, or is empty. */
-  private executeNothing<O extends Data>({ x, s }: PlannedPoints, input: unknown, output: O | undefined): O {
+  private executeNothing({ x, s }: PlannedPoints, input: unknown, output: Data | undefined): Data {
     const modes = this.nModes.reduce((product, count) => product * count, 1);
     const [points, others] = [x[0]!.length, this.type === 3 ? s[0]!.length : modes];
     const [taken, given] = this.type === 2 ? [others, points] : [points, others];
@@ -234,7 +238,7 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
       }
     }
     (result as Float32Array).fill(0);
-    return result as O;
+    return result;
   }
 }
 
