@@ -20,6 +20,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 export const libraryEntries = {
   omnifft: 'src/index.ts',
   lift: 'src/lift/index.ts',
+  nufft: 'src/nufft/index.ts',
   numeric: 'src/numeric.ts',
   numpy: 'src/numpy/index.ts',
   'numpy-sync': 'src/numpy/sync.ts',

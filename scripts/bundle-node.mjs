@@ -28,6 +28,7 @@ const entries = [
   'signal/index',
   'signal/sync',
   'lift/index',
+  'nufft/index',
   'world/index',
   // No entry of the package, but a chunk of its own: who needs no transform gets none.
   'numpy/helpers',

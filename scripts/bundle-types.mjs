@@ -10,8 +10,8 @@ import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
 
 const entries = [
-  ...['index', 'sync', 'numpy/index', 'numpy/sync', 'signal/index', 'signal/sync', 'lift/index', 'world/index'],
-  'numeric',
+  ...['index', 'sync', 'numeric', 'numpy/index', 'numpy/sync', 'signal/index', 'signal/sync'],
+  ...['lift/index', 'nufft/index', 'world/index'],
 ];
 const [from, to] = process.argv.slice(2).map((folder) => resolve(folder));
 

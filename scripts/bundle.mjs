@@ -6,6 +6,7 @@
 //   tar -xJf omnifft-bundle.tar.xz && cd omnifft && ./node run.mjs info
 //   ./node calibrate.mjs --device cuda
 //   ./node omnifft.mjs verify --device cuda
+//   ./node nufft.mjs --device cuda
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -66,6 +67,7 @@ async function programs() {
       run: join(root, 'test', 'device', 'run.ts'),
       calibrate: join(root, 'bench', 'calibrate', 'main.ts'),
       omnifft: join(root, 'src', 'cli', 'main.ts'),
+      nufft: join(root, 'test', 'device', 'nufft.ts'),
     },
     outdir: bundle,
     outExtension: { '.js': '.mjs' },

@@ -341,8 +341,14 @@ export class Device {
       const message = `compile takes a program, from program() of omnifft/lift; it was given ${show(program)}.`;
       throw new FftError('invalid-argument', message);
     }
+    return compiler(this.programHost(), program as never, options) as Promise<CompiledProgram<I>>;
+  }
+
+  /** @internal What programs need of this device: those of `compile`, and those that other entries of the package make. */
+  programHost(): ProgramHost {
+    this.check();
     const { backend, cache } = this;
-    const host: ProgramHost = {
+    return {
       backend,
       cache,
       check: () => this.check(),
@@ -358,7 +364,6 @@ export class Device {
       keep: (made) => this.plans.add(made),
       letGo: (made) => this.plans.delete(made),
     };
-    return compiler(host, program as never, options) as Promise<CompiledProgram<I>>;
   }
 
   private async requirePrecision(precision: 'single' | 'double'): Promise<void> {

@@ -67,6 +67,11 @@ export interface IntegerTable extends Table {
   /** Every entry is below this, and none is negative. */
   readonly below: number;
   readonly entries: ArrayLike<number>;
+  /**
+   * The table is filled before a launch, again and again, and `entries` is empty. Who fills it promises what `verify` cannot see: that no
+   * group and no item of a slice touches what another one writes where its entries lead.
+   */
+  readonly filledLater?: true;
 }
 
 /** An array of constants. Two tables with equal keys have equal contents, whichever kernels read them. */

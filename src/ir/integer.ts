@@ -239,7 +239,7 @@ const lookups = new WeakMap<IntegerTable, Map<string, Lookup>>();
 /** The integer that a table holds at an index. The index never lies outside the table. */
 export function lookup(table: IntegerTable, at: IndexLike): Index {
   const of = index(at);
-  if (of.terms.length === 0) return index(table.entries[of.constant]!);
+  if (of.terms.length === 0 && !table.filledLater) return index(table.entries[of.constant]!);
   let known = lookups.get(table);
   if (!known) lookups.set(table, (known = new Map()));
   const key = indexKey(of);

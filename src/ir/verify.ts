@@ -52,8 +52,8 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
     for (const array of writes) written.add(array);
   });
   for (const array of kernel.globals) {
-    if (!read.has(array) || !written.has(array) || (!kernel.cluster && haveOwnParts(kernel.group, places.get(array)!)))
-      continue;
+    if (!read.has(array) || !written.has(array) || places.get(array)!.some(isPromised)) continue;
+    if (!kernel.cluster && haveOwnParts(kernel.group, places.get(array)!)) continue;
     problems.push(`${kernel.name}: one group may write what another reads in ${array.name}`);
   }
   let number = 0;
@@ -230,7 +230,7 @@ function complaintsInPlace({ lanes, loops, stores, inPlace = 0 }: Phase): Set<st
   }
   const problems = new Set<string>();
   for (const [array, places] of touched) {
-    if (!read.has(array) || !written.has(array)) continue;
+    if (!read.has(array) || !written.has(array) || [...places.values()].some(isPromised)) continue;
     if (array.space === 'shared' && inPlace === 0) {
       problems.add(`reads and writes ${array.name} without an exchange between`);
     } else if (!allPlacesDiffer([...places.values()], around)) {
@@ -238,6 +238,11 @@ function complaintsInPlace({ lanes, loops, stores, inPlace = 0 }: Phase): Set<st
     }
   }
   return problems;
+}
+
+/** Whether a place is looked up in a table that is filled later, by who promises that nobody else touches it meanwhile. */
+function isPromised(at: Index): boolean {
+  return [...tablesOf(at)].some(({ filledLater }) => filledLater);
 }
 
 /** A term of an index that depends on a loop variable: the variable itself, or one of its two mixed-radix digits. */
@@ -322,14 +327,13 @@ function complaintsOfSlices({ aliased, globals }: Kernel, run: readonly Phase[])
   if (new Set(run.map(slicesOf)).size > 1) return ['their outermost loops differ'];
   const outermost = run.map(({ loops }) => loops[0]!.variable);
   if (run.some(({ lanes }, n) => lanes === outermost[n])) return ['lanes run across slices'];
-  const { limit } = run[0]!.loops[0]!;
-  if (limit && range(limit)[0] < 1) return ['a group may be without a slice'];
   const { count } = outermost[0]!;
   const touched = new Map<ArrayRef, { steps: Set<number | undefined>; reaches: Reach[]; first: 'read' | 'write' }>();
   const [read, written] = [new Set<ArrayRef>(), new Set<ArrayRef>()];
   run.forEach(({ stores }, n) => {
     const slice = outermost[n]!;
     const touch = (array: ArrayRef, at: Index, first: 'read' | 'write') => {
+      if (isPromised(at)) return;
       (first === 'read' ? read : written).add(array);
       let known = touched.get(array);
       if (!known) touched.set(array, (known = { steps: new Set(), reaches: [], first }));

@@ -175,15 +175,16 @@ export class FunctionBody implements Instructions {
     return ends;
   }
 
-  private loop({ counter, rounds, body }: Extract<Statement, { op: 'loop' }>): void {
+  private loop({ counter, rounds, limit, body }: Extract<Statement, { op: 'loop' }>): void {
     const { module } = this;
     const [head, inside, next, end] = [module.fresh(), module.fresh(), module.fresh(), module.fresh()];
     const kind = this.kindOf('int') as 'int' | 'unsigned';
+    const last = limit ? this.converted(this.value(limit), kind).id : module.integer(rounds);
     const [before, after] = [this.block, module.fresh()];
     this.run('Branch', head);
     this.label(head);
     const own = this.emit('Phi', kind, module.integer(0), before, after, next);
-    const more = this.emit('ULessThan', 'bool', own.id, module.integer(rounds));
+    const more = this.emit('ULessThan', 'bool', own.id, last);
     this.run('LoopMerge', end, next, 0);
     this.run('BranchConditional', more.id, inside, end);
     this.label(inside);

@@ -243,7 +243,7 @@ export function cWords(family: CFamily): Words {
       if (isPointer) return `${type(of)}${isConstant ? 'const ' : ''}${own}${end}`;
       return `${isConstant ? 'const ' : ''}${type(of)} ${own}${end}`;
     },
-    loop: (counter, rounds) => `for (int ${counter} = 0; ${counter} < ${rounds}; ${counter}++)`,
+    loop: (counter, end) => `for (int ${counter} = 0; ${counter} < ${end}; ${counter}++)`,
     barrier: (barrier) => family.barrier(barrier),
     math: (own, of) => family.math(own, of),
     ...(family.read ? { read: family.read } : {}),

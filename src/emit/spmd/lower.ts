@@ -173,16 +173,20 @@ class SpmdLowering {
     });
   }
 
-  /** A loop over slices, each of which goes through all phases of a run; a barrier ends each slice. */
+  /**
+   * A loop over slices, each of which goes through all phases of a run; a barrier ends each slice. The limit of the loop is the same for
+   * all threads of the group, so all of them reach the same barriers.
+   */
   private slices(run: readonly Phase[], first: number): Statement[] {
     const counter = this.names.fresh('slice');
     const body = run.flatMap((phase, n) => {
       const [slice, ...loops] = phase.loops as [Loop, ...Loop[]];
       return [...this.phase({ ...phase, loops }, first + n, { ...slice, counter }), ...this.exchangeOf('group', true)];
     });
-    const { name, count } = run[0]!.loops[0]!.variable;
+    const { variable: like, limit } = run[0]!.loops[0]!;
     this.ordered = first + run.length;
-    return [{ op: 'loop', counter, variable: variable(name, count), rounds: count, body }];
+    const end = limit && endsLoop(limit, like) ? { limit: { op: 'index', value: limit } as const } : {};
+    return [{ op: 'loop', counter, variable: variable(like.name, like.count), rounds: like.count, ...end, body }];
   }
 
   private phase(phase: Phase, n: number, slice?: Loop & { readonly counter: string }): Statement[] {
@@ -191,7 +195,7 @@ class SpmdLowering {
     const names = shared.aliases.map((alias) => [alias, 't'] as const);
     if (!slice) return [...this.headline(n), { op: 'scope', names, body: this.items(phase, values, shared) }];
     const { variable: number, counter, limit } = slice;
-    const within = limit ? [sub(limit, number)] : [];
+    const within = limit && !endsLoop(limit, number) ? [sub(limit, number)] : [];
     const slots = shared.slots.map(({ at, conditions }) => ({ at, conditions: [...conditions, ...within] }));
     const body = this.items(phase, values, { ...shared, slots });
     return [...this.headline(n), { op: 'scope', names: [...names, [number, counter]], body }];
@@ -295,4 +299,9 @@ class SpmdLowering {
     }
     return globals.some((array) => written.has(array)) && globals.some((array) => touched.has(array));
   }
+}
+
+/** Whether the loop over slices can end where its limit says: the limit is no more than their count. */
+function endsLoop(limit: Index, { count }: Var): boolean {
+  return range(limit)[1] <= count;
 }

@@ -41,8 +41,16 @@ class StatementPlacer {
     switch (s.op) {
       case 'scope':
         return this.inside(new NameScope(scope), s.names, s.body);
-      case 'loop':
-        return [{ ...s, body: this.inside(new NameScope(scope), [[s.variable, s.counter]], s.body) }];
+      case 'loop': {
+        const limit = s.limit && this.expression(s.limit, scope);
+        return [
+          {
+            ...s,
+            ...(limit && { limit }),
+            body: this.inside(new NameScope(scope), [[s.variable, s.counter]], s.body),
+          },
+        ];
+      }
       case 'if': {
         const condition = this.expression(s.condition, scope);
         return [{ ...s, condition, body: this.inside(new NameScope(scope), [], s.body) }];

@@ -13,8 +13,8 @@ export interface Words {
   math(name: MathName, type: ElementType): string;
   /** A declaration; `value` is missing if an assignment follows. */
   declare(name: string, type: Type, constant: boolean, value: string | undefined): string;
-  /** The head of a loop with a known number of rounds. */
-  loop(counter: string, rounds: number): string;
+  /** The head of a loop that counts from 0 and ends before `end`. */
+  loop(counter: string, end: string): string;
   /** @throws RangeError if the language has no such barrier. */
   barrier(barrier: Barrier): string;
   /** Text that reads or writes an element; undefined for plain access to an array. */
@@ -139,7 +139,7 @@ function statement(s: Statement, words: Words): string[] {
     case 'while':
       return block(`while (${text(s.condition)})`, s.body);
     case 'loop':
-      return block(words.loop(s.counter, s.rounds), s.body);
+      return block(words.loop(s.counter, s.limit ? text(s.limit) : words.integer(s.rounds, 'int')), s.body);
     case 'barrier':
       return [words.barrier(s.barrier)];
     case 'comment':

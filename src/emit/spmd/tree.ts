@@ -117,12 +117,13 @@ export type Statement =
       readonly otherwise?: readonly Statement[];
     }
   | { readonly op: 'while'; readonly condition: Expression; readonly body: readonly Statement[] }
-  /** A known number of rounds; `variable` is the counter in indices. */
+  /** A known number of rounds, or as many as `limit` says, which is no more; `variable` is the counter in indices. */
   | {
       readonly op: 'loop';
       readonly counter: string;
       readonly variable: Var;
       readonly rounds: number;
+      readonly limit?: Expression;
       readonly body: readonly Statement[];
     }
   | { readonly op: 'barrier'; readonly barrier: Barrier }
@@ -188,6 +189,7 @@ export function mapExpressions(
     if ('condition' in s) copy.condition = deep(s.condition);
     if ('to' in s) copy.to = deep(s.to);
     if ('value' in s && s.value) copy.value = deep(s.value);
+    if ('limit' in s && s.limit) copy.limit = deep(s.limit);
     if ('body' in s) copy.body = s.body.map(each);
     if ('otherwise' in s && s.otherwise) copy.otherwise = s.otherwise.map(each);
     return copy as Statement;
@@ -205,6 +207,7 @@ export function visitExpressions(statements: readonly Statement[], see: (express
     if ('condition' in s) deep(s.condition);
     if ('to' in s) deep(s.to);
     if ('value' in s && s.value) deep(s.value);
+    if ('limit' in s && s.limit) deep(s.limit);
     if ('body' in s) visitExpressions(s.body, see);
     if ('otherwise' in s && s.otherwise) visitExpressions(s.otherwise, see);
   }

@@ -103,7 +103,8 @@ export class Addresses {
     if (atom.kind === 'var') return this.levels.get(atom) ?? Number.POSITIVE_INFINITY;
     let variables = this.variables.get(atom);
     if (!variables) this.variables.set(atom, (variables = variablesOf(atom.argument)));
-    let level = -1;
+    // An entry of a table at a known place is read in the loop over groups.
+    let level = variables.size === 0 ? 0 : -1;
     for (const v of variables) level = Math.max(level, this.levels.get(v) ?? Number.POSITIVE_INFINITY);
     return level;
   }

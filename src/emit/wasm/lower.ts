@@ -11,6 +11,7 @@ import {
   type Index,
   type Kernel,
   type Phase,
+  range,
   slicedPhases,
   type Var,
   variable,
@@ -151,11 +152,17 @@ class WasmLowering {
     const around = { level: 1, counter: asm.local('i32'), slice: variable(like.name, like.count) };
     this.addresses.enter(around.slice, around.level, around.counter);
     const end = limit ? { local: this.least(limit, like.count) } : like.count;
+    const mayBeNone = limit !== undefined && range(limit)[0] < 1;
+    if (mayBeNone) {
+      asm.get((end as { local: number }).local);
+      asm.if();
+    }
     asm.i32(0);
     asm.set(around.counter);
     asm.loop();
     phases.forEach((phase, n) => this.either(phase, reverse[n]!, around));
     this.next(around.counter, end);
+    if (mayBeNone) asm.end();
     asm.release(mark);
   }
 

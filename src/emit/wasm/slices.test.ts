@@ -132,7 +132,8 @@ describe('slices', () => {
       loops: [{ ...row!, limit: add(-2, row!.limit!) }, place!],
     }));
     expect(verify(ragged)).toEqual([]);
-    expect(verify({ ...ragged, phases: none })).toEqual(['rows, phases 1 to 3: a group may be without a slice']);
+    // A group may be without a slice.
+    expect(verify({ ...ragged, phases: none })).toEqual([]);
     const alone = kernel.reverse!.map((phase) => ({ ...phase, exchange: 'group' as const }));
     expect(verify({ ...kernel, reverse: alone })).toContain('rows: other exchanges the other way');
     const fewer = kernel.reverse!.map((phase) => ({ ...phase, ...other(phase) }));

@@ -147,7 +147,7 @@ const WORDS: Words = {
     if (element.mixed) return writeMixed(element, array, at, value);
     return isLoneHalf(element.type) ? writeHalf(array, at, value) : undefined;
   },
-  loop: (counter, rounds) => `for (var ${counter} = 0u; ${counter} < ${rounds}u; ${counter}++)`,
+  loop: (counter, end) => `for (var ${counter} = 0u; ${counter} < ${end}; ${counter}++)`,
   barrier({ scope, globals }) {
     if (scope === 'cluster') throw new RangeError('WGSL has no exchange over a cluster of groups');
     return globals ? 'workgroupBarrier(); storageBarrier();' : 'workgroupBarrier();';

@@ -1,0 +1,87 @@
+/** Non-uniform transforms as they are planned: what is asked for, and the grids that follow. */
+import { type FineGrid, fineGridOf, type NonuniformTarget } from '../../kernels/nonuniform/index.ts';
+import type { SemicircleKernel } from '../../numeric/semicircle.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
+
+export type TransformType = 1 | 2 | 3;
+
+export interface NonuniformProblem {
+  /** 1: from points to modes, 2: from modes to points, 3: from points to frequencies. */
+  readonly type: TransformType;
+  readonly dimensions: number;
+  /** Modes of each axis; empty for type 3. */
+  readonly modes: readonly number[];
+  /** Of the exponent. */
+  readonly sign: 1 | -1;
+  /** Transforms at the same points. */
+  readonly transforms: number;
+  readonly tolerance: number;
+  readonly upsampling: number;
+  readonly precision: 'single' | 'double';
+  /** Modes lie from −⌊N/2⌋ up, or from 0 up and then the negative ones. */
+  readonly order: 'centred' | 'transform';
+}
+
+export function targetFor(
+  { lockstep, lockstepBytes, maxThreads }: DeviceProfile,
+  type: 'f32' | 'f64',
+): NonuniformTarget {
+  const vectors = lockstep === 'vector';
+  const lanes = vectors ? Math.max(2, lockstepBytes / (type === 'f32' ? 4 : 8)) : 2;
+  return { vectors, lanes, maxThreads };
+}
+
+export function gridFor(points: readonly number[], spreading: SemicircleKernel, target: NonuniformTarget): FineGrid {
+  return fineGridOf(points, spreading.width, target.lanes);
+}
+
+/** Points of the fine grid for so many modes: an even product of 2, 3 and 5. */
+export function fineLength(modes: number, { upsampling, width }: SemicircleKernel): number {
+  return smoothLength(Math.max(Math.ceil(upsampling * modes - 1e-9), 2 * width));
+}
+
+/** The least even number of at least so many that has no prime factor above 5. */
+export function smoothLength(least: number): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let fives = 1; 2 * fives < best; fives *= 5) {
+    for (let odd = fives; 2 * odd < best; odd *= 3) {
+      let length = 2 * odd;
+      while (length < least) length *= 2;
+      best = Math.min(best, length);
+    }
+    if (fives > 2 * least) break;
+  }
+  return best;
+}
+
+/** How an axis of type 3 is scaled: x = gamma · x′ + center, |x′| < π, and s = frequency − center of those. */
+export interface ScaledAxis {
+  readonly center: number;
+  readonly frequencyCenter: number;
+  readonly points: number;
+  readonly gamma: number;
+}
+
+export function scaledAxis(x: ArrayLike<number>, s: ArrayLike<number>, spreading: SemicircleKernel): ScaledAxis {
+  const { width, upsampling } = spreading;
+  const [center, extent] = centerOf(x);
+  const [frequencyCenter, band] = centerOf(s);
+  // A single point, or a single frequency, has no extent: the product of both is to be 1 at least.
+  const safeBand = band === 0 ? (extent === 0 ? 1 : 1 / extent) : Math.max(band, extent === 0 ? 0 : 1 / extent);
+  const safeExtent = extent === 0 ? 1 / safeBand : Math.max(extent, 1 / safeBand);
+  const least = Math.ceil((2 * upsampling * safeBand * safeExtent) / Math.PI + width + 1);
+  const points = smoothLength(Math.max(least, 2 * (width + 1)));
+  return { center, frequencyCenter, points, gamma: points / (2 * upsampling * safeBand) };
+}
+
+/** The centre and half the extent of numbers; the centre is 0 where that costs little. */
+function centerOf(values: ArrayLike<number>): [center: number, extent: number] {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let n = 0; n < values.length; n++) {
+    low = Math.min(low, values[n]!);
+    high = Math.max(high, values[n]!);
+  }
+  if (values.length === 0) return [0, 0];
+  const [center, extent] = [(low + high) / 2, (high - low) / 2];
+  return Math.abs(center) < 0.1 * extent ? [0, extent + Math.abs(center)] : [center, extent];
+}

@@ -1,0 +1,72 @@
+/** The kernel that computes the weights of points: the spreading kernel at the grid points around each of them, axis by axis. */
+import {
+  type ArrayRef,
+  add,
+  Expressions,
+  type Kernel,
+  lookup,
+  type Phase,
+  scale,
+  TableBuilder,
+  variable,
+} from '../../ir/index.ts';
+import type { SemicircleKernel } from '../../numeric/semicircle.ts';
+import { CHUNK, chunksOf, chunkTable, type NonuniformShape, operand, threadsFor, weightLayoutOf } from './shape.ts';
+
+/** Globals: `places` (for each point and axis how far the point lies from the first grid point, as t of `polynomial`), `weights`. Table: chunks. */
+export function weightsKernel(shape: NonuniformShape, spreading: SemicircleKernel): Kernel {
+  const { type, grid, capacity, target } = shape;
+  const axes = grid.points.length;
+  const layout = weightLayoutOf(shape);
+  const places = operand('places', type);
+  const weights: ArrayRef = { name: 'weights', space: 'global', type };
+  const chunks = chunkTable(shape);
+  const tables = new TableBuilder(type);
+  const group = variable('group', chunksOf(capacity));
+  const { degreeCount, width, upsampling } = spreading;
+  const phases = grid.points.map((_, axis): Phase => {
+    const x = new Expressions();
+    const point = variable('point', CHUNK);
+    const entry = variable('entry', layout.counts[axis]!);
+    const number = add(scale(group, CHUNK), point);
+    const key = `semicircle ${width} ${upsampling} ${axis === 0 ? 'pairs' : 'single'} ${entry.count}`;
+    const start = tables.appendValues(key, degreeCount * entry.count, () =>
+      coefficientsOf(spreading, entry.count, axis === 0 ? 2 : 1),
+    );
+    const t = x.load(places, add(scale(number, axes), axis));
+    let value = x.constant(0);
+    for (let power = degreeCount - 1; power >= 0; power--) {
+      const coefficient = x.load(tables.ref, add(entry, start + power * entry.count));
+      value = power === degreeCount - 1 ? coefficient : x.add(x.mul(value, t), coefficient);
+    }
+    return {
+      loops: [{ variable: point, limit: lookup(chunks, group) }, { variable: entry }],
+      lanes: entry,
+      stores: [{ array: weights, index: add(scale(number, layout.stride), entry, layout.starts[axis]!), value }],
+      repeatable: true,
+      exchange: axis < axes - 1 ? 'lane' : 'group',
+    };
+  });
+  return {
+    name: 'weights',
+    precision: type,
+    group,
+    threads: target.vectors ? 1 : threadsFor(CHUNK * 4, target),
+    globals: [places, weights],
+    tables: [...tables.all(), chunks],
+    shared: [],
+    phases,
+  };
+}
+
+/** Coefficients by powers, lowest first; for each power those of all grid points, each as often as `times`, and zeros at the end. */
+function coefficientsOf(spreading: SemicircleKernel, entries: number, times: number): Float64Array {
+  const { degreeCount, width } = spreading;
+  const all = new Float64Array(degreeCount * entries);
+  for (let i = 0; i < width; i++) {
+    spreading.polynomial(i).forEach((coefficient, power) => {
+      for (let copy = 0; copy < times; copy++) all[power * entries + i * times + copy] = coefficient;
+    });
+  }
+  return all;
+}

@@ -1,0 +1,267 @@
+/** Plans of non-uniform transforms: points are set, strengths go through. */
+import { dispose } from '../engine/arguments/memory.ts';
+import type { CompiledProgram } from '../engine/compiling/compiled-program.ts';
+import type { Data, Device } from '../engine/index.ts';
+import { NonuniformPlanner } from '../engine/nonuniform/plan.ts';
+import type { NonuniformProblem, TransformType } from '../engine/nonuniform/problem.ts';
+import { sharedDevice } from '../numpy/choice.ts';
+import { arrayClass, lengthOf } from '../problem/bytes.ts';
+import { FftError } from '../problem/errors.ts';
+import type { FloatPrecision } from '../signal/floats.ts';
+import { checkPlan, type NufftPlanOptions } from './options.ts';
+import { type Coordinates, type PointSet, readPoints } from './points.ts';
+
+export type ComplexFloats<P extends FloatPrecision> = P extends 'single' ? Float32Array : Float64Array;
+
+/** The transform for one setting of points. */
+class PlannedPoints {
+  readonly x: PointSet;
+  readonly s: PointSet;
+  private readonly program: Promise<CompiledProgram | undefined>;
+  private calls = 0;
+  private isRetired = false;
+
+  /** @param program undefined where there are no points */
+  constructor(x: PointSet, s: PointSet, program: Promise<CompiledProgram | undefined>) {
+    this.x = x;
+    this.s = s;
+    this.program = program;
+  }
+
+  async ready(): Promise<void> {
+    await this.program;
+  }
+
+  async run<T>(use: (program: CompiledProgram | undefined) => Promise<T>): Promise<T> {
+    this.calls++;
+    try {
+      return await use(await this.program);
+    } finally {
+      this.calls--;
+      this.settle();
+    }
+  }
+
+  /** Gives its memory back when the calls made so far have ended. */
+  retire(): void {
+    this.isRetired = true;
+    this.settle();
+  }
+
+  private settle(): void {
+    if (!this.isRetired || this.calls > 0) return;
+    this.program.then((program) => program?.destroy()).catch(() => undefined);
+  }
+}
+
+/**
+ * A non-uniform transform to be carried out many times, from `plan`.
+ *
+ * Complex numbers are re, im one after the other; `nTrans` transforms follow one another. With M points, N modes in all (those along x run
+ * fastest) and K frequencies: type 1 takes M strengths and gives N modes, type 2 takes N modes and gives M values, type 3 takes M strengths
+ * and gives K values.
+ */
+export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
+  readonly type: TransformType;
+  readonly nModes: readonly number[];
+  readonly nTrans: number;
+  readonly eps: number;
+  readonly isign: 1 | -1;
+  readonly precision: P;
+  readonly modeOrd: 0 | 1;
+  readonly upsampfac: number;
+  /** Points of the fine grid that each point is spread over, along an axis. */
+  readonly width: number;
+  /** Points of the fine grid along each axis; empty for type 3, whose grids follow from the points. */
+  readonly fineGrid: readonly number[];
+  private readonly device: Device;
+  private readonly planner: NonuniformPlanner;
+  private current: PlannedPoints | undefined;
+  private adjoint: Promise<NufftPlan<P>> | undefined;
+  private destroyed = false;
+
+  /** @internal */
+  constructor(device: Device, planner: NonuniformPlanner) {
+    const { type, modes, transforms, tolerance, sign, precision, order, upsampling } = planner.problem;
+    this.device = device;
+    this.planner = planner;
+    this.type = type;
+    this.nModes = Object.freeze([...modes]);
+    this.nTrans = transforms;
+    this.eps = tolerance;
+    this.isign = sign;
+    this.precision = precision as P;
+    this.modeOrd = order === 'centred' ? 0 : 1;
+    this.upsampfac = upsampling;
+    this.width = planner.width;
+    this.fineGrid = Object.freeze([...planner.finePoints]);
+  }
+
+  /**
+   * Sets the points: those before are forgotten. They are read at once; calls of `execute` wait until all is ready.
+   *
+   * @param x coordinates in radians, of any size (they have a period of 2π; not so for type 3)
+   * @param y there for two dimensions, @param z for three
+   * @param s frequencies of type 3, @param t and @param u along y and z
+   * @throws FftError (as a rejection) `missing-buffer`, `wrong-array-type`, `wrong-length`, `invalid-argument` for coordinates that are not
+   *   finite, `detached-array`, `device-limit`, `out-of-memory`, `compile-failed`, `destroyed`, `device-closed`
+   */
+  async setPoints(
+    x: Coordinates,
+    y?: Coordinates | null,
+    z?: Coordinates | null,
+    s?: Coordinates | null,
+    t?: Coordinates | null,
+    u?: Coordinates | null,
+  ): Promise<void> {
+    this.check();
+    const { dimensions } = this.planner.problem;
+    const points = readPoints([x, y, z], ['x', 'y', 'z'], dimensions);
+    const frequencies = readPoints([s, t, u], ['s', 't', 'u'], this.type === 3 ? dimensions : 0);
+    await this.place(points, frequencies);
+  }
+
+  /**
+   * The transform.
+   *
+   * @param input strengths (types 1 and 3) or modes (type 2): a `Float32Array`, in double precision a `Float64Array`, or memory of the device
+   * @param output where the result goes; default: a new array
+   * @returns the output, when it is there
+   * @throws FftError (as a rejection) `missing-buffer` where no points are set, `wrong-length`, `wrong-array-type`, `buffer-too-small`,
+   *   `aliased-buffers`, `foreign-buffer`, `detached-array`, `destroyed`, `device-closed`; nothing is written then
+   */
+  execute(input: Data): Promise<ComplexFloats<P>>;
+  execute<O extends Data>(input: Data, output: O): Promise<O>;
+  async execute(input: Data, output?: Data): Promise<Data> {
+    this.check();
+    const { current } = this;
+    if (!current) throw new FftError('missing-buffer', 'There are no points yet; call setPoints first.', { path: 'x' });
+    return current.run(async (program) => {
+      this.check();
+      if (!program) return this.executeNothing(current, input, output);
+      return program.run({ [this.type === 2 ? 'f' : 'c']: input }, output) as Promise<Data>;
+    });
+  }
+
+  /**
+   * The adjoint of the transform: from what `execute` gives to what it takes, with the opposite sign of the exponent. It is planned at the
+   * first call for these points.
+   * @throws FftError (as a rejection) as `execute`, and as `setPoints`
+   */
+  executeAdjoint(input: Data): Promise<ComplexFloats<P>>;
+  executeAdjoint<O extends Data>(input: Data, output: O): Promise<O>;
+  async executeAdjoint(input: Data, output?: Data): Promise<Data> {
+    this.check();
+    if (!this.current)
+      throw new FftError('missing-buffer', 'There are no points yet; call setPoints first.', { path: 'x' });
+    this.adjoint ??= this.planAdjoint(this.current);
+    const adjoint = await this.adjoint;
+    this.check();
+    return output === undefined ? adjoint.execute(input) : adjoint.execute(input, output);
+  }
+
+  /** Gives its memory back when the calls made so far have ended. A second call does nothing. */
+  destroy(): void {
+    if (this.destroyed) return;
+    this.destroyed = true;
+    this.current?.retire();
+    this.forgetAdjoint();
+  }
+
+  /** `destroy`, for `using`. */
+  [dispose](): void {
+    this.destroy();
+  }
+
+  private check(): void {
+    if (this.destroyed) throw new FftError('destroyed', 'This plan has been destroyed; make another one.');
+  }
+
+  private async place(x: PointSet, s: PointSet): Promise<void> {
+    const isEmpty = x[0]!.length === 0 || s[0]?.length === 0;
+    const program = isEmpty ? Promise.resolve(undefined) : this.planner.at({ x, s });
+    const placed = new PlannedPoints(x, s, program);
+    this.current?.retire();
+    this.forgetAdjoint();
+    this.current = placed;
+    try {
+      await placed.ready();
+    } catch (error) {
+      if (this.current === placed) this.current = undefined;
+      throw error;
+    }
+  }
+
+  private async planAdjoint({ x, s }: PlannedPoints): Promise<NufftPlan<P>> {
+    const { problem } = this.planner;
+    const opposite: NonuniformProblem = {
+      ...problem,
+      type: problem.type === 1 ? 2 : problem.type === 2 ? 1 : 3,
+      sign: problem.sign > 0 ? -1 : 1,
+    };
+    const plan = await planOf<P>(this.device, opposite);
+    try {
+      if (problem.type === 3) await plan.place(s, x);
+      else await plan.place(x, s);
+      return plan;
+    } catch (error) {
+      this.adjoint = undefined;
+      plan.destroy();
+      throw error;
+    }
+  }
+
+  private forgetAdjoint(): void {
+    this.adjoint?.then((plan) => plan.destroy()).catch(() => undefined);
+    this.adjoint = undefined;
+  }
+
+  /** Without points, or without frequencies, a result is zeros, or is empty. */
+  private executeNothing({ x, s }: PlannedPoints, input: unknown, output: Data | undefined): Data {
+    const modes = this.nModes.reduce((product, count) => product * count, 1);
+    const [points, others] = [x[0]!.length, this.type === 3 ? s[0]!.length : modes];
+    const [taken, given] = this.type === 2 ? [others, points] : [points, others];
+    const wanted = this.precision === 'single' ? Float32Array : Float64Array;
+    const result = output ?? new wanted(2 * given * this.nTrans);
+    for (const [array, count, name] of [
+      [input, taken, 'input'],
+      [result, given, 'output'],
+    ] as const) {
+      if (arrayClass(array) !== wanted.name) {
+        throw new FftError('wrong-array-type', `${name} takes a ${wanted.name} where there are no points.`, {
+          path: name,
+        });
+      }
+      if (lengthOf(array) !== 2 * count * this.nTrans) {
+        const message = `${name} has ${lengthOf(array)} numbers; it takes ${2 * count * this.nTrans}.`;
+        throw new FftError('wrong-length', message, { path: name });
+      }
+    }
+    (result as Float32Array).fill(0);
+    return result;
+  }
+}
+
+/**
+ * Plans a non-uniform transform.
+ *
+ * Type 1, from points to modes: f_k = Σ_j c_j e^{±i k·x_j}. Type 2, from modes to points: c_j = Σ_k f_k e^{±i k·x_j}. Type 3, from points to
+ * frequencies: f_k = Σ_j c_j e^{±i s_k·x_j}. None is scaled.
+ *
+ * @param type 1, 2 or 3
+ * @param nModes modes along x, y and z: one to three positive integers, or a number for one dimension. For type 3 the number of dimensions.
+ * @throws FftError (as a rejection) `invalid-argument`, `invalid-size`, `unknown-field`, `unsupported-precision`, and those of opening the
+ *   shared device
+ */
+export async function plan<P extends FloatPrecision = 'single'>(
+  type: TransformType,
+  nModes: number | readonly number[],
+  options: NufftPlanOptions<P> = {},
+): Promise<NufftPlan<P>> {
+  const { problem, device } = checkPlan(type, nModes, options);
+  return planOf<P>(device ?? (await sharedDevice()), problem);
+}
+
+async function planOf<P extends FloatPrecision>(device: Device, problem: NonuniformProblem): Promise<NufftPlan<P>> {
+  return new NufftPlan<P>(device, await NonuniformPlanner.of(device.programHost(), problem));
+}
