@@ -15,6 +15,7 @@ export type LazyGroup =
   | 'callbacks'
   | 'convolutions'
   | 'debugging'
+  | 'gradients'
   | 'kept plans'
   | 'large primes'
   | 'layouts'
@@ -43,6 +44,8 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     callbacks: Boolean(callbacks),
     convolutions: Boolean(convolution),
     debugging: debug,
+    // Asked for by `adjoint`.
+    gradients: false,
     // The device knows whether anything is kept.
     'kept plans': false,
     'large primes': largePrimes,
