@@ -83,7 +83,7 @@ const tables = {
   loaders: `export const loaders = {${names.map((name) => `${quoted(name)}: () => import(${quoted(`lazy:${name}`)})`)}};`,
   allAtOnce: tableAtOnce(
     'allAtOnce',
-    names.filter((name) => name !== 'threads' && name !== 'kept plans'),
+    names.filter((name) => name !== 'threads' && name !== 'kept plans' && name !== 'gradients'),
   ),
   streamsAtOnce: tableAtOnce('streamsAtOnce', [
     'layouts',

@@ -25,7 +25,7 @@ type AnyPlan = Plan & {
   adjoint(direction: 'convolve', options: { readonly of: 'signal' | 'kernel' }): Promise<AnyPlan>;
 };
 
-/** Both adjoints of a convolution. @returns how many problems each of them took. */
+/** Both adjoints of a convolution. */
 async function expectAdjoints(device: Device, problem: ProblemInput, skips: 'kernel' | 'nothing' = 'nothing') {
   const plan = (await device.plan(problem)) as unknown as AnyPlan;
   const whole = plan.problem;
@@ -183,6 +183,45 @@ describe('the adjoint of a convolution', () => {
     const error = await plan.adjoint('convolve', { of }).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'unsupported-feature', problems: [{ path }] });
     plan.destroy();
+  });
+});
+
+describe('a loss behind several plans', () => {
+  it('has the gradient that differences of it show', async () => {
+    const device = await openDevice('cpu', { threads: 1 });
+    const own = { size: [12], precision: 'double' } as const;
+    const plan = await device.plan({ ...own, transform: 'r2c', convolution: {} });
+    const cosines = await device.plan({ ...own, transform: 'dct2', directions: 'forward' });
+    const draw = () => Float64Array.from({ length: 12 }, () => random.unit() - 0.5);
+    const [x, h, way] = [draw(), draw(), draw()] as [Float64Array, Float64Array, Float64Array];
+    const signal = await cosines.forward(x);
+    /** Σ log(1 + |F(DCT x ∗ h)|²) over the bins of the half spectrum, and its derivatives with respect to both parts of each. */
+    const bins = async (from: Float64Array, kernel: Float64Array) => {
+      const prepared = await plan.prepareKernel(kernel);
+      return plan.forward(await plan.convolve(await cosines.forward(from), prepared));
+    };
+    const loss = async (from: Float64Array, kernel: Float64Array) => {
+      const all = await bins(from, kernel);
+      return all.reduce((sum, re, n) => (n % 2 ? sum : sum + Math.log(1 + re ** 2 + all[n + 1]! ** 2)), 0);
+    };
+    const all = await bins(x, h);
+    const outer = all.map((value, n) => (2 * value) / (1 + all[n - (n % 2)]! ** 2 + all[n - (n % 2) + 1]! ** 2));
+    const behind = await (await plan.adjoint('forward')).forward(outer);
+    const kernel = await plan.prepareKernel(h);
+    const toSignal = await plan.adjoint('convolve', { of: 'signal' });
+    const toKernel = await plan.adjoint('convolve', { of: 'kernel' });
+    const ofCosines = await (await cosines.adjoint('forward')).forward(
+      await toSignal.forward(behind, undefined, { kernel }),
+    );
+    const ofKernel = await toKernel.forward(behind, undefined, { signal });
+    const step = 2 ** -17;
+    const moved = (from: Float64Array, by: number) => from.map((value, n) => value + by * way[n]!);
+    const slope = (gradient: Float64Array) => gradient.reduce((sum, value, n) => sum + value * way[n]!, 0);
+    const bySignal = ((await loss(moved(x, step), h)) - (await loss(moved(x, -step), h))) / (2 * step);
+    const byKernel = ((await loss(x, moved(h, step))) - (await loss(x, moved(h, -step)))) / (2 * step);
+    expect(Math.abs(slope(ofCosines) - bySignal)).toBeLessThan(1e-6 * Math.max(1, Math.abs(bySignal)));
+    expect(Math.abs(slope(ofKernel) - byKernel)).toBeLessThan(1e-6 * Math.max(1, Math.abs(byKernel)));
+    device.close();
   });
 });
 

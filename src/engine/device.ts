@@ -45,30 +45,13 @@ import { candidateFacts, type MeasuredCandidates } from './measuring/candidates.
 import { measureCandidates } from './measuring/trials.ts';
 import { Plan } from './plan.ts';
 import { type PlanHost, PlanPrograms } from './plan-programs.ts';
+import { isBinary, type PlanOptions, type PlanRequest } from './plan-request.ts';
 import type { PlanTypes, PlanTypesFor } from './plan-types.ts';
 import { KernelCache, Recent } from './programs/cache.ts';
 import { compilePlan, type DirectionProgram, tempBytesOf } from './programs/program.ts';
 import { RememberedPlans } from './programs/remembered-plans.ts';
 import { knobProblems } from './programs/tuning.ts';
 import { loadPlans, type PlanOf } from './saved/load-saved.ts';
-
-export interface PlanOptions {
-  /**
-   * What `plan.serialize()` gave for the same problem and device: planning is skipped; with its binaries, compiling too. These run as they are:
-   * take them from where you would take a program from.
-   */
-  readonly from?: string | Uint8Array;
-}
-
-/** The arguments of `plan`, read and validated. */
-interface PlanRequest {
-  readonly problem: PlannedProblem;
-  readonly from: string | Uint8Array | undefined;
-  /** The text under which its plan is kept for other processes; undefined if it is not kept. */
-  readonly keptBy: string | undefined;
-  /** How it is the adjoint of another plan. */
-  readonly adjoint?: AdjointRequest;
-}
 
 /** Direction plans that a device remembers: pure data, a few kilobytes each. */
 const PLANS_KEPT = 256;
@@ -512,9 +495,4 @@ export class Device {
     const { backend, cache } = this;
     return compilePlan({ plan, problem, backend, cache });
   }
-}
-
-/** Whether a plan is asked for that was saved with its code. */
-function isBinary({ from }: PlanRequest): boolean {
-  return typeof from === 'object';
 }

@@ -223,7 +223,7 @@ export class PlanPrograms implements PlanWork {
     const both = this.tasks.forward === 'forward' || this.tasks.inverse === 'inverse';
     const remedy = both
       ? `plan with directions 'both' to run '${name}'`
-      : `it is an adjoint, and the other direction is that of the plan that it was made of`;
+      : 'it is an adjoint';
     return new FftError('direction-not-planned', `This plan is for ${planned.join(' and ')} only; ${remedy}.`);
   }
 

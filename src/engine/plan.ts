@@ -4,7 +4,6 @@
 
 import type { CompiledKernel } from '../devices/device.ts';
 import { unorderedPlace } from '../numeric/primes.ts';
-import type { PlanTask } from '../plan/planner.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, elementBytes, FftError, tensorShape, tensorSpan } from '../problem/index.ts';
 import { type AdjointOptions, type AdjointRequest, adjointRequest } from './adjoint-programs.ts';
@@ -17,6 +16,7 @@ import { type EnqueueOptions, enqueue } from './calls/enqueue.ts';
 import { explainPlan, planToJson } from './explaining/explain.ts';
 import { loadGroups } from './lazy/lazy-modules.ts';
 import { type MeasureOptions, measure } from './measuring/measure.ts';
+import type { PlanKernel } from './plan-kernel.ts';
 import { type PlanEnd, type PlanHost, PlanPrograms, type PlanWork } from './plan-programs.ts';
 import type { ConvolutionAdjoint, DirectionAdjoint, PlanTypes } from './plan-types.ts';
 import type { DirectionProgram } from './programs/program.ts';
@@ -38,19 +38,6 @@ export interface PlanSide {
    * @throws FftError `invalid-argument` when there is no such bin or axis.
    */
   order(k: number, axis?: number): number;
-}
-
-/** A kernel as `plan.kernels` shows it. */
-export interface PlanKernel {
-  readonly direction: PlanTask;
-  /** Of its function, such as `stockham1024`. */
-  readonly name: string;
-  /** What the launch is for, to people: `axis 0`, `axis 0, upload 1 of 2` … */
-  readonly title: string;
-  /** `wasm`, `wgsl`, `cuda`, `hip`, `opencl` or `spirv`. */
-  readonly language: string;
-  /** Its text, or the bytes of a WebAssembly module. */
-  readonly source: string | Uint8Array;
 }
 
 /** Makes adjoints: plans as `device.plan` makes them. */
@@ -448,7 +435,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     if (binaries) return this.host.binaries(this.problem, this.programs.all);
     const { directions } = this.programs;
     if (directions.length > 0) return serializePlan(this.problem, this.host.backend, directions);
-    throw new FftError('unsupported-feature', 'The adjoint of a convolution is not saved; plan it anew.');
+    throw new FftError('unsupported-feature', 'Adjoints of convolutions are not saved; plan it anew.');
   }
 
   /** Frees kernels, tables and temp. Later calls throw `destroyed`; a second `destroy` does nothing. */

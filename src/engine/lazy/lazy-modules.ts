@@ -70,7 +70,7 @@ export function lazyGroup<T extends object>(name: LazyGroup): T {
   throw new FftError(
     'not-loaded',
     `The code for ${name} has not been loaded, which takes waiting: await device.plan() for such a problem once, or ` +
-      "open the device with openCpuSync() of 'omnifft/sync', which has it all.",
+      "open the device with openCpuSync() of 'omnifft/sync', which has all but adjoints.",
   );
 }
 
