@@ -221,9 +221,7 @@ export class PlanPrograms implements PlanWork {
       return new FftError('direction-not-planned', message);
     }
     const both = this.tasks.forward === 'forward' || this.tasks.inverse === 'inverse';
-    const remedy = both
-      ? `plan with directions 'both' to run '${name}'`
-      : 'it is an adjoint';
+    const remedy = both ? `plan with directions 'both' to run '${name}'` : 'it is an adjoint';
     return new FftError('direction-not-planned', `This plan is for ${planned.join(' and ')} only; ${remedy}.`);
   }
 
