@@ -10,6 +10,7 @@ import {
   type Tensor,
 } from '../../test/support/inner-products.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
+import { inBlocks } from '../../test/support/split-axes.ts';
 import {
   type Callback,
   type Device,
@@ -19,6 +20,7 @@ import {
   type Plan,
   type ProblemInput,
 } from '../index.ts';
+import { normalFormOf } from '../problem/index.ts';
 
 const random = randomFor('engine/adjoint');
 const kinds = ['dct1', 'dct2', 'dct3', 'dct4', 'dst1', 'dst2', 'dst3', 'dst4', 'dht'] as const;
@@ -119,6 +121,31 @@ describe('the adjoint of a transform', () => {
     { size: [7], transform: 'dct2', normalize: true },
   ])('is exact in double-double, where no factor is a double: %j', async (problem) => {
     await expectAdjoints({ ...problem, precision: 'double-double' });
+  });
+
+  it('of axes in blocks reads and writes these blocks', async () => {
+    for (const transform of ['c2c', 'r2c', 'dct3'] as const) {
+      const problem = inBlocks(random, { size: [12, 5], transform, precision: 'double', batches: 3, normalize: true });
+      const plan = (await device.planPass(normalFormOf(problem))) as unknown as AnyPlan;
+      for (const direction of plan.directions) {
+        const adjoint = (await plan.adjoint(direction)) as unknown as AnyPlan;
+        const memory = (side: 'input' | 'output') => {
+          const own = device.alloc(plan[side].bytes, 'double');
+          own.array.set(uniform(random, plan[side].bytes / 8));
+          return own;
+        };
+        const [read, written] =
+          direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
+        const [x, y, image, cotangent] = [memory(read), memory(written), memory(written), memory(read)];
+        await plan.enqueue(direction, { input: x, output: image });
+        await adjoint.enqueue('forward', { input: y, output: cotangent });
+        const reals = (own: typeof x, side: 'input' | 'output') =>
+          realsOf(own.array, { problem: plan.problem, side, memory: plan[side] });
+        const error = adjointError(reals(image, written), reals(y, written), reals(x, read), reals(cotangent, read));
+        expect(error, `${direction} of ${transform}`).toBeLessThan(LIMITS.double);
+        for (const own of [x, y, image, cotangent]) own.free();
+      }
+    }
   });
 
   it('goes there and back: the adjoint of the adjoint is the transform', async () => {

@@ -146,7 +146,7 @@ export class Device {
     const request: PlanRequest = { problem, from, keptBy: undefined, adjoint };
     for (const one of problems) await this.prepare({ ...request, problem: one });
     if (isBinary(request)) return this.ready(this.loaded<PlanTypes>(request), false);
-    if (this.mustMeasure(request)) await this.measure(problem);
+    if (!adjoint.splits && !adjoint.work && this.mustMeasure(request)) await this.measure(problem);
     return this.made<PlanTypes>(problem, () => this.planOf(request), adjoint);
   }
 

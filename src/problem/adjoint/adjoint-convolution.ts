@@ -86,6 +86,8 @@ function correlation(problem: Problem): AdjointSteps {
     {
       ...problem,
       ...common(problem),
+      // Convolutions are not measured, and neither are their adjoints.
+      strategy: problem.strategy === 'measure' ? 'fast' : problem.strategy,
       ...{ strides: sides(problem.strides), offsets: sides(problem.offsets), layout: sides(problem.layout) },
       ...{ normalize: false, scale: { forward: problem.scale.forward } },
       convolution: { ...convolution, conjugate: TO_SIGNAL[convolution.conjugate] },

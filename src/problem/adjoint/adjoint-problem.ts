@@ -34,6 +34,11 @@ export function adjointProblem(problem: Problem, of: Direction): AdjointProblem 
   const split = Object.fromEntries(sides.map((side) => [side, splitAxisOf(problem, side)]));
   const inBlocks = sides.some((side) => split[side]);
   if (!inBlocks) refuseRepeats(problem, of);
+  if (problem.unordered && problem.transform[0] !== 'c2c') {
+    const message =
+      'The adjoint of a real transform weighs bins by their places, which unordered ones do not tell; plan without unordered.';
+    throw new FftError('unsupported-feature', message, { path: 'unordered' });
+  }
   const { scale, divisor } = scaleOf(problem, of);
   const { strides, offsets, ...fields } = withSplitAxes(problem, {});
   const derived = normalizeProblem({
