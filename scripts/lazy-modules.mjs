@@ -17,6 +17,13 @@ export const groups = {
   // Where something is kept in a database, which pages ask for.
   'kept plans': ['engine/kept/keeping', 'engine/kept/kept-plan', 'engine/kept/binaries'],
   callbacks: ['problem/record', 'kernels/callbacks'],
+  gradients: [
+    'problem/adjoint/steps',
+    'problem/adjoint/transposed',
+    'problem/adjoint/adjoint-problem',
+    'problem/adjoint/adjoint-convolution',
+    'engine/adjoint-programs',
+  ],
   // Layouts that are not just memory with strides.
   layouts: [
     'layout/normal-form',
@@ -78,7 +85,7 @@ const tables = {
   loaders: `export const loaders = {${names.map((name) => `${quoted(name)}: () => import(${quoted(`lazy:${name}`)})`)}};`,
   allAtOnce: tableAtOnce(
     'allAtOnce',
-    names.filter((name) => name !== 'threads' && name !== 'kept plans'),
+    names.filter((name) => name !== 'threads' && name !== 'kept plans' && name !== 'gradients'),
   ),
   streamsAtOnce: tableAtOnce('streamsAtOnce', [
     'layouts',

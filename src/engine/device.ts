@@ -21,6 +21,7 @@ import {
   type Storage,
 } from '../problem/index.ts';
 import { storages } from '../problem/problem.ts';
+import type { AdjointRequest } from './adjoint-programs.ts';
 import { asyncDispose, DeviceMemory, dispose, typeOfArrays } from './arguments/memory.ts';
 import { noteDevice, readOptions } from './arguments/options.ts';
 import { convolutionFacts } from './arguments/prepared-kernels.ts';
@@ -43,29 +44,14 @@ import { lazyGroupsOf, loadGroups } from './lazy/lazy-modules.ts';
 import { candidateFacts, type MeasuredCandidates } from './measuring/candidates.ts';
 import { measureCandidates } from './measuring/trials.ts';
 import { Plan } from './plan.ts';
-import type { PlanHost } from './plan-programs.ts';
+import { type PlanHost, PlanPrograms } from './plan-programs.ts';
+import { isBinary, type PlanOptions, type PlanRequest } from './plan-request.ts';
 import type { PlanTypes, PlanTypesFor } from './plan-types.ts';
 import { KernelCache, Recent } from './programs/cache.ts';
 import { compilePlan, type DirectionProgram, tempBytesOf } from './programs/program.ts';
 import { RememberedPlans } from './programs/remembered-plans.ts';
 import { knobProblems } from './programs/tuning.ts';
 import { loadPlans, type PlanOf } from './saved/load-saved.ts';
-
-export interface PlanOptions {
-  /**
-   * What `plan.serialize()` gave for the same problem and device: planning is skipped; with its binaries, compiling too. These run as they are:
-   * take them from where you would take a program from.
-   */
-  readonly from?: string | Uint8Array;
-}
-
-/** The arguments of `plan`, read and validated. */
-interface PlanRequest {
-  readonly problem: PlannedProblem;
-  readonly from: string | Uint8Array | undefined;
-  /** The text under which its plan is kept for other processes; undefined if it is not kept. */
-  readonly keptBy: string | undefined;
-}
 
 /** Direction plans that a device remembers: pure data, a few kilobytes each. */
 const PLANS_KEPT = 256;
@@ -152,6 +138,18 @@ export class Device {
     return this.made<PlanTypes>(problem, () => this.planOf(request));
   }
 
+  /** Plans the adjoint of a plan. */
+  private async adjoint(adjoint: AdjointRequest): Promise<Plan> {
+    this.check();
+    const { problem, problems, from } = adjoint;
+    throwIfAny([...precisionProblems(problem, this.backend), ...knobProblems(problem, this.backend)]);
+    const request: PlanRequest = { problem, from, keptBy: undefined, adjoint };
+    for (const one of problems) await this.prepare({ ...request, problem: one });
+    if (isBinary(request)) return this.ready(this.loaded<PlanTypes>(request), false);
+    if (!adjoint.splits && !adjoint.work && this.mustMeasure(request)) await this.measure(problem);
+    return this.made<PlanTypes>(problem, () => this.planOf(request), adjoint);
+  }
+
   /** Loads the code that a plan takes, and asks the device what is not known of it yet. */
   private async prepare(asked: PlanRequest): Promise<void> {
     const loading = loadGroups([
@@ -167,8 +165,12 @@ export class Device {
     refuseBrokenPairs(asked.problem, this.backend);
   }
 
-  private made<T extends PlanTypes>(problem: PlannedProblem, planOf: () => PlanOf): Promise<Plan<T>> {
-    return this.ready(this.newPlan<T>(problem, planOf()), true);
+  private made<T extends PlanTypes>(
+    problem: PlannedProblem,
+    planOf: () => PlanOf,
+    adjoint?: AdjointRequest,
+  ): Promise<Plan<T>> {
+    return this.ready(this.newPlan<T>(problem, planOf(), undefined, adjoint), true);
   }
 
   /** @param watched until its kernels run at full speed; else they may still be on their way there. */
@@ -230,9 +232,9 @@ export class Device {
   }
 
   /** The plan of saved binaries. @throws FftError `invalid-saved-plan`, `compile-failed` */
-  private loaded<T extends PlanTypes>({ from, problem }: PlanRequest): Plan<T> {
+  private loaded<T extends PlanTypes>({ from, problem, adjoint }: PlanRequest): Plan<T> {
     const kept = loadBinaries(from, problem, this.backend);
-    return asSaved(() => this.newPlan<T>(problem, this.planOfKept(kept), kept));
+    return asSaved(() => this.newPlan<T>(problem, this.planOfKept(kept), kept, adjoint));
   }
 
   private planOfKept({ problem, splits }: KeptPlan): PlanOf {
@@ -264,9 +266,9 @@ export class Device {
     return this.restored(plainText(problem));
   }
 
-  private planOf({ problem, from }: PlanRequest): PlanOf {
+  private planOf({ problem, from, adjoint }: PlanRequest): PlanOf {
     if (from !== undefined) return loadPlans(from as string, problem, this.backend);
-    const splits = this.measuredOf(problem)?.splits;
+    const splits = adjoint?.splits ?? this.measuredOf(problem)?.splits;
     return (direction, throughWork) => this.remembered.direction(problem, direction, throughWork, splits);
   }
 
@@ -297,12 +299,21 @@ export class Device {
     if (isKept(problem, this.backend)) keepMeasured(problem, measured, this.backend);
   }
 
-  /** @param kept the programs of both directions, made before. */
-  private newPlan<T extends PlanTypes>(normal: PlannedProblem, planOf: PlanOf, kept?: KeptPlan): Plan<T> {
-    const host: PlanHost = {
+  /** @param kept the programs of both directions, made before. @param adjoint where it is the adjoint of another plan. */
+  private newPlan<T extends PlanTypes>(
+    normal: PlannedProblem,
+    planOf: PlanOf,
+    kept?: KeptPlan,
+    adjoint?: AdjointRequest,
+  ): Plan<T> {
+    // An adjoint of several problems has plans of each.
+    const planOfOwn = (of: Problem): PlanOf =>
+      of === normal ? planOf : (direction, throughWork) => this.remembered.direction(of, direction, throughWork);
+    const host: PlanHost & { adjoint(request: AdjointRequest): Promise<Plan> } = {
       backend: this.backend,
+      adjoint: (request) => this.adjoint(request),
       candidates: (of, splits) => candidateFacts(of, this.backend, splits, this.measuredOf(of)),
-      program: (of, direction, throughWork) => this.program(of, direction, throughWork, planOf, kept),
+      program: (of, direction, throughWork) => this.program(of, direction, throughWork, planOfOwn(of), kept),
       convolution: (of, throughWork) => this.convolution(of, throughWork),
       convolving: (of, plan) => this.convolving(of, plan),
       tempBytes: (of, direction, throughWork) => tempBytesOf(planOf(direction, throughWork), of),
@@ -310,7 +321,8 @@ export class Device {
       forget: (plan) => this.plans.delete(plan),
       check: () => this.check(),
     };
-    const plan = new Plan<T>(host, normal as T['problem']);
+    const work = adjoint && (adjoint.work?.(host) ?? new PlanPrograms(host, normal, adjoint.tasks));
+    const plan = new Plan<T>(host, normal as T['problem'], work);
     this.plans.add(plan);
     try {
       this.cache.fillTables();
@@ -488,9 +500,4 @@ export class Device {
     const { backend, cache } = this;
     return compilePlan({ plan, problem, backend, cache });
   }
-}
-
-/** Whether a plan is asked for that was saved with its code. */
-function isBinary({ from }: PlanRequest): boolean {
-  return typeof from === 'object';
 }

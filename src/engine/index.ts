@@ -10,7 +10,7 @@ export type { ComplexData, Data } from './arguments/arguments.ts';
 export { DeviceMemory } from './arguments/memory.ts';
 export type { Arrays, CallOptions } from './arguments/operands.ts';
 export type { EnqueueOptions, MemoryOptions } from './calls/enqueue.ts';
-export { Device, type PlanOptions } from './device.ts';
+export { Device } from './device.ts';
 export { bytesText } from './explaining/explain.ts';
 export type { MeasureOptions } from './measuring/measure.ts';
 export {
@@ -30,7 +30,9 @@ export {
   type ProfileOptions,
   profileNames,
 } from './open-profile.ts';
-export type { PlanKernel, PlanSide } from './plan.ts';
+export type { PlanSide } from './plan.ts';
+export type { PlanKernel } from './plan-kernel.ts';
+export type { PlanOptions } from './plan-request.ts';
 
 /** A plan for problems, or descriptors, of the type `P`: those of one type have the same arrays. `Plan` alone: for any problem. */
 export type Plan<P extends ProblemLike = ProblemInput> = PlanWith<PlanTypesFor<P>>;

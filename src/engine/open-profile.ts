@@ -7,8 +7,9 @@ import type { ProfileName } from '../devices/profiles/names.ts';
 import type { DeviceProfile } from '../plan/device/profile.ts';
 import type { Checked, ProblemInput, ProblemLike } from '../problem/index.ts';
 import type { asyncDispose, dispose } from './arguments/memory.ts';
-import type { Device, PlanOptions } from './device.ts';
+import type { Device } from './device.ts';
 import type { Plan } from './plan.ts';
+import type { PlanOptions } from './plan-request.ts';
 import type { PlanTypesFor } from './plan-types.ts';
 
 export { type ProfileName, profileNames } from '../devices/profiles/names.ts';

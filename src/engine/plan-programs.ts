@@ -5,11 +5,11 @@
 
 import type { Backend, CompiledKernel, DeviceBuffer } from '../devices/device.ts';
 import { bytesOf } from '../ir/index.ts';
-import type { ConvolutionPlan } from '../plan/convolution.ts';
+import { type ConvolutionPlan, resultProblem } from '../plan/convolution.ts';
 import type { DirectionPlan, PlanTask } from '../plan/planner.ts';
 import type { Splits } from '../plan/schemes/splits.ts';
 import { show } from '../problem/errors.ts';
-import { type Direction, FftError, type Problem, tensorShape } from '../problem/index.ts';
+import { type Direction, FftError, type Problem, type Side, tensorShape } from '../problem/index.ts';
 import { factsOf, type SideFacts } from './arguments/arguments.ts';
 import { DeviceMemory, typeOfStorage } from './arguments/memory.ts';
 import { directionOperands } from './arguments/operands.ts';
@@ -27,8 +27,8 @@ export interface PlanHost {
   convolving(problem: Problem, plan: DirectionPlan): DirectionProgram;
   /** What such a program needs, without making it. */
   tempBytes(problem: Problem, direction: Direction, throughWork: boolean): number;
-  /** The candidates of a problem, of which a plan with these splits is one, or none. */
-  candidates(problem: Problem, splits: Splits): CandidateList;
+  /** The candidates of a problem, of which a plan with these splits is one, or none; without splits there are none. */
+  candidates(problem: Problem, splits: Splits | undefined): CandidateList;
   /** A plan with its compiled code. @throws FftError `unsupported-feature`, `compile-failed` */
   binaries(problem: Problem, programs: readonly DirectionProgram[]): Uint8Array;
   forget(plan: { destroy(): void }): void;
@@ -36,9 +36,57 @@ export interface PlanHost {
   check(): void;
 }
 
+/** A side of a problem, as one end of a plan. */
+export interface PlanEnd {
+  readonly problem: Problem;
+  readonly side: Side;
+}
+
+/** What runs the calls of a plan. */
+export interface PlanWork {
+  readonly problem: Problem;
+  /** What `forward` reads and writes. */
+  readonly ends: { readonly input: PlanEnd; readonly output: PlanEnd };
+  /** The directions that calls can name. */
+  readonly called: readonly Direction[];
+  readonly all: readonly DirectionProgram[];
+  /** Those of a direction, which can be saved. @throws FftError `destroyed` */
+  readonly directions: readonly DirectionPlan[];
+  readonly compiledKernels: readonly CompiledKernel[];
+  readonly bytes: { readonly tables: number; readonly temp: number; readonly work: number };
+  readonly kernelKey: string | undefined;
+  kernelMemory(): DeviceMemory;
+  /** What callers know a program by. */
+  nameOf(task: PlanTask): PlanTask;
+  /** What a call runs of the problem; undefined where that is more than one task. */
+  taskOf(name: PlanTask): PlanTask | undefined;
+  runner(name: PlanTask, kind?: PlanTask | `${PlanTask}Sync`): Runner;
+  hostOf(name: PlanTask): RunnerHost;
+  check(): void;
+  release(): boolean;
+}
+
 type ConvolvingTask = Exclude<PlanTask, Direction>;
 
-const CONVOLVING: readonly ConvolvingTask[] = ['prepareKernel', 'convolve'];
+const TASKS: readonly PlanTask[] = ['forward', 'inverse', 'prepareKernel', 'convolve'];
+
+/**
+ * What the calls of a plan run of its problem, each by the name of the call. An adjoint's `forward` may be the inverse of its problem, or
+ * a convolution.
+ */
+export type CallTasks = { readonly [called in PlanTask]?: PlanTask };
+
+/** What runs where nothing else is said: each direction, and a convolution where there is one. */
+function ownTasks(problem: Problem): CallTasks {
+  const tasks = TASKS.filter((task) =>
+    isConvolving(task) ? problem.convolution !== null : directionsOf(problem).includes(task),
+  );
+  return Object.fromEntries(tasks.map((task) => [task, task]));
+}
+
+function isConvolving(task: PlanTask): task is ConvolvingTask {
+  return task === 'prepareKernel' || task === 'convolve';
+}
 
 /** The extra state of a plan of a convolution. */
 interface Convolving {
@@ -46,45 +94,76 @@ interface Convolving {
   readonly facts: ConvolutionFacts;
 }
 
-export class PlanPrograms {
+export class PlanPrograms implements PlanWork {
   readonly problem: Problem;
   private readonly host: PlanHost;
   private readonly facts: { readonly input: SideFacts; readonly output: SideFacts };
   /** Calls that wait and calls that cannot have staging memory of their own: one may come in the middle of another. */
   private runners: { [name in PlanTask | `${PlanTask}Sync`]?: Runner } = {};
+  private readonly tasks: CallTasks;
   private readonly convolving: Convolving | undefined;
   private readonly programs = new Map<string, DirectionProgram>();
   private temp: DeviceBuffer | undefined;
   private released = false;
 
-  constructor(host: PlanHost, problem: Problem) {
+  constructor(host: PlanHost, problem: Problem, tasks: CallTasks = ownTasks(problem)) {
     this.host = host;
     this.problem = problem;
+    this.tasks = tasks;
     const { profile } = host.backend;
     this.facts = { input: factsOf(problem, 'input', profile), output: factsOf(problem, 'output', profile) };
     try {
-      for (const direction of directionsOf(problem)) this.program(direction, false);
-      if (problem.convolution) {
+      if (this.running.some(isConvolving)) {
         const plan = host.convolution(problem, false);
         this.convolving = { plan, facts: convolutionFacts(problem, plan, profile) };
-        for (const task of CONVOLVING) this.program(task, false);
       }
+      for (const task of this.running) this.program(task, false);
     } catch (error) {
       this.release();
       throw error;
     }
   }
 
+  /** What runs, each once. */
+  private get running(): PlanTask[] {
+    return TASKS.filter((task) => Object.values(this.tasks).includes(task));
+  }
+
+  private get directionTasks(): Direction[] {
+    return this.running.filter((task): task is Direction => !isConvolving(task));
+  }
+
+  /** The directions that calls can name. */
+  get called(): Direction[] {
+    return (['forward', 'inverse'] as const).filter((direction) => this.tasks[direction]);
+  }
+
   /** Of every direction, and of a convolution. @throws FftError `destroyed` */
   get all(): DirectionProgram[] {
     this.check();
-    const tasks: PlanTask[] = [...directionsOf(this.problem), ...(this.convolving ? CONVOLVING : [])];
-    return tasks.map((task) => this.program(task, false));
+    return this.running.map((task) => this.program(task, false));
+  }
+
+  get ends(): PlanWork['ends'] {
+    const { problem } = this;
+    const [input, output] = [{ problem, side: 'input' } as const, { problem, side: 'output' } as const];
+    if (this.tasks.forward === 'inverse') return { input: output, output: input };
+    return this.tasks.forward === 'convolve'
+      ? { input, output: { problem: resultProblem(problem), side: 'input' } }
+      : { input, output };
+  }
+
+  taskOf(name: PlanTask): PlanTask | undefined {
+    return this.tasks[name];
+  }
+
+  nameOf(task: PlanTask): PlanTask {
+    return TASKS.find((called) => this.tasks[called] === task) ?? task;
   }
 
   /** Those of a direction, which can be saved. @throws FftError `destroyed` */
   get directions(): DirectionPlan[] {
-    return directionsOf(this.problem).map((direction) => this.program(direction, false).plan);
+    return this.directionTasks.map((direction) => this.program(direction, false).plan);
   }
 
   get compiledKernels(): CompiledKernel[] {
@@ -95,7 +174,7 @@ export class PlanPrograms {
   get bytes(): { readonly tables: number; readonly temp: number; readonly work: number } {
     const tables = new Map([...this.programs.values()].flatMap((program) => [...program.tables]));
     // Calls that are given `work` have plans of their own, which may need more.
-    const others = this.released ? [] : directionsOf(this.problem);
+    const others = this.released ? [] : this.directionTasks;
     const convolving = this.convolving && !this.released ? [this.host.convolution(this.problem, true).convolve] : [];
     return {
       tables: [...tables.values()].reduce((sum, bytes) => sum + bytes, 0),
@@ -125,9 +204,25 @@ export class PlanPrograms {
   }
 
   /** What `enqueue` and `measure` run. @throws FftError `destroyed`, `direction-not-planned` */
-  hostOf(task: PlanTask): RunnerHost {
+  hostOf(name: PlanTask): RunnerHost {
     this.check();
-    return task === 'prepareKernel' || task === 'convolve' ? this.convolvingHost(task) : this.directionHost(task);
+    if (!TASKS.includes(name)) {
+      throw new FftError('invalid-argument', `The direction is ${show(name)}; choose 'forward' or 'inverse'.`);
+    }
+    const task = Object.hasOwn(this.tasks, name) ? this.tasks[name] : undefined;
+    if (task === undefined) throw this.notPlanned(name);
+    return isConvolving(task) ? this.convolvingHost(task, name) : this.directionHost(task, name);
+  }
+
+  private notPlanned(name: PlanTask): FftError {
+    const planned = this.called.map((direction) => `'${direction}'`);
+    if (isConvolving(name)) {
+      const message = `This plan has no ${name}: it was made without convolution; plan with convolution: {} to have it.`;
+      return new FftError('direction-not-planned', message);
+    }
+    const both = this.tasks.forward === 'forward' || this.tasks.inverse === 'inverse';
+    const remedy = both ? `plan with directions 'both' to run '${name}'` : 'it is an adjoint';
+    return new FftError('direction-not-planned', `This plan is for ${planned.join(' and ')} only; ${remedy}.`);
   }
 
   /** @throws FftError `destroyed` */
@@ -160,7 +255,7 @@ export class PlanPrograms {
   }
 
   private newProgram(task: PlanTask, throughWork: boolean): DirectionProgram {
-    if (task !== 'prepareKernel' && task !== 'convolve') return this.host.program(this.problem, task, throughWork);
+    if (!isConvolving(task)) return this.host.program(this.problem, task, throughWork);
     const { convolve, prepare } = this.host.convolution(this.problem, throughWork);
     return this.host.convolving(this.problem, task === 'convolve' ? convolve : prepare);
   }
@@ -172,32 +267,25 @@ export class PlanPrograms {
     throw new FftError('direction-not-planned', message);
   }
 
-  private convolvingHost(task: ConvolvingTask): RunnerHost {
+  private convolvingHost(task: ConvolvingTask, name: PlanTask): RunnerHost {
     const { facts, plan } = this.requireConvolving(task);
     const { given, kernel, result, operands } = facts;
-    const own = this.hostWith(task);
+    const own = this.hostWith(task, name);
     if (task === 'prepareKernel') return { ...own, read: given, written: kernel, inPlace: false, operands: [] };
     return {
       ...{ ...own, read: this.facts.input, written: result, operands },
+      factor: 'kernel',
+      factorAlone: name === 'convolve',
       readKernel: (value, what) => {
         const { key } = plan.kernel;
-        return key === undefined ? readSpectrum(value, what) : readKernel(value, key, what);
+        return [key === undefined ? readSpectrum(value, what) : readKernel(value, key, what)];
       },
     };
   }
 
-  private directionHost(direction: Direction): RunnerHost {
-    if (direction !== 'forward' && direction !== 'inverse') {
-      throw new FftError('invalid-argument', `The direction is ${show(direction)}; choose 'forward' or 'inverse'.`);
-    }
-    if (!directionsOf(this.problem).includes(direction)) {
-      throw new FftError(
-        'direction-not-planned',
-        `This plan is for '${this.problem.directions}' only; plan with directions 'both' to run '${direction}'.`,
-      );
-    }
+  private directionHost(direction: Direction, name: PlanTask): RunnerHost {
     return {
-      ...this.hostWith(direction),
+      ...this.hostWith(direction, name),
       read: direction === 'forward' ? this.facts.input : this.facts.output,
       written: direction === 'forward' ? this.facts.output : this.facts.input,
       operands: directionOperands(this.problem, direction, this.host.backend.profile),
@@ -205,11 +293,12 @@ export class PlanPrograms {
   }
 
   /** What all runners have of this plan. */
-  private hostWith(task: PlanTask) {
+  private hostWith(task: PlanTask, name: PlanTask) {
     return {
       backend: this.host.backend,
       problem: this.problem,
       direction: task,
+      name,
       inPlace: this.problem.placement === 'in-place',
       workBytes: this.workBytes,
       program: (throughWork: boolean) => this.program(task, throughWork),

@@ -9,11 +9,12 @@ import type {
   PlannedProblem,
   ProblemLike,
   ReadSide,
+  Side,
   SideData,
   SpectrumData,
   WrittenSide,
 } from '../problem/index.ts';
-import type { ComplexData, Data } from './arguments/arguments.ts';
+import type { ComplexData } from './arguments/arguments.ts';
 import type { DeviceMemory } from './arguments/memory.ts';
 
 /** What a direction takes and returns; nothing at all where a plan is not made for it. */
@@ -34,12 +35,19 @@ export interface PlanTypes {
   readonly convolve: CallTypes & {
     readonly kernels: ComplexData;
     /** Kernels that `convolve` takes. */
-    readonly spectra: Data;
+    readonly spectra: ComplexData;
   };
   /** What else than directions can be enqueued. */
   readonly tasks: 'convolve';
   /** `unknown` where a call may return what it has read, being in place, else `never`: `Input & this` is what it returns. */
   readonly returned: unknown;
+  /** What `forward` of the adjoint of each call takes and returns. */
+  readonly adjoints: {
+    readonly forward: CallTypes;
+    readonly inverse: CallTypes;
+    readonly signal: CallTypes;
+    readonly kernel: CallTypes;
+  };
 }
 
 type AnyDeviceMemory = DeviceMemory | ForeignMemory;
@@ -83,6 +91,28 @@ type SpectraOf<F extends Facts> = 'user' extends NonNullable<F['convolution']>['
   ? SpectrumData<F, AnyDeviceMemory>
   : DeviceMemory;
 
+interface NoCall {
+  readonly reads: never;
+  readonly writes: never;
+  readonly makes: never;
+}
+
+/**
+ * What the adjoint of a call takes, which reads what that writes; nothing where the plan has no such call. (A conditional type, so that plans are
+ * compared by what their adjoints take, and not by their problems.)
+ */
+type AdjointOf<F extends Facts, Planned, Reads extends Side, Writes extends Side, Placement> = Planned extends true
+  ? {
+      readonly reads: SideData<F, Reads, AnyDeviceMemory>;
+      readonly writes: SideData<F, Writes, AnyDeviceMemory>;
+      readonly makes: 'out-of-place' extends Placement ? NewData<F, Writes> : never;
+    }
+  : NoCall;
+
+type Convolves<F extends Facts> = [F['convolution']] extends [null] ? false : true;
+
+type Plans<F extends Facts, D extends Direction> = D extends PlannedDirection<F> ? true : false;
+
 type PlanTypesOf<F> = F extends Facts
   ? {
       readonly problem: PlannedProblem<F>;
@@ -92,8 +122,59 @@ type PlanTypesOf<F> = F extends Facts
       readonly convolve: ConvolveOf<F>;
       readonly tasks: [F['convolution']] extends [null] ? never : 'convolve';
       readonly returned: 'in-place' extends F['placement'] ? unknown : never;
+      readonly adjoints: {
+        readonly forward: AdjointOf<F, Plans<F, 'forward'>, 'output', 'input', F['placement']>;
+        readonly inverse: AdjointOf<F, Plans<F, 'inverse'>, 'input', 'output', F['placement']>;
+        readonly signal: AdjointOf<F, Convolves<F>, ResultSide<F>, 'input', F['placement']>;
+        // The result has the shape of a kernel, also where the convolution is in place.
+        readonly kernel: AdjointOf<F, Convolves<F>, ResultSide<F>, 'input', 'out-of-place'>;
+      };
     }
   : never;
+
+interface NoConvolution extends NoCall {
+  readonly kernels: never;
+  readonly spectra: never;
+}
+
+/** The adjoint of a direction. @param Own what that direction takes: the adjoint of the adjoint does. */
+export type DirectionAdjoint<Call extends CallTypes, Own extends CallTypes, Returned> = {
+  readonly problem: PlannedProblem;
+  readonly directions: 'forward';
+  readonly forward: Call;
+  readonly inverse: NoCall;
+  readonly convolve: NoConvolution;
+  readonly tasks: never;
+  readonly returned: Returned;
+  readonly adjoints: {
+    readonly forward: Own;
+    readonly inverse: NoCall;
+    readonly signal: NoCall;
+    readonly kernel: NoCall;
+  };
+};
+
+/** The adjoint of a convolution. @param Factor what `convolve` of it takes in the place of a kernel. */
+export type ConvolutionAdjoint<
+  Call extends CallTypes,
+  Kernels extends ComplexData,
+  Factor extends ComplexData,
+  Returned,
+> = {
+  readonly problem: PlannedProblem;
+  readonly directions: 'forward';
+  readonly forward: Call;
+  readonly inverse: NoCall;
+  readonly convolve: Call & { readonly kernels: Kernels; readonly spectra: Factor };
+  readonly tasks: 'convolve';
+  readonly returned: Returned;
+  readonly adjoints: {
+    readonly forward: NoCall;
+    readonly inverse: NoCall;
+    readonly signal: NoCall;
+    readonly kernel: NoCall;
+  };
+};
 
 /** What a plan for a problem, or descriptor, of the type `P` is. */
 export type PlanTypesFor<P extends ProblemLike> = Extract<PlanTypesOf<FactsOf<P>>, PlanTypes>;

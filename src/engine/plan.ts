@@ -4,9 +4,9 @@
 
 import type { CompiledKernel } from '../devices/device.ts';
 import { binPlace } from '../plan/bin-place.ts';
-import type { PlanTask } from '../plan/planner.ts';
 import { show } from '../problem/errors.ts';
-import { type Direction, elementBytes, FftError, type Side, tensorShape, tensorSpan } from '../problem/index.ts';
+import { type Direction, elementBytes, FftError, tensorShape, tensorSpan } from '../problem/index.ts';
+import { type AdjointOptions, type AdjointRequest, adjointRequest } from './adjoint-programs.ts';
 import type { ComplexData, Data } from './arguments/arguments.ts';
 import { type DeviceMemory, dispose } from './arguments/memory.ts';
 import type { CallOptions } from './arguments/operands.ts';
@@ -16,8 +16,9 @@ import { type EnqueueOptions, enqueue } from './calls/enqueue.ts';
 import { explainPlan, planToJson } from './explaining/explain.ts';
 import { loadGroups } from './lazy/lazy-modules.ts';
 import { type MeasureOptions, measure } from './measuring/measure.ts';
-import { directionsOf, type PlanHost, PlanPrograms } from './plan-programs.ts';
-import type { PlanTypes } from './plan-types.ts';
+import type { PlanKernel } from './plan-kernel.ts';
+import { type PlanEnd, type PlanHost, PlanPrograms, type PlanWork } from './plan-programs.ts';
+import type { ConvolutionAdjoint, DirectionAdjoint, PlanTypes } from './plan-types.ts';
 import type { DirectionProgram } from './programs/program.ts';
 import { serializePlan } from './saved/saved.ts';
 
@@ -39,17 +40,9 @@ export interface PlanSide {
   order(k: number, axis?: number): number;
 }
 
-/** A kernel as `plan.kernels` shows it. */
-export interface PlanKernel {
-  readonly direction: PlanTask;
-  /** Of its function, such as `stockham1024`. */
-  readonly name: string;
-  /** What the launch is for, to people: `axis 0`, `axis 0, upload 1 of 2` … */
-  readonly title: string;
-  /** `wasm`, `wgsl`, `cuda`, `hip`, `opencl` or `spirv`. */
-  readonly language: string;
-  /** Its text, or the bytes of a WebAssembly module. */
-  readonly source: string | Uint8Array;
+/** Makes adjoints: plans as `device.plan` makes them. */
+interface AdjointHost {
+  adjoint(request: AdjointRequest): Promise<Plan>;
 }
 
 /**
@@ -65,30 +58,34 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   declare readonly input: PlanSide;
   /** The other side. */
   declare readonly output: PlanSide;
-  private readonly host: PlanHost;
-  private readonly programs: PlanPrograms;
+  private readonly host: PlanHost & AdjointHost;
+  private readonly programs: PlanWork;
 
-  /** @internal Made by `device.plan`. */
-  constructor(host: PlanHost, problem: T['problem']) {
+  /** @internal Made by `device.plan`, and by `adjoint` with what runs its calls. */
+  constructor(
+    host: PlanHost & AdjointHost,
+    problem: T['problem'],
+    programs: PlanWork = new PlanPrograms(host, problem),
+  ) {
     this.host = host;
     fix(this, 'problem', problem);
-    this.programs = new PlanPrograms(host, problem);
-    fix(this, 'input', this.sideOf('input'));
-    fix(this, 'output', this.sideOf('output'));
+    this.programs = programs;
+    fix(this, 'input', this.sideOf(programs.ends.input));
+    fix(this, 'output', this.sideOf(programs.ends.output));
   }
 
   /** The directions that the plan was made for. */
   get directions(): T['directions'][] {
-    return directionsOf(this.problem) as T['directions'][];
+    return [...this.programs.called] as T['directions'][];
   }
 
   /** @internal The programs of all directions. */
-  get directionPrograms(): DirectionProgram[] {
+  get directionPrograms(): readonly DirectionProgram[] {
     return this.programs.all;
   }
 
   /** @internal The kernels to warm up. */
-  get compiledKernels(): CompiledKernel[] {
+  get compiledKernels(): readonly CompiledKernel[] {
     return this.programs.compiledKernels;
   }
 
@@ -106,7 +103,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    */
   get kernels(): PlanKernel[] {
     return this.programs.all.flatMap(({ plan, running }) => {
-      const { direction } = plan;
+      const direction = this.programs.nameOf(plan.direction);
       const titles = plan.launches.map(({ node }) => node.title);
       return running.map(({ kernel, language, source }, n) => {
         const title = running.length === titles.length ? titles[n]! : titles.join(' and ');
@@ -342,6 +339,58 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   /**
+   * A plan whose `forward` is the exact adjoint of one of this plan's calls, under the real inner product ⟨x, y⟩ = Σ x·y over all real
+   * numbers, those that are parts of complex ones too: what takes the cotangent of a result to that of its input (a vector–Jacobian product).
+   * `forward` of the adjoint reads what the call writes, and writes what it reads: shapes, strides, offsets, layouts, blocks of zeros and
+   * storage are those of this plan's sides. It runs a problem derived from this plan's, `adjoint.problem`, and is as fast as this plan.
+   *
+   * - The half of a spectrum counts each bin once: imaginary parts that a transform to reals takes for zero get zero.
+   * - What a call takes for zero (`zeroPadding`), or does not read, its adjoint does not write; what it does not write, its adjoint takes for
+   *   zero. Elements that the adjoint does not write are zero in new arrays, and stay as they are in arrays of the caller's.
+   * - Callbacks that are linear in their value are transposed and change sides; arrays are given to `forward` as to this plan.
+   * - Of `convolve`, `forward(cotangent, output, { kernel })` is the adjoint with respect to the signal (`of: 'signal'`), with kernels of
+   *   this plan's `prepareKernel`; `forward(cotangent, output, { signal })` that with respect to the kernel (`of: 'kernel'`), which writes
+   *   what `prepareKernel` takes. `convolve(cotangent, kernel or signal, output)` of the adjoint is the same.
+   *
+   * Free it with `destroy`: it outlives this plan.
+   * @param direction the call: 'forward', 'inverse', or 'convolve' with `of`.
+   * @param options `of`; `from`: what `serialize()` of the same adjoint of a transform gave.
+   * @throws FftError (as a rejection) `unsupported-feature` for what is not linear or not there (callbacks, `crossPower`; with respect to the
+   *   kernel: symmetric matrices, spectra of the user's, halves), `overlapping-strides` where this plan reads elements more than once,
+   *   `direction-not-planned`, `invalid-argument`, `destroyed`, and as `device.plan`
+   */
+  adjoint(
+    direction: T['directions'] & 'forward',
+    options?: Pick<AdjointOptions, 'from'>,
+  ): Promise<Plan<DirectionAdjoint<T['adjoints']['forward'], T['forward'], T['returned']>>>;
+  adjoint(
+    direction: T['directions'] & 'inverse',
+    options?: Pick<AdjointOptions, 'from'>,
+  ): Promise<Plan<DirectionAdjoint<T['adjoints']['inverse'], T['inverse'], T['returned']>>>;
+  adjoint(
+    direction: T['tasks'],
+    options: { readonly of: 'signal' },
+  ): Promise<
+    Plan<ConvolutionAdjoint<T['adjoints']['signal'], T['convolve']['kernels'], T['convolve']['spectra'], T['returned']>>
+  >;
+  adjoint(
+    direction: T['tasks'],
+    options: { readonly of: 'kernel' },
+  ): Promise<Plan<ConvolutionAdjoint<T['adjoints']['kernel'], never, T['convolve']['reads'], never>>>;
+  adjoint(direction: T['directions'], options?: Pick<AdjointOptions, 'from'>): Promise<Plan>;
+  async adjoint(direction: Direction | 'convolve', options: AdjointOptions = {}): Promise<Plan> {
+    this.programs.check();
+    const loading = loadGroups([
+      'gradients',
+      'callbacks',
+      'layouts',
+      ...(this.problem.convolution ? (['convolutions'] as const) : []),
+    ]);
+    if (loading) await loading;
+    return this.host.adjoint(adjointRequest(this.programs, direction, options));
+  }
+
+  /**
    * The plan for people: tree, buffers, kernels, bytes moved.
    * @throws FftError `destroyed`
    */
@@ -354,11 +403,15 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * @throws FftError `destroyed`
    */
   toJSON(): ReturnType<typeof planToJson> {
-    const programs = this.programs.all;
-    return planToJson(this.problem, this.host.backend, programs, {
+    const { all, directions } = this.programs;
+    const told = planToJson(this.problem, this.host.backend, all, {
       tables: this.bytes.tables,
-      candidates: this.host.candidates(this.problem, programs[0]!.plan.splits!),
+      candidates: this.host.candidates(this.problem, directions[0]?.splits),
     });
+    return {
+      ...told,
+      directions: told.directions.map((one) => ({ ...one, direction: this.programs.nameOf(one.direction) })),
+    };
   }
 
   /**
@@ -380,7 +433,9 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
       throw new FftError('invalid-argument', `binaries is ${show(binaries)}; it must be true or false.`);
     }
     if (binaries) return this.host.binaries(this.problem, this.programs.all);
-    return serializePlan(this.problem, this.host.backend, this.programs.directions);
+    const { directions } = this.programs;
+    if (directions.length > 0) return serializePlan(this.problem, this.host.backend, directions);
+    throw new FftError('unsupported-feature', 'Adjoints of convolutions are not saved; plan it anew.');
   }
 
   /** Frees kernels, tables and temp. Later calls throw `destroyed`; a second `destroy` does nothing. */
@@ -406,8 +461,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     }
   }
 
-  private sideOf(side: Side): PlanSide {
-    const { problem } = this;
+  private sideOf({ problem, side }: PlanEnd): PlanSide {
     const length = tensorSpan(problem, side);
     const unordered = problem.unordered && side === 'output';
     // Of a plan that was kept, this plans it: others need no tree.

@@ -68,6 +68,10 @@ function nodeOf(node: CallbackNode, { x, value, at, guard, array, made }: Callin
     }
     case 'load':
       return x.load(array(node.array), integer(node.index), guard);
+    case 'where': {
+      const { index: of, from, to, a, b } = node;
+      return x.where([{ index: integer(of), from, to }], real(a), real(b));
+    }
     case 'place':
       return at(node.dimension);
     case 'integer':

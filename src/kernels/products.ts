@@ -62,8 +62,8 @@ export function matrixStores(
 }
 
 /** The index of a matrix entry in memory, which holds the matrix row by row, or row by row its upper triangle. */
-function entryOf({ matrix, symmetric }: KernelFactors, row: number, column: number): number {
-  if (!symmetric) return row * matrix + column;
+function entryOf({ matrix, symmetric, transposed }: KernelFactors, row: number, column: number): number {
+  if (!symmetric) return transposed ? column * matrix + row : row * matrix + column;
   const [first, second] = row < column ? [row, column] : [column, row];
   return first * matrix - (first * (first - 1)) / 2 + second - first;
 }

@@ -10,6 +10,7 @@
 import { line, pad } from '../layout/index.ts';
 import { power, product } from '../numeric/scale-factor.ts';
 import {
+  adjointConvolutionOf,
   type Direction,
   defaultStrides,
   kernelCounts,
@@ -75,6 +76,15 @@ export function resultProblem(problem: Problem): Problem {
   const side = resultSide(problem);
   const own = <T>({ [side]: one }: Sides<T>): Sides<T> => ({ input: one, output: one });
   const { strides, offsets, layout, batches } = problem;
+  const placed = adjointConvolutionOf(problem).result;
+  if (placed) {
+    const both = <T>(one: T): Sides<T> => ({ input: one, output: one });
+    const none = problem.size.map(() => null);
+    return {
+      ...{ ...problem, batches: batches * kernels, strides: both(placed.strides), layout: both(placed.layout) },
+      ...{ offsets: both(0), zeroPadding: { space: none, frequency: none } },
+    };
+  }
   const result = { ...problem, batches: batches * kernels, layout: own(layout) };
   return isReal(problem) ? result : { ...result, strides: own(strides), offsets: own(offsets) };
 }
@@ -87,7 +97,8 @@ export function planConvolution(problem: Problem, target: Target, throughWork: b
   const result = resultProblem(problem);
   const { crossPower, kernelSpectrum } = problem.convolution!;
   const ofUser = kernelSpectrum === 'user';
-  const split = splitConvolution(problem, target);
+  // An adjoint takes kernels in the order in which the plan that it is made of prepares them.
+  const split = splitConvolution(adjointConvolutionOf(problem).like ?? problem, target);
   const memory = kernelMemory(problem, given, split);
   const { period } = split;
   const transformed = problem.size.reduce((all, n, axis) => all * (problem.omit[axis] ? 1 : n), 1);
@@ -122,8 +133,14 @@ export function planConvolution(problem: Problem, target: Target, throughWork: b
     written: { layout: 'interleaved', offset: 0, shape: bins, storage: problem.precision },
     scale: crossPower ? 1 : mean,
   });
-  const key = JSON.stringify([problem.convolution, problem.precision, leavesOf(prepare.tree)]);
+  const key = JSON.stringify([keyOf(problem), problem.precision, leavesOf(prepare.tree)]);
   return { convolve, prepare, kernel: { elements, storage: problem.precision, key } };
+}
+
+/** What a prepared kernel depends on: it may be conjugated later, and one of several may be that of a batch. */
+function keyOf(problem: Problem): unknown {
+  const { matrix, symmetric, crossPower } = problem.convolution!;
+  return { ...{ matrix, symmetric, crossPower }, ...kernelCounts(problem) };
 }
 
 /** The spectrum of a kernel as a user has it: a transform like any other. */
@@ -150,11 +167,8 @@ function convolvingTree(problem: Problem, split: ConvolutionSplit, kernel: Kerne
     : [middleNode(asked, { input: there, output: back })];
   const [length, outputLength] = [tensorShape(problem, 'input'), tensorShape(returning, 'input')];
   const tree: BranchNode = { scheme: 'axes', title: 'convolve', length, outputLength, children };
-  return withSpace(
-    tree,
-    problem,
-    leavesOf(tree).findIndex(({ product }) => product && 'strides' in product),
-  );
+  const middle = leavesOf(tree).findIndex(({ product }) => product && 'strides' in product);
+  return withSpace(tree, problem, middle, adjointConvolutionOf(problem).result !== undefined);
 }
 
 /** The launches of the middle. @param between nodes of other axes before the last launch there, and after the first one back. */

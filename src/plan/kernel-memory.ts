@@ -3,7 +3,7 @@
  * the order in which the uploads of the signal leave theirs. A spectrum that the user gives (VkFFT guide 2.4.1) has them in natural
  * order; for real kernels it holds the first ⌊N/2⌋ + 1 bins.
  */
-import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
+import { adjointConvolutionOf, blocksOf, type Problem, tensorShape } from '../problem/index.ts';
 import { type ConvolutionSplit, complexOf, restOf, transformedAxes } from './convolution-split.ts';
 import type { Target } from './device/target.ts';
 import type { ComplexScheme, Uploads } from './schemes/axis-scheme.ts';
@@ -13,7 +13,7 @@ import type { Stored } from './tree/leaf.ts';
 import type { KernelProduct } from './tree/node.ts';
 
 /** Lengths of the tensor of a spectrum, and how it is seen. */
-export type KernelMemory = Pick<KernelProduct, 'lengths' | 'storage' | 'orders' | 'lines' | 'zeros'>;
+export type KernelMemory = Pick<KernelProduct, 'lengths' | 'storage' | 'orders' | 'lines' | 'zeros' | 'transposed'>;
 
 /** What the launches of the middle are made from. */
 export interface MiddleQuestion {
@@ -27,8 +27,10 @@ export interface MiddleQuestion {
 
 /** @param given the problem whose input side is the kernel. */
 export function kernelMemory(problem: Problem, given: Problem, split: ConvolutionSplit): KernelMemory {
+  const { transposed } = adjointConvolutionOf(problem);
+  const own = transposed ? { transposed } : {};
   if (problem.convolution!.kernelSpectrum === 'prepared')
-    return { lengths: preparedShape(given, split), orders: [], lines: [], zeros: [] };
+    return { lengths: preparedShape(given, split), orders: [], lines: [], zeros: [], ...own };
   const lengths = tensorShape(given, 'output');
   const orders = lengths.map((_, of) =>
     of > 0 && of <= problem.size.length ? orderLeft(given, of - 1, split) : undefined,
@@ -36,7 +38,7 @@ export function kernelMemory(problem: Problem, given: Problem, split: Convolutio
   // Launches that take reals for complex numbers, or rows of them, find bins over the half, too.
   const mirrored = isReal(problem) && problem.size[0]! > 1 && (split.real || split.columns !== undefined);
   return {
-    ...{ lengths, storage: problem.edgeStorage as Stored, orders },
+    ...{ lengths, storage: problem.edgeStorage as Stored, orders, ...own },
     lines: mirrored ? [binsRead(problem.size[0]!)] : [],
     zeros: blocksOf(problem, 'output').flatMap((block, axis) => (block ? [{ dimension: axis + 1, ...block }] : [])),
   };

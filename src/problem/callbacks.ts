@@ -123,6 +123,15 @@ export type CallbackNode =
   | { readonly op: RealBinary; readonly a: number; readonly b: number }
   | { readonly op: 'select'; readonly less: readonly [number, number]; readonly a: number; readonly b: number }
   | { readonly op: 'load'; readonly array: string; readonly index: number }
+  /** `a` where `from` ≤ index < `to`, otherwise `b`: weights of adjoints. Functions of users cannot say it. */
+  | {
+      readonly op: 'where';
+      readonly index: number;
+      readonly from: number;
+      readonly to: number;
+      readonly a: number;
+      readonly b: number;
+    }
   /** Indices. A place is along a dimension of the tensor [left, axis 0 …, coordinate, batch]. */
   | { readonly op: 'place'; readonly dimension: number }
   | { readonly op: 'integer'; readonly value: number }

@@ -2,7 +2,7 @@
 import { type FftProblem, show } from './errors.ts';
 import type { FieldReader } from './fields.ts';
 import { isRealTransform } from './layout.ts';
-import type { AnyProblemInput, Convolution, Problem, Side } from './problem.ts';
+import type { AnyProblemInput, ComplexLayout, Convolution, Problem, Side } from './problem.ts';
 
 const fields = ['kernels', 'matrix', 'symmetric', 'conjugate', 'crossPower', 'kernelSpectrum'] as const;
 
@@ -139,4 +139,24 @@ export function checkConvolution(problem: Problem): FftProblem[] {
     );
   }
   return found;
+}
+
+/** How the adjoint of a convolution differs from convolutions that users ask for. */
+export interface AdjointConvolution {
+  /** The problem that it is the adjoint of, whose kernels it takes, too: axes are split as there. */
+  readonly like?: Problem;
+  /** Matrices multiply with rows and columns exchanged. */
+  readonly transposed?: true;
+  /** Where a result lies that is written as a whole, blocks of zeros or not; its batches go on from one kernel to the next. */
+  readonly result?: { readonly strides: readonly number[]; readonly layout: ComplexLayout };
+}
+
+/** A problem whose convolution is an adjoint, which users cannot ask for. */
+export interface ProblemOfAdjoint extends Problem {
+  readonly adjointConvolution: AdjointConvolution;
+}
+
+/** What a problem has of the adjoint of a convolution. */
+export function adjointConvolutionOf(problem: Problem): AdjointConvolution {
+  return 'adjointConvolution' in problem ? (problem as ProblemOfAdjoint).adjointConvolution : {};
 }

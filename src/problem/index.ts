@@ -37,7 +37,14 @@ export {
   dimensionsOf,
   loadedArrays,
 } from './callbacks.ts';
-export { kernelCounts, kernelsOfEach, ownKernels, resultSide } from './convolution.ts';
+export {
+  type AdjointConvolution,
+  adjointConvolutionOf,
+  kernelCounts,
+  kernelsOfEach,
+  ownKernels,
+  resultSide,
+} from './convolution.ts';
 export { lengthsAlone, parseDescriptor } from './descriptor.ts';
 export { formatDescriptor } from './descriptor-format.ts';
 export type { Direction, Directions } from './directions.ts';

@@ -45,10 +45,13 @@ export function transformedKind(problem: Pick<Problem, 'transform'>, side: Side)
   return isRealTransform(kind) ? 'real' : 'complex';
 }
 
-/** Whether a callback leaves a real of every complex number on one side. */
+/** Whether a callback leaves a real of every complex number on one side, or makes complex numbers of the reals there. */
 export function keepsReals({ callbacks }: Partial<Pick<Problem, 'callbacks'>>, side: Side): boolean {
-  const store = callbacks?.[side === 'output' ? 'forward' : 'inverse'].store;
-  return store?.takes === 'complex' && store.gives === 'real';
+  if (!callbacks) return false;
+  const [written, read] = side === 'output' ? (['forward', 'inverse'] as const) : (['inverse', 'forward'] as const);
+  const { store } = callbacks[written];
+  const { load } = callbacks[read];
+  return (store?.takes === 'complex' && store.gives === 'real') || (load?.takes === 'real' && load.gives === 'complex');
 }
 
 /** Type of the elements of one side in memory: what the transform has there, or the reals that a callback leaves of it. */

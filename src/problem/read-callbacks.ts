@@ -6,7 +6,7 @@ import type { FieldReader } from './fields.ts';
 import { tensorShape, transformedKind } from './layout.ts';
 import type { Problem, Side } from './problem.ts';
 import { record } from './record.ts';
-import type { RawRecord } from './snapshot.ts';
+import { isRecord, type RawRecord } from './snapshot.ts';
 
 const DIRECTIONS: readonly Direction[] = ['forward', 'inverse'];
 
@@ -79,9 +79,11 @@ function callerOf(reader: FieldReader, problem: CallbackFacts, arrays: BuiltCall
     const side: Side = (direction === 'forward') === (what === 'load') ? 'input' : 'output';
     const kind = transformedKind(problem, side);
     const path = `callbacks.${direction}.${what}`;
+    // What has been built says what it takes; nobody else does where the other direction is not planned.
+    const alone = problem.directions !== 'both' && isRecord(callback) && callback.takes === 'real';
     const built = record(callback, {
       shape: tensorShape(problem, side),
-      takes: what === 'load' ? (found ?? kind) : kind,
+      takes: what === 'load' ? (found ?? (alone ? 'real' : kind)) : kind,
       gives: what === 'store' && kind === 'complex' ? ['complex', 'real'] : [kind],
       precision: problem.precision === 'single' ? 'single' : 'double',
       arrays,

@@ -56,9 +56,9 @@ const allSymbols = new WeakSet<object>();
  * @returns what it does, or what is wrong with it, as the end of a sentence that begins with its name
  */
 export function record(given: unknown, recording: CallbackSetting): BuiltCallback | string {
-  const callback = isRecord(given) ? replayed(given) : given;
-  if (typeof callback !== 'function') return `is ${show(given)}, but must be a function (x, value, at) => value.`;
   const recorder = new Recorder(recording);
+  const callback = isRecord(given) ? replayed(given, recorder) : given;
+  if (typeof callback !== 'function') return `is ${show(given)}, but must be a function (x, value, at) => value.`;
   try {
     return recorder.built(callback(recorder.builder(), recorder.value(), recorder.place()));
   } catch (cause) {
@@ -70,13 +70,13 @@ export function record(given: unknown, recording: CallbackSetting): BuiltCallbac
 }
 
 /** What was built once as a function that builds it again, and is checked like any other. */
-function replayed({ nodes, result }: RawRecord): unknown {
+function replayed({ nodes, result }: RawRecord, recorder: Recorder): unknown {
   if (!Array.isArray(nodes) || !Array.isArray(result)) return undefined;
   return (x: CallbackBuilder, value: CallbackValue, at: CallbackPlace) => {
     const made: unknown[] = [];
     const dimensions = [at.left, ...at.axis, at.coordinate, at.batch];
     for (const node of nodes) {
-      const { op, a, b, by, less = [], index, array, value: number, dimension } = isRecord(node) ? node : {};
+      const { op, a, b, by, less = [], index, array, value: number, dimension, from, to } = isRecord(node) ? node : {};
       const of = (n: unknown) => made[n as number] as never;
       const [one, other] = Array.isArray(less) ? less : [];
       const again: Readonly<Record<string, () => unknown>> = {
@@ -85,6 +85,7 @@ function replayed({ nodes, result }: RawRecord): unknown {
         constant: () => x.constant(number as number),
         select: () => x.select(x.less(of(one), of(other)), of(a), of(b)),
         load: () => x.load(array as string, of(index)),
+        where: () => recorder.where(of(index), [from, to], of(a), of(b)),
         place: () => dimensions[dimension as number],
         // No symbol by itself, but what the others take.
         integer: () => number,
@@ -177,6 +178,21 @@ class Recorder {
           return this.integer({ op: 'index-mod', a: node, by }, within ? { low, high } : { low: 0, high: by - 1 });
         },
       }),
+    });
+  }
+
+  /** `a` where an index is in a range, otherwise `b`. */
+  where(at: CallbackIndex, [from, to]: readonly unknown[], a: CallbackReal, b: CallbackReal): CallbackReal {
+    const { node } = this.index(at, 'where');
+    const ends = [from, to].every((end) => Number.isSafeInteger(end) && Math.abs(end as number) <= MOST_INDEX);
+    if (!ends) this.fail(`has given where ${this.named(from)} and ${this.named(to)}; it takes two integers.`);
+    const range = { from: from as number, to: to as number };
+    return this.real({
+      op: 'where',
+      index: node,
+      ...range,
+      a: this.of('real', a, 'where'),
+      b: this.of('real', b, 'where'),
     });
   }
 

@@ -20,7 +20,7 @@ const MOST_BYTES = [
   [['cpu', 'webgpu'], ['threads'], 165_400],
 ] as const;
 /** Bytes, compressed, of the entry that can load nothing later. */
-const MOST_SYNC_BYTES = 167_300;
+const MOST_SYNC_BYTES = 168_600;
 /** And of the one for signals, whose streams can neither. */
 const MOST_SIGNAL_BYTES = 207_600;
 
@@ -193,7 +193,7 @@ describe('the bundle for browsers', () => {
     ['sosfilt', 'signal', 7000, 14_300],
     ['findPeaks', 'signal', 6900, 14_200],
     // What is whole has the devices, too; a page that splits code loads these, and programs, when it first calls.
-    ['logMel', 'signal', 242_400, 19_200],
+    ['logMel', 'signal', 251_000, 19_200],
   ])(
     'gives who takes %s of omnifft/%s at most %i bytes of gzip, %i where code is split',
     async (name, entry, whole, split) => {

@@ -355,3 +355,28 @@ export async function convolutions(device: Device): Promise<void> {
   // @ts-expect-error nor can that be enqueued
   await plain.enqueue('convolve', {});
 }
+
+/** Adjoints: they take what the call gives, and give what it takes. */
+export async function adjoints(device: Device): Promise<void> {
+  const reals = await device.plan({ size: [8], transform: 'r2c', layout: 'planar', convolution: {} });
+  const planes = { re: new Float32Array(5), im: new Float32Array(5) };
+  const forward = await reals.adjoint('forward');
+  exactly<Singles>()(await forward.forward(planes), true);
+  const inverse = await reals.adjoint('inverse');
+  exactly<PlanarData<Singles>>()(inverse.forwardSync(new Float32Array(8)), true);
+  exactly<PlanarData<Singles>>()(await (await forward.adjoint('forward')).forward(new Float32Array(8)), true);
+  const kernel = await reals.prepareKernel(new Float32Array(8));
+  const signal = await reals.adjoint('convolve', { of: 'signal' });
+  exactly<Singles>()(await signal.forward(new Float32Array(8), undefined, { kernel }), true);
+  const ofKernel = await reals.adjoint('convolve', { of: 'kernel' });
+  exactly<Singles>()(await ofKernel.convolve(new Float32Array(8), new Float32Array(8)), true);
+  // @ts-expect-error it reads the spectrum
+  await forward.forward(new Float32Array(8));
+  // @ts-expect-error an adjoint has no inverse
+  await forward.inverse(planes);
+  // @ts-expect-error with respect to what?
+  await reals.adjoint('convolve');
+  const one = await device.plan({ size: [8], directions: 'forward' });
+  // @ts-expect-error it has no inverse, and so no adjoint of that
+  await one.adjoint('inverse');
+}

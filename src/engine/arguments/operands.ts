@@ -4,6 +4,7 @@ import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { operandName } from '../../plan/launch/leaf-sides.ts';
 import { type Direction, FftError, loadedArrays, type Problem } from '../../problem/index.ts';
 import {
+  type ComplexData,
   type Data,
   extentsOf,
   type MemoryExtent,
@@ -23,6 +24,10 @@ export type Arrays = { readonly [name: string]: Data };
 export interface CallOptions {
   /** The arrays that the direction's callbacks load from: host arrays, which are copied at each call, or device memory. */
   readonly arrays?: Arrays | undefined;
+  /** Of the adjoint of a convolution with respect to its signal: the prepared kernel, or spectrum, that `convolve` was given. */
+  readonly kernel?: Data | undefined;
+  /** Of the adjoint of a convolution with respect to its kernel: the signal that `convolve` was given. */
+  readonly signal?: ComplexData | undefined;
 }
 
 /** An array that a direction loads from. */
@@ -50,7 +55,9 @@ interface OperandReading {
   readonly operands: readonly DirectionOperand[];
   readonly problem: Problem;
   /** For a convolution: checks a prepared kernel and returns its memory. */
-  readonly readKernel?: ((value: unknown, what: string) => unknown) | undefined;
+  readonly readKernel?: ((value: unknown, what: string) => readonly unknown[]) | undefined;
+  readonly factor?: 'kernel' | 'signal' | undefined;
+  readonly factorAlone?: boolean | undefined;
 }
 
 /** The operands of most calls: none. */
@@ -63,9 +70,9 @@ const CALL_OPTIONS = { works: ['arrays'] };
  * short transform. Whatever is not plainly the same gets that closer look.
  */
 export function givesTheSame(options: unknown, before: readonly unknown[], reading: OperandReading): boolean {
-  const { operands, problem, readKernel } = reading;
+  const { operands, problem, readKernel, factorAlone } = reading;
   if (options === undefined || before.length === 0) return false;
-  if (readKernel) return options === before[0];
+  if (readKernel) return factorAlone === true && before.length === 1 && options === before[0];
   try {
     const given = options as CallOptions;
     for (const field in given) if (field !== 'arrays') return false;
@@ -89,13 +96,18 @@ export function givesTheSame(options: unknown, before: readonly unknown[], readi
  * @throws FftError `unknown-field`, `missing-buffer`, `invalid-argument`, `wrong-array-type`
  */
 export function readCall(options: unknown, host: OperandReading, what: string): readonly unknown[] {
-  if (host.readKernel) return [host.readKernel(options, what)];
+  if (host.readKernel) return host.readKernel(host.factorAlone ? options : factorOf(options, host, what), what);
   if (options === undefined && host.operands.length === 0) return NONE;
   return readArrays(
     options === undefined ? undefined : readOptions(options as CallOptions, CALL_OPTIONS, what).arrays,
     host,
     what,
   );
+}
+
+/** The kernel, or the signal, among the options of a call. */
+function factorOf(options: unknown, { factor }: OperandReading, what: string): unknown {
+  return options === undefined ? undefined : readOptions(options as CallOptions, { works: [factor!] }, what)[factor!];
 }
 
 /** Like `readCall`, given the `arrays` option itself. */

@@ -24,7 +24,7 @@ import { DeviceMemory } from '../arguments/memory.ts';
 import { type Arrays, boundOperands, operandParts, readArrays } from '../arguments/operands.ts';
 import { readOptions } from '../arguments/options.ts';
 import { type Given, mayChange, readData, readMemory } from '../arguments/read-data.ts';
-import type { DirectionProgram, ProgramBindings, SideBinding } from '../programs/program.ts';
+import type { ProgramBindings, Runnable, SideBinding } from '../programs/program.ts';
 import { hasHazard, type MemoryAccess, type OrderedCall, quiet, refuseHazard, runInOrder } from './call-hazards.ts';
 import { type RunnerHost, sideBinding } from './runner.ts';
 
@@ -50,6 +50,8 @@ export interface MemoryOptions<Input = ComplexData, Output = ComplexData> {
   readonly arrays?: Arrays;
   /** Of `convolve`: a prepared kernel; or, where the problem says `convolution.kernelSpectrum: 'user'`, memory with a spectrum. */
   readonly kernel?: Data;
+  /** Of the adjoint of a convolution with respect to its kernel: the signal. */
+  readonly signal?: ComplexData;
 }
 
 /** Memory for `enqueue`, and where the work is appended: what the kind of device takes. */
@@ -62,7 +64,7 @@ export interface EnqueueOptions<Input = ComplexData, Output = ComplexData> exten
   readonly queue?: unknown;
 }
 
-export const MEMORY_OPTIONS = ['input', 'output', 'work', 'temp', 'offsets', 'arrays', 'kernel'] as const;
+export const MEMORY_OPTIONS = ['input', 'output', 'work', 'temp', 'offsets', 'arrays', 'kernel', 'signal'] as const;
 const TARGETS: readonly EncodeTarget[] = ['encoder', 'stream', 'queue'];
 const OPTIONS = { works: [...MEMORY_OPTIONS, ...TARGETS] };
 
@@ -96,7 +98,7 @@ export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void
 
 const NO_OPTIONS: { readonly [name in keyof Required<EnqueueOptions>]: undefined } = {
   ...{ input: undefined, output: undefined, work: undefined, temp: undefined, offsets: undefined },
-  ...{ arrays: undefined, kernel: undefined },
+  ...{ arrays: undefined, kernel: undefined, signal: undefined },
   ...{ encoder: undefined, stream: undefined, queue: undefined },
 };
 
@@ -171,7 +173,7 @@ interface EnqueuedMemory {
 
 /** The memory of a call after all checks. */
 interface EnqueuedCall {
-  readonly program: DirectionProgram;
+  readonly program: Runnable;
   readonly places: ProgramBindings;
   readonly skip: EnqueuedMemory['skip'];
   readonly ownTemp: boolean;
@@ -210,15 +212,16 @@ function enqueuedMemory(host: RunnerHost, options: MemoryOptions, what: string):
     temp: readMemory(temp, 'temp'),
     skip,
     arrays: host.readKernel
-      ? [host.readKernel(options.kernel, what)]
+      ? host.readKernel(options[host.factor!], what)
       : readArrays(callbackArraysOf(options, what), host, what),
   };
 }
 
 /** @throws FftError `invalid-argument` where a transform is given a kernel */
-function callbackArraysOf({ arrays, kernel }: MemoryOptions, what: string): Arrays | undefined {
-  if (kernel === undefined) return arrays;
-  throw new FftError('invalid-argument', `${what} was given a kernel, which only 'convolve' takes; leave it out.`);
+function callbackArraysOf({ arrays, kernel, signal }: MemoryOptions, what: string): Arrays | undefined {
+  if (kernel === undefined && signal === undefined) return arrays;
+  const given = kernel === undefined ? 'signal' : 'kernel';
+  throw new FftError('invalid-argument', `${what} was given a ${given}, which only 'convolve' takes; leave it out.`);
 }
 
 function checkedOnce(host: RunnerHost, asked: EnqueuedMemory, what: string): EnqueuedCall {
@@ -333,11 +336,11 @@ const NO_OFFSETS = { input: 0, output: 0, kernel: 0 };
 /** @throws FftError `unknown-field`, `invalid-argument` */
 export function offsetsOf(
   { offsets }: Pick<MemoryOptions, 'offsets'>,
-  { inPlace, readKernel }: Pick<RunnerHost, 'inPlace' | 'readKernel'>,
+  { inPlace, factor }: Pick<RunnerHost, 'inPlace' | 'factor'>,
   what: string,
 ): EnqueuedMemory['skip'] {
   if (offsets === undefined) return NO_OFFSETS;
-  const works = ['input', 'output', ...(readKernel ? ['kernel'] : [])];
+  const works = ['input', 'output', ...(factor === 'kernel' ? ['kernel'] : [])];
   const { input, output, kernel = 0 } = readOptions(offsets, { works }, `${what}.offsets`);
   for (const [side, offset] of Object.entries({ input, output, kernel })) {
     if (offset === undefined || (Number.isSafeInteger(offset) && offset >= 0)) continue;

@@ -18,7 +18,7 @@ import {
 } from '../arguments/arguments.ts';
 import { boundOperands, type DirectionOperand, givesTheSame, operandParts, readCall } from '../arguments/operands.ts';
 import { isSame, readData } from '../arguments/read-data.ts';
-import type { DirectionProgram, SideBinding } from '../programs/program.ts';
+import type { Runnable, SideBinding } from '../programs/program.ts';
 import { Call, runNow } from './call.ts';
 import { hasHazard, type OrderedCall, quiet, runInOrder, whilePending } from './call-hazards.ts';
 import {
@@ -36,16 +36,22 @@ export interface RunnerHost {
   readonly backend: Backend;
   readonly problem: Problem;
   readonly direction: PlanTask;
+  /** What the caller calls it: an adjoint's `forward` may be the inverse of its problem. */
+  readonly name: PlanTask;
   readonly read: SideFacts;
   readonly written: SideFacts;
   readonly inPlace: boolean;
   /** Arrays that callbacks load from; or the kernel of a convolution. */
   readonly operands: readonly DirectionOperand[];
-  /** Of a convolution: a kernel that was prepared for it. @throws FftError `missing-buffer`, `wrong-kernel` */
-  readonly readKernel?: (value: unknown, what: string) => unknown;
+  /** Of a convolution: a kernel that was prepared for it, or what else it takes; one for each operand. @throws FftError `missing-buffer`, `wrong-kernel` */
+  readonly readKernel?: (value: unknown, what: string) => readonly unknown[];
+  /** What callers know that by, where they give it among the options of a call. */
+  readonly factor?: 'kernel' | 'signal';
+  /** Whether `async` and `sync` are given it in the place of options. */
+  readonly factorAlone?: boolean;
   /** What `work` has to hold: the tensor, packed. */
   readonly workBytes: number;
-  program(throughWork: boolean): DirectionProgram;
+  program(throughWork: boolean): Runnable;
   temp(bytes: number): DeviceBuffer;
   /** @throws FftError `destroyed` */
   check(): void;
@@ -160,7 +166,7 @@ export class Runner {
     const { host, last } = this;
     return last && givesTheSame(options, last.arrays, host)
       ? last.arrays
-      : readCall(options, host, `${host.direction}${how}`);
+      : readCall(options, host, `${host.name}${how}`);
   }
 
   /** The previous call adapted to new data, if it can finish at once. */

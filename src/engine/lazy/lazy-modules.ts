@@ -15,6 +15,7 @@ export type LazyGroup =
   | 'callbacks'
   | 'convolutions'
   | 'debugging'
+  | 'gradients'
   | 'kept plans'
   | 'large primes'
   | 'layouts'
@@ -43,6 +44,8 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     callbacks: Boolean(callbacks),
     convolutions: Boolean(convolution),
     debugging: debug,
+    // Asked for by `adjoint`.
+    gradients: false,
     // The device knows whether anything is kept.
     'kept plans': false,
     'large primes': largePrimes,
@@ -67,7 +70,7 @@ export function lazyGroup<T extends object>(name: LazyGroup): T {
   throw new FftError(
     'not-loaded',
     `The code for ${name} has not been loaded, which takes waiting: await device.plan() for such a problem once, or ` +
-      "open the device with openCpuSync() of 'omnifft/sync', which has it all.",
+      "open the device with openCpuSync() of 'omnifft/sync', which has all but adjoints.",
   );
 }
 

@@ -47,9 +47,10 @@ export interface CandidateList {
 export function candidateFacts(
   problem: Problem,
   backend: Backend,
-  chosen: Splits,
+  chosen: Splits | undefined,
   measured?: MeasuredCandidates,
 ): CandidateList {
+  if (!chosen) return { unit: unitOf(backend.profile), list: [] };
   const most = problem.strategy === 'least-memory' ? WAYS_WITHOUT_TEMP : MOST_CANDIDATES;
   const plain = withoutCallbacks(problem);
   const direction = problem.directions === 'inverse' ? 'inverse' : 'forward';

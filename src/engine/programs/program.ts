@@ -65,7 +65,14 @@ export interface ProgramMaker {
   plan(): DirectionPlan;
 }
 
-export class DirectionProgram {
+/** What a call runs: a program, or several one after another. */
+export interface Runnable {
+  readonly tempBytes: number;
+  /** @throws FftError `missing-buffer` where there is nothing for an operand, and what binding throws */
+  bind(places: ProgramBindings): BoundProgram;
+}
+
+export class DirectionProgram implements Runnable {
   /** Bytes of each table, by its key. */
   readonly tables: ReadonlyMap<string, number>;
   readonly outline: ProgramOutline;

@@ -28,8 +28,9 @@ export function kernelFactors(
       return { count, place: places?.output, step: kernelStep(span, product) };
     }),
   ];
-  const { matrix, symmetric, conjugate, crossPower } = product;
-  return { ...{ matrix, symmetric, conjugate, crossPower }, layout: layoutOf(product, loops) };
+  const { matrix, symmetric, conjugate, crossPower, transposed } = product;
+  const own = { matrix, symmetric, conjugate, crossPower, ...(transposed ? { transposed } : {}) };
+  return { ...own, layout: layoutOf(product, loops) };
 }
 
 /**

@@ -188,6 +188,8 @@ export const KERNEL = 'kernel';
 
 /** What bins are multiplied by that an operand holds, the kernel of a convolution: numbers, or matrices over coordinates. */
 export interface KernelFactors extends Omit<Convolution, 'kernels' | 'kernelSpectrum'> {
+  /** Rows and columns of matrices are exchanged. */
+  readonly transposed?: true;
   /** The real behind each coordinate: [dimensions of the tile …, batch dimensions …, entry of a matrix, part]. */
   readonly layout: Layout;
 }

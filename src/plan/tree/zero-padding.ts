@@ -42,8 +42,9 @@ export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direct
 /**
  * The same of a convolution, whose signal and result have the same blocks.
  * @param middle number of the launch that goes there and back.
+ * @param whole the result has no blocks.
  */
-export function withSpace<N extends PlanNode>(tree: N, problem: Problem, middle: number): N {
+export function withSpace<N extends PlanNode>(tree: N, problem: Problem, middle: number, whole: boolean): N {
   const leaves = leavesOf(tree);
   const blocks = blocksOf(problem, 'input').flatMap((block, axis): ZeroBlocks[] => {
     if (!block) return [];
@@ -52,10 +53,9 @@ export function withSpace<N extends PlanNode>(tree: N, problem: Problem, middle:
     const length = tensorShape(problem, 'input')[of]!;
     const lengths = { read: length, written: length };
     const [there, back] = [launches.filter((n) => n <= middle), launches.filter((n) => n >= middle)];
-    return [
-      { of, lengths, read: block, written: null, first: there[0]!, last: there.at(-1)! },
-      { of, lengths, read: null, written: block, first: back[0]!, last: back.at(-1)! },
-    ];
+    const read: ZeroBlocks = { of, lengths, read: block, written: null, first: there[0]!, last: there.at(-1)! };
+    const written: ZeroBlocks = { of, lengths, read: null, written: block, first: back[0]!, last: back.at(-1)! };
+    return whole ? [read] : [read, written];
   });
   return blocks.length === 0 ? tree : mapLeaves(tree, (leaf, number) => spared(leaf, number, blocks));
 }

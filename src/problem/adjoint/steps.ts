@@ -1,0 +1,54 @@
+/**
+ * Steps of a callback that is put together by the library itself, as plain data. What is known folds: a factor of 1, a sum with 0.
+ */
+import type { CallbackNode, NumberKind } from '../callbacks.ts';
+
+/** The number of a step. */
+export type Step = number;
+
+/** A callback before it is in the normal form of a problem, which calls it and leaves out what nothing rests on. */
+export interface DraftCallback {
+  readonly takes: NumberKind;
+  readonly gives: NumberKind;
+  readonly nodes: readonly CallbackNode[];
+  readonly result: readonly Step[];
+}
+
+export class Steps {
+  readonly nodes: CallbackNode[] = [];
+  private readonly constants = new Map<number, Step>();
+
+  append(node: CallbackNode): Step {
+    return this.nodes.push(node) - 1;
+  }
+
+  constant(value: number): Step {
+    let step = this.constants.get(value);
+    if (step === undefined) this.constants.set(value, (step = this.append({ op: 'constant', value })));
+    return step;
+  }
+
+  /** Whether a step is a constant, and this one. */
+  is(step: Step, value: number): boolean {
+    return this.constants.get(value) === step;
+  }
+
+  neg(a: Step): Step {
+    const node = this.nodes[a]!;
+    if (node.op === 'constant') return this.constant(node.value === 0 ? 0 : -node.value);
+    return this.append({ op: 'neg', a });
+  }
+
+  mul(a: Step, b: Step): Step {
+    if (this.is(a, 0) || this.is(b, 1)) return a;
+    if (this.is(b, 0) || this.is(a, 1)) return b;
+    if (this.is(a, -1)) return this.neg(b);
+    if (this.is(b, -1)) return this.neg(a);
+    return this.append({ op: 'mul', a, b });
+  }
+
+  add(a: Step, b: Step): Step {
+    if (this.is(a, 0)) return b;
+    return this.is(b, 0) ? a : this.append({ op: 'add', a, b });
+  }
+}
