@@ -34,7 +34,14 @@ import {
   type ProgramHost,
 } from './compiling/registry.ts';
 import { deepCopy } from './explaining/explain.ts';
-import { hasCallbacks, isKept, mustProbe, precisionProblems, refuseBrokenPairs, refuseTooLarge } from './feasible.ts';
+import {
+  isKept,
+  mustProbe,
+  precisionProblems,
+  readingGroupsOf,
+  refuseBrokenPairs,
+  refuseTooLarge,
+} from './feasible.ts';
 import { asSaved, loadBinaries, serializeBinaries } from './kept/binaries.ts';
 import { fetchKept, findMeasured, findPlan, keepMeasured, keepPlan } from './kept/keeping.ts';
 import { type KeptPlan, restoreProgram } from './kept/kept-plan.ts';
@@ -122,8 +129,8 @@ export class Device {
     const known = this.known<PlanTypesFor<P>>(problem, options);
     if (known) return this.ready(known, false);
     // Callbacks are called while a problem is read.
-    const recording = hasCallbacks(problem) ? loadGroups(['callbacks']) : undefined;
-    if (recording) await recording;
+    const reading = loadGroups(readingGroupsOf(problem));
+    if (reading) await reading;
     const asked = this.asked(problem, options);
     await this.prepare(asked);
     if (this.backend.store?.fetch && asked.keptBy !== undefined) {
@@ -282,7 +289,9 @@ export class Device {
   }
 
   private mustMeasure({ problem, from }: PlanRequest): boolean {
-    return problem.strategy === 'measure' && from === undefined && !this.measuredOf(problem);
+    // A spectral layer has no directions whose candidates could be timed.
+    const timed = problem.strategy === 'measure' && !problem.convolution?.channels;
+    return timed && from === undefined && !this.measuredOf(problem);
   }
 
   private async measure(problem: PlannedProblem): Promise<void> {

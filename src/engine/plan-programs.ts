@@ -9,7 +9,7 @@ import type { ConvolutionPlan } from '../plan/convolution.ts';
 import type { DirectionPlan, PlanTask } from '../plan/planner.ts';
 import type { Splits } from '../plan/schemes/splits.ts';
 import { show } from '../problem/errors.ts';
-import { type Direction, FftError, type Problem, tensorShape } from '../problem/index.ts';
+import { type Direction, directionsOf, FftError, type Problem, tensorShape } from '../problem/index.ts';
 import { factsOf, type SideFacts } from './arguments/arguments.ts';
 import { DeviceMemory, typeOfStorage } from './arguments/memory.ts';
 import { directionOperands } from './arguments/operands.ts';
@@ -28,7 +28,7 @@ export interface PlanHost {
   /** What such a program needs, without making it. */
   tempBytes(problem: Problem, direction: Direction, throughWork: boolean): number;
   /** The candidates of a problem, of which a plan with these splits is one, or none. */
-  candidates(problem: Problem, splits: Splits): CandidateList;
+  candidates(problem: Problem, splits: Splits | undefined): CandidateList;
   /** A plan with its compiled code. @throws FftError `unsupported-feature`, `compile-failed` */
   binaries(problem: Problem, programs: readonly DirectionProgram[]): Uint8Array;
   forget(plan: { destroy(): void }): void;
@@ -191,6 +191,10 @@ export class PlanPrograms {
       throw new FftError('invalid-argument', `The direction is ${show(direction)}; choose 'forward' or 'inverse'.`);
     }
     if (!directionsOf(this.problem).includes(direction)) {
+      if (this.problem.convolution?.channels) {
+        const message = `This plan is a spectral layer, which has no '${direction}'; convolve does all of it.`;
+        throw new FftError('direction-not-planned', message);
+      }
       throw new FftError(
         'direction-not-planned',
         `This plan is for '${this.problem.directions}' only; plan with directions 'both' to run '${direction}'.`,
@@ -242,8 +246,4 @@ export class PlanPrograms {
     }
     return this.temp;
   }
-}
-
-export function directionsOf({ directions }: Problem): Direction[] {
-  return directions === 'both' ? ['forward', 'inverse'] : [directions];
 }

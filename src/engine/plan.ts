@@ -6,7 +6,15 @@ import type { CompiledKernel } from '../devices/device.ts';
 import { unorderedPlace } from '../numeric/primes.ts';
 import type { PlanTask } from '../plan/planner.ts';
 import { show } from '../problem/errors.ts';
-import { type Direction, elementBytes, FftError, type Side, tensorShape, tensorSpan } from '../problem/index.ts';
+import {
+  type Direction,
+  directionsOf,
+  elementBytes,
+  FftError,
+  type Side,
+  tensorShape,
+  tensorSpan,
+} from '../problem/index.ts';
 import type { ComplexData, Data } from './arguments/arguments.ts';
 import { type DeviceMemory, dispose } from './arguments/memory.ts';
 import type { CallOptions } from './arguments/operands.ts';
@@ -16,7 +24,7 @@ import { type EnqueueOptions, enqueue } from './calls/enqueue.ts';
 import { explainPlan, planToJson } from './explaining/explain.ts';
 import { loadGroups } from './lazy/lazy-modules.ts';
 import { type MeasureOptions, measure } from './measuring/measure.ts';
-import { directionsOf, type PlanHost, PlanPrograms } from './plan-programs.ts';
+import { type PlanHost, PlanPrograms } from './plan-programs.ts';
 import type { PlanTypes } from './plan-types.ts';
 import type { DirectionProgram } from './programs/program.ts';
 import { serializePlan } from './saved/saved.ts';
@@ -266,7 +274,10 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * `edgeStorage`, packed, each axis in its natural order, of reals the first ⌊N/2⌋ + 1 bins along the first one; as many entries and
    * kernels as `prepareKernel` takes.
    * @param output where to write the result: as many systems as batches × kernels, the kernels slowest, each where the output side
-   * of the plan has it, or, of reals, as the signal lies; a new array when left out. In place it is the input.
+   * of the plan has it, or, of reals, as the signal lies; a new array when left out. In place it is the input. Of a spectral layer it is the
+   * output side of the plan.
+   * @param options `arrays`: what the callbacks of the problem load from, by name (`callbacks.forward.load` is called for elements of the
+   * signal, `callbacks.inverse.store` for those of the result).
    * @returns the array or memory that holds the result.
    * @throws FftError (as a rejection) as `forward`; `wrong-kernel`, `missing-buffer`, and `direction-not-planned` where the plan has
    * no `convolution`
@@ -275,14 +286,17 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     input: T['convolve']['reads'],
     kernel: T['convolve']['spectra'],
     output: O,
+    options?: CallOptions,
   ): Promise<O>;
   convolve<I extends T['convolve']['reads']>(
     input: I,
     kernel: T['convolve']['spectra'],
+    output?: undefined,
+    options?: CallOptions,
   ): Promise<T['convolve']['makes'] | (I & T['returned'])>;
-  convolve(input: ComplexData, kernel: Data, output?: ComplexData): Promise<ComplexData> {
+  convolve(input: ComplexData, kernel: Data, output?: ComplexData, options?: CallOptions): Promise<ComplexData> {
     try {
-      return this.programs.runner('convolve').async(input, output, kernel);
+      return this.programs.runner('convolve').async(input, output, { kernel, options });
     } catch (error) {
       return Promise.reject(error);
     }
@@ -296,13 +310,16 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     input: T['convolve']['reads'],
     kernel: T['convolve']['spectra'],
     output: O,
+    options?: CallOptions,
   ): O;
   convolveSync<I extends T['convolve']['reads']>(
     input: I,
     kernel: T['convolve']['spectra'],
+    output?: undefined,
+    options?: CallOptions,
   ): T['convolve']['makes'] | (I & T['returned']);
-  convolveSync(input: ComplexData, kernel: Data, output?: ComplexData): ComplexData {
-    return this.programs.runner('convolve', 'convolveSync').sync(input, output, kernel);
+  convolveSync(input: ComplexData, kernel: Data, output?: ComplexData, options?: CallOptions): ComplexData {
+    return this.programs.runner('convolve', 'convolveSync').sync(input, output, { kernel, options });
   }
 
   /**
@@ -357,7 +374,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     const programs = this.programs.all;
     return planToJson(this.problem, this.host.backend, programs, {
       tables: this.bytes.tables,
-      candidates: this.host.candidates(this.problem, programs[0]!.plan.splits!),
+      candidates: this.host.candidates(this.problem, programs[0]!.plan.splits),
     });
   }
 

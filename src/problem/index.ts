@@ -37,7 +37,13 @@ export {
   dimensionsOf,
   loadedArrays,
 } from './callbacks.ts';
-export { kernelCounts, kernelsOfEach, ownKernels, resultSide } from './convolution.ts';
+export {
+  directionsOf,
+  kernelCounts,
+  kernelsOfEach,
+  ownKernels,
+  resultSide,
+} from './convolution.ts';
 export { lengthsAlone, parseDescriptor } from './descriptor.ts';
 export { formatDescriptor } from './descriptor-format.ts';
 export type { Direction, Directions } from './directions.ts';
@@ -45,6 +51,7 @@ export { copyElements, type ElementRuns, elementRuns } from './elements.ts';
 export { FftError, type FftErrorCode, type FftErrorOptions, type FftProblem, fftErrorCodes } from './errors.ts';
 export {
   blocksOf,
+  channelsOf,
   defaultStrides,
   type ElementKind,
   elementBytes,
@@ -79,4 +86,5 @@ export type {
   TransformKind,
   Tuning,
 } from './problem.ts';
+export { convolvingCallbacks, keptBins } from './read-convolution.ts';
 export { type BlockRun, placeOf, type SplitAxis, splitAxisOf, withSplitAxes } from './split-axis.ts';

@@ -43,13 +43,14 @@ export interface CandidateList {
   readonly list: readonly CandidateFacts[];
 }
 
-/** @param chosen the splits of the plan at hand */
+/** @param chosen the splits of the plan at hand; undefined where it has no directions, of which there could be candidates. */
 export function candidateFacts(
   problem: Problem,
   backend: Backend,
-  chosen: Splits,
+  chosen: Splits | undefined,
   measured?: MeasuredCandidates,
 ): CandidateList {
+  if (!chosen) return { unit: unitOf(backend.profile), list: [] };
   const most = problem.strategy === 'least-memory' ? WAYS_WITHOUT_TEMP : MOST_CANDIDATES;
   const plain = withoutCallbacks(problem);
   const direction = problem.directions === 'inverse' ? 'inverse' : 'forward';

@@ -4,6 +4,7 @@
 
 import { leastMilliseconds, repeated } from '../../devices/clock.ts';
 import type { Backend, BoundProgram, DeviceBuffer, PeerName } from '../../devices/device.ts';
+import { KERNEL } from '../../plan/tree/leaf.ts';
 import { show } from '../../problem/errors.ts';
 import { FftError } from '../../problem/index.ts';
 import { type ComplexData, type Data, numbersPerElement, type SideFacts } from '../arguments/arguments.ts';
@@ -55,7 +56,8 @@ async function allocatedArrays(
   make: (facts: SideFacts) => Promise<ComplexData>,
 ): Promise<Arrays> {
   const arrays: Record<string, Data> = {};
-  for (const { name, facts } of operands) arrays[name] = (await make(facts)) as Data;
+  // Of a convolution, the caller brings the kernel.
+  for (const { name, bound, facts } of operands) if (bound !== KERNEL) arrays[name] = (await make(facts)) as Data;
   return arrays;
 }
 
