@@ -36,11 +36,13 @@ export const groups = {
     'layout/boxes',
   ],
   convolutions: [
+    'problem/read-convolution',
     'plan/convolution',
     'plan/launch/kernel-layout',
     'engine/arguments/prepared-kernels',
     'kernels/products',
   ],
+  'spectral layers': ['plan/spectral-layer', 'plan/launch/mix', 'kernels/mix-channels'],
   'real transforms': [
     'plan/schemes/r2c',
     'plan/schemes/real-columns',

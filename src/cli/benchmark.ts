@@ -14,8 +14,10 @@ import {
 } from '../index.ts';
 import { elementCount } from '../numpy/array.ts';
 import {
+  channelsOf,
   elementBytes,
   elementKind,
+  keptBins,
   kernelCounts,
   kernelsOfEach,
   type PlannedProblem,
@@ -128,10 +130,11 @@ function allocate(device: Device, plan: Plan, side: Side, memory: DeviceMemory[]
 export async function zeroKernel(device: Device, plan: Plan): Promise<DeviceMemory> {
   const { transform, size, precision, edgeStorage, layout } = plan.problem;
   const counts = kernelCounts(plan.problem);
-  const numbers = elementCount(size) * counts.coordinates * counts.batches;
-
-  const planes = transform[0] === 'r2c' || layout.input !== 'planar' ? 1 : 2;
-  const bytes = (realBytes(edgeStorage) * numbers * (transform[0] === 'r2c' ? 1 : 2)) / planes;
+  const layer = channelsOf(plan.problem) !== null;
+  const numbers = elementCount(layer ? keptBins(plan.problem) : size) * counts.coordinates * counts.batches;
+  const real = transform[0] === 'r2c';
+  const planes = real || layout.input !== 'planar' ? 1 : 2;
+  const bytes = (realBytes(edgeStorage) * numbers * (real && !layer ? 1 : 2)) / planes;
   const parts = Array.from({ length: planes }, () => device.alloc(bytes));
   try {
     await fillMemory(device, { precision }, parts, 0);

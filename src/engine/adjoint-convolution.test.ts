@@ -173,6 +173,17 @@ describe('the adjoint of a convolution', () => {
     [{ size: [8], convolution: { matrix: 2, symmetric: true } }, 'kernel', 'convolution.symmetric'],
     [{ size: [8], convolution: { kernelSpectrum: 'user' } }, 'kernel', 'convolution.kernelSpectrum'],
     [{ size: [8], convolution: {}, edgeStorage: 'half' }, 'kernel', 'edgeStorage'],
+    [{ size: [8], convolution: { channels: { in: 1, out: 1 }, modes: [2] } }, 'signal', 'convolution.channels'],
+    [
+      {
+        size: [8],
+        transform: 'r2c',
+        convolution: {},
+        callbacks: { forward: { load: (x, value) => x.mul(x.constant(2), value as never) } },
+      },
+      'signal',
+      'callbacks',
+    ],
     [
       { size: [4], convolution: { kernels: 2, matrix: 2 }, batches: 2, leftBatches: 2 },
       'signal',

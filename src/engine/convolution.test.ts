@@ -282,6 +282,17 @@ describe('what cannot be convolved is refused', () => {
     [{ convolution: {}, unordered: true }, 'unsupported-feature'],
     [{ convolution: {}, transform: 'dct2' }, 'unsupported-feature'],
     [{ convolution: {}, omit: [true] }, 'unsupported-feature'],
+    [{ convolution: { modes: [2] } }, 'invalid-field'],
+    [{ convolution: { channels: { in: 2, out: 2 } } }, 'invalid-field'],
+    [{ convolution: { channels: { in: 0, out: 2 }, modes: [2] } }, 'invalid-field'],
+    [{ convolution: { channels: { in: 2 }, modes: [2] } }, 'invalid-field'],
+    [{ convolution: { channels: { in: 2, out: 2 }, modes: [2, 2] } }, 'invalid-field'],
+    [{ convolution: { channels: { in: 2, out: 2 }, modes: [9] } }, 'invalid-field'],
+    [{ convolution: { channels: { in: 2, out: 2 }, modes: [10] }, transform: 'r2c' }, 'invalid-field'],
+    [{ convolution: { channels: { in: 2, out: 2 }, modes: [2] }, coordinates: 3 }, 'invalid-field'],
+    [{ convolution: { channels: { in: 2, out: 2 }, modes: [2], kernels: 2 } }, 'unsupported-feature'],
+    [{ convolution: { channels: { in: 2, out: 2 }, modes: [2], matrix: 2 } }, 'unsupported-feature'],
+    [{ convolution: { channels: { in: 2, out: 3 }, modes: [2] }, placement: 'in-place' }, 'unsupported-feature'],
   ])('%j', async (fields, code) => {
     expect(await codeOf(() => device.plan({ size: [16], ...fields } as ProblemInput))).toBe(code);
   });

@@ -20,9 +20,8 @@ import {
   type ProblemInput,
   type Storage,
 } from '../problem/index.ts';
-import { storages } from '../problem/problem.ts';
 import type { AdjointRequest } from './adjoint-programs.ts';
-import { asyncDispose, DeviceMemory, dispose, typeOfArrays } from './arguments/memory.ts';
+import { asyncDispose, checkAllocation, DeviceMemory, dispose, typeOfArrays } from './arguments/memory.ts';
 import { noteDevice, readOptions } from './arguments/options.ts';
 import { convolutionFacts } from './arguments/prepared-kernels.ts';
 import { pendingCallsOf } from './calls/call-hazards.ts';
@@ -35,7 +34,14 @@ import {
   type ProgramHost,
 } from './compiling/registry.ts';
 import { deepCopy } from './explaining/explain.ts';
-import { hasCallbacks, isKept, mustProbe, precisionProblems, refuseBrokenPairs, refuseTooLarge } from './feasible.ts';
+import {
+  isKept,
+  mustProbe,
+  precisionProblems,
+  readingGroupsOf,
+  refuseBrokenPairs,
+  refuseTooLarge,
+} from './feasible.ts';
 import { asSaved, loadBinaries, serializeBinaries } from './kept/binaries.ts';
 import { fetchKept, findMeasured, findPlan, keepMeasured, keepPlan } from './kept/keeping.ts';
 import { type KeptPlan, restoreProgram } from './kept/kept-plan.ts';
@@ -108,8 +114,8 @@ export class Device {
     const known = this.known<PlanTypesFor<P>>(problem, options);
     if (known) return this.ready(known, false);
     // Callbacks are called while a problem is read.
-    const recording = hasCallbacks(problem) ? loadGroups(['callbacks']) : undefined;
-    if (recording) await recording;
+    const reading = loadGroups(readingGroupsOf(problem));
+    if (reading) await reading;
     const asked = this.asked(problem, options);
     await this.prepare(asked);
     if (this.backend.store?.fetch && asked.keptBy !== undefined) {
@@ -284,7 +290,9 @@ export class Device {
   }
 
   private mustMeasure({ problem, from }: PlanRequest): boolean {
-    return problem.strategy === 'measure' && from === undefined && !this.measuredOf(problem);
+    // A spectral layer has no directions whose candidates could be timed.
+    const timed = problem.strategy === 'measure' && !problem.convolution?.channels;
+    return timed && from === undefined && !this.measuredOf(problem);
   }
 
   private async measure(problem: PlannedProblem): Promise<void> {
@@ -403,19 +411,7 @@ export class Device {
   alloc(bytes: number, precision?: Storage): DeviceMemory;
   alloc(bytes: number, precision: Storage = this.precision): DeviceMemory {
     this.check();
-    if (!Number.isSafeInteger(bytes) || bytes <= 0) {
-      throw new FftError(
-        'invalid-argument',
-        `alloc was asked for ${show(bytes)} bytes; it takes a positive whole number.`,
-      );
-    }
-    if (!storages.includes(precision)) {
-      const words = storages.map((word) => `'${word}'`).join(', ');
-      throw new FftError(
-        'invalid-argument',
-        `alloc was asked for precision ${show(precision)}; it takes one of ${words}.`,
-      );
-    }
+    checkAllocation(bytes, precision);
     return new DeviceMemory(this.backend.allocate(bytes), typeOfArrays(precision));
   }
 

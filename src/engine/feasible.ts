@@ -3,6 +3,7 @@ import type { Backend } from '../devices/device.ts';
 import { isInPairs } from '../plan/device/capacity.ts';
 import type { DeviceProfile } from '../plan/device/profile.ts';
 import { elementBytes, FftError, type FftProblem, type Problem, type Side, tensorSpan } from '../problem/index.ts';
+import type { LazyGroup } from './lazy/lazy-modules.ts';
 
 /** Whether plans of a problem are kept: functions of the caller's cannot be, and what is debugged is to be made anew. */
 export function isKept({ callbacks, convolution, debug }: Problem, { store, unpack }: Backend): boolean {
@@ -60,11 +61,17 @@ export function refuseTooLarge(problem: Problem, temp: number, { name, maxBytes 
   );
 }
 
-/** Whether a problem has callbacks at all; `normalizeProblem` reads and checks them. */
-export function hasCallbacks(problem: unknown): boolean {
-  try {
-    return Object.hasOwn(problem as object, 'callbacks');
-  } catch {
-    return false;
-  }
+/** The groups of modules by which `normalizeProblem` reads a problem: what fields it has, whatever they hold. */
+export function readingGroupsOf(problem: unknown): LazyGroup[] {
+  const has = (field: string) => {
+    try {
+      return Object.hasOwn(problem as object, field);
+    } catch {
+      return false;
+    }
+  };
+  return [
+    ...(has('callbacks') ? (['callbacks'] as const) : []),
+    ...(has('convolution') ? (['convolutions'] as const) : []),
+  ];
 }

@@ -9,7 +9,7 @@ import { type ConvolutionPlan, resultProblem } from '../plan/convolution.ts';
 import type { DirectionPlan, PlanTask } from '../plan/planner.ts';
 import type { Splits } from '../plan/schemes/splits.ts';
 import { show } from '../problem/errors.ts';
-import { type Direction, FftError, type Problem, type Side, tensorShape } from '../problem/index.ts';
+import { type Direction, directionsOf, FftError, type Problem, type Side, tensorShape } from '../problem/index.ts';
 import { factsOf, type SideFacts } from './arguments/arguments.ts';
 import { DeviceMemory, typeOfStorage } from './arguments/memory.ts';
 import { directionOperands } from './arguments/operands.ts';
@@ -220,6 +220,10 @@ export class PlanPrograms implements PlanWork {
       const message = `This plan has no ${name}: it was made without convolution; plan with convolution: {} to have it.`;
       return new FftError('direction-not-planned', message);
     }
+    if (this.problem.convolution?.channels) {
+      const message = `This plan is a spectral layer, which has no '${name}'; convolve does all of it.`;
+      return new FftError('direction-not-planned', message);
+    }
     const both = this.tasks.forward === 'forward' || this.tasks.inverse === 'inverse';
     const remedy = both ? `plan with directions 'both' to run '${name}'` : 'it is an adjoint';
     return new FftError('direction-not-planned', `This plan is for ${planned.join(' and ')} only; ${remedy}.`);
@@ -331,8 +335,4 @@ export class PlanPrograms implements PlanWork {
     }
     return this.temp;
   }
-}
-
-export function directionsOf({ directions }: Problem): Direction[] {
-  return directions === 'both' ? ['forward', 'inverse'] : [directions];
 }

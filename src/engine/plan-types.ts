@@ -62,7 +62,11 @@ type CallOf<F extends Facts, D extends Direction> =
     : { readonly reads: never; readonly writes: never; readonly makes: never };
 
 /** The side that has what the result of a convolution has: reals are convolved to reals. */
-type ResultSide<F extends Facts> = F['transform'][number] extends 'c2c'
+type ResultSide<F extends Facts> = [F['convolution']] extends [{ readonly channels: object }]
+  ? 'output'
+  : ResultSideOf<F>;
+
+type ResultSideOf<F extends Facts> = F['transform'][number] extends 'c2c'
   ? 'output'
   : 'r2c' extends F['transform'][number]
     ? 'c2c' extends F['transform'][number]

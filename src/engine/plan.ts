@@ -263,7 +263,10 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * `edgeStorage`, packed, each axis in its natural order, of reals the first ⌊N/2⌋ + 1 bins along the first one; as many entries and
    * kernels as `prepareKernel` takes.
    * @param output where to write the result: as many systems as batches × kernels, the kernels slowest, each where the output side
-   * of the plan has it, or, of reals, as the signal lies; a new array when left out. In place it is the input.
+   * of the plan has it, or, of reals, as the signal lies; a new array when left out. In place it is the input. Of a spectral layer it is the
+   * output side of the plan.
+   * @param options `arrays`: what the callbacks of the problem load from, by name (`callbacks.forward.load` is called for elements of the
+   * signal, `callbacks.inverse.store` for those of the result).
    * @returns the array or memory that holds the result.
    * @throws FftError (as a rejection) as `forward`; `wrong-kernel`, `missing-buffer`, and `direction-not-planned` where the plan has
    * no `convolution`
@@ -272,14 +275,17 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     input: T['convolve']['reads'],
     kernel: T['convolve']['spectra'],
     output: O,
+    options?: CallOptions,
   ): Promise<O>;
   convolve<I extends T['convolve']['reads']>(
     input: I,
     kernel: T['convolve']['spectra'],
+    output?: undefined,
+    options?: CallOptions,
   ): Promise<T['convolve']['makes'] | (I & T['returned'])>;
-  convolve(input: ComplexData, kernel: Data, output?: ComplexData): Promise<ComplexData> {
+  convolve(input: ComplexData, kernel: Data, output?: ComplexData, options?: CallOptions): Promise<ComplexData> {
     try {
-      return this.programs.runner('convolve').async(input, output, kernel);
+      return this.programs.runner('convolve').async(input, output, { kernel, options });
     } catch (error) {
       return Promise.reject(error);
     }
@@ -293,13 +299,16 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     input: T['convolve']['reads'],
     kernel: T['convolve']['spectra'],
     output: O,
+    options?: CallOptions,
   ): O;
   convolveSync<I extends T['convolve']['reads']>(
     input: I,
     kernel: T['convolve']['spectra'],
+    output?: undefined,
+    options?: CallOptions,
   ): T['convolve']['makes'] | (I & T['returned']);
-  convolveSync(input: ComplexData, kernel: Data, output?: ComplexData): ComplexData {
-    return this.programs.runner('convolve', 'convolveSync').sync(input, output, kernel);
+  convolveSync(input: ComplexData, kernel: Data, output?: ComplexData, options?: CallOptions): ComplexData {
+    return this.programs.runner('convolve', 'convolveSync').sync(input, output, { kernel, options });
   }
 
   /**
@@ -429,16 +438,17 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   serialize(options?: { readonly binaries?: false }): string;
   serialize(options: { readonly binaries?: boolean } = {}): string | Uint8Array {
     const { binaries = false } = readOptions(options, { works: ['binaries'] }, 'serialize');
-    if (typeof binaries !== 'boolean') {
+    if (typeof binaries !== 'boolean')
       throw new FftError('invalid-argument', `binaries is ${show(binaries)}; it must be true or false.`);
-    }
     if (binaries) return this.host.binaries(this.problem, this.programs.all);
     const { directions } = this.programs;
-    if (directions.length > 0) return serializePlan(this.problem, this.host.backend, directions);
+    // A spectral layer has no directions: its problem is what is saved.
+    if (directions.length > 0 || this.problem.convolution?.channels)
+      return serializePlan(this.problem, this.host.backend, directions);
     throw new FftError('unsupported-feature', 'Adjoints of convolutions are not saved; plan it anew.');
   }
 
-  /** Frees kernels, tables and temp. Later calls throw `destroyed`; a second `destroy` does nothing. */
+  /** Frees kernels, tables and temp. Later calls throw `destroyed`. */
   destroy(): void {
     if (this.programs.release()) this.host.forget(this);
   }

@@ -21,6 +21,7 @@ import {
   variable,
 } from '../ir/index.ts';
 import { type DirectionScale, type Leaf, stagedOf } from '../plan/tree/leaf.ts';
+import { mixKernel } from './mix-channels.ts';
 import { typeOf } from './number-types.ts';
 import { leafTiles, sidesOf, type Tiles } from './sides.ts';
 import { type BuiltSteps, type Ends, kernelSteps } from './steps.ts';
@@ -33,6 +34,8 @@ import type { Views } from './views.ts';
 
 /** @param reverse the opposite direction, if the kernel is to serve both; for vectors only */
 export function leafKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
+  const [step] = leaf.steps;
+  if (step?.do === 'mix') return mixKernel(leaf, step);
   const type = typeOf(leaf.precision);
   const tiles = leafTiles(leaf);
   const rank = variable('rank', leaf.blocks);

@@ -60,6 +60,8 @@ export function kernelSteps(all: readonly LeafStep[]): KernelStep[] {
       if (after?.do === 'passes') return [{ kind: 'copy', ...copied(after, 'read', 'real-input') }];
       return [{ kind: 'copy', ...(before?.do === 'passes' ? copied(before, 'write', 'real-output') : {}) }];
     }
+    // A launch of one such step is no launch of passes.
+    if (step.do === 'mix') return [];
     if (step.do === 'multiply') return [{ kind: 'multiply', kernel: step.kernel }];
     if (step.do === 'pair') return [{ kind: 'pair', length: step.length, by: step.by, ...splitOptions(step) }];
     return passSteps(step);

@@ -11,8 +11,11 @@ import { line, pad } from '../layout/index.ts';
 import { power, product } from '../numeric/scale-factor.ts';
 import {
   adjointConvolutionOf,
+  channelsOf,
+  convolvingCallbacks,
   type Direction,
   defaultStrides,
+  keptBins,
   kernelCounts,
   kernelsOfEach,
   type Problem,
@@ -54,18 +57,30 @@ export interface ConvolutionPlan {
   readonly kernel: { readonly elements: number; readonly storage: Storage; readonly key: string | undefined };
 }
 
-/** A problem whose input side is `h`: packed, its entries for coordinates and its kernels for batches. */
+/**
+ * A problem whose input side is `h`: packed, its entries for coordinates and its kernels for batches. Of a spectral layer it has the kept bins, as
+ * complex numbers.
+ */
 export function kernelProblem(problem: Problem): Problem {
+  const { size, transform, layout } = problem;
   const shape: Problem = {
     ...problem,
+    ...(channelsOf(problem)
+      ? {
+          size: keptBins(problem),
+          transform: transform.map(() => 'c2c' as const),
+          layout: transform[0] === 'r2c' ? { input: 'interleaved', output: 'interleaved' } : layout,
+        }
+      : {}),
     leftBatches: 1,
     ...kernelCounts(problem),
     placement: 'out-of-place',
     preserveInput: true,
     offsets: { input: 0, output: 0 },
     scale: { forward: 1, inverse: 1 },
-    zeroPadding: { space: problem.size.map(() => null), frequency: problem.zeroPadding.frequency },
+    zeroPadding: { space: size.map(() => null), frequency: problem.zeroPadding.frequency },
     convolution: null,
+    callbacks: null,
   };
   return { ...shape, strides: { input: defaultStrides(shape, 'input'), output: defaultStrides(shape, 'output') } };
 }
@@ -76,21 +91,28 @@ export function resultProblem(problem: Problem): Problem {
   const side = resultSide(problem);
   const own = <T>({ [side]: one }: Sides<T>): Sides<T> => ({ input: one, output: one });
   const { strides, offsets, layout, batches } = problem;
-  const placed = adjointConvolutionOf(problem).result;
-  if (placed) {
+  const whole = adjointConvolutionOf(problem).result;
+  if (whole) {
     const both = <T>(one: T): Sides<T> => ({ input: one, output: one });
     const none = problem.size.map(() => null);
     return {
-      ...{ ...problem, batches: batches * kernels, strides: both(placed.strides), layout: both(placed.layout) },
+      ...{ ...problem, batches: batches * kernels, strides: both(whole.strides), layout: both(whole.layout) },
       ...{ offsets: both(0), zeroPadding: { space: none, frequency: none } },
     };
   }
-  const result = { ...problem, batches: batches * kernels, layout: own(layout) };
+  const result: Problem = { ...problem, batches: batches * kernels, layout: own(layout), callbacks: null };
+  const channels = channelsOf(problem);
+  if (channels) {
+    const placed = { strides: own(strides), offsets: own(offsets) };
+    // In place, too, it takes no more memory than the signal: nothing makes room for bins.
+    return { ...result, ...placed, coordinates: channels.out, placement: 'out-of-place', convolution: null };
+  }
   return isReal(problem) ? result : { ...result, strides: own(strides), offsets: own(offsets) };
 }
 
 /** @throws FftError `unsupported-length`; RangeError where nothing fits the profile. */
-export function planConvolution(problem: Problem, target: Target, throughWork: boolean): ConvolutionPlan {
+export function planConvolution(whole: Problem, target: Target, throughWork: boolean): ConvolutionPlan {
+  const problem: Problem = { ...whole, callbacks: null };
   if (splitAxisOf(problem, 'input') || splitAxisOf(problem, 'output'))
     throw new RangeError('A convolution reads and writes no axis in blocks.');
   const given = kernelProblem(problem);
@@ -110,6 +132,7 @@ export function planConvolution(problem: Problem, target: Target, throughWork: b
     tree: convolvingTree(problem, split, memory, target),
     target,
     throughWork,
+    callbacks: convolvingCallbacks(whole),
     written: {
       layout: isReal(problem) ? 'real' : result.layout.input,
       offset: result.offsets.input,
@@ -302,7 +325,7 @@ function ended(
 }
 
 /** The same launches with the other sign: those of the way back. */
-function backwards<N extends PlanNode>(node: N): N {
+export function backwards<N extends PlanNode>(node: N): N {
   if (node.children.length > 0) return { ...node, children: (node.children as readonly PlanNode[]).map(backwards) };
   const { exponents, factors, ...leaf } = node as unknown as LeafNode;
   if (exponents === 'forward' || exponents === 'inverse') return node;

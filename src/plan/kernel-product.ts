@@ -55,7 +55,7 @@ function digitByDigit(leaf: LeafNode, { orders }: KernelMemory): LeafNode {
 function digitsOf({ input, output }: Dimension, order: readonly number[]): Dimension[] {
   let step = 1;
   return [...order].reverse().map((count) => {
-    const own = { count, input: { ...input, step }, output: { ...output, step } };
+    const own = { count, input: { ...input, stride: step }, output: { ...output, stride: step } };
     step *= count;
     return own;
   });

@@ -3,6 +3,7 @@
  */
 import type { ScaleFactor } from '../numeric/scale-factor.ts';
 import {
+  type BuiltCallbacks,
   type Direction,
   elementKind,
   keepsReals,
@@ -172,21 +173,25 @@ export interface ArrangedPlan {
     readonly storage?: Stored;
   };
   readonly scale: ScaleFactor;
+  /** Of its `forward` pair, the first launch loads through one, and the last one stores through the other; the problem has none. */
+  readonly callbacks?: BuiltCallbacks | null;
+  /** `temps`: what lies between launches goes through memory of our own only, where it is packed. */
+  readonly scratch?: 'temps';
 }
 
 /** The plan of the best assignment of buffers to such launches. */
 export function planLaunches(arranged: ArrangedPlan): DirectionPlan {
-  const { name, problem: given, tree, target, throughWork, written, scale } = arranged;
+  const { name, problem: given, tree, target, throughWork, written, scale, scratch } = arranged;
   const problem: Problem = { ...given, offsets: { input: given.offsets.input, output: written.offset } };
   const inPlace = problem.placement === 'in-place';
   const read: SideFormat = elementKind(problem, 'input') === 'real' ? 'real' : problem.layout.input;
   const elementsIn = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1);
   const [shape, work] = [tensorShape(problem, 'input'), tensorShape(problem, 'output')];
   const offer: AvailableBuffers = {
-    input: { type: read, elements: elementsIn(shape), shape, writable: !problem.preserveInput },
+    input: { type: read, elements: elementsIn(shape), shape, writable: !problem.preserveInput && !scratch },
     output: {
       ...{ type: written.layout, elements: elementsIn(written.shape), shape: written.shape },
-      spared: name === 'prepareKernel' || sparesOutput(problem, 'inverse'),
+      spared: scratch === 'temps' || name === 'prepareKernel' || sparesOutput(problem, 'inverse'),
     },
     same: inPlace,
     sameLayout: inPlace,
@@ -198,7 +203,16 @@ export function planLaunches(arranged: ArrangedPlan): DirectionPlan {
     input: problem.edgeStorage as Stored,
     output: written.storage ?? (problem.edgeStorage as Stored),
   };
-  const question = { problem, seen: problem, direction: 'forward', target, tree, assignment, pads: [] } as const;
+  const called = { ...problem, callbacks: arranged.callbacks ?? null };
+  const question = {
+    problem: called,
+    seen: problem,
+    direction: 'forward',
+    target,
+    tree,
+    assignment,
+    pads: [],
+  } as const;
   return {
     direction: name,
     ...{ tree, assignment, ...contest(assignments) },

@@ -160,10 +160,16 @@ type StorageOf<P> = Field<P, 'storage', Field<P, 'precision', 'single'>>;
 /** Half precision is short for single arithmetic. */
 type ComputedIn<Word> = Word extends 'half' ? 'single' : Word;
 
-/** Whether a plan convolves, and whose spectra it takes, as far as the type of its problem tells. */
+/** Whether a plan convolves, whose spectra it takes, and whether it has channels, as far as the type of its problem tells. */
 type ConvolutionOf<Given> = Given extends null
   ? null
-  : Convolution & { readonly kernelSpectrum: Field<Given, 'kernelSpectrum', 'prepared'> };
+  : Convolution & {
+      readonly kernelSpectrum: Field<Given, 'kernelSpectrum', 'prepared'>;
+      readonly channels: Field<Given, 'channels', null>;
+    };
+
+/** Whether a problem is known to be a spectral layer. */
+type IsLayer<F extends Facts> = [F['convolution']] extends [{ readonly channels: object }] ? true : false;
 
 type FactsOfFields<P> = Facts<
   ComputedIn<Field<P, 'precision', 'single'>>,
@@ -189,9 +195,11 @@ export type PlannedProblem<F extends Facts = Facts> = Problem & F;
 
 /** The directions that a plan has. */
 export type PlannedDirection<F extends Facts> = F['directions'] extends infer D
-  ? D extends 'both'
-    ? Direction
-    : D & Direction
+  ? IsLayer<F> extends true
+    ? never
+    : D extends 'both'
+      ? Direction
+      : D & Direction
   : never;
 
 /** Which side a direction reads. */
@@ -203,7 +211,10 @@ type Kept<F extends Facts, S extends Side> = NonNullable<
   NonNullable<F['callbacks']>[S extends 'output' ? 'forward' : 'inverse']['store']
 >['gives'];
 
-type ElementOf<F extends Facts, S extends Side> = SideElements[F['transform'][number]][S] extends infer E
+/** A spectral layer has a result of the kind of its signal. */
+type ElementOf<F extends Facts, S extends Side> = SideElements[F['transform'][number]][IsLayer<F> extends true
+  ? 'input'
+  : S] extends infer E
   ? E extends 'complex'
     ? Kept<F, S>
     : E

@@ -40,6 +40,7 @@ export {
 export {
   type AdjointConvolution,
   adjointConvolutionOf,
+  directionsOf,
   kernelCounts,
   kernelsOfEach,
   ownKernels,
@@ -52,6 +53,7 @@ export { copyElements, type ElementRuns, elementRuns } from './elements.ts';
 export { FftError, type FftErrorCode, type FftErrorOptions, type FftProblem, fftErrorCodes } from './errors.ts';
 export {
   blocksOf,
+  channelsOf,
   defaultStrides,
   type ElementKind,
   elementBytes,
@@ -86,4 +88,5 @@ export type {
   TransformKind,
   Tuning,
 } from './problem.ts';
+export { convolvingCallbacks, keptBins } from './read-convolution.ts';
 export { type BlockRun, placeOf, type SplitAxis, splitAxisOf, withSplitAxes } from './split-axis.ts';

@@ -8,6 +8,7 @@ import type { NumberKind } from './callbacks.ts';
 import type { Direction } from './directions.ts';
 import {
   type Block,
+  type Convolution,
   type Placement,
   type Problem,
   realTransforms,
@@ -18,12 +19,26 @@ import {
 } from './problem.ts';
 import { type BlockRun, type SplitAxis, splitAxisOf } from './split-axis.ts';
 
+/** What a spectral layer says of its sides. */
+type TensorKind = Partial<Pick<Problem, 'convolution'>>;
+
 /** The facts that shapes and strides follow from; a `Problem` is one. */
 export type TensorFacts = Pick<
   Problem,
   'size' | 'transform' | 'leftBatches' | 'coordinates' | 'batches' | 'placement'
 > &
-  Partial<Pick<Problem, 'callbacks'>>;
+  Partial<Pick<Problem, 'callbacks' | 'convolution'>>;
+
+/** Channels of a spectral layer, whose output side has a result of the kind of the signal, where a problem is one. */
+export function channelsOf({ convolution }: Partial<Pick<Problem, 'convolution'>>): Convolution['channels'] {
+  return convolution?.channels ?? null;
+}
+
+/** Coordinates on one side. */
+export function coordinatesOf(problem: Pick<Problem, 'coordinates'> & TensorKind, side: Side): number {
+  const channels = channelsOf(problem);
+  return channels ? channels[side === 'input' ? 'in' : 'out'] : problem.coordinates;
+}
 
 /** Whether the elements of one side are single reals or complex numbers. */
 export type ElementKind = NumberKind;
@@ -39,9 +54,9 @@ export function realRowLength(n: number, placement: Placement): number {
 }
 
 /** The kind of elements on one side of a transform: reals in the forward input of r2c and on both sides of a real-to-real transform. */
-export function transformedKind(problem: Pick<Problem, 'transform'>, side: Side): ElementKind {
+export function transformedKind(problem: Pick<Problem, 'transform'> & TensorKind, side: Side): ElementKind {
   const kind = problem.transform[0];
-  if (kind === 'r2c') return side === 'input' ? 'real' : 'complex';
+  if (kind === 'r2c') return side === 'input' || channelsOf(problem) ? 'real' : 'complex';
   return isRealTransform(kind) ? 'real' : 'complex';
 }
 
@@ -56,7 +71,7 @@ export function keepsReals({ callbacks }: Partial<Pick<Problem, 'callbacks'>>, s
 
 /** Type of the elements of one side in memory: what the transform has there, or the reals that a callback leaves of it. */
 export function elementKind(
-  problem: Pick<Problem, 'transform'> & Partial<Pick<Problem, 'callbacks'>>,
+  problem: Pick<Problem, 'transform'> & Partial<Pick<Problem, 'callbacks' | 'convolution'>>,
   side: Side,
 ): ElementKind {
   return keepsReals(problem, side) ? 'real' : transformedKind(problem, side);
@@ -89,14 +104,16 @@ export function isRealTransform(kind: TransformKind | undefined): boolean {
 /** Number of elements along `[left, axis 0, …, axis D−1, coordinate, batch]` on one side. */
 export function tensorShape(problem: TensorFacts, side: Side): number[] {
   const axes = [...problem.size];
-  if (problem.transform[0] === 'r2c' && side === 'output') axes[0] = hermitianLength(axes[0]!);
-  return [problem.leftBatches, ...axes, problem.coordinates, problem.batches];
+  if (problem.transform[0] === 'r2c' && transformedKind(problem, side) === 'complex')
+    axes[0] = hermitianLength(axes[0]!);
+  return [problem.leftBatches, ...axes, coordinatesOf(problem, side), problem.batches];
 }
 
 /** Elements that each dimension occupies in a packed tensor: its shape, with room for the result in real rows in place. */
 export function packedExtents(problem: TensorFacts, side: Side): number[] {
   const extents = tensorShape(problem, side);
-  if (problem.transform[0] === 'r2c' && side === 'input') extents[1] = realRowLength(extents[1]!, problem.placement);
+  if (problem.transform[0] === 'r2c' && side === 'input' && !channelsOf(problem))
+    extents[1] = realRowLength(extents[1]!, problem.placement);
   return extents;
 }
 
@@ -171,7 +188,7 @@ export function wordsOf(storage: Storage): 1 | 2 {
 
 /** Bytes of one element of one side as the user stores it; of a planar complex number, both its parts together. */
 export function elementBytes(
-  problem: Pick<Problem, 'transform' | 'edgeStorage'> & Partial<Pick<Problem, 'callbacks'>>,
+  problem: Pick<Problem, 'transform' | 'edgeStorage'> & Partial<Pick<Problem, 'callbacks' | 'convolution'>>,
   side: Side,
 ): number {
   return realBytes(problem.edgeStorage) * (elementKind(problem, side) === 'complex' ? 2 : 1);

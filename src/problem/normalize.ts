@@ -3,12 +3,11 @@
  */
 
 import type { PlannedProblem } from './arrays.ts';
-import { readConvolution } from './convolution.ts';
 import { parseDescriptor } from './descriptor.ts';
 import { type Direction, directionChoices } from './directions.ts';
 import { FftError, type FftErrorCode, type FftProblem, show, throwIfAny } from './errors.ts';
 import { FieldReader, knownFields } from './fields.ts';
-import { defaultStrides, elementKind, isRealTransform, keepsReals, packedExtents } from './layout.ts';
+import { coordinatesOf, defaultStrides, elementKind, isRealTransform, keepsReals, packedExtents } from './layout.ts';
 import {
   type AnyProblemInput,
   type Block,
@@ -26,6 +25,7 @@ import {
   transformKinds,
 } from './problem.ts';
 import { readCallbacks } from './read-callbacks.ts';
+import { readConvolution } from './read-convolution.ts';
 import { isRecord, type RawRecord, snapshot } from './snapshot.ts';
 import { knobPaths, readTuning } from './tuning.ts';
 import { checkExtent, checkGeometry, checkRelease } from './validate.ts';
@@ -121,9 +121,11 @@ function resolve(input: AnyProblemInput | string, refusal?: string): { problem: 
   const size = readSize(reader, raw.size);
   // Without a list of lengths nothing that has one entry per axis can be judged.
   const axes = Array.isArray(raw.size) && raw.size.length > 0 ? size.length : undefined;
-  const convolution = readConvolution(reader, raw.convolution as AnyProblemInput['convolution']);
-  // A matrix says how many coordinates there are.
-  const coordinates = raw.coordinates === undefined ? convolution?.matrix : raw.coordinates;
+  const asked = raw.convolution as AnyProblemInput['convolution'];
+  const convolution = asked === undefined || asked === null ? null : readConvolution(reader, asked);
+  // A matrix says how many coordinates there are, and so do channels.
+  const coordinates =
+    raw.coordinates === undefined ? (convolution?.channels?.in ?? convolution?.matrix) : raw.coordinates;
   const extents = {
     batches: readCount(reader, raw.batches, 'batches'),
     leftBatches: readCount(reader, raw.leftBatches, 'leftBatches'),
@@ -287,15 +289,16 @@ function readStrides(reader: FieldReader, value: unknown, problem: WithoutStride
     if (list === undefined) continue;
     const path = `strides.${side}`;
     const dimensions = problem.size.length + 2;
-    const accepted = problem.coordinates > 1 ? [dimensions + 1] : [dimensions, dimensions + 1];
+    const coordinates = coordinatesOf(problem, side);
+    const accepted = coordinates > 1 ? [dimensions + 1] : [dimensions, dimensions + 1];
     if (!Array.isArray(list) || !accepted.includes(list.length)) {
-      const order = problem.coordinates > 1 ? '[left, axes …, coordinate, batch]' : '[left, axes …, batch]';
+      const order = coordinates > 1 ? '[left, axes …, coordinate, batch]' : '[left, axes …, batch]';
       const message = `${path} is ${show(list)}, but must list ${accepted[0]} strides ${order}.`;
       reader.report('invalid-strides', path, message);
       continue;
     }
     const strides = Array.from(list, (stride, i) => reader.stride(stride, `${path}[${i}]`));
-    if (problem.coordinates === 1) {
+    if (coordinates === 1) {
       // One coordinate has no neighbours: its stride means nothing, and equal problems must look the same.
       const lastAxis = problem.size.length;
       const unused = strides[lastAxis]! * packedExtents(problem, side)[lastAxis]!;
@@ -314,7 +317,8 @@ function fillStrides(
 ): Problem['strides'] {
   const one = given.input ?? given.output;
   if (problem.placement === 'in-place' && one !== undefined) {
-    const sameElements = problem.transform[0] !== 'r2c';
+    const sameElements =
+      elementKind(problem, 'input') === elementKind(problem, 'output') || problem.transform[0] !== 'r2c';
     if (sameElements) {
       const other = given.input ? 'input' : 'output';
       // A real is half as long as the complex number in whose place it lies.

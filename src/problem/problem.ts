@@ -139,6 +139,16 @@ export interface Convolution {
    * kernel, bins in their natural order.
    */
   readonly kernelSpectrum: 'prepared' | 'user';
+  /**
+   * A spectral layer, as in Fourier neural operators: of the spectrum of `in` coordinates some bins are kept (`modes`), each is multiplied by
+   * a matrix of in × out complex numbers, and all other bins are zero. `null` where there is none.
+   */
+  readonly channels: { readonly in: number; readonly out: number } | null;
+  /**
+   * For each axis how many bins at either end a spectral layer keeps: 0 … m − 1 and −m … −1; of reals along the first axis 0 … m − 1 alone.
+   * `null` where there are no channels.
+   */
+  readonly modes: readonly number[] | null;
 }
 
 type PartialSides<T> = { readonly [S in Side]?: T | undefined };
@@ -225,7 +235,9 @@ export interface AnyProblemInput {
   /**
    * The plan also convolves (`prepareKernel`, `convolve`): with so many `kernels` (default 1), numbers or matrices of `matrix` rows
    * (default 1: numbers) of which `symmetric` ones have their upper triangle only; the spectrum of the signal or the kernel
-   * conjugated (a correlation); with `crossPower` each product divided by its magnitude, or 0 where that is 0.
+   * conjugated (a correlation); with `crossPower` each product divided by its magnitude, or 0 where that is 0. With `channels` and `modes` it is
+   * a spectral layer, which only convolves: it has no `forward` and `inverse`, its input side holds the signal, `in` coordinates of it, and
+   * its output side the result, `out` coordinates, of reals for reals.
    */
   readonly convolution?: { readonly [F in keyof Convolution]?: Convolution[F] | undefined } | null | undefined;
   /**

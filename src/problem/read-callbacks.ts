@@ -1,9 +1,10 @@
 /** Field `callbacks` of a problem: its arrays are checked, and its functions called, each once. */
 
 import type { BuiltCallback, BuiltCallbacks, BuiltPair, CallbackArray, NumberKind } from './callbacks.ts';
+import { kernelsOfEach } from './convolution.ts';
 import type { Direction } from './directions.ts';
 import type { FieldReader } from './fields.ts';
-import { tensorShape, transformedKind } from './layout.ts';
+import { channelsOf, tensorShape, transformedKind } from './layout.ts';
 import type { Problem, Side } from './problem.ts';
 import { record } from './record.ts';
 import { isRecord, type RawRecord } from './snapshot.ts';
@@ -13,7 +14,15 @@ const DIRECTIONS: readonly Direction[] = ['forward', 'inverse'];
 /** What a problem has to say before its callbacks can be called. */
 type CallbackFacts = Pick<
   Problem,
-  'size' | 'transform' | 'leftBatches' | 'coordinates' | 'batches' | 'placement' | 'directions' | 'precision'
+  | 'size'
+  | 'transform'
+  | 'leftBatches'
+  | 'coordinates'
+  | 'batches'
+  | 'placement'
+  | 'directions'
+  | 'precision'
+  | 'convolution'
 >;
 
 /** Names of arrays: those that are names in programs, too. */
@@ -42,7 +51,9 @@ export function readCallbacks(
     ]),
   ) as Record<Direction, RawRecord>;
   if (!problem) return null;
-  const planned = (direction: Direction) => problem.directions === 'both' || problem.directions === direction;
+  // A convolution goes both ways, whatever else is planned.
+  const planned = (direction: Direction) =>
+    problem.convolution !== null || problem.directions === 'both' || problem.directions === direction;
   const isGiven = (direction: Direction) => (pairs[direction].load ?? pairs[direction].store) != null;
   if (!DIRECTIONS.some((direction) => planned(direction) && isGiven(direction)) && Object.keys(arrays).length === 0)
     return null;
@@ -76,15 +87,16 @@ function callerOf(reader: FieldReader, problem: CallbackFacts, arrays: BuiltCall
     found?: NumberKind,
   ): BuiltCallback | null => {
     if (callback === undefined || callback === null) return null;
-    const side: Side = (direction === 'forward') === (what === 'load') ? 'input' : 'output';
+    const side = sideOf(problem, direction, what);
     const kind = transformedKind(problem, side);
     const path = `callbacks.${direction}.${what}`;
     // What has been built says what it takes; nobody else does where the other direction is not planned.
     const alone = problem.directions !== 'both' && isRecord(callback) && callback.takes === 'real';
     const built = record(callback, {
-      shape: tensorShape(problem, side),
+      shape: shapeOf(problem, side, what),
       takes: what === 'load' ? (found ?? (alone ? 'real' : kind)) : kind,
-      gives: what === 'store' && kind === 'complex' ? ['complex', 'real'] : [kind],
+      // The result of a convolution is of the kind of the signal.
+      gives: what === 'store' && kind === 'complex' && !problem.convolution ? ['complex', 'real'] : [kind],
       precision: problem.precision === 'single' ? 'single' : 'double',
       arrays,
     });
@@ -92,6 +104,19 @@ function callerOf(reader: FieldReader, problem: CallbackFacts, arrays: BuiltCall
     reader.report('invalid-field', path, `${path} ${built}`);
     return null;
   };
+}
+
+/** The side of the elements that a callback is called for. A spectral layer has its result on the output side. */
+function sideOf(problem: CallbackFacts, direction: Direction, what: 'load' | 'store'): Side {
+  if (channelsOf(problem)) return what === 'load' ? 'input' : 'output';
+  return (direction === 'forward') === (what === 'load') ? 'input' : 'output';
+}
+
+/** Counts of those elements: a result has batches for each of several kernels. */
+function shapeOf(problem: CallbackFacts, side: Side, what: 'load' | 'store'): number[] {
+  const shape = tensorShape(problem, side);
+  const kernels = problem.convolution && what === 'store' ? kernelsOfEach(problem.convolution) : 1;
+  return [...shape.slice(0, -1), shape.at(-1)! * kernels];
 }
 
 function readArrayTypes(

@@ -1,10 +1,12 @@
 /**
  * Rules about a problem as a whole: what fits into exact indices, what its strides may be, and what this release can do.
  */
-import { checkConvolution, kernelsOfEach, resultSide } from './convolution.ts';
+import { kernelsOfEach, resultSide } from './convolution.ts';
 import { excerpt, type FftErrorCode, type FftProblem } from './errors.ts';
 import {
   blocksOf,
+  channelsOf,
+  coordinatesOf,
   elementBytes,
   elementKind,
   hermitianLength,
@@ -17,6 +19,7 @@ import {
 } from './layout.ts';
 import { findCollision } from './overlap.ts';
 import { type Problem, type Side, type Storage, sides } from './problem.ts';
+import { checkConvolution } from './read-convolution.ts';
 
 function found(code: FftErrorCode, path: string, message: string): FftProblem {
   return { code, path, message };
@@ -44,7 +47,8 @@ export function checkExtent(problem: Problem): FftProblem[] {
     const message = `size has ${sizeText(problem)} elements of ${bytes} bytes, ${limit}.`;
     return [found('invalid-size', 'size', message)];
   }
-  const { leftBatches, coordinates, batches } = problem;
+  const { leftBatches, batches } = problem;
+  const coordinates = Math.max(coordinatesOf(problem, 'input'), coordinatesOf(problem, 'output'));
   if (exactProduct([...problem.size, leftBatches, coordinates, batches, bytes]) === undefined) {
     const counts = `${leftBatches} left batches × ${coordinates} coordinates × ${batches} batches`;
     const message = `${counts} of size ${sizeText(problem)} have elements of ${bytes} bytes, ${limit}.`;
@@ -73,7 +77,9 @@ export function checkGeometry(problem: Problem): FftProblem[] {
 }
 
 /** As they are given: one coordinate has no stride. */
-function stridesText({ strides, size, coordinates }: Problem, side: Side): string {
+function stridesText(problem: Problem, side: Side): string {
+  const { strides, size } = problem;
+  const coordinates = coordinatesOf(problem, side);
   const shown = strides[side].filter((_, d) => coordinates > 1 || d !== size.length + 1);
   return `strides.${side} [${excerpt(shown.join(', '))}]`;
 }
@@ -154,7 +160,9 @@ function checkAddresses(problem: Problem, side: Side): FftProblem[] {
 
 /** Elements may only share memory on a side that is never written: read by the one direction planned, and preserved. */
 function mustNotOverlap(problem: Problem, side: Side): boolean {
-  if (!problem.preserveInput || problem.directions === 'both' || isResult(problem, side)) return true;
+  if (!problem.preserveInput || isResult(problem, side)) return true;
+  if (channelsOf(problem)) return false;
+  if (problem.directions === 'both') return true;
   return side === (problem.directions === 'forward' ? 'output' : 'input');
 }
 
@@ -235,7 +243,8 @@ export function checkRelease(problem: Problem): FftProblem[] {
   if (problem.unordered && padded('output')) {
     refuse('zeroPadding.frequency', 'zeroPadding.frequency does not go together with unordered bins; leave one out.');
   }
-  problems.push(...checkReal(problem), ...checkConvolution(problem));
+  problems.push(...checkReal(problem));
+  if (problem.convolution) problems.push(...checkConvolution(problem));
   const widths: readonly Storage[] = ['half', 'single', 'double', 'double-double'];
   const wide = new Set<Storage>([problem.precision]);
   for (const field of ['storage', 'edgeStorage'] as const) {

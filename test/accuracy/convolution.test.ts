@@ -54,6 +54,17 @@ describe('convolutions', () => {
     }
   });
 
+  it('find a spectrum in natural order along an axis of two uploads that the launch in the middle steps over', async () => {
+    const convolution = { kernelSpectrum: 'user' } as const;
+    const size = [4, random.pick([36, 48, 49, 64])];
+    const problem = { size, leftBatches: 5, tuning: { uploadSwitch: { two: 9 } }, convolution } as const;
+    for (const transform of ['c2c', 'r2c'] as const) {
+      const one = await tried(device, { ...problem, transform });
+      expect(one?.what).toMatch(/upload 2 of 2/);
+      expectGood(one);
+    }
+  });
+
   it('go back in one pass over numbers whose parts lie side by side', async () => {
     // Lanes of one number.
     const narrow = await openWith({ lockstepBytes: 8, coalescedBytes: 16 }, 1);

@@ -1,12 +1,12 @@
 /** Convolutions on trial: any problem, its kernel prepared and its signal convolved once, every gap looked at. */
-import type { Device, Problem, ProblemInput } from '../../src/index.ts';
+import type { Callback, Device, Problem, ProblemInput } from '../../src/index.ts';
 import type { Block } from '../../src/problem/index.ts';
 
 import { type ConvolutionShape, directConvolution, spectralConvolution } from '../reference/convolution.ts';
 import { referenceTransform } from '../reference/transform.ts';
 import { hasLargePrimes, relativeError, type Tried, tolerance } from './accuracy.ts';
 import { toHalf } from './halves.ts';
-import type { Random } from './random.ts';
+import { type Random, uniform } from './random.ts';
 import { bitsOf, blockIn, changed, Edge, poisoned, stridesOf, withReversed } from './trial.ts';
 
 /** What of a plan is called here; its types follow from the problem, which is any. */
@@ -14,7 +14,7 @@ interface Convolving {
   readonly problem: Problem;
   readonly input: { readonly length: number };
   prepareKernel(h: unknown): Promise<{ free(): void }>;
-  convolve(x: unknown, kernel: unknown, y?: unknown): Promise<unknown>;
+  convolve(x: unknown, kernel: unknown, y?: unknown, options?: unknown): Promise<unknown>;
   toJSON(): { directions: readonly { direction: string; launches: readonly { title: string }[] }[] };
   destroy(): void;
 }
@@ -67,9 +67,55 @@ function complex(values: Float64Array, parts: 1 | 2): Float64Array {
   return all;
 }
 
-/** Plans a problem with a convolution, prepares a random kernel, and convolves a random signal with it. */
-export async function triedConvolution(device: Device, input: ProblemInput, random: Random): Promise<Tried> {
-  const plan = (await device.plan({ ...input, debug: true } as ProblemInput)) as unknown as Convolving;
+/** Numbers by which the elements of signal and result are multiplied: those at Σ coordinates modulo how many there are. */
+interface Gates {
+  readonly before: Float64Array;
+  readonly behind: Float64Array;
+}
+
+function randomGates(random: Random): Gates {
+  const of = (count: number) => Float64Array.from(uniform(random, count, 'single'));
+  return { before: of(random.integer(1, 40)), behind: of(random.integer(1, 40)) };
+}
+
+/** The gates as callbacks, which load them from arrays. */
+function gating({ before, behind }: Gates): Pick<ProblemInput, 'callbacks'> {
+  const by =
+    (name: string, count: number): Callback =>
+    (x, value, at) => {
+      const places = [...at.axis, at.coordinate, at.batch, at.left];
+      const sum = places.reduce((all, place) => x.index.add(all, place));
+      const gate = x.load(name, x.index.mod(sum, count));
+      return typeof value === 'object' && 're' in value
+        ? { re: x.mul(value.re, gate), im: x.mul(value.im, gate) }
+        : x.mul(value, gate);
+    };
+  return {
+    callbacks: {
+      forward: { load: by('before', before.length) },
+      inverse: { store: by('behind', behind.length) },
+      arrays: { before: { type: 'f32', length: before.length }, behind: { type: 'f32', length: behind.length } },
+    },
+  } as Pick<ProblemInput, 'callbacks'>;
+}
+
+function gateAt(gate: Float64Array, coordinates: readonly number[]): number {
+  return gate[coordinates.reduce((a, b) => a + b, 0) % gate.length]!;
+}
+
+/**
+ * Plans a problem with a convolution, prepares a random kernel, and convolves a random signal with it.
+ * @param gated the signal and the result are multiplied by gates, which are callbacks.
+ */
+export async function triedConvolution(
+  device: Device,
+  input: ProblemInput,
+  random: Random,
+  gated = false,
+): Promise<Tried> {
+  const gates = gated ? randomGates(random) : undefined;
+  const asked = { ...input, ...(gates ? gating(gates) : {}), debug: true } as ProblemInput;
+  const plan = (await device.plan(asked)) as unknown as Convolving;
   const { problem } = plan;
   const [given, result] = [kernelOf(problem), resultOf(problem)];
   const inPlace = problem.placement === 'in-place';
@@ -82,7 +128,10 @@ export async function triedConvolution(device: Device, input: ProblemInput, rand
   const full = complex(kernel, h.parts);
   const ofUser = problem.convolution!.kernelSpectrum === 'user';
   const prepared = ofUser ? undefined : await plan.prepareKernel(h.given);
-  await plan.convolve(x.given, prepared ?? spectrumOf(problem, full), ...(inPlace ? [] : [y.given]));
+  const arrays = gates && {
+    arrays: { before: Float32Array.from(gates.before), behind: Float32Array.from(gates.behind) },
+  };
+  await plan.convolve(x.given, prepared ?? spectrumOf(problem, full), inPlace ? undefined : y.given, arrays);
   prepared?.free();
   const { launches } = plan.toJSON().directions.find(({ direction }) => direction === 'convolve')!;
   plan.destroy();
@@ -90,10 +139,14 @@ export async function triedConvolution(device: Device, input: ProblemInput, rand
   if (inPlace) for (const word of x.owned(true)[0]!) mine[0]!.add(word);
   const { convolution, size, omit, leftBatches, coordinates, batches } = problem;
   const shape = { size, omit, leftBatches, coordinates, batches, ...convolution! };
+  if (gates)
+    x.elements.forEach(({ coordinates: at }, n) => {
+      for (let part = 0; part < x.parts; part++) signal[x.parts * n + part]! *= gateAt(gates.before, at);
+    });
   const exact = { growth: 1, ...expectedOf(problem, shape, complex(signal, x.parts), full) };
   return {
     what: `${JSON.stringify(input)}: ${launches.map(({ title }) => title).join('; ')}`,
-    error: errorOf(y, exact, problem.scale.forward, 2 / y.parts),
+    error: errorOf(y, exact, problem.scale.forward, 2 / y.parts, gates?.behind),
     allowed: exact.growth * allowedOf(problem, launches.length),
     damage: [
       ...(inPlace ? [] : changed('the signal', x.arrays, before, [])),
@@ -147,23 +200,27 @@ function inBlock(block: Block | null, k: number): boolean {
   return block !== null && k >= block.from && k < block.to;
 }
 
+const ONE: Float64Array = Float64Array.of(1);
+
 /** @param step from one number of the reference to the next. */
 function errorOf(
   y: Edge,
   { hi, lo }: { readonly hi: Float64Array; readonly lo: Float64Array },
   scale: number,
   step: number,
+  gate = ONE,
 ): number {
   const [want, low, got]: [number[], number[], number[]] = [[], [], []];
   const all: number[] = [];
-  y.elements.forEach(({ at, absent }, n) => {
+  y.elements.forEach(({ at, absent, coordinates }, n) => {
+    const by = scale * gateAt(gate, coordinates);
     for (let part = 0; part < y.parts; part++) {
       const place = step * (y.parts * n + part);
-      all.push(hi[place]! * scale);
+      all.push(hi[place]! * by);
       if (absent) continue;
       got.push(y.get(at, part));
-      want.push(hi[place]! * scale);
-      low.push(lo[place]! * scale);
+      want.push(hi[place]! * by);
+      low.push(lo[place]! * by);
     }
   });
   const norm = (values: readonly number[]) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));

@@ -349,6 +349,14 @@ export async function convolutions(device: Device): Promise<void> {
   exactly<PlanarData<Singles>>()(planar.convolveSync(new Float32Array(16), kernel), true);
   // @ts-expect-error a plan of doubles takes no singles
   await reals.convolve(new Float32Array(8), kernel);
+  const layer = await device.plan({
+    ...{ size: [8], transform: 'r2c', precision: 'double' },
+    convolution: { channels: { in: 2, out: 3 }, modes: [4] },
+  });
+  // Both sides of a spectral layer are of the kind of its signal.
+  exactly<Doubles>()(await layer.convolve(new Float64Array(16), kernel), true);
+  // @ts-expect-error and it has no directions
+  await layer.forward(new Float64Array(16));
   const plain = await device.plan({ size: [8] });
   // @ts-expect-error it does not convolve
   await plain.convolve(new Float32Array(16), kernel);

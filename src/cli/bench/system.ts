@@ -6,6 +6,7 @@ import {
   normalizeProblem,
   type PlannedProblem,
   realBytes,
+  resultSide,
   type TransformKind,
 } from '../../problem/index.ts';
 import { copyTime, fillMemory, median, sampleTimes, sideBytes, tensorExtent, zeroKernel } from '../benchmark.ts';
@@ -130,7 +131,7 @@ async function timeSystems(
 
 /** Bytes of all results of a convolution, one for each kernel. */
 function resultBytes({ input, output, problem }: Plan): number {
-  const side = problem.transform[0] === 'r2c' && problem.convolution ? input : output;
+  const side = problem.convolution && resultSide(problem) === 'input' ? input : output;
   return side.bytes * (problem.convolution ? kernelsOfEach(problem.convolution) : 1);
 }
 

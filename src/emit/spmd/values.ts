@@ -38,6 +38,8 @@ export class PhaseValues {
   readonly uses: ReadonlyMap<Real, number>;
   /** The variables of sums that a value depends on. */
   readonly terms: ReadonlyMap<Real, ReadonlySet<Var>>;
+  /** Sums over one variable, which share a loop, so that what several of them need is loaded once in each round. */
+  readonly together: ReadonlyMap<Var, readonly Sum[]>;
 
   constructor(phase: Phase) {
     this.stores = phase.stores;
@@ -48,12 +50,26 @@ export class PhaseValues {
     const once = nodes.filter((node) => !this.terms.has(node));
     this.loads = once.filter((node) => node.op === 'load') as LoadNode[];
     this.operations = once.filter((node) => node.op !== 'load' && node.op !== 'const');
+    this.together = sumsByVariable(this.operations);
     const uses = new Map<Real, number>();
     const use = (node: Real) => uses.set(node, (uses.get(node) ?? 0) + 1);
     results.forEach(use);
     for (const node of nodes) operandsOf(node).forEach(use);
     this.uses = uses;
   }
+}
+
+type Sum = Extract<Real, { op: 'sum' }>;
+
+/** Sums that may share a loop. Those over shared memory stay apart: it may hold one half of its data at a time, and each of them one of these. */
+function sumsByVariable(operations: readonly Real[]): Map<Var, Sum[]> {
+  const found = new Map<Var, Sum[]>();
+  for (const node of operations) {
+    if (node.op !== 'sum') continue;
+    if (reachable([node.a]).some((inner) => inner.op === 'load' && inner.array.space === 'shared')) continue;
+    found.set(node.over, [...(found.get(node.over) ?? []), node]);
+  }
+  return found;
 }
 
 /** The variables of sums that values depend on; values that depend on none are missing. @param nodes operands before their users */
@@ -219,20 +235,30 @@ export class Item {
     return name(fresh);
   }
 
-  /** The loop of a sum. */
-  private sum({ over, a }: Extract<Real, { op: 'sum' }>, frame: Frame): Expression {
+  /** The loop of a sum, and of those that share it. */
+  private sum(node: Sum, frame: Frame): Expression {
+    const { over } = node;
     const type = { type: this.type, pair: false };
-    const total = this.names.fresh('v');
-    frame.scope.statements.push({ op: 'declare', name: total, type, constant: false, value: zero(type) });
+    const shared = (this.phase.together.get(over) ?? []).filter((one) => this.needed?.has(one) !== false);
+    const sums = shared.includes(node) ? shared : [node];
+    const totals = sums.map((one) => {
+      const total = this.names.fresh('v');
+      frame.scope.statements.push({ op: 'declare', name: total, type, constant: false, value: zero(type) });
+      frame.known.set(one, name(total));
+      return total;
+    });
     const scope = new NameScope(frame.scope);
     const { frames } = this;
     this.frames = [...frames.slice(0, frames.indexOf(frame) + 1), { over, scope, known: new Map(), read: new Map() }];
-    scope.statements.push({ op: 'assign', to: name(total), value: binary('+', name(total), this.expression(a)) });
+    sums.forEach(({ a }, n) => {
+      const total = name(totals[n]!);
+      scope.statements.push({ op: 'assign', to: total, value: binary('+', total, this.expression(a)) });
+    });
     this.frames = frames;
     const counter = this.names.fresh('round');
     const { statements: body } = scope;
     frame.scope.statements.push({ op: 'loop', counter, variable: over, rounds: over.count, body });
-    return name(total);
+    return frame.known.get(node)!;
   }
 
   private combine(node: Real): Expression {

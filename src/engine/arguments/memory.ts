@@ -3,8 +3,9 @@
  */
 import type { DeviceBuffer, RealArray } from '../../devices/device.ts';
 import type { StorageType } from '../../ir/index.ts';
+import { show } from '../../problem/errors.ts';
 import { FftError, type HostArray } from '../../problem/index.ts';
-import type { Storage } from '../../problem/problem.ts';
+import { type Storage, storages } from '../../problem/problem.ts';
 
 declare global {
   interface SymbolConstructor {
@@ -101,4 +102,17 @@ export function typeOfStorage(storage: Storage): StorageType {
 export function typeOfArrays(storage: Storage): Exclude<StorageType, 'dd'> {
   const type = typeOfStorage(storage);
   return type === 'dd' ? 'f64' : type;
+}
+
+/** @throws FftError `invalid-argument` for sizes and precisions that memory cannot have */
+export function checkAllocation(bytes: number, precision: Storage): void {
+  if (!Number.isSafeInteger(bytes) || bytes <= 0) {
+    throw new FftError(
+      'invalid-argument',
+      `alloc was asked for ${show(bytes)} bytes; it takes a positive whole number.`,
+    );
+  }
+  if (storages.includes(precision)) return;
+  const words = storages.map((word) => `'${word}'`).join(', ');
+  throw new FftError('invalid-argument', `alloc was asked for precision ${show(precision)}; it takes one of ${words}.`);
 }

@@ -2,6 +2,7 @@
 import type { Backend, Binding } from '../../devices/device.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { operandName } from '../../plan/launch/leaf-sides.ts';
+import { KERNEL } from '../../plan/tree/leaf.ts';
 import { type Direction, FftError, loadedArrays, type Problem } from '../../problem/index.ts';
 import {
   type ComplexData,
@@ -41,13 +42,23 @@ export interface DirectionOperand {
 }
 
 /** All arrays that the callbacks of a direction load from. */
-export function directionOperands(problem: Problem, direction: Direction, profile: DeviceProfile): DirectionOperand[] {
-  return loadedArrays(problem.callbacks, direction).map((name): DirectionOperand => {
-    const { type, length } = problem.callbacks!.arrays[name]!;
+export function directionOperands(
+  { callbacks }: Pick<Problem, 'callbacks'>,
+  direction: Direction,
+  profile: DeviceProfile,
+): DirectionOperand[] {
+  return loadedArrays(callbacks, direction).map((name): DirectionOperand => {
+    const { type, length } = callbacks!.arrays[name]!;
     const numbers = sideFactsOf(type === 'f64' ? 'double' : 'single', length, profile);
     const facts: SideFacts = { layout: 'real', ...numbers };
     return { name, what: `arrays.${name}`, bound: operandName(name), facts };
   });
+}
+
+/** What `convolve` is given in place of options: a kernel, and the arrays that its callbacks load from. */
+export interface ConvolveGiven {
+  readonly kernel: unknown;
+  readonly options: unknown;
 }
 
 /** What is needed to read the arrays of a call. */
@@ -72,7 +83,13 @@ const CALL_OPTIONS = { works: ['arrays'] };
 export function givesTheSame(options: unknown, before: readonly unknown[], reading: OperandReading): boolean {
   const { operands, problem, readKernel, factorAlone } = reading;
   if (options === undefined || before.length === 0) return false;
-  if (readKernel) return factorAlone === true && before.length === 1 && options === before[0];
+  if (readKernel) {
+    if (!factorAlone) return false;
+    const { kernel, options: own } = options as ConvolveGiven;
+    if (kernel !== before[0]) return false;
+    const others = { problem, operands: operands.slice(1) };
+    return operands.length === 1 ? own === undefined : givesTheSame(own, before.slice(1), others);
+  }
   try {
     const given = options as CallOptions;
     for (const field in given) if (field !== 'arrays') return false;
@@ -96,7 +113,14 @@ export function givesTheSame(options: unknown, before: readonly unknown[], readi
  * @throws FftError `unknown-field`, `missing-buffer`, `invalid-argument`, `wrong-array-type`
  */
 export function readCall(options: unknown, host: OperandReading, what: string): readonly unknown[] {
-  if (host.readKernel) return host.readKernel(host.factorAlone ? options : factorOf(options, host, what), what);
+  if (host.readKernel) {
+    const { kernel, options: own } = host.factorAlone
+      ? (options as ConvolveGiven)
+      : { kernel: factorOf(options, host, what), options: undefined };
+    const memory = host.readKernel(kernel, what);
+    const others = { problem: host.problem, operands: host.operands.slice(memory.length) };
+    return [...memory, ...readCall(own, others, what)];
+  }
   if (options === undefined && host.operands.length === 0) return NONE;
   return readArrays(
     options === undefined ? undefined : readOptions(options as CallOptions, CALL_OPTIONS, what).arrays,
@@ -108,6 +132,17 @@ export function readCall(options: unknown, host: OperandReading, what: string): 
 /** The kernel, or the signal, among the options of a call. */
 function factorOf(options: unknown, { factor }: OperandReading, what: string): unknown {
   return options === undefined ? undefined : readOptions(options as CallOptions, { works: [factor!] }, what)[factor!];
+}
+
+/** Like `readCall` of a convolution, given its kernel, or signal, and the `arrays` option. */
+export function readFactorAnd(
+  factor: unknown,
+  arrays: unknown,
+  { problem, operands, readKernel }: OperandReading,
+  what: string,
+): readonly unknown[] {
+  const memory = readKernel!(factor, what);
+  return [...memory, ...readArrays(arrays, { problem, operands: operands.slice(memory.length) }, what)];
 }
 
 /** Like `readCall`, given the `arrays` option itself. */
@@ -126,7 +161,7 @@ export function readArrays(arrays: unknown, { operands, problem }: OperandReadin
 
 /**
  * @param written what the call writes: arrays are only read, and are other memory.
- * @param offset elements to skip in each array.
+ * @param offset complex numbers of a kernel to skip.
  * @throws FftError what is wrong with an array
  */
 export function operandParts(
@@ -136,8 +171,8 @@ export function operandParts(
   backend: Backend,
   offset = 0,
 ): Part[] {
-  return operands.map(({ what, facts }, n) => {
-    const parts = partsOf([arrays[n]], facts, what, backend, offset);
+  return operands.map(({ what, facts, bound }, n) => {
+    const parts = partsOf([arrays[n]], facts, what, backend, bound === KERNEL ? offset : 0);
     refuseOverlap([...written, ...extentsOf(parts, facts, what)]);
     return parts[0]!;
   });

@@ -5,10 +5,10 @@
 import { type ConvolutionPlan, kernelProblem, resultProblem } from '../../plan/convolution.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { KERNEL } from '../../plan/tree/leaf.ts';
-import { FftError, type Problem } from '../../problem/index.ts';
+import { convolvingCallbacks, FftError, type Problem } from '../../problem/index.ts';
 import { factsOf, type SideFacts, sideFactsOf } from './arguments.ts';
 import { DeviceMemory } from './memory.ts';
-import type { DirectionOperand } from './operands.ts';
+import { type DirectionOperand, directionOperands } from './operands.ts';
 import { givenName, readMemory } from './read-data.ts';
 
 /** For each prepared kernel the key of the plans that it is valid for. */
@@ -34,7 +34,10 @@ export function convolutionFacts(
     given: factsOf(kernelProblem(problem), 'input', profile),
     kernel,
     result: factsOf(resultProblem(problem), 'input', profile),
-    operands: [{ name: KERNEL, what: KERNEL, bound: KERNEL, facts: kernel }],
+    operands: [
+      { name: KERNEL, what: KERNEL, bound: KERNEL, facts: kernel },
+      ...directionOperands({ callbacks: convolvingCallbacks(problem) }, 'forward', profile),
+    ],
   };
 }
 

@@ -21,7 +21,7 @@ import {
   sideExtents,
 } from '../arguments/arguments.ts';
 import { DeviceMemory } from '../arguments/memory.ts';
-import { type Arrays, boundOperands, operandParts, readArrays } from '../arguments/operands.ts';
+import { type Arrays, boundOperands, operandParts, readArrays, readFactorAnd } from '../arguments/operands.ts';
 import { readOptions } from '../arguments/options.ts';
 import { type Given, mayChange, readData, readMemory } from '../arguments/read-data.ts';
 import type { ProgramBindings, Runnable, SideBinding } from '../programs/program.ts';
@@ -212,7 +212,7 @@ function enqueuedMemory(host: RunnerHost, options: MemoryOptions, what: string):
     temp: readMemory(temp, 'temp'),
     skip,
     arrays: host.readKernel
-      ? host.readKernel(options[host.factor!], what)
+      ? readFactorAnd(options[host.factor!], options.arrays, host, what)
       : readArrays(callbackArraysOf(options, what), host, what),
   };
 }

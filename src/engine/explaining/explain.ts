@@ -128,6 +128,12 @@ function nodeFacts(node: PlanNode): NodeFacts {
   return { scheme, title, ...parts, length, outputLength, children: children.map(nodeFacts) };
 }
 
+function candidateLines(candidates: CandidateList): string[] {
+  const { unit, list } = candidates;
+  if (list.length === 0) return [];
+  return [`candidates by price in ${unit}: ${list.map(candidateText).join('; ')}`, ...priceLines(candidates)];
+}
+
 /** The facts of a plan as indented text. */
 export function explainPlan(plan: ReturnType<typeof planToJson>): string {
   const { problem, device } = plan;
@@ -135,8 +141,7 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
     `${problem.size.join(' × ')} ${transformText(problem)}, ${problem.precision} precision, ${problem.placement}, on ${device.name} (${device.kind})`,
     ...callbackLines(problem),
     `tables ${bytesText(plan.bytes.tables)}, temp ${bytesText(plan.bytes.temp)}`,
-    `candidates by price in ${plan.candidates.unit}: ${plan.candidates.list.map(candidateText).join('; ')}`,
-    ...priceLines(plan.candidates),
+    ...candidateLines(plan.candidates),
   ];
   for (const { direction, tree, assignment, launches, chunks, turns, bytesMoved } of plan.directions) {
     const { criteria } = assignment;

@@ -10,6 +10,7 @@ import {
   type KernelFactors,
   type Leaf,
   type LeafStep,
+  type MixStep,
   type MultiplyStep,
   type PointwiseStep,
   passesOf,
@@ -27,6 +28,8 @@ export interface AbsentFacts {
   readonly axis: number;
   readonly from: number;
   readonly to: number;
+  /** Memory has no room for them. */
+  readonly cut?: true;
 }
 
 /** One side of a launch. */
@@ -53,6 +56,7 @@ export interface OperandFacts {
 export type StepFacts =
   | { readonly do: 'copy' }
   | MultiplyStep
+  | MixStep
   | HermitianSplit
   | {
       readonly do: 'passes';
@@ -148,7 +152,11 @@ export function launchFacts(launch: Launch, { kernel, grid }: CompiledKernel): L
 function operandFacts({ leaf, node, from, to }: Launch, side: 'input' | 'output'): OperandFacts {
   const { format, storage = leaf.precision } = leaf[side];
   const gaps = node.batch.flatMap(({ gap, [side]: { dimension } }) => (gap ? [{ dimension, ...gap }] : []));
-  const absent = [...node.zeros[side], ...gaps].map(({ dimension, from, to }) => ({ axis: dimension - 1, from, to }));
+  const cuts = new Set(node.zeros[side].filter((block) => block.absent));
+  const absent = [...node.zeros[side], ...gaps].map((block) => {
+    const { dimension, from, to } = block;
+    return { axis: dimension - 1, from, to, ...(cuts.has(block) ? { cut: true as const } : {}) };
+  });
   const scale = approximately(leaf.scale[side]);
   const { factors, callback } = leaf[side];
   const called = callback && {
@@ -170,7 +178,7 @@ function operandFacts({ leaf, node, from, to }: Launch, side: 'input' | 'output'
 /** An axis has one block on each side at most, so that what is left of each is multiplied. @param tensor lengths */
 function bytesMoved({ absent, storage, layout }: OperandFacts, tensor: readonly number[]): number {
   const left = [...tensor];
-  for (const { axis, from, to } of absent) left[axis + 1]! -= to - from;
+  for (const { axis, from, to, cut } of absent) if (!cut) left[axis + 1]! -= to - from;
   return left.reduce((product, count) => product * count, layout === 'real' ? 1 : 2) * realBytes(storage);
 }
 
@@ -262,6 +270,11 @@ function kernelText({ matrix, symmetric, conjugate, crossPower }: KernelFactors)
   return `${size}kernel${conjugated}${crossPower ? ', over the magnitude' : ''}`;
 }
 
+/** `64 × 32 matrices`, channels in and out. */
+function mixText({ in: from, out, conjugate }: MixStep): string {
+  return `${from} × ${out} matrices${conjugate === 'none' ? '' : `, ${conjugate} conjugated`}`;
+}
+
 function factorsText({ kind }: Factors): string {
   return kind === 'hartley' ? '1 + i' : kind.replace('-', ' ');
 }
@@ -278,6 +291,7 @@ function stepStages(step: StepFacts): LaunchPart[] {
     const pairs = { kind: 'move' as const, text: PAIRS[step.by] };
     return step.kernel ? [pairs, productPart(kernelText(step.kernel)), pairs] : [pairs];
   }
+  if (step.do === 'mix') return [productPart(mixText(step))];
   if (step.do === 'multiply') return [productPart(kernelText(step.kernel))];
   const { length, radices, rader = [], inverse, symmetry, read, write } = step;
   const way = inverse || symmetry === 'real-output' ? 'inverse ' : '';

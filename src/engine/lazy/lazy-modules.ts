@@ -8,7 +8,7 @@ import { isInPairs } from '../../plan/device/capacity.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { largePrimesOf } from '../../plan/group/butterflies.ts';
 import { FftError } from '../../problem/errors.ts';
-import { blocksOf, elementKind, type Problem } from '../../problem/index.ts';
+import { blocksOf, channelsOf, elementKind, type Problem } from '../../problem/index.ts';
 
 /** Groups of modules. The names appear in error messages. */
 export type LazyGroup =
@@ -22,6 +22,7 @@ export type LazyGroup =
   | 'pairs of numbers'
   | 'real transforms'
   | 'saved and measured plans'
+  | 'spectral layers'
   | 'threads';
 
 type Loaders = { readonly [name in LazyGroup]?: () => Promise<object> };
@@ -53,6 +54,7 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     'pairs of numbers': isInPairs(precision, profile),
     'real transforms': reals,
     'saved and measured plans': strategy === 'measure',
+    'spectral layers': channelsOf(problem) !== null,
     threads: profile.lockstep === 'threads',
   };
   return (Object.keys(needed) as LazyGroup[]).filter((name) => needed[name]);

@@ -43,7 +43,7 @@ export interface CandidateList {
   readonly list: readonly CandidateFacts[];
 }
 
-/** @param chosen the splits of the plan at hand */
+/** @param chosen the splits of the plan at hand; undefined where it has no directions, of which there could be candidates. */
 export function candidateFacts(
   problem: Problem,
   backend: Backend,

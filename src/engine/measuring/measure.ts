@@ -4,6 +4,7 @@
 
 import { leastMilliseconds, repeated } from '../../devices/clock.ts';
 import type { Backend, BoundProgram, DeviceBuffer, PeerName } from '../../devices/device.ts';
+import { operandName } from '../../plan/launch/leaf-sides.ts';
 import { show } from '../../problem/errors.ts';
 import { FftError } from '../../problem/index.ts';
 import { type ComplexData, type Data, numbersPerElement, type SideFacts } from '../arguments/arguments.ts';
@@ -55,7 +56,10 @@ async function allocatedArrays(
   make: (facts: SideFacts) => Promise<ComplexData>,
 ): Promise<Arrays> {
   const arrays: Record<string, Data> = {};
-  for (const { name, facts } of operands) arrays[name] = (await make(facts)) as Data;
+  // Of a convolution, or its adjoint, the caller brings the kernel or the signal.
+  for (const { name, bound, facts } of operands) {
+    if (bound === operandName(name)) arrays[name] = (await make(facts)) as Data;
+  }
   return arrays;
 }
 

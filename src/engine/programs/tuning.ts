@@ -9,6 +9,7 @@ import type { DeviceProfile, PlannerTuning } from '../../plan/device/profile.ts'
 import { targetOf } from '../../plan/device/target.ts';
 import { type DirectionPlan, planDirection } from '../../plan/planner.ts';
 import type { Splits } from '../../plan/schemes/splits.ts';
+import { planSpectralLayer } from '../../plan/spectral-layer.ts';
 import { type Direction, FftError, type FftProblem, type Problem, type Tuning } from '../../problem/index.ts';
 import { tooShort } from '../../problem/scheme-knobs.ts';
 
@@ -185,7 +186,9 @@ export function planTuned(
 /** The plans of a convolution. @throws FftError as `planTuned`, `unsupported-length` */
 export function planTunedConvolution(problem: Problem, profile: DeviceProfile, throughWork: boolean): ConvolutionPlan {
   const tuned = tunedProfile(profile, problem);
-  return orDeviceLimit(tuned, () => planConvolution(problem, targetOf(tuned, problem.precision), throughWork));
+  const target = targetOf(tuned, problem.precision);
+  if (problem.convolution?.channels) return orDeviceLimit(tuned, () => planSpectralLayer(problem, target));
+  return orDeviceLimit(tuned, () => planConvolution(problem, target, throughWork));
 }
 
 /**

@@ -5,7 +5,7 @@ import { type Target, targetOf } from '../../plan/device/target.ts';
 import { type DirectionPlan, planDirection } from '../../plan/planner.ts';
 import type { Splits } from '../../plan/schemes/splits.ts';
 import { show } from '../../problem/errors.ts';
-import { type Direction, FftError, type Problem } from '../../problem/index.ts';
+import { type Direction, directionsOf, FftError, type Problem } from '../../problem/index.ts';
 import { tunedProfile } from '../programs/tuning.ts';
 import { version } from '../programs/version.ts';
 import { checksum, FORMAT, type Saved } from './saved.ts';
@@ -59,9 +59,7 @@ function derived(splits: unknown, problem: Problem, target: Target): PlanOf {
     return plan;
   };
   try {
-    for (const direction of problem.directions === 'both' ? (['forward', 'inverse'] as const) : [problem.directions]) {
-      planOf(direction, false);
-    }
+    for (const direction of directionsOf(problem)) planOf(direction, false);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     refuse(`The saved plan cannot be used: ${cause.message}`, cause);

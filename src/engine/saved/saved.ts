@@ -24,7 +24,8 @@ export interface Saved {
 
 export function serializePlan(problem: Problem, backend: Backend, plans: readonly DirectionPlan[]): string {
   const { profile } = backend;
-  const splits = plans[0]!.splits!;
+  // Of a spectral layer, which has no directions, nothing is searched for that takes long.
+  const splits = plans[0]?.splits ?? { axes: problem.size.map(() => null) };
   const saved: Saved = { format: FORMAT, version, profile, problem, splits, checksum: checksum(splits) };
   return JSON.stringify(saved);
 }

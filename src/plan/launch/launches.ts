@@ -33,6 +33,7 @@ import {
 import { type Pad, paddedStep } from '../tree/padding.ts';
 import { oneAxis } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
+import { mixLeaf } from './mix.ts';
 import type { PlacedLeaf, TensorMemory } from './placed.ts';
 
 /** One launch: which leaf, from where to where, and the leaf in full. */
@@ -292,6 +293,7 @@ function tilesOf({ seen: problem, target, assignment: { steps } }: LaunchQuestio
 function configureLeaf(placed: PlacedLeaf, device: Target): Leaf {
   const target = boosted(device, placed.axis.count, placed.split);
   const { node, axis, split } = placed;
+  if (node.mix) return mixLeaf(placed, node.mix, target);
   if (placed.more.length > 0) return fuseAxes(placed, target);
   if (node.convolved || placed.coordinates || (node.real && ownsLines(node.real))) return oneAxis(placed, target);
   const along = !split && isContiguous(axis.input) && isContiguous(axis.output);

@@ -48,7 +48,7 @@ import {
   type SideFactors,
   type Terms,
 } from '../tree/leaf.ts';
-import type { Place } from '../tree/node.ts';
+import type { Place, ZeroBlock } from '../tree/node.ts';
 import { dimensionsInBlocks, isOdd, isPaired, type PlacedLeaf } from './placed.ts';
 
 /** What the sides of a leaf are made of beside what its place in the tree says. */
@@ -89,13 +89,14 @@ function callbackOf(built: BuiltCallback): SideCallback {
 
 /** The kernel of a leaf, and the arrays that its callbacks load from. */
 export function operandsOf({ callbacks, arrays, node: { product }, precision }: PlacedLeaf): Pick<Leaf, 'operands'> {
-  if (product && 'strides' in product) return { operands: [{ name: KERNEL, storage: product.storage ?? precision }] };
+  const kernel: Operand[] =
+    product && 'strides' in product ? [{ name: KERNEL, storage: product.storage ?? precision }] : [];
   const names = new Set([callbacks.input, callbacks.output].flatMap((built) => (built ? arraysOf(built) : [])));
-  if (names.size === 0) return {};
-  const operands = [...names].map((name): Operand => {
+  const loaded = [...names].map((name): Operand => {
     return { name: operandName(name), storage: storedAs(arrays![name]!.type), reals: true };
   });
-  return { operands };
+  const operands = [...kernel, ...loaded];
+  return operands.length > 0 ? { operands } : {};
 }
 
 /** How runs name an array of the user's. */
@@ -309,6 +310,7 @@ class SideLayout {
     const blocks = this.placed.node.zeros[this.side].filter(({ dimension }) => dimension === this.told[d]);
     return blocks.reduce((own, block) => {
       const length = own.shape[d]!;
+      if (block.absent) return through(own, d, aroundBlock(length, block));
       const [from, to] = [Math.min(block.from, length), Math.min(block.to, length)];
       return from < to ? without(own, d, from, to) : own;
     }, of);
@@ -365,4 +367,11 @@ function walkOf({ count, stride }: Loop): Walk {
 function skipping(of: Layout, d: number, { count, stride }: Loop): Layout {
   if (typeof stride === 'number') return of;
   return 'step' in stride ? gap(of, d, stride.before, stride.before + stride.skip) : slice(of, d, 0, count);
+}
+
+/** A dimension of so many elements in memory with a block of zeros in the middle of it, or behind it. */
+function aroundBlock(length: number, { from, to }: Pick<ZeroBlock, 'from' | 'to'>): Layout {
+  const stored = line(length);
+  const parts = [slice(stored, 0, 0, from), zeros([to - from])];
+  return concat(0, ...parts, ...(from < length ? [slice(stored, 0, from, length - from)] : []));
 }

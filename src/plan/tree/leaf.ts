@@ -187,7 +187,7 @@ export interface ChirpReach {
 export const KERNEL = 'kernel';
 
 /** What bins are multiplied by that an operand holds, the kernel of a convolution: numbers, or matrices over coordinates. */
-export interface KernelFactors extends Omit<Convolution, 'kernels' | 'kernelSpectrum'> {
+export interface KernelFactors extends Omit<Convolution, 'kernels' | 'kernelSpectrum' | 'channels' | 'modes'> {
   /** Rows and columns of matrices are exchanged. */
   readonly transposed?: true;
   /** The real behind each coordinate: [dimensions of the tile …, batch dimensions …, entry of a matrix, part]. */
@@ -198,6 +198,26 @@ export interface KernelFactors extends Omit<Convolution, 'kernels' | 'kernelSpec
 export interface MultiplyStep {
   readonly do: 'multiply';
   readonly kernel: KernelFactors;
+}
+
+/**
+ * The only step of a launch that multiplies channels by matrices: channel o of the result is a sum over all channels i of the signal, each times
+ * number (i, o) of the kernel. A thread, or a vector, computes several channels of several batches at once, so that each number that it loads
+ * is used more than once.
+ */
+export interface MixStep {
+  readonly do: 'mix';
+  readonly in: number;
+  readonly out: number;
+  /** [batch dimensions …, channels in, channels out, part]. */
+  readonly layout: Layout;
+  readonly conjugate: Convolution['conjugate'];
+  /** Channels of the result, and batches, of one item. */
+  readonly block: { readonly out: number; readonly batches: number };
+  /** Blocks of either that a group has. */
+  readonly blocks: { readonly out: number; readonly batches: number };
+  /** Terms of a sum that are written out in one phase; missing where sums are loops. */
+  readonly terms?: number;
 }
 
 /** Factors of a side. */
@@ -230,7 +250,7 @@ export interface HermitianSplit {
   readonly kernel?: KernelFactors;
 }
 
-export type LeafStep = CopyStep | PassesStep | HermitianSplit | MultiplyStep;
+export type LeafStep = CopyStep | PassesStep | HermitianSplit | MultiplyStep | MixStep;
 
 /**
  * One launch. Where a cluster of blocks holds a tile together, they exchange their shares between steps: a cluster is a

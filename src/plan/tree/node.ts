@@ -7,7 +7,7 @@
 
 import type { Layout } from '../../layout/index.ts';
 import type { ScaleFactor } from '../../numeric/scale-factor.ts';
-import { hermitianLength, type Side, type Sides } from '../../problem/index.ts';
+import { type Convolution, hermitianLength, type Side, type Sides } from '../../problem/index.ts';
 import type { Factors, HermitianSplit, KernelFactors, StepTwiddle, Stored } from './leaf.ts';
 
 /** One step along a dimension of a leaf is `stride` elements along `dimension` of the tensor. */
@@ -60,6 +60,8 @@ export interface ZeroBlock {
   readonly dimension: number;
   readonly from: number;
   readonly to: number;
+  /** Memory has no room for them: what lies behind the block follows what lies before it. */
+  readonly absent?: true;
 }
 
 /**
@@ -116,6 +118,15 @@ export interface CyclicConvolution {
   readonly length: number;
 }
 
+/** At each bin, every channel of the result is a sum over all channels of the signal, each times a number of the kernel. */
+export interface ChannelMix {
+  readonly in: number;
+  readonly out: number;
+  readonly conjugate: Convolution['conjugate'];
+  /** What numbers of the kernel are in memory. */
+  readonly storage: Stored;
+}
+
 /** Batched transforms along one axis, or along several: one launch. */
 export interface LeafNode {
   /**
@@ -142,6 +153,8 @@ export interface LeafNode {
   readonly product?: ElementFactors | KernelProduct;
   /** Coordinates that a matrix multiplies: a tile holds all of them. */
   readonly coordinates?: Dimension;
+  /** The launch transforms nothing: at each bin it multiplies the channels by a matrix (`plan/launch/mix.ts`). */
+  readonly mix?: ChannelMix;
   /** Factors of the elements as they are read or written, in their order, each counted along one dimension of the tensor. */
   readonly factors: Sides<readonly ElementFactors[]>;
   readonly real?: RealParts;

@@ -91,6 +91,8 @@ export function shimsOf(leaf: LeafNode): readonly Shim[] {
 
 /** Whether a leaf, with all that has joined it, may read and write there. */
 export function mayWrite(leaf: LeafNode, placement: LaunchMemory): boolean {
+  // Each channel of a result is made of all channels that are read.
+  if (leaf.mix && placement.oneMemory) return false;
   return anywhere(placement) && shimsOf(leaf).every((shim) => shim.fits(placement));
 }
 

@@ -46,15 +46,27 @@ const TO_KERNEL: Readonly<Record<Conjugate, Conjugate>> = { none: 'kernel', kern
 
 /** The adjoint with respect to the signal. @throws FftError `unsupported-feature`, `overlapping-strides` */
 export function adjointToSignal(problem: Problem): AdjointSteps {
-  refuseCrossPower(problem);
+  refuseWithoutAdjoint(problem);
   return kernelsOfEach(problem.convolution!) > 1 ? sumOfKernels(problem) : correlation(problem);
 }
 
-function refuseCrossPower({ convolution }: Problem): void {
-  if (!convolution!.crossPower) return;
-  const message =
-    'convolution.crossPower divides each product by its magnitude, which is not linear and has no adjoint; plan without crossPower.';
-  throw new FftError('unsupported-feature', message, { path: 'convolution.crossPower' });
+/** @throws FftError `unsupported-feature` for what is not linear, or has no adjoint yet */
+function refuseWithoutAdjoint({ convolution, callbacks }: Problem): void {
+  if (convolution!.crossPower) {
+    const message =
+      'convolution.crossPower divides each product by its magnitude, which is not linear and has no adjoint; plan without crossPower.';
+    unsupported('convolution.crossPower', message);
+  }
+  if (convolution!.channels) {
+    const message =
+      'A spectral layer has no adjoint of its own yet; that with respect to the signal is the layer with in and out exchanged and each matrix transposed and conjugated.';
+    unsupported('convolution.channels', message);
+  }
+  if (callbacks) {
+    const message =
+      'A convolution with callbacks has no adjoint yet; plan it without them, and multiply the signal and the cotangent by the gates.';
+    unsupported('callbacks', message);
+  }
 }
 
 function unsupported(path: string, message: string): never {
@@ -230,7 +242,7 @@ function packed(shape: readonly number[]): number[] {
  * @throws FftError `unsupported-feature`
  */
 export function adjointToKernel(problem: Problem): AdjointSteps {
-  refuseCrossPower(problem);
+  refuseWithoutAdjoint(problem);
   const { convolution, edgeStorage, transform } = problem;
   const { symmetric, kernelSpectrum } = convolution!;
   if (symmetric) {

@@ -1,0 +1,202 @@
+/**
+ * The kernel of a launch that multiplies channels by matrices: y[o] = Σ x[i] · w[i, o] at each bin of each batch. An item computes a block of
+ * channels and batches; sums over channels are loops, or, where a device has none inside of an item, phases of a few terms each, which keep
+ * what they have so far in shared memory.
+ */
+import {
+  type ArrayRef,
+  add,
+  type Complex,
+  type ComplexView,
+  coordinates,
+  Expressions,
+  type Guard,
+  type Index,
+  type IndexLike,
+  index,
+  type Kernel,
+  type Loop,
+  type Phase,
+  scale,
+  sub,
+  TableBuilder,
+  type Var,
+  variable,
+} from '../ir/index.ts';
+import type { Leaf, MixStep } from '../plan/tree/leaf.ts';
+import { LayoutView } from './layout-view.ts';
+import { typeOf } from './number-types.ts';
+import { sidesOf } from './sides.ts';
+import { conjugated } from './views.ts';
+
+export function mixKernel(leaf: Leaf, step: MixStep): Kernel {
+  const grid = gridOf(leaf, step);
+  const tables = new TableBuilder(typeOf(leaf.precision));
+  // Coordinates are those of the whole batch already.
+  const sides = sidesOf(
+    leaf,
+    { group: grid.group, number: index(0), first: index(0), outer: [], limit: undefined },
+    tables,
+  );
+  const { input, output } = sides.views(leaf);
+  const numbers = new LayoutView({
+    ...{ layout: step.layout, arrays: [sides.kernel!], batch: leaf.batch.length },
+    coordinates: (at) => at,
+    table: () => {
+      throw new RangeError('The numbers of a kernel come in no order that needs a table.');
+    },
+  });
+  const shared = sharedOf(leaf, step);
+  const round = variable('i', step.in);
+  const phases = pieces(step).map(([from, to], n, all): Phase => {
+    const x = new Expressions();
+    const own: Piece = { from, to, first: n === 0, last: n === all.length - 1 };
+    const stores = cellsOf(step).flatMap((cell) => {
+      const sum = sumOf(x, { step, grid, input, numbers, cell, piece: own, round });
+      const kept = shared && keptAt(shared, grid, step, cell);
+      const whole = kept && !own.first ? x.cadd(kept.load(x, []), sum) : sum;
+      if (kept && !own.last) return kept.store(x, [], whole);
+      const at = placeOf(grid, step, cell);
+      return output.store(x, [at.out, ...at.batch], whole, at.guard);
+    });
+    return {
+      ...{ loops: grid.loops, lanes: grid.lane, stores, steps: x.steps },
+      repeatable: !shared || own.first,
+      ...(shared && !own.first && !own.last ? { inPlace: 1 } : {}),
+      exchange: 'group',
+    };
+  });
+  return {
+    ...{ name: `mix${step.in}x${step.out}`, precision: typeOf(leaf.precision), group: grid.group },
+    ...{ threads: leaf.threads, globals: sides.globals, aliased: leaf.aliased, tables: tables.all() },
+    shared: shared ? [shared] : [],
+    phases,
+  };
+}
+
+/** Groups and the loops of each. */
+interface Grid {
+  readonly group: Var;
+  readonly loops: readonly Loop[];
+  readonly lane: Var;
+  /** Blocks of channels, and of batches. */
+  readonly out: Index;
+  readonly batches: Index;
+  /** Variables of the group's own blocks. */
+  readonly own: { readonly out: Var; readonly batches: Var };
+  /** Coordinates in all batch dimensions but the last. */
+  readonly bin: readonly Index[];
+  readonly counts: { readonly out: number; readonly batches: number };
+}
+
+function gridOf({ batch, tile }: Leaf, { out, block, blocks }: MixStep): Grid {
+  const [lanes, ...middle] = batch.slice(0, -1) as [number, ...number[]];
+  const batches = batch.at(-1)!;
+  const tiles = Math.ceil(lanes / tile);
+  const all = { out: Math.ceil(out / block.out), batches: Math.ceil(batches / block.batches) };
+  const counts = [tiles, ...middle, all.out / blocks.out, all.batches / blocks.batches];
+  const group = variable(
+    'group',
+    counts.reduce((a, b) => a * b, 1),
+  );
+  const at = coordinates(group, counts);
+  const lane = variable('m', tile);
+  const own = { out: variable('o', blocks.out), batches: variable('b', blocks.batches) };
+  const first = scale(at[0]!, tile);
+  const limit = lanes % tile === 0 ? {} : { limit: sub(lanes, first) };
+  return {
+    ...{ group, lane, own, counts: { out, batches } },
+    loops: [{ variable: own.out }, { variable: own.batches }, { variable: lane, ...limit }],
+    out: add(scale(at.at(-2)!, blocks.out), own.out),
+    batches: add(scale(at.at(-1)!, blocks.batches), own.batches),
+    bin: [add(first, lane), ...at.slice(1, -2)],
+  };
+}
+
+/** One number of a block. */
+interface Cell {
+  readonly out: number;
+  readonly batch: number;
+}
+
+function cellsOf({ block }: MixStep): Cell[] {
+  return Array.from({ length: block.out * block.batches }, (_, n) => ({
+    out: Math.floor(n / block.batches),
+    batch: n % block.batches,
+  }));
+}
+
+/** Where a number of a block is, and whether it is there: last blocks may have fewer. */
+function placeOf({ out, batches, bin, counts }: Grid, { block }: MixStep, cell: Cell) {
+  const [o, b] = [add(scale(out, block.out), cell.out), add(scale(batches, block.batches), cell.batch)];
+  const guardOut: Guard = counts.out % block.out === 0 ? [] : [{ index: o, from: 0, to: counts.out }];
+  const guardBatch: Guard = counts.batches % block.batches === 0 ? [] : [{ index: b, from: 0, to: counts.batches }];
+  return { out: o, batch: [...bin, b], guard: [...guardOut, ...guardBatch], guardOut, guardBatch };
+}
+
+/** Terms of a sum that a phase adds up. */
+interface Piece {
+  readonly from: number;
+  readonly to: number;
+  readonly first: boolean;
+  readonly last: boolean;
+}
+
+function pieces({ in: count, terms }: MixStep): (readonly [from: number, to: number])[] {
+  if (terms === undefined) return [[0, count]];
+  return Array.from({ length: Math.ceil(count / terms) }, (_, n) => [n * terms, Math.min(count, (n + 1) * terms)]);
+}
+
+interface Sum {
+  readonly step: MixStep;
+  readonly grid: Grid;
+  readonly input: ComplexView;
+  readonly numbers: LayoutView;
+  readonly cell: Cell;
+  readonly piece: Piece;
+  /** Channels of the signal: all sums of an item go over one variable, and share one loop. */
+  readonly round: Var;
+}
+
+function sumOf(x: Expressions, { step, grid, input, numbers, cell, piece, round }: Sum): Complex {
+  const { out, batch, guardOut, guardBatch } = placeOf(grid, step, cell);
+  const term = (i: IndexLike): Complex => {
+    const bin = input.load(x, [i, ...batch], guardBatch);
+    const factor = numbers.load(x, [...batch, i, out], guardOut);
+    return x.cmul(
+      step.conjugate === 'signal' ? conjugated(x, bin) : bin,
+      step.conjugate === 'kernel' ? conjugated(x, factor) : factor,
+    );
+  };
+  if (step.terms === undefined) {
+    const { re, im } = term(index(round));
+    return { re: x.sum(round, re), im: x.sum(round, im) };
+  }
+  let total = term(piece.from);
+  for (let i = piece.from + 1; i < piece.to; i++) total = x.cadd(total, term(i));
+  return total;
+}
+
+/** Sums so far: reals of all blocks of a group, bins the fastest. */
+function sharedOf({ precision, tile }: Leaf, step: MixStep): ArrayRef | undefined {
+  if (pieces(step).length === 1) return undefined;
+  const { block, blocks } = step;
+  const length = 2 * tile * block.out * block.batches * blocks.out * blocks.batches;
+  return { name: 'sums', space: 'shared', type: typeOf(precision), length };
+}
+
+function keptAt(array: ArrayRef, { lane, own }: Grid, { block, blocks }: MixStep, cell: Cell): ComplexView {
+  const number = add(
+    cell.batch + block.batches * cell.out,
+    scale(add(own.batches, scale(index(own.out), blocks.batches)), block.batches * block.out),
+  );
+  const re = add(lane, scale(number, 2 * lane.count));
+  const im = add(re, lane.count);
+  return {
+    load: (x) => ({ re: x.load(array, re), im: x.load(array, im) }),
+    store: (_, __, value) => [
+      { array, index: re, value: value.re },
+      { array, index: im, value: value.im },
+    ],
+  };
+}

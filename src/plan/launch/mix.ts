@@ -1,0 +1,122 @@
+/**
+ * A launch that multiplies channels by matrices → its leaf. Items are blocks of channels of the result and of batches at one bin; neighbouring
+ * lanes take neighbouring bins, whose numbers lie side by side.
+ */
+import { memory } from '../../layout/index.ts';
+import { divisors } from '../../numeric/primes.ts';
+import { isInPairs, wordsPerReal } from '../device/capacity.ts';
+import type { Target } from '../device/target.ts';
+import type { Span } from '../group/tiling.ts';
+import { KERNEL, type Leaf, type MixStep } from '../tree/leaf.ts';
+import type { ChannelMix } from '../tree/node.ts';
+import { sideOf } from './leaf-sides.ts';
+import { type PlacedLeaf, placesOf } from './placed.ts';
+
+export function mixLeaf(placed: PlacedLeaf, mix: ChannelMix, target: Target): Leaf {
+  const { axis, batch, precision } = placed;
+  const [lanes, batches] = [batch[0]!.count, batch.at(-1)!.count];
+  const outer = batch.slice(1, -1).reduce((product, { count }) => product * count, 1);
+  const { tile, threads, ...blocks } = (target.lockstep === 'vector' ? vectorBlocks : threadBlocks)(
+    { lanes, outer, batches, out: mix.out },
+    target,
+  );
+  const shape = {
+    batch,
+    counts: { input: [mix.in], output: [mix.out] },
+    axes: { input: [axis.input], output: [axis.output] },
+    places: placesOf([axis]),
+  };
+  const step: MixStep = {
+    ...{ do: 'mix', in: mix.in, out: mix.out, layout: matrices(batch, mix), conjugate: mix.conjugate },
+    ...blocks,
+    ...termsOf(mix.in, target),
+  };
+  return {
+    ...{ precision, lengths: [mix.in], steps: [step], coupled: false, blocks: 1 },
+    batch: batch.map(({ count }) => count),
+    ...{ tile, threads, lockstep: target.lockstep, lanes: target.capacity.lanes },
+    shared: { format: target.sharedFormat, arrays: 1, banks: target.banks, room: target.capacity.room },
+    input: sideOf(placed, shape, 'input'),
+    output: sideOf(placed, shape, 'output'),
+    operands: [{ name: KERNEL, storage: mix.storage }],
+    ...{ inverse: false, scale: placed.scale, aliased: placed.aliased },
+  };
+}
+
+/** Matrices have neither left batches nor batches: [batch dimensions …, in, out, part]. */
+function matrices(batch: readonly Span[], mix: ChannelMix) {
+  const bin = batch.length - 2;
+  const bins = batch[bin]!.count;
+  const steps = batch.map((_, n) => (n === bin ? 2 : 0));
+  const counts = [...batch.map(({ count }) => count), mix.in, mix.out, 2];
+  return memory(KERNEL, counts, [...steps, 2 * bins, 2 * bins * mix.in, 1]);
+}
+
+interface Counts {
+  readonly lanes: number;
+  /** Bins, where lanes take left batches. */
+  readonly outer: number;
+  readonly batches: number;
+  readonly out: number;
+}
+
+type Blocks = Pick<MixStep, 'block' | 'blocks'> & Pick<Leaf, 'tile' | 'threads'>;
+
+/** Registers of a vector unit hold the sums of two channels of two batches, and what these are made of. */
+function vectorBlocks({ lanes, outer, batches, out }: Counts, target: Target): Blocks {
+  const block = { out: Math.min(2, out), batches: Math.min(2, batches) };
+  const count = { out: Math.ceil(out / block.out), batches: Math.ceil(batches / block.batches) };
+  const tile = Math.min(lanes, NEIGHBOURS * target.capacity.lanes);
+  // Each thread has several groups to take; matrices stay in its cache from batch to batch.
+  const tiles = Math.ceil(lanes / tile) * outer;
+  const parts = Math.ceil((GROUPS_EACH * target.multiprocessors) / tiles);
+  const own = largestDivisor(count.batches, Math.max(1, Math.floor(count.batches / parts)));
+  return { block, blocks: { out: count.out, batches: own }, tile, threads: 1 };
+}
+
+/** Vectors of neighbouring bins that a group takes, and groups that each thread of a processor has. */
+const NEIGHBOURS = 4;
+const GROUPS_EACH = 4;
+
+/** Threads hold larger blocks, where there are enough of these for all multiprocessors. */
+function threadBlocks({ lanes, outer, batches, out }: Counts, target: Target): Blocks {
+  const words = wordsPerReal(target.precision);
+  const shapes = BLOCKS.filter(([a, b]) => a * b <= MOST_SUMS / words);
+  const countsOf = ([a, b]: (typeof BLOCKS)[number]) => {
+    const block = { out: Math.min(a, out), batches: Math.min(b, batches) };
+    return { block, count: { out: Math.ceil(out / block.out), batches: Math.ceil(batches / block.batches) } };
+  };
+  const items = ({ count }: ReturnType<typeof countsOf>) => lanes * outer * count.out * count.batches;
+  const wanted = BUSY * target.multiprocessors;
+  const choices = shapes.map(countsOf);
+  const { block, count } = choices.find((choice) => items(choice) >= wanted) ?? choices.at(-1)!;
+  const warp = target.lockstepBytes / 4;
+  const tile = Math.min(lanes, Math.max(1, warp));
+  const most = Math.max(1, Math.floor(Math.min(target.maxThreads, GROUP_THREADS) / tile));
+  const own = { out: largestDivisor(count.out, Math.ceil(Math.sqrt(most))), batches: 1 };
+  own.batches = largestDivisor(count.batches, Math.floor(most / own.out));
+  return { block, blocks: own, tile, threads: tile * own.out * own.batches };
+}
+
+/** Channels and batches of a thread's block, largest first; sums of complex numbers that its registers hold. */
+const BLOCKS = [
+  [4, 4],
+  [4, 2],
+  [2, 2],
+  [2, 1],
+  [1, 1],
+] as const;
+const MOST_SUMS = 16;
+/** Threads of a multiprocessor that hide what each waits for, and threads of a group. */
+const BUSY = 256;
+const GROUP_THREADS = 256;
+
+function largestDivisor(count: number, most: number): number {
+  return Math.max(...divisors(count).filter((n) => n <= Math.max(1, most)));
+}
+
+/** Devices whose kernels have no loops inside of an item get sums in pieces, each of them a phase. */
+function termsOf(count: number, target: Target): Pick<MixStep, 'terms'> {
+  if (isInPairs(target.precision, target)) return { terms: Math.min(count, 4) };
+  return target.lockstep === 'vector' ? { terms: Math.min(count, 16) } : {};
+}

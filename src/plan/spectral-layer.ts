@@ -1,0 +1,230 @@
+/**
+ * Spectral layers (Fourier neural operators, Li et al. 2021): transforms of all channels of the signal, of whose bins some are kept; a matrix
+ * over channels at each of these bins; and transforms back, with zeros for all other bins.
+ *
+ * Between launches there are kept bins only. So each axis is cut by the launch that finds its bins, and all launches after that have fewer
+ * lines to transform; on the way back the axes come in the opposite order, and each launch that transforms an axis reads zeros for the bins
+ * that are not there.
+ */
+import { power, product } from '../numeric/scale-factor.ts';
+import {
+  convolvingCallbacks,
+  type Direction,
+  defaultStrides,
+  hermitianLength,
+  keptBins,
+  type Problem,
+  resultSide,
+  tensorShape,
+} from '../problem/index.ts';
+import { rankSplits } from './candidates.ts';
+import { backwards, type ConvolutionPlan, kernelProblem } from './convolution.ts';
+import type { Target } from './device/target.ts';
+import { packedStrides } from './kernel-memory.ts';
+import { planLaunches } from './planner.ts';
+import type { Stored } from './tree/leaf.ts';
+import {
+  type BranchNode,
+  type Dimension,
+  type LeafNode,
+  leafNode,
+  leavesOf,
+  mapLeaves,
+  type PlanNode,
+  type ZeroBlock,
+} from './tree/node.ts';
+import { withSpace } from './tree/zero-padding.ts';
+import { nodesOfAxes } from './tree.ts';
+
+/** @throws FftError `unsupported-length`; RangeError where nothing fits the profile. */
+export function planSpectralLayer(whole: Problem, target: Target): ConvolutionPlan {
+  const problem: Problem = { ...whole, callbacks: null };
+  const { kernelSpectrum } = problem.convolution!;
+  const ofUser = kernelSpectrum === 'user';
+  const given = kernelProblem(problem);
+  const bins = tensorShape(given, 'input');
+  const mean = power(
+    problem.size.reduce((a, b) => a * b, 1),
+    -1,
+  );
+  const storage = ofUser ? problem.edgeStorage : problem.precision;
+  const signal = sideProblem(problem, 'input');
+  const convolve = planLaunches({
+    name: 'convolve',
+    // What is written lies as the result does.
+    problem: { ...signal, strides: { input: signal.strides.input, output: problem.strides.output } },
+    tree: layerTree(problem, storage as Stored, target),
+    target,
+    throughWork: false,
+    callbacks: convolvingCallbacks(whole),
+    written: {
+      layout: isReal(problem) ? 'real' : problem.layout.output,
+      offset: problem.offsets[resultSide(problem)],
+      shape: tensorShape(problem, 'output'),
+    },
+    scale: ofUser ? product(problem.scale.forward, mean) : problem.scale.forward,
+    scratch: 'temps',
+  });
+  const prepare = planLaunches({
+    name: 'prepareKernel',
+    problem: { ...given, strides: { input: given.strides.input, output: packedStrides(bins) } },
+    tree: copyTree(bins),
+    target,
+    throughWork: false,
+    written: { layout: 'interleaved', offset: 0, shape: bins, storage: storage as Stored },
+    scale: ofUser ? 1 : mean,
+  });
+  const elements = bins.reduce((a, b) => a * b, 1);
+  // Matrices lie as they are given, whatever the plan.
+  const key = JSON.stringify(['spectral layer', problem.precision, problem.size, problem.transform[0], bins]);
+  return { convolve, prepare, kernel: { elements, storage, ...(ofUser ? { key: undefined } : { key }) } };
+}
+
+function isReal({ transform }: Problem): boolean {
+  return transform[0] === 'r2c';
+}
+
+/** A transform whose input side is the signal of a layer, or its result. */
+function sideProblem(problem: Problem, side: 'input' | 'output'): Problem {
+  const { channels } = problem.convolution!;
+  const one: Problem = {
+    ...problem,
+    coordinates: side === 'input' ? channels!.in : channels!.out,
+    layout: { input: problem.layout[side], output: 'interleaved' },
+    offsets: { input: problem.offsets[side], output: 0 },
+    placement: 'out-of-place',
+    convolution: null,
+  };
+  return { ...one, strides: { input: problem.strides[side], output: defaultStrides(one, 'output') } };
+}
+
+function layerTree(problem: Problem, storage: Stored, target: Target): BranchNode {
+  const there = axesOf(problem, 'forward', target);
+  // Launches that find the bins of an axis cut it; on the way back, the axis that was cut last is whole first.
+  const back = axesOf(problem, 'inverse', target);
+  const mix = mixNode(problem, storage);
+  const length = tensorShape(problem, 'input');
+  const outputLength = tensorShape(problem, 'output');
+  const tree: BranchNode = {
+    ...{ scheme: 'axes', title: 'convolve', length, outputLength },
+    children: [...cutThere(problem, there), mix, ...cutBack(problem, back)],
+  };
+  const middle = leavesOf(tree).findIndex((leaf) => leaf.mix !== undefined);
+  return withSpace(tree, problem, middle, false);
+}
+
+/** The axes' nodes, which know nothing of modes: there in their order; back in the opposite order, reals at the end. */
+function axesOf(problem: Problem, direction: Direction, target: Target): PlanNode[] {
+  const side = sideProblem(problem, direction === 'forward' ? 'input' : 'output');
+  const splits = rankSplits(side, target, 1)[0]!.value;
+  const nodes = nodesOfAxes(side, direction, target, splits);
+  if (direction === 'forward') return nodes;
+  const last = isReal(problem) ? nodes.slice(-1) : [];
+  const complex = nodes.slice(0, nodes.length - last.length).reverse();
+  return [...complex, ...last].map(backwards);
+}
+
+/** Bins of an axis between its transforms: how many there are, how many are kept, and those in between. */
+interface Cut {
+  readonly dimension: number;
+  readonly bins: number;
+  readonly kept: number;
+  readonly block: ZeroBlock;
+}
+
+/** Axes of which not all bins are kept. */
+function cutsOf(problem: Problem): Cut[] {
+  return keptBins(problem).flatMap((kept, axis): Cut[] => {
+    const ofReals = problem.transform[axis] === 'r2c';
+    const bins = ofReals ? hermitianLength(problem.size[axis]!) : problem.size[axis]!;
+    const from = problem.convolution!.modes![axis]!;
+    const dimension = axis + 1;
+    const block: ZeroBlock = { dimension, from, to: from + bins - kept, absent: true };
+    return kept === bins ? [] : [{ dimension, bins, kept, block }];
+  });
+}
+
+/** Launches of an axis: numbers of the first and of the last one. */
+function launchesAlong(leaves: readonly LeafNode[], dimension: number): readonly [number, number] {
+  const own = leaves.flatMap(({ axis, more = [] }, n) =>
+    [axis, ...more].some(({ input }) => input.dimension === dimension) ? [n] : [],
+  );
+  return [own[0]!, own.at(-1)!];
+}
+
+/** From its last launch on an axis has the kept bins only. */
+function cutThere(problem: Problem, nodes: readonly PlanNode[]): readonly PlanNode[] {
+  const leaves = nodes.flatMap(leavesOf);
+  const cuts = cutsOf(problem).map((cut) => ({ ...cut, at: launchesAlong(leaves, cut.dimension)[1] }));
+  return mapAll(nodes, (leaf, n) =>
+    cuts.reduce((own, cut) => (n < cut.at ? own : n === cut.at ? cutOn(own, cut, 'output') : between(own, cut)), leaf),
+  );
+}
+
+/** Up to its first launch an axis has the kept bins only. */
+function cutBack(problem: Problem, nodes: readonly PlanNode[]): readonly PlanNode[] {
+  const leaves = nodes.flatMap(leavesOf);
+  const cuts = cutsOf(problem).map((cut) => ({ ...cut, at: launchesAlong(leaves, cut.dimension)[0] }));
+  return mapAll(nodes, (leaf, n) =>
+    cuts.reduce((own, cut) => (n > cut.at ? own : n === cut.at ? cutOn(own, cut, 'input') : between(own, cut)), leaf),
+  );
+}
+
+function mapAll(nodes: readonly PlanNode[], of: (leaf: LeafNode, number: number) => LeafNode): readonly PlanNode[] {
+  const tree: BranchNode = { scheme: 'axes', title: '', length: [], outputLength: [], children: nodes };
+  return mapLeaves(tree, of).children;
+}
+
+/** The launch that knows of all bins of an axis, and has kept ones on one side. */
+function cutOn(leaf: LeafNode, { dimension, kept, block }: Cut, side: 'input' | 'output'): LeafNode {
+  const zeros = { ...leaf.zeros, [side]: [...leaf.zeros[side], block] };
+  const tensor = side === 'input' ? leaf.length : leaf.outputLength;
+  const own = tensor.map((count, d) => (d === dimension ? kept : count));
+  return { ...leaf, zeros, ...(side === 'input' ? { length: own } : { outputLength: own }) };
+}
+
+/** A launch that only steps over an axis of kept bins. */
+function between(leaf: LeafNode, { dimension, bins, kept }: Cut): LeafNode {
+  const shorter = (tensor: readonly number[]) => tensor.map((count, d) => (d === dimension ? kept : count));
+  const batch = leaf.batch.map((one): Dimension => {
+    if (one.input.dimension !== dimension) return one;
+    if (one.count !== bins) throw new RangeError('A launch steps over a part of an axis that is cut.');
+    return { ...one, count: kept };
+  });
+  return { ...leaf, batch, length: shorter(leaf.length), outputLength: shorter(leaf.outputLength) };
+}
+
+/** The launch that multiplies by the matrices. What it reads and writes is packed, so all kept bins are one loop. */
+function mixNode(problem: Problem, storage: Stored): LeafNode {
+  const { channels, conjugate } = problem.convolution!;
+  const kept = keptBins(problem);
+  const tensorOf = (count: number) => [problem.leftBatches, ...kept, count, problem.batches];
+  const channel = kept.length + 1;
+  const along = (count: number, dimension: number): Dimension => {
+    const place = { dimension, stride: 1 };
+    return { count, input: place, output: place };
+  };
+  const bins = kept.reduce((a, b) => a * b, 1);
+  const leaf = leafNode({
+    title: 'channels',
+    axis: along(channels!.in, channel),
+    batch: [
+      ...(problem.leftBatches > 1 ? [along(problem.leftBatches, 0)] : []),
+      along(bins, 1),
+      along(problem.batches, channel + 1),
+    ],
+    tensor: tensorOf(channels!.in),
+  });
+  return { ...leaf, outputLength: tensorOf(channels!.out), mix: { ...channels!, conjugate, storage } };
+}
+
+/** The launch that takes matrices as they are given. */
+function copyTree(bins: readonly number[]): BranchNode {
+  const point = { dimension: 1, stride: 1 };
+  const batch = bins.flatMap((count, dimension): Dimension[] => {
+    const place = { dimension, stride: 1 };
+    return count > 1 ? [{ count, input: place, output: place }] : [];
+  });
+  const copy = leafNode({ title: 'copy', axis: { count: 1, input: point, output: point }, batch, tensor: bins });
+  return { scheme: 'axes', title: 'prepareKernel', length: bins, outputLength: bins, children: [copy] };
+}
