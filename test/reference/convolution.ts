@@ -227,8 +227,8 @@ function divideByMagnitude(z: Float64Array): void {
   ddDiv(z, 2, imHi, imLo, work[0]!, work[1]!);
 }
 
-/** The root mean square of magnitudes, times that of their inverses: 1 where all are equal. */
-function spreadOf({ hi }: ReferenceResult): number {
+/** The root mean square of magnitudes, times that of their inverses: 1 where all are equal. Errors of bins grow by that when all get one magnitude. */
+export function spreadOf({ hi }: Pick<ReferenceResult, 'hi'>): number {
   let [squares, inverses] = [0, 0];
   for (let n = 0; n < hi.length; n += 2) {
     const square = hi[n]! ** 2 + hi[n + 1]! ** 2;

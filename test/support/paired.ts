@@ -1,6 +1,7 @@
 /** Numbers that are pairs of a device's own on trial, against sums in fixed point: double-doubles, and doubles of two singles. */
 import type { Device, Problem, ProblemInput } from '../../src/index.ts';
 import { elementKind, logicalLength, wordsOf } from '../../src/problem/index.ts';
+import { spreadOf } from '../reference/convolution.ts';
 import { type Fixed, fixedTransform, fromFixed, toFixed } from '../reference/fixed.ts';
 import { type AccuracyPrecision, hasLargePrimes, type Tried, tolerance } from './accuracy.ts';
 import type { Random } from './random.ts';
@@ -178,13 +179,15 @@ export async function triedPairConvolution(
     const own = multiplied(conjugatedIf(conjugate === 'signal', bin), conjugatedIf(conjugate === 'kernel', factor));
     return crossPower ? overMagnitude(own) : own;
   });
+  const spread = (values: readonly Fixed[]) => spreadOf({ hi: Float64Array.from(values.flat(), Number) });
+  const growth = crossPower ? Math.hypot(spread(bins), spread(factors)) : 1;
   const complex = { ...result, transform: result.size.map(() => 'c2c') } as Problem;
   const exact = fixedTransform(complex, 'inverse', products);
   const divided = { ...result, normalize: true, scale: { forward: 1, inverse: problem.scale.forward } };
   return {
     what: JSON.stringify(input),
     error: errorOf(divided, 'inverse', y, exact),
-    allowed: 3 * allowedOf(result, 1, double),
+    allowed: 3 * growth * allowedOf(result, 1, double),
     damage: [],
   };
 }

@@ -107,9 +107,12 @@ const BLOCKS = [
   [1, 1],
 ] as const;
 const MOST_SUMS = 16;
-/** Threads of a multiprocessor that hide what each waits for, and threads of a group. */
-const BUSY = 256;
-const GROUP_THREADS = 256;
+/**
+ * Threads of a multiprocessor that hide what each waits for, and threads of a group, which share what they read. On an H200 64 × 64 channels
+ * of 64 bins and batches take 1.4 to 1.8 times as long with 256 threads in groups of 256, although larger blocks read less.
+ */
+const BUSY = 1024;
+const GROUP_THREADS = 512;
 
 function largestDivisor(count: number, most: number): number {
   return Math.max(...divisors(count).filter((n) => n <= Math.max(1, most)));
