@@ -29,9 +29,11 @@ export function weightsKernel(shape: NonuniformShape, spreading: SemicircleKerne
     const point = variable('point', CHUNK);
     const entry = variable('entry', layout.counts[axis]!);
     const number = add(scale(group, CHUNK), point);
-    const key = `semicircle ${width} ${upsampling} ${axis === 0 ? 'pairs' : 'single'} ${entry.count}`;
+    // Along the first axis each weight is there for both parts of a number.
+    const copies = axis === 0 ? 2 : 1;
+    const key = `semicircle ${width} ${upsampling} ${copies} times ${entry.count}`;
     const start = tables.appendValues(key, degreeCount * entry.count, () =>
-      coefficientsOf(spreading, entry.count, axis === 0 ? 2 : 1),
+      coefficientsOf(spreading, entry.count, copies),
     );
     const t = x.load(places, add(scale(number, axes), axis));
     let value = x.constant(0);
