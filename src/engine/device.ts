@@ -364,7 +364,7 @@ export class Device {
     return compiler(this.programHost(), program as never, options) as Promise<CompiledProgram<I>>;
   }
 
-  /** @internal What programs need of this device: those of `compile`, and those that other entries of the package make. */
+  /** @internal What compiled programs need of this device: programs of patterns (`compile`) and non-uniform transforms (`omnifft/nufft`). */
   programHost(): ProgramHost {
     this.check();
     const { backend, cache } = this;

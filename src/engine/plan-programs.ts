@@ -50,7 +50,7 @@ export interface PlanWork {
   /** The directions that calls can name. */
   readonly called: readonly Direction[];
   readonly all: readonly DirectionProgram[];
-  /** Those of a direction, which can be saved. @throws FftError `destroyed` */
+  /** Plans of single directions, which can be saved. @throws FftError `destroyed` */
   readonly directions: readonly DirectionPlan[];
   readonly compiledKernels: readonly CompiledKernel[];
   readonly bytes: { readonly tables: number; readonly temp: number; readonly work: number };
@@ -161,7 +161,7 @@ export class PlanPrograms implements PlanWork {
     return TASKS.find((called) => this.tasks[called] === task) ?? task;
   }
 
-  /** Those of a direction, which can be saved. @throws FftError `destroyed` */
+  /** Plans of single directions, which can be saved. @throws FftError `destroyed` */
   get directions(): DirectionPlan[] {
     return this.directionTasks.map((direction) => this.program(direction, false).plan);
   }

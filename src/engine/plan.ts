@@ -266,7 +266,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * of the plan has it, or, of reals, as the signal lies; a new array when left out. In place it is the input. Of a spectral layer it is the
    * output side of the plan.
    * @param options `arrays`: what the callbacks of the problem load from, by name (`callbacks.forward.load` is called for elements of the
-   * signal, `callbacks.inverse.store` for those of the result).
+   * signal, `callbacks.inverse.store` for elements of the result).
    * @returns the array or memory that holds the result.
    * @throws FftError (as a rejection) as `forward`; `wrong-kernel`, `missing-buffer`, and `direction-not-planned` where the plan has
    * no `convolution`
@@ -349,9 +349,9 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
 
   /**
    * A plan whose `forward` is the exact adjoint of one of this plan's calls, under the real inner product ⟨x, y⟩ = Σ x·y over all real
-   * numbers, those that are parts of complex ones too: what takes the cotangent of a result to that of its input (a vector–Jacobian product).
-   * `forward` of the adjoint reads what the call writes, and writes what it reads: shapes, strides, offsets, layouts, blocks of zeros and
-   * storage are those of this plan's sides. It runs a problem derived from this plan's, `adjoint.problem`, and is as fast as this plan.
+   * numbers, a complex number being two of them. It takes the cotangent of a result to the cotangent of the input (a vector–Jacobian product).
+   * `forward` of the adjoint reads what the call writes, and writes what it reads: each side keeps its shape, strides, offset, layout, blocks
+   * of zeros and storage. It runs a problem derived from this plan's, `adjoint.problem`, and is as fast as this plan.
    *
    * - The half of a spectrum counts each bin once: imaginary parts that a transform to reals takes for zero get zero.
    * - What a call takes for zero (`zeroPadding`), or does not read, its adjoint does not write; what it does not write, its adjoint takes for

@@ -32,7 +32,7 @@ import { conjugated } from './views.ts';
 export function mixKernel(leaf: Leaf, step: MixStep): Kernel {
   const grid = gridOf(leaf, step);
   const tables = new TableBuilder(typeOf(leaf.precision));
-  // Coordinates are those of the whole batch already.
+  // The views are given coordinates in the whole batch: there is no tile whose beginning would have to be added.
   const sides = sidesOf(
     leaf,
     { group: grid.group, number: index(0), first: index(0), outer: [], limit: undefined },

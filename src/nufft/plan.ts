@@ -98,7 +98,7 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
   }
 
   /**
-   * Sets the points: those before are forgotten. They are read at once; calls of `execute` wait until all is ready.
+   * Sets the points, in place of earlier ones. The arrays are read at once; calls of `execute` wait until all is ready.
    *
    * @param x coordinates in radians, of any size (they have a period of 2π; not so for type 3)
    * @param y there for two dimensions, @param z for three

@@ -124,7 +124,7 @@ function axesOf(problem: Problem, direction: Direction, target: Target): PlanNod
   return [...complex, ...last].map(backwards);
 }
 
-/** Bins of an axis between its transforms: how many there are, how many are kept, and those in between. */
+/** Bins of an axis between its transforms: how many there are, how many are kept, and the block of zeros between the kept ones. */
 interface Cut {
   readonly dimension: number;
   readonly bins: number;

@@ -112,7 +112,7 @@ function sideOf(problem: CallbackFacts, direction: Direction, what: 'load' | 'st
   return (direction === 'forward') === (what === 'load') ? 'input' : 'output';
 }
 
-/** Counts of those elements: a result has batches for each of several kernels. */
+/** Counts of the elements that a callback is called for: a result has batches for each of several kernels. */
 function shapeOf(problem: CallbackFacts, side: Side, what: 'load' | 'store'): number[] {
   const shape = tensorShape(problem, side);
   const kernels = problem.convolution && what === 'store' ? kernelsOfEach(problem.convolution) : 1;

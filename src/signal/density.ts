@@ -252,7 +252,7 @@ function coherenceOf([x, y]: readonly [Lines, Lines], job: DensityJob, device: D
   });
 }
 
-/** Adds the products of two blocks of spectra, from bin `start` of the first frame on, to those of each bin. */
+/** Adds |x|², |y|² and conj(x)·y of two blocks of spectra, from number `start` on, to the sums of each bin. */
 function addProducts(x: Floats, y: Floats, start: number, sums: Float64Array): void {
   for (let k = 2 * start; k < x.length; ) {
     for (let to = 0; to < sums.length; to += SUMS, k += 2) {

@@ -4,7 +4,7 @@
  * SPMD: single program, multiple data. Every thread of a group runs the same text.
  */
 
-/** Which roots of unity are computed: all or none, or those of the four-step algorithm, or all but those. */
+/** Which roots of unity kernels compute rather than read from tables: all (true), none, the twiddles of the four-step algorithm, or all other roots. */
 export type ComputedRoots = boolean | 'four-step' | 'others';
 
 /** Options of an emitter. */
@@ -15,7 +15,7 @@ export interface SpmdOptions {
   readonly maxGroups?: number;
   /** Launches at least, but no more than groups; more if the groups do not fit into that many. Default 1. */
   readonly launches?: number;
-  /** Where all of them are, no tables of them are bound. */
+  /** Where all roots are computed, no tables of roots are bound. */
   readonly computedRoots?: ComputedRoots;
   /** The device's compiler has been tested and keeps exact operations as they are, so that they need no protection. */
   readonly unguarded?: boolean;

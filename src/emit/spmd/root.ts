@@ -33,7 +33,7 @@ const WIDE_ROOT = 'root_wide';
 
 /**
  * Replaces loads from tables that hold nothing but roots by calls.
- * @param which of them
+ * @param which roots are replaced; the tables of the others stay
  * @throws RangeError if the roots of a table follow no rule.
  */
 export function computedRoots(

@@ -61,7 +61,10 @@ export class PhaseValues {
 
 type Sum = Extract<Real, { op: 'sum' }>;
 
-/** Sums that may share a loop. Those over shared memory stay apart: it may hold one half of its data at a time, and each of them one of these. */
+/**
+ * Sums that may share a loop, by their variable. A sum that reads shared memory keeps its own loop: shared memory may hold real and imaginary
+ * parts in turns, so two such sums may need different contents.
+ */
 function sumsByVariable(operations: readonly Real[]): Map<Var, Sum[]> {
   const found = new Map<Var, Sum[]>();
   for (const node of operations) {
@@ -235,7 +238,7 @@ export class Item {
     return name(fresh);
   }
 
-  /** The loop of a sum, and of those that share it. */
+  /** The loop of a sum, and of the other sums that share it. */
   private sum(node: Sum, frame: Frame): Expression {
     const { over } = node;
     const type = { type: this.type, pair: false };

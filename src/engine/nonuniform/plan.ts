@@ -54,7 +54,7 @@ export class NonuniformPlanner {
     return this.spreading.width;
   }
 
-  /** Points of the fine grid along each axis; those of type 3 are not known before the points are. */
+  /** Points of the fine grid along each axis. A grid of type 3 depends on the extent of the points, and is not known before they are set. */
   get finePoints(): readonly number[] {
     return this.problem.modes.map((modes) => fineLength(modes, this.spreading));
   }

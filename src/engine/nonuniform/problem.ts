@@ -54,7 +54,7 @@ export function smoothLength(least: number): number {
   return best;
 }
 
-/** How an axis of type 3 is scaled: x = gamma · x′ + center, |x′| < π, and s = frequency − center of those. */
+/** How an axis of type 3 is scaled: x = gamma · x′ + center, |x′| < π, and s = frequency − center of the frequencies. */
 export interface ScaledAxis {
   readonly center: number;
   readonly frequencyCenter: number;

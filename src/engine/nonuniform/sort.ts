@@ -87,7 +87,7 @@ export function sortPoints(axes: readonly ArrayLike<number>[], options: SortOpti
   return { count, table, places, bins: coloured(starts, bins) };
 }
 
-/** The bins of each colour: those that are even or odd along each axis. */
+/** The bins of each colour. A colour says of each axis whether the number of a bin along it is even or odd. */
 function coloured(starts: Uint32Array, { counts, colours, perColour }: Bins): Uint32Array[] {
   const tables = Array.from({ length: colours }, () => new Uint32Array(2 * perColour));
   const filled = new Uint32Array(colours);

@@ -44,7 +44,7 @@ describe.each(devices.filter(([, there]) => there))('on %s', (_name, _there, ope
     expect(await complaints(device, { ...problem, tuning }, random)).toEqual([]);
     const plan = await device.plan({ ...problem, directions: 'forward', tuning });
     const counts = (word: RegExp) => plan.kernels.map(({ source }) => String(source).match(word)?.length ?? 0);
-    // Of two uploads one has them; both have those of their passes in tables.
+    // One of the two uploads computes the twiddles of the four-step algorithm; both read the roots of their passes from tables.
     expect(counts(/ root\(\d*[(a-z]/g).filter((count) => count > 0)).toHaveLength(1);
     expect(counts(/\btable\[/g).every((count) => count > 0)).toBe(true);
     plan.destroy();

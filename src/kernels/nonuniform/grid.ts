@@ -89,8 +89,8 @@ export function zeroKernel(shape: NonuniformShape): Kernel {
 export type MarginWork = 'add' | 'copy';
 
 /**
- * The margin of one axis. Added, the axes follow one another from the first to the last, and each leaves out the margins of those before;
- * copied, each takes in the margins of those before. Global: grid.
+ * The margin of one axis. Where margins are added, the axes follow one another from the first to the last, and each leaves out the margins of
+ * the axes before it; where they are copied, each includes the margins of the axes before it. Global: grid.
  */
 export function marginKernel(shape: NonuniformShape, axis: number, work: MarginWork): Kernel {
   const { grid, transforms, type } = shape;
@@ -208,7 +208,7 @@ export function modesKernel(
 function pointOfMode(at: Index, { counts, order }: ModeArray, axis: number, points: number): Index {
   const count = counts[axis]!;
   const below = Math.floor(count / 2);
-  // (at − below) mod points, and for the other order: those from count − below on lie at the end.
+  // Mode (at − below) mod points; in the other order the negative modes, from count − below on, lie at the end.
   if (order === 'centred') return mod(add(at, points - below), points);
   const shifted = mod(add(at, below), count);
   return mod(add(shifted, points - below), points);

@@ -3,7 +3,7 @@
  * properties of the device.
  *
  * A point at X (in grid points, 0 ≤ X < n) is spread over `width` grid points along each axis, from ⌈X − width/2⌉ on. Where that is
- * negative, n is added: so the points behind the end of an axis, its **margin**, stand for those at its beginning, and no access wraps
+ * negative, n is added: so the points behind the end of an axis, its **margin**, stand for the points at its beginning, and no access wraps
  * around. What was spread into margins is added to the beginning before the transform (type 1); margins are copied from the beginning after
  * it (type 2).
  */
@@ -61,7 +61,7 @@ export function reachOf(width: number, lanes: number): number {
   return Math.ceil((2 * width) / lanes) * (lanes / 2);
 }
 
-/** Where the weights of a point lie: those of axis 0 twice each, for real and imaginary parts, then those of the other axes. */
+/** Where the weights of a point lie: first the weights along axis 0, each twice, for real and imaginary parts; then the weights along the other axes. */
 export interface WeightLayout {
   /** Reals for each point. */
   readonly stride: number;

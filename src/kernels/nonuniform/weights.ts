@@ -61,7 +61,7 @@ export function weightsKernel(shape: NonuniformShape, spreading: SemicircleKerne
   };
 }
 
-/** Coefficients by powers, lowest first; for each power those of all grid points, each as often as `times`, and zeros at the end. */
+/** Coefficients of the polynomials, lowest power first. A power has a coefficient for each grid point, repeated `times` times, and zeros at the end. */
 function coefficientsOf(spreading: SemicircleKernel, entries: number, times: number): Float64Array {
   const { degreeCount, width } = spreading;
   const all = new Float64Array(degreeCount * entries);

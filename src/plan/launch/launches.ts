@@ -127,7 +127,7 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
   const batchBytes = batchBytesOf(problem, target);
   const tiles = tilesOf(question);
   const ends = question.scale === undefined ? scaleFactors(problem, direction) : { input: 1, output: question.scale };
-  // A launch that leaves lines as they are does not scale those.
+  // A launch that leaves lines as they are does not scale them.
   const scaled = assignment.steps.findLastIndex(({ leaf }) => !leaf.stays);
   return assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
     const last = n === assignment.steps.length - 1;

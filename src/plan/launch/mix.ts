@@ -78,7 +78,7 @@ function vectorBlocks({ lanes, outer, batches, out }: Counts, target: Target): B
 const NEIGHBOURS = 4;
 const GROUPS_EACH = 4;
 
-/** Threads hold larger blocks, where there are enough of these for all multiprocessors. */
+/** Threads hold larger blocks where enough blocks are left to occupy all multiprocessors. */
 function threadBlocks({ lanes, outer, batches, out }: Counts, target: Target): Blocks {
   const words = wordsPerReal(target.precision);
   const shapes = BLOCKS.filter(([a, b]) => a * b <= MOST_SUMS / words);

@@ -42,7 +42,7 @@ export function realSchemes(problem: Problem, target: Target, most: number): Pri
   const length = problem.size[0]!;
   const found = schemesOfReals((points) => asComplex(problem, points), 0, length, target, Math.max(most, COMPLEX_WAYS));
   const stays = ({ value }: Priced<RealScheme>) => value.by === 'columns' && leavesBins(problem, value.lengths);
-  // Those whose bins stay in rows come first where that is asked for.
+  // Schemes whose bins stay in rows come first where `unordered` asks for them.
   const schemes = [...found.filter(stays), ...found.filter((scheme) => !stays(scheme))].slice(0, most);
   const [best] = schemes as [Priced<RealScheme>];
   if (!isInOneLaunch(best.value) || !isShortLine(problem, target)) return schemes;

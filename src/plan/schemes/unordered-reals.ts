@@ -69,7 +69,7 @@ export function placeInRows(k: number, parts: readonly number[]): number {
   return row < n1 / 2 ? row * n2 + Math.floor(k / n1) : placeInRows(N - k, parts);
 }
 
-/** All N bins in their natural order, from where they lie. @param read also those that are known as conjugates of others. */
+/** All N bins in their natural order, from where they lie. @param read whether bins over the half are wanted, too, as conjugates of the stored ones. */
 function binsOfRows(N: number, [n1, n2]: Uploads, read: boolean): Layout {
   const bins = numbers(hermitianLength(N));
   const rows = split(slice(bins, 0, 0, N / 2), 0, n2);
@@ -143,7 +143,7 @@ function inRows(problem: Problem, side: Side, [n1, n2]: Uploads): PlanNode[] {
   return forward ? children : children.reverse();
 }
 
-/** Elements in rows of so many: every one of the first half of a row, with that of the second half. Those behind the last row are left out. */
+/** Elements in rows of `row` elements: element i of the first half of a row, then element i of its second half, and so on. An incomplete last row is left out. */
 export function halvesOfRows(count: number, row: number): Layout {
   const rows = split(slice(line(count), 0, 0, count - (count % row)), 0, row);
   return join(permute(split(rows, 1, row / 2), [0, 2, 1]), 0);

@@ -93,8 +93,8 @@ export interface RealParts {
    */
   readonly pairs?: { readonly along: number; readonly on: Side | 'both' };
   /**
-   * Of lines that are columns of one sequence: their bins lie in rows of so many, those of the first line of each pair in the first half
-   * of a row, those of the second one in the other half, and bins 0 and n/2 share a row (`HermitianSplit.merged`).
+   * Of lines that are columns of one sequence: the length of the rows in which their bins lie. The first line of each pair has its bins in the
+   * first half of a row, the second line in the other half, and bins 0 and n/2 share a row (`HermitianSplit.merged`).
    */
   readonly rows?: number;
   /**

@@ -158,10 +158,10 @@ function sumOfKernels(problem: Problem): AdjointSteps {
 interface FoldedBatches {
   readonly leftBatches: number;
   readonly coordinates: number;
-  /** Strides of these, where they are not the problem's. */
+  /** Strides of these dimensions, where they are not the problem's own. */
   readonly left?: number;
   readonly along: number;
-  /** From strides of the folded tensor those of the problem's dimensions. */
+  /** The strides of the problem's dimensions, from strides of the folded tensor. */
   placesOf(strides: readonly number[]): {
     readonly left: number;
     readonly coordinates: number;
@@ -198,7 +198,7 @@ function foldedBatches(
   );
 }
 
-/** A tensor whose elements are summed along one more axis, behind those of `size`. */
+/** A tensor whose elements are summed along one more axis, which comes behind the axes of `size`. */
 interface Summed {
   readonly size: readonly number[];
   readonly leftBatches: number;
@@ -291,7 +291,7 @@ interface SystemDimension {
   readonly count: number;
   /** From one system to the next, in the cotangent. */
   readonly stride: number;
-  /** Whether each of them has a kernel of its own. */
+  /** Whether each index along this dimension has a kernel of its own. */
   readonly own: boolean;
   readonly name: 'left' | 'coordinate' | 'batch';
 }
