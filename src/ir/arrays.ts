@@ -34,10 +34,11 @@ export interface ArrayRef {
   /** Elements; required for `shared`. */
   readonly length?: number;
   /**
-   * Only for a shared array: it consists of two halves of this many elements, which use the same memory one after the other (rocFFT's
-   * "half LDS"). An exchange passes on the lower half first, and then the upper half, which waits in registers until then.
+   * Only for a shared array: it consists of two or four parts of this many elements, which use the same memory one after the other
+   * (rocFFT's "half LDS", VkFFT's register overutilization). An exchange passes on the first part, then the next one, which waits in
+   * registers until then. Each access lies in one part, whatever its variables are.
    */
-  readonly halfLength?: number;
+  readonly partLength?: number;
 }
 
 /** Bytes of an element. */

@@ -63,11 +63,11 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
     const what = complaintsOfSlices(kernel, run);
     problems.push(...what.map((text) => `${kernel.name}, phases ${start} to ${end - 1}: ${text}`));
   }
-  if (kernel.shared.some(({ halfLength }) => halfLength !== undefined)) {
-    if (kernel.shared.length > 1) problems.push(`${kernel.name}: an array in halves stands beside another one`);
-    const { length, halfLength } = kernel.shared[0]!;
-    if (length !== 2 * halfLength!)
-      problems.push(`${kernel.name}: ${length} elements are not two halves of ${halfLength}`);
+  if (kernel.shared.some(({ partLength }) => partLength !== undefined)) {
+    if (kernel.shared.length > 1) problems.push(`${kernel.name}: an array in parts stands beside another one`);
+    const { length, partLength } = kernel.shared[0]!;
+    if (length !== 2 * partLength! && length !== 4 * partLength!)
+      problems.push(`${kernel.name}: ${length} elements are neither two nor four parts of ${partLength}`);
   }
   return problems;
 }
@@ -166,8 +166,9 @@ class AccessRules {
     if (array.space === 'shared' && high >= array.length!) {
       say(`index of ${array.name} can be ${high}, its length is ${array.length}`);
     }
-    if (array.halfLength !== undefined && low < array.halfLength && high >= array.halfLength) {
-      say(`index of ${array.name} can be in either half`);
+    const { partLength } = array;
+    if (partLength !== undefined && Math.floor(low / partLength) !== Math.floor(high / partLength)) {
+      say(`index of ${array.name} can be in more than one part`);
     }
   }
 

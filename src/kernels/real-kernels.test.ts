@@ -51,7 +51,7 @@ describe('kernels between reals', () => {
         expect(verify(kernel), what).toEqual([]);
         const { shared } = computable(kernel, { profile });
         const bytes = shared.reduce(
-          (sum, { halfLength, length, type }) => sum + bytesOf(type) * (halfLength ?? length!),
+          (sum, { partLength, length, type }) => sum + bytesOf(type) * (partLength ?? length!),
           0,
         );
         expect(bytes, what).toBeLessThanOrEqual(profile.sharedBytes);

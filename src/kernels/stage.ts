@@ -21,9 +21,11 @@ import {
   type Loop,
   mod,
   type Phase,
+  range,
   type Store,
   scale,
   stackedPlanes,
+  sub,
   type Var,
   variable,
 } from '../ir/index.ts';
@@ -111,7 +113,7 @@ interface PlacedStep extends Walk {
 }
 
 export function stagePhases(asked: StagesToBuild): BuiltSteps {
-  const { stages, input, output, secondLine, limit, aliased } = asked;
+  const { stages, input, output, secondLine, limit, aliased, shared } = asked;
   const steps: PlacedStep[] = stages.flatMap((stage) =>
     stage.walks.map((walk, n) => ({ ...walk, stage, last: n === stage.walks.length - 1 })),
   );
@@ -123,7 +125,11 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
     const from = opensPasses(step, stage.length) ? stage.ends.read(source) : source;
     const closes = closesPasses(step, stage.length);
     const x = new Expressions();
-    const b = variable('b', itemsOf(stage, step));
+    // An item takes a point, or a butterfly, of each half, so that each access is known to be in one half of the points.
+    const items = itemsOf(stage, step);
+    const together = shared.quarters && items > 1 ? 2 : 1;
+    const b = variable('b', items / together);
+    const inHalves = Array.from({ length: together }, (_, h) => add(b, h * b.count));
     const rows = step.kind === 'multiply' ? step.kernel.matrix : 1;
     const c = variable('c', stage.columns / rows);
     const carried = last ? stage.carry : undefined;
@@ -134,7 +140,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
     const first = carried && step.kind === 'pass' && step.stride > 1 ? stage.firstOutput?.(step.radix) : undefined;
     const stores =
       step.kind === 'copy'
-        ? put(b, from.load(x, [b, c]))
+        ? inHalves.flatMap((point) => put(point, from.load(x, [point, c])))
         : step.kind === 'multiply'
           ? matrixStores(x, step.kernel, { from, to, numbers: stage.numbers(step.kernel) }, (row) => [
               b,
@@ -146,7 +152,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
               ? raderStepStores(x, stage, step, { b, c, from, put })
               : step.of.symmetry
                 ? symmetricPassStores(x, stage, step, { b, c, from, put })
-                : passStores(x, stage, step, { b, c, from, put, first });
+                : inHalves.flatMap((own) => passStores(x, stage, step, { b: own, c, from, put, first }));
     const tail = limit && (origin || !(fromShared && toShared)) ? { limit } : {};
     const [butterflies, columns]: [Loop, Loop] = [{ variable: b }, { variable: c, ...tail }];
     const elsewhere = stores.some(({ block }) => block);
@@ -181,15 +187,35 @@ function memoryBetween(
     const accesses = wave > 1 ? [...sample(writer, 'store', wave), ...sample(reader, 'load', wave)] : [];
     const stores = writer.step.kind === 'pass' ? writer.step.stride * writer.step.radix : 1;
     const aligned = writer.last && writer.stage.carry?.(0, 0).block !== undefined;
-    return chooseLayout({ tile: reader.stage, accesses, stores, wave, room: shared.room, aligned });
+    const tile = exchangedTile(reader.stage, shared);
+    const within = accesses.map((access) => access.map(([n, c]) => [n % tile.length, c] as const));
+    return chooseLayout({
+      tile,
+      accesses: within,
+      stores,
+      wave,
+      room: shared.quarters ? shared.room / 2 : shared.room,
+      aligned,
+    });
   });
-  const plane = Math.max(0, ...layouts.map((layout, n) => spanOf(layout, steps[n + 1]!.stage)));
+  const part = Math.max(0, ...layouts.map((layout, n) => spanOf(layout, exchangedTile(steps[n + 1]!.stage, shared))));
+  const plane = (shared.quarters ? 2 : 1) * part;
   const arrays = sharedArrays(Math.min(layouts.length, shared.arrays), plane, asked);
   const between = (n: number): ComplexView => {
     const array = arrays[n % arrays.length]!;
-    return layoutView(shared.format === 'pairs' ? interleaved(array) : stackedPlanes(array, plane), layouts[n]!);
+    const halves = shared.quarters && { points: steps[n + 1]!.stage.length / 2, apart: part };
+    return layoutView(
+      shared.format === 'pairs' ? interleaved(array) : stackedPlanes(array, plane),
+      layouts[n]!,
+      halves,
+    );
   };
   return { arrays, between };
+}
+
+/** The points of a stage that are in shared memory at the same time. */
+function exchangedTile({ length, columns }: Tile, { quarters }: SharedMemory): Tile {
+  return { length: quarters ? length / 2 : length, columns };
 }
 
 /** @param plane numbers that each array holds */
@@ -199,7 +225,7 @@ function sharedArrays(count: number, plane: number, { precision, shared }: Stage
     space: 'shared',
     type: typeOf(precision),
     length: 2 * plane,
-    ...(shared.format === 'halves' ? { halfLength: plane } : {}),
+    ...(shared.format === 'halves' ? { partLength: shared.quarters ? plane / 2 : plane } : {}),
   }));
 }
 
@@ -233,7 +259,7 @@ function pairsOf(
 }
 
 interface PassPlaces {
-  readonly b: Var;
+  readonly b: IndexLike;
   readonly c: Var;
   readonly from: ComplexView;
   readonly put: (element: IndexLike, value: Complex, guard?: Guard) => Store[];
@@ -307,15 +333,22 @@ function carriedView(to: ComplexView, carry: Stage['carry']): ComplexView {
   };
 }
 
+/** @param halves the second half of the points lies so many elements behind the first one. */
 function layoutView(
   format: Parameters<typeof formatView>[0],
-  { axis, batch, period, pad, swizzle }: SharedLayout,
+  layout: SharedLayout,
+  halves: { readonly points: number; readonly apart: number } | undefined,
 ): ComplexView {
   return formatView(format, ([n, c]) => {
-    const at = add(scale(n!, axis), scale(c!, batch));
-    if (swizzle) return add(scale(div(at, swizzle), swizzle), mod(add(at, div(at, period)), swizzle));
-    return pad === 0 ? at : add(at, scale(div(at, period), pad));
+    if (!halves || range(index(n!))[0] < halves.points) return placeIn(layout, n!, c!);
+    return add(placeIn(layout, sub(n!, halves.points), c!), halves.apart);
   });
+}
+
+function placeIn({ axis, batch, period, pad, swizzle }: SharedLayout, n: IndexLike, c: IndexLike): Index {
+  const at = add(scale(n, axis), scale(c, batch));
+  if (swizzle) return add(scale(div(at, swizzle), swizzle), mod(add(at, div(at, period)), swizzle));
+  return pad === 0 ? at : add(at, scale(div(at, period), pad));
 }
 
 /** A sample of the accesses of a step by groups of `wave` neighbouring threads, at the coordinates of the stage that reads. */

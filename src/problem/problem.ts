@@ -74,7 +74,7 @@ export interface Tuning {
   readonly twiddles4Step?: 'table' | 'computed' | undefined;
   /** Streams that launches are spread over, from 1 to 128, where a device has several. */
   readonly streams?: number | undefined;
-  /** How many times over registers stand in for shared memory where an axis has one upload; 1: not at all, else twice. */
+  /** How many times over registers stand in for shared memory where an axis has one upload; 1: not at all; 2, 3: twice; from 4 on: four times, where all axes are complex powers of two. */
   readonly registerBoost?: number | undefined;
   /** False: not for lengths that are no powers of two. */
   readonly registerBoostNonPow2?: boolean | undefined;

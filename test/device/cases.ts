@@ -129,6 +129,7 @@ export function tunedProblems(kind: string): ProblemInput[] {
     { size: [1000], batches: 3, tuning: { registerBoost: 2 } },
     { size: [4096], batches: 5, tuning: { registerBoost: 4 } },
     { size: [2 ** 16], tuning: { registerBoost4Step: 2, uploadSwitch: { two: 1024 } } },
+    { size: [2 ** 16], tuning: { registerBoost4Step: 4, uploadSwitch: { two: 1024 } } },
     { size: [48, 20], batches: 9, tuning: { registerBoost: 2, registerBoostNonPow2: false } },
     { size: [256], batches: 1000, tuning: { maxGroups: 9 } },
     { size: [100, 30], batches: 40, tuning: { maxGroups: 3 } },

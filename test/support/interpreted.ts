@@ -68,7 +68,7 @@ class InterpretingBackend implements Backend {
     const broken = verify(kernel);
     if (broken.length > 0) throw new Error(broken.join('; '));
     const shared = kernel.shared.reduce(
-      (sum, { halfLength, length, type }) => sum + bytesOf(type) * (halfLength ?? length!),
+      (sum, { partLength, length, type }) => sum + bytesOf(type) * (partLength ?? length!),
       0,
     );
     // Of vectors that is a share of a cache, which long transforms may exceed.

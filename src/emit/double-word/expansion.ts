@@ -70,13 +70,13 @@ class Expansion {
 
   private paired(array: ArrayRef): ArrayRef {
     // hi and lo of a number are neighbours, so planes can also be read in pairs.
-    const { plane: _, length, halfLength, ...rest } = array;
+    const { plane: _, length, partLength, ...rest } = array;
     const { key } = array as Partial<Table>;
     return {
       ...rest,
       type: this.part,
       ...(length === undefined ? {} : { length: 2 * length }),
-      ...(halfLength === undefined ? {} : { halfLength: 2 * halfLength }),
+      ...(partLength === undefined ? {} : { partLength: 2 * partLength }),
       ...(key === undefined ? {} : { key: `two ${this.part} ${key}`, pairs: true }),
     } as ArrayRef;
   }

@@ -32,7 +32,7 @@ export function writtenBy(phases: readonly Phase[]): Set<ArrayRef> {
 export function pairedArrays(kernel: Kernel): Set<ArrayRef> {
   const all = new Set<ArrayRef>([...kernel.globals, ...kernel.tables, ...kernel.shared]);
   for (const array of kernel.globals) if (array.plane) all.delete(array);
-  for (const array of kernel.shared) if (array.halfLength !== undefined || array.length! % 2 !== 0) all.delete(array);
+  for (const array of kernel.shared) if (array.partLength !== undefined || array.length! % 2 !== 0) all.delete(array);
   for (const array of kernel.tables) if (isIntegers(array)) all.delete(array);
   for (const phase of kernel.phases) {
     for (const accesses of [loadsOf(phase), phase.stores]) {
@@ -77,11 +77,10 @@ export function pairIndex({ constant, terms }: Index): Index {
   };
 }
 
-/** A half of a shared array whose halves use the same memory one after the other: half 0 first, then half 1. */
-export type Half = 0 | 1;
-
-/** The half that holds an element; undefined if both halves have memory of their own. */
-export function halfOf({ halfLength }: ArrayRef, index: Index): Half | undefined {
-  if (halfLength === undefined) return undefined;
-  return range(index)[0] >= halfLength ? 1 : 0;
+/**
+ * The number of the part that holds an element of a shared array whose parts use the same memory one after the other; undefined if the
+ * array has memory for all of its elements.
+ */
+export function partOf({ partLength }: ArrayRef, index: Index): number | undefined {
+  return partLength === undefined ? undefined : Math.floor(range(index)[0] / partLength);
 }

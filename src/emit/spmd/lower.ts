@@ -19,9 +19,9 @@ import {
 import { forThreads } from '../lanes.ts';
 import { readBy, writtenBy } from './accesses.ts';
 import { type Grid, grid, groupsOf } from './grid.ts';
-import { exchangeByHalves } from './halves.ts';
 import { type Share, type Slot, share } from './items.ts';
 import { type Dialect, holdsRoots, KernelArrays } from './memory.ts';
+import { exchangeByParts } from './parts.ts';
 import { placeStatements } from './place.ts';
 import type { ComputedRoots, EntryPoint, SpmdOptions } from './program.ts';
 import { computedRoots } from './root.ts';
@@ -116,11 +116,11 @@ class SpmdLowering {
 
   result(): Lowered {
     const { kernel, memory, names, threads, grid, blocks } = this;
-    const halved = kernel.shared.some(({ halfLength }) => halfLength !== undefined);
+    const parted = kernel.shared.find(({ partLength }) => partLength !== undefined);
     const begun = this.startsOutside
       ? [this.barrier({ scope: 'cluster', globals: false, begun: 'say' })]
       : NO_STATEMENTS;
-    const whole = [...begun, ...(halved ? this.halves() : this.phases())];
+    const whole = [...begun, ...(parted ? this.inParts(parted.length! / parted.partLength!) : this.phases())];
     const tree = this.computedRoots ? computedRoots(whole, kernel.tables, this.computedRoots) : whole;
     const { wideIntegers } = this.target;
     const statements = placeStatements(tree, this.inScope, { memory, names, wideIntegers });
@@ -144,12 +144,13 @@ class SpmdLowering {
     return [{ op: 'blank' }, { op: 'comment', text: `Phase ${n + 1} of ${this.kernel.phases.length}` }];
   }
 
-  private halves(): Statement[] {
+  /** All phases, between which a shared array passes on its parts one after the other. */
+  private inParts(count: number): Statement[] {
     const { phases } = this.kernel;
     if (slicedPhases(phases).length < phases.length)
-      throw new RangeError('slices go through whole arrays, not their halves');
+      throw new RangeError('slices go through whole arrays, not their parts');
     const scope = new NameScope();
-    const parts = phases.map((phase, n) => {
+    const lowered = phases.map((phase, n) => {
       const values = new PhaseValues(phase);
       const { slots, aliases } = share(phase, this.thread, this.threads, values.operations.length, true);
       for (const alias of aliases) this.inScope.push([alias, 't']);
@@ -159,7 +160,8 @@ class SpmdLowering {
       return { headline: this.headline(n), items, exchange: () => this.exchange(n) };
     });
     const reaches = phases[0]!.stores.some(({ block }) => block);
-    return exchangeByHalves(parts, this.startsOutside ? [this.begun] : reaches ? this.exchange(0) : NO_STATEMENTS);
+    const first = this.startsOutside ? [this.begun] : reaches ? this.exchange(0) : NO_STATEMENTS;
+    return exchangeByParts(lowered, count, first);
   }
 
   private phases(): Statement[] {

@@ -17,7 +17,7 @@ import {
   type Var,
   variable,
 } from '../../ir/index.ts';
-import { halfOf, pairedArrays, readBy, writtenBy } from './accesses.ts';
+import { pairedArrays, partOf, readBy, writtenBy } from './accesses.ts';
 import type { Arrangement, Piece, SpmdOptions } from './program.ts';
 import {
   binary,
@@ -171,7 +171,7 @@ export class KernelArrays {
     let bytes = 0;
     this.shared = shared.map((array) => {
       const placed = this.placeShared(array, bytes);
-      bytes += Math.ceil(((array.halfLength ?? array.length!) * bytesOf(array.type)) / 16) * 16;
+      bytes += Math.ceil(((array.partLength ?? array.length!) * bytesOf(array.type)) / 16) * 16;
       return placed;
     });
     this.sharedBytes = bytes;
@@ -229,7 +229,7 @@ export class KernelArrays {
   private placeShared(array: ArrayRef, byteOffset: number): SharedArray {
     const value = this.valueType(array);
     const name = this.name(array.name);
-    const elements = array.halfLength ?? array.length!;
+    const elements = array.partLength ?? array.length!;
     this.places.set(array, { kind: 'plain', name });
     return { ...value, name, length: value.pair ? elements / 2 : elements, byteOffset, read: this.read.has(array) };
   }
@@ -302,7 +302,8 @@ export class KernelArrays {
   private where(array: ArrayRef, at: Index, address: (at: Index) => Expression): Expression {
     const { by } = this.places.get(array)!;
     if (by) return address(add(at, by));
-    return address(halfOf(array, at) === 1 ? sub(at, array.halfLength!) : at);
+    const { partLength } = array;
+    return address(partLength === undefined ? at : sub(at, partOf(array, at)! * partLength));
   }
 
   /** The arguments by which functions get bindings, if these are parameters of the entry point. */

@@ -11,10 +11,12 @@ import { planTuned } from './tuning.ts';
 
 const random = randomFor('engine/programs/tuning');
 const gpu = await openProfile('webgpu-default');
+const m2 = await openProfile('m2');
 const h200 = await openProfile('h200');
 const cpu = await openDevice('cpu', { threads: 1 });
 afterAll(() => {
   gpu.close();
+  m2.close();
   h200.close();
   cpu.close();
 });
@@ -190,6 +192,15 @@ describe('knobs', () => {
     const inOne = await launchesOf(h200, { size: [32768], batches: 500 }, { registerBoost: 2, clusterBlocks: 1 });
     expect(inOne).toHaveLength(1);
     expect(await launchesOf(h200, { size: [32768], batches: 500 }, { clusterBlocks: 1 })).toHaveLength(2);
+    // Half of the points at a time, part by part: a quarter of what whole numbers take.
+    const long = { size: [16384], batches: 500 };
+    expect(lengths(await launchesOf(m2, long, { registerBoost: 4 }))).toEqual([16384]);
+    expect(await launchesOf(m2, long, { registerBoost: 2 })).toHaveLength(2);
+    // Of reals it is as much as with 2.
+    const reals = { ...long, size: [32768], transform: 'r2c' as const };
+    expect(await launchesOf(m2, reals, { registerBoost: 4 })).toEqual(
+      await launchesOf(m2, reals, { registerBoost: 2 }),
+    );
     // So few threads could not hold what waits: whole numbers are exchanged, as without it.
     const few = { maxThreads: 32 };
     expect(lengths(await launchesOf(gpu, { size: [2048], batches: 500 }, { ...few, registerBoost: 2 }))).toEqual([
@@ -260,6 +271,11 @@ describe('knobs', () => {
       );
     expect(Math.max(...(await columns(2)))).toBeGreaterThan(2048);
     expect(Math.max(...(await columns(1)))).toBeLessThanOrEqual(2048);
+    const few = { sharedBytes: 4096 };
+    const uploads = async (registerBoost4Step: number) =>
+      (await launchesOf(gpu, { size: [65536] }, { ...few, registerBoost4Step })).length;
+    expect(await uploads(2)).toBe(3);
+    expect(await uploads(4)).toBe(2);
   });
 
   it('considerAllAxesStrided: the innermost axis is planned like the others', async () => {
@@ -351,7 +367,7 @@ describe('tuned plans', () => {
   it('compute the same, on vectors and on threads', { timeout: 240_000 }, async () => {
     const vectors = await openWith({});
     for (let round = 0; round < (process.env.OMNIFFT_EXHAUSTIVE === '1' ? 2000 : 80); round++) {
-      const size = random.pick([[96], [250], [512], [1001], [2048], [12, 40], [64, 33], [8, 9, 10]]);
+      const size = random.pick([[96], [250], [512], [1001], [2048], [32, 64], [12, 40], [64, 33], [8, 9, 10]]);
       const device = round % 2 === 0 ? vectors : openInterpreted(round % 4 === 1 ? threads : clustered);
       const tuning = {
         ...randomTuning(random, size.length, device === vectors),

@@ -32,7 +32,8 @@ const FOR_THREADS = [
 ] as const;
 
 /** The profile that the planner reads for a problem; `profile` itself if nothing is tuned. */
-export function tunedProfile(profile: DeviceProfile, { tuning }: Problem): DeviceProfile {
+export function tunedProfile(profile: DeviceProfile, problem: Problem): DeviceProfile {
+  const { tuning } = problem;
   if (Object.keys(tuning).length === 0) return profile;
   const { coalescedBytes, banks, warpSize, threads, maxThreads } = tuning;
   const { distant, ...sharedOut } = sharing(profile, tuning);
@@ -44,7 +45,7 @@ export function tunedProfile(profile: DeviceProfile, { tuning }: Problem): Devic
     ...(warpSize === undefined ? {} : { lockstepBytes: LANE_BYTES * warpSize }),
     ...(threads === undefined ? {} : { groupPoints: POINTS_PER_THREAD * threads }),
     ...(maxThreads === undefined ? {} : { maxThreads }),
-    tuning: plannerTuning(tuning),
+    tuning: plannerTuning(tuning, isQuartered(problem) ? 4 : 2),
   };
 }
 
@@ -119,8 +120,23 @@ function missingFeatures(
   return problems;
 }
 
-/** The knobs that the planner reads as `profile.tuning`; all others change numbers of the profile. */
-function plannerTuning({ groupedBatch, uploadSwitch, ...tuning }: Tuning): PlannerTuning {
+/**
+ * Whether shared memory may be given quarters of the data one after the other: each launch of the problem is passes along one axis then,
+ * of radices that are powers of two.
+ */
+function isQuartered({ transform, convolution, size }: Problem): boolean {
+  return (
+    transform.every((one) => one === 'c2c') &&
+    !convolution &&
+    size.every((length) => Number.isInteger(Math.log2(length)))
+  );
+}
+
+/**
+ * The knobs that the planner reads as `profile.tuning`; all others change numbers of the profile.
+ * @param boost how many times over registers can stand in for shared memory at the most.
+ */
+function plannerTuning({ groupedBatch, uploadSwitch, ...tuning }: Tuning, boost: 2 | 4): PlannerTuning {
   const { threads, halfThreads, performBandwidthBoost, considerAllAxesStrided } = tuning;
   const { registerBoost, registerBoost4Step, registerBoostNonPow2, bluestein, rader } = tuning;
   return {
@@ -128,8 +144,8 @@ function plannerTuning({ groupedBatch, uploadSwitch, ...tuning }: Tuning): Plann
     ...(halfThreads === undefined ? {} : { halfThreads }),
     ...(performBandwidthBoost === undefined ? {} : { performBandwidthBoost }),
     ...(considerAllAxesStrided === undefined ? {} : { considerAllAxesStrided }),
-    ...(registerBoost === undefined ? {} : { registerBoost }),
-    ...(registerBoost4Step === undefined ? {} : { registerBoost4Step }),
+    ...(registerBoost === undefined ? {} : { registerBoost: Math.min(registerBoost, boost) }),
+    ...(registerBoost4Step === undefined ? {} : { registerBoost4Step: Math.min(registerBoost4Step, boost) }),
     ...(registerBoostNonPow2 === undefined ? {} : { registerBoostNonPow2 }),
     ...(bluestein === undefined ? {} : { bluestein: bluestein as NonNullable<PlannerTuning['bluestein']> }),
     ...(rader === undefined ? {} : { rader: rader as NonNullable<PlannerTuning['rader']> }),

@@ -32,6 +32,12 @@ export function isInPairs(precision: Arithmetic, { precisions }: Pick<DeviceProf
   return precision === 'double-double' || (precision === 'double' && precisions?.includes('double') === false);
 }
 
+/**
+ * In how many parts complex numbers go through shared memory one after the other: real and imaginary parts, or both of these of the
+ * first half of the points and then of the second half.
+ */
+export type SharedParts = 2 | 4;
+
 export interface Capacity {
   /** Bytes of one complex number. */
   readonly complexBytes: number;
@@ -45,11 +51,12 @@ export interface Capacity {
   readonly room: number;
 }
 
-export function capacityOf(precision: Arithmetic, profile: DeviceProfile): Capacity {
+/** @param parts in which numbers go through shared memory one after the other, where its format is `halves`. */
+export function capacityOf(precision: Arithmetic, profile: DeviceProfile, parts: SharedParts = 2): Capacity {
   const complexBytes = 8 * wordsPerReal(precision);
-  const halves = profile.sharedFormat === 'halves';
-  const sharedBytes = halves ? complexBytes / 2 : complexBytes;
-  const held = halves
+  const parted = profile.sharedFormat === 'halves';
+  const sharedBytes = parted ? complexBytes / parts : complexBytes;
+  const held = parted
     ? profile.maxThreads * Math.floor((4 * profile.registers) / complexBytes)
     : Number.POSITIVE_INFINITY;
   // A vector holds as many pairs as it does parts of them.
@@ -59,7 +66,7 @@ export function capacityOf(precision: Arithmetic, profile: DeviceProfile): Capac
     lanes,
     run: Math.max(profile.lockstep === 'vector' ? lanes : 1, profile.coalescedBytes / complexBytes),
     sharedBytes,
-    // What waits while the other half is exchanged has to find its place in registers.
+    // What waits while other parts are exchanged has to find its place in registers.
     room: Math.min(held, Math.floor(profile.sharedBytes / (sharedBytes * (profile.doubleBuffered ? 2 : 1)))),
   };
 }

@@ -4,13 +4,15 @@
  * other runs; equal variants of a target are the same object, so answers can be remembered by it.
  */
 import { type Calibration, calibrationOf } from './calibration.ts';
-import { type Arithmetic, type Capacity, capacityOf } from './capacity.ts';
+import { type Arithmetic, type Capacity, capacityOf, type SharedParts } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 
 export interface Target extends DeviceProfile {
   /** What kernels compute in. */
   readonly precision: Arithmetic;
+  /** Only for shared memory in `halves`. */
+  readonly parts: SharedParts;
   readonly capacity: Capacity;
   readonly calibration: Calibration;
 }
@@ -19,25 +21,27 @@ const targets = new Memo<Target>();
 
 /** The target of a plan. */
 export function targetOf(profile: DeviceProfile, precision: Arithmetic): Target {
-  return targets.of(profile, precision, () => completed(profile, precision));
+  return targets.of(profile, precision, () => completed(profile, precision, 2));
 }
 
-function completed(profile: DeviceProfile, precision: Arithmetic): Target {
-  return { ...profile, precision, capacity: capacityOf(precision, profile), calibration: calibrationOf(profile) };
+function completed(profile: DeviceProfile, precision: Arithmetic, parts: SharedParts): Target {
+  const capacity = capacityOf(precision, profile, parts);
+  return { ...profile, precision, parts, capacity, calibration: calibrationOf(profile) };
 }
 
 const variants = new Memo<Target>();
 
 /** The target with other numbers. @param key says which ones */
-function variant(target: Target, key: string, changes: Partial<DeviceProfile>): Target {
-  return variants.of(target, key, () => completed({ ...target, ...changes }, target.precision));
+function variant(target: Target, key: string, changes: Partial<DeviceProfile>, parts = target.parts): Target {
+  return variants.of(target, key, () => completed({ ...target, ...changes }, target.precision, parts));
 }
 
 /**
- * The target for transforms of one length. Registers may stand in for half of shared memory (VkFFT guide 2.5.6, "register
+ * The target for transforms of one length. Registers may stand in for a part of shared memory (VkFFT guide 2.5.6, "register
  * overutilization"): real and imaginary parts then follow one another in it. A problem can ask for that, or for its opposite.
+ * @param passesAlone the launch has one axis and only passes, so that quarters may follow one another where they are asked for.
  */
-export function boosted(target: Target, length: number, split: boolean): Target {
+export function boosted(target: Target, length: number, split: boolean, passesAlone = false): Target {
   const { registerBoost, registerBoost4Step, registerBoostNonPow2 } = target.tuning ?? {};
   let times = split ? registerBoost4Step : registerBoost;
   if (registerBoostNonPow2 === false && !Number.isInteger(Math.log2(length))) times = 1;
@@ -47,7 +51,10 @@ export function boosted(target: Target, length: number, split: boolean): Target 
   // Few threads or registers hold less than shared memory would.
   const whole = formatted(target, usual === 'halves' ? 'pairs' : usual);
   const halves = formatted(target, 'halves');
-  return halves.capacity.room < whole.capacity.room ? whole : halves;
+  // Each pass but the first then has an even radix, so both halves of the points are known to each butterfly.
+  const quartered = passesAlone && (times ?? 1) >= 4 && Number.isInteger(Math.log2(length));
+  const parted = quartered ? variant(halves, 'quarters', {}, 4) : halves;
+  return parted.capacity.room < whole.capacity.room ? whole : parted;
 }
 
 /**

@@ -25,9 +25,13 @@ function butterfliesOf(
   clustered: boolean,
 ): number {
   const { lockstep, lockstepBytes, maxThreads, registers } = target;
-  const radices = steppedRadices(passes, target);
+  // Exchanged in quarters, two butterflies are computed together.
+  const together = target.parts / 2;
   const { occupancy, cluster } = target.calibration;
-  const items = butterfliesOfPasses(points, radices, real?.by === 'symmetric' && !convolved);
+  const stepped = steppedRadices(passes, target);
+  const radices = stepped.map((radix) => together * radix);
+  const all = butterfliesOfPasses(points, stepped, real?.by === 'symmetric' && !convolved);
+  const items = all.map((butterflies) => butterflies / together);
   const plain = Math.min(...items);
   if (lockstep === 'vector') return Math.ceil(plain);
   const warp = lockstepBytes / 4;

@@ -78,7 +78,7 @@ function residentOfBoth(launches: readonly BatchedLaunch[], chunks: number, targ
     const groups = batch.slice(1).reduce((a, b) => a * b, Math.ceil(batch[0]! / tile)) / chunks;
     if (!Number.isInteger(together) || !Number.isInteger(groups / together)) return 0;
     if (leaf.blocks > 1) return 0;
-    const { sharedBytes } = capacityOf(precision, { ...target, sharedFormat: shared.format });
+    const { sharedBytes } = capacityOf(precision, { ...target, sharedFormat: shared.format }, shared.quarters ? 4 : 2);
     const byMemory = (target.residentBytes ?? target.sharedBytes) / (points * together * sharedBytes);
     const each = residentByRegisters(points, radicesOf(leaf).flat(), leaf.threads, target, 0);
     return Math.floor(Math.min(byMemory, each / together));

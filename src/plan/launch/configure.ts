@@ -301,6 +301,7 @@ function isStepped(radix: number, rader: readonly RaderRadix[]): boolean {
 function sharedOf(target: Target): SharedMemory {
   return {
     format: target.sharedFormat,
+    ...(target.parts === 4 ? { quarters: true } : {}),
     arrays: target.doubleBuffered ? 2 : 1,
     banks: target.banks,
     room: target.capacity.room,

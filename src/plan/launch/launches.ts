@@ -296,9 +296,11 @@ function configureLeaf(placed: PlacedLeaf, device: Target): Leaf {
   if (node.mix) return mixLeaf(placed, node.mix, target);
   if (placed.more.length > 0) return fuseAxes(placed, target);
   if (node.convolved || placed.coordinates || (node.real && ownsLines(node.real))) return oneAxis(placed, target);
-  const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
   const fused = mayFuse(target) ? fuseAxis(placed, target) : undefined;
-  return fused ?? oneAxis(placed, along ? roomy(target, axis.count) : target);
+  if (fused) return fused;
+  const line = boosted(device, axis.count, split, true);
+  const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
+  return oneAxis(placed, along ? roomy(line, axis.count) : line);
 }
 
 /** One of several uploads of an axis. */

@@ -223,7 +223,7 @@ export function uploadsQuestion(
   const { lanes, run } = target.capacity;
   const { tuning = {}, lockstep } = target;
   const grain = lockstep === 'vector' ? lanes : 1;
-  const own = (n: number, split: boolean) => boosted(target, n, split);
+  const own = (n: number, split: boolean) => boosted(target, n, split, true);
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
   const ideal = idealFirst(length, own(length, true).capacity.room, run, target);
   const least = leastCost(elements, target);
@@ -237,7 +237,8 @@ export function uploadsQuestion(
     length,
     strided: !innermost,
     capacity: capacityFor(problem, axis, target),
-    fusable: (n, columns, split) => mayFuse(target) && cutAxis(n, columns ? run : 1, own(n, split)) !== undefined,
+    fusable: (n, columns, split) =>
+      mayFuse(target) && cutAxis(n, columns ? run : 1, boosted(target, n, split)) !== undefined,
     uploads: uploadsFor(length, tuning),
     whole: () => {
       const alone = innermost
@@ -275,7 +276,7 @@ function capacityFor(problem: Problem, axis: number, target: Target): UploadsQue
   const length = problem.size[axis]!;
   const { lanes, run } = target.capacity;
   const grain = target.lockstep === 'vector' ? lanes : 1;
-  const roomFor = (split: boolean) => boosted(target, length, split).capacity.room;
+  const roomFor = (split: boolean) => boosted(target, length, split, true).capacity.room;
   // Half a run of neighbours still reads whole cache lines: better than one more upload.
   const { parts } = target.calibration.columns;
   const cut = (room: number, into: number) =>

@@ -50,6 +50,8 @@ export type LanesAlong = 'axis' | 'batch';
 /** The memory that the threads of a group share. */
 export interface SharedMemory {
   readonly format: Target['sharedFormat'];
+  /** Only for `halves`: of the points, too, the first half goes through it before the second one. */
+  readonly quarters?: true;
   /** Passes read one array and write the other, or read all of one before they write it. */
   readonly arrays: 1 | 2;
   /** 4-byte banks. */

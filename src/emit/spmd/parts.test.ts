@@ -1,4 +1,4 @@
-/** Shared memory that holds one half at a time. */
+/** Shared memory that holds one part at a time. */
 import { describe, expect, it } from 'vitest';
 import { type ArrayRef, add, Expressions, index, type Kernel, type Phase, scale, variable } from '../../ir/index.ts';
 import { emitCuda } from '../cuda/index.ts';
@@ -7,7 +7,7 @@ const group = variable('group', 2);
 const [i, j] = [variable('i', 8), variable('j', 8)];
 const n = variable('n', 4);
 const input: ArrayRef = { name: 'input', space: 'global', type: 'f32' };
-const shared: ArrayRef = { name: 'shared', space: 'shared', type: 'f32', length: 16, halfLength: 8 };
+const shared: ArrayRef = { name: 'shared', space: 'shared', type: 'f32', length: 16, partLength: 8 };
 
 function kernelOf(second: (x: Expressions) => Phase['stores'], extra: Phase['stores'] = []): Kernel {
   const x = new Expressions();
@@ -40,7 +40,7 @@ describe('halves', () => {
     const total = (from: number) => (x: Expressions) => [
       { array: input, index: index(j), value: x.sum(n, x.load(shared, add(n, from))) },
     ];
-    expect(() => emitCuda(kernelOf(total(6)))).toThrow(/both in memory/);
+    expect(() => emitCuda(kernelOf(total(6)))).toThrow(/all of them in memory/);
     // What lies in one half is added up while that is there: before the barrier after which the other half is written.
     const { source } = emitCuda(kernelOf(total(4)));
     expect(source.lastIndexOf('for (')).toBeGreaterThan(0);
