@@ -22,7 +22,7 @@ export class Geometry {
     this.leaf = leaf;
     this.stage = stage;
     this.rank = rank;
-    this.length = leaf.lengths[stage.of]!;
+    this.length = leaf.lengths[stage.dimension]!;
     this.share = stage.split === undefined ? 0 : leaf.lengths[stage.split]! / leaf.blocks;
     this.counts = stage.columns.map((d) => (d === -1 ? leaf.tile : d === stage.split ? this.share : leaf.lengths[d]!));
     this.columns = this.counts.reduce((a, b) => a * b, 1);
@@ -31,7 +31,7 @@ export class Geometry {
   /** The element of the tile that is element n of column c. */
   element(n: IndexLike, c: IndexLike): TileElement {
     const element: Index[] = [...this.leaf.lengths.map(() => index(0)), index(0)];
-    element[this.stage.of] = index(n);
+    element[this.stage.dimension] = index(n);
     const digits = coordinates(c, this.counts);
     this.stage.columns.forEach((d, place) => {
       const digit = digits[place]!;
@@ -60,7 +60,7 @@ export class Geometry {
 
   /** The place in this stage of an element that the stage before has computed. */
   placeOf(element: TileElement, before: Geometry): Carried {
-    const { of, split, columns } = this.stage;
+    const { dimension, split, columns } = this.stage;
     let c: Index = index(0);
     let step = 1;
     columns.forEach((d, place) => {
@@ -68,7 +68,7 @@ export class Geometry {
       c = add(c, scale(at, step));
       step *= this.counts[place]!;
     });
-    const place = { n: element[of]!, c };
+    const place = { n: element[dimension]!, c };
     if (this.leaf.blocks === 1 || before.stage.split === split) return place;
     return { ...place, block: div(element[split!]!, this.share) };
   }

@@ -154,7 +154,7 @@ export function factorAt(
 
 /** The map that multiplies point n by its factor. */
 function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind: as, lanes }: FactorFormat): ViewMap {
-  const { kind, of, order, conjugated, reach } = factors;
+  const { kind, modulus, order, conjugated, reach } = factors;
   if (kind === 'roots') return rootFactors(factors, length, tables);
   if (kind === 'hartley') return (x, { re, im }) => ({ re: x.sub(re, im), im: x.add(re, im) });
   const plane = Math.ceil(length / lanes) * lanes;
@@ -169,9 +169,9 @@ function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind
   // Values come in doubles, of which a wider number has several.
   const words = Math.max(1, bytesOf(type) / Float64Array.BYTES_PER_ELEMENT);
   const cropped = reach ? `:${reach.read}-${reach.written}` : '';
-  const name = `${kind}${of}${cropped}${kind === 'band' ? `:${factors.from}-${factors.to}` : ''}`;
+  const name = `${kind}${modulus}${cropped}${kind === 'band' ? `:${factors.from}-${factors.to}` : ''}`;
   const start = tables.appendValues(`${name}:${length}:${as}${lanes}:${order?.join('x')}`, 2 * plane, () => {
-    const values = kind === 'band' ? band(factors, length, words) : VALUES[kind](of, length, precision, reach);
+    const values = kind === 'band' ? band(factors, length, words) : VALUES[kind](modulus, length, precision, reach);
     const block = as === 'blocked' ? lanes : as === 'planes' ? plane : 1;
     return (table, start) =>
       placeFactors(values, table, start, { count: length, words, block, order: order ?? [length] });
@@ -226,30 +226,34 @@ function band({ from, to }: Factors, length: number, words: number): Float64Arra
 
 const VALUES = {
   chirp,
-  'chirp-spectrum': (of, length, precision, reach) =>
-    reach ? chirpSpectrum(of, length, precision, reach) : halfChirpSpectrum(of, length, precision),
+  'chirp-spectrum': (modulus, length, precision, reach) =>
+    reach ? chirpSpectrum(modulus, length, precision, reach) : halfChirpSpectrum(modulus, length, precision),
   'root-spectrum': rootSpectrum,
 } as const satisfies Record<
   Exclude<Factors['kind'], 'roots' | 'hartley' | 'band'>,
-  (of: number, length: number, precision: Rounding, reach?: ChirpReach) => Float64Array
+  (modulus: number, length: number, precision: Rounding, reach?: ChirpReach) => Float64Array
 >;
 
-/** The map that multiplies point n by e^{−2πi·(first + step·n)/of}. */
-function rootFactors({ of, step = 1, first = 0, conjugated }: Factors, count: number, tables: TableBuilder): ViewMap {
+/** The map that multiplies point n by e^{−2πi·(first + step·n)/modulus}. */
+function rootFactors(
+  { modulus, step = 1, first = 0, conjugated }: Factors,
+  count: number,
+  tables: TableBuilder,
+): ViewMap {
   // The factor i exchanges the parts and needs no product.
-  if (step === 0 && 4 * first === 3 * of) return (x, { re, im }) => ({ re: x.neg(im), im: re });
+  if (step === 0 && 4 * first === 3 * modulus) return (x, { re, im }) => ({ re: x.neg(im), im: re });
   const { ref } = tables;
   const start = () =>
-    tables.append(`roots${of}:${step}+${first}:${count}`, 2 * count, (at, runs) => {
-      runs.push({ q: of, p: first, step, count, re: at, im: at + 1, stride: 2, block: count, skip: 0 });
+    tables.append(`roots${modulus}:${step}+${first}:${count}`, 2 * count, (at, runs) => {
+      runs.push({ q: modulus, p: first, step, count, re: at, im: at + 1, stride: 2, block: count, skip: 0 });
     });
   return (x, value, [n]) => {
     const place = index(n!);
     if (place.terms.length === 0) {
       const turns = first + step * place.constant;
       return x.cmul(value, {
-        re: x.constant(cosTurn(turns, of)),
-        im: x.constant(conjugated ? sinTurn(turns, of) : neg(sinTurn(turns, of))),
+        re: x.constant(cosTurn(turns, modulus)),
+        im: x.constant(conjugated ? sinTurn(turns, modulus) : neg(sinTurn(turns, modulus))),
       });
     }
     const at = add(start(), scale(place, 2));

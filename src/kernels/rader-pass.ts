@@ -42,7 +42,7 @@ export interface RaderStep {
   /** The radix of the pass, and the product of the radices before it. */
   readonly prime: number;
   readonly stride: number;
-  readonly of: PassesStep;
+  readonly passes: PassesStep;
   readonly part: RaderPart;
   /** It is the first, or the last, step of its pass. */
   readonly opens: boolean;
@@ -56,12 +56,12 @@ export type RaderPart =
   | { readonly do: 'sum' };
 
 /** The steps of a pass, in order. */
-export function raderSteps(rader: RaderRadix, stride: number, of: PassesStep): RaderStep[] {
+export function raderSteps(rader: RaderRadix, stride: number, passes: PassesStep): RaderStep[] {
   const { prime } = rader;
   const steps = (parts: readonly RaderPart[]) =>
     parts.map((part, n): RaderStep => {
       const ends = { opens: n === 0, closes: n === parts.length - 1 };
-      return { kind: 'rader', prime, stride, of, part, ...ends };
+      return { kind: 'rader', prime, stride, passes, part, ...ends };
     });
   if (rader.by === 'multiplication') return steps([{ do: 'fold' }, { do: 'sum' }]);
   const way = (back: boolean) => {
@@ -189,7 +189,7 @@ function placesOf(
 /** A pass of one of the two transforms. */
 function passed(
   x: Expressions,
-  { prime, of }: RaderStep,
+  { prime, passes }: RaderStep,
   { radix, stride, back }: Extract<RaderPart, { do: 'pass' }>,
   b: IndexLike,
   places: Places,
@@ -201,15 +201,19 @@ function passed(
     const value = places.point(add(b, (m * rows) / radix));
     return m > 0 && stride > 1 ? innerTwiddle(value, radix, stride, i, m) : value;
   });
-  const outputs = dft(x, values, of.convolved);
+  const outputs = dft(x, values, passes.convolved);
   const row = (k: number) => add(scale(div(b, stride), stride * radix), i, k * stride);
   const closesThere = !back && stride * radix === rows;
   if (!closesThere) {
     return [...places.moveOrigin(b), ...outputs.flatMap((value, k) => store(places.to(row(k)), value))];
   }
-  const spectrum = factorAt({ kind: 'root-spectrum', of: prime }, rows, tables, { kind: 'pairs', lanes: 1 }, ([n]) => [
-    n!,
-  ]);
+  const spectrum = factorAt(
+    { kind: 'root-spectrum', modulus: prime },
+    rows,
+    tables,
+    { kind: 'pairs', lanes: 1 },
+    ([n]) => [n!],
+  );
   const guard: Guard = [{ index: index(b), from: 0, to: 1 }];
   const zero = load(places.origin.from, guard);
   return outputs.flatMap((value, k) => {

@@ -54,7 +54,7 @@ function kernelOf({ radices, columns, shared, lanesAlong }: Question): Kernel {
   const tables = new TableBuilder('f64');
   const [a, b] = radices.map(product) as [number, number | undefined];
   const stages = radices.map((own, n): Stage => {
-    const steps = kernelSteps([{ do: 'passes', of: n, radices: own, columns: [], lanesAlong }]);
+    const steps = kernelSteps([{ do: 'passes', dimension: n, radices: own, columns: [], lanesAlong }]);
     return {
       length: product(own),
       columns: b === undefined ? columns : n === 0 ? b : a,

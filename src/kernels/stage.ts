@@ -135,7 +135,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
     const carried = last ? stage.carry : undefined;
     const carrying = carriedView(target, carried);
     const to = closes ? stage.ends.write(carrying, { input, output }) : carrying;
-    const origin = closes && 'of' in step && step.of.write?.origin !== undefined;
+    const origin = closes && 'passes' in step && step.passes.write?.origin !== undefined;
     const put = (element: IndexLike, value: Complex, guard?: Guard) => to.store(x, [element, c], value, guard);
     const first = carried && step.kind === 'pass' && step.stride > 1 ? stage.firstOutput?.(step.radix) : undefined;
     const stores =
@@ -150,7 +150,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
             ? pairsOf(stage, step, source, step.kernel ? to : target, secondLine).stores(x, b, c)
             : step.kind === 'rader'
               ? raderStepStores(x, stage, step, { b, c, from, put })
-              : step.of.symmetry
+              : step.passes.symmetry
                 ? symmetricPassStores(x, stage, step, { b, c, from, put })
                 : inHalves.flatMap((own) => passStores(x, stage, step, { b: own, c, from, put, first }));
     const tail = limit && (origin || !(fromShared && toShared)) ? { limit } : {};
@@ -235,8 +235,8 @@ function itemsOf({ length }: Tile, step: KernelStep): number {
   if (step.kind === 'copy') return step.count ?? length;
   if (step.kind === 'pair') return Math.floor(step.length / 2) + (step.merged ? 0 : 1);
   if (step.kind === 'rader') return (raderRows(step) * length) / step.prime;
-  const { radix, stride, of } = step;
-  return of.symmetry ? (length / (radix * stride)) * (1 + binsAfterFirst(stride)) : length / radix;
+  const { radix, stride, passes } = step;
+  return passes.symmetry ? (length / (radix * stride)) * (1 + binsAfterFirst(stride)) : length / radix;
 }
 
 /** The items of a Hermitian split. */
@@ -282,7 +282,7 @@ function passStores(
     return m === 0 ? point : multiply(x, point, add(i, scale(first, stride)), m, c);
   });
   const target = add(scale(div(b, stride), stride * radix), i);
-  return dft(x, values, step.of.convolved).flatMap((value, k) =>
+  return dft(x, values, step.passes.convolved).flatMap((value, k) =>
     put(add(target, scale(mod(add(first, k), radix), stride)), value),
   );
 }
@@ -308,11 +308,11 @@ function symmetricPassStores(
   step: Extract<KernelStep, { kind: 'pass' }>,
   { b, c, from, put }: Omit<PassPlaces, 'first'>,
 ): Store[] {
-  const { radix, stride, of } = step;
+  const { radix, stride, passes } = step;
   const each = 1 + binsAfterFirst(stride);
   const multiply = twiddle(step, false);
   const pass: SymmetricPass = {
-    ...{ length, radix, stride, of, opens: opensPasses(step, length) },
+    ...{ length, radix, stride, passes, opens: opensPasses(step, length) },
     twiddle: (by, value, i, m) => (m === 0 ? value : multiply(by, value, i, m, c)),
     load: (by, element) => from.load(by, [element, c]),
     store: (_, element, value, guard) => put(element, value, guard),
@@ -366,14 +366,14 @@ function sample({ step, along, stage, last }: PlacedStep, side: 'load' | 'store'
       const across = stage.length / step.prime;
       return raderElement(step, stage.length, side, { b: Math.floor(b / across), c: b % across, m });
     }
-    const { stride, of } = step;
-    const each = of.symmetry ? 1 + binsAfterFirst(stride) : stride;
+    const { stride, passes } = step;
+    const each = passes.symmetry ? 1 + binsAfterFirst(stride) : stride;
     const i = b % each;
     const q = (b - i) / each;
     // Passes from bins to reals load from the places that passes from reals to bins store to.
-    const isPart = (side === 'load') !== (of.symmetry === 'real-output');
+    const isPart = (side === 'load') !== (passes.symmetry === 'real-output');
     if (isPart) return q * stride + i + (m * stage.length) / radix;
-    if (of.symmetry && 2 * m > radix) return (q * radix + radix - m) * stride - i;
+    if (passes.symmetry && 2 * m > radix) return (q * radix + radix - m) * stride - i;
     return q * stride * radix + i + m * stride;
   };
   const carried = side === 'store' && last && stage.carry ? numeric(stage, stage.carry) : undefined;

@@ -20,7 +20,7 @@ export type KernelStep =
       readonly radix: number;
       readonly stride: number;
       /** The passes of the transform; `opensPasses` and `closesPasses` tell whether this is the first or the last one. */
-      readonly of: PassesStep;
+      readonly passes: PassesStep;
     }
   | RaderStep;
 
@@ -80,35 +80,35 @@ function copied(
   return count === undefined ? {} : { count };
 }
 
-function passSteps(of: PassesStep): KernelStep[] {
-  if (of.symmetry && of.radices.length > 1 && of.radices.some((radix) => radix % 2 === 0)) {
-    throw new RangeError(`passes over reals with the radices ${of.radices.join('·')}: several have to be odd`);
+function passSteps(passes: PassesStep): KernelStep[] {
+  if (passes.symmetry && passes.radices.length > 1 && passes.radices.some((radix) => radix % 2 === 0)) {
+    throw new RangeError(`passes over reals with the radices ${passes.radices.join('·')}: several have to be odd`);
   }
   let stride = 1;
-  const passes = of.radices.flatMap((radix): KernelStep[] => {
-    const rader = of.rader?.find(({ prime }) => prime === radix);
-    const steps: KernelStep[] = rader ? raderSteps(rader, stride, of) : [{ kind: 'pass', radix, stride, of }];
+  const steps = passes.radices.flatMap((radix): KernelStep[] => {
+    const rader = passes.rader?.find(({ prime }) => prime === radix);
+    const own: KernelStep[] = rader ? raderSteps(rader, stride, passes) : [{ kind: 'pass', radix, stride, passes }];
     stride *= radix;
-    return steps;
+    return own;
   });
   // Passes from bins to reals undo the passes from reals to bins, the last one first.
-  return of.symmetry === 'real-output' ? passes.reverse() : passes;
+  return passes.symmetry === 'real-output' ? steps.reverse() : steps;
 }
 
 /** Whether a step is the first one of the passes of its transform. @param length of the transform */
 export function opensPasses(step: KernelStep, length: number): boolean {
   if (step.kind === 'rader') return step.opens && step.stride === 1;
   if (step.kind !== 'pass') return false;
-  const { radix, stride, of } = step;
-  return of.symmetry === 'real-output' ? radix * stride === length : stride === 1;
+  const { radix, stride, passes } = step;
+  return passes.symmetry === 'real-output' ? radix * stride === length : stride === 1;
 }
 
 /** Whether a step is the last one of the passes of its transform. @param length of the transform */
 export function closesPasses(step: KernelStep, length: number): boolean {
   if (step.kind === 'rader') return step.closes && step.prime * step.stride === length;
   if (step.kind !== 'pass') return false;
-  const { radix, stride, of } = step;
-  return of.symmetry === 'real-output' ? stride === 1 : radix * stride === length;
+  const { radix, stride, passes } = step;
+  return passes.symmetry === 'real-output' ? stride === 1 : radix * stride === length;
 }
 
 /** The dimension along which neighbouring threads walk in step `n`: along neighbours in global memory, if the step accesses it. */

@@ -40,7 +40,7 @@ export interface SymmetricPass {
   readonly length: number;
   readonly radix: number;
   readonly stride: number;
-  readonly of: PassesStep;
+  readonly passes: PassesStep;
   /** Whether it is the first pass that runs. In `real-output` it reads the caller's bins. */
   readonly opens: boolean;
   /** Multiplies input m of butterfly i by its twiddle. */
@@ -60,7 +60,7 @@ export function binsAfterFirst(stride: number): number {
  */
 export function symmetricStores(x: Expressions, pass: SymmetricPass, q: IndexLike, i: IndexLike): Store[] {
   const places = butterflyPlaces(pass, q, index(i));
-  return pass.of.symmetry === 'real-input' ? toBins(x, pass, places) : toReals(x, pass, places);
+  return pass.passes.symmetry === 'real-input' ? toBins(x, pass, places) : toReals(x, pass, places);
 }
 
 interface Places {
@@ -89,13 +89,13 @@ function butterflyPlaces({ length, radix, stride }: SymmetricPass, q: IndexLike,
 
 /** `real-input`: r blocks of bins → one block of r times as many elements. The first pass takes reals. */
 function toBins(x: Expressions, pass: SymmetricPass, { i, part, bin, over, others }: Places): Store[] {
-  const { radix, twiddle, load, store, of } = pass;
+  const { radix, twiddle, load, store, passes } = pass;
   const values = Array.from({ length: radix }, (_, m) => {
     const { re, im } = load(x, part(m));
     return twiddle(x, { re, im: x.where(others, im, x.constant(0)) }, i, m);
   });
   const isOther = simplified(others);
-  return dft(x, values, of.convolved).flatMap((value, k) => {
+  return dft(x, values, passes.convolved).flatMap((value, k) => {
     if (k < over) return store(x, bin(k), value);
     return isOther ? store(x, bin(k), conjugated(x, value), isOther) : [];
   });
@@ -103,7 +103,7 @@ function toBins(x: Expressions, pass: SymmetricPass, { i, part, bin, over, other
 
 /** `real-output`: one block of bins → r blocks. The last pass gives reals. */
 function toReals(x: Expressions, pass: SymmetricPass, { i, part, bin, over, others }: Places): Store[] {
-  const { radix, twiddle, load, store, of, opens } = pass;
+  const { radix, twiddle, load, store, passes, opens } = pass;
   const values = Array.from({ length: radix }, (_, k): Complex => {
     const { re, im } = load(x, bin(k));
     // Bin 0 of a spectrum is real and, for an even length, the middle bin.
@@ -111,7 +111,7 @@ function toReals(x: Expressions, pass: SymmetricPass, { i, part, bin, over, othe
     const value: Complex = { re, im: isReal ? x.where(others, im, x.constant(0)) : im };
     return k < over === opens ? conjugated(x, value) : value;
   });
-  return dft(x, values, of.convolved).flatMap((value, m) => {
+  return dft(x, values, passes.convolved).flatMap((value, m) => {
     const { re, im } = twiddle(x, value, i, m);
     return store(x, part(m), { re, im: x.where(others, im, x.constant(0)) });
   });

@@ -57,8 +57,8 @@ export function threadStepTwiddles(tables: TableBuilder, leaf: Leaf, tiles: Tile
 
 /** The number of an element along the axis that the twiddles of a four-step decomposition count. */
 function twiddledElement(leaf: Leaf, at: readonly IndexLike[], on: 'input' | 'output'): IndexLike {
-  const { of = 0 } = leaf.twiddle!;
-  const [dimension, ...digits] = dimensionsOfAxis(leaf, of) as [number, ...number[]];
+  const { axis = 0 } = leaf.twiddle!;
+  const [dimension, ...digits] = dimensionsOfAxis(leaf, axis) as [number, ...number[]];
   if (digits.length === 0) return at[dimension]!;
   const [a, b] = leaf.lengths as [number, number];
   // What has gone there and back is written in the order in which it was read.
@@ -94,11 +94,11 @@ function leafStepTwiddles(
 /** The butterflies that load or store the twiddled elements: their points, and the distance of these along the twiddled axis. */
 function butterflyAtTwiddles(leaf: Leaf, on: 'input' | 'output'): StepShape['butterfly'] {
   const side = on === 'input' ? 0 : -1;
-  const { of, radices } = passesOf(leaf).at(side)!;
-  const counted = dimensionsOfAxis(leaf, leaf.twiddle!.of ?? 0);
+  const { dimension, radices } = passesOf(leaf).at(side)!;
+  const counted = dimensionsOfAxis(leaf, leaf.twiddle!.axis ?? 0);
   const length = counted.reduce((product, d) => product * leaf.lengths[d]!, 1);
   // All points of a butterfly along another axis have the same coordinate along this one.
-  if (!counted.includes(of)) return { points: 1, apart: length };
+  if (!counted.includes(dimension)) return { points: 1, apart: length };
   const points = radices.at(side)!;
   return { points, apart: length / points };
 }

@@ -76,14 +76,14 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
     if (step.kind === 'copy') return [builder.copy(from, to, step.count)];
     if (step.kind === 'multiply') return [builder.multiply(step.kernel, from, to)];
     if (step.kind === 'pair') return builder.pairs(step, from, to, secondLine);
-    const { of } = step;
-    const { read, write } = builder.endsOf(of);
+    const { passes } = step;
+    const { read, write } = builder.endsOf(passes);
     if (opensPasses(step, leaf.length)) from = { ...from, view: read(from.view) };
     if (closesPasses(step, leaf.length)) {
-      to = { ...to, view: write(to.view, { input, output }), ...(of.write?.origin ? { movesOrigin: true } : {}) };
+      to = { ...to, view: write(to.view, { input, output }), ...(passes.write?.origin ? { movesOrigin: true } : {}) };
     }
     if (step.kind === 'rader') return [builder.raderStep(step, from, to)];
-    return of.symmetry ? builder.symmetricPass(step, from, to) : [builder.pass(step.radix, step.stride, from, to)];
+    return passes.symmetry ? builder.symmetricPass(step, from, to) : [builder.pass(step.radix, step.stride, from, to)];
   };
   const phases = steps.map((_, n) => phasesOf(n, ends));
   if (!reverse) return { shared, phases: phases.flat() };
@@ -94,7 +94,7 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
 
 function touchesMemory(steps: readonly KernelStep[], n: number): boolean {
   const step = steps[n]!;
-  return n === 0 || n === steps.length - 1 || ('of' in step && step.of.write?.origin !== undefined);
+  return n === 0 || n === steps.length - 1 || ('passes' in step && step.passes.write?.origin !== undefined);
 }
 
 /** The data in shared memory between two steps: complex points, bins of real data, or reals. */
@@ -103,7 +103,9 @@ type Content = 'points' | 'bins' | 'reals';
 function contentOf(steps: readonly KernelStep[], n: number): Content {
   const beside = [steps[n]!, steps[n + 1]!];
   if (beside.some((step) => step.kind === 'copy' && step.reals)) return 'reals';
-  return besidePairs(steps, n) || beside.some((step) => step.kind === 'pass' && step.of.symmetry) ? 'bins' : 'points';
+  return besidePairs(steps, n) || beside.some((step) => step.kind === 'pass' && step.passes.symmetry)
+    ? 'bins'
+    : 'points';
 }
 
 /** Whether step n or the step after it is a Hermitian split. */
@@ -375,7 +377,7 @@ class VectorPhases {
   /** A pass over reals: a phase for butterfly 0 of each block, whose bins are real, then a phase for the others. */
   symmetricPass(step: Extract<KernelStep, { kind: 'pass' }>, from: StepMemory, to: StepMemory): Phase[] {
     const { leaf, tables, form } = this;
-    const { radix, stride, of } = step;
+    const { radix, stride, passes } = step;
     const { length, tile, lanes, lanesAlong, aliased } = leaf;
     const along = stride === 1 ? lanesAlong.input : lanesAlong.output;
     const twiddle = passTwiddles(tables, leaf, radix, stride, form.aligned);
@@ -384,7 +386,7 @@ class VectorPhases {
       const c = variable('c', tile);
       const q = variable('q', length / (radix * stride));
       const pass = {
-        ...{ length, radix, stride, of, twiddle, opens: opensPasses(step, length) },
+        ...{ length, radix, stride, passes, twiddle, opens: opensPasses(step, length) },
         load: (by: Expressions, element: IndexLike) => from.view.load(by, [element, c]),
         store: (by: Expressions, element: IndexLike, value: Complex, guard?: Guard) =>
           to.view.store(by, [element, c], value, guard),

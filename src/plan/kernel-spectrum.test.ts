@@ -30,7 +30,7 @@ it.each<[string, Splits]>([
   for (const axis of children) {
     const leaves = leavesOf(axis);
     const bands = leaves.flatMap(({ factors }) => factors?.output ?? []);
-    expect(bands.map(({ kind, of }) => [kind, of])).toEqual([['band', axis.axisOf! + 1]]);
+    expect(bands.map(({ kind, along }) => [kind, along])).toEqual([['band', axis.axisOf! + 1]]);
     // Launches that reorder nothing leave bins in the order of their lengths; all others leave them in their own.
     const isLeft = leaves.length > 1 && leaves.every(keepsPlaces);
     expect(bands[0]!.order).toEqual(isLeft ? leaves.map((leaf) => leaf.axis.count) : undefined);

@@ -98,7 +98,7 @@ function banded(
   const bands = blocks.map(
     (own): ElementFactors => ({
       kind: 'band',
-      of: axis + 1,
+      modulus: factors,
       along: axis + 1,
       count: factors,
       ...own,

@@ -241,7 +241,7 @@ class ReplayedLaunch {
     this.inPlace = all.memory(from) === all.memory(to);
     this.readers = new Int32Array(all.memory(from).words.length);
     this.written = new Uint8Array(all.memory(to).words.length);
-    const twiddle = ({ order, on, of = 0 }: NonNullable<Leaf['twiddle']>) => `${order} on ${on} of ${of}`;
+    const twiddle = ({ order, on, axis = 0 }: NonNullable<Leaf['twiddle']>) => `${order} on ${on} of ${axis}`;
     const [own, wanted] = [leaf.twiddle && twiddle(leaf.twiddle), node.twiddle && twiddle(node.twiddle)];
     if (own !== wanted) this.fault(`has twiddles ${own}, not ${wanted}`);
   }

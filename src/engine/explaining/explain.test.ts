@@ -30,14 +30,14 @@ describe('a plan shows', () => {
     const rader = { multiply: [2, 13], convolve: [2, 13] } as const;
     const plan = await device.plan({ size: [1009], directions: 'forward', tuning: { rader } });
     const [launch] = plan.toJSON().directions[0]!.launches;
-    const chirp = { kind: 'chirp', of: 1009 };
+    const chirp = { kind: 'chirp', modulus: 1009 };
     const rest = { do: 'passes', of: 0, length: 2048, radices: expect.any(Array) };
     expect(launch!.padded).toBe(2048);
     expect(launch!.steps).toEqual([
       {
         ...rest,
         read: { count: 1009, factors: chirp },
-        write: { factors: { kind: 'chirp-spectrum', of: 1009 } },
+        write: { factors: { kind: 'chirp-spectrum', modulus: 1009 } },
       },
       { ...rest, inverse: true, write: { count: 1009, factors: chirp } },
     ]);

@@ -184,7 +184,7 @@ function bytesMoved({ absent, storage, layout }: OperandFacts, tensor: readonly 
 
 function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
   if (step.do !== 'passes') return step;
-  const { of, radices, convolved, rader, inverse, symmetry, read, write } = step;
+  const { dimension, radices, convolved, rader, inverse, symmetry, read, write } = step;
   const points = ({ count, factors, kernel, origin }: PointwiseStep) => ({
     ...(count === undefined ? {} : { count }),
     ...(factors ? { factors } : {}),
@@ -192,7 +192,7 @@ function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
     ...(origin ? { origin } : {}),
   });
   return {
-    ...{ do: 'passes', of, length: lengths[of]!, radices },
+    ...{ do: 'passes', of: dimension, length: lengths[dimension]!, radices },
     ...(convolved ? { convolved } : {}),
     ...(rader ? { rader } : {}),
     ...(inverse ? { inverse } : {}),
@@ -260,7 +260,7 @@ function seenAs({ seen = [] }: OperandFacts): LaunchPart[] {
 }
 
 function factorParts({ factors = [] }: OperandFacts): LaunchPart[] {
-  return factors.map((own) => productPart(own.kind === 'roots' ? `roots of ${own.of}` : factorsText(own)));
+  return factors.map((own) => productPart(own.kind === 'roots' ? `roots of ${own.modulus}` : factorsText(own)));
 }
 
 /** `kernel`, `3 × 3 kernel`, `conjugate of kernel, over its magnitude`. */

@@ -102,7 +102,7 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
   const isOneButterfly = ofReals && points <= longest[lanesAlong.input];
   // Passes over reals, and of points that a single butterfly takes, have no steps.
   const butterflies = butterfliesOf(radices, target, { multiplied: isOneButterfly, only: symmetric || isOneButterfly });
-  const passes: PassesStep = { do: 'passes', of: 0, ...butterflies, columns, lanesAlong };
+  const passes: PassesStep = { do: 'passes', dimension: 0, ...butterflies, columns, lanesAlong };
   const steps = transformSteps(placed, passes, order, paired);
   const dimensions = coordinates ? [axis, coordinates] : [axis];
   // The step that pairs bins reads or writes memory in its order already.

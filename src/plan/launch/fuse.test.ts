@@ -75,7 +75,7 @@ describe('plans with clusters', () => {
   it('exchange their shares after the first pass along the slower of two axes, where that is one of its digits', () => {
     const stages = (size: number[], precision: 'single' | 'double') => {
       const [leaf] = leavesOf(size, gpu, precision);
-      return passesOf(leaf!).map(({ of, split }) => [leaf!.lengths[of], leaf!.lengths[split!]]);
+      return passesOf(leaf!).map(({ dimension, split }) => [leaf!.lengths[dimension], leaf!.lengths[split!]]);
     };
     expect(stages([256, 256], 'double')).toEqual([
       [16, 16],
@@ -97,7 +97,7 @@ describe('plans with clusters', () => {
   it('otherwise transform the fastest of two axes first, but for long rows in single precision', () => {
     const order = (size: number[], precision: 'single' | 'double') => {
       const [leaf] = leavesOf(size, gpu, precision);
-      return leaf && leaf.blocks > 1 && !leaf.coupled ? passesOf(leaf).map(({ of }) => of) : [];
+      return leaf && leaf.blocks > 1 && !leaf.coupled ? passesOf(leaf).map(({ dimension }) => dimension) : [];
     };
     expect(order([60, 256], 'double')).toEqual([1, 0]);
     expect(order([72, 432], 'single')).toEqual([1, 0]);

@@ -24,8 +24,8 @@ export function fuseAxis(placed: PlacedLeaf, target: Target): Leaf | undefined {
   const columns = (side: 'input' | 'output', d: number) =>
     cut.tile === 1 ? [d] : isContiguous(axis[side]) ? [d, -1] : [-1, d];
   const there: StageShape[] = [
-    { of: 0, split: 1, columns: columns('input', 1), along: 'batch' },
-    { of: 1, split: 0, columns: columns('output', 0), along: 'batch', after: 0 },
+    { dimension: 0, split: 1, columns: columns('input', 1), along: 'batch' },
+    { dimension: 1, split: 0, columns: columns('output', 0), along: 'batch', after: 0 },
   ];
   const tile = { ...cut, coupled: true, slowest: axis, faster: [], there, back: there.toReversed() };
   return fusedLeaf(placed, order, tile, target);
@@ -60,15 +60,15 @@ export function fuseAxes(placed: PlacedLeaf, target: Target): Leaf {
     const inner = lengths.map((_, d) => last - d).filter((d) => d !== of);
     return [...(along === 'batch' ? [-1, ...inner] : [...inner, -1]), ...(coordinates ? [last + 1] : [])];
   };
-  const stage = (of: number, along: LanesAlong): StageShape => ({
-    ...{ of, split: of === 0 ? splitBefore(lengths, blocks) : 0, columns: columns(of, along) },
-    along: of === last ? along : 'batch',
-    ...(coupled && of === 1 ? { after: 0 } : {}),
+  const stage = (dimension: number, along: LanesAlong): StageShape => ({
+    ...{ dimension, split: dimension === 0 ? splitBefore(lengths, blocks) : 0, columns: columns(dimension, along) },
+    along: dimension === last ? along : 'batch',
+    ...(coupled && dimension === 1 ? { after: 0 } : {}),
   });
   const [slowest, ...faster] = spans as [Span, ...Span[]];
   const dimensions = passOrder(cut, coupled, precision, pair);
-  const there = dimensions.map((of, n) => stage(of, n === last && !product ? walks.output : walks.input));
-  const back = dimensions.toReversed().map((of) => stage(of, walks.output));
+  const there = dimensions.map((dimension, n) => stage(dimension, n === last && !product ? walks.output : walks.input));
+  const back = dimensions.toReversed().map((dimension) => stage(dimension, walks.output));
   return fusedLeaf(placed, order, { ...cut, coupled, slowest, faster, there, back, ...(pair ? { pair } : {}) }, own);
 }
 
@@ -147,7 +147,7 @@ function tileOfColumns(lengths: readonly number[], count: number, target: Target
 }
 
 /** Passes along one of several dimensions, and along what neighbouring threads walk in them. */
-interface StageShape extends Pick<PassesStep, 'of' | 'columns' | 'after' | 'inverse' | 'write'> {
+interface StageShape extends Pick<PassesStep, 'dimension' | 'columns' | 'after' | 'inverse' | 'write'> {
   readonly split: number;
   readonly along: LanesAlong;
 }
@@ -186,9 +186,14 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
       steps: [
         ...steps.map((step): LeafStep => {
           if ('do' in step) return step;
-          const { of, along, ...own } = step;
-          const butterflies = butterfliesOf(choices[of]!.radices, target);
-          return { ...{ do: 'passes', of }, ...butterflies, ...own, lanesAlong: { input: along, output: along } };
+          const { dimension, along, ...own } = step;
+          const butterflies = butterfliesOf(choices[dimension]!.radices, target);
+          return {
+            ...{ do: 'passes', dimension },
+            ...butterflies,
+            ...own,
+            lanesAlong: { input: along, output: along },
+          };
         }),
         ...(storesInPieces(placed, shape, choices, target) ? [{ do: 'copy' as const }] : []),
       ],
@@ -211,11 +216,12 @@ function storesInPieces(
   choices: ReturnType<typeof radicesOf>,
   target: Target,
 ): boolean {
-  const { of, along } = there.at(-1)!;
+  const { dimension, along } = there.at(-1)!;
   const axis = faster.at(-1)!;
-  if (blocks > 1 || coupled || pair || product || coordinates || of !== faster.length || along !== 'axis') return false;
+  if (blocks > 1 || coupled || pair || product || coordinates || dimension !== faster.length || along !== 'axis')
+    return false;
   const { run } = target.capacity;
-  return isContiguous(axis.output) && axis.count / choices[of]!.radices.at(-1)! < Math.min(run / 2, axis.count);
+  return isContiguous(axis.output) && axis.count / choices[dimension]!.radices.at(-1)! < Math.min(run / 2, axis.count);
 }
 
 /** Passes and what is between them: there, or there and back around a product. */
@@ -237,5 +243,5 @@ function thereAnd(stages: readonly StageShape[], product: ConvolveSteps['product
 
 /** The same passes back: the digits of bins are those of points in reverse. @param coupled the first two dimensions are digits. */
 function backFrom({ after: _, ...stage }: StageShape, coupled: boolean): StageShape {
-  return { ...stage, ...(coupled && stage.of === 0 ? { after: 1 } : {}), inverse: true };
+  return { ...stage, ...(coupled && stage.dimension === 0 ? { after: 1 } : {}), inverse: true };
 }

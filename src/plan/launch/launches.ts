@@ -318,8 +318,8 @@ function mayTile(
 ): boolean {
   const { intermediate } = node;
   if (!intermediate || buffer === 'input' || buffer === 'output') return false;
-  const { of, columns } = intermediate;
-  if (packed[of] !== 1 || columns % run !== 0) return false;
+  const { dimension, columns } = intermediate;
+  if (packed[dimension] !== 1 || columns % run !== 0) return false;
   // A later upload cuts the columns once more: no dimension may step from the middle of one run into another, or take
   // several steps inside a run and then go on to the next.
   const walks = [
@@ -328,7 +328,7 @@ function mayTile(
   ];
   return walks.every(
     (walk) =>
-      walk.dimension !== of ||
+      walk.dimension !== dimension ||
       walk.stride >= columns ||
       walk.stride % run === 0 ||
       walk.stride === 1 ||
@@ -348,7 +348,7 @@ function strideOf(
   tiles: Intermediate | undefined,
   run: number,
 ): Stride {
-  if (tiles?.of !== dimension) return paddedStep(strides[dimension]! * step, pads);
+  if (tiles?.dimension !== dimension) return paddedStep(strides[dimension]! * step, pads);
   if (step >= tiles.columns) return (step / tiles.columns) * run;
   if (step >= run) return step * tiles.rows;
   if (step * count <= run) return step;

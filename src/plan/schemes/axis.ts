@@ -44,12 +44,12 @@ export function axisPlace(
   target: Target,
   sparing = false,
 ): AxisPlace {
-  const of = axis + 1;
+  const dimension = axis + 1;
   const dimensions = dimensionsOf(problem);
   return {
-    dimension: of,
+    dimension,
     length: problem.size[axis]!,
-    others: dimensions.filter(({ count }, d) => d !== of && count > 1),
+    others: dimensions.filter(({ count }, d) => d !== dimension && count > 1),
     title: `axis ${axis}`,
     tensor: dimensions.map(({ count }) => count),
     reorderFirst: (sparing && !problem.unordered) || reordersFirst(problem, axis, target),

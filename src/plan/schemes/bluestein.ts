@@ -39,7 +39,7 @@ export function chirped(count: number, conjugated = false): ConvolveSteps {
 
 /** @param numbers how many of the `count` points and bins there are. */
 function chirpedTrip(count: number, { read, written }: ChirpReach, conjugated: boolean): Required<ConvolveSteps> {
-  const own = { of: count, ...(conjugated ? { conjugated } : {}) };
+  const own = { modulus: count, ...(conjugated ? { conjugated } : {}) };
   const end = (numbers: number) => ({ count: numbers, factors: { kind: 'chirp' as const, ...own } });
   const cropped = read !== written && hasCroppedChirp(count) ? { reach: { read, written } } : {};
   const product = { factors: { kind: 'chirp-spectrum' as const, ...own, ...cropped } };
@@ -162,7 +162,7 @@ export function convolvedInSeveral(
 ): BranchNode {
   const { dimension, length, tensor, title } = place;
   const order = isLeaf(there) ? undefined : there.parts!;
-  const known = { of: length, count: padded, along: dimension };
+  const known = { modulus: length, count: padded, along: dimension };
   const chirp = { ...known, kind: 'chirp' } as const;
   const spectrum = { ...known, kind: 'chirp-spectrum', ...(order ? { order } : {}) } as const;
   const view: LineView = { dimension, line: pad(line(length), 0, 0, padded - length) };

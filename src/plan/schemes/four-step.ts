@@ -91,7 +91,7 @@ function inOrder(place: AxisPlace, factors: readonly number[], name: (upload: nu
     children.push({
       ...leaf(place, name(upload), axis, [columns, ...kept, ...others]),
       twiddle: { order: points, on: mirrored ? 'input' : 'output' },
-      ...(unordered ? {} : { intermediate: { of: dimension, rows: factors[0]!, columns: length / factors[0]! } }),
+      ...(unordered ? {} : { intermediate: { dimension, rows: factors[0]!, columns: length / factors[0]! } }),
     });
     bins.unshift({ count: n, input: at(rest), output: at(produced) });
     produced *= n;
@@ -134,8 +134,8 @@ function reorderedFirst(
   factors: readonly [number, number],
   name: (upload: number) => string,
 ): LeafNode[] {
-  const { dimension: of, length, others } = place;
-  const { part, rows, rest, bins } = reordering(of, factors);
+  const { dimension, length, others } = place;
+  const { part, rows, rest, bins } = reordering(dimension, factors);
   return [
     { ...leaf(place, name(0), part, [rows, ...others]), twiddle: { order: length, on: 'output' } },
     leaf(place, name(1), rest, [bins, ...others]),

@@ -34,7 +34,7 @@ export function raderCost(length: number, alone: LaunchCost, target: Target): nu
 
 /** What is done to the bins of a transform of one point less. */
 export function permuted(prime: number): ConvolveSteps {
-  return { product: { factors: { kind: 'root-spectrum', of: prime }, origin: true } };
+  return { product: { factors: { kind: 'root-spectrum', modulus: prime }, origin: true } };
 }
 
 /** In which order the launch reads and writes the points. */

@@ -319,7 +319,7 @@ function inTwo(shared: Shared, factors: readonly [number, number], back: boolean
   const conjugated = side && back ? { conjugated: true as const } : {};
   const twiddled = { on: back ? ('input' as const) : ('output' as const), ...conjugated };
   const children: LeafNode[] = [
-    { ...near, twiddle: { order: middle.count, ...twiddled, of: 1 } },
+    { ...near, twiddle: { order: middle.count, ...twiddled, axis: 1 } },
     leafNode({
       ...{ title: name(back ? 1 : 2), axis: cut.rest, more: outers },
       ...{ batch: [inner, cut.bins, ...others], tensor },

@@ -88,7 +88,7 @@ export interface CopyStep {
 export interface PassesStep {
   readonly do: 'passes';
   /** The dimension that is transformed. */
-  readonly of: number;
+  readonly dimension: number;
   /** Radix of each pass; their product is the length. */
   readonly radices: readonly number[];
   /** The dimension that is shared out among the blocks of a cluster; missing where there is none. */
@@ -150,14 +150,14 @@ export interface PointwiseStep {
 }
 
 /**
- * Factors of a point n. `chirp`: e^{−πi·n²/of}. `chirp-spectrum`: the transform of the conjugated chirp, laid around both ends
+ * Factors of a point n. `chirp`: e^{−πi·n²/modulus}. `chirp-spectrum`: the transform of the conjugated chirp, laid around both ends
  * of a circle as long as the dimension, over that length (Bluestein 1970; rocFFT Bluestein design). `root-spectrum`: the transform of
- * e^{−2πi·m/of} at m = g^−n modulo the prime `of`, over its length of − 1 (Rader 1968). `hartley`: 1 + i. `band`: 0 in
+ * e^{−2πi·m/modulus} at m = g^−n modulo that prime, over its length, which is one less (Rader 1968). `roots`: of unity, of that order. `hartley`: 1 + i. `band`: 0 in
  * a block of points, else 1.
  */
 export interface Factors {
   readonly kind: 'chirp' | 'chirp-spectrum' | 'root-spectrum' | 'roots' | 'hartley' | 'band';
-  readonly of: number;
+  readonly modulus: number;
   /** Points that there are factors for, where that is not the length of the dimension. */
   readonly count?: number;
   /**
@@ -171,10 +171,10 @@ export interface Factors {
   readonly conjugated?: true;
   /** Where a point is Σ step · coordinate; of passes it is the coordinate along their dimension where this is missing. */
   readonly terms?: Terms;
-  /** Of roots: e^{−2πi·(first + step·n)/of}. */
+  /** Of roots: e^{−2πi·(first + step·n)/modulus}. */
   readonly step?: number;
   readonly first?: number;
-  /** Of a band: points from the first one to the last, which is none of them, become zero. */
+  /** Of a band: points `from` ≤ n < `to` become zero. */
   readonly from?: number;
   readonly to?: number;
 }
@@ -300,7 +300,7 @@ export function passesOf({ steps }: Pick<Leaf, 'steps'>): PassesStep[] {
 /** Radices of the passes along each dimension of a tile. */
 export function radicesOf(leaf: Leaf): readonly (readonly number[])[] {
   const passes = passesOf(leaf);
-  return leaf.lengths.map((_, d) => passes.find(({ of }) => of === d)?.radices ?? []);
+  return leaf.lengths.map((_, d) => passes.find(({ dimension }) => dimension === d)?.radices ?? []);
 }
 
 /** Copies before the first pass and after the last one. */
@@ -322,5 +322,5 @@ export interface StepTwiddle {
   /** In a leaf: the batch dimension that b counts along, where that is not the first. */
   readonly along?: number;
   /** Of several axes, the one that k counts along: 0 for `axis` (where it is missing, too), n for `more[n − 1]`. */
-  readonly of?: number;
+  readonly axis?: number;
 }

@@ -106,7 +106,7 @@ export interface RealParts {
 
 /** A dimension of the tensor seen as rows × columns between two uploads. */
 export interface Intermediate {
-  readonly of: number;
+  readonly dimension: number;
   readonly rows: number;
   readonly columns: number;
 }

@@ -8,7 +8,7 @@ import { type Dimension, type LeafNode, leavesOf, mapLeaves, type PlanNode } fro
 
 /** Both blocks of a dimension of the tensor. */
 interface ZeroBlocks {
-  readonly of: number;
+  readonly dimension: number;
   readonly read: Block | null;
   readonly written: Block | null;
   /** How long the dimension is on the sides of the problem that these speak of. */
@@ -30,10 +30,13 @@ export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direct
   const blocks = problem.size.flatMap((_, axis): ZeroBlocks[] => {
     const own = { read: blocksOf(problem, read)[axis]!, written: blocksOf(problem, written)[axis]! };
     if (!own.read && !own.written) return [];
-    const of = axis + 1;
-    const launches = launchesOf(leaves, of);
-    const lengths = { read: tensorShape(problem, read)[of]!, written: tensorShape(problem, written)[of]! };
-    return [{ of, ...own, lengths, first: launches[0]!, last: launches.at(-1)! }];
+    const dimension = axis + 1;
+    const launches = launchesOf(leaves, dimension);
+    const lengths = {
+      read: tensorShape(problem, read)[dimension]!,
+      written: tensorShape(problem, written)[dimension]!,
+    };
+    return [{ dimension, ...own, lengths, first: launches[0]!, last: launches.at(-1)! }];
   });
   if (blocks.length === 0) return tree;
   return mapLeaves(tree, (leaf, number) => spared(leaf, number, blocks));
@@ -48,13 +51,13 @@ export function withSpace<N extends PlanNode>(tree: N, problem: Problem, middle:
   const leaves = leavesOf(tree);
   const blocks = blocksOf(problem, 'input').flatMap((block, axis): ZeroBlocks[] => {
     if (!block) return [];
-    const of = axis + 1;
-    const launches = launchesOf(leaves, of);
-    const length = tensorShape(problem, 'input')[of]!;
+    const dimension = axis + 1;
+    const launches = launchesOf(leaves, dimension);
+    const length = tensorShape(problem, 'input')[dimension]!;
     const lengths = { read: length, written: length };
     const [there, back] = [launches.filter((n) => n <= middle), launches.filter((n) => n >= middle)];
-    const read: ZeroBlocks = { of, lengths, read: block, written: null, first: there[0]!, last: there.at(-1)! };
-    const written: ZeroBlocks = { of, lengths, read: null, written: block, first: back[0]!, last: back.at(-1)! };
+    const read: ZeroBlocks = { dimension, lengths, read: block, written: null, first: there[0]!, last: there.at(-1)! };
+    const written: ZeroBlocks = { dimension, lengths, read: null, written: block, first: back[0]!, last: back.at(-1)! };
     return whole ? [read] : [read, written];
   });
   return blocks.length === 0 ? tree : mapLeaves(tree, (leaf, number) => spared(leaf, number, blocks));
@@ -73,7 +76,7 @@ function transforms({ axis, more = [] }: LeafNode, of: number): boolean {
 function spared(leaf: LeafNode, n: number, blocks: readonly ZeroBlocks[]): LeafNode {
   const zeros = { input: [...leaf.zeros.input], output: [...leaf.zeros.output] };
   const gaps = new Map<number, Block>();
-  for (const { of: dimension, read, written, lengths, first, last } of blocks) {
+  for (const { dimension, read, written, lengths, first, last } of blocks) {
     const before = n <= first ? read : n > last ? written : null;
     const after = n < first ? read : n >= last ? written : null;
     // Between launches two lines may have become one, to which a block of lines means nothing.

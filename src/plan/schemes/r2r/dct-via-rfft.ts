@@ -98,7 +98,7 @@ function cosineEnds(count: number, kind: TransformKind): RealDftEnds {
     sums: sines
       ? { first: -1, last: count - 1, forwards: 'im', negated: true }
       : { first: 0, last: count, forwards: 're', negated: true },
-    roots: { of: 4 * count, step: 1, first: 0 },
+    roots: { modulus: 4 * count, step: 1, first: 0 },
   };
 }
 
@@ -119,7 +119,7 @@ function oddEnds(count: number, kind: TransformKind): RealDftEnds {
       ...(middle % 2 === 0 ? { negated: true as const } : {}),
     },
     // Sines of reals, every second one of which has the other sign: that of the middle.
-    roots: { of: 8, step: 2, first: sines && middle % 2 === 1 ? count + 4 : count },
+    roots: { modulus: 8, step: 2, first: sines && middle % 2 === 1 ? count + 4 : count },
   };
 }
 

@@ -85,7 +85,7 @@ export function extensionAxis(
     points: { dimension, line: extension(line(count)), title: `mirror ${count} reals` },
     bins: { dimension, line: kept, title: `keep ${count} bins` },
     // i = e^{−2πi·3/4}.
-    roots: sines && { of: 4, step: 0, first: 3 },
+    roots: sines && { modulus: 4, step: 0, first: 3 },
   };
   if (scheme.by === 'halves') return inHalves(problem, axis, scheme.points, ends);
   if (scheme.by === 'columns') return continuedInColumns(problem, axis, scheme.lengths, ends, first + count);

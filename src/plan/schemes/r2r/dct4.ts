@@ -52,7 +52,7 @@ export function foldedAxis(
       output: { line: output, title },
       times: 2,
       points: 'facing',
-      roots: { input: { of: 2 * count, step: 1, first: 0 }, output: { of: 8 * count, step: 4, first: 1 } },
+      roots: { input: { modulus: 2 * count, step: 1, first: 0 }, output: { modulus: 8 * count, step: 4, first: 1 } },
     },
   );
 }

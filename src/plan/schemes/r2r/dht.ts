@@ -13,7 +13,7 @@ export function dhtEnds(count: number): RealDftEnds {
   return {
     back: false,
     sums: { first: 0, last: count, forwards: 're' },
-    roots: { kind: 'hartley', of: count },
+    roots: { kind: 'hartley', modulus: count },
     // Half of what all of these multiply bins by.
     times: 1 / 2,
   };

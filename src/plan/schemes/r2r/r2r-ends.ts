@@ -42,19 +42,19 @@ export function columnsNode(
   uploads: readonly [number, number],
   real: 'input' | 'output',
 ): BranchNode {
-  const of = axis + 1;
+  const dimension = axis + 1;
   const [n1, n2] = uploads;
   const shape = tensorShape(problem, 'input');
-  const tensor = shape.map((count, d) => (d === of ? hermitianLength(n1) * n2 : count));
+  const tensor = shape.map((count, d) => (d === dimension ? hermitianLength(n1) * n2 : count));
   return inColumns(
-    { dimension: of, others: otherDimensions(problem, axis), tensor, length: shape, outputLength: shape },
+    { dimension, others: otherDimensions(problem, axis), tensor, length: shape, outputLength: shape },
     uploads,
     real,
   );
 }
 
 /** Roots by which points are multiplied before all else, or bins after it. */
-export interface EndFactors extends Pick<Factors, 'of' | 'step' | 'first'> {
+export interface EndFactors extends Pick<Factors, 'modulus' | 'step' | 'first'> {
   /** Default: roots. */
   readonly kind?: 'roots' | 'hartley';
 }
