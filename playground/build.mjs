@@ -9,10 +9,12 @@ import { build, mergeConfig } from 'vite';
 import { bundleBrowser, root } from '../scripts/bundle-browser.mjs';
 import { configWith } from './vite.config.mjs';
 
-/** @param {string} folder gets playground/, examples/ and dist/browser/ */
-export async function buildPlayground(folder) {
-  const { files } = await bundleBrowser();
-  writeBeside(folder, files);
+/**
+ * @param {string} folder gets playground/, examples/ and dist/browser/
+ * @param {ReadonlyMap<string, Uint8Array>} [files] of the library, by name; bundled where they are not given
+ */
+export async function buildPlayground(folder, files) {
+  writeBeside(folder, files ?? (await bundleBrowser()).files);
   const here = { configFile: false, logLevel: 'warn', build: { outDir: folder, emptyOutDir: false } };
   await build(mergeConfig(configWith(join(folder, 'dist', 'browser')), here));
 }

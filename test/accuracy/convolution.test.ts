@@ -47,8 +47,8 @@ function smallGpu(blocks: number, bytes: number, beside: number): DeviceProfile 
 }
 
 describe('convolutions', () => {
-  it('of any problem are direct sums, and touch nothing else', async () => {
-    for (let n = 0; n < (exhaustive ? 1500 : 20); n++) {
+  it('of any problem are what sums give, and touch nothing else', async () => {
+    for (let n = 0; n < (exhaustive ? 1500 : 14); n++) {
       const on = n % 2 === 0 ? device : small;
       expectGood(await tried(on, convolutionProblem(random, precisionsOf(on))));
     }

@@ -57,8 +57,8 @@ describe('convolutions between gates', () => {
     small.close();
   });
 
-  it('of any problem are direct sums of what the gates let through', async () => {
-    for (let n = 0; n < many(14); n++) {
+  it('of any problem are sums of what the gates let through', async () => {
+    for (let n = 0; n < many(10); n++) {
       const on = n % 2 === 0 ? device : small;
       await expectGood(on, gatedProblem(precisionsOf(on)));
     }

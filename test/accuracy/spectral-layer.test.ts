@@ -48,7 +48,7 @@ describe('spectral layers', () => {
   });
 
   it('of any problem are what the reference computes, and touch nothing else', async () => {
-    for (let n = 0; n < many(24); n++) {
+    for (let n = 0; n < many(16); n++) {
       const on = n % 2 === 0 ? device : small;
       await expectGood(on, layerProblem(random, precisionsOf(on)));
     }

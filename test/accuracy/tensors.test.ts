@@ -159,7 +159,9 @@ describe('omitted axes, scale and normalisation', () => {
     { scale: { inverse: Math.fround(Math.SQRT1_2) }, directions: 'inverse' },
     { scale: { forward: 2 ** -40 }, directions: 'forward' },
   ])('%j', async (more) => {
-    for (const size of [[1], [2], [7], [100], [1024], [6, 10], [66000]]) await check({ size, ...more }, ['host']);
+    // A factor is applied by one of two launches alike, whatever it is: every time another one is.
+    const long = exhaustive || random.unit() < 0.3 ? [[66000]] : [];
+    for (const size of [[1], [2], [7], [100], [1024], [6, 10], ...long]) await check({ size, ...more }, ['host']);
     await check({ size: [1, 1], batches: 9, ...more });
   });
 

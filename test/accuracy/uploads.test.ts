@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device, Plan, ProblemInput } from '../../src/index.ts';
 import { randomFor } from '../support/random.ts';
-import { type CallMode, callModes, complaints, exhaustive, openWith, testKind } from '../support/transforms.ts';
+import { type CallMode, callModes, complaints, exhaustive, openWith, someOf, testKind } from '../support/transforms.ts';
 
 const random = randomFor('accuracy/uploads');
 const precisions = ['single', 'double'] as const;
 
 /** Of six devices. */
-const SOME = 3;
+const SOME = 2;
 
 /** Launches that each axis takes forward. */
 function uploadsOf(plan: Plan): number {
@@ -34,11 +34,7 @@ describe('with little shared memory', () => {
   });
 
   /** Every case goes to some of them, and all of them to some. */
-  const some = () => {
-    const left = [...small];
-    while (!exhaustive && left.length > SOME) left.splice(random.integer(0, left.length - 1), 1);
-    return left;
-  };
+  const some = () => someOf(random, small, SOME);
 
   it('plans two, three and more uploads', async () => {
     const seen = new Set<number>();

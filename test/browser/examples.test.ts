@@ -8,7 +8,7 @@ import { openSite, smallTargets } from './support/site.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-const site = await openSite();
+const site = await openSite({});
 
 afterAll(() => site?.close());
 

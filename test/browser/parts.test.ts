@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleBrowser } from '../../scripts/bundle-browser.mjs';
 import * as library from '../../src/index.ts';
 import * as signal from '../../src/signal/index.ts';
 import { randomFor, uniform } from '../support/random.ts';
+import { libraryFiles } from './support/library.ts';
 
 const problems: Readonly<Record<string, library.ProblemInput | string>> = {
   complex: { size: [64] },
@@ -33,7 +33,7 @@ const folders: string[] = [];
 let files: ReadonlyMap<string, Uint8Array>;
 
 beforeAll(async () => {
-  files = (await bundleBrowser()).files;
+  files = await libraryFiles();
 });
 
 afterAll(() => {

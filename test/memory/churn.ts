@@ -9,7 +9,7 @@ const PLANS = 5000;
  * Plans that fill the device's caches first, so that what follows has to make room for itself, and give the engine time to
  * compile what they run: its machine code grows the process, too.
  */
-const FILL = 2000;
+const FILL = 600;
 const NEW_EVERY = 25;
 
 const problems: ProblemInput[] = [];

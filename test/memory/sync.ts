@@ -4,7 +4,7 @@
  */
 import { openDevice } from '../../src/index.ts';
 
-const PLANS = 1000;
+const PLANS = 500;
 
 const device = await openDevice('cpu', { threads: 1 });
 const heap = (): number => {

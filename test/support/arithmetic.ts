@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Device } from '../../src/index.ts';
 import { largestPrimeFactor } from '../../src/numeric/primes.ts';
 import type { Random } from './random.ts';
-import { callModes, exhaustive, lengthComplaints, openWith } from './transforms.ts';
+import { callModes, exhaustive, lengthComplaints, onePrecision, openWith } from './transforms.ts';
 
 const smooth = Array.from({ length: 4095 }, (_, i) => i + 2).filter((n) => largestPrimeFactor(n) <= 13);
 
@@ -17,15 +17,17 @@ export function itIsAccurate(random: Random): () => Device {
 
   it('is accurate at every radix and a sample of lengths', async () => {
     const butterflies = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16].flatMap((n) => [4 * n, n * n]);
-    const sample = exhaustive ? smooth : Array.from({ length: 40 }, () => random.pick(smooth));
+    const sample = exhaustive ? smooth : Array.from({ length: 16 }, () => random.pick(smooth));
     for (const n of [...butterflies, ...sample]) {
-      expect(await lengthComplaints(device, [n], random, [random.pick(callModes)])).toEqual([]);
+      const modes = [random.pick(callModes)];
+      expect(await lengthComplaints(device, [n], random, modes, onePrecision(random, device))).toEqual([]);
     }
   });
 
   it('is accurate over several axes, and in several uploads', async () => {
+    // What memory is called with does not depend on the arithmetic.
     for (const size of [[64, 48], [45, 32, 8], [2 ** 17], [100_000]]) {
-      expect(await lengthComplaints(device, size, random, callModes)).toEqual([]);
+      expect(await lengthComplaints(device, size, random, [random.pick(callModes)])).toEqual([]);
     }
   });
   return () => device;

@@ -34,7 +34,7 @@ function calledFor(kind: CalledKind, problem: ProblemInput, random: Random): Cal
   return randomCalled(random, { problem, shapes: shapesOf(problem), complex });
 }
 
-/** Both directions of a problem, with random callbacks. */
+/** Each direction that a problem is planned for, with random callbacks. */
 export async function triedCalled(
   device: Device,
   kind: CalledKind,
@@ -43,7 +43,8 @@ export async function triedCalled(
 ): Promise<Tried[]> {
   const called = calledFor(kind, problem, random);
   const tried: Tried[] = [];
-  for (const direction of ['forward', 'inverse'] as const) {
+  const { directions = 'both' } = problem;
+  for (const direction of directions === 'both' ? (['forward', 'inverse'] as const) : [directions]) {
     tried.push(await KINDS[kind](device, problem, direction, random, called));
   }
   return tried;

@@ -331,7 +331,19 @@ function exchanged(values: Float64Array): Float64Array {
   return values.map((_, i) => values[i ^ 1] as number);
 }
 
-/** One length in both precisions and both directions, for the price of one reference transform. */
+/** So many of a list in their order, every time others; all where everything is to be tested. */
+export function someOf<T>(random: Random, all: readonly T[], count: number): T[] {
+  const left = [...all];
+  while (!exhaustive && left.length > count) left.splice(random.integer(0, left.length - 1), 1);
+  return left;
+}
+
+/** In samples of lengths each is planned in one precision, every time another: the other one has as many kernels of its own. */
+export function onePrecision(random: Random, device: Device): Pick<ProblemInput, 'precision'> {
+  return exhaustive ? {} : { precision: random.pick(precisionsOf(device)) };
+}
+
+/** One length in both precisions, or in the one that is asked for, and in both directions, for the price of one reference transform. */
 export async function lengthComplaints(
   device: Device,
   size: readonly number[],
@@ -344,7 +356,8 @@ export async function lengthComplaints(
   const data = uniform(random, 2 * elements, 'single');
   const expected = referenceTransform({ size }, data);
   const mirrored = { hi: exchanged(expected.hi), lo: exchanged(expected.lo) };
-  for (const precision of precisionsOf(device)) {
+  const computed = precisionsOf(device);
+  for (const precision of computed.filter((own) => (more.precision ?? own) === own)) {
     const plan = await device.plan({ ...more, size, precision });
     for (const direction of plan.directions) {
       const forward = direction === 'forward';

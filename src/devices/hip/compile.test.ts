@@ -1,4 +1,4 @@
-/** Every kernel of a fixed list of plans goes through AMD's run-time compiler, which needs no GPU. */
+/** Kernels of a fixed list of plans go through AMD's run-time compiler, which needs no GPU. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { calledProblems, compiledProblems } from '../../../test/device/cases.ts';
 import { kernelsOf } from '../../../test/device/kernels.ts';
@@ -8,6 +8,7 @@ import { languageSamples } from '../../../test/support/language.ts';
 import { together } from '../../../test/support/nvcc.ts';
 import { missing } from '../../../test/support/optional.ts';
 import { randomFor } from '../../../test/support/random.ts';
+import { someOf } from '../../../test/support/transforms.ts';
 import { emitCuda } from '../../emit/cuda/index.ts';
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import { FftError } from '../../problem/errors.ts';
@@ -51,7 +52,7 @@ describe.runIf(compiler)('HIP', () => {
     }
   }
 
-  it('compiles every kernel of the list for an MI200', async () => {
+  it('compiles kernels of the list for an MI200', async () => {
     const profile = {
       ...gpuProfile,
       name: 'mi250x',
@@ -60,7 +61,10 @@ describe.runIf(compiler)('HIP', () => {
       maxThreads: 1024,
       multiprocessors: 104,
     };
-    const kernels = kernelsOf([...compiledProblems, ...calledProblems()], profile);
+    // The same text, but for some words, goes through NVIDIA's compiler as a whole: half of it here, every time another.
+    const problems = [...compiledProblems, ...calledProblems()];
+    const some = someOf(randomFor('devices/hip/compile'), problems, Math.ceil(problems.length / 2));
+    const kernels = kernelsOf(some, profile);
     const tuned = { computedRoots: true, launches: 2 };
     const programs = [
       ...kernels.map((kernel) => emitCuda(kernel, { dialect: 'hip' })),

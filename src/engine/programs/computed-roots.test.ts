@@ -29,10 +29,11 @@ describe.each(devices.filter(([, there]) => there))('on %s', (_name, _there, ope
   ] as const)('%j is as exact as with tables', async (problem: ProblemInput) => {
     const device = await open();
     const both = ['single', 'double'] as const;
-    // In one precision, each time another: their compilers are slow.
+    // In one precision and direction, each time another: their compilers are slow.
+    const directions = exhaustive ? 'both' : random.pick(['forward', 'inverse'] as const);
     for (const precision of exhaustive ? both : [random.pick(both)]) {
       const tuning = { ...problem.tuning, ...COMPUTED };
-      expect(await complaints(device, { ...problem, precision, tuning }, random)).toEqual([]);
+      expect(await complaints(device, { ...problem, precision, tuning, directions }, random)).toEqual([]);
     }
     device.close();
   });
@@ -41,8 +42,9 @@ describe.each(devices.filter(([, there]) => there))('on %s', (_name, _there, ope
     const device = await open();
     const problem = { size: [3000], batches: 2, precision: 'single' } as const;
     const tuning = { uploadSwitch: { two: 2 }, twiddles4Step: 'computed' } as const;
-    expect(await complaints(device, { ...problem, tuning }, random)).toEqual([]);
-    const plan = await device.plan({ ...problem, directions: 'forward', tuning });
+    const directions = 'forward';
+    expect(await complaints(device, { ...problem, tuning, directions }, random)).toEqual([]);
+    const plan = await device.plan({ ...problem, directions, tuning });
     const counts = (word: RegExp) => plan.kernels.map(({ source }) => String(source).match(word)?.length ?? 0);
     // One of the two uploads computes the twiddles of the four-step algorithm; both read the roots of their passes from tables.
     expect(counts(/ root\(\d*[(a-z]/g).filter((count) => count > 0)).toHaveLength(1);

@@ -134,7 +134,7 @@ describe.each([1, 2])('transforms in chunks, with %i threads', (threads) => {
       fc.asyncProperty(images, fc.constantFrom('single' as const, 'double' as const), async (input, precision) => {
         expect(await complaints(device, { ...input, precision }, random)).toEqual([]);
       }),
-      { seed: seedFor(`plan/chunks/${threads}`) | 0, numRuns: 25 },
+      { seed: seedFor(`plan/chunks/${threads}`) | 0, numRuns: 14 },
     );
     for (const input of [
       { size: [64, 64], batches: 40, normalize: true },

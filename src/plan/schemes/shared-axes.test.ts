@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openInterpreted } from '../../../test/support/interpreted.ts';
 import { planDirection } from '../../../test/support/planned.ts';
 import { randomFor, seedFor } from '../../../test/support/random.ts';
-import { complaints } from '../../../test/support/transforms.ts';
+import { complaints, exhaustive, someOf } from '../../../test/support/transforms.ts';
 import { namedProfiles } from '../../devices/profiles/index.ts';
 import { openProfile } from '../../index.ts';
 import { largestPrimeFactor } from '../../numeric/primes.ts';
@@ -13,7 +13,7 @@ import { leavesOf } from '../tree/node.ts';
 
 const random = randomFor('plan/schemes/shared-axes');
 const smooth = Array.from({ length: 40_000 }, (_, i) => i + 2).filter((n) => largestPrimeFactor(n) <= 13);
-const options = (name: string) => ({ seed: seedFor(`plan/shared-axes/${name}`) | 0, numRuns: 300 });
+const options = (name: string) => ({ seed: seedFor(`plan/shared-axes/${name}`) | 0, numRuns: exhaustive ? 3000 : 120 });
 const { profile: h200 } = namedProfiles.h200;
 const planned = (input: ProblemInput, profile: DeviceProfile = h200) =>
   planDirection(normalizeProblem(input), 'forward', profile, false);
@@ -158,14 +158,17 @@ describe('transforms in two launches for several axes', () => {
 
   it.each(cases)('case %#', async (profile, input) => {
     let shared = 0;
-    for (const precision of ['single', 'double'] as const) {
+    const both = ['single', 'double'] as const;
+    for (const precision of both) {
       const problem = normalizeProblem({ ...input, precision });
       for (const direction of ['forward', 'inverse'] as const) {
         const { tree } = planDirection(problem, direction, profile, false);
         if (leavesOf(tree).some(({ title }) => title.endsWith('launch 2 of 2'))) shared++;
       }
-      const device = openInterpreted(profile);
-      expect(await complaints(device, { ...input, precision }, random)).toEqual([]);
+    }
+    // Fourteen cases each in one precision, every time another.
+    for (const precision of someOf(random, both, 1)) {
+      expect(await complaints(openInterpreted(profile), { ...input, precision }, random)).toEqual([]);
     }
     expect(shared).toBeGreaterThan(0);
   });

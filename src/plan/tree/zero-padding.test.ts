@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type BlocksSample, blocksSample, triedBlocks } from '../../../test/support/blocks.ts';
 import { openInterpreted } from '../../../test/support/interpreted.ts';
 import { randomFor } from '../../../test/support/random.ts';
-import { openWith } from '../../../test/support/transforms.ts';
+import { exhaustive, openWith } from '../../../test/support/transforms.ts';
 import { namedProfiles } from '../../devices/profiles/index.ts';
 import type { Device } from '../../engine/device.ts';
 import type { DeviceProfile } from '../device/profile.ts';
@@ -22,7 +22,7 @@ describe('blocks of zeros', () => {
     ['on both sides', true],
   ] as const)('%s, as WebAssembly', async (_, both) => {
     const device = await openWith({}, 1);
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < (exhaustive ? 400 : 20); round++) {
       const one = blocksSample(random, sizes, both);
       const problem = { ...one.problem, precision: random.pick(['single', 'double'] as const) };
       for (const direction of ['forward', 'inverse'] as const) {
@@ -34,7 +34,7 @@ describe('blocks of zeros', () => {
 
   it('in several uploads', async () => {
     const device = await openWith({ sharedBytes: 4096 }, 1);
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < (exhaustive ? 120 : 8); round++) {
       const one = blocksSample(random, [[1024], [2048], [4096], [512, 6], [6, 1000]], true);
       for (const direction of ['forward', 'inverse'] as const) expect(await tried(device, one, direction)).toEqual([]);
     }
@@ -43,7 +43,7 @@ describe('blocks of zeros', () => {
 
   it.each(['h200', 'webgpu-default', 'mi250x'] as const)('interpreted for %s', async (name) => {
     const device = openInterpreted(namedProfiles[name].profile as DeviceProfile);
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < (exhaustive ? 120 : 6); round++) {
       const one = blocksSample(random, sizes, true);
       for (const direction of ['forward', 'inverse'] as const) expect(await tried(device, one, direction)).toEqual([]);
     }

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { preview } from 'vite';
 import { buildPlayground, writeBeside } from '../../../playground/build.mjs';
 import { bundleBrowser, libraryEntries } from '../../../scripts/bundle-browser.mjs';
+import { libraryFiles } from './library.ts';
 
 export interface Server {
   readonly url: string;
@@ -14,11 +15,13 @@ export interface Server {
 
 /**
  * Serves static files with Vite, as `vite preview` does.
- * @param entries modules of the test's own, beside the library in /dist/browser/; without any there is the playground
+ * @param entries modules of the test's own, beside the library in /dist/browser/. The playground is there where they are not
+ *   given: with none, the library and the examples alone.
  */
-export async function serve(entries: Readonly<Record<string, string>> = {}): Promise<Server> {
+export async function serve(entries?: Readonly<Record<string, string>>): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'omnifft-site-'));
-  if (Object.keys(entries).length === 0) await buildPlayground(folder);
+  if (!entries) await buildPlayground(folder, await libraryFiles());
+  else if (Object.keys(entries).length === 0) writeBeside(folder, await libraryFiles());
   else {
     // Test support asks the environment for seeds and scope; pages have none.
     const define = { 'process.env': '{}' };

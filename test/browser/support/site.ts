@@ -32,10 +32,10 @@ export function smallTargets(): string[] {
 }
 
 /**
- * @param entries modules of the test's own, served in /dist/browser/; the playground is there where there are none
+ * @param entries modules of the test's own, as `serve` takes them
  * @returns undefined where there is no browser
  */
-export async function openSite(entries: Readonly<Record<string, string>> = {}): Promise<Site | undefined> {
+export async function openSite(entries?: Readonly<Record<string, string>>): Promise<Site | undefined> {
   const browser = await openBrowser();
   if (!browser) return undefined;
   const server = await serve(entries);

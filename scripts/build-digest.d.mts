@@ -1,0 +1,1 @@
+export declare function buildDigest(root: string): string;
