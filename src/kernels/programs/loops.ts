@@ -25,15 +25,7 @@ import {
 } from '../../ir/index.ts';
 import { unsupported } from '../../patterns/values.ts';
 import type { KernelBuilder, LoopNest } from './builder.ts';
-
-/** What of a device's profile decides about loops. */
-export interface LoopProfile {
-  readonly lockstep: 'vector' | 'threads';
-  /** Numbers in lockstep. */
-  readonly lanes: number;
-  readonly maxThreads: number;
-  readonly multiprocessors: number;
-}
+import type { LoopProfile } from './loop-profile.ts';
 
 /** A kernel and the buffers that it reads, in the order of its globals; the one that it writes comes last. */
 export interface LaunchDraft {

@@ -12,7 +12,8 @@ import { type ArrayType, arrayOf, COMPLEX, isSame, scalarOf, type Type } from '.
 import { freeOf, reachableValues, unsupported, type Value } from '../../patterns/values.ts';
 import { KernelBuilder } from './builder.ts';
 import { type Binding, Environment } from './environment.ts';
-import { kernelsOf, type LaunchDraft, type LoopProfile } from './loops.ts';
+import type { LoopProfile } from './loop-profile.ts';
+import { kernelsOf, type LaunchDraft } from './loops.ts';
 import type { Leaves, Planning } from './planning.ts';
 import { type Leaf, type Pulled, packed } from './pulled.ts';
 import type { Shorter } from './reductions.ts';
@@ -20,10 +21,7 @@ import { KnownNumbers } from './tables.ts';
 import { Work } from './work.ts';
 
 /** What is known of the device. */
-export interface ProgramTarget extends LoopProfile {
-  /** Whether its kernels may have loops in expressions. */
-  readonly hasLoops: boolean;
-}
+export type ProgramTarget = LoopProfile;
 
 /** Planned transforms of rows one behind another, between two buffers. */
 export interface TransformLaunch {
@@ -137,8 +135,8 @@ class ProgramPlan implements Planning {
     return this.decided.shorter;
   }
 
-  get hasLoops(): boolean {
-    return this.profile.hasLoops;
+  get device(): LoopProfile {
+    return this.profile;
   }
 
   pieces(): ProgramPieces {
