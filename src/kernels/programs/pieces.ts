@@ -170,7 +170,8 @@ class ProgramPlan implements Planning {
     this.kernel = this.nextNumber();
     const builder = new KernelBuilder(this);
     fill(builder);
-    this.launches.push(...kernelsOf(builder, this.profile, this.precision));
+    const { profile, precision } = this;
+    this.launches.push(...kernelsOf(builder, { profile, precision, newBuffer: (reals) => this.reserve(reals) }));
     this.target = before;
     this.kernel = kernel;
   }
@@ -329,9 +330,13 @@ class ProgramPlan implements Planning {
   }
 
   private newBuffer(type: Type, needed: readonly Environment[]): string {
-    const name = `stored ${this.buffers.size}`;
     const outer = this.outerCounts(needed).reduce((all, each) => all * each, 1);
-    this.buffers.set(name, outer * realsOf(type, this.sizes));
+    return this.reserve(outer * realsOf(type, this.sizes));
+  }
+
+  private reserve(reals: number): string {
+    const name = `stored ${this.buffers.size}`;
+    this.buffers.set(name, reals);
     return name;
   }
 

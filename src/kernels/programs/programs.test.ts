@@ -82,6 +82,27 @@ describe('programs become kernels that do the same', () => {
     hold(programs.hierarchical([4, 2], [3, 2]), { v: numbers(96) });
   });
 
+  it('products of matrices, several outputs of which one item computes', () => {
+    for (const [m, n, k] of [
+      [64, 64, 65],
+      [12, 131, 66],
+      [15, 33, 66],
+    ] as const) {
+      hold(programs.matMul, { A: numbers(m * k), B: numbers(k * n) }, { m, n, k });
+    }
+    // A matrix of long rows is packed first.
+    const left = program({ A: real(128, 65), B: real(65, 400) }, ({ A, B }) => {
+      const columns = transpose(map((row) => slide(8, 392, row)[0]!, B));
+      return map((row) => map((column) => reduce(add, 0, map(mul, zip(row, column))), columns), A);
+    });
+    expect(hold(left, { A: numbers(128 * 65), B: numbers(400 * 65) })).toEqual([2, 1]);
+    const [m, n] = [24, random.integer(65, 300)];
+    const turned = program({ M: complex(n, m), v: complex(n) }, ({ M, v }) =>
+      map((column) => reduce((s, a, b) => add(s, mul(a, b)), 0, zip(column, v)), transpose(M)),
+    );
+    hold(turned, { M: numbers(2 * m * n), v: numbers(2 * n) });
+  });
+
   it('random ones', () => {
     const made = new RandomPrograms(random);
     for (let round = 0; round < 40; round++) {

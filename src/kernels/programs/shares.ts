@@ -85,8 +85,14 @@ function sharesOfThreads(
   const isFew = results < busy && count > TERMS_EACH * LEAST_TERMS;
   if (!readsBetter && !isFew) return undefined;
   const wanted = Math.max(readsBetter ? lanes : 1, Math.min(Math.ceil(count / TERMS_EACH), Math.ceil(busy / results)));
-  const width = Math.min(wanted, GROUP_WIDTH);
-  const chunks = Math.ceil(wanted / width);
+  const width = wanted < lanes ? wanted : Math.min(GROUP_WIDTH, wanted - (wanted % lanes));
+  const chunks = chunksFor(count / width, Math.floor(wanted / width));
   const terms = Math.ceil(count / (width * chunks));
   return terms >= 2 && width * chunks > 1 ? { chunks, width, terms } : undefined;
+}
+
+/** A number of chunks near to what is wanted; one that leaves no chunk short, where there is one. */
+function chunksFor(rows: number, wanted: number): number {
+  for (let chunks = wanted; chunks > wanted / 2; chunks--) if (rows % chunks === 0) return chunks;
+  return wanted;
 }
