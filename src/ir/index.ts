@@ -1,5 +1,6 @@
 /** The room's entry: the language that kernels are built in and printed from. */
 export * from './arrays.ts';
+export { dependencesOf, type LoopDependence } from './dependences.ts';
 export * from './guard.ts';
 export * from './integer.ts';
 export * from './kernel.ts';
@@ -9,6 +10,8 @@ export {
   type Complex,
   countOperations,
   Expressions,
+  type FoldLoop,
+  type FoldNode,
   isZeroConstant,
   type LoadNode,
   mapOperands,

@@ -23,8 +23,9 @@ export type Comparison = 'less' | 'lessEqual' | 'equal';
  * items, `itemwise` in emit/ has each item compute the other one's value.)
  *
  * A load where its guard fails reads nothing and is 0. `select` is `a` where `left` and `right` compare so, otherwise `b`; `where` is
- * `a` where a guard holds, otherwise `b`. `sum` adds up `a` over all values of a variable, in order, beginning from 0.
- * `exactFma` is a·b + c rounded once, for devices that have such an instruction.
+ * `a` where a guard holds, otherwise `b`. `fold` is one of the values that a loop ends with (`FoldLoop`), `carried` what that value was
+ * before the present round; it stands in the loop over its variable only. `exactFma` is a·b + c rounded once, for devices that have such
+ * an instruction.
  */
 export type Real =
   | { readonly op: 'const'; readonly id: number; readonly value: Exact }
@@ -49,9 +50,21 @@ export type Real =
       readonly b: Real;
     }
   | { readonly op: 'where'; readonly id: number; readonly guard: Guard; readonly a: Real; readonly b: Real }
-  | { readonly op: 'sum'; readonly id: number; readonly over: Var; readonly a: Real };
+  | { readonly op: 'carried'; readonly id: number; readonly over: Var; readonly slot: number }
+  | { readonly op: 'fold'; readonly id: number; readonly loop: FoldLoop; readonly slot: number };
+
+/**
+ * A loop over all values of a variable, in order, that carries values from round to round: they begin as `first`, and each round makes
+ * them `next`, all at once.
+ */
+export interface FoldLoop {
+  readonly over: Var;
+  readonly first: readonly Real[];
+  readonly next: readonly Real[];
+}
 
 export type LoadNode = Extract<Real, { op: 'load' }>;
+export type FoldNode = Extract<Real, { op: 'fold' }>;
 
 /** The operands of a node, in order. */
 export function operandsOf(node: Real): readonly Real[] {
@@ -59,7 +72,10 @@ export function operandsOf(node: Real): readonly Real[] {
     case 'const':
     case 'conj':
     case 'load':
+    case 'carried':
       return [];
+    case 'fold':
+      return [...node.loop.first, ...node.loop.next];
     case 'select':
       return [node.left, node.right, node.a, node.b];
     case 'exactFma':
@@ -72,6 +88,10 @@ export function operandsOf(node: Real): readonly Real[] {
 /** The same operation on mapped operands; the node itself if no operand changes. */
 export function mapOperands(node: Real, map: (operand: Real) => Real): Real {
   if (operandsOf(node).every((operand) => map(operand) === operand)) return node;
+  if (node.op === 'fold') {
+    const { over, first, next } = node.loop;
+    return { ...node, loop: { over, first: first.map(map), next: next.map(map) } };
+  }
   const made: Partial<Record<'left' | 'right' | 'a' | 'b' | 'c', Real>> = {};
   for (const field of ['left', 'right', 'a', 'b', 'c'] as const) {
     if (field in node) made[field] = map((node as unknown as Record<typeof field, Real>)[field]);
@@ -88,6 +108,7 @@ export interface Complex {
 /** Builds hash-consed expressions: one builder per phase, so that equal subexpressions are the same node. */
 export class Expressions {
   private readonly known = new Map<string, Real>();
+  private readonly loops = new Map<string, FoldLoop>();
   /** Operations by the numbers of their operands, one map for each kind. */
   private readonly operations: Record<UnaryOp | BinaryOp, Map<number, Real>> = {
     neg: new Map(),
@@ -172,7 +193,9 @@ export class Expressions {
     if (a.op === 'neg') return this.sub(b, a.a);
     const common = commonFactor(a, b);
     if (common) return this.mul(common.factor, this.add(common.a, common.b));
-    return a.id < b.id ? this.operation('add', a, b) : this.operation('add', b, a);
+    // What a loop adds up comes first, as it is where the sum is made.
+    const inOrder = a.op === 'carried' || b.op === 'carried' ? a.op === 'carried' : a.id < b.id;
+    return inOrder ? this.operation('add', a, b) : this.operation('add', b, a);
   }
 
   sub(a: Real, b: Real): Real {
@@ -268,10 +291,39 @@ export class Expressions {
     return this.keyed(key, () => ({ op: 'where', id: this.nextId++, guard: needed, a, b }));
   }
 
-  /** The sum of `a` over all values of a variable. */
+  /** The sum of `a` over all values of a variable, in order, beginning from 0. */
   sum(over: Var, a: Real): Real {
     if (over.count === 1) return a;
-    return this.keyed(`sum${over.id},${a.id}`, () => ({ op: 'sum', id: this.nextId++, over, a }));
+    return this.folded(over, [this.constant(0)], [this.operation('add', this.carried(over, 0), a)])[0]!;
+  }
+
+  /**
+   * What a loop over all values of a variable comes to.
+   * @param first values to begin with
+   * @param next what a round makes of the values of the round before
+   */
+  fold(over: Var, first: readonly Real[], next: (carried: readonly Real[]) => readonly Real[]): readonly Real[] {
+    if (over.count === 1) return next(first);
+    return this.folded(over, first, next(first.map((_, slot) => this.carried(over, slot))));
+  }
+
+  /** `fold` with values that have been made of what is `carried`. */
+  folded(over: Var, first: readonly Real[], next: readonly Real[]): Real[] {
+    const ids = (values: readonly Real[]) => values.map(({ id }) => id).join();
+    const key = `fold${over.id}:${ids(first)}:${ids(next)}`;
+    let loop = this.loops.get(key);
+    if (!loop) this.loops.set(key, (loop = { over, first, next }));
+    const whole = loop;
+    return first.map((_, slot) => this.keyed(`${key}.${slot}`, () => this.slotOf(whole, slot)));
+  }
+
+  private slotOf(loop: FoldLoop, slot: number): Real {
+    return { op: 'fold', id: this.nextId++, loop, slot };
+  }
+
+  /** What the loop over a variable has made of one of its values in the round before. */
+  carried(over: Var, slot: number): Real {
+    return this.keyed(`carried${over.id}.${slot}`, () => ({ op: 'carried', id: this.nextId++, over, slot }));
   }
 
   /** Rebuilds a node of another builder in this one, from rebuilt operands and substituted indices. */
@@ -287,8 +339,10 @@ export class Expressions {
         return this.select(node.comparison, made(node.left), made(node.right), made(node.a), made(node.b));
       case 'where':
         return this.where(guardAt(node.guard, at), made(node.a), made(node.b));
-      case 'sum':
-        return this.sum(node.over, made(node.a));
+      case 'carried':
+        return this.carried(node.over, node.slot);
+      case 'fold':
+        return this.folded(node.loop.over, node.loop.first.map(made), node.loop.next.map(made))[node.slot]!;
       case 'exactFma':
         return this.exactFma(made(node.a), made(node.b), made(node.c));
       case 'exactAdd':

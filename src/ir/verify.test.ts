@@ -57,6 +57,27 @@ describe('verify', () => {
     expect(verify({ ...kernel(first, second), reverse: [copy(input, ping), second] })).toEqual([]);
   });
 
+  it('finds folds of which something escapes', () => {
+    const [i, n] = [variable('i', 8), variable('n', 5)];
+    const x = new Expressions();
+    const at = x.load(input, add(i, n));
+    const zero = x.constant(0);
+    const [sum] = x.fold(n, [zero], ([s]) => [x.add(s!, at)]);
+    const store = (value: typeof at): Kernel => {
+      const stores = [{ array: output, index: add(i, scale(group, 8)), value }];
+      return kernel({ loops: [{ variable: i }], lanes: i, stores, repeatable: true, exchange: 'group' });
+    };
+    expect(verify(store(sum!))).toEqual([]);
+    expectOne(store(x.mul(sum!, at)), 0, /n is used outside its fold/);
+    expectOne(store(x.mul(sum!, x.carried(n, 0))), 0, /n is used outside its fold/);
+    expectOne(store(x.mul(sum!, x.carried(variable('m', 3), 0))), 0, /m carries a value without a fold/);
+    expectOne(store(x.fold(n, [zero], ([s]) => [x.add(s!, x.carried(n, 1))])[0]!), 0, /n carries fewer values/);
+    expectOne(store(x.fold(n, [zero], ([s]) => [x.add(s!, sum!)])[0]!), 0, /has another one in its rounds/);
+    expectOne(store(x.fold(n, [zero, zero], ([s]) => [x.add(s!, at)])[0]!), 0, /begins with other values/);
+    const late = x.fold(n, [at], ([s]) => [x.add(s!, at)])[0]!;
+    expect(verify(store(late)).join()).toMatch(/begins with what is only in its rounds/);
+  });
+
   it('both ways of a kernel, and what they have in common once', () => {
     const [first, second] = [copy(input, ping), copy(ping, output)];
     expectOne({ ...kernel(first, second), reverse: [copy(input, pong), second] }, 1, /reads ping/);

@@ -1,5 +1,6 @@
 /** The rules that every kernel has to keep. Tests, `debug` and saved plans check kernels with them. */
 import { type ArrayRef, bytesOf, isIntegers } from './arrays.ts';
+import { dependencesOf } from './dependences.ts';
 import type { Guard } from './guard.ts';
 import {
   type Atom,
@@ -18,7 +19,7 @@ import {
   variablesOf,
 } from './integer.ts';
 import { type Kernel, type Loop, type Phase, slicedPhases } from './kernel.ts';
-import { operandsOf, type Real, reachable } from './real.ts';
+import { type Real, reachable } from './real.ts';
 import { rangeWithin } from './within.ts';
 
 /** All violations of the rules of a kernel, in words; empty for a valid kernel. */
@@ -105,8 +106,8 @@ class AccessRules {
     const reads = new Set<ArrayRef>();
     let usesNeighbours = false;
     const nodes = reachable(phase.stores.map((store) => store.value));
-    for (const escaped of escapedVariables(nodes, phase)) say(`${escaped.name} is used outside its sum`);
-    for (const node of nodes) if (node.op === 'sum') this.inScope.add(node.over);
+    for (const problem of complaintsOfFolds(nodes, phase)) say(problem);
+    for (const node of nodes) if (node.op === 'fold') this.inScope.add(node.loop.over);
     for (const node of nodes) {
       usesNeighbours ||= node.op === 'swap' || node.op === 'conj';
       if (node.op === 'where') this.guard(node.guard);
@@ -182,21 +183,31 @@ class AccessRules {
   }
 }
 
-/** The variables of sums on which a stored value depends outside of any sum over them. */
-function escapedVariables(nodes: readonly Real[], { stores }: Phase): Set<Var> {
-  const over = new Set(nodes.flatMap((node) => (node.op === 'sum' ? [node.over] : [])));
-  if (over.size === 0) return over;
-  const free = new Map<Real, Set<Var>>();
-  for (const node of nodes) {
-    const variables = new Set(operandsOf(node).flatMap((operand) => [...free.get(operand)!]));
-    const guard = node.op === 'load' || node.op === 'where' ? (node.guard ?? []) : [];
-    for (const at of [...(node.op === 'load' ? [node.index] : []), ...guard.map(({ index }) => index)]) {
-      for (const v of variablesOf(at)) if (over.has(v)) variables.add(v);
+/** Violations of folds: what belongs into a loop is used outside of it, or a loop carries something else than it begins with. */
+function complaintsOfFolds(nodes: readonly Real[], { stores }: Phase): Set<string> {
+  const problems = new Set<string>();
+  const dependences = dependencesOf(nodes);
+  const outside = (value: Real, what = 'outside its fold'): void => {
+    for (const v of dependences.get(value)?.rounds ?? []) problems.add(`${v.name} is used ${what}`);
+  };
+  for (const { value } of stores) outside(value);
+  const loops = new Set(nodes.flatMap((node) => (node.op === 'fold' ? [node.loop] : [])));
+  for (const { over, first, next } of loops) {
+    if (first.length !== next.length) problems.add(`a fold over ${over.name} begins with other values than it carries`);
+    if (first.some((value) => dependences.get(value)?.rounds.has(over))) {
+      problems.add(`a fold over ${over.name} begins with what is only in its rounds`);
     }
-    if (node.op === 'sum') variables.delete(node.over);
-    free.set(node, variables);
+    const inner = reachable(next).flatMap((node) => (node.op === 'fold' ? [node.loop.over] : []));
+    if (inner.includes(over)) problems.add(`a fold over ${over.name} has another one in its rounds`);
   }
-  return new Set(stores.flatMap(({ value }) => [...free.get(value)!]));
+  const counts = new Map<Var, number>();
+  for (const { over, next } of loops) counts.set(over, Math.max(counts.get(over) ?? 0, next.length));
+  for (const node of nodes) {
+    if (node.op !== 'carried') continue;
+    if (!counts.has(node.over)) problems.add(`${node.over.name} carries a value without a fold`);
+    else if (node.slot >= counts.get(node.over)!) problems.add(`${node.over.name} carries fewer values`);
+  }
+  return problems;
 }
 
 /** Violations of a phase that writes arrays it reads, or that claims to work in place. */

@@ -47,7 +47,8 @@ function meaning(node: Real, x: PairExpressions, part: number, data: Float64Arra
   if (node.op === 'load') return data[evaluate(node.index, new Map([[x.part, part]]))]!;
   if (node.op === 'swap') return of(node.a, part ^ 1);
   if (node.op === 'conj') return exact.toNumber(node.value) * (part % 2 === 0 ? 1 : -1);
-  if (!('b' in node)) return -of(node.a);
+  if (node.op === 'neg') return -of(node.a);
+  if (!('b' in node)) throw new RangeError(`${node.op} is in no butterfly`);
   const [a, b] = [of(node.a), of(node.b)];
   return node.op === 'add' ? a + b : node.op === 'sub' ? a - b : a * b;
 }

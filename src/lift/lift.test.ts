@@ -7,11 +7,14 @@ import { noWebGpu, openWebGpu } from '../../test/support/webgpu.ts';
 import { type Device, FftError, openDevice, openProfile } from '../index.ts';
 import {
   add,
+  array,
   exp,
   interpret,
   iterate,
+  less,
   log,
   map,
+  max,
   mul,
   type Program,
   print,
@@ -20,8 +23,11 @@ import {
   reduce,
   rewrite,
   rules,
+  select,
   size,
   split,
+  tuple,
+  zip,
 } from './index.ts';
 
 const random = randomFor('compiled programs');
@@ -74,6 +80,18 @@ async function holdAll(device: Device, precision: Precision): Promise<void> {
   await hold(device, programs.logMel(16, 8, 64, 3), { signal, window, bank }, precision);
   const [psi, V, K] = [numbers(48), numbers(48), numbers(48)];
   await hold(device, programs.schroedinger(24, 3), { psi, V, K }, precision);
+  const largest = program({ x: real(300) }, ({ x }) => {
+    const [most, place] = reduce(
+      (best, a, i) => tuple(max(best[0], a), select(less(best[0], a), i, best[1])),
+      tuple(-2, -1),
+      zip(
+        x,
+        array(300, (i) => i),
+      ),
+    );
+    return [most, place, reduce((s, a) => add(mul(0.5, s), a), 0, x)] as const;
+  });
+  await hold(device, largest as never, { x: numbers(300) }, precision);
   const steps = program({ x: real(32) }, ({ x }) => iterate(3, (y) => map((a) => mul(a, 0.5), y), x));
   await hold(device, steps, { x: numbers(32) }, precision);
 }

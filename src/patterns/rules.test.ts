@@ -96,6 +96,11 @@ const cases: Readonly<
     holds: (xs) => reduce((s, a) => mul(0.5, add(s, a)), 0, xs),
     fails: (xs) => xs,
   },
+  splitReduce: {
+    rule: rules.splitReduce(6),
+    holds: (xs) => reduce(random.unit() < 0.5 ? (s, a) => add(s, a) : (s, a) => mul(s, a) as never, 0.25, xs),
+    fails: (xs) => reduce((s, a) => mul(0.5, add(s, a)), 0, xs),
+  },
   toLocal: {
     rule: rules.toLocal,
     holds: groups((row) => map(scalar, mapLocal(scalar, row))),

@@ -3,7 +3,7 @@
  */
 import { join, pad, slide, split, transpose, zip } from './layout-patterns.ts';
 import { nestingProblemIn } from './nesting.ts';
-import { array, fft, ifft, map } from './patterns.ts';
+import { array, fft, ifft, map, reduce } from './patterns.ts';
 import { conj, mul, omega, re } from './scalars.ts';
 import { type Length, lengthOf } from './sizes.ts';
 import {
@@ -32,9 +32,21 @@ export interface Rule {
 }
 
 // The patterns' own functions make the right sides: what they are given is a value, whatever its static type.
-const values = { join, pad, slide, split, transpose, zip, map, fft, ifft, conj, mul, re } as unknown as Readonly<
-  Record<string, (...given: unknown[]) => Value>
->;
+const values = {
+  join,
+  pad,
+  slide,
+  split,
+  transpose,
+  zip,
+  map,
+  reduce,
+  fft,
+  ifft,
+  conj,
+  mul,
+  re,
+} as unknown as Readonly<Record<string, (...given: unknown[]) => Value>>;
 
 function mapOf(op: MapOp, like: Value, f: Lambda): Value {
   return new Value(op, like.type, like.of, like.details, f);
@@ -192,6 +204,29 @@ const reduceSeq: Rule = {
   apply: ({ op, type, of, f }) => (op === 'reduce' ? new Value('reduceSeq', type, of, {}, f) : undefined),
 };
 
+/** What partial results begin with; a minimum or maximum may begin with the same value several times. */
+const NEUTRAL: Readonly<Record<string, number | undefined>> = { add: 0, mul: 1 };
+
+/** @param m elements of each partial result @throws FftError `invalid-size` */
+function splitReduce(m: Length): Rule {
+  const size = lengthOf('splitReduce', m);
+  return {
+    name: `splitReduce(${size})`,
+    left: 'reduce(f, first) <<: xs',
+    right: `reduce(f, first) <<: map(reduce(f, neutral)) <<: split(${size}) <<: xs`,
+    where: `f is +, *, min or max, and ${size} divides the length of xs`,
+    apply({ op, of: [first, xs], f }) {
+      if (op !== 'reduce' || xs!.type.kind !== 'array') return undefined;
+      const name = ['add', 'mul', 'min', 'max'].find((each) => isJust(each, f!));
+      if (!name || !Number.isInteger(xs!.type.length.over(size).known ?? 1)) return undefined;
+      const each = (...symbols: Value[]) => applied(f!, symbols);
+      const begin = NEUTRAL[name] ?? first;
+      const parts = values.map!((chunk: Value) => values.reduce!(each, begin, chunk), values.split!(size, xs));
+      return values.reduce!(each, first, parts);
+    },
+  };
+}
+
 const toLocal: Rule = {
   name: 'toLocal',
   left: 'mapLocal(f) <<: xs',
@@ -246,13 +281,13 @@ function kernelOf({ parameters: [window], body: sum }: Lambda): Value | undefine
   return zipped.op === 'zip' && zipped.of.length === 2 && w === window && !freeOf(h!).has(window!) ? h : undefined;
 }
 
-function isJust(op: 'add' | 'mul', { parameters, body }: Lambda): boolean {
+function isJust(op: string, { parameters, body }: Lambda): boolean {
   return (
     body.op === op && body.of.length === parameters.length && body.of.every((operand, n) => operand === parameters[n])
   );
 }
 
-/** The rules by name. `splitMap` is one for each length of chunks. */
+/** The rules by name. `splitMap` and `splitReduce` are one for each length of chunks. */
 export const rules = {
   mapFusion,
   reduceFusion,
@@ -277,6 +312,7 @@ export const rules = {
   ),
   mapSeq: lowered('mapSeq', 'it has no mapGlobal or mapWorkgroup inside'),
   reduceSeq,
+  splitReduce,
   toLocal,
   stencilToFft,
 } as const;

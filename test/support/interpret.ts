@@ -7,11 +7,13 @@ import {
   type ElementType,
   elementTypeOf,
   evaluate,
+  type FoldNode,
   type Guard,
   type Index,
   type Kernel,
   type Phase,
   type Real,
+  reachable,
   type StorageType,
   slicedPhases,
   type Var,
@@ -24,6 +26,8 @@ export type RealArray = Float32Array | Float64Array | Uint16Array | Uint32Array;
 interface Scope {
   readonly variables: ReadonlyMap<Var, string>;
   readonly values: Map<Real, string>;
+  /** The place around a loop. */
+  readonly outer?: Scope;
 }
 
 /** Everything that the text of a phase uses by name. */
@@ -154,6 +158,7 @@ class Writer {
 
   /** The name of a value, computed once in each scope. */
   private value(node: Real, scope: Scope): string {
+    if (node.op === 'carried' && scope.outer && !scope.values.has(node)) return this.value(node, scope.outer);
     let name = scope.values.get(node);
     if (name === undefined) {
       const text = this.expression(node, scope);
@@ -218,17 +223,27 @@ class Writer {
       }
       case 'where':
         return `${this.guard(node.guard, scope.variables)} ? ${of(node.a)} : ${of(node.b)}`;
-      case 'sum':
-        return this.sum(node, scope);
+      case 'carried':
+        throw new RangeError(`${node.over.name} carries a value out of its fold`);
+      case 'fold':
+        return this.fold(node, scope);
     }
   }
 
-  private sum({ over, a }: Extract<Real, { op: 'sum' }>, { variables }: Scope): string {
-    const [total, name] = [`t${this.count}`, `n${this.count++}`];
-    this.lines.push(`let ${total} = 0;`, `for (let ${name} = 0; ${name} < ${over.count}; ${name}++) {`);
-    const term = this.value(a, { variables: new Map(variables).set(over, name), values: new Map() });
-    this.lines.push(`${total} = ${this.rounded(`${total} + ${term}`)};`, '}');
-    return total;
+  /** A loop that carries values, each fold's its own. */
+  private fold({ loop: { over, first, next }, slot }: FoldNode, scope: Scope): string {
+    const begin = first.map((value) => this.value(value, scope));
+    const name = `n${this.count++}`;
+    const totals = begin.map((value) => {
+      this.lines.push(`let t${this.count} = ${value};`);
+      return `t${this.count++}`;
+    });
+    this.lines.push(`for (let ${name} = 0; ${name} < ${over.count}; ${name}++) {`);
+    const values = new Map(carriedIn(next, over).map((node) => [node as Real, totals[node.slot]!]));
+    const within: Scope = { variables: new Map(scope.variables).set(over, name), values, outer: scope };
+    const made = next.map((value) => this.value(value, within));
+    this.lines.push(`[${totals}] = [${made}];`, '}');
+    return totals[slot]!;
   }
 
   private readonly neighbours = new WeakMap<Scope, Scope>();
@@ -242,6 +257,12 @@ class Writer {
     }
     return other;
   }
+}
+
+type CarriedNode = Extract<Real, { op: 'carried' }>;
+
+function carriedIn(values: readonly Real[], over: Var): CarriedNode[] {
+  return reachable(values).filter((node): node is CarriedNode => node.op === 'carried' && node.over === over);
 }
 
 /** Stores what waits. */

@@ -234,6 +234,38 @@ function sums(random: Random, precision: ElementType): LanguageSample {
   return sketch.sample('sums');
 }
 
+/**
+ * Loops that carry several values, which begin with what is loaded and change one another; two of them over one variable, one that begins with
+ * what another one came to, and one inside of another.
+ */
+function folds(random: Random, precision: ElementType): LanguageSample {
+  const sketch = new Sketch(random, precision);
+  const { x, all, place } = sketch;
+  const m = variable('m', random.pick([1, 5, 65, 83]));
+  const n = variable('n', random.pick([2, 66]));
+  const input = sketch.global('input', all + 83 + 66);
+  const weights = sketch.global('weights', 83);
+  const output = sketch.global('output', 6 * all);
+  const [half, scaled] = [x.constant(0.5), x.mul(x.constant(0.25), x.load(weights, 2))];
+  const at = x.load(input, add(place, m));
+  const guarded = x.load(weights, m, [{ index: add(m, place), from: 3, to: 60 }]);
+  // The largest number so far, and what belongs to it.
+  const largest = x.fold(m, [x.load(weights, 1), scaled], ([most, its]) => [
+    x.max(most!, at),
+    x.select('less', most!, at, x.mul(guarded, x.load(weights, m)), its!),
+  ]);
+  const recurrence = x.fold(m, [x.load(input, place)], ([s]) => [x.add(x.mul(half, s!), x.sub(at, scaled))]);
+  // Two values change places in each round.
+  const turns = x.fold(n, [recurrence[0]!, half], ([a, b]) => [b!, x.sub(x.mul(half, a!), x.load(weights, mod(n, 7)))]);
+  const nested = x.fold(n, [x.constant(0)], ([s]) => [
+    x.add(x.mul(half, s!), x.fold(m, [s!], ([t]) => [x.mul(half, x.add(t!, x.load(input, add(place, m, n))))])[0]!),
+  ]);
+  [...largest, ...recurrence, ...turns, ...nested].forEach((value, k) => {
+    sketch.stores.push({ array: output, index: add(place, k * all), value });
+  });
+  return sketch.sample('folds');
+}
+
 /** Two-sum (Knuth) and two-product (Dekker, Veltkamp): what is left over after rounding, which careless compilers call zero. */
 function errorFree(random: Random, precision: ElementType): LanguageSample {
   const sketch = new Sketch(random, precision);
@@ -338,6 +370,7 @@ export function languageSamples(random: Random, precision: ElementType): Languag
     lookups(random, precision),
     ...types.flatMap((from) => types.map((to) => conversions(random, precision, from, to))),
     sums(random, precision),
+    folds(random, precision),
     errorFree(random, precision),
     operands(random, precision),
     neighbours(random, precision),

@@ -24,14 +24,12 @@ import { resolvedSizes } from '../../src/patterns/sizing.ts';
 import { interpret } from './interpret.ts';
 
 export const processor: ProgramTarget = {
-  hasLoops: false,
   lockstep: 'vector',
   lanes: 4,
   maxThreads: 1,
   multiprocessors: 2,
 };
 export const graphics: ProgramTarget = {
-  hasLoops: true,
   lockstep: 'threads',
   lanes: 32,
   maxThreads: 256,

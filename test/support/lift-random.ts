@@ -121,6 +121,14 @@ export class RandomPrograms {
             ),
           slide(window, 1, xs),
         ),
+      () => {
+        const total = reduce(
+          (s, a, b) => add(mul(0.5, s as never), this.number([a, b], 1)) as never,
+          0.25,
+          zip(xs, xs),
+        );
+        return map((a) => mul(0.5, add(a, total as never)), xs);
+      },
       () => join(slide(window, (n - window) % by === 0 ? by : 1, xs)),
       () => iterate(2, (each) => map((a) => mul(0.5, add(a, 0.25)) as Complex, each), xs),
       () => map((a) => mul(1 / m, a), join(map((row) => dft(row), split(m, xs)))),

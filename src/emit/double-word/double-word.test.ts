@@ -150,12 +150,15 @@ it('parts are what devices compute in', () => {
   expect(() => inPairs(kernelOf('dd'), 'f32', {})).toThrow(RangeError);
 });
 
-it('sums of a loop, guards and narrow arrays', () => {
+it.each([5, 70])('sums of a loop of %i rounds, guards and narrow arrays', (rounds) => {
   const x = new Expressions();
   const array = (name: string, type: ArrayRef['type']): ArrayRef => ({ name, space: 'global', type });
   const [input, narrow, output] = [array('input', 'dd'), array('narrow', 'f64'), array('output', 'dd')];
-  const [item, term] = [variable('item', 4), variable('term', 5)];
-  const total = x.sum(term, x.load(input, add(scale(item, 5), { constant: 0, terms: [{ atom: term, factor: 1 }] })));
+  const [item, term] = [variable('item', 4), variable('term', rounds)];
+  const total = x.sum(
+    term,
+    x.load(input, add(scale(item, rounds), { constant: 0, terms: [{ atom: term, factor: 1 }] })),
+  );
   const guard = [{ index: { constant: 0, terms: [{ atom: item, factor: 1 }] }, from: 1, to: 4 }];
   const values = [total, x.where(guard, total, x.load(narrow, item))];
   const stores = values.map((value, n) => ({ array: output, index: add(scale(item, 2), n), value }));
@@ -164,12 +167,17 @@ it('sums of a loop, guards and narrow arrays', () => {
     ...{ globals: [input, narrow, output], tables: [], shared: [] },
     phases: [{ loops: [{ variable: item }], lanes: item, stores, repeatable: true, exchange: 'group' }],
   };
-  const memory = { input: pairsFor('f64', 20), narrow: Float64Array.of(7, 7, 7, 7), output: new Float64Array(16) };
+  const memory = {
+    input: pairsFor('f64', 4 * rounds),
+    narrow: Float64Array.of(7, 7, 7, 7),
+    output: new Float64Array(16),
+  };
   interpret(inPairs(kernel, 'f64', {}), memory);
   const at = (from: ArrayLike<number>, n: number) =>
     exact.add(exact.exact(from[2 * n]!), exact.exact(from[2 * n + 1]!));
   for (let n = 0; n < 4; n++) {
-    const want = [0, 1, 2, 3, 4].reduce((sum, k) => exact.add(sum, at(memory.input, 5 * n + k)), exact.ZERO);
+    let want = exact.ZERO;
+    for (let k = 0; k < rounds; k++) want = exact.add(want, at(memory.input, rounds * n + k));
     const off = (of: Exact, from: Exact) => Math.abs(exact.toNumber(exact.sub(of, from)));
     expect(off(at(memory.output, 2 * n), want)).toBeLessThan(2 ** -98);
     expect(off(at(memory.output, 2 * n + 1), n === 0 ? exact.exact(7) : want)).toBeLessThan(2 ** -98);

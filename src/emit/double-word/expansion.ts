@@ -21,7 +21,7 @@ import {
   scale,
   type Table,
 } from '../../ir/index.ts';
-import { withoutSums } from '../sums.ts';
+import { withoutShortFolds } from '../folds.ts';
 import { type DoubleWord, PairArithmetic, type PairForm } from './arithmetic.ts';
 
 /**
@@ -30,11 +30,11 @@ import { type DoubleWord, PairArithmetic, type PairForm } from './arithmetic.ts'
  * @throws RangeError for exact operations, which pairs do not have.
  */
 export function inPairs(kernel: Kernel, part: ElementType, form: PairForm): Kernel {
-  const summed = withoutSums(kernel);
-  const expansion = new Expansion(summed, part, form);
-  const { globals, tables, shared, phases, reverse } = summed;
+  const written = withoutShortFolds(kernel);
+  const expansion = new Expansion(written, part, form);
+  const { globals, tables, shared, phases, reverse } = written;
   return {
-    ...summed,
+    ...written,
     precision: part,
     globals: globals.map((array) => expansion.array(array)),
     tables: tables.map((table) => expansion.array(table) as Table),
@@ -143,6 +143,14 @@ class Expansion {
         return pairs.choose(node.comparison, of(node.left), of(node.right), of(node.a), of(node.b));
       case 'where':
         return pairs.where(node.guard, of(node.a), of(node.b));
+      case 'carried':
+        return { hi: x.carried(node.over, 2 * node.slot), lo: x.carried(node.over, 2 * node.slot + 1) };
+      case 'fold': {
+        const { over, first, next } = node.loop;
+        const parts = (values: readonly Real[]) => values.flatMap((value) => partsIn(pairs.shaped(of(value))));
+        const ends = x.folded(over, parts(first), parts(next));
+        return { hi: ends[2 * node.slot]!, lo: ends[2 * node.slot + 1]! };
+      }
       default:
         throw new RangeError(`there is no '${node.op}' of pairs`);
     }

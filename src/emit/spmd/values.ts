@@ -1,11 +1,15 @@
 /** The arithmetic of one work item: loads, then named values in the order of the phase's steps, then stores. */
 import {
   add,
+  dependencesOf,
   type ElementType,
   EVERYWHERE,
+  type FoldLoop,
+  type FoldNode,
   type Guard,
   guardAt,
   type LoadNode,
+  type LoopDependence,
   operandsOf,
   type Phase,
   type Real,
@@ -16,7 +20,6 @@ import {
   simplified,
   sub,
   type Var,
-  variablesOf,
 } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
 import { accessKey, isSecond, otherHalf, pairIndex } from './accesses.ts';
@@ -36,64 +39,62 @@ export class PhaseValues {
   readonly loads: readonly LoadNode[];
   readonly operations: readonly Real[];
   readonly uses: ReadonlyMap<Real, number>;
-  /** The variables of sums that a value depends on. */
-  readonly terms: ReadonlyMap<Real, ReadonlySet<Var>>;
-  /** Sums over one variable, which share a loop, so that what several of them need is loaded once in each round. */
-  readonly together: ReadonlyMap<Var, readonly Sum[]>;
+  /** The loops of folds that a value belongs into. */
+  readonly dependences: ReadonlyMap<Real, LoopDependence>;
+  /** Folds over one variable, which share a loop, so that what several of them need is loaded once in each round. */
+  readonly together: ReadonlyMap<Var, ReadonlySet<FoldLoop>>;
+  /** The values of each fold that are needed. */
+  readonly results: ReadonlyMap<FoldLoop, readonly FoldNode[]>;
 
   constructor(phase: Phase) {
     this.stores = phase.stores;
-    const results = phase.stores.map((store) => store.value);
-    const needed = new Set(reachable(results));
-    const nodes = reachable([...(phase.steps ?? []).flat().filter((value) => needed.has(value)), ...results]);
-    this.terms = termsOf(nodes);
-    const once = nodes.filter((node) => !this.terms.has(node));
+    const stored = phase.stores.map((store) => store.value);
+    const needed = new Set(reachable(stored));
+    const nodes = reachable([...(phase.steps ?? []).flat().filter((value) => needed.has(value)), ...stored]);
+    this.dependences = dependencesOf(nodes);
+    const once = nodes.filter((node) => !this.dependences.has(node));
     this.loads = once.filter((node) => node.op === 'load') as LoadNode[];
     this.operations = once.filter((node) => node.op !== 'load' && node.op !== 'const');
-    this.together = sumsByVariable(this.operations);
+    this.together = foldsByVariable(this.operations);
+    const results = new Map<FoldLoop, FoldNode[]>();
+    for (const node of nodes) {
+      if (node.op === 'fold') results.set(node.loop, [...(results.get(node.loop) ?? []), node]);
+    }
+    this.results = results;
     const uses = new Map<Real, number>();
     const use = (node: Real) => uses.set(node, (uses.get(node) ?? 0) + 1);
-    results.forEach(use);
+    stored.forEach(use);
     for (const node of nodes) operandsOf(node).forEach(use);
     this.uses = uses;
   }
 }
 
-type Sum = Extract<Real, { op: 'sum' }>;
-
 /**
- * Sums that may share a loop, by their variable. A sum that reads shared memory keeps its own loop: shared memory may hold real and imaginary
- * parts in turns, so two such sums may need different contents.
+ * Folds that may share a loop, by their variable. A fold that reads shared memory keeps its own loop: shared memory may hold real and imaginary
+ * parts in turns, so two such folds may need different contents. So does a fold that needs what another one has come to.
  */
-function sumsByVariable(operations: readonly Real[]): Map<Var, Sum[]> {
-  const found = new Map<Var, Sum[]>();
+function foldsByVariable(operations: readonly Real[]): Map<Var, Set<FoldLoop>> {
+  const found = new Map<Var, Set<FoldLoop>>();
   for (const node of operations) {
-    if (node.op !== 'sum') continue;
-    if (reachable([node.a]).some((inner) => inner.op === 'load' && inner.array.space === 'shared')) continue;
-    found.set(node.over, [...(found.get(node.over) ?? []), node]);
+    if (node.op !== 'fold') continue;
+    const { over } = node.loop;
+    const others = found.get(over) ?? new Set();
+    found.set(over, others);
+    const keepsItsOwn = reachable(operandsOf(node)).some((inner) => {
+      const isShared = inner.op === 'load' && inner.array.space === 'shared';
+      return isShared || (inner.op === 'fold' && others.has(inner.loop));
+    });
+    if (!keepsItsOwn) others.add(node.loop);
   }
   return found;
 }
 
-/** The variables of sums that values depend on; values that depend on none are missing. @param nodes operands before their users */
-function termsOf(nodes: readonly Real[]): Map<Real, ReadonlySet<Var>> {
-  const over = new Set(nodes.flatMap((node) => (node.op === 'sum' ? [node.over] : [])));
-  const terms = new Map<Real, ReadonlySet<Var>>();
-  if (over.size === 0) return terms;
-  for (const node of nodes) {
-    const variables = new Set<Var>();
-    if (node.op === 'load') variablesOf(node.index, variables);
-    for (const { index } of ('guard' in node && node.guard) || []) variablesOf(index, variables);
-    for (const operand of operandsOf(node)) for (const v of terms.get(operand) ?? []) variables.add(v);
-    for (const v of variables) if (!over.has(v) || (node.op === 'sum' && node.over === v)) variables.delete(v);
-    if (variables.size > 0) terms.set(node, variables);
-  }
-  return terms;
-}
-
-/** A scope for computed values: an item, or one round of the loop of a sum. */
+/** Values that are known at one place: of an item, of one round of a loop, or of one of the folds that share the loop. */
 interface Frame {
+  /** The loop; undefined for an item. */
   readonly over?: Var;
+  /** What a fold carries, if the values depend on that: folds in one loop have such values each for themselves. */
+  readonly totals?: readonly Expression[];
   readonly scope: NameScope;
   readonly known: Map<Real, Expression>;
   /** Names of loaded values. */
@@ -182,15 +183,17 @@ export class Item {
     return simplified(guardAt(guard ?? EVERYWHERE, this.at));
   }
 
-  /** The frame in which a value is computed: the outermost that has its variables. */
+  /** The frame in which a value is computed: the outermost that has what it depends on. */
   private frameOf(node: Real): Frame {
-    const terms = this.phase.terms.get(node);
-    return this.frames.findLast(({ over }) => over && terms?.has(over)) ?? this.frames[0]!;
+    const dependence = this.phase.dependences.get(node);
+    if (!dependence) return this.frames[0]!;
+    const { rounds, carried } = dependence;
+    return this.frames.findLast(({ over, totals }) => over && (totals ? carried : rounds).has(over)) ?? this.frames[0]!;
   }
 
   private expression(node: Real): Expression {
     const frame = this.frameOf(node);
-    const known = frame.known.get(node);
+    const known = node.op === 'carried' ? frame.totals![node.slot] : frame.known.get(node);
     if (known) return known;
     if (node.op === 'const') {
       const value = this.type === 'f32' ? exact.toSingle(node.value) : exact.toNumber(node.value);
@@ -227,7 +230,7 @@ export class Item {
   }
 
   private operation(node: Real, frame: Frame): Expression {
-    if (node.op === 'sum') return this.sum(node, frame);
+    if (node.op === 'fold') return this.fold(node, frame);
     const whole = this.combine(node);
     return this.phase.uses.get(node) === 1 && width(whole) <= LONGEST_UNNAMED ? whole : this.named('v', whole, frame);
   }
@@ -238,30 +241,55 @@ export class Item {
     return name(fresh);
   }
 
-  /** The loop of a sum, and of the other sums that share it. */
-  private sum(node: Sum, frame: Frame): Expression {
-    const { over } = node;
-    const type = { type: this.type, pair: false };
-    const shared = (this.phase.together.get(over) ?? []).filter((one) => this.needed?.has(one) !== false);
-    const sums = shared.includes(node) ? shared : [node];
-    const totals = sums.map((one) => {
-      const total = this.names.fresh('v');
-      frame.scope.statements.push({ op: 'declare', name: total, type, constant: false, value: zero(type) });
-      frame.known.set(one, name(total));
-      return total;
-    });
+  /** The loop of a fold, and of the other folds that share it. */
+  private fold(node: FoldNode, frame: Frame): Expression {
+    const { together, results } = this.phase;
+    const { over } = node.loop;
+    const isNeeded = (loop: FoldLoop) => results.get(loop)!.some((result) => this.needed?.has(result) !== false);
+    const shared = together.get(over);
+    const loops = frame === this.frames[0] && shared?.has(node.loop) ? [...shared].filter(isNeeded) : [node.loop];
+    const totals = loops.map((loop) => this.totals(loop, frame));
     const scope = new NameScope(frame.scope);
     const { frames } = this;
-    this.frames = [...frames.slice(0, frames.indexOf(frame) + 1), { over, scope, known: new Map(), read: new Map() }];
-    sums.forEach(({ a }, n) => {
-      const total = name(totals[n]!);
-      scope.statements.push({ op: 'assign', to: total, value: binary('+', total, this.expression(a)) });
+    const round = { over, scope, known: new Map(), read: new Map() };
+    const outer = [...frames.slice(0, frames.indexOf(frame) + 1), round];
+    loops.forEach((loop, n) => {
+      this.frames = [...outer, { over, totals: totals[n]!, scope, known: new Map(), read: new Map() }];
+      this.round(loop, this.frames.at(-1)!);
     });
     this.frames = frames;
     const counter = this.names.fresh('round');
     const { statements: body } = scope;
     frame.scope.statements.push({ op: 'loop', counter, variable: over, rounds: over.count, body });
     return frame.known.get(node)!;
+  }
+
+  /** Declares what a fold comes to, with the values that it begins with. */
+  private totals(loop: FoldLoop, frame: Frame): Expression[] {
+    const type = { type: this.type, pair: false };
+    const totals = loop.first.map((first) => {
+      const value = this.expression(first);
+      const total = this.names.fresh('v');
+      frame.scope.statements.push({ op: 'declare', name: total, type, constant: false, value });
+      return name(total);
+    });
+    for (const result of this.phase.results.get(loop)!) frame.known.set(result, totals[result.slot]!);
+    return totals;
+  }
+
+  /** What a fold does in a round. Values that change one another change all at once. */
+  private round({ next }: FoldLoop, frame: Frame): void {
+    const { statements } = frame.scope;
+    const assign = (value: Expression, slot: number) =>
+      statements.push({ op: 'assign', to: frame.totals![slot]!, value });
+    const [only] = next as [Real];
+    const isMadeHere = operandsOf(only).length > 0 && only.op !== 'fold' && this.frameOf(only) === frame;
+    if (next.length === 1) return void assign(isMadeHere ? this.combine(only) : this.expression(only), 0);
+    const values = next.map((value) => {
+      const made = this.expression(value);
+      return made.op === 'name' && value.op !== 'carried' ? made : this.named('v', made, frame);
+    });
+    values.forEach(assign);
   }
 
   private combine(node: Real): Expression {
@@ -287,7 +315,8 @@ export class Item {
       case 'conj':
       case 'const':
       case 'load':
-      case 'sum':
+      case 'carried':
+      case 'fold':
         throw new RangeError(`${node.op} is no operation on values of one item.`);
       default:
         return { op: 'math', name: node.op === 'exactFma' ? 'fma' : node.op, type: this.type, of };

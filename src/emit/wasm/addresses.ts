@@ -47,6 +47,12 @@ export class Addresses {
     this.locals.set(variable, local);
   }
 
+  /** A variable has a value no longer. */
+  leave(variable: Var): void {
+    this.levels.delete(variable);
+    this.locals.delete(variable);
+  }
+
   /**
    * The addresses of a group: one for all lanes, or one for each lane if the lanes are scattered or walk backwards. Offsets of
    * WebAssembly are never negative, so a negative offset is added to the pointer instead.

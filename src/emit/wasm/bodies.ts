@@ -1,7 +1,17 @@
 /**
  * Prepares bodies for writing: their statements, memory accesses, and the number of uses of each value.
  */
-import { indexKey, type LoadNode, operandsOf, type Phase, type Real, reachable } from '../../ir/index.ts';
+import {
+  dependencesOf,
+  type FoldNode,
+  indexKey,
+  type LoadNode,
+  type LoopDependence,
+  operandsOf,
+  type Phase,
+  type Real,
+  reachable,
+} from '../../ir/index.ts';
 import { accessBases, type Base, type BodyAccesses, bodyAccesses } from './accesses.ts';
 import { arithmeticOf, type Evaluation, sumsFirst, type VectorArithmetic } from './multiply-adds.ts';
 import { type Body, type Statements, statementsOf, unrolled } from './schedule.ts';
@@ -15,9 +25,16 @@ export interface BodyCode extends Evaluation {
   /** Values that are the same in every repetition. */
   readonly steady: ReadonlySet<Real>;
   readonly steps: Statements['steps'];
+  /** The loops of folds that values belong into. */
+  readonly dependences: ReadonlyMap<Real, LoopDependence>;
+  readonly folds: readonly FoldNode[];
+  readonly carried: readonly Extract<Real, { op: 'carried' }>[];
 }
 
-/** Prepares a body. If its addresses do not grow by fixed steps from repetition to repetition, the repetitions are written out. */
+/**
+ * Prepares a body. If its addresses do not grow by fixed steps from repetition to repetition, the repetitions are written out; and if it has folds,
+ * whose repetitions share loops then.
+ */
 export function prepareBody(body: Body, phase: Phase, lanes: number, vectors: VectorArithmetic): BodyCode {
   return prepare(body, phase, lanes, vectors) ?? prepare(unrolled(body), phase, lanes, vectors)!;
 }
@@ -28,6 +45,7 @@ function prepare(body: Body, phase: Phase, lanes: number, vectors: VectorArithme
   const statements = statementsOf(body, phase);
   const { stores, steps: held } = fused && !separateAdders ? sumsFirst(statements) : statements;
   const nodes = reachable(stores.map((store) => store.value));
+  if (body.repeat && nodes.some(({ op }) => op === 'fold')) return undefined;
   const accesses = bodyAccesses(body, nodes, stores, lanes);
   if (!accesses) return undefined;
   const repetitions = body.repeat?.count ?? 1;
@@ -37,8 +55,13 @@ function prepare(body: Body, phase: Phase, lanes: number, vectors: VectorArithme
   const taken = new Set<Real>(arithmetic.products.values());
   // Steps leave out values that folding has made superfluous, and products that are fused into sums. (Holding the operands of such products
   // instead was measured as 3 to 10 % slower with radices 7, 11 and 13.)
-  const steps = held.map((step) => step.filter((value) => live.has(value) && !taken.has(value)));
-  return { accesses, bases: accessBases(accesses), repetitions, steady, steps, ...arithmetic };
+  const dependences = dependencesOf(nodes);
+  const isHeld = (value: Real) => live.has(value) && !taken.has(value) && !dependences.has(value);
+  const steps = held.map((step) => step.filter(isHeld));
+  const folds = nodes.filter((node) => node.op === 'fold');
+  const carried = nodes.filter((node) => node.op === 'carried');
+  const loops = { dependences, folds, carried };
+  return { accesses, bases: accessBases(accesses), repetitions, steady, steps, ...loops, ...arithmetic };
 }
 
 /** A key that is equal for loads that give the same value to every lane, in any body. */

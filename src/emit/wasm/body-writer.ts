@@ -16,22 +16,14 @@ import {
   Substitution,
 } from '../../ir/index.ts';
 import type { AccessGroup } from './accesses.ts';
-import type { Addresses, Pointers } from './addresses.ts';
+import type { Addresses } from './addresses.ts';
 import { type BodyCode, loadKey } from './bodies.ts';
 import { Constants } from './constants.ts';
 import type { FunctionAssembler } from './encoder.ts';
+import { type BodyPlace, FoldWriter } from './fold-writer.ts';
+import type { LoopScope } from './loops.ts';
 import type { Body } from './schedule.ts';
 import { type Address, VectorUnit } from './vector.ts';
-
-/** The variables and values in scope at one place in the loop tree. */
-export interface LoopScope {
-  readonly level: number;
-  /** The innermost loop's counter. */
-  readonly counter: number;
-  readonly pointers: Pointers;
-  /** Loaded or computed values that do not change within the scope. */
-  readonly values: ReadonlyMap<string, number>;
-}
 
 const COMPARISONS = { less: 'lt', lessEqual: 'le', equal: 'eq' } as const;
 const EXACT = { exactAdd: 'add', exactSub: 'sub', exactMul: 'mul' } as const;
@@ -71,11 +63,13 @@ export class BodyWriter {
         known.set(node, local);
         if (steady.has(node)) kept.set(node, local);
       };
+      const addressesOf = (group: AccessGroup<unknown>) =>
+        this.addresses.of(group, place.scope.pointers, repetition, unit.lanes);
       const load = (node: LoadNode): number => {
         const group = loads.get(node)!;
         const hoisted = this.hoisted(node, body, group, scope);
         if (hoisted !== undefined) return hoisted;
-        const locals = this.load(group, body, unit, this.addresses.of(group, scope.pointers, repetition, unit.lanes));
+        const locals = this.load(group, body, unit, addressesOf(group));
         group.members.forEach((member, n) => keep(member, locals[n]!));
         return known.get(node)!;
       };
@@ -83,14 +77,14 @@ export class BodyWriter {
         const local = known.get(node);
         if (local !== undefined) return this.asm.get(local);
         if (node.op === 'const' || node.op === 'conj') return this.constants.number(node, unit);
+        if (node.op === 'fold') return folds.push(node);
         const once = uses.get(node) === 1 && !steady.has(node);
         if (node.op === 'load') {
           // A plain vector used once needs no local of its own.
           const group = loads.get(node)!;
           const plain = !group.access.guard && unit.loadsDirectly(group);
           if (once && plain && this.hoisted(node, body, group, scope) === undefined) {
-            const [address] = this.addresses.of(group, scope.pointers, repetition, unit.lanes);
-            return unit.loadDirect(group, address!);
+            return unit.loadDirect(group, addressesOf(group)[0]!);
           }
           return this.asm.get(load(node));
         }
@@ -103,18 +97,25 @@ export class BodyWriter {
           keep(node, result);
         }
       };
-      // Memory that the body writes is loaded before the first store. In place, operands of the first stored values are loaded while these
-      // are computed, which is before the first store, too.
-      if (!repeatable) {
-        const soon = new Set<Real>(inPlace ? reachable(stores[0]!.members) : []);
-        for (const node of loads.keys()) if (!known.has(node) && !soon.has(node)) known.set(node, load(node));
-      }
+      const place: BodyPlace = { asm: this.asm, addresses: this.addresses, unit, code, known, value, load, scope };
+      const folds = new FoldWriter(place);
+      if (!repeatable) this.before(code, inPlace !== undefined, folds);
       if (body.lane) for (const step of steps.slice(0, -1)) this.step(step, unit, known, value, scope);
       for (const group of stores) {
-        this.store(group, body, unit, this.addresses.of(group, scope.pointers, repetition, unit.lanes), value);
+        this.store(group, body, unit, addressesOf(group), value);
       }
       this.asm.release(mark, new Set(kept.values()));
     }
+  }
+
+  /**
+   * Computes what is read of memory that the body writes, before its first store. In place, operands of the first stored values are loaded while
+   * these are computed, which is before the first store, too.
+   */
+  private before({ accesses: { loads, stores }, dependences, folds }: BodyCode, inPlace: boolean, writer: FoldWriter) {
+    const soon = new Set<Real>(inPlace ? reachable(stores[0]!.members) : []);
+    for (const node of loads.keys()) if (!soon.has(node) && !dependences.has(node)) writer.load(node);
+    for (const node of folds) if (!dependences.has(node)) writer.keep(node);
   }
 
   /** Computes a sum or difference fused with a product. */
@@ -166,7 +167,8 @@ export class BodyWriter {
       case 'exactMul':
         // Exact operations are never fused: only ordinary sums and products are.
         return unit.operation(EXACT[node.op]);
-      case 'sum':
+      case 'carried':
+      case 'fold':
       case 'const':
       case 'conj':
       case 'load':

@@ -16,13 +16,14 @@ import {
   type Var,
   variable,
 } from '../../ir/index.ts';
+import { withoutShortFolds } from '../folds.ts';
 import { itemwise } from '../lanes.ts';
-import { withoutSums } from '../sums.ts';
-import { pointerKey } from './accesses.ts';
+import type { Base } from './accesses.ts';
 import { Addresses } from './addresses.ts';
 import { type BodyCode, loadKey, prepareBody } from './bodies.ts';
-import { BodyWriter, type LoopScope } from './body-writer.ts';
+import { BodyWriter } from './body-writer.ts';
 import { encodeModule, FunctionAssembler, type MemoryLimits, type ModuleFunction, repetition } from './encoder.ts';
+import { advance, beginWalking, endLoop, type LoopScope, type Prefix, prefixesOf } from './loops.ts';
 import type { VectorArithmetic } from './multiply-adds.ts';
 import { type Body, type Node, schedule } from './schedule.ts';
 
@@ -62,7 +63,7 @@ export function emitWasmModule(
 }
 
 function lowered(name: string, kernel: Kernel, vectors: VectorArithmetic) {
-  const lowering = new WasmLowering(withoutSums(kernel), vectors);
+  const lowering = new WasmLowering(withoutShortFolds(kernel), vectors);
   const body = lowering.run();
   const run: ModuleFunction = { name, parameters: FIXED_PARAMETERS + parametersOf(kernel).length, body };
   return { run, sharedBytes: lowering.sharedBytes };
@@ -139,7 +140,7 @@ class WasmLowering {
       if (phases.length === 1) this.either(phases[0]!, reverse[n]![0]!, around);
       else this.slices(phases, reverse[n]!);
     });
-    this.next(group, { local: END_GROUP });
+    endLoop(asm, group, { local: END_GROUP });
     asm.end();
     return asm.finish();
   }
@@ -161,7 +162,7 @@ class WasmLowering {
     asm.set(around.counter);
     asm.loop();
     phases.forEach((phase, n) => this.either(phase, reverse[n]!, around));
-    this.next(around.counter, end);
+    endLoop(asm, around.counter, end);
     if (mayBeNone) asm.end();
     asm.release(mark);
   }
@@ -218,21 +219,8 @@ class WasmLowering {
       this.nodes(node.children, { level, counter, pointers, values: outer.values });
       return;
     }
-    const walking: { local: number; bytes: number }[] = [];
-    const jumping: typeof needed = [];
-    for (const { array, index } of needed) {
-      const inner = index.terms.filter(({ atom }) => this.addresses.levelOfAtom(atom) === level);
-      if (inner.every(({ atom }) => atom === node.variable)) {
-        const local = asm.local('i32');
-        this.addresses.pointer(pointers, array, {
-          constant: 0,
-          terms: index.terms.filter((term) => !inner.includes(term)),
-        });
-        asm.set(local);
-        walking.push({ local, bytes: inner[0]!.factor * bytesOf(array.type) });
-        pointers.set(pointerKey(array, index), local);
-      } else jumping.push({ array, index });
-    }
+    const own = { variable: node.variable, level };
+    const { walking, jumping } = beginWalking(asm, this.addresses, pointers, needed, own);
     const dynamic = typeof node.trips !== 'number';
     const end = dynamic ? asm.local('i32') : undefined;
     asm.i32(0);
@@ -250,28 +238,9 @@ class WasmLowering {
     const values = new Map(outer.values);
     this.hoist(node.children, { level, counter, pointers, values }, values);
     this.nodes(node.children, { level, counter, pointers, values });
-    for (const { local, bytes } of walking) {
-      asm.get(local);
-      asm.i32(bytes);
-      asm.op('i32.add');
-      asm.set(local);
-    }
-    this.next(counter, end === undefined ? (node.trips as number) : { local: end });
+    advance(asm, walking);
+    endLoop(asm, counter, end === undefined ? (node.trips as number) : { local: end });
     if (dynamic) asm.end();
-  }
-
-  /** The end of a loop: increments its counter, and repeats the loop if the counter is below `end`. */
-  private next(counter: number, end: number | { readonly local: number }): void {
-    const { asm } = this;
-    asm.get(counter);
-    asm.i32(1);
-    asm.op('i32.add');
-    asm.tee(counter);
-    if (typeof end === 'number') asm.i32(end);
-    else asm.get(end.local);
-    asm.op('i32.lt_s');
-    asm.branchIf(0);
-    asm.end();
   }
 
   /** A local with the minimum of an index and a number. */
@@ -315,16 +284,13 @@ class WasmLowering {
   }
 
   /** The base addresses of all bodies under some nodes, with their terms up to a level of the loop tree. */
-  private prefixes(nodes: readonly Node[], level: number): { array: ArrayRef; index: Index }[] {
-    const found = new Map<string, { array: ArrayRef; index: Index }>();
+  private prefixes(nodes: readonly Node[], level: number): Prefix[] {
+    const bases: Base[] = [];
     const visit = (node: Node): void => {
       if (node.kind !== 'body') return node.children.forEach(visit);
-      for (const { array, terms } of this.codeOf(node).bases) {
-        const index = { constant: 0, terms: terms.filter(({ atom }) => this.addresses.levelOfAtom(atom) <= level) };
-        found.set(pointerKey(array, index), { array, index });
-      }
+      bases.push(...this.codeOf(node).bases);
     };
     nodes.forEach(visit);
-    return [...found.values()];
+    return prefixesOf(bases, this.addresses, level);
   }
 }

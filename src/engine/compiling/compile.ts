@@ -74,7 +74,7 @@ function readCompileOptions(given: CompileProgramOptions): {
 function encodeTarget(profile: DeviceProfile, precision: 'single' | 'double'): ProgramTarget {
   const { lockstep, lockstepBytes, maxThreads, multiprocessors } = profile;
   const lanes = Math.max(1, lockstepBytes / (precision === 'single' ? 4 : 8));
-  return { hasLoops: lockstep === 'threads', lockstep, lanes, maxThreads, multiprocessors };
+  return { lockstep, lanes, maxThreads, multiprocessors };
 }
 
 function refuseTooLarge(

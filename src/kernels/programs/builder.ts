@@ -21,7 +21,7 @@ export interface LoopNest {
 
 export class KernelBuilder extends Reductions {
   readonly nests: LoopNest[] = [];
-  private readonly loops: Var[] = [];
+  protected readonly around: Var[] = [];
 
   /** Stores a value. @param to where it goes, of its shape */
   push(value: Value, env: Environment, to: Leaf): void {
@@ -97,11 +97,11 @@ export class KernelBuilder extends Reductions {
       return;
     }
     const loop = variable(`l${this.plan.nextNumber()}`, count);
-    this.loops.push(loop);
+    this.around.push(loop);
     this.open *= count;
     body(index(loop));
     this.open /= count;
-    this.loops.pop();
+    this.around.pop();
   }
 
   /** Runs `body` inside a loop of its own, as for a symbol whose enclosing map is computed once more in this kernel. */
@@ -120,7 +120,7 @@ export class KernelBuilder extends Reductions {
         ...(guard.length > 0 ? { guard } : {}),
       });
       const imaginary = source.words === 2 ? [write(1, im ?? this.x.constant(0))] : [];
-      this.nestOf(this.loops).stores.push(write(0, re), ...imaginary);
+      this.nestOf(this.around).stores.push(write(0, re), ...imaginary);
     }
   }
 

@@ -42,7 +42,8 @@ export function keyOf(kernel: Kernel): string {
       if (node.op === 'load') detail.push(node.array.name, indexText(node.index));
       if (node.op === 'load' || node.op === 'where') detail.push(guardText(node.guard));
       if (node.op === 'select') detail.push(node.comparison);
-      if (node.op === 'sum') detail.push(atomText(node.over));
+      if (node.op === 'carried') detail.push(atomText(node.over), `${node.slot}`);
+      if (node.op === 'fold') detail.push(atomText(node.loop.over), `${node.slot} of ${node.loop.first.length}`);
       lines.push(`${node.op} ${detail.join(' ')} ${operandsOf(node).map((operand) => numbers.get(operand))}`);
       numbers.set(node, numbers.size);
     }

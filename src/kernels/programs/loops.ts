@@ -25,15 +25,9 @@ import {
 } from '../../ir/index.ts';
 import { unsupported } from '../../patterns/values.ts';
 import type { KernelBuilder, LoopNest } from './builder.ts';
-
-/** What of a device's profile decides about loops. */
-export interface LoopProfile {
-  readonly lockstep: 'vector' | 'threads';
-  /** Numbers in lockstep. */
-  readonly lanes: number;
-  readonly maxThreads: number;
-  readonly multiprocessors: number;
-}
+import type { LoopProfile } from './loop-profile.ts';
+import { packed } from './packing.ts';
+import { copiesOf, type RegisterTile, tileOf } from './tiles.ts';
 
 /** A kernel and the buffers that it reads, in the order of its globals; the one that it writes comes last. */
 export interface LaunchDraft {
@@ -48,8 +42,16 @@ const MOST_OPERATIONS = 4096;
 /** Items of a group, where there are enough of them. */
 const ITEMS = { vector: 4096, threads: 1024 } as const;
 
-export function kernelsOf(builder: KernelBuilder, profile: LoopProfile, precision: ElementType): LaunchDraft[] {
-  return builder.nests.map((nest) => {
+/** What kernels are built for. @param newBuffer makes a buffer of so many reals, and gives its name */
+interface LoopTarget {
+  readonly profile: LoopProfile;
+  readonly precision: ElementType;
+  newBuffer(reals: number): string;
+}
+
+export function kernelsOf(builder: KernelBuilder, target: LoopTarget): LaunchDraft[] {
+  const buffers = new Map([...builder.memory].map(([name, array]) => [array, name] as const));
+  return builder.nests.flatMap((nest) => {
     const operations = reachable(nest.stores.map(({ value }) => value)).length;
     if (operations > MOST_OPERATIONS) {
       unsupported(
@@ -57,13 +59,45 @@ export function kernelsOf(builder: KernelBuilder, profile: LoopProfile, precisio
         `a kernel of it would have ${operations} operations; ${MOST_OPERATIONS} are the most. toGlobal stores arrays between.`,
       );
     }
-    return kernelOf(builder, nest, profile, precision);
+    return draftsOf(builder, nest, buffers, target);
   });
 }
 
-function kernelOf(builder: KernelBuilder, nest: LoopNest, profile: LoopProfile, precision: ElementType): LaunchDraft {
-  const dealt = deal(nest, profile);
-  const stores = again(nest.stores, dealt.at);
+/** The kernel of a nest, after those that pack what it reads. */
+function draftsOf(
+  builder: KernelBuilder,
+  nest: LoopNest,
+  buffers: Map<ArrayRef, string>,
+  target: LoopTarget,
+): LaunchDraft[] {
+  const { profile } = target;
+  const along = lanesLoop(nest.loops, nest.stores, profile.lanes);
+  const own = { stores: nest.stores, along, others: nest.loops.filter((loop) => loop !== along) };
+  const tile = along && tileOf({ ...own, along }, profile);
+  if (!tile) return [draftOf(builder, untiled(own, profile), buffers, target)];
+  const reads =
+    profile.lockstep === 'vector' ? own.others.reduce((product, { count }) => product * count, 1) / tile.rows : 0;
+  const { stores, packings } = packed(nest.stores, along, profile.lanes, reads, () => `packed${buffers.size}`);
+  const before = packings.map(({ loops, stores: copies, length, target: array }) => {
+    const name = target.newBuffer(length);
+    buffers.set(array, name).set(copies[0]!.array, name);
+    const lanes = loops.at(-1)!;
+    return draftOf(
+      builder,
+      untiled({ stores: copies, along: lanes, others: loops.slice(0, -1) }, profile),
+      buffers,
+      target,
+    );
+  });
+  return [...before, draftOf(builder, tiled({ ...own, stores, along }, tile, profile), buffers, target)];
+}
+
+function draftOf(
+  builder: KernelBuilder,
+  { dealt, stores }: Placed,
+  buffers: ReadonlyMap<ArrayRef, string>,
+  { precision }: LoopTarget,
+): LaunchDraft {
   const read = new Set<ArrayRef>();
   let hasTable = false;
   for (const node of reachable(stores.map(({ value }) => value))) {
@@ -72,20 +106,19 @@ function kernelOf(builder: KernelBuilder, nest: LoopNest, profile: LoopProfile, 
     else read.add(node.array);
   }
   const written = stores[0]!.array;
-  const buffers = [...builder.memory];
-  const reads = buffers.filter(([, array]) => read.has(array));
+  const reads = [...buffers].filter(([array]) => read.has(array));
   const phase: Phase = { loops: dealt.loops, lanes: dealt.lanes, stores, repeatable: true, exchange: 'group' };
   const kernel: Kernel = {
     name: 'program',
     precision,
     group: dealt.group,
     threads: dealt.threads,
-    globals: [...reads.map(([, array]) => array), written],
+    globals: [...reads.map(([array]) => array), written],
     tables: hasTable ? builder.tables.all() : [],
     shared: [],
     phases: [phase],
   };
-  return { kernel, reads: reads.map(([name]) => name), writes: buffers.find(([, array]) => array === written)![0] };
+  return { kernel, reads: reads.map(([, name]) => name), writes: buffers.get(written)! };
 }
 
 interface Dealt {
@@ -97,24 +130,76 @@ interface Dealt {
   readonly at: ReadonlyMap<Var, Index>;
 }
 
-function deal(
-  { loops, stores }: LoopNest,
-  { lockstep, lanes: width, maxThreads, multiprocessors }: LoopProfile,
-): Dealt {
-  const along = lanesLoop(loops, stores, width);
+interface Nest {
+  readonly stores: readonly Store[];
+  /** The loop that lanes run along. */
+  readonly along: Var | undefined;
+  readonly others: readonly Var[];
+}
+
+interface Placed {
+  readonly dealt: Dealt;
+  readonly stores: readonly Store[];
+}
+
+function untiled(nest: Nest, profile: LoopProfile): Placed {
+  const dealt = deal(nest, profile);
+  return { dealt, stores: again(new Expressions(), nest.stores, dealt.at) };
+}
+
+/** Vectors along a row of a group, and rows: what a group reads stays in a near cache. */
+const GROUP_VECTORS = 16;
+const GROUP_ROWS = { vector: 16, threads: 8 } as const;
+
+/** Items with several outputs each. Groups are blocks of rows and columns, because both share what they read. */
+function tiled(nest: Nest & { readonly along: Var }, tile: RegisterTile, profile: LoopProfile): Placed {
+  const { lockstep, lanes: width } = profile;
+  const isVector = lockstep === 'vector';
+  const { along, others, copies } = copiesOf(nest, tile, isVector);
+  const rows = others.reduce((product, loop) => product * loop.count, 1);
+  const vectors = fitting(Math.ceil(along.count / width), isVector ? GROUP_VECTORS : 1);
+  const columns = Math.min(along.count, vectors * width);
+  const together = fitting(rows, Math.min(rows, GROUP_ROWS[lockstep]));
+  const tiles = Math.ceil(along.count / columns);
+  const group = variable('group', Math.ceil(rows / together) * tiles);
+  const [row, lanes] = [variable('row', together), variable('lane', columns)];
+  const [firstRow, first] = [scale(div(index(group), tiles), together), scale(mod(index(group), tiles), columns)];
+  const limitOf = (count: number, step: number, begin: Index) =>
+    count % step === 0 ? {} : { limit: sub(count, begin) };
+  const at = new Map([[along, add(first, lanes)], ...placesOf(others, add(firstRow, row))]);
+  const loops: Loop[] = [
+    { variable: row, ...limitOf(rows, together, firstRow) },
+    { variable: lanes, ...limitOf(along.count, columns, first), ...(isVector ? { unroll: tile.along } : {}) },
+  ];
+  const dealt = { group, loops, lanes, threads: Math.min(profile.maxThreads, together * columns), at };
+  const x = new Expressions();
+  const place = new Substitution(at);
+  const stores = copies.flatMap((copy) => {
+    const by = new Map([...at, ...[...copy].map(([loop, value]) => [loop, place.apply(value)] as const)]);
+    return again(x, nest.stores, by);
+  });
+  return { dealt, stores };
+}
+
+/** What loops are, outermost first, in terms of the number of their iteration. */
+function placesOf(loops: readonly Var[], number: Index): (readonly [Var, Index])[] {
+  let rest = number;
+  return [...loops].reverse().map((loop) => {
+    const own = mod(rest, loop.count);
+    rest = div(rest, loop.count);
+    return [loop, own] as const;
+  });
+}
+
+function deal({ along, others }: Nest, { lockstep, lanes: width, maxThreads, multiprocessors }: LoopProfile): Dealt {
   const count = along?.count ?? 1;
-  const others = loops.filter((loop) => loop !== along);
   const rows = others.reduce((product, loop) => product * loop.count, 1);
   // Every multiprocessor has something to do.
   const share = Math.ceil((rows * count) / multiprocessors / (lockstep === 'vector' ? 1 : 4));
   const items = Math.max(width, Math.min(ITEMS[lockstep], share));
   const at = new Map<Var, Index>();
   const rowOf = (row: Index) => {
-    let rest = row;
-    for (const loop of [...others].reverse()) {
-      at.set(loop, mod(rest, loop.count));
-      rest = div(rest, loop.count);
-    }
+    for (const [loop, own] of placesOf(others, row)) at.set(loop, own);
   };
   const threadsFor = (wanted: number) => Math.min(maxThreads, 256, Math.max(1, Math.ceil(wanted / width) * width));
   if (count >= items) {
@@ -159,8 +244,7 @@ function lanesLoop(loops: readonly Var[], stores: readonly Store[], width: numbe
 }
 
 /** The same stores at other indices. */
-function again(stores: readonly Store[], by: ReadonlyMap<Var, Index>): Store[] {
-  const x = new Expressions();
+function again(x: Expressions, stores: readonly Store[], by: ReadonlyMap<Var, Index>): Store[] {
   const at = new Substitution(by);
   const made = new Map<Real, Real>();
   const make = (node: Real): Real => {

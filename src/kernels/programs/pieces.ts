@@ -12,7 +12,8 @@ import { type ArrayType, arrayOf, COMPLEX, isSame, scalarOf, type Type } from '.
 import { freeOf, reachableValues, unsupported, type Value } from '../../patterns/values.ts';
 import { KernelBuilder } from './builder.ts';
 import { type Binding, Environment } from './environment.ts';
-import { kernelsOf, type LaunchDraft, type LoopProfile } from './loops.ts';
+import type { LoopProfile } from './loop-profile.ts';
+import { kernelsOf, type LaunchDraft } from './loops.ts';
 import type { Leaves, Planning } from './planning.ts';
 import { type Leaf, type Pulled, packed } from './pulled.ts';
 import type { Shorter } from './reductions.ts';
@@ -20,10 +21,7 @@ import { KnownNumbers } from './tables.ts';
 import { Work } from './work.ts';
 
 /** What is known of the device. */
-export interface ProgramTarget extends LoopProfile {
-  /** Whether its kernels may have loops in expressions. */
-  readonly hasLoops: boolean;
-}
+export type ProgramTarget = LoopProfile;
 
 /** Planned transforms of rows one behind another, between two buffers. */
 export interface TransformLaunch {
@@ -137,8 +135,8 @@ class ProgramPlan implements Planning {
     return this.decided.shorter;
   }
 
-  get hasLoops(): boolean {
-    return this.profile.hasLoops;
+  get device(): LoopProfile {
+    return this.profile;
   }
 
   pieces(): ProgramPieces {
@@ -172,7 +170,8 @@ class ProgramPlan implements Planning {
     this.kernel = this.nextNumber();
     const builder = new KernelBuilder(this);
     fill(builder);
-    this.launches.push(...kernelsOf(builder, this.profile, this.precision));
+    const { profile, precision } = this;
+    this.launches.push(...kernelsOf(builder, { profile, precision, newBuffer: (reals) => this.reserve(reals) }));
     this.target = before;
     this.kernel = kernel;
   }
@@ -331,9 +330,13 @@ class ProgramPlan implements Planning {
   }
 
   private newBuffer(type: Type, needed: readonly Environment[]): string {
-    const name = `stored ${this.buffers.size}`;
     const outer = this.outerCounts(needed).reduce((all, each) => all * each, 1);
-    this.buffers.set(name, outer * realsOf(type, this.sizes));
+    return this.reserve(outer * realsOf(type, this.sizes));
+  }
+
+  private reserve(reals: number): string {
+    const name = `stored ${this.buffers.size}`;
+    this.buffers.set(name, reals);
     return name;
   }
 

@@ -5,6 +5,7 @@ import type { Sizes } from '../../patterns/sizing.ts';
 import type { Type } from '../../patterns/types.ts';
 import type { Value } from '../../patterns/values.ts';
 import type { Environment } from './environment.ts';
+import type { LoopProfile } from './loop-profile.ts';
 import type { Leaf, Pulled } from './pulled.ts';
 import type { Shorter } from './reductions.ts';
 import type { KnownNumbers } from './tables.ts';
@@ -22,8 +23,7 @@ export interface Planning {
   readonly target: string;
   /** Of one kernel. */
   readonly mostOperations: number;
-  /** Whether kernels may have loops in expressions. */
-  readonly hasLoops: boolean;
+  readonly device: LoopProfile;
   /** Whether the program has arrays of known numbers. */
   readonly hasKnownArrays: boolean;
   /** Long reductions as shorter ones, once for each. */

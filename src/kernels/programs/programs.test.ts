@@ -16,6 +16,7 @@ import {
   irfft,
   iterate,
   join,
+  less,
   log,
   map,
   max,
@@ -29,12 +30,15 @@ import {
   type Real,
   real,
   reduce,
+  reduceSeq,
   rfft,
+  select,
   slide,
   split,
   sub,
   toGlobal,
   transpose,
+  tuple,
   zip,
 } from '../../lift/index.ts';
 import type { ProgramTarget } from './index.ts';
@@ -76,6 +80,27 @@ describe('programs become kernels that do the same', () => {
     hold(programs.butterflies(8), { v: numbers(16 * n) }, { n: 8 * n });
     hold(programs.ct([2, 3, 5]), { v: numbers(60) });
     hold(programs.hierarchical([4, 2], [3, 2]), { v: numbers(96) });
+  });
+
+  it('products of matrices, several outputs of which one item computes', () => {
+    for (const [m, n, k] of [
+      [64, 64, 65],
+      [12, 131, 66],
+      [15, 33, 66],
+    ] as const) {
+      hold(programs.matMul, { A: numbers(m * k), B: numbers(k * n) }, { m, n, k });
+    }
+    // A matrix of long rows is packed first.
+    const left = program({ A: real(128, 65), B: real(65, 400) }, ({ A, B }) => {
+      const columns = transpose(map((row) => slide(8, 392, row)[0]!, B));
+      return map((row) => map((column) => reduce(add, 0, map(mul, zip(row, column))), columns), A);
+    });
+    expect(hold(left, { A: numbers(128 * 65), B: numbers(400 * 65) })).toEqual([2, 1]);
+    const [m, n] = [24, random.integer(65, 300)];
+    const turned = program({ M: complex(n, m), v: complex(n) }, ({ M, v }) =>
+      map((column) => reduce((s, a, b) => add(s, mul(a, b)), 0, zip(column, v)), transpose(M)),
+    );
+    hold(turned, { M: numbers(2 * m * n), v: numbers(2 * n) });
   });
 
   it('random ones', () => {
@@ -165,6 +190,53 @@ describe('programs become kernels that do the same', () => {
       ),
     );
     hold(complexSum, { x: numbers(600) });
+  });
+
+  it('long reductions in an order that matters, of numbers, tuples and arrays', () => {
+    for (const n of [1, 2, 65, random.integer(66, 3000)]) {
+      const x = numbers(2 * n);
+      const rows = numbers(n * 5);
+      const positions = () => array(n, (i) => i);
+      // The largest number and its place.
+      const largest = program({ x: real(n) }, ({ x }) => {
+        const [most, place] = reduce(
+          (best, a, i) => {
+            const isMore = less(best[0], a);
+            return tuple(select(isMore, a, best[0]), select(isMore, i, best[1]));
+          },
+          tuple(-2, -1),
+          zip(x, positions()),
+        );
+        return [most, place];
+      });
+      hold(largest as never, { x: x.subarray(0, n) });
+      // Horner's scheme, for a few points at once.
+      const horner = program({ x: real(n), at: real(3) }, ({ x, at }) =>
+        map((t) => reduce((s, a) => add(mul(s, mul(0.5, t)), a), 0, x), at),
+      );
+      hold(horner, { x: x.subarray(0, n), at: numbers(3) });
+      const turning = program({ z: complex(n) }, ({ z }) =>
+        reduceSeq((s, a) => add(mul(s, { re: 0.6, im: 0.7 }), a), 0, z),
+      );
+      hold(turning, { z: x });
+      // A product of two-by-two matrices, and sums of columns.
+      const matrices = program({ x: real(n, 4) }, ({ x }) =>
+        reduce(
+          ([a, b], row) => [sub(mul(row[0]!, a), mul(row[1]!, b)), add(mul(row[2]!, b), mul(row[3]!, 0.5))],
+          [1, 0.5],
+          x,
+        ),
+      );
+      hold(matrices as never, { x: rows.subarray(0, 4 * n) });
+      const columns = program({ x: real(n, 5), y: real(5) }, ({ x, y }) =>
+        reduce((s, row) => map((a, b) => add(mul(0.9, a), b), zip(s, row)), y, x),
+      );
+      hold(columns, { x: rows, y: numbers(5) });
+    }
+    const wide = program({ x: real(80, 100), y: real(100) }, ({ x, y }) =>
+      reduce((s, row) => map((a, b) => sub(mul(0.9, b), mul(0.1, a)), zip(row, s)), y, x),
+    );
+    hold(wide, { x: numbers(8000), y: numbers(100) });
   });
 
   it('iterate takes turns between two buffers, and computes once what does not change', () => {
@@ -381,9 +453,11 @@ describe('what cannot be compiled yet is refused by name', () => {
     refusal(steps, processor, 'iterate');
   });
 
-  it('long reductions in an order that matters, and kernels of too many operations', () => {
-    const horner = program({ x: real(5000) }, ({ x }) => reduce((s, a) => add(mul(s, 0.5), a), 0, x));
-    for (const target of Object.values(targets)) refusal(horner, target, 'reduce');
+  it('reductions to large arrays that mix elements, and kernels of too many operations', () => {
+    const turned = program({ x: real(100, 90), y: real(90) }, ({ x, y }) =>
+      reduce((s, row) => map((a, b) => add(mul(0.5, a), b), zip(join(transpose(split(9, s))), row)), y, x),
+    );
+    for (const target of Object.values(targets)) refusal(turned, target, 'reduce');
     const big = program({ x: real(64) }, ({ x }) => Array.from({ length: 64 }, (_, i) => exp(exp(x[i]!))));
     refusal(big, processor, 'program');
   });

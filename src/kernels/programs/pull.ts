@@ -271,7 +271,13 @@ export abstract class Pull {
 
   /** A list whose element is chosen by what its index is when the kernel runs. */
   private listed({ of, type }: Value, env: Environment): Pulled {
-    const parts = of.map((part) => this.pull(part, env));
+    return this.listOf(
+      type,
+      of.map((part) => this.pull(part, env)),
+    );
+  }
+
+  protected listOf(type: Type, parts: readonly Pulled[]): Pulled {
     return this.chosen(type, (n, rest, guard) => {
       const part = rest.reduce<Pulled>((each, at) => elementOf(each, at), parts[n]!);
       return this.numberAt(part, guard);

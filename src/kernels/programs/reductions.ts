@@ -1,8 +1,8 @@
 /** Reductions whose order is free, and long ones as shorter ones of partial results. */
-import { pad, split } from '../../patterns/layout-patterns.ts';
+import { join, pad, slide, split, transpose, zip } from '../../patterns/layout-patterns.ts';
 import { map, reduce, toGlobal } from '../../patterns/patterns.ts';
 import { add, max, min, mul } from '../../patterns/scalars.ts';
-import { applied, freeOf, type Lambda, type Value } from '../../patterns/values.ts';
+import { applied, elementAt, freeOf, type Lambda, type Value } from '../../patterns/values.ts';
 
 const OPERATIONS = { add, mul, min, max } as unknown as Readonly<Record<string, (a: Value, b: Value) => Value>>;
 
@@ -24,37 +24,92 @@ export function combinationOf({ op: kind, f }: Value): Combination | undefined {
   return terms.length === 1 && term && !freeOf(term).has(sum!) ? { op, term } : undefined;
 }
 
+/** How the terms of a long reduction are shared out: `chunks` times `width` partial results, each of every `width`-th term of its chunk. */
+export interface Shares {
+  readonly chunks: number;
+  readonly width: number;
+  /** Terms of each partial result. */
+  readonly terms: number;
+}
+
 /** A reduction as one of partial results, which have a place in memory. */
 export interface Shorter {
   readonly whole: Value;
   readonly parts: Value;
 }
 
-/** @param count elements of the array @param most terms of each partial result */
-export function shorter(value: Value, { op, term }: Combination, count: number, most: number): Shorter {
-  const [first, source] = value.of as [Value, Value];
-  const f: Lambda = { parameters: value.f!.parameters.slice(1), body: term };
-  const call = (...symbols: Value[]) => applied(f, symbols);
-  const combine = OPERATIONS[op]!;
-  const numbers = (map as never as (f: unknown, xs: Value) => Value)(call, source);
-  const chunk = chunkOf(count, most);
-  const left = Math.ceil(count / chunk) * chunk - count;
-  // A minimum or maximum does not mind the last number once more, nor the first value that it begins with.
-  const boundary = op === 'add' ? 0 : op === 'mul' ? 1 : 'clamp';
-  const padded = left === 0 ? numbers : (pad(0, left, boundary, numbers as never) as never as Value);
-  const begin = op === 'add' ? 0 : op === 'mul' ? 1 : first;
-  const partial = (row: Value) => reduce(combine as never, begin as never, row as never);
-  const chunks = split(chunk, padded as never);
-  const parts = toGlobal(
-    ((rows: Value) => map(partial as never, rows as never)) as never,
-    chunks as never,
-  ) as never as Value;
-  const rest = reduce(combine as never, first as never, parts as never) as never as Value;
-  return { whole: rest, parts };
+/** Reductions to partial results, which are not shared out again. */
+const partial = new WeakSet<Value>();
+
+export function isPartial(value: Value): boolean {
+  return partial.has(value);
 }
 
-/** Terms of a partial result: a divisor, if there is one that is no less than a quarter of the most. */
-function chunkOf(count: number, most: number): number {
-  for (let chunk = most; chunk >= most / 4; chunk--) if (count % chunk === 0) return chunk;
-  return most;
+// The patterns' own functions make the values: what they are given is a value, whatever its static type.
+const values = { join, map, pad, reduce, slide, split, toGlobal, transpose } as unknown as Readonly<
+  Record<string, (...given: unknown[]) => Value>
+>;
+
+/**
+ * @param count elements of the array. Where the shares are more than that, there are neutral elements at the end; the elements that the shares leave
+ *   over come last.
+ */
+export function shorter(value: Value, { op, term }: Combination, count: number, shares: Shares): Shorter {
+  const [first, source] = value.of as [Value, Value];
+  const f: Lambda = { parameters: value.f!.parameters.slice(1), body: term };
+  const numbers = values.map!((...symbols: Value[]) => applied(f, symbols), source);
+  const { chunks, width, terms } = shares;
+  const whole = chunks * width * terms;
+  const left = count - whole;
+  // A minimum or maximum does not mind the last number once more, nor the first value that it begins with.
+  const boundary = op === 'add' ? 0 : op === 'mul' ? 1 : 'clamp';
+  const begin = op === 'add' ? 0 : op === 'mul' ? 1 : first;
+  const shared =
+    left < 0
+      ? values.pad!(0, -left, boundary, numbers)
+      : left > 0
+        ? elementAt(values.slide!(whole, left, numbers), 0)
+        : numbers;
+  const combine = OPERATIONS[op]!;
+  const reducedTo = (column: Value) => {
+    const made = values.reduce!(combine, begin, column);
+    partial.add(made);
+    return made;
+  };
+  const ofChunk = (chunk: Value) => values.map!(reducedTo, values.transpose!(chunk));
+  const parts = values.toGlobal!(
+    (all: Value) => values.map!(ofChunk, all),
+    values.split!(terms, values.split!(width, shared)),
+  );
+  const together = values.reduce!(combine, first, values.join!(parts));
+  if (left <= 0) return { whole: together, parts };
+  const last = elementAt(values.slide!(left, whole, numbers), 1);
+  return { whole: values.reduce!(combine, together, last), parts };
+}
+
+/**
+ * A reduction of arrays element by element, as an array of reductions of numbers; undefined where its function makes an element of others.
+ */
+export function interchanged({ of, f }: Value): Value | undefined {
+  const [first, source] = of as [Value, Value];
+  const [sum, ...parameters] = f!.parameters as [Value, ...Value[]];
+  const { op, of: operands, f: inner } = f!.body;
+  const [zipped] = operands;
+  if (op !== 'map' || freeOf(inner!.body).has(sum)) return undefined;
+  const parts = zipped === sum ? [sum] : zipped!.op === 'zip' ? zipped!.of : [];
+  const others = parts.filter((part) => part !== sum);
+  if (parts.length - others.length !== 1 || others.some((part) => freeOf(part).has(sum))) return undefined;
+  if ([...freeOf(inner!.body)].some((symbol) => parameters.includes(symbol))) return undefined;
+  if (zipped !== sum && inner!.parameters.length !== parts.length) return undefined;
+  const columns = others.map((part) => {
+    const ofRow: Lambda = { parameters, body: part };
+    return values.transpose!(values.map!((...symbols: Value[]) => applied(ofRow, symbols), source));
+  });
+  if (columns.length === 0) return undefined;
+  const place = parts.indexOf(sum);
+  const step = (state: Value, ...elements: Value[]) =>
+    applied(inner!, [...elements.slice(0, place), state, ...elements.slice(place)]);
+  const ofElement = (begin: Value, ...own: Value[]) =>
+    values.reduce!(step, begin, own.length === 1 ? own[0] : (zip as never as (...given: Value[]) => Value)(...own));
+  return values.map!(ofElement, (zip as never as (...given: Value[]) => Value)(first, ...columns));
 }

@@ -1,25 +1,29 @@
 /** Reductions in a kernel: written out, as loops, over partial results, or over the band in which they have terms. */
-import { type Index, index, variable } from '../../ir/index.ts';
-import { isNumber, type Type } from '../../patterns/types.ts';
+import { type Guard, type Index, index, type Real, type Var, variable } from '../../ir/index.ts';
+import { numberOf as lengthIn } from '../../patterns/sizing.ts';
+import { type ArrayType, isNumber, scalarOf, type Type } from '../../patterns/types.ts';
 import { unsupported, type Value } from '../../patterns/values.ts';
 import { numberOf } from './arithmetic.ts';
-import { type Band, bandOf, inBand } from './bands.ts';
+import { bandOf, inBand } from './bands.ts';
 import { Environment } from './environment.ts';
 import { Pull } from './pull.ts';
-import type { NumberExpression, Pulled } from './pulled.ts';
-import { combinationOf, shorter } from './reductions.ts';
+import { elementOf, type NumberExpression, type Pulled } from './pulled.ts';
+import { combinationOf, interchanged, isPartial, shorter } from './reductions.ts';
+import { sharesOf } from './shares.ts';
 
 /** Terms of a sum that are written one after another. */
 const MOST_TERMS = 64;
 /** Operations of all of them. */
 const MOST_WRITTEN = 2048;
-/** Numbers that are few for a device of threads, and sums that are long for one of its threads. */
-const FEW_RESULTS = 4096;
-const LONG_SUM = 1024;
 /** Terms of a sum in which a band is looked for. */
 const SHORTEST_BANDED = 8;
+/** Reals that a loop carries. */
+const MOST_CARRIED = 64;
 
 export abstract class Reductions extends Pull {
+  /** Loops around, outermost first, but for those of reductions. */
+  protected abstract readonly around: readonly Var[];
+
   protected reduced(value: Value, env: Environment): Pulled {
     const [first, source] = value.of as [Value, Value];
     const f = value.f!;
@@ -27,10 +31,7 @@ export abstract class Reductions extends Pull {
     const work = 1 + this.plan.workOf(f.body);
     const banded = count >= SHORTEST_BANDED && this.bandedSum(value, work, env);
     if (banded) return banded;
-    if (count > MOST_TERMS || count * work > MOST_WRITTEN) {
-      const long = this.longReduction(value, count, work, env);
-      if (long) return long;
-    }
+    if (count > MOST_TERMS || count * work > MOST_WRITTEN) return this.longReduction(value, count, env);
     const [sumParameter, ...parameters] = f.parameters;
     let total = this.coerced(this.pull(first, env), value.type, env);
     for (let n = 0; n < count; n++) {
@@ -41,27 +42,25 @@ export abstract class Reductions extends Pull {
     return total;
   }
 
-  /** A reduction of many elements: a loop that adds up, or one of partial results; undefined where neither is possible and it may be written out. */
-  private longReduction(value: Value, count: number, work: number, env: Environment): Pulled | undefined {
-    const combination = combinationOf(value);
-    if (combination) {
-      // A program with few results keeps few threads busy, so that threads share the terms of each sum.
-      const isFew = this.open < FEW_RESULTS && count > LONG_SUM;
-      const isSum = combination.op === 'add' && isNumber(value.type);
-      if (isSum && this.plan.hasLoops && !isFew) return this.summed(value, combination.term, env);
-      const terms = Math.max(2, Math.min(MOST_TERMS, Math.floor(MOST_WRITTEN / work)));
-      let split = this.plan.shorter.get(value);
-      if (!split) this.plan.shorter.set(value, (split = shorter(value, combination, count, terms)));
-      if (this.plan.canStore(split.parts, env)) return this.pull(split.whole, env);
-      if (isSum && this.plan.hasLoops) return this.summed(value, combination.term, env);
+  /** A reduction of many elements: a loop, or one over partial results. */
+  private longReduction(value: Value, count: number, env: Environment): Pulled {
+    const combination = isNumber(value.type) ? combinationOf(value) : undefined;
+    if (!combination) return this.folded(value, env);
+    const known = this.plan.shorter.get(value);
+    if (known && this.plan.canStore(known.parts, env)) return this.pull(known.whole, env);
+    const over = variable(`sum${this.plan.nextNumber()}`, count);
+    this.open *= count;
+    const term = this.termAt(value, combination.term, index(over), env);
+    this.open /= count;
+    const shares = isPartial(value) ? undefined : sharesOf(this.plan.device, term, over, this.around, this.open);
+    if (shares) {
+      const split = shorter(value, combination, count, shares);
+      if (this.plan.canStore(split.parts, env)) {
+        this.plan.shorter.set(value, split);
+        return this.pull(split.whole, env);
+      }
     }
-    if (count * work <= this.plan.mostOperations) return undefined;
-    const takes =
-      'adds, multiplies or takes the minimum or maximum of its first parameter and what it makes of the others';
-    return unsupported(
-      value.op,
-      `many elements can be reduced where the function ${takes}; here are ${count}, and some ${work} operations for each.`,
-    );
+    return combination.op === 'add' ? this.added(value, term, over, env) : this.folded(value, env);
   }
 
   /** Numbers are computed where they are made; a real one that is to be complex is. */
@@ -71,15 +70,77 @@ export abstract class Reductions extends Pull {
     return numberOf(re, type.kind === 'complex' ? (im ?? this.x.constant(0)) : undefined);
   }
 
-  /** A loop that adds up. @param band the terms that are not zero, where it is known which these are */
-  private summed(value: Value, term: Value, env: Environment, band?: Band): NumberExpression {
+  /** A loop that adds up a term. */
+  private added(value: Value, { re, im }: NumberExpression, over: Var, env: Environment): NumberExpression {
     const { x } = this;
-    const over = variable(`sum${this.plan.nextNumber()}`, band?.length ?? this.lengthOf(value.of[1]!));
-    this.open *= over.count;
-    const { re, im } = this.termAt(value, term, band ? inBand(band, index(over)) : index(over), env);
-    this.open /= over.count;
     const whole = numberOf(x.sum(over, re), im && x.sum(over, im));
     return this.coerced(this.plus(this.number(value.of[0]!, env), whole), value.type, env) as NumberExpression;
+  }
+
+  /** A loop that carries what a reduction has come to, whatever its function does. */
+  private folded(value: Value, env: Environment): Pulled {
+    const [first, source] = value.of as [Value, Value];
+    const { parameters, body } = value.f!;
+    const [state, ...others] = parameters as [Value, ...Value[]];
+    const carried = this.partsIn(value.type);
+    if (carried === undefined || carried > MOST_CARRIED) return this.foldedByElement(value, env);
+    const over = variable(`fold${this.plan.nextNumber()}`, this.lengthOf(source));
+    const begin = this.partsOf(this.pull(first, env), value.type, env.guard);
+    this.open *= over.count;
+    const ends = this.x.fold(over, begin, (now) => {
+      const inRound = new Environment(env, { kind: 'sum' }, [[state, this.wholeOf(value.type, [...now])]]);
+      const row = this.within(value, source, { parameters: others }, index(over), inRound);
+      return this.partsOf(this.pull(body, row), value.type, row.guard);
+    });
+    this.open /= over.count;
+    return this.wholeOf(value.type, [...ends]);
+  }
+
+  /** A reduction of large arrays, which is possible where each element is made of itself. */
+  private foldedByElement(value: Value, env: Environment): Pulled {
+    const each = interchanged(value);
+    if (each) return this.pull(each, env);
+    return unsupported(
+      value.op,
+      `what it comes to has more than ${MOST_CARRIED} numbers, and its function does not make each element of that element alone, as map over a zip with its first parameter does.`,
+    );
+  }
+
+  /** Reals in a value; undefined for arrays of tuples. */
+  private partsIn(type: Type): number | undefined {
+    if (type.kind === 'real') return 1;
+    if (type.kind === 'complex') return 2;
+    if (type.kind === 'tuple') {
+      const parts = type.of.map((part) => this.partsIn(part));
+      return parts.includes(undefined) ? undefined : parts.reduce<number>((sum, part) => sum + part!, 0);
+    }
+    if (type.kind !== 'array' || scalarOf(type).kind === 'tuple') return undefined;
+    return lengthIn(type.length, this.plan.sizes) * this.partsIn(type.of)!;
+  }
+
+  /** The reals of a value. */
+  private partsOf(value: Pulled, type: Type, guard: Guard): Real[] {
+    if (isNumber(type)) {
+      const { re, im } = this.numberAt(value, guard);
+      return type.kind === 'complex' ? [re, im ?? this.x.constant(0)] : [re];
+    }
+    if (type.kind === 'tuple') {
+      const { parts } = value as Extract<Pulled, { kind: 'tuple' }>;
+      return parts.flatMap((part, n) => this.partsOf(part, type.of[n]!, guard));
+    }
+    const { of, length } = type as ArrayType;
+    const count = lengthIn(length, this.plan.sizes);
+    return Array.from({ length: count }, (_, n) => this.partsOf(elementOf(value, index(n)), of, guard)).flat();
+  }
+
+  /** A value of reals, which are taken from the front of a list. */
+  private wholeOf(type: Type, parts: Real[]): Pulled {
+    if (isNumber(type)) return numberOf(parts.shift()!, type.kind === 'complex' ? parts.shift()! : undefined);
+    if (type.kind === 'tuple') return { kind: 'tuple', parts: type.of.map((part) => this.wholeOf(part, parts)) };
+    const { of, length } = type as ArrayType;
+    const count = lengthIn(length, this.plan.sizes);
+    const elements = Array.from({ length: count }, () => this.wholeOf(of, parts));
+    return this.listOf(type, elements);
   }
 
   private termAt(value: Value, term: Value, at: Index, env: Environment): NumberExpression {
@@ -99,8 +160,13 @@ export abstract class Reductions extends Pull {
       return this.tabled.get(begin)!.valueAt(element - begin);
     });
     if (!band) return undefined;
-    if (this.plan.hasLoops && band.length > MOST_TERMS) return this.summed(value, term, env, band);
-    if (band.length * work > this.plan.mostOperations) return undefined;
+    if (band.length > MOST_TERMS || band.length * work > this.plan.mostOperations) {
+      const inside = variable(`sum${this.plan.nextNumber()}`, band.length);
+      this.open *= band.length;
+      const all = this.termAt(value, term, inBand(band, index(inside)), env);
+      this.open /= band.length;
+      return this.added(value, all, inside, env);
+    }
     let total = this.number(value.of[0]!, env);
     for (let n = 0; n < band.length; n++) {
       total = this.plus(total, this.termAt(value, term, inBand(band, n), env));

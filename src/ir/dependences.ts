@@ -1,0 +1,40 @@
+/** What values in the loops of folds depend on: the rounds of these loops, and values carried from one round to the next. */
+import { type Var, variablesOf } from './integer.ts';
+import { operandsOf, type Real } from './real.ts';
+
+export interface LoopDependence {
+  /** Variables of folds in whose loops a value is: it may be another one in each round. */
+  readonly rounds: ReadonlySet<Var>;
+  /** The variables among them whose loops carry something that the value is made of. */
+  readonly carried: ReadonlySet<Var>;
+}
+
+/**
+ * Values that belong into loops of folds; values that depend on no loop are missing.
+ * @param nodes operands before their users
+ */
+export function dependencesOf(nodes: readonly Real[]): ReadonlyMap<Real, LoopDependence> {
+  const found = new Map<Real, LoopDependence>();
+  const over = new Set(nodes.flatMap((node) => (node.op === 'fold' ? [node.loop.over] : [])));
+  if (over.size === 0) return found;
+  for (const node of nodes) {
+    const [rounds, carried] = [new Set<Var>(), new Set<Var>()];
+    if (node.op === 'carried' && over.has(node.over)) for (const each of [rounds, carried]) each.add(node.over);
+    for (const at of indicesOf(node)) for (const v of variablesOf(at)) if (over.has(v)) rounds.add(v);
+    const take = (operand: Real, but?: Var): void => {
+      for (const v of found.get(operand)?.rounds ?? []) if (v !== but) rounds.add(v);
+      for (const v of found.get(operand)?.carried ?? []) if (v !== but) carried.add(v);
+    };
+    if (node.op === 'fold') {
+      for (const operand of node.loop.first) take(operand);
+      for (const operand of node.loop.next) take(operand, node.loop.over);
+    } else for (const operand of operandsOf(node)) take(operand);
+    if (rounds.size > 0) found.set(node, { rounds, carried });
+  }
+  return found;
+}
+
+function indicesOf(node: Real) {
+  const guard = node.op === 'load' || node.op === 'where' ? (node.guard ?? []) : [];
+  return [...(node.op === 'load' ? [node.index] : []), ...guard.map(({ index }) => index)];
+}

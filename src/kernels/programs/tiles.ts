@@ -1,0 +1,97 @@
+/**
+ * Register tiles: an item computes several outputs whose loops read the same numbers, so that each number is loaded once for all of them. In a
+ * matrix product, rows share numbers of one matrix and columns those of the other.
+ */
+import {
+  add,
+  dependencesOf,
+  dependsOn,
+  type Index,
+  type LoadNode,
+  reachable,
+  type Store,
+  scale,
+  type Var,
+  variable,
+} from '../../ir/index.ts';
+import type { LoopProfile } from './loop-profile.ts';
+
+/** Outputs of an item along the loop of the lanes and along another one. */
+export interface RegisterTile {
+  readonly along: number;
+  /** The other loop; missing where there is none of use. */
+  readonly row?: Var;
+  readonly rows: number;
+}
+
+/** Reals that the loops of an item carry at most, and operations in all its outputs. */
+const MOST_SUMS = { vector: 8, threads: 32 } as const;
+const MOST_OPERATIONS = 2048;
+/** Items that keep a multiprocessor busy, in vectors or threads. */
+const BUSY_ITEMS = { vector: 1, threads: 512 } as const;
+/** Outputs along either loop, largest tiles first; lanes of vectors read what lies side by side, so these are many. */
+const SHAPES = {
+  vector: [4, 2, 1].flatMap((rows) => [2, 1].map((along) => ({ rows, along }))),
+  threads: [8, 7, 6, 5, 4, 3, 2, 1].flatMap((rows) => [4, 3, 2, 1].map((along) => ({ rows, along }))),
+} as const;
+
+interface TiledLoops {
+  readonly stores: readonly Store[];
+  readonly along: Var;
+  /** The other loops, outermost first. */
+  readonly others: readonly Var[];
+}
+
+/** The largest tile that divides the loops and leaves something to do for all multiprocessors; undefined where nothing is shared. */
+export function tileOf({ stores, along, others }: TiledLoops, profile: LoopProfile): RegisterTile | undefined {
+  const { lockstep, lanes, multiprocessors } = profile;
+  const nodes = reachable(stores.map(({ value }) => value));
+  const dependences = dependencesOf(nodes);
+  const loads = nodes.filter((node): node is LoadNode => node.op === 'load' && dependences.has(node));
+  const isShared = (loop: Var) =>
+    loads.some(({ index }) => !dependsOn(index, loop)) && loads.some(({ index }) => dependsOn(index, loop));
+  const row = others.findLast((loop) => loop.count > 1 && isShared(loop));
+  const results = others.reduce((product, { count }) => product * count, along.count);
+  const vectors = lockstep === 'vector' ? lanes : 1;
+  const fits = ({ rows, along: columns }: { readonly rows: number; readonly along: number }) => {
+    const outputs = rows * columns;
+    if (outputs * stores.length > MOST_SUMS[lockstep] || outputs * nodes.length > MOST_OPERATIONS) return false;
+    if (rows > 1 && (!row || row.count % rows !== 0)) return false;
+    // Lanes of vectors take their outputs side by side, and fewer of them at the end of the loop.
+    const step = lockstep === 'vector' ? 1 : columns;
+    if (columns > 1 && (!isShared(along) || along.count % step !== 0 || along.count < columns * lanes)) return false;
+    return results >= outputs * vectors * BUSY_ITEMS[lockstep] * multiprocessors;
+  };
+  const found = SHAPES[lockstep].filter(fits).reduce<RegisterTile | undefined>((best, { rows, along: columns }) => {
+    if (best && best.rows * best.along >= rows * columns) return best;
+    return { along: columns, rows, ...(row ? { row } : {}) };
+  }, undefined);
+  return found && found.rows * found.along > 1 ? found : undefined;
+}
+
+/** The loops of a tiled nest, and what the loops of the nest are in each output of an item. */
+export interface TileCopies {
+  readonly along: Var;
+  readonly others: readonly Var[];
+  readonly copies: readonly ReadonlyMap<Var, Index>[];
+}
+
+/** @param isSideBySide whether lanes of vectors take the outputs along their loop side by side, so that these are no copies */
+export function copiesOf({ along, others }: TiledLoops, tile: RegisterTile, isSideBySide: boolean): TileCopies {
+  const columns = isSideBySide ? 1 : tile.along;
+  const ownAlong = columns > 1 ? variable(along.name, along.count / columns) : along;
+  const ownRow = tile.row && tile.rows > 1 ? variable(tile.row.name, tile.row.count / tile.rows) : tile.row;
+  const copies: Map<Var, Index>[] = [];
+  for (let r = 0; r < tile.rows; r++) {
+    for (let c = 0; c < columns; c++) {
+      const at = new Map<Var, Index>();
+      // Neighbouring threads read neighbours in each of the columns.
+      if (ownAlong !== along) at.set(along, add(ownAlong, c * ownAlong.count));
+      if (tile.row && ownRow && ownRow !== tile.row) at.set(tile.row, add(scale(ownRow, tile.rows), r));
+      copies.push(at);
+    }
+  }
+  const own = others.map((loop) => (loop === tile.row ? ownRow! : loop));
+  // Rows are the innermost loop of a group, which shares what they read.
+  return { along: ownAlong, others: [...own.filter((loop) => loop !== ownRow), ...(ownRow ? [ownRow] : [])], copies };
+}
