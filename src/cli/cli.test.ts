@@ -9,6 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
+import { openDevice } from '../index.ts';
 import { readNpy, writeNpy } from '../numpy/npy.ts';
 import type { NpyArray } from '../numpy/npy-array.ts';
 import { readNpz, writeNpz } from '../numpy/npz.ts';
@@ -451,5 +452,39 @@ describe('build', () => {
   ])('refuses %s, and writes nothing', async (_what, args, code, message) => {
     expect(await inside('build', ...args)).toMatchObject({ code, stderr: expect.stringMatching(message) });
     expect(existsSync(join(folder, 'x.mjs'))).toBe(false);
+  });
+});
+
+describe('aot-generate', () => {
+  it('writes plans that a device takes', async () => {
+    const { code, stdout } = await inside(
+      ...['aot-generate', 'scfo8*3', 'dct2:6', '--profile', 'wasm-cpu', '-o', 'plans.fft', '--json'],
+    );
+    expect(code).toBe(0);
+    const bundle = readFileSync(join(folder, 'plans.fft'));
+    // For processors with one thread, and with several.
+    expect(JSON.parse(stdout)).toEqual({ plans: 4, file: 'plans.fft', bytes: bundle.length });
+    const device = await openDevice('cpu', { threads: 1 });
+    const plan = await device.plan('scfo8*3', { from: bundle });
+    expect((await plan.forward(new Float32Array(48).fill(1))).subarray(0, 4)).toEqual(Float32Array.of(8, 8, 0, 0));
+    device.close();
+  });
+
+  it.each([
+    ['no device', ['8'], 2, /--device .* or a --profile/],
+    ['a device and a profile', ['8', '-d', 'cpu', '--profile', 'h200'], 2, /--device .* or a --profile/],
+    ['a profile that nobody knows', ['8', '--profile', 'h300'], 2, /no profile 'h300'/],
+    [
+      'an architecture of another maker',
+      ['8', '--profile', 'h200', '--architecture', 'gfx90a'],
+      2,
+      /--architecture.*sm_90/,
+    ],
+    ['WebGPU', ['8', '--profile', 'm2'], 1, /build --target wgsl/],
+    ['a convolution', ['{"size":[8],"convolution":{}}', '--profile', 'wasm-cpu'], 1, /convolutions cannot/],
+  ])('refuses %s, and writes nothing', async (_what, args, code, message) => {
+    const said = await inside('aot-generate', ...args, '-o', 'x.fft');
+    expect(said).toMatchObject({ code, stderr: expect.stringMatching(message) });
+    expect(existsSync(join(folder, 'x.fft'))).toBe(false);
   });
 });

@@ -4,6 +4,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { FftError, version } from '../index.ts';
+import { addAotGenerate } from './commands/aot-generate.ts';
 import { addBench } from './commands/bench.ts';
 import { addBuild } from './commands/build.ts';
 import { addDevices } from './commands/devices.ts';
@@ -65,6 +66,7 @@ function program(json: boolean): Command {
   addSpectrogram(root);
   addExplain(root);
   addBuild(root);
+  addAotGenerate(root);
   addDevices(root);
   addBench(root);
   addVerify(root);
