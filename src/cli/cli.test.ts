@@ -443,10 +443,20 @@ describe('build', () => {
     expect(WebAssembly.validate(readFileSync(join(folder, 'all.wasm')))).toBe(true);
   });
 
+  it('writes modules for WebGPU', async () => {
+    const { code } = await inside('build', 'r2c:48', '--target', 'wgsl', '-o', 'gpu.mjs');
+    expect(code).toBe(0);
+    expect(readFileSync(join(folder, 'gpu.d.mts'), 'utf8')).toContain('encoder: GPUCommandEncoder');
+    const { r2c48 } = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'gpu.mjs')).href);
+    expect([r2c48.inputBytes, r2c48.outputBytes]).toEqual([192, 200]);
+  });
+
   it.each([
     ['two transforms of one name', ['8', '8', '-o', 'x.mjs'], 2, /would be called fft8/],
     ['a convolution', ['{"size":[8],"convolution":{}}', '-o', 'x.mjs'], 1, /prepared where it runs/],
     ['a transform that nobody knows', ['r3c:8', '-o', 'x.mjs'], 2, /transform/],
+    ['WebAssembly for a GPU', ['8', '--target', 'wgsl', '--relaxed', '-o', 'x.mjs'], 2, /--relaxed .* --target wasm/],
+    ['doubles on WebGPU', ['dcfo8', '--target', 'wgsl', '-o', 'x.mjs'], 1, /no double precision/],
     ['no output', ['8'], 2, /output/],
     ['a file of another kind', ['8', '-o', 'x.wasm'], 2, /\.mjs/],
   ])('refuses %s, and writes nothing', async (_what, args, code, message) => {
