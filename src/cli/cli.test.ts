@@ -498,3 +498,29 @@ describe('aot-generate', () => {
     expect(existsSync(join(folder, 'x.fft'))).toBe(false);
   });
 });
+
+describe('offline-generate', () => {
+  it('writes kernels with host programs', async () => {
+    const written = await inside('offline-generate', 'mine=scfo16', 'r2c:8', '--profile', 'h200', '-o', 'host.cu');
+    expect(written).toMatchObject({ code: 0, stdout: expect.stringMatching(/^mine, r2c8: host\.cu .*, host\.h/) });
+    expect(readFileSync(join(folder, 'host.h'), 'utf8')).toContain('cudaError_t mine_forward(');
+    expect(readFileSync(join(folder, 'host.cu'), 'utf8')).toContain('#include "host.h"');
+    await inside('offline-generate', 'scfo16', '--profile', 'webgpu-default', '-o', 'host.ts');
+    expect(readFileSync(join(folder, 'host.ts'), 'utf8')).toContain('export const fft16: {');
+  });
+
+  it.each([
+    ['a file of another language', ['8', '--profile', 'arc', '-o', 'x.cu'], 2, /opencl ends in \.c or \.cpp/],
+    ['no profile', ['8', '-o', 'x.cu'], 2, /--profile/],
+    ['a language without a host program', ['8', '--profile', 'h200', '--language', 'spirv', '-o', 'x.cu'], 1, /spirv/],
+    [
+      'a convolution',
+      ['{"size":[8],"convolution":{}}', '--profile', 'h200', '-o', 'x.cu'],
+      1,
+      /prepared where it runs/,
+    ],
+  ])('refuses %s, and writes nothing', async (_what, args, code, message) => {
+    expect(await inside('offline-generate', ...args)).toMatchObject({ code, stderr: expect.stringMatching(message) });
+    expect([existsSync(join(folder, 'x.cu')), existsSync(join(folder, 'x.h'))]).toEqual([false, false]);
+  });
+});

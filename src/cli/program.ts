@@ -9,6 +9,7 @@ import { addBench } from './commands/bench.ts';
 import { addBuild } from './commands/build.ts';
 import { addDevices } from './commands/devices.ts';
 import { addExplain } from './commands/explain.ts';
+import { addOfflineGenerate } from './commands/offline-generate.ts';
 import { addSpectrogram } from './commands/spectrogram.ts';
 import { addTransform } from './commands/transform.ts';
 import { addVerify } from './commands/verify.ts';
@@ -67,6 +68,7 @@ function program(json: boolean): Command {
   addExplain(root);
   addBuild(root);
   addAotGenerate(root);
+  addOfflineGenerate(root);
   addDevices(root);
   addBench(root);
   addVerify(root);

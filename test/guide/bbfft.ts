@@ -106,5 +106,5 @@ row(
 row(
   'tools',
   'bbfft-offline-generate',
-  folder((place) => command(['offline-generate', 'scfo16', '--profile', 'arc', '--host', 'ts', '-o', place])),
+  folder((place) => command(['offline-generate', 'scfo16', '--profile', 'arc', '-o', join(place, 'kernels.c')])),
 );

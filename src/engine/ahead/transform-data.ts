@@ -16,6 +16,7 @@ import { FftError, type Problem } from '../../problem/index.ts';
 import { factsOf, type SideFacts } from '../arguments/arguments.ts';
 import type { DirectionProgram } from '../programs/program.ts';
 import { fillTable } from '../programs/tables.ts';
+import { compileOptions } from '../programs/tuning.ts';
 
 /** A plan of a profile, with what it runs. */
 export interface PlannedTransform {
@@ -53,6 +54,7 @@ export function dataOf(
   kernels: KernelNames,
 ): Omit<TransformData, 'shared'> {
   if (problem.convolution) throw notBuilt('A convolution takes kernels that are prepared where it runs');
+  if (compileOptions(problem)) throw notBuilt('Knobs of launches (groups, streams, computed roots) are for plans');
   const [input, output] = [factsOf(problem, 'input', profile), factsOf(problem, 'output', profile)];
   const tables = new TableList();
   const directions = directionPrograms.map((program) => [
