@@ -9,7 +9,6 @@ import type { Backend, CodeFacts, CompiledKernel, CompileOptions, PackedKernel, 
 import { launched } from '../native/kernel.ts';
 import { type AheadCode, type AheadCompiler, type AheadSettings, aheadCompilers } from './compilers.ts';
 import { OfflineBackend, type OfflineLanguage } from './index.ts';
-import { writerOf } from './languages.ts';
 
 /**
  * Several, where one compilation does not fit all devices: processors with one thread, and with more.
@@ -21,17 +20,16 @@ export async function createAheadBackends(
   language: OfflineLanguage,
   settings: AheadSettings,
 ): Promise<Backend[]> {
-  const write = await writerOf(language, profile);
   const compilers = await aheadCompilers(language, settings);
-  return compilers.map((compiler) => new AheadBackend(compiler, profile, language, write));
+  return compilers.map((compiler) => new AheadBackend(compiler, profile, language));
 }
 
 class AheadBackend extends OfflineBackend {
   readonly compilesAhead = true;
   private readonly compiler: AheadCompiler;
 
-  constructor(compiler: AheadCompiler, ...rest: ConstructorParameters<typeof OfflineBackend>) {
-    super(...rest);
+  constructor(compiler: AheadCompiler, profile: DeviceProfile, language: OfflineLanguage) {
+    super(profile, language, (kernel, options) => compiler.write(kernel, options));
     this.compiler = compiler;
   }
 

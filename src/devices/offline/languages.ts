@@ -5,6 +5,7 @@
 import type { EntryPoint, SpmdOptions } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
+import { FftError } from '../../problem/errors.ts';
 import type { CompiledKernel, CompileOptions, DeviceKind, Schedule } from '../device.ts';
 
 export const offlineLanguages = ['cuda', 'hip', 'opencl', 'spirv', 'wgsl', 'wasm'] as const;
@@ -70,10 +71,13 @@ export async function writerOf(language: OfflineLanguage, { maxThreads }: Device
       const { emitOpencl } = await import('../../emit/opencl/index.ts');
       return spmd(emitOpencl);
     }
-    case 'spirv': {
-      const { emitSpirv } = await import('../../emit/spirv/index.ts');
-      return spmd(emitSpirv);
-    }
+    case 'spirv':
+      // Its emitter is none of a page's business.
+      throw new FftError(
+        'unsupported-feature',
+        'Kernels in SPIR-V are written for devices of Vulkan and by omnifft aot-generate; choose another language to look at.',
+        { path: 'language' },
+      );
     case 'wgsl': {
       const { emitWgsl } = await import('../../emit/wgsl/index.ts');
       const { defaultArrangement } = await import('../webgpu/arrangement.ts');
