@@ -4,10 +4,12 @@
 
 import { Command, CommanderError } from 'commander';
 import { FftError, version } from '../index.ts';
+import { addAotGenerate } from './commands/aot-generate.ts';
 import { addBench } from './commands/bench.ts';
 import { addBuild } from './commands/build.ts';
 import { addDevices } from './commands/devices.ts';
 import { addExplain } from './commands/explain.ts';
+import { addOfflineGenerate } from './commands/offline-generate.ts';
 import { addSpectrogram } from './commands/spectrogram.ts';
 import { addTransform } from './commands/transform.ts';
 import { addVerify } from './commands/verify.ts';
@@ -65,6 +67,8 @@ function program(json: boolean): Command {
   addSpectrogram(root);
   addExplain(root);
   addBuild(root);
+  addAotGenerate(root);
+  addOfflineGenerate(root);
   addDevices(root);
   addBench(root);
   addVerify(root);

@@ -236,7 +236,7 @@ export interface Backend {
   /** Where compiled code is kept for other processes; absent where it is not. */
   readonly store?: CodeStore | undefined;
   /**
-   * What compiled kernels depend on beside the profile, by name. There where `pack` and `unpack` are: on a device with the same
+   * What compiled kernels depend on beside the profile, by name. There where kernels can be packed: on a device with the same
    * facts and profile a kernel that one has packed can be unpacked. `compiler` need not be the same: its code is there already.
    */
   readonly codeFacts?: CodeFacts;
@@ -271,6 +271,8 @@ export interface Backend {
   bindPeer?(peer: string, problem: PeerProblem, input: Binding, output: Binding): Promise<PeerProgram>;
   /** True where memory is pretended only: tables need no contents. */
   readonly pretends?: true;
+  /** True where kernels are compiled for other devices than this one: whatever has the same `codeFacts` takes them. */
+  readonly compilesAhead?: true;
   /** Host to device and back, ordered with the runs. */
   upload(target: Binding, data: RealArray): Promise<void>;
   /** @param move does the copying: given only where host code sees the device's memory and not all of it is wanted. */

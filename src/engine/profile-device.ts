@@ -12,7 +12,7 @@ import { loaders } from './lazy/lazy-tables.ts';
 import { readProfile } from './profile-check.ts';
 
 /** Plans like the device it stands for, and has no memory. */
-class ProfileDevice extends Device {
+export class ProfileDevice extends Device {
   /** @throws FftError `device-unavailable`, always */
   override alloc(): never {
     throw profileOnly(this.name, 'allocate memory');
@@ -25,13 +25,20 @@ export async function profileDevice(
   options: { readonly language?: OfflineLanguage },
 ): Promise<Device> {
   const { language: asked } = readOptions(options, { works: ['language'] }, 'openProfile');
+  const { profile, language } = chosenProfile(from, asked);
+  loadGroupsBy(loaders);
+  return new ProfileDevice(await createOfflineBackend({ profile, language }));
+}
+
+/** The profile as far as kernels in a language can use it, and what the language's compiler calls its processor. */
+export function chosenProfile(from: ProfileName | DeviceProfile, asked: OfflineLanguage | undefined) {
   const named: Partial<NamedProfile> = typeof from === 'string' ? byName(from) : { profile: readProfile(from) };
   const profile = named.profile!;
   const usual = named.language ?? (profile.lockstep === 'vector' ? 'wasm' : 'cuda');
   const language = asked ?? usual;
   requireLanguage(language, profile);
-  loadGroupsBy(loaders);
-  return new ProfileDevice(await createOfflineBackend({ profile: sayable(profile, language), language }));
+  const architecture = language === usual ? named.architecture : undefined;
+  return { profile: sayable(profile, language), language, architecture };
 }
 
 function byName(name: string): NamedProfile {

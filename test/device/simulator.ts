@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cuda } from '../../src/devices/cuda/index.ts';
-import { type GpuOptions, openGpu } from '../../src/devices/cuda/open.ts';
+import { type GpuKind, type GpuOptions, openGpu } from '../../src/devices/cuda/open.ts';
 import type { Backend } from '../../src/devices/device.ts';
 import { type Koffi, loadKoffi } from '../../src/devices/native/library.ts';
 import { findProgram, missing } from '../support/optional.ts';
@@ -45,6 +45,8 @@ const NAMES = [
 export interface Simulator {
   /** @param compiler false where it is not installed. */
   open(options?: GpuOptions, compiler?: boolean): Promise<Backend>;
+  /** How it is found, for whoever needs its compiler alone. */
+  readonly kind: GpuKind;
   counts(): Counts;
   /** How much device memory there is. */
   setMemory(bytes: number): void;
@@ -94,6 +96,7 @@ function openSimulator(koffi: Koffi, folder: string, library: string): Simulator
   const countsOf = handle.func('sim_counts', 'void', ['void *']);
   const request = { names: [library], what: 'The simulator', install: '' };
   return {
+    kind: { ...cuda, driverLibrary: request, compilerLibrary: () => request },
     open(given = {}, compiler = true) {
       const compilerLibrary = () => (compiler ? request : { ...request, names: [`${library}.missing`], what: 'NVRTC' });
       return openGpu({ ...cuda, driverLibrary: request, compilerLibrary }, given);

@@ -101,10 +101,10 @@ row('format', 'descriptors of problems are those that they came of', async () =>
 row(
   'tools',
   'bbfft-aot-generate',
-  folder((place) => command(['aot-generate', 'scfo16', '--profile', 'arc', '-o', join(place, 'kernels')])),
+  folder((place) => command(['aot-generate', 'scfo16', '--profile', 'wasm-cpu', '-o', join(place, 'plans.fft')])),
 );
 row(
   'tools',
   'bbfft-offline-generate',
-  folder((place) => command(['offline-generate', 'scfo16', '--profile', 'arc', '--host', 'ts', '-o', place])),
+  folder((place) => command(['offline-generate', 'scfo16', '--profile', 'arc', '-o', join(place, 'kernels.c')])),
 );

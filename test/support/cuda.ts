@@ -12,7 +12,7 @@ export const compiler = findProgram(['c++', 'g++', 'clang++']);
 missing('cpp', compiler ? undefined : 'none of c++, g++ and clang++ is on the PATH');
 
 /** As much of CUDA as kernels use: one group after another, its threads as threads. */
-const PROCESSOR = `
+export const PROCESSOR = `
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ const PROCESSOR = `
 #define __global__
 #define __device__
 #define __forceinline__ inline
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
 #define __shared__
 #define __align__(n)
 struct float2 { float x, y; };
@@ -45,7 +45,7 @@ static double __dmul_rn(double a, double b) { return a * b; }
 `;
 
 /** Without the declaration of shared memory, which is the program's; assembly that reads it or converts halves as C. */
-function withoutDialect(source: string): string {
+export function withoutDialect(source: string): string {
   return source
     .replace(/extern __shared__[^;]*;/g, '')
     .replace(

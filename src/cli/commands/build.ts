@@ -1,17 +1,18 @@
 /** `omnifft build`: transforms planned ahead of time, as a module that has neither planner nor compiler in it. */
 
 import { type Command, Option } from 'commander';
-import { buildWasm, type PlannedTransform } from '../../engine/ahead/wasm.ts';
-import { bytesText } from '../../engine/index.ts';
-import { FftError, openProfile, type Plan, type ProblemInput } from '../../index.ts';
-import { normalizeProblem, type Problem } from '../../problem/index.ts';
-import { checkOutput, reportDone, writeOutput } from '../files.ts';
-import { outputPath, readProblem, withJson } from '../options.ts';
+import { buildWasm } from '../../engine/ahead/wasm.ts';
+import { buildWgsl } from '../../engine/ahead/wgsl.ts';
+import { FftError } from '../../index.ts';
+import { checkOutput } from '../files.ts';
+import { outputPath, withJson } from '../options.ts';
+import { type NamedFile, namedProblems, withPlans, writeFiles } from '../planned.ts';
 
 interface BuildOptions {
   readonly json: boolean;
   readonly output: string;
-  readonly target: 'wasm';
+  readonly target: 'wasm' | 'wgsl';
+  readonly profile?: string;
   readonly relaxed: boolean;
   readonly separate: boolean;
 }
@@ -29,64 +30,37 @@ export function addBuild(program: Command): void {
       'where to write it; declarations go beside it',
       outputPath('.mjs', '.js'),
     )
-    .addOption(new Option('--target <name>', 'what it runs on').choices(['wasm']).default('wasm'))
-    .option('--relaxed', 'add kernels with multiply-adds for engines that have relaxed SIMD', false)
-    .option('--separate', 'write the WebAssembly beside it, for pages that may not compile code from bytes', false);
+    .addOption(new Option('--target <name>', 'what it runs on').choices(['wasm', 'wgsl']).default('wasm'))
+    .option('--relaxed', 'wasm: add kernels with multiply-adds for engines that have relaxed SIMD', false)
+    .option('--separate', 'wasm: write the code beside it, for pages that may not compile code from bytes', false)
+    .option('--profile <name>', 'wgsl: the device that it is planned for (default: webgpu-default, which all can run)');
   withJson(command).action(build);
 }
 
-async function build(texts: readonly string[], { json, output, relaxed, separate }: BuildOptions): Promise<void> {
+async function build(texts: readonly string[], options: BuildOptions): Promise<void> {
+  const { json, output, target, profile, relaxed, separate } = options;
+  if (target === 'wgsl' ? relaxed || separate : profile !== undefined) {
+    const message = '--relaxed and --separate are for --target wasm, --profile is for --target wgsl.';
+    throw new FftError('invalid-usage', message);
+  }
   await checkOutput(output);
   const problems = namedProblems(texts);
-  const device = await openProfile('wasm-cpu');
-  try {
-    const plans = new Map<string, PlannedTransform>();
-    for (const [name, problem] of problems) plans.set(name, (await device.plan(problem)) as unknown as Plan);
-    const { script, types, code } = buildWasm(plans, { profile: device.profile, relaxed, separate });
-    const stem = output.replace(/\.m?js$/, '');
-    const files: [string, Uint8Array][] = [
-      [output, new TextEncoder().encode(script)],
-      [`${stem}.d.${output.endsWith('.js') ? 'ts' : 'mts'}`, new TextEncoder().encode(types)],
-      ...(separate ? [[`${stem}.wasm`, code.plain] as [string, Uint8Array]] : []),
-      ...(separate && code.relaxed ? [[`${stem}.relaxed.wasm`, code.relaxed] as [string, Uint8Array]] : []),
+  const stem = output.replace(/\.m?js$/, '');
+  const declarations = `${stem}.d.${output.endsWith('.js') ? 'ts' : 'mts'}`;
+  const named = { profile: profile ?? (target === 'wgsl' ? 'webgpu-default' : 'wasm-cpu'), language: target };
+  const files = await withPlans(problems, named, (plans, profile): NamedFile[] => {
+    const module = ({ script, types }: { script: string; types: string }) => [
+      { file: output, contents: script },
+      { file: declarations, contents: types },
     ];
-    for (const [path, bytes] of files) await writeOutput(path, bytes);
-    const said = {
-      transforms: [...problems.keys()],
-      files: files.map(([file, { length: bytes }]) => ({ file, bytes })),
-    };
-    reportDone(
-      output,
-      json ? JSON.stringify(said, null, 2) : `${said.transforms.join(', ')}: ${filesText(said.files)}`,
-    );
-  } finally {
-    device.close();
-  }
-}
-
-function filesText(files: readonly { readonly file: string; readonly bytes: number }[]): string {
-  return files.map(({ file, bytes }) => `${file} (${bytesText(bytes)})`).join(', ');
-}
-
-/** Problems by the names that they are exported by. */
-function namedProblems(texts: readonly string[]): Map<string, ProblemInput> {
-  const problems = new Map<string, ProblemInput>();
-  for (const text of texts) {
-    const [, given, rest] = /^([A-Za-z_$][\w$]*)=(.*)$/s.exec(text) ?? [];
-    const input = readProblem(rest ?? text);
-    const name = given ?? nameOf(normalizeProblem(input));
-    if (problems.has(name)) {
-      const another = `Two transforms would be called ${name}: name one of them, as in other=${text}.`;
-      throw new FftError('invalid-argument', another, { path: 'problems' });
-    }
-    problems.set(name, input);
-  }
-  return problems;
-}
-
-/** Such as `fft1024`, `r2c256x256`, `dct2_64` or `fft32_batch100`. */
-function nameOf({ size, transform, batches }: Problem): string {
-  const kinds = [...new Set(transform)].map((kind) => (kind === 'c2c' ? 'fft' : kind));
-  const kind = kinds.join('_');
-  return `${kind}${/\d$/.test(kind) ? '_' : ''}${size.join('x')}${batches > 1 ? `_batch${batches}` : ''}`;
+    if (target === 'wgsl') return module(buildWgsl(plans, { profile }));
+    const built = buildWasm(plans, { profile, relaxed, separate });
+    const { plain, relaxed: code } = built.code;
+    return [
+      ...module(built),
+      ...(separate ? [{ file: `${stem}.wasm`, contents: plain }] : []),
+      ...(separate && code ? [{ file: `${stem}.relaxed.wasm`, contents: code }] : []),
+    ];
+  });
+  await writeFiles(files, [...problems.keys()], json);
 }

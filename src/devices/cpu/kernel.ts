@@ -88,7 +88,7 @@ export function unpackedKernel(packed: PackedKernel, memory: CpuAllocator, whole
 }
 
 /** What is packed beside the code. */
-interface PackedFacts {
+export interface PackedFacts {
   readonly sharedBytes: number;
   readonly groupCost: number;
 }
@@ -110,7 +110,8 @@ function compiled(kernel: Kernel, limits: MemoryLimits, vectors: VectorArithmeti
   }
 }
 
-function estimatedCompileTime(kernel: Kernel): number {
+/** Expected nanoseconds for one group: see `CpuKernel.groupCost`. */
+export function estimatedCompileTime(kernel: Kernel): number {
   const bytes = kernel.precision === 'f32' ? 4 : 8;
   let nodes = 0;
   for (const phase of kernel.phases) {

@@ -1,10 +1,8 @@
 /** A GPU behind a driver API of CUDA's kind. CUDA and HIP differ in their tables of words alone. */
-import { emitCuda } from '../../emit/cuda/index.ts';
 import { emitPipelined } from '../../emit/cuda/pipelined.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError, show } from '../../problem/errors.ts';
-import { written } from '../common/kernel.ts';
 import type { BoundStep } from '../common/program.ts';
 import type {
   Binding,
@@ -24,6 +22,7 @@ import { CudaDriver, type CudaSetup } from './driver.ts';
 import { type CudaFacts, CudaKernel } from './kernel.ts';
 import { CudaLaunches } from './launches.ts';
 import { CudaAllocator, type CudaHost } from './memory.ts';
+import { cudaProgram } from './program.ts';
 import { bindVendorFft } from './vendor-fft.ts';
 
 export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> implements CudaHost {
@@ -61,10 +60,9 @@ export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> impleme
   }
 
   /** Only to text: the compiler takes its time, which `warmUp` spends on another thread. */
-  protected translate(kernel: Kernel, { maxGroups, streams = 1, computedRoots = false }: CompileOptions): CudaKernel {
-    const { kind: dialect, mostGroups } = this.driver.api.words;
-    const options = { dialect, maxGroups: Math.min(mostGroups, maxGroups ?? mostGroups), launches: streams };
-    const program = written(kernel, dialect, () => emitCuda(kernel, { ...options, computedRoots }));
+  protected translate(kernel: Kernel, options: CompileOptions): CudaKernel {
+    const { streams = 1, computedRoots = false } = options;
+    const program = cudaProgram(kernel, this.driver.api.words, options);
     return new CudaKernel(this, launched(kernel, computedRoots), program, { streams });
   }
 

@@ -272,7 +272,8 @@ export class CudaDriver implements NativeDriver {
 function codeFactsOf({ api, compiler, compilerOptions, device }: CudaSetup): CodeFacts {
   const { name, attribute } = api.facts(device);
   return {
-    device: `${name} ${attribute('major')}.${attribute('minor')}`,
+    device: name,
+    capability: `${attribute('major')}.${attribute('minor')}`,
     driver: `${api.words.title} ${api.int('DriverGetVersion')}`,
     compiler: [compiler.version, ...compilerOptions].join(' '),
   };

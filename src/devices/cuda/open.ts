@@ -63,7 +63,7 @@ export async function openGpu(kind: GpuKind, options: GpuOptions): Promise<Backe
 }
 
 /** Plans that were compiled before run without one: whether it is missing counts when something is to be compiled. */
-async function openCompiler(kind: GpuKind): Promise<KernelCompiler> {
+export async function openCompiler(kind: GpuKind): Promise<KernelCompiler> {
   try {
     return new RuntimeCompiler(await openLibrary(kind.compilerLibrary()), kind.compiler);
   } catch (error) {

@@ -11,6 +11,7 @@ import { randomFor } from '../../../test/support/random.ts';
 import { someOf } from '../../../test/support/transforms.ts';
 import { emitCuda } from '../../emit/cuda/index.ts';
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
+import { compilingDevices } from '../../engine/compiling-devices.ts';
 import { FftError } from '../../problem/errors.ts';
 import { DriverApi } from '../cuda/api.ts';
 import { RuntimeCompiler } from '../cuda/compiler.ts';
@@ -86,6 +87,17 @@ describe.runIf(compiler)('HIP', () => {
     expect(await codeOf(() => hiprtc.compile(broken, 'broken', options))).toBe('compile-failed');
     expect(() => hiprtc.compile(broken, 'broken', options)).toThrow(/undeclared/);
     await expect(hiprtc.compileAside(broken, 'broken', options)).rejects.toThrow(/undeclared/);
+  });
+
+  it('compiles plans ahead of time', async () => {
+    const [device] = await compilingDevices('mi250x');
+    const saved = (await device!.plan({ size: [16] })).serialize({ binaries: true });
+    expect(new TextDecoder('latin1').decode(saved)).toContain('\x7fELF');
+    device!.close();
+    await expect(compilingDevices('mi250x', { architecture: 'gfx1ff' })).rejects.toMatchObject({
+      code: 'device-unavailable',
+      message: expect.stringContaining('gfx90a'),
+    });
   });
 
   it('finds every function of the driver by its name', async () => {

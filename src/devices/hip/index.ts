@@ -72,6 +72,12 @@ export function create(options: GpuOptions = {}): Promise<Backend> {
   return openGpu(hip, options);
 }
 
+/** The library behind HIPRTC that compiles. */
+export function comgr(): LibraryRequest {
+  const files = windows ? ['amd_comgr.dll', 'amd_comgr0602.dll'] : ['libamd_comgr.so.3', 'libamd_comgr.so.2'];
+  return { names: inPrefixes(files), what: "AMD's code object manager", install };
+}
+
 function rocfft(): LibraryRequest {
   const files = windows ? ['hipfft.dll'] : ['libhipfft.so.0', 'libhipfft.so'];
   return { names: inPrefixes(files), what: 'rocFFT', install: 'Install hipFFT with rocFFT, as ROCm has it.' };

@@ -61,7 +61,7 @@ class PretendedBuffer implements DeviceBuffer {
   }
 }
 
-class OfflineBackend implements Backend {
+export class OfflineBackend implements Backend {
   readonly kind: DeviceKind;
   readonly pretends = true;
   readonly name: string;
@@ -70,7 +70,7 @@ class OfflineBackend implements Backend {
   readonly computesRoots: boolean;
   readonly pairForm: PairForm;
   readonly runsBothWays?: true;
-  private readonly language: OfflineLanguage;
+  protected readonly language: OfflineLanguage;
   private readonly write: Writer;
   private readonly writePipelined: PipelineWriter | undefined;
 
@@ -79,8 +79,8 @@ class OfflineBackend implements Backend {
     this.name = `${profile.name} (profile)`;
     this.profile = profile;
     this.severalStreams = language === 'cuda' || language === 'hip';
-    this.computesRoots = this.severalStreams || language === 'opencl';
-    this.pairForm = { fused: this.computesRoots, ordered: language === 'wasm' };
+    this.computesRoots = this.severalStreams || language === 'opencl' || language === 'spirv';
+    this.pairForm = { fused: this.computesRoots && language !== 'spirv', ordered: language === 'wasm' };
     // As the CPU itself.
     if (language === 'wasm') this.runsBothWays = true;
     this.language = language;

@@ -2,12 +2,13 @@
  * The languages that kernels can be written in without a device: each emitter behind one signature, loaded when it is
  * asked for.
  */
-import type { SpmdOptions, SpmdProgram } from '../../emit/spmd/program.ts';
+import type { EntryPoint, SpmdOptions } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
+import { FftError } from '../../problem/errors.ts';
 import type { CompiledKernel, CompileOptions, DeviceKind, Schedule } from '../device.ts';
 
-export const offlineLanguages = ['cuda', 'hip', 'opencl', 'wgsl', 'wasm'] as const;
+export const offlineLanguages = ['cuda', 'hip', 'opencl', 'spirv', 'wgsl', 'wasm'] as const;
 export type OfflineLanguage = (typeof offlineLanguages)[number];
 
 /** The device that kernels in a language are for. */
@@ -15,9 +16,13 @@ export const kindOf: Readonly<Record<OfflineLanguage, DeviceKind>> = {
   cuda: 'cuda',
   hip: 'hip',
   opencl: 'opencl',
+  spirv: 'vulkan',
   wgsl: 'webgpu',
   wasm: 'cpu',
 };
+
+/** A kernel in a language of threads. */
+type Written = EntryPoint & Pick<CompiledKernel, 'source'>;
 
 /** @throws RangeError where the language has no words for the kernel. */
 export type Writer = (kernel: Kernel, options: CompileOptions) => Pick<CompiledKernel, 'source' | 'grid'>;
@@ -45,7 +50,7 @@ export async function pipelineWriterOf(language: OfflineLanguage): Promise<Pipel
 const WASM_PAGES = 65536;
 
 export async function writerOf(language: OfflineLanguage, { maxThreads }: DeviceProfile): Promise<Writer> {
-  const spmd = (emit: (kernel: Kernel, options: SpmdOptions) => SpmdProgram): Writer => {
+  const spmd = (emit: (kernel: Kernel, options: SpmdOptions) => Written): Writer => {
     return (kernel, { maxGroups, streams = 1, computedRoots = false }) => {
       const { source, groups, launches } = emit(kernel, {
         threads: Math.min(kernel.threads, maxThreads),
@@ -66,6 +71,13 @@ export async function writerOf(language: OfflineLanguage, { maxThreads }: Device
       const { emitOpencl } = await import('../../emit/opencl/index.ts');
       return spmd(emitOpencl);
     }
+    case 'spirv':
+      // Its emitter is none of a page's business.
+      throw new FftError(
+        'unsupported-feature',
+        'Kernels in SPIR-V are written for devices of Vulkan and by omnifft aot-generate; choose another language to look at.',
+        { path: 'language' },
+      );
     case 'wgsl': {
       const { emitWgsl } = await import('../../emit/wgsl/index.ts');
       const { defaultArrangement } = await import('../webgpu/arrangement.ts');

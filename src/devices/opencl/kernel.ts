@@ -1,14 +1,14 @@
 /** A kernel of the IR, built by the driver's compiler. */
-import { emitOpencl } from '../../emit/opencl/index.ts';
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
-import { type KernelSource, written } from '../common/kernel.ts';
+import type { KernelSource } from '../common/kernel.ts';
 import type { CompileOptions } from '../device.ts';
 import { launched, SpmdKernel } from '../native/kernel.ts';
 import { BUILD_OPTIONS, type Handle, INFO } from './api.ts';
 import type { ClDriver } from './driver.ts';
 import { failure } from './errors.ts';
+import { clProgram } from './program.ts';
 
 type Builder = Pick<ClDriver, 'cl' | 'context' | 'device' | 'binaries' | 'addressOf'>;
 
@@ -43,17 +43,8 @@ export class ClKernel extends SpmdKernel {
 }
 
 /** A kernel as OpenCL C. @throws FftError as `ClKernel`, and `device-limit` where the language has no words for it */
-export function writtenKernel(
-  kernel: Kernel,
-  builder: Builder,
-  { maxGroups, computedRoots = false }: CompileOptions,
-): ClKernel {
-  // Every global has an offset: `cl_mem` objects have no addresses to add one to.
-  const globals = kernel.globals.map((_, binding) => ({ pieces: [{ binding }] }));
-  const arrangement = { globals, bindings: globals.length, offsets: true };
-  const most = maxGroups === undefined ? {} : { maxGroups };
-  const program = written(kernel, 'OpenCL C', () => emitOpencl(kernel, { arrangement, computedRoots, ...most }));
-  return new ClKernel(launched(kernel, computedRoots), program, builder);
+export function writtenKernel(kernel: Kernel, builder: Builder, options: CompileOptions): ClKernel {
+  return new ClKernel(launched(kernel, options.computedRoots ?? false), clProgram(kernel, options), builder);
 }
 
 /** A program from what is kept of an earlier one with the same text, or from the text. */

@@ -14,6 +14,8 @@ export interface NamedProfile {
   readonly profile: DeviceProfile;
   /** What kernels for it are written in. */
   readonly language: OfflineLanguage;
+  /** What the compiler of that language calls the processor, where it has a name for it. */
+  readonly architecture?: string;
 }
 
 const KIB = 2 ** 10;
@@ -59,6 +61,7 @@ const cdna = { warpSize: 64, maxThreads: 1024, sharedPerBlock: 64 * KIB, sharedP
 /** Intel Arc A770: 32 Xe cores, 16 GB, no double precision in hardware; OpenCL offers 64 KiB and 1024 work-items. */
 const arc: NamedProfile = {
   language: 'opencl',
+  architecture: 'dg2',
   profile: {
     ...gpuProfile,
     name: 'Intel Arc A770',
@@ -77,31 +80,37 @@ export const namedProfiles = {
   /** NVIDIA H200 data sheet: 132 multiprocessors, 141 GB; compute capability 9.0. */
   h200: {
     language: 'cuda',
+    architecture: 'sm_90',
     profile: answering('NVIDIA H200', 141 * GB, 132, hopper),
   },
   /** NVIDIA H100 (SXM) data sheet: 132 multiprocessors, 80 GB; compute capability 9.0. */
   h100: {
     language: 'cuda',
+    architecture: 'sm_90',
     profile: answering('NVIDIA H100', 80 * GB, 132, hopper),
   },
   /** NVIDIA A100 data sheet: 108 multiprocessors, 80 GB; compute capability 8.0. */
   a100: {
     language: 'cuda',
+    architecture: 'sm_80',
     profile: answering('NVIDIA A100', 80 * GB, 108, ampere),
   },
   /** NVIDIA Ada architecture paper: RTX 4090 with 128 multiprocessors, 24 GB; compute capability 8.9. */
   rtx4090: {
     language: 'cuda',
+    architecture: 'sm_89',
     profile: answering('NVIDIA GeForce RTX 4090', 24 * GB, 128, ada),
   },
   /** One of the two dies of an AMD Instinct MI250X, which is what HIP opens: 110 compute units, half of 128 GiB. */
   mi250x: {
     language: 'hip',
+    architecture: 'gfx90a',
     profile: answering('AMD Instinct MI250X, one die', 64 * GIB, 110, cdna),
   },
   /** AMD Instinct MI300X: 304 compute units, 192 GiB. */
   mi300x: {
     language: 'hip',
+    architecture: 'gfx942',
     profile: answering('AMD Instinct MI300X', 192 * GIB, 304, cdna),
   },
   'arc-a770': arc,

@@ -1,13 +1,14 @@
 /** A kernel of the IR as SPIR-V, and the pipeline that the driver makes of it. */
-import { emitSpirv, type SpirvProgram } from '../../emit/spirv/index.ts';
+import type { SpirvProgram } from '../../emit/spirv/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
-import { type KernelSource, written } from '../common/kernel.ts';
+import type { KernelSource } from '../common/kernel.ts';
 import type { CompileOptions, PackedKernel } from '../device.ts';
 import { launched, type SpmdFacts, SpmdKernel } from '../native/kernel.ts';
 import { COMPUTE, type Handle, TYPE } from './api.ts';
 import type { VkDriver } from './driver.ts';
 import { failure } from './errors.ts';
+import { vkProgram } from './program.ts';
 import type { Struct } from './structs.ts';
 
 /** What launches bind. */
@@ -127,12 +128,7 @@ export class VkKernel extends SpmdKernel<SpirvProgram> {
 
 /** @throws FftError as `VkKernel`, and `device-limit` where the language has no words for it */
 export function writtenKernel(kernel: Kernel, driver: VkDriver, options: CompileOptions): VkKernel {
-  const { maxGroups, computedRoots = false } = options;
   const { physical, features } = driver.setup;
-  const { wideIntegers, storage16 } = features;
-  const { groups, pushBytes } = physical.limits;
-  const most = Math.min(groups, maxGroups ?? groups);
-  const asked = { wideIntegers, storage16, pushBytes, computedRoots, maxGroups: most };
-  const program = written(kernel, 'SPIR-V', () => emitSpirv(kernel, asked));
-  return new VkKernel(launched(kernel, computedRoots), program, driver);
+  const program = vkProgram(kernel, { ...features, ...physical.limits }, options);
+  return new VkKernel(launched(kernel, options.computedRoots ?? false), program, driver);
 }

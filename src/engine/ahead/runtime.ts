@@ -1,63 +1,9 @@
 /**
- * What runs inside a module that was built ahead of time. The texts of {@link RUNTIME} become part of the module, so these functions
+ * What runs inside a module that was built ahead of time. The texts of {@link RUNTIME}, or {@link GPU_RUNTIME}, become part of the module, so these functions
  * refer to one another and to nothing else: neither to imports nor to what an AudioWorklet lacks (`atob`, `TextDecoder`). Comments
  * stand outside them, where they cost a page nothing.
  */
-import type { RootRun } from '../../numeric/nearest-roots.ts';
-
-/** A type of typed arrays, as `globalThis` names it. */
-export type ArrayName = 'Float32Array' | 'Float64Array' | 'Uint16Array' | 'Uint32Array';
-
-/** Memory of a side: numbers of each of its one or two arrays. */
-export interface SideData {
-  readonly length: number;
-  readonly planar?: true;
-  /** Not all of them belong to the transform: the others keep what they hold. */
-  readonly gaps?: true;
-}
-
-/** A {@link RootRun} as p, step, q, count, re, im, stride, block, skip. */
-export type RootRunData = readonly [number, number, number, number, number, number, number, number, number];
-
-/** Constants of a kernel: roots of unity, which the module computes, or bytes in base64. */
-export interface TableData {
-  readonly array: ArrayName;
-  readonly length: number;
-  readonly runs?: readonly RootRunData[];
-  readonly bytes?: string;
-}
-
-/** One launch: a kernel's export, its groups in each chunk, its direction if it has both, and pointers. */
-export interface StepData {
-  readonly kernel: string;
-  readonly groups: number;
-  readonly reverse?: 0 | 1;
-  /** Slot and offset in bytes of each array; slots are numbered as {@link SLOT_COUNT} says. */
-  readonly arrays: readonly (readonly [slot: number, byteOffset: number])[];
-  /** Numbers of the tables that follow them. */
-  readonly tables: readonly number[];
-}
-
-export interface DirectionData {
-  readonly chunks: number;
-  readonly steps: readonly StepData[];
-}
-
-/** Slots: the two arrays of the input, the two of the output, and memory between launches. */
-export const SLOT_COUNT = 5;
-
-export interface TransformData {
-  readonly array: ArrayName;
-  readonly input: SideData;
-  /** Missing in place. */
-  readonly output?: SideData;
-  /** Bytes between launches, and bytes that a group of items shares. */
-  readonly temp: number;
-  readonly shared: number;
-  readonly tables: readonly TableData[];
-  readonly forward?: DirectionData;
-  readonly inverse?: DirectionData;
-}
+import type { ArrayName, DirectionData, RootRunData, SideData, TransformData } from '../../emit/host/data.ts';
 
 /** How a transform is made: in whose memory and from where on in it, and out of what code. */
 export interface TransformOptions {
@@ -267,4 +213,160 @@ export const RUNTIME = [
   copyNumbers,
   memoryFor,
   transformOf,
+] as const;
+
+// WebGPU: the functions above that have to do with tables are part of these modules, too.
+
+/** A kernel of a module: its text, and how it is launched. */
+export interface GpuKernelData {
+  readonly code: string;
+  readonly entry: string;
+  readonly groups: readonly [x: number, y: number, z: number];
+  /** Whether each binding is written, those of tables too. */
+  readonly written: readonly boolean[];
+  /** The number of the array that each binding shows; those of tables follow. */
+  readonly shows: readonly number[];
+}
+
+/** Memory between launches is in `temps` buffers of `temp` bytes, with the slots from 4 on: one launch may read one and write the other. */
+export interface GpuTransformData extends TransformData {
+  readonly temps: number;
+}
+
+/** Memory of the caller's: a buffer, or a part of one that begins at a multiple of 256 bytes. */
+type GpuMemory = GPUBuffer | { readonly buffer: GPUBuffer; readonly offset?: number };
+type GpuSide = GpuMemory | { readonly re: GpuMemory; readonly im: GpuMemory };
+type GpuCall = (encoder: GPUCommandEncoder, from: GpuSide, to?: GpuSide) => void;
+
+/** As the declarations of a built module say it. */
+export interface BuiltGpuTransform {
+  forward?: GpuCall;
+  inverse?: GpuCall;
+  destroy(): void;
+}
+
+function sideBytes({ array }: TransformData, { length }: SideData): number {
+  return Math.ceil((length * bytesOfArray(array)) / 4) * 4;
+}
+
+/** The one or two arrays of a side as bindings. */
+function bindingsOf(side: GpuSide | undefined, planar: boolean, size: number, what: string): GPUBufferBinding[] {
+  const given = side as { re: GpuMemory; im: GpuMemory };
+  const memories = planar ? [given?.re, given?.im] : [side as GpuMemory];
+  return memories.map((memory) => {
+    const { buffer, offset = 0 } = memory && 'buffer' in memory ? memory : { buffer: memory as GPUBuffer | undefined };
+    if (!buffer?.size)
+      throw new TypeError(`The ${what} must be ${planar ? '{ re, im } of GPUBuffers' : 'a GPUBuffer'}.`);
+    if (buffer.size - offset < size)
+      throw new RangeError(`The ${what} takes ${size} bytes from byte ${offset} on; its buffer has ${buffer.size}.`);
+    return { buffer, offset, size };
+  });
+}
+
+/** A buffer of the module's own. */
+function ownBuffer(device: GPUDevice, size: number): GPUBuffer {
+  // GPUBufferUsage.COPY_DST | GPUBufferUsage.STORAGE
+  return device.createBuffer({ size: Math.max(16, Math.ceil(size / 4) * 4), usage: 0x88 });
+}
+
+function tableBuffers(device: GPUDevice, { tables }: TransformData): GPUBuffer[] {
+  return tables.map(({ array, length, runs, bytes }) => {
+    const numbers = new { Float32Array, Float64Array, Uint16Array, Uint32Array }[array](Math.ceil(length / 2) * 2);
+    if (runs) fillRoots(numbers, runs);
+    if (bytes) new Uint8Array(numbers.buffer).set(decoded(bytes));
+    const buffer = ownBuffer(device, numbers.byteLength);
+    device.queue.writeBuffer(buffer, 0, numbers);
+    return buffer;
+  });
+}
+
+/** A kernel, compiled. The layout is given: one that is found from the text lacks what a kernel does not touch. */
+async function pipelineOf(device: GPUDevice, { code, entry, written }: GpuKernelData): Promise<GPUComputePipeline> {
+  const entries = written.map((isWritten, binding): GPUBindGroupLayoutEntry => {
+    return { binding, visibility: 4, buffer: { type: isWritten ? 'storage' : 'read-only-storage' } };
+  });
+  const layout = device.createPipelineLayout({ bindGroupLayouts: [device.createBindGroupLayout({ entries })] });
+  const module = device.createShaderModule({ code });
+  return device.createComputePipelineAsync({ layout, compute: { module, entryPoint: entry } });
+}
+
+/**
+ * A function that makes transforms of one kind for a device of the page's own.
+ * @param kernels of the file, by their names
+ */
+function gpuTransformOf(data: GpuTransformData, kernels: Readonly<Record<string, GpuKernelData>>) {
+  const { input, output, temp, temps } = data;
+  const [inputBytes, outputBytes] = [sideBytes(data, input), sideBytes(data, output ?? input)];
+  const make = async (device: GPUDevice): Promise<BuiltGpuTransform> => {
+    const most = device.limits.maxStorageBufferBindingSize;
+    const needed = Math.max(inputBytes, outputBytes, temp);
+    if (needed > most)
+      throw new RangeError(
+        `The transform binds ${needed} bytes at once; the device allows ${most}: ask for more as it is requested.`,
+      );
+    const steps = [data.forward, data.inverse].flatMap((direction) => direction?.steps ?? []);
+    const names = [...new Set(steps.map(({ kernel }) => kernel))];
+    const compiled = await Promise.all(names.map((name) => pipelineOf(device, kernels[name]!)));
+    const tables = tableBuffers(device, data);
+    // One launch may read one of them and write the other, which WebGPU takes from different buffers alone.
+    const between = Array.from({ length: temps }, () => ownBuffer(device, temp));
+    const bound = (sides: readonly GPUBufferBinding[][], slot: number, at: number): GPUBufferBinding => {
+      const side = sides[slot >> 1];
+      return side ? side[slot & 1]! : { buffer: between[slot - 4]!, offset: at };
+    };
+    const caller =
+      (direction: NonNullable<TransformData['forward']>, reads: number): GpuCall =>
+      (encoder, from, to) => {
+        const read = bindingsOf(
+          from,
+          Boolean((reads ? (output ?? input) : input).planar),
+          reads ? outputBytes : inputBytes,
+          'input',
+        );
+        const written = output
+          ? bindingsOf(to, Boolean((reads ? input : output).planar), reads ? inputBytes : outputBytes, 'output')
+          : read;
+        const sides = reads ? [written, read] : [read, written];
+        const pass = encoder.beginComputePass();
+        for (const { kernel, arrays, tables: own } of direction.steps) {
+          const pipeline = compiled[names.indexOf(kernel)]!;
+          const { groups, shows } = kernels[kernel]!;
+          const resources = [
+            ...shows.map((n) => bound(sides, ...arrays[n]!)),
+            ...own.map((n) => ({ buffer: tables[n]! })),
+          ];
+          pass.setPipeline(pipeline);
+          pass.setBindGroup(
+            0,
+            device.createBindGroup({
+              layout: pipeline.getBindGroupLayout(0),
+              entries: resources.map((resource, binding) => ({ binding, resource })),
+            }),
+          );
+          pass.dispatchWorkgroups(...groups);
+        }
+        pass.end();
+      };
+    return {
+      ...(data.forward && { forward: caller(data.forward, 0) }),
+      ...(data.inverse && { inverse: caller(data.inverse, 1) }),
+      destroy() {
+        for (const buffer of [...tables, ...between]) buffer.destroy();
+      },
+    };
+  };
+  return Object.assign(make, { inputBytes, outputBytes });
+}
+
+/** The functions of a built module, the last one to be called for each transform. */
+export const GPU_RUNTIME = [
+  bytesOfArray,
+  decoded,
+  fillRoots,
+  sideBytes,
+  bindingsOf,
+  ownBuffer,
+  tableBuffers,
+  pipelineOf,
+  gpuTransformOf,
 ] as const;

@@ -8,7 +8,8 @@ import { stridesOf, tensorFrom, tried, withReversed } from '../../../test/suppor
 import type { Device, Plan, ProblemInput } from '../../index.ts';
 import { openProfile } from '../../index.ts';
 import type { BuiltTransform, TransformOptions } from './runtime.ts';
-import { buildWasm, type PlannedTransform, type WasmBuildOptions } from './wasm.ts';
+import type { PlannedTransform } from './transform-data.ts';
+import { buildWasm, type WasmBuildOptions } from './wasm.ts';
 
 const random = randomFor('engine/ahead/wasm');
 const profiled = await openProfile('wasm-cpu');

@@ -2,31 +2,11 @@
  * Plans as an ES module: their kernels as WebAssembly, the order of the launches, and what computes the tables. No planner
  * and no emitter is in it.
  */
-import type { Argument, ProgramStep, RealArray } from '../../devices/device.ts';
+import type { SideData, TransformData } from '../../emit/host/data.ts';
 import { emitWasmModule } from '../../emit/wasm/lower.ts';
-import type { Kernel, Table } from '../../ir/index.ts';
-import type { RootRun } from '../../numeric/nearest-roots.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
-import { FftError, type Problem } from '../../problem/index.ts';
-import { factsOf, type SideFacts } from '../arguments/arguments.ts';
-import type { DirectionProgram } from '../programs/program.ts';
-import { fillTable } from '../programs/tables.ts';
-import {
-  type ArrayName,
-  type DirectionData,
-  type RootRunData,
-  RUNTIME,
-  type SideData,
-  type StepData,
-  type TableData,
-  type TransformData,
-} from './runtime.ts';
-
-/** A plan for vectors, with what it runs. */
-export interface PlannedTransform {
-  readonly problem: Problem;
-  readonly directionPrograms: readonly DirectionProgram[];
-}
+import { RUNTIME } from './runtime.ts';
+import { base64, dataOf, KernelNames, type PlannedTransform, UNCHECKED } from './transform-data.ts';
 
 export interface WasmBuildOptions {
   /** What the plans were made for. */
@@ -35,6 +15,8 @@ export interface WasmBuildOptions {
   readonly relaxed: boolean;
   /** Leaves the code out of the script: whoever makes a transform gives it a compiled module. */
   readonly separate: boolean;
+  /** Writes TypeScript, which has its declarations in it. */
+  readonly typed?: boolean;
 }
 
 export interface WasmBuild {
@@ -46,13 +28,6 @@ export interface WasmBuild {
   readonly code: { readonly plain: Uint8Array; readonly relaxed?: Uint8Array };
 }
 
-const ARRAYS: Readonly<Record<string, ArrayName>> = {
-  f16: 'Uint16Array',
-  f32: 'Float32Array',
-  f64: 'Float64Array',
-  u32: 'Uint32Array',
-};
-
 /** Memory of any size will do: the maker of a transform grows it. */
 const MEMORY = { initial: 0, shared: false } as const;
 
@@ -62,7 +37,7 @@ const MEMORY = { initial: 0, shared: false } as const;
  */
 export function buildWasm(
   transforms: ReadonlyMap<string, PlannedTransform>,
-  { profile, relaxed, separate }: WasmBuildOptions,
+  { profile, relaxed, separate, typed = false }: WasmBuildOptions,
 ): WasmBuild {
   const kernels = new KernelNames();
   const made = new Map([...transforms].map(([name, transform]) => [name, dataOf(transform, profile, kernels)]));
@@ -72,146 +47,24 @@ export function buildWasm(
     ...(relaxed ? { relaxed: emitWasmModule(kernels.named, MEMORY, { relaxedSimd: true }).bytes } : {}),
   };
   const data = new Map([...made].map(([name, own]) => [name, { ...own, shared: plain.sharedBytes }]));
-  return { script: scriptOf(data, separate ? undefined : code), types: typesOf(data), code };
-}
-
-/** The kernels of a file, each once, by short names. */
-class KernelNames {
-  readonly named = new Map<string, Kernel>();
-  private readonly known = new Map<Kernel, string>();
-
-  nameOf(kernel: Kernel): string {
-    let name = this.known.get(kernel);
-    if (name === undefined) {
-      name = `k${this.known.size}`;
-      this.known.set(kernel, name);
-      this.named.set(name, kernel);
-    }
-    return name;
-  }
-}
-
-function dataOf(
-  { problem, directionPrograms }: PlannedTransform,
-  profile: DeviceProfile,
-  kernels: KernelNames,
-): Omit<TransformData, 'shared'> {
-  if (problem.convolution) throw notBuilt('A convolution takes kernels that are prepared where it runs');
-  const [input, output] = [factsOf(problem, 'input', profile), factsOf(problem, 'output', profile)];
-  const tables = new TableList();
-  const directions = directionPrograms.map((program) => [
-    program.plan.direction,
-    directionData(program, kernels, tables),
-  ]);
-  const inPlace = problem.placement === 'in-place';
-  const length = Math.max(input.length, output.length);
-  return {
-    array: ARRAYS[input.type]!,
-    input: sideData(input, inPlace ? length : input.length),
-    ...(inPlace ? {} : { output: sideData(output, output.length) }),
-    temp: Math.max(...directionPrograms.map(({ tempBytes }) => tempBytes)),
-    tables: tables.data,
-    ...Object.fromEntries(directions),
-  };
-}
-
-function sideData({ layout, runs }: SideFacts, length: number): SideData {
-  return { length, ...(layout === 'planar' ? { planar: true } : {}), ...(runs ? { gaps: true } : {}) };
-}
-
-function directionData({ outline, plan, steps }: DirectionProgram, kernels: KernelNames, tables: TableList) {
-  if (outline.operands.length > 0) throw notBuilt('A callback that reads operands is given them where it runs');
-  const { chunks } = outline;
-  const isInverse = plan.direction === 'inverse';
-  return {
-    chunks,
-    steps: steps.map((step) => stepData(step, chunks, isInverse, kernels, tables)),
-  } satisfies DirectionData;
-}
-
-function stepData(
-  { kernel: compiled, reverse = false, arguments: all }: ProgramStep,
-  chunks: number,
-  isInverse: boolean,
-  kernels: KernelNames,
-  tables: TableList,
-): StepData {
-  // A profile's kernels are whole: nothing has compiled them away.
-  const kernel = compiled.kernel as Kernel;
-  return {
-    kernel: kernels.nameOf(kernel),
-    groups: kernel.group.count / chunks,
-    ...(kernel.reverse ? { reverse: reverse ? 1 : 0 } : {}),
-    arrays: all.filter(isSlot).map(({ slot, byteOffset }) => [placeOfSlot(slot, isInverse), byteOffset] as const),
-    tables: kernel.tables.map((table) => tables.numberOf(table)),
-  };
-}
-
-type SlotArgument = Extract<Argument, { readonly slot: number }>;
-
-function isSlot(argument: Argument): argument is SlotArgument {
-  return 'slot' in argument;
-}
-
-/**
- * Programs number what they read (0, 1), what they write (2, 3) and the temp memory (5); a built module numbers its input, its
- * output, and 4. The inverse reads the output.
- */
-function placeOfSlot(slot: number, isInverse: boolean): number {
-  if (slot > 3) return 4;
-  return isInverse ? (slot + 2) % 4 : slot;
-}
-
-/** The tables of a transform, each once. */
-class TableList {
-  readonly data: TableData[] = [];
-  private readonly known = new Map<string, number>();
-
-  numberOf(table: Table): number {
-    const { key, type, pairs = false } = table;
-    const name = `${type} ${pairs} ${key}`;
-    let number = this.known.get(name);
-    if (number === undefined) {
-      number = this.data.push(tableData(table)) - 1;
-      this.known.set(name, number);
-    }
-    return number;
-  }
-}
-
-/** Roots alone are computed when a transform is made; other tables come along, whole. */
-function tableData(table: Table): TableData {
-  const { type, length } = table;
-  const array = ARRAYS[type]!;
-  const hasValues = (table.values?.() ?? []).length > 0;
-  if (!hasValues && !table.pairs) return { array, length, runs: table.runs().map(runData) };
-  const numbers = new { Float32Array, Float64Array, Uint16Array, Uint32Array }[array](length);
-  fillTable(numbers as RealArray, table);
-  return { array, length, bytes: base64(new Uint8Array(numbers.buffer)) };
-}
-
-function runData({ p, step, q, count, re, im, stride, block, skip }: RootRun): RootRunData {
-  return [p, step, q, count, re, im, stride, block, skip];
-}
-
-function base64(bytes: Uint8Array): string {
-  let text = '';
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return btoa(text);
-}
-
-function notBuilt(why: string): FftError {
-  return new FftError('unsupported-feature', `${why}; plan it with omnifft itself.`);
+  const script = scriptOf(data, separate ? undefined : code, typed);
+  return { script, types: typesOf(data), code };
 }
 
 const HEADING = '// Fourier transforms as WebAssembly, built by omnifft.\n';
 
-function scriptOf(data: ReadonlyMap<string, TransformData>, code: WasmBuild['code'] | undefined): string {
+function scriptOf(
+  data: ReadonlyMap<string, TransformData>,
+  code: WasmBuild['code'] | undefined,
+  typed: boolean,
+): string {
   const make = RUNTIME.at(-1)!.name;
   const exported = [...data].map(
-    ([name, own]) => `export const ${name} = /* @__PURE__ */ ${make}(${JSON.stringify(own)}, compiled);`,
+    ([name, own]) =>
+      `export const ${name}${typed ? `: ${typeOf(own)}` : ''} = /* @__PURE__ */ ${make}(${JSON.stringify(own)}, compiled);`,
   );
-  return [HEADING, ...RUNTIME.map(String), compiledText(code), ...exported, ''].join('\n');
+  const heading = typed ? [UNCHECKED, HEADING, DECLARATIONS] : [HEADING];
+  return [...heading, ...RUNTIME.map(String), compiledText(code), ...exported, ''].join('\n');
 }
 
 /** The function that compiles the kernels of a file, once. */
@@ -239,20 +92,24 @@ export interface TransformOptions {
 `;
 
 function typesOf(data: ReadonlyMap<string, TransformData>): string {
-  const side = ({ array }: TransformData, { planar }: SideData) =>
-    planar ? `{ readonly re: ${array}; readonly im: ${array} }` : array;
-  const declared = [...data].map(([name, own]) => {
-    const [input, output] = [side(own, own.input), side(own, own.output ?? own.input)];
-    const call = (reads: string, writes: string) => `(from?: ${reads}, to?: ${writes}): ${writes};`;
-    const lines = [
-      `  readonly memory: WebAssembly.Memory;`,
-      `  /** What the forward transform reads and the inverse writes. */\n  readonly input: ${input};`,
-      `  /** What the forward transform writes and the inverse reads. */\n  readonly output: ${output};`,
-      ...(own.forward ? [`  forward${call(input, output)}`] : []),
-      ...(own.inverse ? [`  inverse${call(output, input)}`] : []),
-    ];
-    const type = `{\n${lines.join('\n')}\n}`;
-    return `export declare const ${name}: { (options?: TransformOptions): ${type}; readonly byteLength: number };\n`;
-  });
+  const declared = [...data].map(([name, own]) => `export declare const ${name}: ${typeOf(own)};\n`);
   return [HEADING, DECLARATIONS, ...declared].join('\n');
+}
+
+/** The type of what makes transforms of a kind. */
+function typeOf(own: TransformData): string {
+  const [input, output] = [sideType(own, own.input), sideType(own, own.output ?? own.input)];
+  const call = (reads: string, writes: string) => `(from?: ${reads}, to?: ${writes}): ${writes};`;
+  const lines = [
+    `  readonly memory: WebAssembly.Memory;`,
+    `  /** What the forward transform reads and the inverse writes. */\n  readonly input: ${input};`,
+    `  /** What the forward transform writes and the inverse reads. */\n  readonly output: ${output};`,
+    ...(own.forward ? [`  forward${call(input, output)}`] : []),
+    ...(own.inverse ? [`  inverse${call(output, input)}`] : []),
+  ];
+  return `{ (options?: TransformOptions): {\n${lines.join('\n')}\n}; readonly byteLength: number }`;
+}
+
+function sideType({ array }: TransformData, { planar }: SideData): string {
+  return planar ? `{ readonly re: ${array}; readonly im: ${array} }` : array;
 }

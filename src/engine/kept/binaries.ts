@@ -1,29 +1,47 @@
 /**
- * Plans with their compiled code, for devices like the one that made them: VkFFT's saved applications. Loading one needs no compiler. It runs
+ * Plans with their compiled code, one or many as one array of bytes, for devices like the one that made them: VkFFT's saved applications. Loading one needs no compiler. It runs
  * the code in it: the checksum finds damage, and is no signature.
  */
 import type { Backend, CodeFacts } from '../../devices/device.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { arrayClass } from '../../problem/bytes.ts';
 import { show } from '../../problem/errors.ts';
-import { FftError, type PlannedProblem } from '../../problem/index.ts';
+import { FftError, type PlannedProblem, type Problem } from '../../problem/index.ts';
 import type { KernelCache } from '../programs/cache.ts';
 import type { DirectionProgram } from '../programs/program.ts';
 import { version } from '../programs/version.ts';
 import { packed, unpacked } from './container.ts';
 import { type KeptPlan, keptBytes, readKept } from './kept-plan.ts';
 
-const FORMAT = 'omnifft-binaries-1';
+const FORMAT = 'omnifft-binaries-2';
 
-/** What stands before the plan. */
-interface Header {
-  readonly format: string;
+/** What is said of a plan, by which it is found and checked. */
+interface Entry {
   readonly version: string;
   readonly kind: string;
-  readonly profile: unknown;
+  /** Of the device that it was planned for. */
+  readonly profile: DeviceProfile;
   readonly codeFacts: CodeFacts;
+  /** It was compiled ahead of time, for devices with other profiles, too. */
+  readonly ahead?: true;
   readonly problem: unknown;
-  /** Of the plan. */
+}
+
+/** The same with the checksum of itself and of its plan. */
+interface Checked extends Entry {
   readonly checksum: number;
+}
+
+/** Plans, each a stretch of bytes behind it. */
+interface Header {
+  readonly format: string;
+  readonly plans: readonly Checked[];
+}
+
+/** A plan as it lies among others. */
+interface Placed {
+  readonly entry: Checked;
+  readonly plan: Uint8Array;
 }
 
 /**
@@ -36,42 +54,84 @@ export function serializeBinaries(
   backend: Backend,
   cache: KernelCache,
 ): Uint8Array {
-  const { kind, profile, codeFacts, pack } = backend;
+  const { kind, profile, codeFacts, compilesAhead, pack } = backend;
   const reason = !pack
     ? `${backend.name} gives no compiled code`
     : problem.callbacks || problem.convolution
       ? 'plans with callbacks or convolutions cannot be saved so'
       : undefined;
-  const bytes = reason === undefined ? keptBytes(problem, programs, backend, cache, true) : undefined;
-  if (!bytes) {
+  const plan = reason === undefined ? keptBytes(problem, programs, backend, cache, true) : undefined;
+  if (!plan) {
     const why = reason ?? 'its tables are too large';
     throw new FftError('unsupported-feature', `serialize was asked for binaries, but ${why}; leave binaries out.`);
   }
-  const header: Header = {
-    format: FORMAT,
+  const entry: Entry = {
     version,
     kind,
     profile,
     codeFacts: codeFacts!,
+    ...(compilesAhead ? { ahead: true } : {}),
     problem,
-    checksum: sum(bytes),
   };
-  return packed({ data: header, stretches: [bytes] });
+  return bundled([{ entry: { ...entry, checksum: checksumOf(entry, plan) }, plan }]);
+}
+
+/** Several plans with their binaries as one: whoever loads it takes the plan of the problem and the device. @throws FftError `invalid-saved-plan` */
+export function joinBinaries(saved: readonly Uint8Array[]): Uint8Array {
+  return bundled(saved.flatMap(parsed));
+}
+
+function bundled(plans: readonly Placed[]): Uint8Array {
+  const header: Header = { format: FORMAT, plans: plans.map(({ entry }) => entry) };
+  return packed({ data: header, stretches: plans.map(({ plan }) => plan) });
+}
+
+/** A plan, and the profile that it was planned for where that need not be the device's. */
+export interface LoadedPlan extends KeptPlan {
+  readonly profile?: DeviceProfile;
 }
 
 /** @throws FftError `invalid-saved-plan` that says what does not fit */
-export function loadBinaries(from: unknown, problem: PlannedProblem, backend: Backend): KeptPlan {
-  const { header, plan } = parsed(from);
-  if (header.version !== version) refuse(`is of omnifft ${show(header.version)}, this is ${version}`);
-  if (header.kind !== backend.kind) refuse(`is for a device of kind ${show(header.kind)}, this is ${backend.kind}`);
-  if (!backend.unpack) refuse(`cannot be loaded: ${backend.name} takes no compiled code`);
-  if (JSON.stringify(header.problem) !== JSON.stringify(problem)) refuse('is for another problem');
-  requireSame('device', header.profile, backend.profile);
+export function loadBinaries(from: unknown, problem: PlannedProblem, backend: Backend): LoadedPlan {
+  const all = parsed(from);
+  const text = JSON.stringify(problem);
+  const same = all.filter(({ entry }) => JSON.stringify(entry.problem) === text);
+  const misfits = same.map(({ entry }) => misfitOf(entry, backend));
+  const found = same[misfits.indexOf(undefined)];
+  if (!found)
+    return refuse(
+      nearest(misfits) ??
+        (all.length === 1 ? 'is for another problem' : `holds ${all.length} plans, none of them for this problem`),
+    );
+  const { entry, plan } = found;
+  const { checksum, ...said } = entry;
+  if (checksumOf(said, plan) !== checksum) refuse('is damaged');
+  return { ...readKept(plan), ...(entry.ahead ? { profile: entry.profile } : {}) };
+}
+
+/** Why a plan does not run on a device; undefined where it does. */
+function misfitOf(entry: Entry, { kind, name, profile, codeFacts, unpack }: Backend): string | undefined {
+  if (entry.version !== version) return `is of omnifft ${show(entry.version)}, this is ${version}`;
+  if (entry.kind !== kind) return `is for a device of kind ${show(entry.kind)}, this is ${kind}`;
+  if (!unpack) return `cannot be loaded: ${name} takes no compiled code`;
   // Its code is there already: another compiler, or none, does no harm.
-  const { compiler: _, ...needed } = header.codeFacts;
-  requireSame('system', needed, { ...needed, ...pick(backend.codeFacts!, Object.keys(needed)) });
-  if (sum(plan) !== header.checksum) refuse('is damaged');
-  return readKept(plan);
+  const { compiler: _, ...needed } = entry.codeFacts;
+  const own = entry.ahead ? precisionOf(entry, profile) : profile;
+  const planned = entry.ahead ? precisionOf(entry, entry.profile) : entry.profile;
+  return (
+    differing('device', planned, own) ??
+    differing('system', needed, { ...needed, ...pick(codeFacts!, Object.keys(needed)) })
+  );
+}
+
+/** Kernels that compute in doubles run where there are doubles; the others run everywhere. */
+function precisionOf({ problem }: Entry, { precisions = ['single', 'double'] }: DeviceProfile): object {
+  return (problem as Problem).precision === 'double' ? { precisions } : {};
+}
+
+/** Of several reasons the one of a plan that is for a device of this kind, if there is one. */
+function nearest(misfits: readonly (string | undefined)[]): string | undefined {
+  return misfits.find((reason) => !reason?.includes('of kind')) ?? misfits[0];
 }
 
 /**
@@ -89,17 +149,24 @@ export function asSaved<T>(make: () => T): T {
   }
 }
 
-function parsed(from: unknown): { header: Header; plan: Uint8Array } {
+function parsed(from: unknown): Placed[] {
   if (arrayClass(from) !== 'Uint8Array') refuse(`is ${show(from)}, neither text nor a Uint8Array`);
   try {
     const { data, stretches } = unpacked(from as Uint8Array);
-    const header = data as Header;
-    const [plan] = stretches;
-    if (header.format === FORMAT && plan && Object.keys(header.codeFacts)) return { header, plan };
+    const { format, plans } = data as Header;
+    if (format === FORMAT && plans.length === stretches.length && plans.every(isWhole)) {
+      return plans.map((entry, n) => ({ entry, plan: stretches[n]! }));
+    }
   } catch {
     // Said below.
   }
-  return refuse('is not what plan.serialize({ binaries: true }) gave, or is damaged');
+  return refuse(
+    'is neither what plan.serialize({ binaries: true }) gave nor what omnifft aot-generate wrote, or is damaged',
+  );
+}
+
+function isWhole({ codeFacts, profile, problem }: Entry): boolean {
+  return [codeFacts, profile, problem].every((part) => typeof part === 'object' && part !== null);
 }
 
 function refuse(why: string): never {
@@ -110,20 +177,22 @@ function pick(facts: CodeFacts, names: readonly string[]): CodeFacts {
   return Object.fromEntries(names.map((name) => [name, facts[name]]));
 }
 
-/** @param what both are facts of, in messages. */
-function requireSame(what: string, saved: unknown, here: object): void {
-  const there = (saved ?? {}) as Readonly<Record<string, unknown>>;
+/** What differs, in words. @param what both are facts of. */
+function differing(what: string, saved: object, here: object): string | undefined {
+  const there = saved as Readonly<Record<string, unknown>>;
   const own = here as Readonly<Record<string, unknown>>;
   const names = [...new Set([...Object.keys(there), ...Object.keys(own)])];
-  const differing = names.filter((name) => JSON.stringify(there[name]) !== JSON.stringify(own[name]));
-  if (differing.length === 0) return;
-  const list = differing.map((name) => `${name} is ${show(own[name])} here and was ${show(there[name])}`);
-  refuse(`was compiled for another ${what}: ${list.join(', ')}`);
+  const others = names.filter((name) => JSON.stringify(there[name]) !== JSON.stringify(own[name]));
+  if (others.length === 0) return undefined;
+  const list = others.map((name) => `${name} is ${show(own[name])} here and was ${show(there[name])}`);
+  return `was compiled for another ${what}: ${list.join(', ')}`;
 }
 
-/** FNV-1a, 32 bits (Fowler, Noll and Vo). */
-function sum(bytes: Uint8Array): number {
+/** FNV-1a, 32 bits (Fowler, Noll and Vo), of what is said of a plan and of the plan. */
+function checksumOf(entry: Entry, plan: Uint8Array): number {
   let hash = 0x811c9dc5;
-  for (let n = 0; n < bytes.length; n++) hash = Math.imul(hash ^ bytes[n]!, 0x01000193);
+  for (const bytes of [new TextEncoder().encode(JSON.stringify(entry)), plan]) {
+    for (let n = 0; n < bytes.length; n++) hash = Math.imul(hash ^ bytes[n]!, 0x01000193);
+  }
   return hash >>> 0;
 }

@@ -1,0 +1,79 @@
+/**
+ * A device that is not there, whose kernels are compiled all the same: its plans can be saved with their code, for every device
+ * that the code fits.
+ */
+import type { Kernel } from '../../ir/index.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
+import { DeviceKernel, type KernelSource } from '../common/kernel.ts';
+import type { Backend, CodeFacts, CompiledKernel, CompileOptions, PackedKernel, Schedule } from '../device.ts';
+import { launched } from '../native/kernel.ts';
+import { type AheadCode, type AheadCompiler, type AheadSettings, aheadCompilers } from './compilers.ts';
+import { OfflineBackend, type OfflineLanguage } from './index.ts';
+
+/**
+ * Several, where one compilation does not fit all devices: processors with one thread, and with more.
+ * @throws FftError (as a rejection) `invalid-argument` for an architecture that cannot be, `unsupported-feature` for a language that
+ * its devices compile themselves
+ */
+export async function createAheadBackends(
+  profile: DeviceProfile,
+  language: OfflineLanguage,
+  settings: AheadSettings,
+): Promise<Backend[]> {
+  const compilers = await aheadCompilers(language, settings);
+  return compilers.map((compiler) => new AheadBackend(compiler, profile, language));
+}
+
+class AheadBackend extends OfflineBackend {
+  readonly compilesAhead = true;
+  private readonly compiler: AheadCompiler;
+
+  constructor(compiler: AheadCompiler, profile: DeviceProfile, language: OfflineLanguage) {
+    super(profile, language, (kernel, options) => compiler.write(kernel, options));
+    this.compiler = compiler;
+  }
+
+  get codeFacts(): CodeFacts {
+    return this.compiler.codeFacts;
+  }
+
+  override compile(kernel: Kernel, options: CompileOptions = {}): CompiledKernel {
+    const code = this.compiler.write(kernel, options);
+    return new AheadKernel(launched(kernel, options.computedRoots ?? false), this.language, code);
+  }
+
+  override pipeline([first, second]: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined {
+    const wholeOf = (kernel: CompiledKernel) => (kernel as AheadKernel).whole;
+    const code = this.compiler.pipeline?.(wholeOf(first!), wholeOf(second!), schedule);
+    return code && new AheadKernel({ ...wholeOf(first!), name: code.name }, this.language, code);
+  }
+
+  /** @throws FftError `compile-failed`, `device-unavailable` where the compiler is missing */
+  pack(kernel: CompiledKernel): PackedKernel {
+    return (kernel as AheadKernel).pack();
+  }
+}
+
+class AheadKernel extends DeviceKernel {
+  readonly language: string;
+  private readonly code: AheadCode;
+  private bytes: Uint8Array | undefined;
+
+  constructor(kernel: KernelSource, language: string, code: AheadCode) {
+    super(kernel);
+    this.language = language;
+    this.code = code;
+  }
+
+  get source(): string | Uint8Array {
+    return this.code.source;
+  }
+
+  /** Compiled once, whatever the number of plans that it is part of. */
+  pack(): PackedKernel {
+    this.bytes ??= this.code.compile();
+    return { outline: this.outline, facts: this.code.facts, code: this.bytes };
+  }
+
+  unload(): void {}
+}

@@ -1,0 +1,171 @@
+/** What makes code of kernels without a device: each language's compiler is loaded when it is asked for. */
+import type { SpmdProgram } from '../../emit/spmd/program.ts';
+import type { Kernel } from '../../ir/index.ts';
+import { FftError, show } from '../../problem/errors.ts';
+import type { KernelCompiler } from '../cuda/compiler.ts';
+import type { CudaFacts } from '../cuda/kernel.ts';
+import type { GpuKind } from '../cuda/open.ts';
+import type { CodeFacts, CompileOptions, Schedule } from '../device.ts';
+import type { OfflineLanguage } from './languages.ts';
+
+export interface AheadSettings {
+  /** The processor that code is for, as its compiler calls it: `sm_90`, `gfx90a`, `dg2`. Languages without such names take none. */
+  readonly architecture?: string | undefined;
+  /** In the place of the system's compilers of CUDA and HIP. */
+  readonly kinds?: { readonly [language in 'cuda' | 'hip']?: GpuKind };
+}
+
+/** A kernel that can be compiled. */
+export interface AheadCode {
+  readonly source: string | Uint8Array;
+  /** What its device has to know beside the code: `PackedKernel.facts`. */
+  readonly facts: unknown;
+  /** @throws FftError `compile-failed`, `device-unavailable` where the compiler is missing */
+  compile(): Uint8Array;
+}
+
+export interface AheadCompiler {
+  /** What a device has to have in common with the code. */
+  readonly codeFacts: CodeFacts;
+  write(kernel: Kernel, options: CompileOptions): AheadCode;
+  /** Two kernels as one; undefined where they do not fit together. */
+  pipeline?(first: Kernel, second: Kernel, schedule: Schedule): (AheadCode & { readonly name: string }) | undefined;
+}
+
+/** @throws FftError (as a rejection) `invalid-argument`, `unsupported-feature` */
+export async function aheadCompilers(language: OfflineLanguage, settings: AheadSettings): Promise<AheadCompiler[]> {
+  switch (language) {
+    case 'cuda':
+    case 'hip':
+      return [await gpuCompiler(language, settings)];
+    case 'opencl':
+      return [await oclocCompiler(settings)];
+    case 'spirv':
+      return [await spirvCompiler()];
+    case 'wasm':
+      return Promise.all([false, true].map(wasmCompiler));
+    case 'wgsl':
+      throw new FftError(
+        'unsupported-feature',
+        'WebGPU has no compiled code that could be kept: omnifft build --target wgsl writes transforms for pages.',
+        { path: 'language' },
+      );
+  }
+}
+
+/** How the architectures of a language are written, and the version that their devices answer with. */
+const ARCHITECTURES = {
+  cuda: { pattern: /^sm_(\d+)(\d)[af]?$/, example: 'sm_90', option: '--gpu-architecture=' },
+  hip: { pattern: /^gfx(\d+)([\da-f])[\da-f]$/, example: 'gfx90a', option: '--offload-arch=' },
+} as const;
+
+/** NVRTC and HIPRTC. */
+async function gpuCompiler(language: 'cuda' | 'hip', settings: AheadSettings): Promise<AheadCompiler> {
+  const { architecture, kinds } = settings;
+  const { pattern, example, option } = ARCHITECTURES[language];
+  const [, major, minor] = pattern.exec(architecture ?? '') ?? [];
+  if (major === undefined) throw wrongArchitecture(architecture, `an architecture of ${language}, such as ${example}`);
+  const [{ openCompiler }, { cudaProgram }, { emitPipelined }, known] = await Promise.all([
+    import('../cuda/open.ts'),
+    import('../cuda/program.ts'),
+    import('../../emit/cuda/pipelined.ts'),
+    language === 'cuda'
+      ? import('../cuda/index.ts').then(({ cuda }) => cuda)
+      : import('../hip/index.ts').then(({ hip }) => hip),
+  ]);
+  const kind = kinds?.[language] ?? known;
+  if (language === 'hip') await requireHipArchitecture(architecture!);
+  const compiler = await openCompiler(kind);
+  const options = [`${option}${architecture}`, '--std=c++17'];
+  return {
+    codeFacts: { capability: `${major}.${Number.parseInt(minor!, 16)}` },
+    write: (kernel, asked) => {
+      const program = cudaProgram(kernel, kind.driver, asked);
+      return gpuCode(program, { program, streams: asked.streams ?? 1 }, compiler, options);
+    },
+    pipeline(first, second, schedule) {
+      const program = language === 'cuda' ? emitPipelined(first, second, schedule) : undefined;
+      if (!program) return undefined;
+      const { entry: name, counters } = program;
+      return { name, ...gpuCode(program, { program, streams: 1, counters }, compiler, options) };
+    },
+  };
+}
+
+/** @throws FftError (as a rejection) `device-unavailable` for a processor that AMD's compiler does not know */
+async function requireHipArchitecture(architecture: string): Promise<void> {
+  const [{ hipArchitectures }, { comgr }] = await Promise.all([
+    import('../hip/architectures.ts'),
+    import('../hip/index.ts'),
+  ]);
+  const known = await hipArchitectures(comgr());
+  if (!known || known.includes(architecture)) return;
+  const list = [...new Set(known)].join(', ');
+  const message = `HIPRTC of this machine does not compile for ${architecture}: it knows ${list}. Install a newer ROCm.`;
+  throw new FftError('device-unavailable', message);
+}
+
+function gpuCode(
+  { source, entry }: SpmdProgram,
+  facts: CudaFacts,
+  compiler: KernelCompiler,
+  options: readonly string[],
+): AheadCode {
+  return { source, facts, compile: () => compiler.compile(source, entry, options) };
+}
+
+/** Intel's offline compiler. */
+async function oclocCompiler({ architecture }: AheadSettings): Promise<AheadCompiler> {
+  if (!architecture || !/^[\w.-]+$/.test(architecture))
+    throw wrongArchitecture(architecture, 'a device of ocloc, such as dg2');
+  const [{ clProgram }, { compileWithOcloc }] = await Promise.all([
+    import('../opencl/program.ts'),
+    import('../opencl/ocloc.ts'),
+  ]);
+  return {
+    // The driver looks at the code itself, and refuses that of another device.
+    codeFacts: {},
+    write(kernel, options) {
+      const program = clProgram(kernel, options);
+      const compile = () => compileWithOcloc(program.source, program.entry, architecture);
+      return { source: program.source, facts: { program }, compile };
+    },
+  };
+}
+
+/** Nothing is compiled: drivers of Vulkan take SPIR-V. */
+async function spirvCompiler(): Promise<AheadCompiler> {
+  const { LEAST_WORDS, vkProgram } = await import('../vulkan/program.ts');
+  return {
+    codeFacts: {},
+    write(kernel, options) {
+      const program = vkProgram(kernel, LEAST_WORDS, options);
+      const { source } = program;
+      return { source, facts: { program: { ...program, source: new Uint8Array() } }, compile: () => source };
+    },
+  };
+}
+
+/** Memory that any processor's device fits into. */
+const WASM_PAGES = 65536;
+
+/** @param shared for devices of several threads, whose memory is shared. */
+async function wasmCompiler(shared: boolean): Promise<AheadCompiler> {
+  const [{ emitWasm }, { estimatedCompileTime }] = await Promise.all([
+    import('../../emit/wasm/lower.ts'),
+    import('../cpu/kernel.ts'),
+  ]);
+  return {
+    codeFacts: { sharedMemory: shared },
+    write(kernel) {
+      const { bytes, sharedBytes } = emitWasm(kernel, { initial: 1, maximum: WASM_PAGES, shared });
+      const groupCost = estimatedCompileTime(kernel);
+      return { source: bytes, facts: { sharedBytes, groupCost }, compile: () => bytes };
+    },
+  };
+}
+
+function wrongArchitecture(architecture: string | undefined, wanted: string): FftError {
+  const what = architecture === undefined ? 'No architecture is named' : `architecture is ${show(architecture)}`;
+  return new FftError('invalid-argument', `${what}; it must be ${wanted}.`, { path: 'architecture' });
+}

@@ -1,0 +1,43 @@
+/** OpenCL C compiled by `ocloc`, which comes with Intel's drivers and needs no device. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FftError } from '../../problem/errors.ts';
+import { BUILD_OPTIONS } from './api.ts';
+
+/**
+ * @param device as ocloc calls it: `dg2`, `pvc`, `tgllp`.
+ * @throws FftError `compile-failed` with what it says, `device-unavailable` where there is none
+ */
+export function compileWithOcloc(source: string, name: string, device: string): Uint8Array {
+  const folder = mkdtempSync(join(tmpdir(), 'omnifft-ocloc-'));
+  try {
+    const file = join(folder, 'kernel.cl');
+    writeFileSync(file, source);
+    const places = ['-file', file, '-out_dir', folder, '-output', 'code', '-output_no_suffix'];
+    const words = ['compile', ...places, '-device', device, '-options', BUILD_OPTIONS];
+    const { error, status, stdout, stderr } = spawnSync('ocloc', words, { encoding: 'utf8', cwd: folder });
+    if (error) throw missing(error);
+    const code = readdirSync(folder).find((each) => /^code(\.bin)?$/.test(each));
+    if (status === 0 && code !== undefined) return new Uint8Array(readFileSync(join(folder, code)));
+    const log = `${stdout}${stderr}`.trim();
+    throw new FftError('compile-failed', `ocloc refused kernel ${name} for ${device}: ${log}`, {
+      cause: new Error(log),
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function missing(cause: Error): FftError {
+  const install =
+    "Install Intel's compute runtime (on Debian the package intel-opencl-icd), or compile on a device itself.";
+  return new FftError(
+    'device-unavailable',
+    `ocloc, Intel's offline compiler, does not start: ${cause.message}. ${install}`,
+    {
+      cause,
+    },
+  );
+}
