@@ -373,13 +373,13 @@ export class Device {
       cache,
       check: () => this.check(),
       requirePrecision: (precision) => this.requirePrecision(precision),
-      transform: async (input, direction) => {
+      transform: async (input, task) => {
+        await loadGroups(readingGroupsOf(input));
         const problem = normalizeProblem(input);
         await loadGroups(lazyGroupsOf(problem, backend.profile));
         this.check();
-        return this.program(problem, direction, false, (of, throughWork) =>
-          this.remembered.direction(problem, of, throughWork),
-        );
+        if (task === 'convolve') return this.convolving(problem, this.convolution(problem, false).convolve);
+        return this.program(problem, task, false, (...asked) => this.remembered.direction(problem, ...asked));
       },
       keep: (made) => this.plans.add(made),
       letGo: (made) => this.plans.delete(made),

@@ -6,8 +6,15 @@ import { randomFor, uniform } from '../../test/support/random.ts';
 import { noWebGpu, openWebGpu } from '../../test/support/webgpu.ts';
 import { type Device, FftError, openDevice, openProfile } from '../index.ts';
 import {
+  type Arr,
   add,
+  array,
+  type Complex,
+  complex,
+  conj,
   exp,
+  fft,
+  ifft,
   interpret,
   iterate,
   log,
@@ -22,11 +29,20 @@ import {
   rules,
   size,
   split,
+  transpose,
+  zip,
 } from './index.ts';
 
 const random = randomFor('compiled programs');
 const n = size('n');
 const plusOne = program({ x: real(n) }, ({ x }) => map((a) => add(a, 1), x));
+
+const window = array(20, (i) => 1 / (1 + i));
+const tapered = (xs: Arr<Complex>) => map(mul, zip(xs, window));
+/** Columns between two windows, correlated: one plan, which reads a table and a spectrum beside numbers in steps. */
+const correlated = program({ x: complex(20, 3), h: complex(20) }, ({ x, h }) =>
+  transpose(map((column) => tapered(ifft(map((a, b) => mul(a, conj(b)), zip(fft(tapered(column)), h)))), transpose(x))),
+);
 
 type Precision = 'single' | 'double';
 type Inputs = Readonly<Record<string, Float64Array>>;
@@ -74,6 +90,7 @@ async function holdAll(device: Device, precision: Precision): Promise<void> {
   await hold(device, programs.logMel(16, 8, 64, 3), { signal, window, bank }, precision);
   const [psi, V, K] = [numbers(48), numbers(48), numbers(48)];
   await hold(device, programs.schroedinger(24, 3), { psi, V, K }, precision);
+  await hold(device, correlated, { x: numbers(120), h: numbers(40) }, precision);
   const steps = program({ x: real(32) }, ({ x }) => iterate(3, (y) => map((a) => mul(a, 0.5), y), x));
   await hold(device, steps, { x: numbers(32) }, precision);
 }
@@ -93,9 +110,12 @@ describe('programs on the CPU', () => {
       await hold(device, programs.fft4096, { v: numbers(8192) }, precision);
     }
     const made = new RandomPrograms(random);
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < 12; round++) {
       const count = random.integer(1, 60);
-      const given = made.program(count, 4);
+      const given =
+        round % 3 === 0
+          ? made.program(count, 4)
+          : made.program(count, 0, (xs) => made.array(made.transformed(made.array(xs, 1)), 1));
       await hold(device, given as never, { x: made.numbers(given, count) }, 'double');
     }
   });
