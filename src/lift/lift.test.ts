@@ -90,6 +90,9 @@ async function holdAll(device: Device, precision: Precision): Promise<void> {
   await hold(device, programs.logMel(16, 8, 64, 3), { signal, window, bank }, precision);
   const [psi, V, K] = [numbers(48), numbers(48), numbers(48)];
   await hold(device, programs.schroedinger(24, 3), { psi, V, K }, precision);
+  // A large prime is convolved with a longer period, whose spectrum is longer than the program's.
+  const n = random.pick([30, 262]);
+  await hold(device, programs.correlate, { x: numbers(2 * n), h: numbers(2 * n) }, precision, { n });
   await hold(device, correlated, { x: numbers(120), h: numbers(40) }, precision);
   const steps = program({ x: real(32) }, ({ x }) => iterate(3, (y) => map((a) => mul(a, 0.5), y), x));
   await hold(device, steps, { x: numbers(32) }, precision);

@@ -87,10 +87,14 @@ function called(
 
 /** @param tables arrays of callbacks that are tables of kernels */
 export function runTransform(
-  { transform, reads, writes }: TransformLaunch,
+  { transform: asked, reads, writes }: TransformLaunch,
   buffer: (name: string) => Numbers,
   tables: Readonly<Record<string, Numbers>>,
 ): void {
+  const { op, size, times: product } = asked;
+  const own = { op, size, batches: product?.spectra === 'one' ? 1 : asked.batches };
+  // A spectrum is prepared in an order that is nobody else's business.
+  const transform: PlannedTransform = asked.prepares ? own : asked;
   const { batches, load, store, times } = transform;
   const arrays = reads.slice(1, times ? -1 : undefined);
   const loaded = (name: string, at: number) => {

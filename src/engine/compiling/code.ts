@@ -41,6 +41,8 @@ export class ProgramCode {
   private readonly slots: ReadonlyMap<string, number>;
   private readonly segments: Segment[] = [];
   private readonly between: DeviceBuffer[] = [];
+  /** Reals of spectra that are prepared for convolutions, by their buffers. */
+  private readonly prepared = new Map<string, number>();
   private temp: DeviceBuffer | undefined;
   private readonly plans = new Map<string, DirectionProgram>();
   private readonly known = new Map<Kernel, { readonly kernel: CompiledKernel; readonly tables: readonly Argument[] }>();
@@ -56,7 +58,10 @@ export class ProgramCode {
         if ('transform' in launch) await code.plan(launch);
       }
       for (const launch of pieces.launches) code.append(launch);
-      for (const reals of pieces.buffers.values()) code.between.push(host.backend.allocate(reals * bytes));
+      for (const [name, reals] of pieces.buffers) {
+        const needed = Math.max(reals, code.prepared.get(name) ?? 0);
+        code.between.push(host.backend.allocate(needed * bytes));
+      }
       const temp = Math.max(0, ...[...code.plans.values()].map(({ tempBytes }) => tempBytes));
       if (temp > 0) code.temp = host.backend.allocate(temp);
       return code;
@@ -116,11 +121,11 @@ export class ProgramCode {
     this.temp?.free();
   }
 
-  private async plan({ transform }: TransformLaunch): Promise<void> {
+  private async plan({ transform, writes }: TransformLaunch): Promise<void> {
     const key = JSON.stringify(transform);
-    if (this.plans.has(key)) return;
     const { problem, task } = problemOf(transform, this.precision);
-    this.plans.set(key, await this.host.transform(problem, task));
+    if (!this.plans.has(key)) this.plans.set(key, await this.host.transform(problem, task));
+    if (task === 'prepare') this.prepared.set(writes, 2 * this.host.preparedLength(problem));
   }
 
   private append(launch: Launch): void {

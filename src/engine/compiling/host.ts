@@ -13,7 +13,9 @@ export interface ProgramHost {
   check(): void;
   /** @throws FftError (as a rejection) `unsupported-precision` */
   requirePrecision(precision: 'single' | 'double'): Promise<void>;
-  /** A plan's direction, or its convolution. @throws FftError (as a rejection) what planning throws */
+  /** Complex numbers of a spectrum that is prepared for a convolution, which `transform` has planned. */
+  preparedLength(problem: ProblemInput): number;
+  /** A plan's direction, or what it does to convolve. @throws FftError (as a rejection) what planning throws */
   transform(problem: ProblemInput, task: TransformTask): Promise<DirectionProgram>;
   /** Destroys it with the device, until it is let go. */
   keep(program: { destroy(): void }): void;

@@ -13,7 +13,7 @@ import { KERNEL } from '../../plan/tree/leaf.ts';
 import type { Callbacks, Direction, ProblemInput } from '../../problem/index.ts';
 
 /** What a program runs of a problem. */
-export type TransformTask = Direction | 'convolve';
+export type TransformTask = Direction | 'convolve' | 'prepare';
 
 export function problemOf(
   transform: PlannedTransform,
@@ -26,11 +26,13 @@ export function problemOf(
   const problem: ProblemInput = {
     ...{ size: [size], batches, transform: op === 'rfft' || op === 'irfft' ? 'r2c' : 'c2c', precision },
     directions: direction,
-    ...(times ? { convolution: { kernelSpectrum: 'user', conjugate: times.conjugate, kernels } } : { normalize: true }),
+    ...(times
+      ? { convolution: { kernelSpectrum: times.isPrepared ? 'prepared' : 'user', conjugate: times.conjugate, kernels } }
+      : { normalize: true }),
     ...placesOf(transform, isForward),
     ...callbacksOf(transform, precision),
   };
-  return { problem, task: times ? 'convolve' : direction };
+  return { problem, task: transform.prepares ? 'prepare' : times ? 'convolve' : direction };
 }
 
 /** Strides and offsets of what is not packed. */
@@ -72,6 +74,7 @@ export function operandsOf(
   tableOf: (kernel: Kernel) => Binding,
 ): ReadonlyMap<string, number | Binding> {
   const found = new Map<string, number | Binding>();
+  if (transform.prepares) return found;
   const arrays = transform.times ? reads.slice(1, -1) : reads.slice(1);
   arrays.forEach((buffer, n) => {
     found.set(operandName(arrayName(n + 1)), slot(buffer));

@@ -6,7 +6,7 @@
 import { type ArrayRef, type Kernel, type LoadNode, type Real, reachable } from '../../ir/index.ts';
 import type { LoopNest } from './builder.ts';
 import { type CallbackMeaning, callbackOf } from './callback-nodes.ts';
-import { convolutionOf } from './convolutions.ts';
+import { convolutionOf, withPrepared } from './convolutions.ts';
 import {
   arrayName,
   type BuiltCallback,
@@ -43,7 +43,7 @@ export function besideTransforms(launches: readonly Launch[], facts: LaunchFacts
       now = fusing.pass(now, step);
     }
   }
-  return now;
+  return withPrepared(now, facts);
 }
 
 class Fusing {
@@ -57,7 +57,7 @@ class Fusing {
   }
 
   pass(launches: readonly Launch[], step: 'products' | 'neighbours'): Launch[] {
-    const order = new Order(launches);
+    const order = new Order(launches, this.facts.wanted);
     const made = new Map<number, Launch | undefined>();
     launches.forEach((_, first) => {
       const run = step === 'products' ? order.productFrom(first) : order.pairFrom(first);
@@ -150,10 +150,12 @@ class Fusing {
 /** Which launch reads what another one has written. */
 class Order {
   private readonly launches: readonly Launch[];
+  private readonly wanted: ReadonlySet<string>;
   private readonly uses = new Map<string, { readonly at: number; readonly writes: boolean }[]>();
 
-  constructor(launches: readonly Launch[]) {
+  constructor(launches: readonly Launch[], wanted: ReadonlySet<string>) {
     this.launches = launches;
+    this.wanted = wanted;
     launches.forEach(({ reads, writes }, at) => {
       for (const buffer of new Set(reads)) this.note(buffer, at, false);
       this.note(writes, at, true);
@@ -169,7 +171,7 @@ class Order {
   /** A launch and the only one that reads what it writes. */
   pairFrom(first: number): readonly number[] | undefined {
     const { writes, reads } = this.launches[first]!;
-    if (writes === OUTPUT) return undefined;
+    if (writes === OUTPUT || this.wanted.has(writes)) return undefined;
     const uses = this.uses.get(writes)!;
     const n = uses.findIndex(({ at }) => at === first);
     const [before, next, after] = [uses[n - 1], uses[n + 1], uses[n + 2]];

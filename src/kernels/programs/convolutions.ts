@@ -12,7 +12,7 @@ import {
   reachable,
   Substitution,
 } from '../../ir/index.ts';
-import { type PlannedTransform, rowOf, type TransformLaunch } from './launches.ts';
+import { type Launch, OUTPUT, type PlannedTransform, rowOf, type TransformLaunch } from './launches.ts';
 import type { LaunchDraft } from './loops.ts';
 import { inUnits, isWhole, type LaunchFacts, numberStored, rowStores, sameIndex } from './rows.ts';
 
@@ -111,4 +111,56 @@ function isLinear(value: Real, isSignal: (node: Real) => boolean): boolean {
     default:
       return false;
   }
+}
+
+/**
+ * Spectra that are transforms of something, and that nothing but convolutions reads, are left in the order that these convolutions like best:
+ * prepared, as kernels of plans are.
+ */
+export function withPrepared(launches: readonly Launch[], { wanted }: Pick<LaunchFacts, 'wanted'>): Launch[] {
+  const now = [...launches];
+  const known = new Map<Launch, Launch>();
+  const made = (launch: Launch, make: () => Launch) => {
+    if (!known.has(launch)) known.set(launch, make());
+    return known.get(launch)!;
+  };
+  launches.forEach((launch, n) => {
+    const readers = isPlainTransform(launch) && !wanted.has(launch.writes) ? readersOf(launches, n) : [];
+    const [first] = readers.map((at) => launches[at]!);
+    if (!first || !isPlainTransform(launch) || !('transform' in first) || !first.transform.times) return;
+    const { spectra } = first.transform.times;
+    const isAlike = first.transform.size === launch.transform.size && first.transform.op === launch.transform.op;
+    const rows = spectra === 'one' ? 1 : first.transform.batches;
+    const text = JSON.stringify(first.transform);
+    const all = readers.every((at) => isProductWith(launches[at]!, launch.writes, text));
+    if (!isAlike || launch.transform.batches !== rows || !all) return;
+    const transform = { ...first.transform, times: { ...first.transform.times, isPrepared: true as const } };
+    now[n] = made(launch, () => ({ ...launch, transform: { ...transform, prepares: true } }));
+    for (const at of readers)
+      now[at] = made(launches[at]!, () => ({ ...(launches[at] as TransformLaunch), transform }));
+  });
+  return now;
+}
+
+function isPlainTransform(launch: Launch): launch is TransformLaunch {
+  return 'transform' in launch && Object.keys(launch.transform).join() === 'op,size,batches';
+}
+
+/** Launches that read what one has written, until another one writes there. */
+function readersOf(launches: readonly Launch[], from: number): number[] {
+  const { writes } = launches[from]!;
+  const found: number[] = [];
+  for (let n = from + 1; n < launches.length && writes !== OUTPUT; n++) {
+    if (launches[n]!.reads.includes(writes)) found.push(n);
+    if (launches[n]!.writes === writes) break;
+  }
+  return found;
+}
+
+function isProductWith(launch: Launch, spectrum: string, text: string): boolean {
+  return (
+    'transform' in launch &&
+    JSON.stringify(launch.transform) === text &&
+    launch.reads.indexOf(spectrum) === launch.reads.length - 1
+  );
 }

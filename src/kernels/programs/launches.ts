@@ -36,7 +36,14 @@ export interface PlannedTransform {
   /** Reals in each array that the callbacks read. */
   readonly arrays?: { readonly [name: string]: number };
   /** The transform is multiplied by a spectrum, and transformed back: one of all rows, or one of each. */
-  readonly times?: { readonly conjugate: 'none' | 'signal' | 'kernel'; readonly spectra: 'one' | 'each' };
+  readonly times?: {
+    readonly conjugate: 'none' | 'signal' | 'kernel';
+    readonly spectra: 'one' | 'each';
+    /** The spectrum lies as the plan has prepared it. */
+    readonly isPrepared?: true;
+  };
+  /** Only this is done: a spectrum is prepared for a convolution that is like this one. */
+  readonly prepares?: true;
 }
 
 /** Planned transforms of rows, between buffers. */

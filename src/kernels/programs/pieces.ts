@@ -102,6 +102,8 @@ class ProgramPlan implements Planning {
   private readonly decided: Decisions;
   private readonly work: Work;
   private launches: Launch[] = [];
+  /** Buffers that the program itself asks for. */
+  private readonly wanted = new Set<string>();
   /** What kernels were made of. */
   private readonly nests = new Map<Kernel, LoopNest>();
   private readonly buffers = new Map<string, number>();
@@ -143,6 +145,7 @@ class ProgramPlan implements Planning {
     const launches = besideTransforms(this.launches, {
       precision: this.precision,
       nests: this.nests,
+      wanted: this.wanted,
       lengthOf: (buffer) => lengths.get(buffer) ?? this.buffers.get(buffer) ?? outputLength,
     });
     const used = new Set(launches.flatMap(({ reads, writes }) => [...reads, writes]));
@@ -249,6 +252,7 @@ class ProgramPlan implements Planning {
     let buffer = this.places.get(key);
     if (!buffer) {
       this.places.set(key, (buffer = this.newBuffer(value.type, needed)));
+      if (value.op === 'toGlobal') this.wanted.add(buffer);
       const outer = this.outerCounts(needed);
       const place = buffer;
       this.build(buffer, (own) => {

@@ -24,6 +24,8 @@ export interface LaunchFacts {
   readonly precision: ElementType;
   /** What kernels were made of; not of those that have several nests. */
   readonly nests: ReadonlyMap<Kernel, LoopNest>;
+  /** Buffers that the program itself asks for, which have to be written. */
+  readonly wanted: ReadonlySet<string>;
   /** Reals in a buffer. */
   lengthOf(buffer: string): number;
 }
