@@ -348,6 +348,14 @@ describe('log and exp', () => {
     x.map(Math.fround).forEach((value, i) => {
       expect(Math.abs(result[2 * i]! / Math.log(value) - 1), `log ${value}`).toBeLessThan(4 * 2 ** -24);
     });
+    const wide = Float64Array.from(
+      { length: 64 },
+      (_, i) => 1.25 * 2 ** [-1074, -1023, -1000, -600, 481, 600, 961, 1023][i % 8]!,
+    );
+    const doubles = runLowered(both, { x: wide }, processor, {}, 'f64').result;
+    wide.forEach((value, i) => {
+      expect(Math.abs(doubles[2 * i]! / Math.log(value) - 1), `log ${value}`).toBeLessThan(4 * 2 ** -53);
+    });
   });
 
   it('of what has no finite one are infinite, 0 or no number', () => {
