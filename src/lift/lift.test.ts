@@ -90,9 +90,6 @@ async function holdAll(device: Device, precision: Precision): Promise<void> {
   await hold(device, programs.logMel(16, 8, 64, 3), { signal, window, bank }, precision);
   const [psi, V, K] = [numbers(48), numbers(48), numbers(48)];
   await hold(device, programs.schroedinger(24, 3), { psi, V, K }, precision);
-  // A large prime is convolved with a longer period, whose spectrum is longer than the program's.
-  const n = random.pick([30, 262]);
-  await hold(device, programs.correlate, { x: numbers(2 * n), h: numbers(2 * n) }, precision, { n });
   await hold(device, correlated, { x: numbers(120), h: numbers(40) }, precision);
   const steps = program({ x: real(32) }, ({ x }) => iterate(3, (y) => map((a) => mul(a, 0.5), y), x));
   await hold(device, steps, { x: numbers(32) }, precision);
@@ -111,6 +108,10 @@ describe('programs on the CPU', () => {
     for (const precision of ['single', 'double'] as const) {
       await holdAll(device, precision);
       await hold(device, programs.fft4096, { v: numbers(8192) }, precision);
+    }
+    // A large prime is convolved with a longer period, whose spectrum is longer than the program's.
+    for (const n of [30, 262]) {
+      await hold(device, programs.correlate, { x: numbers(2 * n), h: numbers(2 * n) }, 'double', { n });
     }
     const made = new RandomPrograms(random);
     for (let round = 0; round < 12; round++) {
@@ -206,7 +207,7 @@ describe('programs on the CPU', () => {
       ['unknown-field', () => device.compile(plusOne, { sizes: { n: 4, m: 3 } })],
       ['unknown-field', () => device.compile(plusOne, { size: { n: 4 } } as never)],
       ['invalid-argument', () => device.compile(plusOne, { sizes: { n: 4 }, precision: 'half' as never })],
-      ['unsupported-feature', () => device.compile(plusOne, { sizes: { n: 4 }, strategy: 'measure' })],
+      ['invalid-argument', () => device.compile(plusOne, { sizes: { n: 4 }, strategy: 'slow' as never })],
       ['invalid-argument', () => device.compile({} as never)],
       ['invalid-argument', () => device.compile(undefined as never)],
     ];
@@ -214,6 +215,23 @@ describe('programs on the CPU', () => {
     await expect(device.compile(quarters, { sizes: { n: 10 } })).rejects.toThrow(
       'split: 4 does not divide the length of [real]_n, of length 10.',
     );
+  });
+
+  it('that are timed give the same, and are timed once', async () => {
+    const [x, h] = [numbers(60), numbers(60)];
+    const inputs = { x: Float32Array.from(x), h: Float32Array.from(h) };
+    const options = { sizes: { n: 30 }, strategy: 'measure' } as const;
+    const usual = await device.compile(programs.correlate, { sizes: { n: 30 } });
+    const expected = (await usual.run(inputs)) as Float32Array;
+    const timed = await device.compile(programs.correlate, options);
+    const result = (await timed.run(inputs)) as Float32Array;
+    for (const [i, value] of expected.entries()) expect(Math.abs(result[i]! - value)).toBeLessThan(1e-4);
+    const again = await device.compile(programs.correlate, options);
+    expect(again.kernels).toEqual(timed.kernels);
+    for (const compiled of [usual, timed, again]) compiled.destroy();
+    const profile = await openProfile('wasm-cpu');
+    await expect(profile.compile(programs.correlate, options)).rejects.toThrow(code('unsupported-feature'));
+    profile.close();
   });
 
   it('end with their device', async () => {

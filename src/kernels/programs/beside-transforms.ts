@@ -10,6 +10,7 @@ import { convolutionOf, withPrepared } from './convolutions.ts';
 import {
   arrayName,
   type BuiltCallback,
+  type Decided,
   type Launch,
   OUTPUT,
   type PlannedTransform,
@@ -33,11 +34,12 @@ import {
 const MOST_ARRAYS = 4;
 
 /** The launches of a program, with fewer of them. */
-export function besideTransforms(launches: readonly Launch[], facts: LaunchFacts): Launch[] {
+export function besideTransforms(launches: readonly Launch[], facts: LaunchFacts, beside: Decided['beside']): Launch[] {
   let now = [...launches];
-  if (!now.some((launch) => 'transform' in launch)) return now;
+  if (beside === 'nothing' || !now.some((launch) => 'transform' in launch)) return now;
   const fusing = new Fusing(facts);
   for (const step of ['products', 'neighbours'] as const) {
+    if (step === 'products' && beside !== 'products') continue;
     for (let before = -1; before !== now.length; ) {
       before = now.length;
       now = fusing.pass(now, step);

@@ -3,6 +3,7 @@ export { keyOf } from './key.ts';
 export {
   arrayName,
   type BuiltCallback,
+  type Decided,
   type Launch,
   OUTPUT,
   type PlannedTransform,
@@ -11,5 +12,7 @@ export {
   type Rows,
   rowOf,
   type TransformLaunch,
+  USUALLY,
+  WAYS,
 } from './launches.ts';
 export { piecesOf } from './pieces.ts';

@@ -9,6 +9,29 @@ export interface ProgramTarget extends LoopProfile {
   readonly hasLoops: boolean;
 }
 
+/** What can be decided in several ways, none of which changes what a program means. */
+export interface Decided {
+  /** What becomes a part of planned transforms: products between two of them and their neighbours, the neighbours alone, or nothing. */
+  readonly beside: 'products' | 'neighbours' | 'nothing';
+  /** Operations that storing a number and reading it again is worth. */
+  readonly storing: number;
+}
+
+/** The decisions where nothing is timed. */
+export const USUALLY: Decided = { beside: 'products', storing: 32 };
+
+/** Decisions to be timed, the usual ones first: no more than the planner's own trials have candidates. */
+export const WAYS: readonly Decided[] = [
+  USUALLY,
+  { ...USUALLY, beside: 'neighbours' },
+  { ...USUALLY, beside: 'nothing' },
+  { ...USUALLY, storing: 4 },
+  { ...USUALLY, storing: 256 },
+  { beside: 'neighbours', storing: 4 },
+  { beside: 'neighbours', storing: 256 },
+  { beside: 'nothing', storing: 256 },
+];
+
 export type PlannedOp = 'fft' | 'ifft' | 'rfft' | 'irfft';
 
 /** A callback of a plan as plain data. Its places are along dimensions 1, the axis, and 3, the rows. */

@@ -13,11 +13,20 @@ import { freeOf, reachableValues, unsupported, type Value } from '../../patterns
 import { besideTransforms } from './beside-transforms.ts';
 import { KernelBuilder, type LoopNest } from './builder.ts';
 import { type Binding, Environment } from './environment.ts';
-import { type Launch, OUTPUT, type PlannedOp, type ProgramPieces, type ProgramTarget } from './launches.ts';
+import {
+  type Decided,
+  type Launch,
+  OUTPUT,
+  type PlannedOp,
+  type ProgramPieces,
+  type ProgramTarget,
+  USUALLY,
+} from './launches.ts';
 import { kernelsOf } from './loops.ts';
 import type { Leaves, Planning } from './planning.ts';
 import { type Leaf, type Pulled, packed } from './pulled.ts';
 import type { Shorter } from './reductions.ts';
+import type { LaunchFacts } from './rows.ts';
 import { KnownNumbers } from './tables.ts';
 import { Work } from './work.ts';
 
@@ -27,8 +36,7 @@ const MOST_OPERATIONS = 4096;
 /** Launches of one program at most. */
 const MOST_LAUNCHES = 2 ** 16;
 
-/** What storing a number and reading it again costs, in operations; and the cost of computing again below which nothing is stored. */
-const WORTH_STORING = 32;
+/** The cost of computing again below which nothing is stored. */
 const LEAST_STORED = 3;
 /** How often more than once a number is read that a transform stores by the way. */
 const LEAST_AGAIN = 0.5;
@@ -39,7 +47,13 @@ class StoreFirst extends Error {}
 /**
  * @throws FftError `unsupported-feature` for what cannot be compiled yet, and for kernels of too many operations
  */
-export function piecesOf(program: Program, sizes: Sizes, precision: ElementType, target: ProgramTarget): ProgramPieces {
+export function piecesOf(
+  program: Program,
+  sizes: Sizes,
+  precision: ElementType,
+  target: ProgramTarget,
+  way: Decided = USUALLY,
+): ProgramPieces {
   const lowered = (decided: Decisions): ProgramPieces => {
     for (;;) {
       try {
@@ -49,16 +63,17 @@ export function piecesOf(program: Program, sizes: Sizes, precision: ElementType,
       }
     }
   };
-  const decided = new Decisions(true);
+  const decided = new Decisions(way, way.beside !== 'nothing');
   const pieces = lowered(decided);
   if (!decided.hasStoredBeside) return pieces;
   // What was meant to become a part of a transform and has not may be better computed again.
-  const others = lowered(new Decisions(false));
+  const others = lowered(new Decisions(way, false));
   return others.launches.length < pieces.launches.length ? others : pieces;
 }
 
 /** What has been decided, and does not change when everything begins anew. */
 class Decisions {
+  readonly way: Decided;
   /** Whether arrays beside transforms are stored where they are read more than once: the transform does that by the way. */
   readonly storesBeside: boolean;
   hasStoredBeside = false;
@@ -67,7 +82,8 @@ class Decisions {
   readonly shorter = new Map<Value, Shorter>();
   private readonly ids = new Map<Value, number>();
 
-  constructor(storesBeside: boolean) {
+  constructor(way: Decided, storesBeside: boolean) {
+    this.way = way;
     this.storesBeside = storesBeside;
   }
 
@@ -142,12 +158,13 @@ class ProgramPlan implements Planning {
     const lengths = new Map(
       this.program.parameters.map(({ details, type }) => [`input ${details.name}`, realsOf(type, this.sizes)]),
     );
-    const launches = besideTransforms(this.launches, {
+    const facts: LaunchFacts = {
       precision: this.precision,
       nests: this.nests,
       wanted: this.wanted,
       lengthOf: (buffer) => lengths.get(buffer) ?? this.buffers.get(buffer) ?? outputLength,
-    });
+    };
+    const launches = besideTransforms(this.launches, facts, this.decided.way.beside);
     const used = new Set(launches.flatMap(({ reads, writes }) => [...reads, writes]));
     const buffers = new Map([...this.buffers].filter(([name]) => used.has(name)));
     return { launches, buffers, outputLength };
@@ -235,7 +252,7 @@ class ProgramPlan implements Planning {
     }
     own.count += iterations;
     const again = own.count / own.elements - 1;
-    if (again * work <= WORTH_STORING && !(isBeside && again > LEAST_AGAIN)) return;
+    if (again * work <= this.decided.way.storing && !(isBeside && again > LEAST_AGAIN)) return;
     this.decided.hasStoredBeside ||= isBeside;
     this.decided.stored.add(key);
     throw new StoreFirst();
