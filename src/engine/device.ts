@@ -377,18 +377,19 @@ export class Device {
     this.check();
     const { backend, cache } = this;
     return {
-      backend,
-      cache,
+      ...{ backend, cache },
       check: () => this.check(),
       requirePrecision: (precision) => this.requirePrecision(precision),
-      transform: async (input, direction) => {
+      transform: async (input, task) => {
+        await loadGroups(readingGroupsOf(input));
         const problem = normalizeProblem(input);
         await loadGroups(lazyGroupsOf(problem, backend.profile));
         this.check();
-        return this.program(problem, direction, false, (of, throughWork) =>
-          this.remembered.direction(problem, of, throughWork),
-        );
+        if (task === 'convolve' || task === 'prepare')
+          return this.convolving(problem, this.convolution(problem, false)[task]);
+        return this.program(problem, task, false, (...asked) => this.remembered.direction(problem, ...asked));
       },
+      preparedLength: (input) => this.convolution(normalizeProblem(input), false).kernel.elements,
       keep: (made) => this.plans.add(made),
       letGo: (made) => this.plans.delete(made),
     };
@@ -490,18 +491,17 @@ export class Device {
   }
 
   private convolution(problem: Problem, throughWork: boolean): ConvolutionPlan {
+    const { profile } = this.backend;
     const plan = this.remembered.convolution(problem, throughWork);
-    const { kernel, result } = convolutionFacts(problem, plan, this.backend.profile);
-    const beside =
-      kernel.length * kernel.bytes + (1 - 1 / kernelsOfEach(problem.convolution!)) * result.length * result.bytes;
-    refuseTooLarge(problem, beside + tempBytesOf(plan.convolve, problem), this.backend.profile);
+    const { kernel, result } = convolutionFacts(problem, plan, profile);
+    const more = (1 - 1 / kernelsOfEach(problem.convolution!)) * result.length * result.bytes;
+    refuseTooLarge(problem, kernel.length * kernel.bytes + more + tempBytesOf(plan.convolve, problem), profile);
     return plan;
   }
 
   private convolving(problem: Problem, plan: DirectionPlan): DirectionProgram {
     this.check();
     refuseTooLarge(problem, tempBytesOf(plan, problem), this.backend.profile);
-    const { backend, cache } = this;
-    return compilePlan({ plan, problem, backend, cache });
+    return compilePlan({ plan, problem, backend: this.backend, cache: this.cache });
   }
 }

@@ -6,9 +6,15 @@ import { randomFor, uniform } from '../../test/support/random.ts';
 import { noWebGpu, openWebGpu } from '../../test/support/webgpu.ts';
 import { type Device, FftError, openDevice, openProfile } from '../index.ts';
 import {
+  type Arr,
   add,
   array,
+  type Complex,
+  complex,
+  conj,
   exp,
+  fft,
+  ifft,
   interpret,
   iterate,
   less,
@@ -26,6 +32,7 @@ import {
   select,
   size,
   split,
+  transpose,
   tuple,
   zip,
 } from './index.ts';
@@ -33,6 +40,13 @@ import {
 const random = randomFor('compiled programs');
 const n = size('n');
 const plusOne = program({ x: real(n) }, ({ x }) => map((a) => add(a, 1), x));
+
+const window = array(20, (i) => 1 / (1 + i));
+const tapered = (xs: Arr<Complex>) => map(mul, zip(xs, window));
+/** Columns between two windows, correlated: one plan, which reads a table and a spectrum beside numbers in steps. */
+const correlated = program({ x: complex(20, 3), h: complex(20) }, ({ x, h }) =>
+  transpose(map((column) => tapered(ifft(map((a, b) => mul(a, conj(b)), zip(fft(tapered(column)), h)))), transpose(x))),
+);
 
 type Precision = 'single' | 'double';
 type Inputs = Readonly<Record<string, Float64Array>>;
@@ -92,6 +106,7 @@ async function holdAll(device: Device, precision: Precision): Promise<void> {
     return [most, place, reduce((s, a) => add(mul(0.5, s), a), 0, x)] as const;
   });
   await hold(device, largest as never, { x: numbers(300) }, precision);
+  await hold(device, correlated, { x: numbers(120), h: numbers(40) }, precision);
   const steps = program({ x: real(32) }, ({ x }) => iterate(3, (y) => map((a) => mul(a, 0.5), y), x));
   await hold(device, steps, { x: numbers(32) }, precision);
 }
@@ -110,10 +125,17 @@ describe('programs on the CPU', () => {
       await holdAll(device, precision);
       await hold(device, programs.fft4096, { v: numbers(8192) }, precision);
     }
+    // A large prime is convolved with a longer period, whose spectrum is longer than the program's.
+    for (const n of [30, 262]) {
+      await hold(device, programs.correlate, { x: numbers(2 * n), h: numbers(2 * n) }, 'double', { n });
+    }
     const made = new RandomPrograms(random);
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < 12; round++) {
       const count = random.integer(1, 60);
-      const given = made.program(count, 4);
+      const given =
+        round % 3 === 0
+          ? made.program(count, 4)
+          : made.program(count, 0, (xs) => made.array(made.transformed(made.array(xs, 1)), 1));
       await hold(device, given as never, { x: made.numbers(given, count) }, 'double');
     }
   });
@@ -201,7 +223,7 @@ describe('programs on the CPU', () => {
       ['unknown-field', () => device.compile(plusOne, { sizes: { n: 4, m: 3 } })],
       ['unknown-field', () => device.compile(plusOne, { size: { n: 4 } } as never)],
       ['invalid-argument', () => device.compile(plusOne, { sizes: { n: 4 }, precision: 'half' as never })],
-      ['unsupported-feature', () => device.compile(plusOne, { sizes: { n: 4 }, strategy: 'measure' })],
+      ['invalid-argument', () => device.compile(plusOne, { sizes: { n: 4 }, strategy: 'slow' as never })],
       ['invalid-argument', () => device.compile({} as never)],
       ['invalid-argument', () => device.compile(undefined as never)],
     ];
@@ -209,6 +231,23 @@ describe('programs on the CPU', () => {
     await expect(device.compile(quarters, { sizes: { n: 10 } })).rejects.toThrow(
       'split: 4 does not divide the length of [real]_n, of length 10.',
     );
+  });
+
+  it('that are timed give the same, and are timed once', async () => {
+    const [x, h] = [numbers(60), numbers(60)];
+    const inputs = { x: Float32Array.from(x), h: Float32Array.from(h) };
+    const options = { sizes: { n: 30 }, strategy: 'measure' } as const;
+    const usual = await device.compile(programs.correlate, { sizes: { n: 30 } });
+    const expected = (await usual.run(inputs)) as Float32Array;
+    const timed = await device.compile(programs.correlate, options);
+    const result = (await timed.run(inputs)) as Float32Array;
+    for (const [i, value] of expected.entries()) expect(Math.abs(result[i]! - value)).toBeLessThan(1e-4);
+    const again = await device.compile(programs.correlate, options);
+    expect(again.kernels).toEqual(timed.kernels);
+    for (const compiled of [usual, timed, again]) compiled.destroy();
+    const profile = await openProfile('wasm-cpu');
+    await expect(profile.compile(programs.correlate, options)).rejects.toThrow(code('unsupported-feature'));
+    profile.close();
   });
 
   it('end with their device', async () => {

@@ -1,27 +1,11 @@
 /** Runs what programs of patterns are lowered to, kernel by kernel, in the interpreter of kernels. */
 import { fillTable } from '../../src/engine/programs/tables.ts';
 import { type ElementType, verify } from '../../src/ir/index.ts';
-import {
-  OUTPUT,
-  type ProgramPieces,
-  type ProgramTarget,
-  piecesOf,
-  type TransformLaunch,
-} from '../../src/kernels/programs/index.ts';
-import {
-  complex,
-  fft,
-  ifft,
-  interpret as interpretProgram,
-  irfft,
-  map,
-  type Program,
-  program,
-  real,
-  rfft,
-} from '../../src/lift/index.ts';
+import { OUTPUT, type ProgramPieces, type ProgramTarget, piecesOf, USUALLY } from '../../src/kernels/programs/index.ts';
+import type { Program } from '../../src/lift/index.ts';
 import { resolvedSizes } from '../../src/patterns/sizing.ts';
 import { interpret } from './interpret.ts';
+import { runTransform } from './lift-transforms.ts';
 
 export const processor: ProgramTarget = {
   lockstep: 'vector',
@@ -35,13 +19,6 @@ export const graphics: ProgramTarget = {
   maxThreads: 256,
   multiprocessors: 4,
 };
-
-/** What a plan does. */
-function rows(op: TransformLaunch['transform']['op'], size: number, batches: number) {
-  if (op === 'rfft') return program({ x: real(batches, size) }, ({ x }) => map(rfft, x));
-  if (op === 'irfft') return program({ x: complex(batches, size / 2 + 1) }, ({ x }) => map(irfft, x));
-  return program({ x: complex(batches, size) }, ({ x }) => map(op === 'fft' ? fft : ifft, x));
-}
 
 export interface Lowered {
   readonly result: Float64Array;
@@ -57,8 +34,9 @@ export function runLowered(
   target: ProgramTarget,
   sizes: { readonly [name: string]: number } = {},
   precision: ElementType = 'f64',
+  way = USUALLY,
 ): Lowered {
-  const pieces = piecesOf(program, resolvedSizes(program, sizes), precision, target);
+  const pieces = piecesOf(program, resolvedSizes(program, sizes), precision, target, way);
   const make = (numbers: ArrayLike<number>) =>
     precision === 'f64' ? Float64Array.from(numbers) : Float32Array.from(numbers);
   const poisoned = (length: number) => make(new Float64Array(length).fill(Number.NaN));
@@ -69,10 +47,14 @@ export function runLowered(
   for (const launch of pieces.launches) {
     const { reads, writes } = launch;
     if ('transform' in launch) {
-      const { op, size, batches } = launch.transform;
-      buffers
-        .get(writes)!
-        .set(interpretProgram(rows(op, size, batches) as never, { x: buffers.get(reads[0])! } as never));
+      const tables = Object.fromEntries(
+        Object.entries(launch.tables ?? {}).map(([name, { tables }]) => {
+          const data = poisoned(tables[0]!.length);
+          fillTable(data, tables[0]!);
+          return [name, data] as const;
+        }),
+      );
+      runTransform(launch, (buffer) => buffers.get(buffer)!, tables);
       continue;
     }
     const { kernel } = launch;

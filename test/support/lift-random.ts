@@ -8,7 +8,10 @@ import {
   complex,
   conj,
   dft,
+  fft,
+  ifft,
   im,
+  irfft,
   iterate,
   join,
   less,
@@ -26,10 +29,12 @@ import {
   re,
   real,
   reduce,
+  rfft,
   select,
   slide,
   split,
   sub,
+  toGlobal,
   transpose,
   zip,
 } from '../../src/lift/index.ts';
@@ -141,6 +146,48 @@ export class RandomPrograms {
   private sameLength(xs: Numbers, depth: number): Numbers {
     const other = depth > 0 ? this.array(xs, depth - 1) : xs;
     return lengthOf(other) === lengthOf(xs) ? other : xs;
+  }
+
+  /** A planned transform of the rows of an array, with work on single numbers before and behind it, and perhaps a product and a way back. */
+  transformed(xs: Numbers): Numbers {
+    const { random } = this;
+    const n = lengthOf(xs);
+    const m = random.pick([n, this.divisor(n)]);
+    const each = (row: Numbers) => map((a) => this.number([a], random.integer(0, 2)), row) as Numbers;
+    const known = (count: number) => array(count, (i, of) => omega(i * 5 + 1, of)) as Numbers;
+    const reals = (row: Numbers) => map((a) => re(a), row) as unknown as Arr<Real>;
+    const product = (row: Numbers, by: Numbers) => map((a, b) => this.product(a, b), zip(row, by)) as Numbers;
+    const complexRow = (row: Numbers) => map((a) => add(a, { re: 0, im: 0 }), row) as Numbers;
+    const ways: ((row: Numbers) => Numbers)[] = [
+      (row) => each(fft(each(row))),
+      (row) => each(ifft(product(fft(each(row)), known(m)))),
+      (row) => ifft(product(fft(row), fft(each(row)))),
+      (row) =>
+        each(
+          ifft(
+            product(
+              fft(complexRow(row)),
+              toGlobal((y: Numbers) => y, complexRow(row)),
+            ),
+          ),
+        ),
+      (row) => product(each(fft(row)), known(m)),
+    ];
+    if (m % 2 === 0) {
+      ways.push(
+        (row) => each(rfft(reals(each(row)))),
+        (row) => irfft(product(rfft(reals(row)), each(rfft(reals(row))))) as never,
+      );
+    }
+    const way = random.pick(ways);
+    const rows = random.unit() < 0.3 ? transpose(split(n / m, xs)) : split(m, xs);
+    const result = map((row) => map((a) => mul(1 / m, a), way(row)), rows) as unknown as Arr<Numbers>;
+    return join(random.unit() < 0.3 ? transpose(result) : result) as Numbers;
+  }
+
+  /** a · b, perhaps with a conjugate. */
+  private product(a: Complex, b: Complex): Complex {
+    return this.random.pick([() => mul(a, b), () => mul(b, conj(a)), () => mul(a, conj(b)), () => mul(neg(a), b)])();
   }
 
   /** A program of one input of `n` numbers. @param around what to do with the array that it makes */

@@ -9,14 +9,21 @@ import type {
 } from '../../devices/device.ts';
 import type { Kernel, Table } from '../../ir/index.ts';
 import { keyOf, type Launch, OUTPUT, type ProgramPieces, type TransformLaunch } from '../../kernels/programs/index.ts';
-import type { Direction, ProblemInput } from '../../problem/index.ts';
 import type { DirectionProgram } from '../programs/program.ts';
 import type { ProgramHost } from './host.ts';
+import { operandsOf, problemOf } from './transforms.ts';
 
 /** Launches that are bound together: kernels one after another, or a plan. */
 type Segment =
   | { readonly key: string; readonly steps: ProgramStep[] }
-  | { readonly key: string; readonly plan: DirectionProgram; readonly from: number; readonly to: number };
+  | {
+      readonly key: string;
+      readonly plan: DirectionProgram;
+      readonly from: number;
+      readonly to: number;
+      /** What it reads beside its input, by name: slots, or tables. */
+      readonly operands: ReadonlyMap<string, number | Binding>;
+    };
 
 export interface CodeOptions {
   readonly host: ProgramHost;
@@ -34,6 +41,8 @@ export class ProgramCode {
   private readonly slots: ReadonlyMap<string, number>;
   private readonly segments: Segment[] = [];
   private readonly between: DeviceBuffer[] = [];
+  /** Reals of spectra that are prepared for convolutions, by their buffers. */
+  private readonly prepared = new Map<string, number>();
   private temp: DeviceBuffer | undefined;
   private readonly plans = new Map<string, DirectionProgram>();
   private readonly known = new Map<Kernel, { readonly kernel: CompiledKernel; readonly tables: readonly Argument[] }>();
@@ -49,7 +58,10 @@ export class ProgramCode {
         if ('transform' in launch) await code.plan(launch);
       }
       for (const launch of pieces.launches) code.append(launch);
-      for (const reals of pieces.buffers.values()) code.between.push(host.backend.allocate(reals * bytes));
+      for (const [name, reals] of pieces.buffers) {
+        const needed = Math.max(reals, code.prepared.get(name) ?? 0);
+        code.between.push(host.backend.allocate(needed * bytes));
+      }
       const temp = Math.max(0, ...[...code.plans.values()].map(({ tempBytes }) => tempBytes));
       if (temp > 0) code.temp = host.backend.allocate(temp);
       return code;
@@ -82,19 +94,24 @@ export class ProgramCode {
     const { backend, cache } = this.host;
     cache.requireTables(this.taken.flatMap(({ tables }) => tables.map(({ key }) => key)));
     const slots = [...places, ...this.between.map((buffer): Binding => ({ buffer, byteOffset: 0 }))];
-    const temp = this.temp && { buffer: this.temp, byteOffset: 0 };
     const made = new Map<string, BoundProgram>();
     return this.segments.map((segment) => {
       let bound = made.get(segment.key);
       if (!bound) {
-        bound =
-          'plan' in segment
-            ? segment.plan.bind({ input: { re: slots[segment.from]! }, output: { re: slots[segment.to]! }, temp })
-            : backend.bind(segment.steps, slots);
+        bound = 'plan' in segment ? this.boundPlan(segment, slots) : backend.bind(segment.steps, slots);
         made.set(segment.key, bound);
       }
       return bound;
     });
+  }
+
+  private boundPlan(segment: Extract<Segment, { plan: unknown }>, slots: readonly Binding[]): BoundProgram {
+    const { plan, from, to } = segment;
+    const temp = this.temp && { buffer: this.temp, byteOffset: 0 };
+    const operands = new Map(
+      [...segment.operands].map(([name, at]) => [name, typeof at === 'number' ? slots[at]! : at] as const),
+    );
+    return plan.bind({ input: { re: slots[from]! }, output: { re: slots[to]! }, temp, operands });
   }
 
   release(): void {
@@ -104,22 +121,11 @@ export class ProgramCode {
     this.temp?.free();
   }
 
-  private async plan({ transform }: TransformLaunch): Promise<void> {
+  private async plan({ transform, writes }: TransformLaunch): Promise<void> {
     const key = JSON.stringify(transform);
-    if (this.plans.has(key)) return;
-    const { op, size, batches } = transform;
-    const direction: Direction = op === 'fft' || op === 'rfft' ? 'forward' : 'inverse';
-    const kind = op === 'rfft' || op === 'irfft' ? 'r2c' : 'c2c';
-    const { precision } = this;
-    const problem: ProblemInput = {
-      size: [size],
-      batches,
-      transform: kind,
-      precision,
-      directions: direction,
-      normalize: true,
-    };
-    this.plans.set(key, await this.host.transform(problem, direction));
+    const { problem, task } = problemOf(transform, this.precision);
+    if (!this.plans.has(key)) this.plans.set(key, await this.host.transform(problem, task));
+    if (task === 'prepare') this.prepared.set(writes, 2 * this.host.preparedLength(problem));
   }
 
   private append(launch: Launch): void {
@@ -128,7 +134,9 @@ export class ProgramCode {
     const slot = (name: string) => this.slots.get(name)!;
     if ('transform' in launch) {
       const plan = this.plans.get(JSON.stringify(launch.transform))!;
-      this.segments.push({ key: `${id}`, plan, from: slot(launch.reads[0]), to: slot(launch.writes) });
+      const [from, to] = [slot(launch.reads[0]!), slot(launch.writes)];
+      const operands = operandsOf(launch, slot, (kernel) => this.tableOf(kernel));
+      this.segments.push({ key: `${id}`, plan, from, to, operands });
       return;
     }
     const { kernel, tables } = this.take(launch.kernel);
@@ -138,6 +146,14 @@ export class ProgramCode {
     // What repeats between plans is bound once: there, kernels stand by themselves.
     if (last && 'steps' in last && this.plans.size === 0) last.steps.push(step);
     else this.segments.push({ key: `${id}`, steps: [step] });
+  }
+
+  /** The table of reals of a kernel that is none any more. */
+  private tableOf(kernel: Kernel): Binding {
+    const { backend, cache } = this.host;
+    const [table] = backend.computable(kernel).tables as [Table];
+    this.taken.push({ key: '', tables: [table] });
+    return cache.table(table);
   }
 
   private take(kernel: Kernel): { kernel: CompiledKernel; tables: readonly Argument[] } {

@@ -1,5 +1,11 @@
 /** Programs of patterns for a device: lowered to kernels, compiled, with memory for what lies between them. */
-import { type ProgramPieces, type ProgramTarget, piecesOf } from '../../kernels/programs/index.ts';
+import {
+  type Decided,
+  type ProgramPieces,
+  type ProgramTarget,
+  piecesOf,
+  USUALLY,
+} from '../../kernels/programs/index.ts';
 import { type Program, requireProgram } from '../../patterns/program.ts';
 import { realsOf, resolvedSizes } from '../../patterns/sizing.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
@@ -12,6 +18,7 @@ import { ProgramCode } from './code.ts';
 import { CompiledProgram, type ProgramInput } from './compiled-program.ts';
 import type { ProgramHost } from './host.ts';
 import type { CompileProgramOptions } from './registry.ts';
+import { fastestWay } from './trials.ts';
 
 const OPTIONS = { works: ['sizes', 'precision', 'strategy'] };
 
@@ -22,53 +29,62 @@ export async function compileProgram(
   options: CompileProgramOptions,
 ): Promise<CompiledProgram> {
   const program = requireProgram(given, 'compile');
-  const { sizes: named, precision } = readCompileOptions(options);
+  const { sizes: named, precision, strategy } = readCompileOptions(options);
   await host.requirePrecision(precision);
   const { backend, cache } = host;
   const { profile } = backend;
   const sizes = resolvedSizes(program, named);
   // Butterflies of large primes are convolutions.
   await loadGroups(['large primes']);
-  const pieces = piecesOf(program, sizes, precision === 'single' ? 'f32' : 'f64', encodeTarget(profile, precision));
+  const target = encodeTarget(profile, precision);
+  const lowered = (way: Decided) => piecesOf(program, sizes, precision === 'single' ? 'f32' : 'f64', target, way);
   const factsOf = (reals: number): SideFacts => ({ layout: 'real', ...sideFactsOf(precision, reals, profile) });
   const inputs = program.parameters.map(({ details, type }): ProgramInput => {
     return { name: details.name!, isNumber: type.kind !== 'array', facts: factsOf(realsOf(type, sizes)) };
   });
-  const output = factsOf(pieces.outputLength);
-  refuseTooLarge(pieces, [...inputs.map(({ facts }) => facts), output], profile);
-  const names = inputs.map(({ name }) => name);
-  const code = await ProgramCode.of({ host, pieces, precision, inputs: names, bytes: output.bytes });
-  host.check();
-  const compiled = new CompiledProgram(host, { inputs, output, code });
+  const output = factsOf(realsOf(program.body.type, sizes));
+  const sides = [...inputs.map(({ facts }) => facts), output];
+  const codeOf = async (pieces: ProgramPieces): Promise<ProgramCode> => {
+    refuseTooLarge(pieces, sides, profile);
+    const names = inputs.map(({ name }) => name);
+    const code = await ProgramCode.of({ host, pieces, precision, inputs: names, bytes: output.bytes });
+    try {
+      host.check();
+      cache.fillTables();
+      await Promise.all([backend.warmUp(code.kernels), cache.filled()]);
+      return code;
+    } catch (error) {
+      code.release();
+      throw error;
+    }
+  };
+  const request = { host, program, key: JSON.stringify([[...sizes], precision]), sides, piecesOf: lowered, codeOf };
+  const way = strategy === 'measure' ? await fastestWay(request) : USUALLY;
+  const code = await codeOf(lowered(way));
   try {
-    cache.fillTables();
-    await Promise.all([backend.warmUp(code.kernels), cache.filled()]);
     host.check();
   } catch (error) {
-    compiled.destroy();
+    code.release();
     throw error;
   }
-  return compiled;
+  return new CompiledProgram(host, { inputs, output, code });
 }
 
 function readCompileOptions(given: CompileProgramOptions): {
   readonly sizes: unknown;
   readonly precision: 'single' | 'double';
+  readonly strategy: 'fast' | 'measure';
 } {
   const { sizes, precision = 'single', strategy = 'fast' } = readOptions(given, OPTIONS, 'compile', 2);
   if (precision !== 'single' && precision !== 'double') {
     const message = `compile.precision is ${show(precision)}; it takes 'single' or 'double'.`;
     throw new FftError('invalid-argument', message, { path: 'compile.precision' });
   }
-  if (strategy === 'measure') {
-    const message = "compile.strategy 'measure' is not supported yet for programs; leave it out.";
-    throw new FftError('unsupported-feature', message, { path: 'compile.strategy' });
-  }
-  if (strategy !== 'fast') {
-    const message = `compile.strategy is ${show(strategy)}; it takes 'fast'.`;
+  if (strategy !== 'fast' && strategy !== 'measure') {
+    const message = `compile.strategy is ${show(strategy)}; it takes 'fast' or 'measure'.`;
     throw new FftError('invalid-argument', message, { path: 'compile.strategy' });
   }
-  return { sizes, precision };
+  return { sizes, precision, strategy };
 }
 
 function encodeTarget(profile: DeviceProfile, precision: 'single' | 'double'): ProgramTarget {

@@ -70,10 +70,16 @@ export function computed(
 const LN2_HIGH = 0.693145751953125;
 const LN2_LOW = 1.428606820309417e-6;
 
-/** Powers of two that a number is scaled by, largest first: they and their inverses are constants of singles, which doubles may be pairs of. */
-function scales(precision: 'f32' | 'f64'): number[] {
-  const large = precision === 'f32' ? [64, 64] : Array<number>(9).fill(120).concat(64);
-  return [...large, 32, 16, 8, 4, 2, 1];
+/**
+ * Powers of two that a number is scaled by, largest first. What is more than 2¹²⁰ is several equal factors: they and their inverses are constants of
+ * singles, which doubles may be pairs of.
+ */
+function scales(precision: 'f32' | 'f64'): { readonly power: number; readonly factors: readonly number[] }[] {
+  const large = precision === 'f32' ? [64, 64] : [480, 480, 240, 120, 64];
+  return [...large, 32, 16, 8, 4, 2, 1].map((power) => {
+    const times = Math.ceil(power / 120);
+    return { power, factors: Array<number>(times).fill(power / times) };
+  });
 }
 
 /**
@@ -87,11 +93,12 @@ function exponential(x: Expressions, a: Real, precision: 'f32' | 'f64'): Real {
   let rest = x.min(x.abs(a), most);
   let low = zero;
   const factors: Real[] = [];
-  for (const power of scales(precision)) {
+  for (const { power, factors: own } of scales(precision)) {
     const step = x.constant(power * LN2_HIGH);
     const choose = (one: Real, other: Real) => x.select('less', rest, step, one, other);
     low = x.add(low, choose(zero, x.constant(power * LN2_LOW)));
-    factors.push(choose(x.constant(1), negative(x.constant(2 ** -power), x.constant(2 ** power))));
+    const scaled = (by: number) => choose(x.constant(1), negative(x.constant(2 ** -by), x.constant(2 ** by)));
+    factors.push(...own.map(scaled));
     rest = choose(rest, x.sub(rest, step));
   }
   const r = x.sub(rest, low);
@@ -115,15 +122,18 @@ function logarithm(x: Expressions, a: Real, precision: 'f32' | 'f64'): Real {
   const small = (yes: Real, no: Real) => x.select('less', scaled, x.constant(Math.SQRT1_2), yes, no);
   let m = small(x.div(one, scaled), scaled);
   let k = zero;
-  for (const power of precision === 'f32' ? scales(precision).slice(1) : scales(precision)) {
-    const above = (yes: Real, no: Real) => x.select('less', m, x.constant(2 ** power), no, yes);
+  for (const { power, factors } of precision === 'f32' ? scales(precision).slice(1) : scales(precision)) {
+    const less = factors.reduce((value, by) => x.mul(value, x.constant(2 ** -by)), m);
+    const above = (yes: Real, no: Real) => x.select('less', less, one, no, yes);
     k = x.add(k, above(x.constant(power), zero));
-    m = above(x.mul(m, x.constant(2 ** -power)), m);
+    m = above(less, m);
   }
   const half = (yes: Real, no: Real) => x.select('less', x.constant(Math.SQRT2), m, yes, no);
   k = x.add(k, half(one, zero));
   m = half(x.mul(m, x.constant(0.5)), m);
-  const s = x.div(x.sub(m, one), x.add(m, one));
+  // 0/0 is what the logarithm of a negative number is.
+  const real = (value: Real) => x.select('less', a, zero, zero, value);
+  const s = x.div(real(x.sub(m, one)), real(x.add(m, one)));
   const square = x.mul(s, s);
   let series = zero;
   for (let n = precision === 'f32' ? 9 : 23; n >= 1; n -= 2) series = x.add(x.mul(series, square), x.constant(1 / n));
@@ -133,9 +143,6 @@ function logarithm(x: Expressions, a: Real, precision: 'f32' | 'f64'): Real {
     x.mul(powers, x.constant(LN2_HIGH)),
     x.add(x.mul(powers, x.constant(LN2_LOW)), small(x.neg(rest), rest)),
   );
-  // Infinity has come down to itself.
-  const finite = x.select('less', x.constant(2), m, a, value);
-  // −1/0 and √−1 are what these are.
-  const zeroOr = x.select('equal', a, zero, x.div(x.constant(-1), x.abs(a)), finite);
-  return x.select('less', a, zero, x.sqrt(a), zeroOr);
+  // Infinity, and the inverse of 0, have come down to themselves.
+  return x.select('less', x.constant(2), m, small(x.neg(m), m), value);
 }

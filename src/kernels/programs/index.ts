@@ -1,10 +1,18 @@
 /** The room's door: programs of patterns in, kernels and the buffers between them out. */
 export { keyOf } from './key.ts';
 export {
+  arrayName,
+  type BuiltCallback,
+  type Decided,
   type Launch,
   OUTPUT,
+  type PlannedTransform,
   type ProgramPieces,
   type ProgramTarget,
-  piecesOf,
+  type Rows,
+  rowOf,
   type TransformLaunch,
-} from './pieces.ts';
+  USUALLY,
+  WAYS,
+} from './launches.ts';
+export { piecesOf } from './pieces.ts';

@@ -5,46 +5,30 @@
  * Whether they are is seen while a kernel is built: each time the function of a map is called for an element, the iterations of all loops around are
  * counted. Where that is far more often than there are elements, everything begins anew, with the array stored.
  */
-import { type ElementType, type Index, indexKey } from '../../ir/index.ts';
+import { type ElementType, type Index, indexKey, type Kernel } from '../../ir/index.ts';
 import type { Program } from '../../patterns/program.ts';
 import { numbersOf, realsOf, type Sizes } from '../../patterns/sizing.ts';
 import { type ArrayType, arrayOf, COMPLEX, isSame, scalarOf, type Type } from '../../patterns/types.ts';
 import { freeOf, reachableValues, unsupported, type Value } from '../../patterns/values.ts';
-import { KernelBuilder } from './builder.ts';
+import { besideTransforms } from './beside-transforms.ts';
+import { KernelBuilder, type LoopNest } from './builder.ts';
 import { type Binding, Environment } from './environment.ts';
-import type { LoopProfile } from './loop-profile.ts';
-import { kernelsOf, type LaunchDraft } from './loops.ts';
+import {
+  type Decided,
+  type Launch,
+  OUTPUT,
+  type PlannedOp,
+  type ProgramPieces,
+  type ProgramTarget,
+  USUALLY,
+} from './launches.ts';
+import { kernelsOf } from './loops.ts';
 import type { Leaves, Planning } from './planning.ts';
 import { type Leaf, type Pulled, packed } from './pulled.ts';
 import type { Shorter } from './reductions.ts';
+import type { LaunchFacts } from './rows.ts';
 import { KnownNumbers } from './tables.ts';
 import { Work } from './work.ts';
-
-/** What is known of the device. */
-export type ProgramTarget = LoopProfile;
-
-/** Planned transforms of rows one behind another, between two buffers. */
-export interface TransformLaunch {
-  readonly transform: { readonly op: PlannedOp; readonly size: number; readonly batches: number };
-  readonly reads: readonly [string];
-  readonly writes: string;
-}
-
-export type PlannedOp = 'fft' | 'ifft' | 'rfft' | 'irfft';
-
-/** A kernel and the buffers that it takes, in the order of its globals; or a plan. */
-export type Launch = LaunchDraft | TransformLaunch;
-
-/** What a program is for a device: launches in order, and buffers between them. */
-export interface ProgramPieces {
-  readonly launches: readonly Launch[];
-  /** Reals in each. */
-  readonly buffers: ReadonlyMap<string, number>;
-  readonly outputLength: number;
-}
-
-/** Buffers are named by what they hold: `input v`, `output`, `stored 1` … */
-export const OUTPUT = 'output';
 
 /** Operations of one kernel at most. */
 const MOST_OPERATIONS = 4096;
@@ -52,9 +36,10 @@ const MOST_OPERATIONS = 4096;
 /** Launches of one program at most. */
 const MOST_LAUNCHES = 2 ** 16;
 
-/** What storing a number and reading it again costs, in operations; and the cost of computing again below which nothing is stored. */
-const WORTH_STORING = 32;
+/** The cost of computing again below which nothing is stored. */
 const LEAST_STORED = 3;
+/** How often more than once a number is read that a transform stores by the way. */
+const LEAST_AGAIN = 0.5;
 
 /** Thrown where an array is found to be better stored. */
 class StoreFirst extends Error {}
@@ -62,24 +47,45 @@ class StoreFirst extends Error {}
 /**
  * @throws FftError `unsupported-feature` for what cannot be compiled yet, and for kernels of too many operations
  */
-export function piecesOf(program: Program, sizes: Sizes, precision: ElementType, target: ProgramTarget): ProgramPieces {
-  const decided = new Decisions();
-  for (;;) {
-    try {
-      const plan = new ProgramPlan(program, sizes, precision, target, decided);
-      return plan.pieces();
-    } catch (error) {
-      if (!(error instanceof StoreFirst)) throw error;
+export function piecesOf(
+  program: Program,
+  sizes: Sizes,
+  precision: ElementType,
+  target: ProgramTarget,
+  way: Decided = USUALLY,
+): ProgramPieces {
+  const lowered = (decided: Decisions): ProgramPieces => {
+    for (;;) {
+      try {
+        return new ProgramPlan(program, sizes, precision, target, decided).pieces();
+      } catch (error) {
+        if (!(error instanceof StoreFirst)) throw error;
+      }
     }
-  }
+  };
+  const decided = new Decisions(way, way.beside !== 'nothing');
+  const pieces = lowered(decided);
+  if (!decided.hasStoredBeside) return pieces;
+  // What was meant to become a part of a transform and has not may be better computed again.
+  const others = lowered(new Decisions(way, false));
+  return others.launches.length < pieces.launches.length ? others : pieces;
 }
 
 /** What has been decided, and does not change when everything begins anew. */
 class Decisions {
+  readonly way: Decided;
+  /** Whether arrays beside transforms are stored where they are read more than once: the transform does that by the way. */
+  readonly storesBeside: boolean;
+  hasStoredBeside = false;
   readonly stored = new Set<string>();
   readonly numbers = new Map<Value, KnownNumbers>();
   readonly shorter = new Map<Value, Shorter>();
   private readonly ids = new Map<Value, number>();
+
+  constructor(way: Decided, storesBeside: boolean) {
+    this.way = way;
+    this.storesBeside = storesBeside;
+  }
 
   /** A name for a value in loops over certain arrays. */
   keyOf(value: Value, around: readonly Environment[]): string {
@@ -112,6 +118,10 @@ class ProgramPlan implements Planning {
   private readonly decided: Decisions;
   private readonly work: Work;
   private launches: Launch[] = [];
+  /** Buffers that the program itself asks for. */
+  private readonly wanted = new Set<string>();
+  /** What kernels were made of. */
+  private readonly nests = new Map<Kernel, LoopNest>();
   private readonly buffers = new Map<string, number>();
   /** Buffers of stored values, by the values' keys. */
   private readonly places = new Map<string, string>();
@@ -135,7 +145,7 @@ class ProgramPlan implements Planning {
     return this.decided.shorter;
   }
 
-  get device(): LoopProfile {
+  get device(): ProgramTarget {
     return this.profile;
   }
 
@@ -144,9 +154,20 @@ class ProgramPlan implements Planning {
     const made = this.bufferOf(body, []);
     if (made !== undefined && !made.startsWith('input ')) this.redirect(made, OUTPUT);
     else this.build(OUTPUT, (builder) => builder.push(body, builder.root, builder.leafOf(OUTPUT, body.type)));
-    const used = new Set(this.launches.flatMap(({ reads, writes }) => [...reads, writes]));
+    const outputLength = realsOf(body.type, this.sizes);
+    const lengths = new Map(
+      this.program.parameters.map(({ details, type }) => [`input ${details.name}`, realsOf(type, this.sizes)]),
+    );
+    const facts: LaunchFacts = {
+      precision: this.precision,
+      nests: this.nests,
+      wanted: this.wanted,
+      lengthOf: (buffer) => lengths.get(buffer) ?? this.buffers.get(buffer) ?? outputLength,
+    };
+    const launches = besideTransforms(this.launches, facts, this.decided.way.beside);
+    const used = new Set(launches.flatMap(({ reads, writes }) => [...reads, writes]));
     const buffers = new Map([...this.buffers].filter(([name]) => used.has(name)));
-    return { launches: this.launches, buffers, outputLength: realsOf(body.type, this.sizes) };
+    return { launches, buffers, outputLength };
   }
 
   nextNumber(): number {
@@ -171,7 +192,10 @@ class ProgramPlan implements Planning {
     const builder = new KernelBuilder(this);
     fill(builder);
     const { profile, precision } = this;
-    this.launches.push(...kernelsOf(builder, { profile, precision, newBuffer: (reals) => this.reserve(reals) }));
+    const drafts = kernelsOf(builder, { profile, precision, newBuffer: (reals) => this.reserve(reals) });
+    const { nests } = builder;
+    if (drafts.length === nests.length) drafts.forEach((draft, n) => this.nests.set(draft.kernel, nests[n]!));
+    this.launches.push(...drafts);
     this.target = before;
     this.kernel = kernel;
   }
@@ -216,7 +240,8 @@ class ProgramPlan implements Planning {
    */
   noteRead(value: Value, env: Environment, iterations: number): void {
     const work = this.work.of(value);
-    if (work <= LEAST_STORED || !this.canStore(value, env)) return;
+    const isBeside = this.decided.storesBeside && isBesideTransform(value);
+    if ((work <= LEAST_STORED && !isBeside) || !this.canStore(value, env)) return;
     const key = this.decided.keyOf(value, this.needed(value, env));
     let reads = this.reads.get(`${this.kernel}`);
     if (!reads) this.reads.set(`${this.kernel}`, (reads = new Map()));
@@ -227,7 +252,9 @@ class ProgramPlan implements Planning {
       reads.set(key, (own = { count: 0, elements: outer.reduce((all, each) => all * each, count!), key }));
     }
     own.count += iterations;
-    if ((own.count / own.elements - 1) * work <= WORTH_STORING) return;
+    const again = own.count / own.elements - 1;
+    if (again * work <= this.decided.way.storing && !(isBeside && again > LEAST_AGAIN)) return;
+    this.decided.hasStoredBeside ||= isBeside;
     this.decided.stored.add(key);
     throw new StoreFirst();
   }
@@ -243,6 +270,7 @@ class ProgramPlan implements Planning {
     let buffer = this.places.get(key);
     if (!buffer) {
       this.places.set(key, (buffer = this.newBuffer(value.type, needed)));
+      if (value.op === 'toGlobal') this.wanted.add(buffer);
       const outer = this.outerCounts(needed);
       const place = buffer;
       this.build(buffer, (own) => {
@@ -394,6 +422,14 @@ class ProgramPlan implements Planning {
 
 function isPlanned({ op }: Value): boolean {
   return op === 'fft' || op === 'ifft' || op === 'rfft' || op === 'irfft';
+}
+
+/** Whether an array is what a function makes of each number that a planned transform gives. */
+function isBesideTransform({ op, of, f }: Value): boolean {
+  if (op !== 'map' || !f || f.body.type.kind === 'array') return false;
+  const isNear = (source: Value): boolean =>
+    isPlanned(source) || (source.op === 'zip' && source.of.some(isNear)) || isBesideTransform(source);
+  return of.some(isNear);
 }
 
 /** The indices of elements that environments are about. */

@@ -1,0 +1,135 @@
+/** With `strategy: 'measure'`, the fastest of several ways to compile a program, timed on the device. */
+import { leastMilliseconds, repeated } from '../../devices/clock.ts';
+import type { Backend, Binding, DeviceBuffer } from '../../devices/device.ts';
+import { type Decided, keyOf, type ProgramPieces, WAYS } from '../../kernels/programs/index.ts';
+import type { Program } from '../../patterns/program.ts';
+import { FftError } from '../../problem/index.ts';
+import type { SideFacts } from '../arguments/arguments.ts';
+import type { ProgramCode } from './code.ts';
+import type { ProgramHost } from './host.ts';
+
+/** Milliseconds after which no other way is tried, and no other round begun. */
+const BUDGET_MILLISECONDS = 2000;
+/** Times that every way is timed at most, in turns. */
+const ROUNDS = 5;
+/** Errors that rule out one way only. */
+const OWN_FAILURES: readonly string[] = ['compile-failed', 'device-limit', 'out-of-memory', 'unsupported-feature'];
+
+/** What was decided for programs, by their sizes and precision. */
+const decided = new WeakMap<Backend, WeakMap<Program, Map<string, Decided>>>();
+
+export interface TrialRequest {
+  readonly host: ProgramHost;
+  readonly program: Program;
+  /** Sizes and precision, as text. */
+  readonly key: string;
+  /** Of the inputs, and of the output at last. */
+  readonly sides: readonly SideFacts[];
+  piecesOf(way: Decided): ProgramPieces;
+  /** Compiled, with tables on the device. */
+  codeOf(pieces: ProgramPieces): Promise<ProgramCode>;
+}
+
+interface Trial {
+  readonly way: Decided;
+  readonly code: ProgramCode;
+  milliseconds: number;
+}
+
+/** @throws FftError (as a rejection) `unsupported-feature` where the device runs nothing; what compiling throws, if no way can be compiled */
+export async function fastestWay(request: TrialRequest): Promise<Decided> {
+  const { host, program, key } = request;
+  const { backend } = host;
+  if (backend.pretends) {
+    const message = `strategy 'measure' times programs, and ${backend.name} is only a profile, which runs nothing; use 'fast' there.`;
+    throw new FftError('unsupported-feature', message, { path: 'compile.strategy' });
+  }
+  const own = decided.get(backend) ?? new WeakMap<Program, Map<string, Decided>>();
+  decided.set(backend, own);
+  const known = own.get(program) ?? new Map<string, Decided>();
+  own.set(program, known);
+  let way = known.get(key);
+  if (!way) known.set(key, (way = await timed(request)));
+  return way;
+}
+
+async function timed(request: TrialRequest): Promise<Decided> {
+  const { backend } = request.host;
+  const trials: Trial[] = [];
+  const buffers: DeviceBuffer[] = [];
+  try {
+    const places: Binding[] = [];
+    for (const { length, bytes } of request.sides) {
+      const buffer = backend.allocate(length * bytes);
+      buffers.push(buffer);
+      places.push({ buffer, byteOffset: 0 });
+      // What memory held before may be subnormal numbers, which are slow on some processors.
+      const zeros = new Float32Array(Math.ceil((length * bytes) / 4));
+      await backend.upload(places.at(-1)!, zeros);
+    }
+    await firstRound(request, trials, places);
+    const begin = performance.now();
+    for (let round = 1; round < ROUNDS && performance.now() - begin < BUDGET_MILLISECONDS; round++) {
+      for (const trial of trials) trial.milliseconds = Math.min(trial.milliseconds, await timeOf(trial.code, places));
+    }
+  } finally {
+    for (const { code } of trials) code.release();
+    for (const buffer of buffers) buffer.free();
+  }
+  return trials.reduce((one, other) => (other.milliseconds < one.milliseconds ? other : one)).way;
+}
+
+/** Compiles each way that differs from those before, and runs it. */
+async function firstRound(request: TrialRequest, trials: Trial[], places: readonly Binding[]): Promise<void> {
+  const seen = new Set<string>();
+  const begin = performance.now();
+  let failure: unknown;
+  for (const way of WAYS) {
+    if (trials.length > 0 && performance.now() - begin > BUDGET_MILLISECONDS) break;
+    try {
+      const pieces = request.piecesOf(way);
+      const text = textOf(pieces);
+      if (seen.has(text)) continue;
+      seen.add(text);
+      const code = await request.codeOf(pieces);
+      trials.push({ way, code, milliseconds: Number.POSITIVE_INFINITY });
+      trials.at(-1)!.milliseconds = await timeOf(code, places);
+    } catch (error) {
+      if (!(error instanceof FftError) || !OWN_FAILURES.includes(error.code)) throw error;
+      failure ??= error;
+    }
+  }
+  if (trials.length === 0) throw failure;
+}
+
+/** Equal for launches that do the same in the same order. */
+function textOf({ launches }: ProgramPieces): string {
+  const names = new Map<string, number>();
+  const nameOf = (buffer: string) => {
+    if (!names.has(buffer)) names.set(buffer, names.size);
+    return names.get(buffer)!;
+  };
+  const lines = launches.map((launch) => [
+    'transform' in launch ? launch.transform : keyOf(launch.kernel),
+    launch.reads.map(nameOf),
+    nameOf(launch.writes),
+  ]);
+  return JSON.stringify(lines);
+}
+
+/** Milliseconds of one run. */
+async function timeOf(code: ProgramCode, places: readonly Binding[]): Promise<number> {
+  const bound = code.bind(places);
+  const run = () => Promise.all(bound.map((one) => one.run()));
+  try {
+    await run();
+    const elapsed = async (runs: number) => {
+      const start = performance.now();
+      for (let n = 0; n < runs; n++) await run();
+      return performance.now() - start;
+    };
+    return (await repeated(1, Math.max(2, leastMilliseconds()), elapsed)).milliseconds;
+  } finally {
+    for (const one of new Set(bound)) one.release();
+  }
+}

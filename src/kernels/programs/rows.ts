@@ -1,0 +1,147 @@
+/** Loop nests as what they do to rows of a transform: to each number of each row. */
+import {
+  add,
+  div,
+  type ElementType,
+  Expressions,
+  guardAt,
+  type Index,
+  index,
+  type Kernel,
+  mod,
+  type Real,
+  type Store,
+  Substitution,
+  scale,
+  type Var,
+  variable,
+} from '../../ir/index.ts';
+import type { LoopNest } from './builder.ts';
+import type { Rows } from './launches.ts';
+
+/** What is known of the launches of a program. */
+export interface LaunchFacts {
+  readonly precision: ElementType;
+  /** What kernels were made of; not of those that have several nests. */
+  readonly nests: ReadonlyMap<Kernel, LoopNest>;
+  /** Buffers that the program itself asks for, which have to be written. */
+  readonly wanted: ReadonlySet<string>;
+  /** Reals in a buffer. */
+  lengthOf(buffer: string): number;
+}
+
+/** Stores of a nest, in terms of the place in a row and of the row. */
+export interface RowStores {
+  readonly x: Expressions;
+  readonly along: Var;
+  readonly row: Var;
+  readonly stores: readonly Store[];
+  /** Expressions of the nest in these terms. */
+  at(node: Real): Real;
+  place(of: Index): Index;
+}
+
+/** An index in units of so many reals, less a part of one; undefined where it is none. */
+export function inUnits({ constant, terms }: Index, unit: number, part: number): Index | undefined {
+  const isWhole = (value: number) => value % unit === 0;
+  if (!isWhole(constant - part) || !terms.every(({ factor }) => isWhole(factor))) return undefined;
+  return { constant: (constant - part) / unit, terms: terms.map((each) => ({ ...each, factor: each.factor / unit })) };
+}
+
+/**
+ * A nest whose loops count the numbers of rows one behind another.
+ * @param place of the number, in terms of the loops
+ * @param count numbers of a row
+ * @returns undefined for a nest that does not touch each number exactly once
+ */
+export function rowStores(nest: LoopNest, place: Index, count: number, rows: number): RowStores | undefined {
+  const steps = new Map<Var, number>();
+  for (const { atom, factor } of place.terms) {
+    if (atom.kind !== 'var') return undefined;
+    steps.set(atom, factor);
+  }
+  const loops = [...nest.loops].sort((a, b) => (steps.get(a) ?? 0) - (steps.get(b) ?? 0));
+  let reached = 1;
+  for (const loop of loops) {
+    if (steps.get(loop) !== reached) return undefined;
+    reached *= loop.count;
+  }
+  if (place.constant !== 0 || steps.size !== loops.length || reached !== count * rows) return undefined;
+  const [along, row] = [variable('along', count), variable('row', rows)];
+  const whole = add(along, scale(row, count));
+  const by = new Map(loops.map((loop): [Var, Index] => [loop, mod(div(whole, steps.get(loop)!), loop.count)]));
+  return { along, row, ...substituted(nest.stores, by) };
+}
+
+/** The same stores at other indices. */
+function substituted(stores: readonly Store[], by: ReadonlyMap<Var, Index>) {
+  const x = new Expressions();
+  const at = new Substitution(by);
+  const made = new Map<Real, Real>();
+  const make = (node: Real): Real => {
+    let known = made.get(node);
+    if (!known) made.set(node, (known = x.rebuilt(node, make, at)));
+    return known;
+  };
+  return {
+    x,
+    stores: stores.map((store) => ({
+      ...store,
+      index: at.apply(store.index),
+      value: make(store.value),
+      ...(store.guard ? { guard: guardAt(store.guard, at) } : {}),
+    })),
+    at: make,
+    place: (of: Index) => at.apply(of),
+  };
+}
+
+/** Where numbers of rows lie, if that goes in steps; undefined where it does not, or backwards. */
+export function rowsAt(
+  place: Index,
+  { along, row }: Pick<RowStores, 'along' | 'row'>,
+  isRead: boolean,
+): Rows | undefined {
+  let [step, apart] = [0, 0];
+  for (const { atom, factor } of place.terms) {
+    if (atom === along) step = factor;
+    else if (atom === row) apart = factor;
+    else return undefined;
+  }
+  // Numbers that are read again and again are read as arrays of callbacks.
+  const isFit = (by: number, { count }: Var) => (count === 1 ? by === 0 : by > 0);
+  if (!isFit(step, along) || !isFit(apart, row) || place.constant < 0) return undefined;
+  const steps = { step: step || 1, apart: apart || along.count * (step || 1) };
+  return isRead || row.count === 1 || along.count === 1 || areApart(steps, along.count, row.count)
+    ? { offset: place.constant, ...steps }
+    : undefined;
+}
+
+/** Whether no two numbers of rows have one place, as far as plans see that. */
+function areApart({ step, apart }: Pick<Rows, 'step' | 'apart'>, count: number, rows: number): boolean {
+  return apart >= step * count || step >= apart * rows;
+}
+
+export function isPacked({ offset, step, apart }: Rows, count: number): boolean {
+  return offset === 0 && step === 1 && apart === count;
+}
+
+/** Stores of one number into one array: its place there and its parts. Undefined for other stores. */
+export function numberStored(stores: readonly Store[]) {
+  const [re, im] = stores;
+  if (!re || stores.length > 2 || stores.some(({ guard }) => guard && guard.length > 0)) return undefined;
+  if (!im) return { place: re.index, parts: [re.value], words: 1 };
+  const place = inUnits(re.index, 2, 0);
+  const isPair = place && im.array === re.array && sameIndex(im.index, add(re.index, 1));
+  return isPair ? { place, parts: [re.value, im.value], words: 2 } : undefined;
+}
+
+export function sameIndex(a: Index, b: Index): boolean {
+  const { constant, terms } = add(a, scale(b, -1));
+  return constant === 0 && terms.length === 0;
+}
+
+/** Whether an index is just the place among all numbers of all rows. */
+export function isWhole(place: Index, { along, row }: Pick<RowStores, 'along' | 'row'>): boolean {
+  return sameIndex(place, add(index(along), scale(index(row), along.count)));
+}
