@@ -64,6 +64,15 @@ export const groups = {
     'numeric/chirp',
     'numeric/complex-dd',
   ],
+  // Of programs of patterns: what is done beside planned transforms, and timing.
+  'transforms in programs': [
+    'kernels/programs/beside-transforms',
+    'kernels/programs/callback-nodes',
+    'kernels/programs/convolutions',
+    'kernels/programs/rows',
+    'engine/compiling/transforms',
+    'engine/compiling/trials',
+  ],
   'pairs of numbers': ['emit/double-word/expansion', 'emit/double-word/arithmetic', 'numeric/complex-dd'],
   // Threads, as GPUs have them: nothing for a processor.
   threads: [
@@ -79,12 +88,15 @@ export const groups = {
   ],
 };
 
-const names = Object.keys(groups);
+/** Groups that no problem needs: who has no programs of patterns gets not even what would load them. */
+const ofPrograms = ['transforms in programs'];
+const names = Object.keys(groups).filter((name) => !ofPrograms.includes(name));
 const quoted = JSON.stringify;
 
 /** The tables of src/engine/lazy/lazy-tables.ts, each a module of its own: who imports one gets nothing that only another one needs. */
 const tables = {
-  loaders: `export const loaders = {${names.map((name) => `${quoted(name)}: () => import(${quoted(`lazy:${name}`)})`)}};`,
+  loaders: tableOfLoaders('loaders', names),
+  programLoaders: tableOfLoaders('programLoaders', ofPrograms),
   allAtOnce: tableAtOnce(
     'allAtOnce',
     names.filter((name) => name !== 'threads' && name !== 'kept plans' && name !== 'gradients'),
@@ -96,6 +108,10 @@ const tables = {
     'saved and measured plans',
   ]),
 };
+
+function tableOfLoaders(table, wanted) {
+  return `export const ${table} = {${wanted.map((name) => `${quoted(name)}: () => import(${quoted(`lazy:${name}`)})`)}};`;
+}
 
 function tableAtOnce(table, wanted) {
   const imports = wanted.map((name, n) => `import * as group${n} from ${quoted(`lazy:${name}`)};`);

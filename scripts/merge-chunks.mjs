@@ -29,6 +29,7 @@ export function groupsOfPages(outputs) {
   const [cpu, webgpu] = [device('cpu'), device('webgpu')];
   const names = ['omnifft', 'sync', 'numeric', 'numpy-helpers', 'signal-windows', 'signal-filters'];
   const [main, sync, numeric, helpers, windows, filters] = names.map((name) => atOnce(outputs, `${name}.js`));
+  const [programs, nonuniform] = ['lift', 'nufft'].map((entry) => atOnce(outputs, `${entry}.js`));
   const lazy = Object.keys(outputs).filter((name) => outputs[name].entryPoint?.startsWith('lazy:'));
   const lazyWith = (chunk) => lazy.filter((group) => atOnce(outputs, group).has(chunk));
   return (name) => {
@@ -41,6 +42,8 @@ export function groupsOfPages(outputs) {
     if (sync.has(name) && (main.has(name) || (cpu.has(name) && webgpu.has(name)))) return 'core';
     if (sync.has(name) && cpu.has(name)) return 'cpu';
     if (webgpu.has(name) && !sync.has(name)) return undefined;
+    // What lowers programs of patterns is there before a lazy group of theirs that needs it, too.
+    if (programs.has(name)) return nonuniform.has(name) ? 'programs and points' : 'programs';
     const [group, ...others] = lazyWith(name);
     return others.length === 0 ? group : undefined;
   };

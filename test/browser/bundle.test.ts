@@ -15,17 +15,20 @@ import { bundleBrowser, libraryEntries, root } from '../../scripts/bundle-browse
  * threads these have lazy modules of their own.
  */
 const MOST_BYTES = [
-  [['cpu'], [], 125_300],
-  [['webgpu'], ['threads'], 147_900],
-  [['cpu', 'webgpu'], ['threads'], 167_400],
+  [['cpu'], [], 127_200],
+  [['webgpu'], ['threads'], 149_100],
+  [['cpu', 'webgpu'], ['threads'], 169_700],
 ] as const;
 /** Bytes, compressed, of the entry that can load nothing later. */
-const MOST_SYNC_BYTES = 177_900;
+const MOST_SYNC_BYTES = 180_000;
 /** And of the one for signals, whose streams can neither. */
-const MOST_SIGNAL_BYTES = 209_500;
+const MOST_SIGNAL_BYTES = 210_100;
 
-/** And what programs of patterns add to a page that opens a CPU. Some of it lies in chunks that non-uniform transforms share. */
-const MOST_LIFT_BYTES = 28_400;
+/**
+ * And what programs of patterns add to a page that opens a CPU, all of it: a bundler leaves out what rewrites, prints and interprets where
+ * a page does nothing of that, which is some 30 kB then. A part lies in chunks that non-uniform transforms share.
+ */
+const MOST_LIFT_BYTES = 33_500;
 
 let bundle: Awaited<ReturnType<typeof bundleBrowser>>;
 
@@ -193,7 +196,7 @@ describe('the bundle for browsers', () => {
     ['sosfilt', 'signal', 7000, 14_300],
     ['findPeaks', 'signal', 6900, 14_200],
     // What is whole has the devices, too; a page that splits code loads these, and programs, when it first calls.
-    ['logMel', 'signal', 256_900, 19_200],
+    ['logMel', 'signal', 270_000, 19_200],
   ])(
     'gives who takes %s of omnifft/%s at most %i bytes of gzip, %i where code is split',
     async (name, entry, whole, split) => {

@@ -8,12 +8,14 @@ import {
 } from '../../kernels/programs/index.ts';
 import { type Program, requireProgram } from '../../patterns/program.ts';
 import { realsOf, resolvedSizes } from '../../patterns/sizing.ts';
+import { reachableValues } from '../../patterns/values.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { show } from '../../problem/errors.ts';
 import { FftError } from '../../problem/index.ts';
 import { type SideFacts, sideFactsOf } from '../arguments/arguments.ts';
 import { readOptions } from '../arguments/options.ts';
 import { loadGroups } from '../lazy/lazy-modules.ts';
+import { programLoaders } from '../lazy/lazy-tables.ts';
 import { ProgramCode } from './code.ts';
 import { CompiledProgram, type ProgramInput } from './compiled-program.ts';
 import type { ProgramHost } from './host.ts';
@@ -36,6 +38,8 @@ export async function compileProgram(
   const sizes = resolvedSizes(program, named);
   // Butterflies of large primes are convolutions.
   await loadGroups(['large primes']);
+  const hasTransforms = reachableValues(program.body).some(({ op }) => /fft$/.test(op));
+  if (hasTransforms || strategy === 'measure') await loadGroups(['transforms in programs'], programLoaders);
   const target = encodeTarget(profile, precision);
   const lowered = (way: Decided) => piecesOf(program, sizes, precision === 'single' ? 'f32' : 'f64', target, way);
   const factsOf = (reals: number): SideFacts => ({ layout: 'real', ...sideFactsOf(precision, reals, profile) });

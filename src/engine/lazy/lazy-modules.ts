@@ -23,7 +23,8 @@ export type LazyGroup =
   | 'real transforms'
   | 'saved and measured plans'
   | 'spectral layers'
-  | 'threads';
+  | 'threads'
+  | 'transforms in programs';
 
 type Loaders = { readonly [name in LazyGroup]?: () => Promise<object> };
 
@@ -56,6 +57,8 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     'saved and measured plans': strategy === 'measure',
     'spectral layers': channelsOf(problem) !== null,
     threads: profile.lockstep === 'threads',
+    // `device.compile` asks for them.
+    'transforms in programs': false,
   };
   return (Object.keys(needed) as LazyGroup[]).filter((name) => needed[name]);
 }
@@ -88,12 +91,13 @@ export function loadGroupsBy(known: Loaders): void {
 
 /**
  * Loads the named groups of modules, except groups that are loaded already.
+ * @param by loaders of groups that no problem needs, which only the caller has.
  * @returns undefined where nothing has to be loaded: what the caller was given should be read before anybody waits.
  * @throws FftError (as a rejection) `not-loaded`
  */
-export function loadGroups(names: readonly LazyGroup[]): Promise<unknown> | undefined {
-  const missing = names.filter((name) => loaders[name] && !loaded.has(name));
-  return missing.length === 0 ? undefined : Promise.all(missing.map((name) => loadGroup(name, loaders[name]!)));
+export function loadGroups(names: readonly LazyGroup[], by: Loaders = loaders): Promise<unknown> | undefined {
+  const missing = names.filter((name) => by[name] && !loaded.has(name));
+  return missing.length === 0 ? undefined : Promise.all(missing.map((name) => loadGroup(name, by[name]!)));
 }
 
 async function loadGroup(name: LazyGroup, loader: () => Promise<object>): Promise<void> {

@@ -36,7 +36,7 @@ const MOST_ARRAYS = 4;
 /** The launches of a program, with fewer of them. */
 export function besideTransforms(launches: readonly Launch[], facts: LaunchFacts, beside: Decided['beside']): Launch[] {
   let now = [...launches];
-  if (beside === 'nothing' || !now.some((launch) => 'transform' in launch)) return now;
+  if (beside === 'nothing') return now;
   const fusing = new Fusing(facts);
   for (const step of ['products', 'neighbours'] as const) {
     if (step === 'products' && beside !== 'products') continue;

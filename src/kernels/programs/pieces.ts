@@ -164,7 +164,9 @@ class ProgramPlan implements Planning {
       wanted: this.wanted,
       lengthOf: (buffer) => lengths.get(buffer) ?? this.buffers.get(buffer) ?? outputLength,
     };
-    const launches = besideTransforms(this.launches, facts, this.decided.way.beside);
+    const { beside } = this.decided.way;
+    const hasPlans = this.launches.some((launch) => 'transform' in launch);
+    const launches = hasPlans ? besideTransforms(this.launches, facts, beside) : this.launches;
     const used = new Set(launches.flatMap(({ reads, writes }) => [...reads, writes]));
     const buffers = new Map([...this.buffers].filter(([name]) => used.has(name)));
     return { launches, buffers, outputLength };
