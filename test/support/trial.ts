@@ -204,7 +204,9 @@ function errorOf(problem: Problem, direction: Direction, target: Edge, { hi, lo 
   // Rounding spreads over all results alike: those that are left answer for their part of it.
   const norm = (values: readonly number[]) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
   const share = Math.sqrt(want.length / all.length) * norm(all);
-  return norm(want) > 0 ? raw * (norm(want) / share) : raw;
+  if (norm(want) > 0) return raw * (norm(want) / share);
+  // Zeros that were computed beside other numbers, as one of two merged lines is.
+  return share > 0 ? norm(got) / share : raw;
 }
 
 /** The error that one direction of a problem may have. */
