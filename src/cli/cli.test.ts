@@ -512,7 +512,7 @@ describe('offline-generate', () => {
   it.each([
     ['a file of another language', ['8', '--profile', 'arc', '-o', 'x.cu'], 2, /opencl ends in \.c or \.cpp/],
     ['no profile', ['8', '-o', 'x.cu'], 2, /--profile/],
-    ['a language without a host program', ['8', '--profile', 'h200', '--language', 'spirv', '-o', 'x.cu'], 1, /spirv/],
+    ['a language without a host program', ['8', '--profile', 'h200', '--language', 'spirv', '-o', 'x.cu'], 1, /SPIR-V/],
     [
       'a convolution',
       ['{"size":[8],"convolution":{}}', '--profile', 'h200', '-o', 'x.cu'],
