@@ -9,13 +9,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
+import { triedComplex } from '../../../test/support/complex.ts';
 import { compiler, PROCESSOR, withoutDialect } from '../../../test/support/cuda.ts';
 import { noOpenCl } from '../../../test/support/opencl.ts';
 import { findProgram } from '../../../test/support/optional.ts';
 import { randomFor } from '../../../test/support/random.ts';
 import { triedReal } from '../../../test/support/real.ts';
-import { expectedOf } from '../../../test/support/transforms.ts';
-import { tried } from '../../../test/support/trial.ts';
 import type { Device, Plan, ProblemInput, ProfileName } from '../../index.ts';
 import { openProfile } from '../../index.ts';
 import { buildHost, type HostLanguage } from './host.ts';
@@ -142,7 +141,7 @@ async function agrees(device: Device): Promise<void> {
     for (const direction of ['forward', 'inverse'] as const) {
       const { error, allowed, damage, what } = problem.transform
         ? await triedReal(device, problem, direction, random)
-        : await tried(device, problem, direction, random, expectedOf);
+        : await triedComplex(device, problem, direction, random);
       expect(error, what).toBeLessThanOrEqual(allowed);
       expect(damage, what).toEqual([]);
     }

@@ -1,9 +1,8 @@
 /** Plans compiled ahead of time without a device: devices that they fit run them without a compiler, others refuse them by name. */
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { buildSimulator } from '../../../test/device/simulator.ts';
+import { triedComplex } from '../../../test/support/complex.ts';
 import { randomFor } from '../../../test/support/random.ts';
-import { expectedOf } from '../../../test/support/transforms.ts';
-import { tried } from '../../../test/support/trial.ts';
 import { noVulkan, vulkanOptions } from '../../../test/support/vulkan.ts';
 import { create as createCpu } from '../../devices/cpu/index.ts';
 import type { Backend } from '../../devices/device.ts';
@@ -80,7 +79,7 @@ describe.each(kinds)('a bundle compiled ahead of time, on $name', ({ missing, bu
     const device = held(new Device(backend));
     const loading = { plan: (problem: ProblemInput) => device.plan(problem, { from }) } as unknown as Device;
     for (const problem of problems) {
-      const { error, allowed, damage, what } = await tried(loading, problem, 'forward', random, expectedOf);
+      const { error, allowed, damage, what } = await triedComplex(loading, problem, 'forward', random);
       expect(error, what).toBeLessThanOrEqual(allowed);
       expect(damage, what).toEqual([]);
     }
