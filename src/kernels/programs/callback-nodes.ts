@@ -81,7 +81,7 @@ class NodeWriter {
   }
 
   private constant(value: number, isZero: boolean): number {
-    const { least, most } = CONSTANTS[this.meaning.precision === 'f32' ? 'f32' : 'f64'];
+    const { least, most } = CONSTANTS[this.meaning.precision];
     const size = Math.abs(value);
     if (!isZero && !(size >= least && size <= most)) return this.lose();
     return this.append({ op: 'constant', value: isZero ? 0 : value });
