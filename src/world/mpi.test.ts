@@ -12,10 +12,10 @@ beforeAll(bundleRanks);
 const OMNIFFT_SEED = `${seedFor('world/mpi')}`;
 
 describe('ranks of mpirun', () => {
-  // Four, in threads, are in workers.test.ts: what depends on MPI does so with any number, odd or of two axes.
   it.skipIf(without).each<[LauncherName, number]>([
     ['Open MPI', 2],
     ['Open MPI', 3],
+    ['Open MPI', 4],
     ['Open MPI', 6],
     ['MPICH', 2],
   ])('of %s, %i of them, transform, move, agree and fail together', async (launcher, ranks) => {
