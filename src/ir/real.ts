@@ -193,7 +193,7 @@ export class Expressions {
     if (a.op === 'neg') return this.sub(b, a.a);
     const common = commonFactor(a, b);
     if (common) return this.mul(common.factor, this.add(common.a, common.b));
-    // What a loop adds up comes first, as it is where the sum is made.
+    // A carried value is the first operand, as in the addition that updates it, so that both are the same node.
     const inOrder = a.op === 'carried' || b.op === 'carried' ? a.op === 'carried' : a.id < b.id;
     return inOrder ? this.operation('add', a, b) : this.operation('add', b, a);
   }

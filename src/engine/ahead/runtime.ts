@@ -222,9 +222,9 @@ export interface GpuKernelData {
   readonly code: string;
   readonly entry: string;
   readonly groups: readonly [x: number, y: number, z: number];
-  /** Whether each binding is written, those of tables too. */
+  /** For each binding, tables included, whether the kernel writes to it. */
   readonly written: readonly boolean[];
-  /** The number of the array that each binding shows; those of tables follow. */
+  /** For each binding of a side the number of its array; bindings of tables come after these. */
   readonly shows: readonly number[];
 }
 

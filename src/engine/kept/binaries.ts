@@ -15,7 +15,7 @@ import { type KeptPlan, keptBytes, readKept } from './kept-plan.ts';
 
 const FORMAT = 'omnifft-binaries-2';
 
-/** What is said of a plan, by which it is found and checked. */
+/** The header of a plan in a bundle, by which the plan is found and checked. */
 interface Entry {
   readonly version: string;
   readonly kind: string;
@@ -188,7 +188,7 @@ function differing(what: string, saved: object, here: object): string | undefine
   return `was compiled for another ${what}: ${list.join(', ')}`;
 }
 
-/** FNV-1a, 32 bits (Fowler, Noll and Vo), of what is said of a plan and of the plan. */
+/** FNV-1a, 32 bits (Fowler, Noll and Vo), over the header of a plan and the plan. */
 function checksumOf(entry: Entry, plan: Uint8Array): number {
   let hash = 0x811c9dc5;
   for (const bytes of [new TextEncoder().encode(JSON.stringify(entry)), plan]) {

@@ -97,7 +97,8 @@ class NodeWriter {
     const less = (first: number, second: number, yes: number, no: number) =>
       this.append({ op: 'select', less: [first, second], a: yes, b: no });
     if (comparison === 'less') return less(one, other, yes, no);
-    // What is neither less nor more is equal, or no number, which whatever is chosen here is made of.
+    // Callbacks have no comparison but `less`: numbers of which neither is less count as equal. So does a NaN, beside which both results
+    // are NaN, because they are computed from the number that is compared.
     return comparison === 'equal' ? less(one, other, no, less(other, one, no, yes)) : this.lose();
   }
 

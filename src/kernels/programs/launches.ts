@@ -4,7 +4,7 @@ import type { SideCallback } from '../../plan/tree/leaf.ts';
 import type { LoopProfile } from './loop-profile.ts';
 import type { LaunchDraft } from './loops.ts';
 
-/** What is known of the device. */
+/** Facts of the device that decide how a program is lowered. */
 export type ProgramTarget = LoopProfile;
 
 /** What can be decided in several ways, none of which changes what a program means. */

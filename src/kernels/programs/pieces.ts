@@ -120,7 +120,7 @@ class ProgramPlan implements Planning {
   private launches: Launch[] = [];
   /** Buffers that the program itself asks for. */
   private readonly wanted = new Set<string>();
-  /** What kernels were made of. */
+  /** The loop nest that each kernel was made of. */
   private readonly nests = new Map<Kernel, LoopNest>();
   private readonly buffers = new Map<string, number>();
   /** Buffers of stored values, by the values' keys. */

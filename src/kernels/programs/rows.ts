@@ -19,10 +19,10 @@ import {
 import type { LoopNest } from './builder.ts';
 import type { Rows } from './launches.ts';
 
-/** What is known of the launches of a program. */
+/** Facts of the launches of a program. */
 export interface LaunchFacts {
   readonly precision: ElementType;
-  /** What kernels were made of; not of those that have several nests. */
+  /** The loop nest of each kernel that was made of one nest alone. */
   readonly nests: ReadonlyMap<Kernel, LoopNest>;
   /** Buffers that the program itself asks for, which have to be written. */
   readonly wanted: ReadonlySet<string>;
