@@ -258,7 +258,11 @@ row('2.5.5', 'callbacks', async () => {
 });
 row('2.5.6', 'registers hold four times as much', async () => {
   const count = (registerBoost: number) =>
-    planned('m2', { size: [16384], tuning: { registerBoost } }, (_, { directions }) => directions[0]!.launches.length);
+    planned(
+      'm2',
+      { size: [16384], batches: 256, tuning: { registerBoost } },
+      (_, { directions }) => directions[0]!.launches.length,
+    );
   insist((await count(4)) < (await count(2)), 'no fewer launches than with 2');
 });
 row('2.5.7', 'zero padding moves fewer bytes', async () => {

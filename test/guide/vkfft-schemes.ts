@@ -172,7 +172,7 @@ row(
     launched('arc', { size: [16384], batches: 256, tuning: { registerBoost: 2 } }, 1),
   ),
 );
-row('4.3.10', 'registerBoost 4', launched('m2', { size: [16384], tuning: { registerBoost: 4 } }, 1));
+row('4.3.10', 'registerBoost 4', launched('m2', { size: [16384], batches: 256, tuning: { registerBoost: 4 } }, 1));
 row(
   '4.3.10',
   'registerBoostNonPow2',
