@@ -1,4 +1,4 @@
-/** What values in the loops of folds depend on: the rounds of these loops, and values carried from one round to the next. */
+/** For each value, the loop variables and the carried values of folds that it is computed from. */
 import { type Var, variablesOf } from './integer.ts';
 import { operandsOf, type Real } from './real.ts';
 

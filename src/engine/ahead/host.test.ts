@@ -43,7 +43,7 @@ async function plansOf(name: ProfileName, language?: 'opencl') {
 
 type Arrays = Float32Array | Float64Array | { readonly re: Float32Array; readonly im: Float32Array };
 
-/** A program that runs one direction of a transform on what it reads, and writes what comes of it. */
+/** A compiled host program: `run` calls it with one transform and direction, and puts the results in the place of the data in `arrays`. */
 interface Program {
   run(transform: string, direction: 'forward' | 'inverse', arrays: readonly (Float32Array | Float64Array)[]): void;
 }

@@ -144,7 +144,7 @@ interface Placed {
 
 function untiled(nest: Nest, profile: LoopProfile): Placed {
   const dealt = deal(nest, profile);
-  return { dealt, stores: again(new Expressions(), nest.stores, dealt.at) };
+  return { dealt, stores: substituted(new Expressions(), nest.stores, dealt.at).stores };
 }
 
 /** Vectors along a row of a group, and rows: what a group reads stays in a near cache. */
@@ -176,7 +176,7 @@ function tiled(nest: Nest & { readonly along: Var }, tile: RegisterTile, profile
   const place = new Substitution(at);
   const stores = copies.flatMap((copy) => {
     const by = new Map([...at, ...[...copy].map(([loop, value]) => [loop, place.apply(value)] as const)]);
-    return again(x, nest.stores, by);
+    return substituted(x, nest.stores, by).stores;
   });
   return { dealt, stores };
 }
@@ -243,19 +243,30 @@ function lanesLoop(loops: readonly Var[], stores: readonly Store[], width: numbe
   return loops.reduce<Var | undefined>((best, loop) => (!best || loop.count > best.count ? loop : best), undefined);
 }
 
-/** The same stores at other indices. */
-function again(x: Expressions, stores: readonly Store[], by: ReadonlyMap<Var, Index>): Store[] {
-  const at = new Substitution(by);
+/** Stores whose loop variables have become indices. */
+export interface SubstitutedStores {
+  readonly stores: readonly Store[];
+  /** Any value of the stores, after the substitution. */
+  readonly at: (node: Real) => Real;
+  /** Any index, after the substitution. */
+  readonly place: (of: Index) => Index;
+}
+
+/** The same stores with indices in the place of their loop variables. @param x makes the new expressions */
+export function substituted(x: Expressions, stores: readonly Store[], by: ReadonlyMap<Var, Index>): SubstitutedStores {
+  const substitution = new Substitution(by);
+  const place = (of: Index) => substitution.apply(of);
   const made = new Map<Real, Real>();
-  const make = (node: Real): Real => {
+  const at = (node: Real): Real => {
     let known = made.get(node);
-    if (!known) made.set(node, (known = x.rebuilt(node, make, at)));
+    if (!known) made.set(node, (known = x.rebuilt(node, at, substitution)));
     return known;
   };
-  return stores.map((store) => ({
+  const moved = stores.map((store) => ({
     ...store,
-    index: at.apply(store.index),
-    value: make(store.value),
-    ...(store.guard ? { guard: guardAt(store.guard, at) } : {}),
+    index: place(store.index),
+    value: at(store.value),
+    ...(store.guard ? { guard: guardAt(store.guard, substitution) } : {}),
   }));
+  return { stores: moved, at, place };
 }

@@ -4,20 +4,19 @@ import {
   div,
   type ElementType,
   Expressions,
-  guardAt,
   type Index,
   index,
   type Kernel,
   mod,
   type Real,
   type Store,
-  Substitution,
   scale,
   type Var,
   variable,
 } from '../../ir/index.ts';
 import type { LoopNest } from './builder.ts';
 import type { Rows } from './launches.ts';
+import { substituted } from './loops.ts';
 
 /** Facts of the launches of a program. */
 export interface LaunchFacts {
@@ -70,30 +69,8 @@ export function rowStores(nest: LoopNest, place: Index, count: number, rows: num
   const [along, row] = [variable('along', count), variable('row', rows)];
   const whole = add(along, scale(row, count));
   const by = new Map(loops.map((loop): [Var, Index] => [loop, mod(div(whole, steps.get(loop)!), loop.count)]));
-  return { along, row, ...substituted(nest.stores, by) };
-}
-
-/** The same stores at other indices. */
-function substituted(stores: readonly Store[], by: ReadonlyMap<Var, Index>) {
   const x = new Expressions();
-  const at = new Substitution(by);
-  const made = new Map<Real, Real>();
-  const make = (node: Real): Real => {
-    let known = made.get(node);
-    if (!known) made.set(node, (known = x.rebuilt(node, make, at)));
-    return known;
-  };
-  return {
-    x,
-    stores: stores.map((store) => ({
-      ...store,
-      index: at.apply(store.index),
-      value: make(store.value),
-      ...(store.guard ? { guard: guardAt(store.guard, at) } : {}),
-    })),
-    at: make,
-    place: (of: Index) => at.apply(of),
-  };
+  return { along, row, x, ...substituted(x, nest.stores, by) };
 }
 
 /** Where numbers of rows lie, if that goes in steps; undefined where it does not, or backwards. */

@@ -21,7 +21,7 @@ const SHORTEST_BANDED = 8;
 const MOST_CARRIED = 64;
 
 export abstract class Reductions extends Pull {
-  /** Loops around, outermost first, but for those of reductions. */
+  /** The loops over outputs that surround a value, outermost first. Loops of reductions are not among them. */
   protected abstract readonly around: readonly Var[];
 
   protected reduced(value: Value, env: Environment): Pulled {

@@ -1,6 +1,6 @@
 /**
  * Register tiles: an item computes several outputs whose loops read the same numbers, so that each number is loaded once for all of them. In a
- * matrix product, rows share numbers of one matrix and columns those of the other.
+ * matrix product, outputs of one row share a row of the left matrix, and outputs of one column share a column of the right matrix.
  */
 import {
   add,

@@ -33,8 +33,8 @@ export function isInPairs(precision: Arithmetic, { precisions }: Pick<DeviceProf
 }
 
 /**
- * In how many parts complex numbers go through shared memory one after the other: real and imaginary parts, or both of these of the
- * first half of the points and then of the second half.
+ * The number of exchanges, one after the other, by which complex numbers pass through shared memory. 2: all real parts, then all imaginary
+ * parts. 4: the real parts of the first half of the points, those of the second half, then the imaginary parts likewise.
  */
 export type SharedParts = 2 | 4;
 

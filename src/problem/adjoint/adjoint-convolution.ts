@@ -158,8 +158,9 @@ function sumOfKernels(problem: Problem): AdjointSteps {
 interface FoldedBatches {
   readonly leftBatches: number;
   readonly coordinates: number;
-  /** Strides of these dimensions, where they are not the problem's own. */
+  /** Stride of the left batches; default: as in the problem that is adjoined. */
   readonly left?: number;
+  /** Stride of the coordinates. */
   readonly along: number;
   /** The strides of the problem's dimensions, from strides of the folded tensor. */
   placesOf(strides: readonly number[]): {
