@@ -56,7 +56,7 @@ import type { PlanTypes, PlanTypesFor } from './plan-types.ts';
 import { KernelCache, Recent } from './programs/cache.ts';
 import { compilePlan, type DirectionProgram, tempBytesOf } from './programs/program.ts';
 import { RememberedPlans } from './programs/remembered-plans.ts';
-import { knobProblems, planTuned } from './programs/tuning.ts';
+import { knobProblems } from './programs/tuning.ts';
 import { loadPlans, type PlanOf } from './saved/load-saved.ts';
 
 /** Direction plans that a device remembers: pure data, a few kilobytes each. */
@@ -240,19 +240,11 @@ export class Device {
   /** The plan of saved binaries. @throws FftError `invalid-saved-plan`, `compile-failed` */
   private loaded<T extends PlanTypes>({ from, problem, adjoint }: PlanRequest): Plan<T> {
     const kept = loadBinaries(from, problem, this.backend);
-    const { profile, splits } = kept;
-    // What was compiled ahead of time is explained as it was planned; plans through `work` are this device's own.
-    const planOf: PlanOf = profile
-      ? (direction, throughWork) =>
-          throughWork
-            ? this.remembered.direction(problem, direction, true)
-            : planTuned(problem, direction, profile, false, splits)
-      : this.planOfKept(kept);
-    return asSaved(() => this.newPlan<T>(problem, planOf, kept, adjoint));
+    return asSaved(() => this.newPlan<T>(problem, this.planOfKept(kept), kept, adjoint));
   }
 
-  private planOfKept({ problem, splits }: KeptPlan): PlanOf {
-    return (direction, throughWork) => this.remembered.direction(problem, direction, throughWork, splits);
+  private planOfKept(kept: KeptPlan & { readonly profile?: DeviceProfile }): PlanOf {
+    return (direction, throughWork) => this.remembered.kept(kept, direction, throughWork);
   }
 
   /** Keeps a plan for later processes. */

@@ -1,11 +1,20 @@
 /** Plans that a device has made lately, by their problems: pure data, which takes longer to make than to keep. */
 import type { Backend } from '../../devices/device.ts';
 import type { ConvolutionPlan } from '../../plan/convolution.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { DirectionPlan } from '../../plan/planner.ts';
 import type { Splits } from '../../plan/schemes/splits.ts';
 import type { Direction, Problem } from '../../problem/index.ts';
 import { Recent } from './cache.ts';
 import { planTuned, planTunedConvolution } from './tuning.ts';
+
+/** The problem of a plan whose kernels were kept, and the decisions that were kept with it. */
+interface Decided {
+  readonly problem: Problem;
+  readonly splits?: Splits | undefined;
+  /** The profile that it was compiled for ahead of time. */
+  readonly profile?: DeviceProfile | undefined;
+}
 
 export class RememberedPlans {
   private readonly backend: Backend;
@@ -33,6 +42,16 @@ export class RememberedPlans {
       this.directions.set(key, plan);
     }
     return plan;
+  }
+
+  /**
+   * One direction of a plan whose kernels were kept. A plan that was compiled ahead of time is planned for the profile that it was compiled
+   * for; with `work` memory it is planned for this device, which compiles it.
+   */
+  kept({ problem, splits, profile }: Decided, direction: Direction, throughWork: boolean): DirectionPlan {
+    if (!profile) return this.direction(problem, direction, throughWork, splits);
+    if (throughWork) return this.direction(problem, direction, true);
+    return planTuned(problem, direction, profile, false, splits);
   }
 
   /** The plan of a convolution. @throws FftError what planning throws */
