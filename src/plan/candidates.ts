@@ -54,12 +54,20 @@ function schemesAlone(problem: Problem, axis: number, target: Target, most: numb
 
 /** @throws RangeError where these are no splits that a plan may have. */
 export function checkSplits(problem: Problem, target: Target, splits: Splits): void {
+  checkThreads(splits, target);
   const { axes } = checkTogether(splits, problem, target);
   splits.axes.forEach((scheme, axis) => {
     const alone = transformedAxes(problem).includes(axis) && !axes.includes(axis);
     if (alone) checkScheme(problem, axis, target, scheme);
     else if (scheme !== null) throw new RangeError(`axis ${axis} has no launches of its own, but ${show(scheme)}`);
   });
+}
+
+function checkThreads({ threads }: Splits, { lockstep, maxThreads }: Target): void {
+  if (threads === undefined) return;
+  const most = lockstep === 'threads' ? maxThreads : 0;
+  if (Number.isSafeInteger(threads) && threads >= 1 && threads <= most) return;
+  throw new RangeError(`groups do not have ${show(threads)} threads`);
 }
 
 /** Ways of an axis that a saved plan may have taken, more than are ever tried. */

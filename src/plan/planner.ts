@@ -25,7 +25,7 @@ import {
   decidingCriterion,
 } from './buffers/index.ts';
 import { checkSplits, rankSplits } from './candidates.ts';
-import type { Target } from './device/target.ts';
+import { type Target, withThreads } from './device/target.ts';
 import { type Chunking, chunksOf } from './launch/chunks.ts';
 import { batchBytesOf, elementsOf, type Launch, launchesOf, layoutOf, packedOf, sideOf } from './launch/launches.ts';
 import { isR2r, isReal, sharesRows } from './schemes/complex-part.ts';
@@ -76,10 +76,11 @@ export function planDirection(
 export function* plansOf(
   problem: Problem,
   direction: Direction,
-  target: Target,
+  device: Target,
   throughWork: boolean,
   splits?: Splits,
 ): Generator<DirectionPlan> {
+  const target = splits?.threads === undefined ? device : withThreads(device, splits.threads);
   const seen = withoutCallbacks(problem);
   const offer = offerOf(problem, direction, throughWork);
   if (splits) checkSplits(seen, target, splits);

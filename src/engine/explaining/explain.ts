@@ -228,12 +228,12 @@ export function differenceText(one: Pick<CandidateFacts, 'price'>, plan: Pick<Ca
   return `${(100 * Math.abs(share)).toFixed(1)} % ${share < 0 ? 'cheaper' : 'dearer'}`;
 }
 
-/** The scheme of each axis; axes that share launches come first. */
-export function splitsText({ shared, axes }: CandidateFacts['splits']): string {
+/** The scheme of each axis; axes that share launches come first, threads that were timed last. */
+export function splitsText({ shared, axes, threads }: CandidateFacts['splits']): string {
   const parts = axes.flatMap((scheme) => (scheme ? [schemeText(scheme)] : []));
   if (shared?.launches === 1) parts.unshift(`${shared.axes} axes in one launch`);
   else if (shared) parts.unshift(`axes in two launches, the second of them as ${shared.parts.join('·')}`);
-  return parts.join(' × ') || 'a copy';
+  return (parts.join(' × ') || 'a copy') + (threads === undefined ? '' : ` by ${threads} threads`);
 }
 
 /** Lines about the grid, if one dimension of one launch cannot hold all groups. */

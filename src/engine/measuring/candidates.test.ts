@@ -72,21 +72,26 @@ describe('plans say', () => {
 });
 
 /**
- * A device with a clock of its own: what a program takes is `milliseconds` of the number of its launches and of a number
- * that stands for the kernels that they run.
+ * A device with a clock of its own: what a program takes is `milliseconds` of the number of its launches, of a number
+ * that stands for the kernels that they run, and of the threads of their largest group.
  */
-function withClock(milliseconds: (launches: number, kernels: number) => number, failing = 0): Device {
-  const inner = openInterpreted({ ...namedProfiles.h200.profile, sharedBytes: 8192, residentBytes: 8192 });
+function withClock(
+  milliseconds: (launches: number, kernels: number, threads: number) => number,
+  failing = 0,
+  sharedBytes = 8192,
+): Device {
+  const inner = openInterpreted({ ...namedProfiles.h200.profile, sharedBytes, residentBytes: sharedBytes });
   const backend = (
     inner as unknown as { backend: { bind: (...all: unknown[]) => object; compile: (k: object) => object } }
   ).backend;
   const { bind, compile } = backend;
   let compiled = 0;
   backend.bind = (...all) => {
-    const steps = all[0] as { kernel: { kernel: { name: string } } }[];
+    const steps = all[0] as { kernel: { kernel: { name: string; threads: number } } }[];
+    const threads = Math.max(...steps.map(({ kernel }) => kernel.kernel.threads));
     const text = steps.map(({ kernel }) => kernel.kernel.name).join();
     const hash = [...text].reduce((sum, letter) => (31 * sum + letter.charCodeAt(0)) % 997, 7);
-    return Object.assign(bind.apply(backend, all), { time: async () => milliseconds(steps.length, hash) });
+    return Object.assign(bind.apply(backend, all), { time: async () => milliseconds(steps.length, hash, threads) });
   };
   backend.compile = (kernel) => {
     if (compiled++ < failing) throw new FftError('compile-failed', 'no such kernel today');
@@ -122,6 +127,22 @@ describe("strategy 'measure'", () => {
     const other = withClock(() => 1);
     expect(splitsOf(await other.plan(problem, { from: plan.serialize() }))).toBe(winner);
     for (const used of [clocked, other]) used.close();
+  });
+
+  it('times groups of fewer threads, remembers them, and computes what it should', async () => {
+    const clocked = withClock((launches, _, threads) => 10 * launches + threads / 64, 0, 65536);
+    const asked: ProblemInput = { size: [176], batches: 100, strategy: 'measure', directions: 'forward' };
+    const threads = (plan: Plan) => plan.toJSON().directions[0]!.launches.map((launch) => launch.threads);
+    const plan = await clocked.plan(asked);
+    expect(Math.max(...threads(await clocked.plan({ ...asked, strategy: 'fast' })))).toBeGreaterThan(64);
+    expect(Math.max(...threads(plan))).toBeLessThanOrEqual(64);
+    expect(plan.explain()).toMatch(/ by 64 threads at \S+, \S+ ms \(chosen\)/);
+    expect(threads(await clocked.plan(asked, { from: plan.serialize() }))).toEqual(threads(plan));
+    expect(await complaints(clocked, asked, random, ['host'])).toEqual([]);
+    // Somebody who asks for threads has decided.
+    const own = await clocked.plan({ ...asked, tuning: { threads: 128 } });
+    expect(own.explain()).not.toMatch(/ by \d+ threads/);
+    clocked.close();
   });
 
   it('leaves out candidates that do not compile, and says why where none does', async () => {

@@ -3,6 +3,7 @@
  * few, timed on the device (FFTW's MEASURE).
  */
 import type { Backend } from '../../devices/device.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { targetOf } from '../../plan/device/target.ts';
 import { WAYS_WITHOUT_TEMP } from '../../plan/planner.ts';
 import { type CostUnit, unitOf } from '../../plan/price/cost.ts';
@@ -13,6 +14,25 @@ import { rankTuned, tunedProfile } from '../programs/tuning.ts';
 
 /** Candidates that are timed, or shown. */
 export const MOST_CANDIDATES = 8;
+
+/**
+ * Threads of a group that are timed beside the planner's choice, on devices with threads. Of 400 random problems (200 smooth lengths to
+ * 2²¹, singles and doubles, one H200) those that were slow gained 3 to 11 % by one of these; by other radices or more threads none did.
+ */
+const THREADS = [64, 128];
+
+/** The same splits by other numbers of threads, where neither the device nor the problem decides that. */
+export function withOtherThreads(
+  splits: Splits,
+  { tuning }: Problem,
+  { lockstep, maxThreads }: DeviceProfile,
+): Splits[] {
+  if (lockstep !== 'threads' || tuning.threads !== undefined) return [];
+  return THREADS.filter((threads) => threads <= (tuning.maxThreads ?? maxThreads)).map((threads) => ({
+    ...splits,
+    threads,
+  }));
+}
 
 /** Results of timing the candidates of a problem. */
 export interface MeasuredCandidates {
@@ -57,7 +77,13 @@ export function candidateFacts(
   const target = targetOf(tunedProfile(backend.profile, problem), problem.precision);
   const isChosen = (splits: Splits) => textOf(splits) === textOf(chosen);
   const list = rankTuned(problem, backend.profile, most)
-    .filter(({ value }, n) => n < MOST_CANDIDATES || isChosen(value))
+    .filter(({ value }, n) => n < MOST_CANDIDATES || isChosen({ ...value, ...threadsOf(chosen) }))
+    .flatMap(({ value, price }) => {
+      // The price of a candidate does not depend on threads.
+      const others = withOtherThreads(value, problem, backend.profile);
+      const listed = others.filter((other) => isChosen(other) || measured?.times.has(textOf(other)));
+      return [value, ...listed].map((splits) => ({ value: splits, price }));
+    })
     .map(({ value: splits, price }): CandidateFacts => {
       const milliseconds = measured?.times.get(textOf(splits));
       return {
@@ -69,7 +95,11 @@ export function candidateFacts(
   return { unit: unitOf(backend.profile), list };
 }
 
+function threadsOf({ threads }: Splits): Pick<Splits, 'threads'> {
+  return threads === undefined ? {} : { threads };
+}
+
 /** A canonical text: two splits are equal if and only if their texts are. */
-export function textOf({ shared, axes }: Splits): string {
-  return JSON.stringify([shared ?? null, axes]);
+export function textOf({ shared, axes, threads }: Splits): string {
+  return JSON.stringify([shared ?? null, axes, threads ?? null]);
 }

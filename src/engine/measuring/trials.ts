@@ -1,11 +1,13 @@
-/** With `strategy: 'measure'`, the fastest of a problem's best candidates, timed on the device (FFTW's MEASURE). */
+/**
+ * With `strategy: 'measure'`, the fastest of a problem's best candidates, and of the fastest one's by other threads, timed on the device
+ * (FFTW's MEASURE).
+ */
 import type { Backend, DeviceBuffer } from '../../devices/device.ts';
-import type { Candidate } from '../../plan/candidates.ts';
 import type { Splits } from '../../plan/schemes/splits.ts';
 import { type Direction, FftError, type Problem } from '../../problem/index.ts';
 import { type ComplexData, factsOf } from '../arguments/arguments.ts';
 import { rankTuned } from '../programs/tuning.ts';
-import { type MeasuredCandidates, MOST_CANDIDATES, textOf } from './candidates.ts';
+import { type MeasuredCandidates, MOST_CANDIDATES, textOf, withOtherThreads } from './candidates.ts';
 import { allocateFor, type MeasureOptions } from './measure.ts';
 
 /** Milliseconds after which no other candidate is begun, and no other round. */
@@ -55,13 +57,17 @@ export async function measureCandidates(
     throw new FftError('unsupported-feature', `${why}; use 'fast' there.`, { path: 'strategy' });
   }
   const candidates = rankTuned(problem, backend.profile, MOST_CANDIDATES);
-  if (candidates.length === 1) return { splits: candidates[0]!.value, times: new Map() };
+  const others = (splits: Splits) => withOtherThreads(splits, problem, backend.profile);
+  if (candidates.length === 1 && others(candidates[0]!.value).length === 0)
+    return { splits: candidates[0]!.value, times: new Map() };
   const memory = await allocateTrial(problem, backend);
   const trials: Trial[] = [];
   try {
     const begin = performance.now();
-    await firstRound(candidates, planOf, memory, trials, begin);
-    const fastest = Math.min(...trials.map(({ milliseconds }) => milliseconds));
+    const first = (splits: readonly Splits[]) => firstRound(splits, planOf, memory, trials, begin);
+    await first(candidates.map(({ value }) => value));
+    await first(others(fastestOf(trials).splits));
+    const fastest = fastestOf(trials).milliseconds;
     const near = trials.filter(({ milliseconds }, n) => n === 0 || milliseconds <= SLOWEST_RETRIED * fastest);
     for (let round = 0; round < ROUNDS && near.length > 1 && performance.now() - begin < BUDGET_MILLISECONDS; round++) {
       for (const trial of near) {
@@ -73,23 +79,27 @@ export async function measureCandidates(
     for (const { plan } of trials) plan.destroy();
     for (const buffer of memory.buffers) buffer.free();
   }
-  const best = trials.reduce((one, other) => (other.milliseconds < one.milliseconds ? other : one));
+  const best = fastestOf(trials);
   return {
     splits: best.splits,
     times: new Map(trials.map(({ splits, milliseconds }) => [textOf(splits), milliseconds])),
   };
 }
 
+function fastestOf(trials: readonly Trial[]): Trial {
+  return trials.reduce((one, other) => (other.milliseconds < one.milliseconds ? other : one));
+}
+
 /** Makes the plans, and runs each once or a few times. */
 async function firstRound(
-  candidates: readonly Candidate[],
+  candidates: readonly Splits[],
   planOf: (splits: Splits) => Promise<MeasurablePlan>,
   memory: TrialBuffers,
   trials: Trial[],
   begin: number,
 ): Promise<void> {
   let failure: unknown;
-  for (const { value: splits } of candidates) {
+  for (const splits of candidates) {
     if (trials.length > 0 && performance.now() - begin > BUDGET_MILLISECONDS) break;
     let plan: MeasurablePlan | undefined;
     try {

@@ -6,15 +6,13 @@ import { type Candidate, rankSplits } from '../../plan/candidates.ts';
 import { type ConvolutionPlan, planConvolution } from '../../plan/convolution.ts';
 import { isInPairs } from '../../plan/device/capacity.ts';
 import type { DeviceProfile, PlannerTuning } from '../../plan/device/profile.ts';
-import { targetOf } from '../../plan/device/target.ts';
+import { POINTS_PER_THREAD, targetOf } from '../../plan/device/target.ts';
 import { type DirectionPlan, planDirection } from '../../plan/planner.ts';
 import type { Splits } from '../../plan/schemes/splits.ts';
 import { planSpectralLayer } from '../../plan/spectral-layer.ts';
 import { type Direction, FftError, type FftProblem, type Problem, type Tuning } from '../../problem/index.ts';
 import { tooShort } from '../../problem/scheme-knobs.ts';
 
-/** Points that a thread usually has: a butterfly of radix 8. */
-const POINTS_PER_THREAD = 8;
 /** Bytes of a number in single precision, which lanes in lockstep are counted in. */
 const LANE_BYTES = 4;
 

@@ -69,11 +69,13 @@ function derived(splits: unknown, problem: Problem, target: Target): PlanOf {
 
 /** Whether a value looks like splits; the planner sees to what they say. */
 function isSplits(value: unknown, { size }: Problem): value is Splits {
-  const { shared, axes } = (value ?? {}) as { readonly [F in keyof Splits]: unknown };
+  const { shared, axes, threads } = (value ?? {}) as { readonly [F in keyof Splits]: unknown };
   const isObject = (one: unknown) => typeof one === 'object' && one !== null;
   const schemes =
     Array.isArray(axes) && axes.length === size.length && axes.every((one) => one === null || isObject(one));
-  return schemes && (shared === undefined || isObject(shared));
+  return (
+    schemes && (shared === undefined || isObject(shared)) && (threads === undefined || typeof threads === 'number')
+  );
 }
 
 /** Which entries of two profiles are not the same. */

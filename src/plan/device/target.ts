@@ -84,6 +84,15 @@ export function forBatches(bytes: number, of: 'axes' | 'uploads', target: Target
   return variant(target, `runs of ${coalescedBytes}`, { coalescedBytes });
 }
 
+/** Points that a thread usually has: a butterfly of radix 8. */
+export const POINTS_PER_THREAD = 8;
+
+/** The target with groups of so many threads. */
+export function withThreads(target: Target, threads: number): Target {
+  const tuning = { ...target.tuning, threads };
+  return variant(target, `groups of ${threads}`, { groupPoints: POINTS_PER_THREAD * threads, tuning });
+}
+
 /** The target with another format of shared memory. */
 function formatted(target: Target, sharedFormat: DeviceProfile['sharedFormat']): Target {
   return sharedFormat === target.sharedFormat ? target : variant(target, sharedFormat, { sharedFormat });

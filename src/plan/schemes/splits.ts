@@ -14,4 +14,6 @@ export interface Splits {
   readonly shared?: Sharing;
   /** For each axis of the problem its scheme; null for one that shares launches, or is not transformed. */
   readonly axes: readonly (AxisScheme | null)[];
+  /** Threads that groups are to have, where that was timed on a device with threads; missing where the planner decides. */
+  readonly threads?: number;
 }
