@@ -21,6 +21,8 @@ const leadThere = ({ middlewares }) => {
   });
 };
 
+const pages = ['index.html', 'programs.html'];
+
 /** @param {string} library the folder with the library that the page imports */
 export const configWith = (library) => ({
   root,
@@ -30,9 +32,12 @@ export const configWith = (library) => ({
   cacheDir: join(root, 'node_modules', '.cache', 'omnifft', 'vite'),
   plugins: [{ name: 'lead-to-the-playground', configureServer: leadThere, configurePreviewServer: leadThere }],
   resolve: {
-    alias: [{ find: /^omnifft$/, replacement: join(library, 'omnifft.js') }],
+    alias: [
+      { find: /^omnifft$/, replacement: join(library, 'omnifft.js') },
+      { find: /^omnifft\/lift$/, replacement: join(library, 'lift.js') },
+    ],
   },
-  optimizeDeps: { entries: ['playground/index.html'] },
+  optimizeDeps: { entries: pages.map((page) => `playground/${page}`) },
   server: { host: '127.0.0.1', port: 8017, headers, watch: { ignored: ['**/out/**'] } },
   preview: { host: '127.0.0.1', port: 8017, headers },
   build: {
@@ -40,7 +45,7 @@ export const configWith = (library) => ({
     assetsDir: 'playground/assets',
     chunkSizeWarningLimit: 1000,
     rolldownOptions: {
-      input: join(root, 'playground', 'index.html'),
+      input: pages.map((page) => join(root, 'playground', page)),
       // The library loads itself for who takes a part of it only: this page takes all.
       checks: { ineffectiveDynamicImport: false },
     },

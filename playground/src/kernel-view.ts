@@ -1,24 +1,29 @@
-/** The kernels of a plan: a button for each, and the source of the one that is chosen. */
+/** Kernels: a button for each, and the source of the one that is chosen. */
 
-import type { Plan, PlanKernel } from 'omnifft';
+import type { PlanKernel } from 'omnifft';
 import { bytesText } from '../../src/engine/explaining/explain.ts';
 import { byId, html } from './dom.ts';
 import { wasmText } from './wasm-text.ts';
 
 const LANGUAGES: Readonly<Record<string, string>> = { wasm: 'WebAssembly', wgsl: 'WGSL' };
 
-/** Texts take a moment to make: the last one asked for is shown. */
-let wanted: PlanKernel | undefined;
+/** A kernel of a plan or of a program. */
+interface Kernel extends Pick<PlanKernel, 'name' | 'language' | 'source'> {
+  /** On its button. */
+  readonly label: string;
+}
 
-export async function showKernels(plan: Plan): Promise<void> {
+/** Texts take a moment to make: the last one asked for is shown. */
+let wanted: Kernel | undefined;
+
+export async function showKernels(kernels: readonly Kernel[]): Promise<void> {
   const list = byId('kernel-list');
-  const kernels = plan.kernels;
   const buttons = kernels.map((kernel) => {
-    const button = html('button', { type: 'button', 'aria-pressed': 'false' }, `${kernel.direction}: ${kernel.title}`);
+    const button = html('button', { type: 'button', 'aria-pressed': 'false' }, kernel.label);
     button.addEventListener('click', () => choose(button, kernel));
     return button;
   });
-  const choose = (button: HTMLButtonElement, kernel: PlanKernel) => {
+  const choose = (button: HTMLButtonElement, kernel: Kernel) => {
     for (const other of buttons) other.setAttribute('aria-pressed', String(other === button));
     return showSource(kernel);
   };
@@ -26,7 +31,7 @@ export async function showKernels(plan: Plan): Promise<void> {
   if (buttons[0] && kernels[0]) await choose(buttons[0], kernels[0]);
 }
 
-async function showSource(kernel: PlanKernel): Promise<void> {
+async function showSource(kernel: Kernel): Promise<void> {
   wanted = kernel;
   const { name, language, source } = kernel;
   const text = typeof source === 'string' ? source : await wasmText(source);

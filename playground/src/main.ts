@@ -90,7 +90,7 @@ async function showPlan({ plan, direction, milliseconds, remembered }: Planned):
     `The ${direction} transform on ${facts.device.name}: ${plan.directions.length === 2 ? 'the inverse is planned too; ' : ''}` +
     'arrows are launches, with the bytes that they read.';
   byId('plan-time').textContent = `${duration(milliseconds)}${remembered ? ', remembered from before' : ''}`;
-  await showKernels(plan);
+  await showKernels(plan.kernels.map((kernel) => ({ ...kernel, label: `${kernel.direction}: ${kernel.title}` })));
 }
 
 /** Runs the plan on the signal as it is now, and says how exact the result is. */

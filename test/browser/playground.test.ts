@@ -511,3 +511,41 @@ describe.skipIf(!site)('the playground', () => {
     await phone.close();
   });
 });
+
+describe.skipIf(!site)('the page of programs', () => {
+  it('shows, rewrites, compiles, runs and checks each of its programs', { timeout: 120_000 }, async () => {
+    const { page, faults } = await site!.open('playground/programs.html', { viewport: { width: 375, height: 740 } });
+    const idle = () =>
+      page.waitForFunction(() => document.body.dataset.state === 'idle', undefined, { timeout: 60_000 });
+    const text = (id: string) => page.locator(`#${id}`).innerText();
+    await idle();
+    const names = await page
+      .locator('#sample option')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('value')!));
+    expect(names.length).toBeGreaterThanOrEqual(5);
+    for (const name of names) {
+      for (const rewritten of [false, true]) {
+        await page.selectOption('#sample', name);
+        await page.setChecked('#rewritten', rewritten);
+        await idle();
+        const what = `${name}, rewritten: ${rewritten}`;
+        expect(await text('program-problem'), what).toBe('');
+        expect(await text('program-source'), what).toContain(`export const ${name} = program(`);
+        expect(await text('kernel-source'), what).toContain('(module');
+        expect(await text('program-error'), what).toMatch(/^(0|[\d.]+ × 10⁻(⁶|⁷|⁸|⁹|¹\S))$/);
+        expect(await text('time'), what).toMatch(/^[\d.]+ (ns|µs|ms|s)$/);
+        expect(await page.locator('#outcome-plot canvas').count(), what).toBe(1);
+      }
+    }
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(375);
+    expect(await page.evaluate(smallTargets)).toEqual([]);
+    await page.screenshot({ path: `${pictures}/programs.png`, fullPage: true });
+    // A profile has kernels, and runs nothing.
+    await page.selectOption('#target', 'h200');
+    await idle();
+    expect(await text('kernel-source')).toContain('__global__');
+    expect(await text('time')).toContain('not here');
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});

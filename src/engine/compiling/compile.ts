@@ -36,8 +36,8 @@ export async function compileProgram(
   const { backend, cache } = host;
   const { profile } = backend;
   const sizes = resolvedSizes(program, named);
-  // Butterflies of large primes are convolutions.
-  await loadGroups(['large primes']);
+  // Butterflies of large primes are convolutions; patterns that rearrange are layouts.
+  await loadGroups(['large primes', 'layouts']);
   const hasTransforms = reachableValues(program.body).some(({ op }) => /fft$/.test(op));
   if (hasTransforms || strategy === 'measure') await loadGroups(['transforms in programs'], programLoaders);
   const target = encodeTarget(profile, precision);
