@@ -7,6 +7,7 @@
 //   ./node calibrate.mjs --device cuda
 //   ./node omnifft.mjs verify --device cuda
 //   ./node nufft.mjs --device cuda
+//   ./node lift-fft.mjs --device cuda
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -68,6 +69,7 @@ async function programs() {
       calibrate: join(root, 'bench', 'calibrate', 'main.ts'),
       omnifft: join(root, 'src', 'cli', 'main.ts'),
       nufft: join(root, 'test', 'device', 'nufft.ts'),
+      'lift-fft': join(root, 'test', 'device', 'lift-fft.ts'),
     },
     outdir: bundle,
     outExtension: { '.js': '.mjs' },

@@ -128,6 +128,11 @@ export function unsupported(pattern: string, text: string): never {
   throw new FftError('unsupported-feature', `${pattern}: ${text}`, { path: pattern });
 }
 
+/** @throws FftError `device-limit` */
+export function beyondDevice(pattern: string, text: string): never {
+  throw new FftError('device-limit', `${pattern}: ${text}`, { path: pattern });
+}
+
 /** What something is, in messages. */
 export function described(given: unknown): string {
   if (given instanceof Value) return given.type.text;

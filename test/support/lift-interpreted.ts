@@ -12,12 +12,18 @@ export const processor: ProgramTarget = {
   lanes: 4,
   maxThreads: 1,
   multiprocessors: 2,
+  sharedBytes: 2 ** 20,
+  banks: 1,
+  doubleBuffered: true,
 };
 export const graphics: ProgramTarget = {
   lockstep: 'threads',
   lanes: 32,
   maxThreads: 256,
   multiprocessors: 4,
+  sharedBytes: 2 ** 15,
+  banks: 32,
+  doubleBuffered: false,
 };
 
 export interface Lowered {

@@ -92,9 +92,9 @@ function readCompileOptions(given: CompileProgramOptions): {
 }
 
 function encodeTarget(profile: DeviceProfile, precision: 'single' | 'double'): ProgramTarget {
-  const { lockstep, lockstepBytes, maxThreads, multiprocessors } = profile;
+  const { lockstep, lockstepBytes, maxThreads, multiprocessors, sharedBytes, banks, doubleBuffered } = profile;
   const lanes = Math.max(1, lockstepBytes / (precision === 'single' ? 4 : 8));
-  return { lockstep, lanes, maxThreads, multiprocessors };
+  return { lockstep, lanes, maxThreads, multiprocessors, sharedBytes, banks, doubleBuffered };
 }
 
 function refuseTooLarge(

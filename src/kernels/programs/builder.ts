@@ -3,12 +3,13 @@
  * loops. What that needs is pulled (pull.ts).
  */
 import { type Index, index, type Real, type Store, scale, add as sum, type Var, variable } from '../../ir/index.ts';
+import type { Layout } from '../../layout/index.ts';
 import * as layouts from '../../layout/index.ts';
 import { numberOf as lengthIn } from '../../patterns/sizing.ts';
 import type { Type } from '../../patterns/types.ts';
-import { type Lambda, MOST_ELEMENTS, type Value } from '../../patterns/values.ts';
+import { freeOf, type Lambda, MOST_ELEMENTS, type Value } from '../../patterns/values.ts';
 import { memoryAccessesOf } from '../layouts.ts';
-import { type Binding, Environment } from './environment.ts';
+import { type Binding, countsOf, Environment, indicesOf, type WorkGroup } from './environment.ts';
 import type { Source } from './pull.ts';
 import { elementOf, type Leaf, type NumberExpression, type Pulled, rearranged } from './pulled.ts';
 import { Reductions } from './sums.ts';
@@ -17,19 +18,45 @@ import { Reductions } from './sums.ts';
 export interface LoopNest {
   readonly loops: readonly Var[];
   readonly stores: Store[];
+  /** The work-group that it is a phase of; its loops come first. */
+  readonly group?: WorkGroup;
 }
+
+/** Operations of iterations of a `mapSeq` that are written one after another. */
+const MOST_WRITTEN = 256;
 
 export class KernelBuilder extends Reductions {
   readonly nests: LoopNest[] = [];
-  protected readonly around: Var[] = [];
+  protected around: Var[] = [];
+  /** Loops whose iterations one item goes through. */
+  readonly sequential = new Set<Var>();
+  private group: WorkGroup | undefined;
+  /** Nests before this one are phases that are complete. */
+  private begun = 0;
 
   /** Stores a value. @param to where it goes, of its shape */
   push(value: Value, env: Environment, to: Leaf): void {
+    const { plan } = this;
+    const isKnown = env.homeOf(value).known.has(value);
+    // Outside of work-groups it cuts; inside it is where the group stores what it gives.
+    const isCut = value.op === 'toGlobal' && !this.group && plan.canStore(value, env);
+    const isTaken = isKnown || isCut || plan.isShared(value, env) || plan.isStored(value, env);
+    if (isTaken) this.pushPulled(this.pull(value, env), value, env, to);
+    else this.pushItself(value, env, to);
+  }
+
+  /** The same for all that a kernel stores. */
+  pushWhole(value: Value, env: Environment, to: Leaf): void {
+    if (value.op === 'toGlobal') this.push(value.of[0]!, env, to);
+    else this.push(value, env, to);
+  }
+
+  /** The same for a value that may have a place in memory, which is not read. */
+  pushItself(value: Value, env: Environment, to: Leaf): void {
     const { op, of, f } = value;
     const [source] = of;
-    const place = (change: (layout: layouts.Layout, d: number) => layouts.Layout) => rearranged(to, change) as Leaf;
-    const isTaken = env.homeOf(value).known.has(value) || this.plan.isStored(value, env);
-    switch (isTaken ? 'taken' : op) {
+    const place = (change: (layout: Layout, d: number) => Layout) => rearranged(to, change) as Leaf;
+    switch (op) {
       case 'join':
         return this.push(
           source!,
@@ -50,16 +77,27 @@ export class KernelBuilder extends Reductions {
         );
       case 'map':
       case 'mapGlobal':
-      case 'mapWorkgroup':
       case 'mapLocal':
-      case 'mapSeq':
-        return this.looped(this.lengthOf(source!), this.isAtHand(source!), (at) =>
-          this.push(f!.body, this.within(value, source!, f!, at, env), elementOf(to, at) as Leaf),
+      case 'mapSeq': {
+        const turned = this.turned(f!.body, f!.parameters, to.layout, to.at.length + 1);
+        if (turned) return this.push(source!, env, { ...to, layout: turned });
+        return this.looped(
+          this.lengthOf(source!),
+          this.isAtHand(source!) || (op === 'mapSeq' && this.isShort(value)),
+          (at) => this.push(f!.body, this.within(value, source!, f!, at, env), elementOf(to, at) as Leaf),
+          op === 'mapSeq',
+        );
+      }
+      case 'mapWorkgroup':
+        return this.looped(this.lengthOf(source!), false, (at) =>
+          this.asGroup((group) => {
+            const inside = this.within(value, source!, f!, at, env, env.guard, group);
+            this.push(f!.body, inside, elementOf(to, at) as Leaf);
+          }),
         );
       case 'toLocal':
       case 'toGlobal':
-      case 'toPrivate':
-        return this.push(f!.body, this.applied(value, env), to);
+        return this.push(source!, env, to);
       case 'list':
         return of.forEach((part, n) => {
           this.push(part, env, elementOf(to, index(n)) as Leaf);
@@ -69,6 +107,22 @@ export class KernelBuilder extends Reductions {
     }
   }
 
+  /**
+   * Where the elements of an array go if a function only rearranges each of them and the results have places.
+   * @param d the first dimension of a result in the layout
+   */
+  private turned(body: Value, parameters: readonly Value[], layout: Layout, d: number): Layout | undefined {
+    const { op, of, f } = body;
+    if (parameters.length > 1) return undefined;
+    if (body === parameters[0]) return layout;
+    const next = (own: Layout) => this.turned(of[0]!, parameters, own, d);
+    if (op === 'join') return next(layouts.split(layout, d, this.innerLength(of[0]!)));
+    if (op === 'split') return next(layouts.join(layout, d));
+    if (op === 'transpose') return next(layouts.transpose(layout, d, d + 1));
+    const inner = op === 'map' ? this.turned(f!.body, f!.parameters, layout, d + 1) : undefined;
+    return inner && next(inner);
+  }
+
   private innerLength({ type }: Value): number {
     return type.kind === 'array' && type.of.kind === 'array' ? lengthIn(type.of.length, this.plan.sizes) : 1;
   }
@@ -76,27 +130,33 @@ export class KernelBuilder extends Reductions {
   /** Whether all elements of an array are computed together, so that no loop may run over them. */
   private isAtHand(value: Value): boolean {
     if (this.lengthOf(value) > MOST_ELEMENTS) return false;
-    if (value.op === 'dft' || value.op === 'idft' || value.op === 'list') return true;
+    if (['dft', 'idft', 'list', 'toPrivate'].includes(value.op)) return true;
     return value.op === 'map' && this.isAtHand(value.of[0]!);
+  }
+
+  private isShort(map: Value): boolean {
+    const count = this.lengthOf(map.of[0]!);
+    return count <= MOST_ELEMENTS && count * this.plan.workOf(map.f!.body) <= MOST_WRITTEN;
   }
 
   private pushPulled(whole: Pulled, value: Value, env: Environment, to: Leaf): void {
     const next = (of: Pulled, type: Type, place: Leaf): void => {
       if (type.kind !== 'array') return this.store(this.numberAt(of, env.guard), place);
       const count = lengthIn(type.length, this.plan.sizes);
-      this.looped(count, type === value.type && this.isAtHand(value), (at) =>
+      this.looped(count, (type === value.type || value.op === 'toPrivate') && this.isAtHand(value), (at) =>
         next(elementOf(of, at), type.of, elementOf(place, at) as Leaf),
       );
     };
     next(whole, value.type, to);
   }
 
-  private looped(count: number, isUnrolled: boolean, body: (at: Index) => void): void {
+  private looped(count: number, isUnrolled: boolean, body: (at: Index) => void, isSequential = false): void {
     if (isUnrolled || count === 1) {
       for (let n = 0; n < count; n++) body(index(n));
       return;
     }
     const loop = variable(`l${this.plan.nextNumber()}`, count);
+    if (isSequential) this.sequential.add(loop);
     this.around.push(loop);
     this.open *= count;
     body(index(loop));
@@ -104,9 +164,41 @@ export class KernelBuilder extends Reductions {
     this.around.pop();
   }
 
-  /** Runs `body` inside a loop of its own, as for a symbol whose enclosing map is computed once more in this kernel. */
-  inLoop(count: number, body: (at: Index) => void): void {
-    this.looped(count, false, body);
+  /** The iterations of the loops around are work-groups for what `body` pushes. */
+  private asGroup(body: (group: WorkGroup) => void): void {
+    const outer = this.group;
+    this.group = { loops: [...this.around], iterations: this.open, arrays: new Map() };
+    body(this.group);
+    this.group = outer;
+  }
+
+  protected shared(value: Value, env: Environment): Leaf {
+    const home = env.group!;
+    const group = (home.binding as Extract<Binding, { kind: 'element' }>).group!;
+    const needed = env.neededFor(freeOf(value)).filter((each) => each.isInside(home));
+    const key = this.plan.keyOf(value, needed);
+    let whole = group.arrays.get(key);
+    if (!whole) {
+      const leaf = this.sharedLeaf(value.type, countsOf(needed));
+      group.arrays.set(key, (whole = { ...leaf, isChosen: value.op !== 'toLocal' }));
+      const to = whole;
+      this.inPhase(group, () =>
+        this.again(needed, (inside, at) => this.pushItself(value, inside, { ...to, at }), home),
+      );
+    }
+    return { kind: 'leaf', layout: whole.layout, at: indicesOf(needed) };
+  }
+
+  /** What `act` pushes is a phase of a work-group, before the one that is being built. */
+  private inPhase(group: WorkGroup, act: () => void): void {
+    const { around, open } = this;
+    this.around = [...group.loops];
+    this.open = group.iterations;
+    this.begun = this.nests.length;
+    act();
+    this.begun = this.nests.length;
+    this.around = around;
+    this.open = open;
   }
 
   private store({ re, im }: NumberExpression, to: Leaf): void {
@@ -125,11 +217,15 @@ export class KernelBuilder extends Reductions {
   }
 
   private nestOf(loops: readonly Var[]): LoopNest {
-    const known = this.nests.find(
-      (nest) => nest.loops.length === loops.length && nest.loops.every((v, n) => v === loops[n]),
-    );
+    const { group } = this;
+    const known = this.nests
+      .slice(this.begun)
+      .find(
+        (nest) =>
+          nest.group === group && nest.loops.length === loops.length && nest.loops.every((v, n) => v === loops[n]),
+      );
     if (known) return known;
-    const nest: LoopNest = { loops: [...loops], stores: [] };
+    const nest: LoopNest = { loops: [...loops], stores: [], ...(group ? { group } : {}) };
     this.nests.push(nest);
     return nest;
   }
@@ -141,21 +237,28 @@ export class KernelBuilder extends Reductions {
     return new Environment(env, { kind: 'state', of: value, buffer }, [[parameter!, state]]);
   }
 
-  /** An environment like another one, in loops of this kernel; `body` is called inside of them. */
-  again(needed: readonly Environment[], body: (env: Environment, indices: readonly Index[]) => void): void {
+  /** An environment like another one, in loops of this kernel; `body` is called inside of them. @param from the environment around it */
+  again(
+    needed: readonly Environment[],
+    body: (env: Environment, indices: readonly Index[]) => void,
+    from: Environment = this.root,
+  ): void {
     const next = (n: number, env: Environment, indices: readonly Index[]): void => {
       const old = needed[n];
       if (!old) return body(env, indices);
       const binding = old.binding as Exclude<Binding, { kind: 'sum' }>;
       const f = { parameters: old.bound } as Pick<Lambda, 'parameters'>;
       if (binding.kind === 'element') {
-        return this.inLoop(binding.count, (at) =>
-          next(n + 1, this.within(binding.of, binding.source, f, at, env), [...indices, at]),
-        );
+        const { of, source, count } = binding;
+        return this.looped(count, false, (at) => {
+          const inside = (group?: WorkGroup) =>
+            next(n + 1, this.within(of, source, f, at, env, env.guard, group), [...indices, at]);
+          if (binding.group) this.asGroup(inside);
+          else inside();
+        });
       }
-      if (binding.kind === 'argument') return next(n + 1, this.applied(binding.of, env), indices);
       next(n + 1, this.inState(binding.of, binding.buffer, env), indices);
     };
-    next(0, this.root, []);
+    next(0, from, []);
   }
 }

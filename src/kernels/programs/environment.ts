@@ -1,7 +1,23 @@
 /** What symbols stand for while the body of a function becomes expressions, and what values have become there. */
-import type { Guard, Index } from '../../ir/index.ts';
+import type { Guard, Index, Var } from '../../ir/index.ts';
 import { freeOf, type Value } from '../../patterns/values.ts';
-import type { Pulled } from './pulled.ts';
+import { hasLocal } from './memories.ts';
+import type { Leaf, Pulled } from './pulled.ts';
+
+/** An array in the memory of a work-group; `isChosen` where the program does not ask for it. */
+export interface SharedLeaf extends Leaf {
+  readonly isChosen: boolean;
+}
+
+/** One work-group for each iteration of some loops, and the arrays in its memory. */
+export interface WorkGroup {
+  /** Outermost first. */
+  readonly loops: readonly Var[];
+  /** Iterations of all of them. */
+  readonly iterations: number;
+  /** By the keys of their values: dimensions of the loops in the group come first. */
+  readonly arrays: Map<string, SharedLeaf>;
+}
 
 /** Why a symbol has a value. Whoever stores an array has to make the symbols in it again, in loops of another kernel. */
 export type Binding =
@@ -12,9 +28,9 @@ export type Binding =
       readonly source: Value;
       readonly index: Index;
       readonly count: number;
+      /** The work-group that computes the element, for those of a `mapWorkgroup`. */
+      readonly group?: WorkGroup;
     }
-  /** They are what a function is applied to. */
-  | { readonly kind: 'argument'; readonly of: Value; readonly source: Value }
   /** What an `iterate` has come to, in a buffer. */
   | { readonly kind: 'state'; readonly of: Value; readonly buffer: string }
   /** What a reduction has come to, which is nowhere in memory. */
@@ -47,12 +63,30 @@ export class Environment {
     return false;
   }
 
-  /** The innermost environment that a value depends on. */
+  /** The innermost environment that a value depends on. What lies in the memory of a work-group depends on the group. */
   homeOf(value: Value): Environment {
     const symbols = freeOf(value);
+    const isLocal = hasLocal(value);
     let home: Environment = this;
-    while (home.parent && !home.binds(symbols)) home = home.parent;
+    while (home.parent && !home.binds(symbols) && !(isLocal && home.isGroup)) home = home.parent;
     return home;
+  }
+
+  private get isGroup(): boolean {
+    return this.binding?.kind === 'element' && this.binding.group !== undefined;
+  }
+
+  /** The environment of the work-group that it is in. */
+  get group(): Environment | undefined {
+    let env: Environment | undefined = this;
+    while (env && !env.isGroup) env = env.parent;
+    return env;
+  }
+
+  isInside(outer: Environment): boolean {
+    let env = this.parent;
+    while (env && env !== outer) env = env.parent;
+    return env === outer;
   }
 
   /** The environments that symbols depend on, outermost first, including the environments of the arrays whose elements they are. */
@@ -63,9 +97,8 @@ export class Environment {
       if (!env.binding || !env.binds(all)) continue;
       needed.unshift(env);
       const { binding } = env;
-      if (binding.kind === 'element' || binding.kind === 'argument') {
-        for (const symbol of freeOf(binding.source)) all.add(symbol);
-      } else if (binding.kind === 'state') for (const symbol of freeOf(binding.of)) all.add(symbol);
+      if (binding.kind === 'element') for (const symbol of freeOf(binding.source)) all.add(symbol);
+      else if (binding.kind === 'state') for (const symbol of freeOf(binding.of)) all.add(symbol);
     }
     return needed;
   }
@@ -74,4 +107,14 @@ export class Environment {
   get bound(): readonly Value[] {
     return [...this.symbols];
   }
+}
+
+/** How many elements environments are about, of arrays around each other. */
+export function countsOf(needed: readonly Environment[]): number[] {
+  return needed.flatMap(({ binding }) => (binding?.kind === 'element' ? [binding.count] : []));
+}
+
+/** The indices of these elements. */
+export function indicesOf(needed: readonly Environment[]): Index[] {
+  return needed.flatMap(({ binding }) => (binding?.kind === 'element' ? [binding.index] : []));
 }

@@ -24,17 +24,18 @@ export function keyOf(kernel: Kernel): string {
   };
   const guardText = (guard: Guard = []) =>
     guard.map((bound) => `${bound.outside ? '!' : ''}${bound.from}<=${indexText(bound.index)}<${bound.to}`).join('&');
-  const { phases, globals, tables, group, precision, threads } = kernel;
+  const { phases, globals, tables, shared, group, precision, threads } = kernel;
   const lines = [
     precision,
     threads,
     atomText(group),
     globals.map(({ name, type }) => `${name}:${type}`),
     tables.map(({ key }) => key),
+    shared.map(({ length }) => length),
   ];
-  for (const { loops, lanes, stores } of phases) {
+  for (const { loops, lanes, stores, readsFirst } of phases) {
     for (const { variable, limit } of loops) lines.push(`for ${atomText(variable)} ${limit ? indexText(limit) : ''}`);
-    lines.push(`lanes ${atomText(lanes)}`);
+    lines.push(`lanes ${atomText(lanes)} ${readsFirst ? 'loads first' : ''}`);
     const numbers = new Map<Real, number>();
     for (const node of reachable(stores.map(({ value }) => value))) {
       const detail: string[] = [];

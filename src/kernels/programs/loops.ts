@@ -13,7 +13,6 @@ import {
   type Kernel,
   type Loop,
   mod,
-  type Phase,
   type Real,
   reachable,
   type Store,
@@ -43,38 +42,41 @@ const MOST_OPERATIONS = 4096;
 const ITEMS = { vector: 4096, threads: 1024 } as const;
 
 /** What kernels are built for. @param newBuffer makes a buffer of so many reals, and gives its name */
-interface LoopTarget {
+export interface LoopTarget {
   readonly profile: LoopProfile;
   readonly precision: ElementType;
   newBuffer(reals: number): string;
+  /** Is told which nest a kernel was made of. */
+  note(kernel: Kernel, nest: LoopNest): void;
 }
 
-export function kernelsOf(builder: KernelBuilder, target: LoopTarget): LaunchDraft[] {
-  const buffers = new Map([...builder.memory].map(([name, array]) => [array, name] as const));
-  return builder.nests.flatMap((nest) => {
-    const operations = reachable(nest.stores.map(({ value }) => value)).length;
-    if (operations > MOST_OPERATIONS) {
-      unsupported(
-        'program',
-        `a kernel of it would have ${operations} operations; ${MOST_OPERATIONS} are the most. toGlobal stores arrays between.`,
-      );
-    }
-    return draftsOf(builder, nest, buffers, target);
-  });
+/** @throws FftError `unsupported-feature` where stores take too many operations for one kernel */
+export function refuseLong(stores: readonly Store[]): void {
+  const operations = reachable(stores.map(({ value }) => value)).length;
+  if (operations <= MOST_OPERATIONS) return;
+  unsupported(
+    'program',
+    `a kernel of it would have ${operations} operations; ${MOST_OPERATIONS} are the most. toGlobal stores arrays between.`,
+  );
 }
 
 /** The kernel of a nest, after those that pack what it reads. */
-function draftsOf(
+export function draftsOf(
   builder: KernelBuilder,
   nest: LoopNest,
   buffers: Map<ArrayRef, string>,
   target: LoopTarget,
 ): LaunchDraft[] {
-  const { profile } = target;
+  const { profile, precision } = target;
+  const single = (placed: Placed) => draftOf(builder, inOnePhase(placed), buffers, precision);
   const along = lanesLoop(nest.loops, nest.stores, profile.lanes);
   const own = { stores: nest.stores, along, others: nest.loops.filter((loop) => loop !== along) };
   const tile = along && tileOf({ ...own, along }, profile);
-  if (!tile) return [draftOf(builder, untiled(own, profile), buffers, target)];
+  if (!tile) {
+    const draft = single(untiled(own, profile));
+    target.note(draft.kernel, nest);
+    return [draft];
+  }
   const reads =
     profile.lockstep === 'vector' ? own.others.reduce((product, { count }) => product * count, 1) / tile.rows : 0;
   const { stores, packings } = packed(nest.stores, along, profile.lanes, reads, () => `packed${buffers.size}`);
@@ -82,22 +84,26 @@ function draftsOf(
     const name = target.newBuffer(length);
     buffers.set(array, name).set(copies[0]!.array, name);
     const lanes = loops.at(-1)!;
-    return draftOf(
-      builder,
-      untiled({ stores: copies, along: lanes, others: loops.slice(0, -1) }, profile),
-      buffers,
-      target,
-    );
+    return single(untiled({ stores: copies, along: lanes, others: loops.slice(0, -1) }, profile));
   });
-  return [...before, draftOf(builder, tiled({ ...own, stores, along }, tile, profile), buffers, target)];
+  const draft = single(tiled({ ...own, stores, along }, tile, profile));
+  if (before.length === 0) target.note(draft.kernel, nest);
+  return [...before, draft];
 }
 
-function draftOf(
+function inOnePhase({ dealt: { loops, lanes, group, threads }, stores }: Placed): PhasesOfKernel {
+  return { group, threads, shared: [], phases: [{ loops, lanes, stores, repeatable: true, exchange: 'group' }] };
+}
+
+type PhasesOfKernel = Pick<Kernel, 'group' | 'threads' | 'shared' | 'phases'>;
+
+export function draftOf(
   builder: KernelBuilder,
-  { dealt, stores }: Placed,
+  own: PhasesOfKernel,
   buffers: ReadonlyMap<ArrayRef, string>,
-  { precision }: LoopTarget,
+  precision: ElementType,
 ): LaunchDraft {
+  const stores = own.phases.flatMap((phase) => phase.stores);
   const read = new Set<ArrayRef>();
   let hasTable = false;
   for (const node of reachable(stores.map(({ value }) => value))) {
@@ -105,18 +111,14 @@ function draftOf(
     if (node.array.space === 'table') hasTable = true;
     else read.add(node.array);
   }
-  const written = stores[0]!.array;
+  const written = stores.at(-1)!.array;
   const reads = [...buffers].filter(([array]) => read.has(array));
-  const phase: Phase = { loops: dealt.loops, lanes: dealt.lanes, stores, repeatable: true, exchange: 'group' };
   const kernel: Kernel = {
     name: 'program',
     precision,
-    group: dealt.group,
-    threads: dealt.threads,
+    ...own,
     globals: [...reads.map(([array]) => array), written],
     tables: hasTable ? builder.tables.all() : [],
-    shared: [],
-    phases: [phase],
   };
   return { kernel, reads: reads.map(([, name]) => name), writes: buffers.get(written)! };
 }
@@ -182,7 +184,7 @@ function tiled(nest: Nest & { readonly along: Var }, tile: RegisterTile, profile
 }
 
 /** What loops are, outermost first, in terms of the number of their iteration. */
-function placesOf(loops: readonly Var[], number: Index): (readonly [Var, Index])[] {
+export function placesOf(loops: readonly Var[], number: Index): (readonly [Var, Index])[] {
   let rest = number;
   return [...loops].reverse().map((loop) => {
     const own = mod(rest, loop.count);
@@ -236,7 +238,7 @@ function fitting(count: number, wanted: number): number {
 }
 
 /** The loop along which neighbours are stored side by side, unless it fills no vector and another one does. */
-function lanesLoop(loops: readonly Var[], stores: readonly Store[], width: number): Var | undefined {
+export function lanesLoop(loops: readonly Var[], stores: readonly Store[], width: number): Var | undefined {
   const stepOf = (loop: Var) => Math.abs(coefficient(stores[0]!.index, loop) ?? Number.MAX_SAFE_INTEGER);
   const full = loops.filter(({ count }) => count >= width);
   if (full.length > 0) return full.reduce((best, loop) => (stepOf(loop) < stepOf(best) ? loop : best));

@@ -5,14 +5,15 @@
  * Whether they are is seen while a kernel is built: each time the function of a map is called for an element, the iterations of all loops around are
  * counted. Where that is far more often than there are elements, everything begins anew, with the array stored.
  */
-import { type ElementType, type Index, indexKey, type Kernel } from '../../ir/index.ts';
+import { type ElementType, indexKey, type Kernel } from '../../ir/index.ts';
 import type { Program } from '../../patterns/program.ts';
 import { numbersOf, realsOf, type Sizes } from '../../patterns/sizing.ts';
 import { type ArrayType, arrayOf, COMPLEX, isSame, scalarOf, type Type } from '../../patterns/types.ts';
 import { freeOf, reachableValues, unsupported, type Value } from '../../patterns/values.ts';
 import { besideTransforms } from './beside-transforms.ts';
 import { KernelBuilder, type LoopNest } from './builder.ts';
-import { type Binding, Environment } from './environment.ts';
+import { type Binding, countsOf, Environment, indicesOf } from './environment.ts';
+import { kernelsOf } from './groups.ts';
 import {
   type Decided,
   type Launch,
@@ -22,7 +23,7 @@ import {
   type ProgramTarget,
   USUALLY,
 } from './launches.ts';
-import { kernelsOf } from './loops.ts';
+import { withPlainMemories } from './memories.ts';
 import type { Leaves, Planning } from './planning.ts';
 import { type Leaf, type Pulled, packed } from './pulled.ts';
 import type { Shorter } from './reductions.ts';
@@ -63,26 +64,32 @@ export function piecesOf(
       }
     }
   };
-  const decided = new Decisions(way, way.beside !== 'nothing');
+  const body = withPlainMemories(program.body);
+  const decided = new Decisions(body, way, way.beside !== 'nothing');
   const pieces = lowered(decided);
   if (!decided.hasStoredBeside) return pieces;
   // What was meant to become a part of a transform and has not may be better computed again.
-  const others = lowered(new Decisions(way, false));
+  const others = lowered(new Decisions(body, way, false));
   return others.launches.length < pieces.launches.length ? others : pieces;
 }
 
 /** What has been decided, and does not change when everything begins anew. */
 class Decisions {
+  /** What the program gives, of plain memories. */
+  readonly body: Value;
   readonly way: Decided;
   /** Whether arrays beside transforms are stored where they are read more than once: the transform does that by the way. */
   readonly storesBeside: boolean;
   hasStoredBeside = false;
   readonly stored = new Set<string>();
+  /** Of these, what is too large for the memory of a work-group. */
+  readonly outside = new Set<string>();
   readonly numbers = new Map<Value, KnownNumbers>();
   readonly shorter = new Map<Value, Shorter>();
   private readonly ids = new Map<Value, number>();
 
-  constructor(way: Decided, storesBeside: boolean) {
+  constructor(body: Value, way: Decided, storesBeside: boolean) {
+    this.body = body;
     this.way = way;
     this.storesBeside = storesBeside;
   }
@@ -110,6 +117,7 @@ class ProgramPlan implements Planning {
   readonly program: Program;
   readonly sizes: Sizes;
   readonly precision: ElementType;
+  private readonly body: Value;
   readonly mostOperations = MOST_OPERATIONS;
   readonly hasKnownArrays: boolean;
   /** The buffer that the kernel which is being built writes. */
@@ -133,12 +141,13 @@ class ProgramPlan implements Planning {
 
   constructor(program: Program, sizes: Sizes, precision: ElementType, profile: ProgramTarget, decided: Decisions) {
     this.program = program;
+    this.body = decided.body;
     this.sizes = sizes;
     this.precision = precision;
     this.profile = profile;
     this.decided = decided;
     this.work = new Work(sizes);
-    this.hasKnownArrays = reachableValues(program.body).some(({ op }) => op === 'array');
+    this.hasKnownArrays = reachableValues(this.body).some(({ op }) => op === 'array');
   }
 
   get shorter(): Map<Value, Shorter> {
@@ -150,10 +159,10 @@ class ProgramPlan implements Planning {
   }
 
   pieces(): ProgramPieces {
-    const { body } = this.program;
+    const { body } = this;
     const made = this.bufferOf(body, []);
     if (made !== undefined && !made.startsWith('input ')) this.redirect(made, OUTPUT);
-    else this.build(OUTPUT, (builder) => builder.push(body, builder.root, builder.leafOf(OUTPUT, body.type)));
+    else this.build(OUTPUT, (builder) => builder.pushWhole(body, builder.root, builder.leafOf(OUTPUT, body.type)));
     const outputLength = realsOf(body.type, this.sizes);
     const lengths = new Map(
       this.program.parameters.map(({ details, type }) => [`input ${details.name}`, realsOf(type, this.sizes)]),
@@ -194,9 +203,16 @@ class ProgramPlan implements Planning {
     const builder = new KernelBuilder(this);
     fill(builder);
     const { profile, precision } = this;
-    const drafts = kernelsOf(builder, { profile, precision, newBuffer: (reals) => this.reserve(reals) });
-    const { nests } = builder;
-    if (drafts.length === nests.length) drafts.forEach((draft, n) => this.nests.set(draft.kernel, nests[n]!));
+    const drafts = kernelsOf(builder, {
+      profile,
+      precision,
+      newBuffer: (reals) => this.reserve(reals),
+      note: (made, nest) => this.nests.set(made, nest),
+      storeOutside: (key) => {
+        this.decided.outside.add(key);
+        throw new StoreFirst();
+      },
+    });
     this.launches.push(...drafts);
     this.target = before;
     this.kernel = kernel;
@@ -236,6 +252,19 @@ class ProgramPlan implements Planning {
     return this.decided.stored.has(this.decided.keyOf(value, this.needed(value, env)));
   }
 
+  isShared(value: Value, env: Environment): boolean {
+    const { group } = env;
+    if (!group || scalarOf(value.type).kind === 'tuple') return false;
+    const needed = this.needed(value, env);
+    if (needed.some(({ binding }) => binding!.kind === 'sum')) return false;
+    if (value.op === 'toLocal') return true;
+    return this.isStored(value, env) && needed.includes(group) && !this.decided.outside.has(this.keyOf(value, needed));
+  }
+
+  keyOf(value: Value, needed: readonly Environment[]): string {
+    return this.decided.keyOf(value, needed);
+  }
+
   /**
    * Notes that a map's function is called for an element, in so many iterations of loops.
    * @throws StoreFirst where the array is better stored
@@ -249,7 +278,7 @@ class ProgramPlan implements Planning {
     if (!reads) this.reads.set(`${this.kernel}`, (reads = new Map()));
     let own = reads.get(key);
     if (!own) {
-      const outer = this.outerCounts(this.needed(value, env));
+      const outer = countsOf(this.needed(value, env));
       const [count] = numbersOf(value.type, this.sizes);
       reads.set(key, (own = { count: 0, elements: outer.reduce((all, each) => all * each, count!), key }));
     }
@@ -261,10 +290,6 @@ class ProgramPlan implements Planning {
     throw new StoreFirst();
   }
 
-  private outerCounts(needed: readonly Environment[]): number[] {
-    return needed.flatMap(({ binding }) => (binding?.kind === 'element' ? [binding.count] : []));
-  }
-
   /** An array in memory, which is computed before. */
   stored(leaves: Leaves, value: Value, env: Environment): Pulled {
     const needed = this.needed(value, env);
@@ -273,24 +298,23 @@ class ProgramPlan implements Planning {
     if (!buffer) {
       this.places.set(key, (buffer = this.newBuffer(value.type, needed)));
       if (value.op === 'toGlobal') this.wanted.add(buffer);
-      const outer = this.outerCounts(needed);
+      const outer = countsOf(needed);
       const place = buffer;
       this.build(buffer, (own) => {
         own.again(needed, (inside, indices) => {
           const to = own.leafOf(place, value.type, outer, indices);
-          // What is to be stored is not read from where it will be.
-          this.withoutStoring(key, () => own.push(value, inside, to));
+          own.pushItself(value, inside, to);
         });
       });
     }
-    return leaves.leafOf(buffer, value.type, this.outerCounts(needed), indicesOf(needed));
+    return leaves.leafOf(buffer, value.type, countsOf(needed), indicesOf(needed));
   }
 
   /** The buffer that holds just an array, packed, for all that the functions around are called for; undefined where there is none. */
   private bufferOf(value: Value, needed: readonly Environment[]): string | undefined {
     if (value.type.kind !== 'array' || !this.onlyRearranges(value)) return undefined;
     const words = scalarOf(value.type).kind === 'complex' ? 2 : 1;
-    const shape = [...this.outerCounts(needed), ...numbersOf(value.type, this.sizes)];
+    const shape = [...countsOf(needed), ...numbersOf(value.type, this.sizes)];
     let found: string | undefined;
     const builder = new KernelBuilder(this);
     builder.again(needed, (inside, indices) => {
@@ -326,14 +350,14 @@ class ProgramPlan implements Planning {
       this.places.set(key, (buffer = this.newBuffer(value.type, needed)));
       this.transformInto(buffer, value, env);
     }
-    return leaves.leafOf(buffer, value.type, this.outerCounts(needed), indicesOf(needed));
+    return leaves.leafOf(buffer, value.type, countsOf(needed), indicesOf(needed));
   }
 
   /** Transforms, as one batch, all rows that a transform in functions is called for. */
   private transformInto(buffer: string, value: Value, env: Environment): void {
     const [source] = value.of as [Value];
     const needed = this.needed(value, env);
-    const outer = this.outerCounts(needed);
+    const outer = countsOf(needed);
     const op = value.op as PlannedOp;
     const type = op === 'rfft' ? source.type : arrayOf(COMPLEX, (source.type as ArrayType).length);
     let from = isSame(source.type, type) ? this.bufferOf(source, needed) : undefined;
@@ -341,7 +365,7 @@ class ProgramPlan implements Planning {
       const own = (from = this.newBuffer(type, needed));
       this.build(own, (builder) =>
         builder.again(needed, (inside, indices) => {
-          builder.push(source, inside, builder.leafOf(own, type, outer, indices));
+          builder.pushWhole(source, inside, builder.leafOf(own, type, outer, indices));
         }),
       );
     }
@@ -350,17 +374,8 @@ class ProgramPlan implements Planning {
     this.launches.push({ transform: { op, size: size!, batches }, reads: [from], writes: buffer });
   }
 
-  private withoutStoring(key: string, act: () => void): void {
-    const was = this.decided.stored.delete(key);
-    try {
-      act();
-    } finally {
-      if (was) this.decided.stored.add(key);
-    }
-  }
-
   private newBuffer(type: Type, needed: readonly Environment[]): string {
-    const outer = this.outerCounts(needed).reduce((all, each) => all * each, 1);
+    const outer = countsOf(needed).reduce((all, each) => all * each, 1);
     return this.reserve(outer * realsOf(type, this.sizes));
   }
 
@@ -375,12 +390,12 @@ class ProgramPlan implements Planning {
   /** What the symbol of an `iterate` is in one of its steps. */
   stateLeaf(leaves: Leaves, value: Value, buffer: string, env: Environment): Leaf {
     const needed = this.needed(value, env);
-    return leaves.leafOf(buffer, value.type, this.outerCounts(needed), indicesOf(needed));
+    return leaves.leafOf(buffer, value.type, countsOf(needed), indicesOf(needed));
   }
 
   iterated(leaves: Leaves, value: Value, env: Environment): Pulled {
     const needed = this.needed(value, env);
-    const outer = this.outerCounts(needed);
+    const outer = countsOf(needed);
     const key = this.decided.keyOf(value, needed);
     let result = this.places.get(key);
     if (!result) {
@@ -389,7 +404,9 @@ class ProgramPlan implements Planning {
       const begin = this.bufferOf(start!, needed) ?? one;
       if (begin === one) {
         this.build(one, (own) =>
-          own.again(needed, (inside, indices) => own.push(start!, inside, own.leafOf(one, value.type, outer, indices))),
+          own.again(needed, (inside, indices) =>
+            own.pushWhole(start!, inside, own.leafOf(one, value.type, outer, indices)),
+          ),
         );
       }
       const before = this.launches;
@@ -399,12 +416,12 @@ class ProgramPlan implements Planning {
       const state = new Environment(env, binding, [
         [parameters[0]!, leaves.leafOf(one, value.type, outer, indicesOf(needed))],
       ]);
-      if (isPlanned(body) && this.outerCounts(this.needed(body, state)).length === outer.length) {
+      if (isPlanned(body) && countsOf(this.needed(body, state)).length === outer.length) {
         this.transformInto(other, body, state);
       } else {
         this.build(other, (own) =>
           own.again(needed, (inside, indices) =>
-            own.push(body, own.inState(value, one, inside), own.leafOf(other, value.type, outer, indices)),
+            own.pushWhole(body, own.inState(value, one, inside), own.leafOf(other, value.type, outer, indices)),
           ),
         );
       }
@@ -432,11 +449,6 @@ function isBesideTransform({ op, of, f }: Value): boolean {
   const isNear = (source: Value): boolean =>
     isPlanned(source) || (source.op === 'zip' && source.of.some(isNear)) || isBesideTransform(source);
   return of.some(isNear);
-}
-
-/** The indices of elements that environments are about. */
-function indicesOf(needed: readonly Environment[]): Index[] {
-  return needed.flatMap(({ binding }) => (binding?.kind === 'element' ? [binding.index] : []));
 }
 
 /** The launches of one step as many times as wanted; what does not depend on the state comes first, once. */

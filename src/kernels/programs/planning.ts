@@ -38,6 +38,10 @@ export interface Planning {
   /** Whether an array may have a place in memory: not where it depends on what a reduction has come to. */
   canStore(value: Value, env: Environment): boolean;
   isStored(value: Value, env: Environment): boolean;
+  /** Whether an array of a work-group lies in its own memory: it is to, and has not been found too large. */
+  isShared(value: Value, env: Environment): boolean;
+  /** A name for a value in functions of certain arrays. */
+  keyOf(value: Value, needed: readonly Environment[]): string;
   /** Notes that a map's function is called for an element, in so many iterations of loops. */
   noteRead(value: Value, env: Environment, iterations: number): void;
   /** An array in memory, which is computed before. */

@@ -23,11 +23,11 @@ import {
 import * as layouts from '../../layout/index.ts';
 import { numberOf as lengthIn, numbersOf } from '../../patterns/sizing.ts';
 import { isNumber, scalarOf, type Type } from '../../patterns/types.ts';
-import { type ScalarOp, unsupported, type Value } from '../../patterns/values.ts';
+import { MOST_ELEMENTS, type ScalarOp, unsupported, type Value } from '../../patterns/values.ts';
 import { dft } from '../butterfly.ts';
 import { memoryAccessesOf } from '../layouts.ts';
 import { computed, numberOf } from './arithmetic.ts';
-import { Environment } from './environment.ts';
+import { Environment, type WorkGroup } from './environment.ts';
 import type { Planning } from './planning.ts';
 import {
   asDimension,
@@ -58,7 +58,7 @@ export abstract class Pull {
   /** Arrays in memory by the names of their buffers; what is written is `out`. */
   readonly memory = new Map<string, ArrayRef>();
   protected readonly plan: Planning;
-  private readonly precision: ElementType;
+  protected readonly precision: ElementType;
   protected readonly sources = new Map<string, Source>();
   /** Numbers in the table, by where they begin. */
   protected readonly tabled = new Map<number, KnownNumbers>();
@@ -79,6 +79,8 @@ export abstract class Pull {
   }
 
   protected abstract reduced(value: Value, env: Environment): Pulled;
+  /** An array in the memory of the work-group, which a phase before stores there. */
+  protected abstract shared(value: Value, env: Environment): Leaf;
 
   // Arrays.
 
@@ -90,6 +92,24 @@ export abstract class Pull {
       this.sources.set(name, { kind: 'memory', array: this.arrayOf(buffer), words, begin: 0 });
     }
     return { kind: 'leaf', layout: packed(name, [...outer, ...numbersOf(type, this.plan.sizes)]), at };
+  }
+
+  /** An array in the memory of a work-group, which has no elements yet. */
+  protected sharedLeaf(type: Type, outer: readonly number[]): Leaf {
+    const words = scalarOf(type).kind === 'complex' ? 2 : 1;
+    const name = `shared${this.sources.size}`;
+    const shape = [...outer, ...numbersOf(type, this.plan.sizes)];
+    const length = shape.reduce((product, count) => product * count, words);
+    const array: ArrayRef = { name, space: 'shared', type: this.precision, length };
+    this.sources.set(name, { kind: 'memory', array, words, begin: 0 });
+    return { kind: 'leaf', layout: packed(name, shape), at: [] };
+  }
+
+  /** Reals in a number of an array. */
+  wordsOf(array: ArrayRef): number {
+    for (const source of this.sources.values())
+      if (source.kind === 'memory' && source.array === array) return source.words;
+    return 1;
   }
 
   private arrayOf(buffer: string): ArrayRef {
@@ -171,9 +191,11 @@ export abstract class Pull {
   }
 
   private pulled(value: Value, env: Environment): Pulled {
-    const { op, of, f, details, type } = value;
+    const { op, of, details, type } = value;
     const operand = () => this.pull(of[0]!, env);
-    const isWanted = op === 'toGlobal' && type.kind === 'array' && this.plan.canStore(value, env);
+    if (this.plan.isShared(value, env)) return this.shared(value, env);
+    const isWanted =
+      (op === 'toGlobal' || op === 'mapWorkgroup') && type.kind === 'array' && this.plan.canStore(value, env);
     if (isWanted || this.plan.isStored(value, env)) return this.plan.stored(this, value, env);
     switch (op) {
       case 'constant':
@@ -211,8 +233,9 @@ export abstract class Pull {
         return this.iterated(value, env);
       case 'toLocal':
       case 'toGlobal':
+        return operand();
       case 'toPrivate':
-        return this.pull(f!.body, this.applied(value, env));
+        return this.inRegisters(value, operand());
       case 'dft':
       case 'idft':
         return this.transformed(value, env);
@@ -284,6 +307,22 @@ export abstract class Pull {
     });
   }
 
+  /** An array whose elements an item has at hand. */
+  private inRegisters({ type, op }: Value, whole: Pulled): Pulled {
+    if (type.kind !== 'array' || scalarOf(type).kind === 'tuple') return whole;
+    const count = numbersOf(type, this.plan.sizes).reduce((product, length) => product * length, 1);
+    if (count > MOST_ELEMENTS) {
+      unsupported(
+        op,
+        `registers of a thread hold up to ${MOST_ELEMENTS} numbers, and ${type.text} has ${count}; toLocal holds more.`,
+      );
+    }
+    const elements = Array.from({ length: lengthIn(type.length, this.plan.sizes) }, (_, n) =>
+      elementOf(whole, index(n)),
+    );
+    return this.listOf(type, elements);
+  }
+
   /** An array of few elements, each at hand. */
   private chosen(type: Type, element: (n: number, rest: readonly Index[], guard: Guard) => NumberExpression): Leaf {
     const shape = numbersOf(type, this.plan.sizes);
@@ -323,20 +362,14 @@ export abstract class Pull {
     at: Index,
     env: Environment,
     guard: Guard = env.guard,
+    group?: WorkGroup,
   ): Environment {
     const element = elementOf(this.pull(source, env), at);
     const args = f.parameters.length > 1 && element.kind === 'tuple' ? element.parts : [element];
     const bound = f.parameters.map((parameter, n) => [parameter, args[n]!] as const);
     const count = this.lengthOf(source);
-    return new Environment(env, { kind: 'element', of, source, index: at, count }, bound, guard);
-  }
-
-  protected applied(value: Value, env: Environment): Environment {
-    const [source] = value.of;
-    const [parameter] = value.f!.parameters;
-    return new Environment(env, { kind: 'argument', of: value, source: source! }, [
-      [parameter!, this.pull(source!, env)],
-    ]);
+    const binding = { kind: 'element', of, source, index: at, count, ...(group ? { group } : {}) } as const;
+    return new Environment(env, binding, bound, guard);
   }
 
   private mapped(value: Value, env: Environment): Pulled {

@@ -1,8 +1,9 @@
 /** Reductions whose order is free, and long ones as shorter ones of partial results. */
 import { join, pad, slide, split, transpose, zip } from '../../patterns/layout-patterns.ts';
-import { map, reduce, toGlobal } from '../../patterns/patterns.ts';
+import { map, reduce } from '../../patterns/patterns.ts';
 import { add, max, min, mul } from '../../patterns/scalars.ts';
 import { applied, elementAt, freeOf, type Lambda, type Value } from '../../patterns/values.ts';
+import { inMemory } from './memories.ts';
 
 const OPERATIONS = { add, mul, min, max } as unknown as Readonly<Record<string, (a: Value, b: Value) => Value>>;
 
@@ -46,7 +47,7 @@ export function isPartial(value: Value): boolean {
 }
 
 // The patterns' own functions make the values: what they are given is a value, whatever its static type.
-const values = { join, map, pad, reduce, slide, split, toGlobal, transpose } as unknown as Readonly<
+const values = { join, map, pad, reduce, slide, split, transpose } as unknown as Readonly<
   Record<string, (...given: unknown[]) => Value>
 >;
 
@@ -77,10 +78,7 @@ export function shorter(value: Value, { op, term }: Combination, count: number, 
     return made;
   };
   const ofChunk = (chunk: Value) => values.map!(reducedTo, values.transpose!(chunk));
-  const parts = values.toGlobal!(
-    (all: Value) => values.map!(ofChunk, all),
-    values.split!(terms, values.split!(width, shared)),
-  );
+  const parts = inMemory('toGlobal', values.map!(ofChunk, values.split!(terms, values.split!(width, shared))));
   const together = values.reduce!(combine, first, values.join!(parts));
   if (left <= 0) return { whole: together, parts };
   const last = elementAt(values.slide!(left, whole, numbers), 1);

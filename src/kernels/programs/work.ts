@@ -36,6 +36,9 @@ export class Work {
       case 'ifft':
       case 'rfft':
       case 'irfft':
+      case 'toGlobal':
+      case 'toLocal':
+      case 'mapWorkgroup':
         return 0;
       case 'list':
         return Math.max(...of.map((operand) => this.of(operand)));

@@ -1,0 +1,291 @@
+/**
+ * Work-groups of programs as kernels: each iteration of a `mapWorkgroup` is a group, each array in its memory a phase that stores it. Arrays of which
+ * one is no longer read when another is stored take turns in the same memory.
+ */
+import {
+  type ArrayRef,
+  add,
+  coefficient,
+  div,
+  type ElementType,
+  Expressions,
+  evaluate,
+  guardAt,
+  type Index,
+  index,
+  type LoadNode,
+  type Phase,
+  type Real,
+  reachable,
+  type Store,
+  Substitution,
+  scale,
+  type Var,
+  variable,
+} from '../../ir/index.ts';
+import { beyondDevice } from '../../patterns/values.ts';
+import { chooseLayout, type SharedLayout, spanOf, type WaveAccess } from '../banks.ts';
+import type { KernelBuilder, LoopNest } from './builder.ts';
+import type { WorkGroup } from './environment.ts';
+import type { LoopProfile } from './loop-profile.ts';
+import { draftOf, draftsOf, type LaunchDraft, type LoopTarget, lanesLoop, placesOf, refuseLong } from './loops.ts';
+import { inUnits } from './rows.ts';
+
+/** Threads of a group at most, where the device has more: a kernel of so many has registers for a butterfly in each. */
+const MOST_THREADS = 512;
+
+/** Accesses of an array that its layout is chosen by, of each phase. */
+const SAMPLES = 8;
+
+export interface GroupTarget extends LoopTarget {
+  /** An array that was to lie in the memory of a group lies elsewhere. */
+  storeOutside(key: string): never;
+}
+
+/** The kernels of all that a builder was given to store. */
+export function kernelsOf(builder: KernelBuilder, target: GroupTarget): LaunchDraft[] {
+  const buffers = new Map([...builder.memory].map(([name, array]) => [array, name] as const));
+  const groups = new Set<WorkGroup>();
+  return builder.nests.flatMap((nest) => {
+    const { group } = nest;
+    refuseLong(nest.stores);
+    if (!group) return draftsOf(builder, nest, buffers, target);
+    if (groups.has(group)) return [];
+    groups.add(group);
+    const own = builder.nests.filter((each) => each.group === group);
+    return [new GroupKernel(builder, group, own, target).draft(buffers)];
+  });
+}
+
+/** Loops and stores of a phase, before arrays in the group's memory have places. */
+interface Part {
+  /** The innermost one last, which neighbouring threads run along. */
+  readonly loops: readonly Var[];
+  readonly stores: readonly Store[];
+  readonly nodes: readonly Real[];
+  /** Iterations of all loops, and of those that one item goes through. */
+  readonly items: number;
+  readonly sequential: number;
+}
+
+/** Memory that arrays take turns in. */
+interface Slot {
+  length: number;
+  /** The last phase that needs what is in it. */
+  end: number;
+}
+
+interface Placed {
+  readonly slot: Slot;
+  readonly layout: SharedLayout | undefined;
+  readonly words: number;
+}
+
+class GroupKernel {
+  private readonly builder: KernelBuilder;
+  private readonly group: WorkGroup;
+  private readonly target: GroupTarget;
+  private readonly parts: readonly Part[];
+  private readonly threads: number;
+  private readonly slots: Slot[] = [];
+  private readonly placed = new Map<ArrayRef, Placed>();
+  /** Phases that store into memory that they read. */
+  private readonly readsFirst = new Set<number>();
+
+  constructor(builder: KernelBuilder, group: WorkGroup, nests: readonly LoopNest[], target: GroupTarget) {
+    this.builder = builder;
+    this.group = group;
+    this.target = target;
+    this.parts = nests.map((nest) => partOf(nest, builder.sequential, target.profile));
+    this.threads = threadsOf(this.parts, target.profile);
+    this.parts.forEach((part, n) => {
+      for (const { array } of part.stores)
+        if (array.space === 'shared' && !this.placed.has(array)) this.place(array, n);
+    });
+  }
+
+  draft(buffers: ReadonlyMap<ArrayRef, string>): LaunchDraft {
+    const { builder, target, threads, slots } = this;
+    this.refuseLarge();
+    const { loops, iterations } = this.group;
+    const group = variable('group', iterations);
+    const arrays = slots.map(({ length }, n): ArrayRef => {
+      return { name: `shared${n}`, space: 'shared', type: target.precision, length };
+    });
+    const at = new Substitution(new Map(placesOf(loops, index(group))));
+    const phases = this.parts.map((part, n) => this.phaseOf(part, n, at, arrays));
+    return draftOf(builder, { group, threads, shared: arrays, phases }, buffers, target.precision);
+  }
+
+  private place(array: ArrayRef, first: number): void {
+    const { precision, profile } = this.target;
+    const touches = this.parts.map(({ stores, nodes }) =>
+      [...stores, ...nodes.filter(isLoad)].filter((access) => access.array === array).map((access) => access.index),
+    );
+    const end = touches.findLastIndex((each) => each.length > 0);
+    const words = this.builder.wordsOf(array);
+    const elements = array.length! / words;
+    const layout =
+      profile.banks > 1
+        ? layoutOf(this.parts, touches, elements, wordsAtOnce(profile, precision, words), words)
+        : undefined;
+    const length = words * (layout ? spanOf(layout, { length: elements, columns: 1 }) : elements);
+    let slot = this.slots.find((each) => each.end < first || (each.end === first && this.mayReadFirst(first)));
+    if (!slot) this.slots.push((slot = { length, end }));
+    if (slot.end === first && first < end) this.readsFirst.add(first);
+    slot.length = Math.max(slot.length, length);
+    slot.end = end;
+    this.placed.set(array, { slot, layout, words });
+  }
+
+  /** Whether all threads can load all that a phase reads before any of them stores. */
+  private mayReadFirst(n: number): boolean {
+    const { items, nodes } = this.parts[n]!;
+    const { doubleBuffered, lockstep } = this.target.profile;
+    return lockstep === 'threads' && !doubleBuffered && items <= this.threads && !nodes.some(({ op }) => op === 'fold');
+  }
+
+  private refuseLarge(): void {
+    const { profile, precision, storeOutside } = this.target;
+    const bytes = this.slots.reduce((sum, { length }) => sum + length, 0) * bytesOf(precision);
+    if (profile.lockstep === 'vector' || bytes <= profile.sharedBytes) return;
+    for (const [key, { isChosen }] of this.group.arrays) if (isChosen) storeOutside(key);
+    beyondDevice(
+      'toLocal',
+      `a work-group of the program needs ${bytes} bytes of shared memory, and the device has ${profile.sharedBytes}; ` +
+        'shorter rows for mapWorkgroup take less, and toGlobal stores arrays outside.',
+    );
+  }
+
+  private phaseOf(part: Part, n: number, at: Substitution, arrays: readonly ArrayRef[]): Phase {
+    const x = new Expressions();
+    const moved = (array: ArrayRef, place: Index): readonly [ArrayRef, Index] => {
+      const own = this.placed.get(array);
+      const to = at.apply(place);
+      return own ? [arrays[this.slots.indexOf(own.slot)]!, laidOut(to, own)] : [array, to];
+    };
+    const made = new Map<Real, Real>();
+    const make = (node: Real): Real => {
+      let known = made.get(node);
+      if (!known) {
+        const isShared = node.op === 'load' && node.array.space === 'shared';
+        known = isShared
+          ? x.load(...moved(node.array, node.index), node.guard && guardAt(node.guard, at))
+          : x.rebuilt(node, make, at);
+        made.set(node, known);
+      }
+      return known;
+    };
+    const stores = part.stores.map(({ array, index: place, value, guard }): Store => {
+      const [to, where] = moved(array, place);
+      return { array: to, index: where, value: make(value), ...(guard ? { guard: guardAt(guard, at) } : {}) };
+    });
+    const loops = part.loops.length > 0 ? part.loops : [variable('item', 1)];
+    const first = this.readsFirst.has(n);
+    return {
+      loops: loops.map((loop) => ({ variable: loop })),
+      lanes: loops.at(-1)!,
+      stores,
+      repeatable: !first,
+      ...(first ? { readsFirst: true } : {}),
+      exchange: 'group',
+    };
+  }
+}
+
+const isLoad = (node: Real): node is LoadNode => node.op === 'load';
+
+const product = (loops: readonly Var[]) => loops.reduce((all, { count }) => all * count, 1);
+
+const bytesOf = (precision: ElementType) => (precision === 'f32' ? 4 : 8);
+
+function partOf({ loops, stores, group }: LoopNest, sequential: ReadonlySet<Var>, profile: LoopProfile): Part {
+  const own = loops.filter((loop) => !group!.loops.includes(loop));
+  const nodes = reachable(stores.map(({ value }) => value));
+  const inItem = own.filter((loop) => sequential.has(loop));
+  const dealt = own.filter((loop) => !sequential.has(loop));
+  const ordered =
+    profile.lockstep === 'threads'
+      ? byStep(dealt, stores, nodes)
+      : lanesLast(dealt, lanesLoop(dealt, stores, profile.lanes));
+  return {
+    loops: [...inItem, ...ordered],
+    stores,
+    nodes,
+    items: product(own),
+    sequential: product(inItem),
+  };
+}
+
+function lanesLast(loops: readonly Var[], lanes: Var | undefined): Var[] {
+  return [...loops.filter((loop) => loop !== lanes), ...(lanes ? [lanes] : [])];
+}
+
+/** Loops in the order in which they step through memory, the smallest step last: through that of all groups, where it is read or written. */
+function byStep(loops: readonly Var[], stores: readonly Store[], nodes: readonly Real[]): Var[] {
+  const reads = nodes.filter(isLoad).find(({ array, index: at }) => {
+    return array.space === 'global' && loops.some((loop) => coefficient(at, loop) !== 0);
+  });
+  const [store] = stores as [Store];
+  const main = store.array.space === 'global' ? store.index : (reads ?? store).index;
+  const stepOf = (loop: Var) => Math.abs(coefficient(main, loop) || Number.MAX_SAFE_INTEGER);
+  return [...loops].sort((a, b) => stepOf(b) - stepOf(a));
+}
+
+/** As many threads as the phase with most to do has items. */
+function threadsOf(parts: readonly Part[], { lanes, maxThreads }: LoopProfile): number {
+  const workOf = ({ items, nodes }: Part) => items * nodes.length;
+  const heaviest = parts.reduce((most, part) => (workOf(part) > workOf(most) ? part : most));
+  const items = heaviest.items / heaviest.sequential;
+  return Math.max(1, Math.min(maxThreads, MOST_THREADS, Math.ceil(items / lanes) * lanes));
+}
+
+/** Numbers that threads can access at once, each of another bank. */
+function wordsAtOnce({ banks }: LoopProfile, precision: ElementType, words: number): number {
+  return Math.max(1, (banks * 4) / (bytesOf(precision) * words));
+}
+
+/** How an array lies in the memory of a group so that neighbouring threads meet few conflicts of banks; undefined: as it is. */
+function layoutOf(
+  parts: readonly Part[],
+  touches: readonly (readonly Index[])[],
+  length: number,
+  wave: number,
+  words: number,
+): SharedLayout | undefined {
+  const accesses = touches.flatMap((places, n): WaveAccess[] => {
+    const { loops, items } = parts[n]!;
+    const threads = Array.from({ length: Math.min(wave, items) }, (_, item) => placesIn(loops, item));
+    const elements = places.map((place) => inUnits(place, words, 0)).filter((each) => each !== undefined);
+    return elements.slice(0, SAMPLES).map((place) => threads.map((at) => [evaluate(place, at), 0] as const));
+  });
+  const tile = { length, columns: 1 };
+  // The largest step between neighbours, which is long where they work on rows of their own.
+  const steps = touches.flatMap((places, n) => {
+    const lanes = parts[n]!.loops.at(-1);
+    return places.map((place) => Math.abs((lanes && coefficient(place, lanes)) ?? 0) / words);
+  });
+  const stores = Math.max(1, ...steps);
+  const question = { tile, accesses, stores, wave, room: Math.ceil(1.25 * length), aligned: false };
+  const layout = chooseLayout(question);
+  return layout.pad === 0 ? undefined : layout;
+}
+
+/** What loops are in an item. */
+function placesIn(loops: readonly Var[], item: number): Map<Var, number> {
+  let rest = item;
+  return new Map(
+    [...loops].reverse().map((loop) => {
+      const own = rest % loop.count;
+      rest = (rest - own) / loop.count;
+      return [loop, own] as const;
+    }),
+  );
+}
+
+function laidOut(place: Index, { layout, words }: Placed): Index {
+  if (!layout) return place;
+  const part = ((place.constant % words) + words) % words;
+  const element = inUnits(place, words, part)!;
+  return add(scale(add(element, scale(div(element, layout.period), layout.pad)), words), part);
+}
