@@ -64,7 +64,9 @@ export const groups = {
     'numeric/chirp',
     'numeric/complex-dd',
   ],
-  // Of programs of patterns: what is done beside planned transforms, and timing.
+  // Of programs of patterns: groups of threads with memory of their own.
+  'work-groups in programs': ['kernels/programs/groups', 'kernels/banks'],
+  // What is done beside planned transforms, and timing.
   'transforms in programs': [
     'kernels/programs/beside-transforms',
     'kernels/programs/callback-nodes',
@@ -89,7 +91,7 @@ export const groups = {
 };
 
 /** Groups that no problem needs: who has no programs of patterns gets not even what would load them. */
-const ofPrograms = ['transforms in programs'];
+const ofPrograms = ['transforms in programs', 'work-groups in programs'];
 const names = Object.keys(groups).filter((name) => !ofPrograms.includes(name));
 const quoted = JSON.stringify;
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as ffts from '../../test/support/lift-ffts.ts';
 import * as programs from '../../test/support/lift-programs.ts';
 import { RandomPrograms } from '../../test/support/lift-random.ts';
 import { noOpenCl, openOpenCl } from '../../test/support/opencl.ts';
@@ -88,6 +89,12 @@ async function holdAll(device: Device, precision: Precision): Promise<void> {
   await hold(device, programs.dotProduct, { v: numbers(3000), w: numbers(3000) }, precision, { n: 3000 });
   await hold(device, programs.blur, { x: numbers(100) }, precision, { n: 100 });
   await hold(device, programs.hierarchical([4, 2], [3]), { v: numbers(48) }, precision);
+  const inGroups = ffts.hierarchical({ columns: [4, 4], rows: [3, 4], tile: 4 });
+  await hold(device, ffts.fftProgram(192, inGroups) as never, { v: numbers(384) }, precision);
+  const made = new RandomPrograms(random);
+  const count = random.integer(2, 48);
+  const grouped = made.program(count, 1, (xs) => made.array(made.grouped(xs), 1));
+  await hold(device, grouped as never, { x: made.numbers(grouped, count) }, precision);
   const logs = program({ x: real(40) }, ({ x }) => map((a) => [log(add(3, a)), exp(mul(4, a))], x));
   await hold(device, logs, { x: numbers(40) }, precision);
   const [signal, window, bank] = [numbers(64), numbers(16), numbers(27).map(Math.abs)];
@@ -134,7 +141,7 @@ describe('programs on the CPU', () => {
       const count = random.integer(1, 60);
       const given =
         round % 3 === 0
-          ? made.program(count, 4)
+          ? made.program(count, 2, (xs) => made.grouped(xs))
           : made.program(count, 0, (xs) => made.array(made.transformed(made.array(xs, 1)), 1));
       await hold(device, given as never, { x: made.numbers(given, count) }, 'double');
     }

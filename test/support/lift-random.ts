@@ -16,6 +16,9 @@ import {
   join,
   less,
   map,
+  mapLocal,
+  mapSeq,
+  mapWorkgroup,
   max,
   min,
   mul,
@@ -35,6 +38,8 @@ import {
   split,
   sub,
   toGlobal,
+  toLocal,
+  toPrivate,
   transpose,
   zip,
 } from '../../src/lift/index.ts';
@@ -146,6 +151,45 @@ export class RandomPrograms {
   private sameLength(xs: Numbers, depth: number): Numbers {
     const other = depth > 0 ? this.array(xs, depth - 1) : xs;
     return lengthOf(other) === lengthOf(xs) ? other : xs;
+  }
+
+  /** Rows of an array, each of which a work-group computes, with arrays in its memory. */
+  grouped(xs: Numbers): Numbers {
+    const { random } = this;
+    const n = lengthOf(xs);
+    const m = this.divisor(n);
+    const rows = (random.unit() < 0.5 ? split(m, xs) : transpose(split(n / m, xs))) as Arr<Numbers>;
+    const steps = random.integer(1, 4);
+    const result = mapWorkgroup((row) => {
+      let made = row as Numbers;
+      for (let step = 0; step < steps; step++) made = this.inGroup(made);
+      return made;
+    }, rows) as unknown as Arr<Numbers>;
+    return join(random.unit() < 0.5 ? transpose(result) : result) as Numbers;
+  }
+
+  private inGroup(xs: Numbers): Numbers {
+    const { random } = this;
+    const each = (a: Complex) => this.number([a], 1);
+    const chunks = split(
+      Math.min(8, this.divisor(lengthOf(xs))) === 8 ? 1 : this.divisor(lengthOf(xs)),
+      xs,
+    ) as Arr<Numbers>;
+    const kept = toLocal((x: Numbers) => x, xs) as Numbers;
+    const steps: (() => unknown)[] = [
+      () => toLocal((x: Numbers) => mapLocal(each, x), xs),
+      () => toLocal((x: Numbers) => this.array(x, 2), xs),
+      () => toGlobal((x: Numbers) => mapLocal(each, x), kept),
+      () => map((a, b) => this.number([a, b], 1), zip(kept, join(transpose(split(this.divisor(lengthOf(xs)), kept))))),
+      () => join(mapLocal((chunk) => toPrivate((x: Numbers) => map(each, x), chunk as Numbers), chunks)),
+      () => join(mapLocal((chunk) => mapSeq(each, chunk as Numbers), chunks)),
+      () => join(transpose(map((chunk) => toLocal((x: Numbers) => this.array(x, 1), chunk as Numbers), chunks))),
+      () => map((a) => mul(1 / lengthOf(xs), a), join(map((row) => toLocal(dft, row as Numbers), chunks))),
+      () => this.array(kept, 2),
+      () => this.array(xs, 1),
+    ];
+    const made = random.pick(steps)() as Numbers;
+    return lengthOf(made) <= this.most ? made : xs;
   }
 
   /** A planned transform of the rows of an array, with work on single numbers before and behind it, and perhaps a product and a way back. */

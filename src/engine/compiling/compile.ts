@@ -38,8 +38,9 @@ export async function compileProgram(
   const sizes = resolvedSizes(program, named);
   // Butterflies of large primes are convolutions; patterns that rearrange are layouts.
   await loadGroups(['large primes', 'layouts']);
-  const hasTransforms = reachableValues(program.body).some(({ op }) => /fft$/.test(op));
-  if (hasTransforms || strategy === 'measure') await loadGroups(['transforms in programs'], programLoaders);
+  const has = (pattern: RegExp) => reachableValues(program.body).some(({ op }) => pattern.test(op));
+  if (has(/fft$/) || strategy === 'measure') await loadGroups(['transforms in programs'], programLoaders);
+  if (has(/^mapWorkgroup$/)) await loadGroups(['work-groups in programs'], programLoaders);
   const target = encodeTarget(profile, precision);
   const lowered = (way: Decided) => piecesOf(program, sizes, precision === 'single' ? 'f32' : 'f64', target, way);
   const factsOf = (reals: number): SideFacts => ({ layout: 'real', ...sideFactsOf(precision, reals, profile) });

@@ -24,7 +24,8 @@ export type LazyGroup =
   | 'saved and measured plans'
   | 'spectral layers'
   | 'threads'
-  | 'transforms in programs';
+  | 'transforms in programs'
+  | 'work-groups in programs';
 
 type Loaders = { readonly [name in LazyGroup]?: () => Promise<object> };
 
@@ -59,6 +60,7 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     threads: profile.lockstep === 'threads',
     // `device.compile` asks for them.
     'transforms in programs': false,
+    'work-groups in programs': false,
   };
   return (Object.keys(needed) as LazyGroup[]).filter((name) => needed[name]);
 }

@@ -18,17 +18,8 @@ import {
   rowOf,
   type TransformLaunch,
 } from './launches.ts';
-import type { LaunchDraft } from './loops.ts';
-import {
-  inUnits,
-  isPacked,
-  type LaunchFacts,
-  numberStored,
-  type RowStores,
-  rowStores,
-  rowsAt,
-  sameIndex,
-} from './rows.ts';
+import { inUnits, type LaunchDraft } from './loops.ts';
+import { isPacked, type LaunchFacts, numberStored, type RowStores, rowStores, rowsAt, sameIndex } from './rows.ts';
 
 /** Arrays that the launches of a plan may have to bind beside what they read and write. */
 const MOST_ARRAYS = 4;

@@ -175,8 +175,9 @@ export class KernelBuilder extends Reductions {
   protected shared(value: Value, env: Environment): Leaf {
     const home = env.group!;
     const group = (home.binding as Extract<Binding, { kind: 'element' }>).group!;
-    const needed = env.neededFor(freeOf(value)).filter((each) => each.isInside(home));
-    const key = this.plan.keyOf(value, needed);
+    const all = env.neededFor(freeOf(value));
+    const needed = all.filter((each) => each.isInside(home));
+    const key = this.plan.keyOf(value, all);
     let whole = group.arrays.get(key);
     if (!whole) {
       const leaf = this.sharedLeaf(value.type, countsOf(needed));

@@ -13,8 +13,8 @@ import {
   Substitution,
 } from '../../ir/index.ts';
 import { type Launch, OUTPUT, type PlannedTransform, rowOf, type TransformLaunch } from './launches.ts';
-import type { LaunchDraft } from './loops.ts';
-import { inUnits, isWhole, type LaunchFacts, numberStored, rowStores, sameIndex } from './rows.ts';
+import { inUnits, type LaunchDraft } from './loops.ts';
+import { isWhole, type LaunchFacts, numberStored, rowStores, sameIndex } from './rows.ts';
 
 /** Nodes of what may be a product, at most. */
 const MOST_NODES = 32;

@@ -28,8 +28,7 @@ import { chooseLayout, type SharedLayout, spanOf, type WaveAccess } from '../ban
 import type { KernelBuilder, LoopNest } from './builder.ts';
 import type { WorkGroup } from './environment.ts';
 import type { LoopProfile } from './loop-profile.ts';
-import { draftOf, draftsOf, type LaunchDraft, type LoopTarget, lanesLoop, placesOf, refuseLong } from './loops.ts';
-import { inUnits } from './rows.ts';
+import { inUnits, type LoopTarget, lanesLoop, type PhasesOfKernel, placesOf } from './loops.ts';
 
 /** Threads of a group at most, where the device has more: a kernel of so many has registers for a butterfly in each. */
 const MOST_THREADS = 512;
@@ -37,24 +36,14 @@ const MOST_THREADS = 512;
 /** Accesses of an array that its layout is chosen by, of each phase. */
 const SAMPLES = 8;
 
-export interface GroupTarget extends LoopTarget {
-  /** An array that was to lie in the memory of a group lies elsewhere. */
-  storeOutside(key: string): never;
-}
-
-/** The kernels of all that a builder was given to store. */
-export function kernelsOf(builder: KernelBuilder, target: GroupTarget): LaunchDraft[] {
-  const buffers = new Map([...builder.memory].map(([name, array]) => [array, name] as const));
-  const groups = new Set<WorkGroup>();
-  return builder.nests.flatMap((nest) => {
-    const { group } = nest;
-    refuseLong(nest.stores);
-    if (!group) return draftsOf(builder, nest, buffers, target);
-    if (groups.has(group)) return [];
-    groups.add(group);
-    const own = builder.nests.filter((each) => each.group === group);
-    return [new GroupKernel(builder, group, own, target).draft(buffers)];
-  });
+/** @throws FftError `device-limit` where arrays that a program keeps in the memory of a group are too large for it */
+export function phasesOfGroup(
+  builder: KernelBuilder,
+  group: WorkGroup,
+  nests: readonly LoopNest[],
+  target: LoopTarget,
+): PhasesOfKernel {
+  return new GroupKernel(builder, group, nests, target).made();
 }
 
 /** Loops and stores of a phase, before arrays in the group's memory have places. */
@@ -84,7 +73,7 @@ interface Placed {
 class GroupKernel {
   private readonly builder: KernelBuilder;
   private readonly group: WorkGroup;
-  private readonly target: GroupTarget;
+  private readonly target: LoopTarget;
   private readonly parts: readonly Part[];
   private readonly threads: number;
   private readonly slots: Slot[] = [];
@@ -92,7 +81,7 @@ class GroupKernel {
   /** Phases that store into memory that they read. */
   private readonly readsFirst = new Set<number>();
 
-  constructor(builder: KernelBuilder, group: WorkGroup, nests: readonly LoopNest[], target: GroupTarget) {
+  constructor(builder: KernelBuilder, group: WorkGroup, nests: readonly LoopNest[], target: LoopTarget) {
     this.builder = builder;
     this.group = group;
     this.target = target;
@@ -104,8 +93,8 @@ class GroupKernel {
     });
   }
 
-  draft(buffers: ReadonlyMap<ArrayRef, string>): LaunchDraft {
-    const { builder, target, threads, slots } = this;
+  made(): PhasesOfKernel {
+    const { target, threads, slots } = this;
     this.refuseLarge();
     const { loops, iterations } = this.group;
     const group = variable('group', iterations);
@@ -114,7 +103,7 @@ class GroupKernel {
     });
     const at = new Substitution(new Map(placesOf(loops, index(group))));
     const phases = this.parts.map((part, n) => this.phaseOf(part, n, at, arrays));
-    return draftOf(builder, { group, threads, shared: arrays, phases }, buffers, target.precision);
+    return { group, threads, shared: arrays, phases };
   }
 
   private place(array: ArrayRef, first: number): void {
@@ -131,8 +120,8 @@ class GroupKernel {
         : undefined;
     const length = words * (layout ? spanOf(layout, { length: elements, columns: 1 }) : elements);
     let slot = this.slots.find((each) => each.end < first || (each.end === first && this.mayReadFirst(first)));
+    if (slot?.end === first) this.readsFirst.add(first);
     if (!slot) this.slots.push((slot = { length, end }));
-    if (slot.end === first && first < end) this.readsFirst.add(first);
     slot.length = Math.max(slot.length, length);
     slot.end = end;
     this.placed.set(array, { slot, layout, words });
@@ -257,7 +246,9 @@ function layoutOf(
     const { loops, items } = parts[n]!;
     const threads = Array.from({ length: Math.min(wave, items) }, (_, item) => placesIn(loops, item));
     const elements = places.map((place) => inUnits(place, words, 0)).filter((each) => each !== undefined);
-    return elements.slice(0, SAMPLES).map((place) => threads.map((at) => [evaluate(place, at), 0] as const));
+    return elements
+      .slice(0, SAMPLES)
+      .map((place) => threads.map((at) => [within(evaluate(place, at), length), 0] as const));
   });
   const tile = { length, columns: 1 };
   // The largest step between neighbours, which is long where they work on rows of their own.
@@ -269,6 +260,11 @@ function layoutOf(
   const question = { tile, accesses, stores, wave, room: Math.ceil(1.25 * length), aligned: false };
   const layout = chooseLayout(question);
   return layout.pad === 0 ? undefined : layout;
+}
+
+/** A place, or the nearest one: guards keep items from others. */
+function within(place: number, length: number): number {
+  return Math.max(0, Math.min(length - 1, place));
 }
 
 /** What loops are in an item. */

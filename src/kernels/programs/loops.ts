@@ -48,6 +48,8 @@ export interface LoopTarget {
   newBuffer(reals: number): string;
   /** Is told which nest a kernel was made of. */
   note(kernel: Kernel, nest: LoopNest): void;
+  /** An array that was to lie in the memory of a work-group lies elsewhere. */
+  storeOutside(key: string): never;
 }
 
 /** @throws FftError `unsupported-feature` where stores take too many operations for one kernel */
@@ -95,7 +97,8 @@ function inOnePhase({ dealt: { loops, lanes, group, threads }, stores }: Placed)
   return { group, threads, shared: [], phases: [{ loops, lanes, stores, repeatable: true, exchange: 'group' }] };
 }
 
-type PhasesOfKernel = Pick<Kernel, 'group' | 'threads' | 'shared' | 'phases'>;
+/** What phases of a kernel need beside them. */
+export type PhasesOfKernel = Pick<Kernel, 'group' | 'threads' | 'shared' | 'phases'>;
 
 export function draftOf(
   builder: KernelBuilder,
@@ -271,4 +274,11 @@ export function substituted(x: Expressions, stores: readonly Store[], by: Readon
     ...(store.guard ? { guard: guardAt(store.guard, substitution) } : {}),
   }));
   return { stores: moved, at, place };
+}
+
+/** An index in units of so many reals, less a part of one; undefined where it is none. */
+export function inUnits({ constant, terms }: Index, unit: number, part: number): Index | undefined {
+  const isWhole = (value: number) => value % unit === 0;
+  if (!isWhole(constant - part) || !terms.every(({ factor }) => isWhole(factor))) return undefined;
+  return { constant: (constant - part) / unit, terms: terms.map((each) => ({ ...each, factor: each.factor / unit })) };
 }

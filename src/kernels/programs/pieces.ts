@@ -13,7 +13,6 @@ import { freeOf, reachableValues, unsupported, type Value } from '../../patterns
 import { besideTransforms } from './beside-transforms.ts';
 import { KernelBuilder, type LoopNest } from './builder.ts';
 import { type Binding, countsOf, Environment, indicesOf } from './environment.ts';
-import { kernelsOf } from './groups.ts';
 import {
   type Decided,
   type Launch,
@@ -24,6 +23,7 @@ import {
   USUALLY,
 } from './launches.ts';
 import { withPlainMemories } from './memories.ts';
+import { kernelsOf } from './nests.ts';
 import type { Leaves, Planning } from './planning.ts';
 import { type Leaf, type Pulled, packed } from './pulled.ts';
 import type { Shorter } from './reductions.ts';

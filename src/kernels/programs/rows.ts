@@ -16,7 +16,7 @@ import {
 } from '../../ir/index.ts';
 import type { LoopNest } from './builder.ts';
 import type { Rows } from './launches.ts';
-import { substituted } from './loops.ts';
+import { inUnits, substituted } from './loops.ts';
 
 /** Facts of the launches of a program. */
 export interface LaunchFacts {
@@ -38,13 +38,6 @@ export interface RowStores {
   /** Expressions of the nest in these terms. */
   at(node: Real): Real;
   place(of: Index): Index;
-}
-
-/** An index in units of so many reals, less a part of one; undefined where it is none. */
-export function inUnits({ constant, terms }: Index, unit: number, part: number): Index | undefined {
-  const isWhole = (value: number) => value % unit === 0;
-  if (!isWhole(constant - part) || !terms.every(({ factor }) => isWhole(factor))) return undefined;
-  return { constant: (constant - part) / unit, terms: terms.map((each) => ({ ...each, factor: each.factor / unit })) };
 }
 
 /**
