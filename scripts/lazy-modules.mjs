@@ -65,7 +65,7 @@ export const groups = {
     'numeric/complex-dd',
   ],
   // Of programs of patterns: groups of threads with memory of their own.
-  'work-groups in programs': ['kernels/programs/groups', 'kernels/banks'],
+  'work-groups in programs': ['kernels/programs/groups'],
   // What is done beside planned transforms, and timing.
   'transforms in programs': [
     'kernels/programs/beside-transforms',

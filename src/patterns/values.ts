@@ -21,6 +21,7 @@ export type ScalarOp = (typeof scalarOps)[number];
 /** Maps, and where their iterations run. */
 export const maps = ['map', 'mapGlobal', 'mapWorkgroup', 'mapLocal', 'mapSeq'] as const;
 export type MapOp = (typeof maps)[number];
+export const isMap = ({ op }: { readonly op: Op }): boolean => (maps as readonly string[]).includes(op);
 export type ReduceOp = 'reduce' | 'reduceSeq';
 export type MemoryOp = 'toLocal' | 'toGlobal' | 'toPrivate';
 export type TransformOp = 'dft' | 'idft' | 'fft' | 'ifft' | 'rfft' | 'irfft';

@@ -28,7 +28,7 @@ const MOST_SIGNAL_BYTES = 210_300;
  * And what programs of patterns add to a page that opens a CPU, all of it: a bundler leaves out what rewrites, prints and interprets where
  * a page does nothing of that, which is some 30 kB then. A part lies in chunks that non-uniform transforms share.
  */
-const MOST_LIFT_BYTES = 33_500;
+const MOST_LIFT_BYTES = 35_200;
 
 let bundle: Awaited<ReturnType<typeof bundleBrowser>>;
 
@@ -196,7 +196,7 @@ describe('the bundle for browsers', () => {
     ['sosfilt', 'signal', 7000, 14_300],
     ['findPeaks', 'signal', 6900, 14_200],
     // What is whole has the devices, too; a page that splits code loads these, and programs, when it first calls.
-    ['logMel', 'signal', 270_000, 19_200],
+    ['logMel', 'signal', 273_000, 19_200],
   ])(
     'gives who takes %s of omnifft/%s at most %i bytes of gzip, %i where code is split',
     async (name, entry, whole, split) => {

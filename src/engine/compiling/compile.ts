@@ -40,7 +40,10 @@ export async function compileProgram(
   await loadGroups(['large primes', 'layouts']);
   const has = (pattern: RegExp) => reachableValues(program.body).some(({ op }) => pattern.test(op));
   if (has(/fft$/) || strategy === 'measure') await loadGroups(['transforms in programs'], programLoaders);
-  if (has(/^mapWorkgroup$/)) await loadGroups(['work-groups in programs'], programLoaders);
+  if (has(/^mapWorkgroup$/)) {
+    await loadGroups(['work-groups in programs'], programLoaders);
+    if (profile.lockstep === 'threads') await loadGroups(['threads']);
+  }
   const target = encodeTarget(profile, precision);
   const lowered = (way: Decided) => piecesOf(program, sizes, precision === 'single' ? 'f32' : 'f64', target, way);
   const factsOf = (reals: number): SideFacts => ({ layout: 'real', ...sideFactsOf(precision, reals, profile) });

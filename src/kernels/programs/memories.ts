@@ -1,5 +1,5 @@
 /** The patterns that say in which memory an array lies, as lowering reads them. */
-import { applied, type MemoryOp, maps, Value, withOperands } from '../../patterns/values.ts';
+import { applied, isMap, type MemoryOp, Value, withOperands } from '../../patterns/values.ts';
 
 /**
  * A program without functions that only name a memory: toLocal(f, x) becomes toLocal of f(x), which has no function of its own, and maps of the
@@ -15,7 +15,7 @@ export function withPlainMemories(root: Value): Value {
   const rebuilt = (value: Value): Value => {
     const { op, of, f } = value;
     if (isMemory(op) && f) return inMemory(op, applied({ ...f, body: visit(f.body) }, of.map(visit)));
-    if ((maps as readonly string[]).includes(op) && f!.body === f!.parameters[0]) return visit(of[0]!);
+    if (isMap(value) && f!.body === f!.parameters[0]) return visit(of[0]!);
     return withOperands(value, visit);
   };
   return visit(root);

@@ -23,7 +23,7 @@ import {
 import * as layouts from '../../layout/index.ts';
 import { numberOf as lengthIn, numbersOf } from '../../patterns/sizing.ts';
 import { isNumber, scalarOf, type Type } from '../../patterns/types.ts';
-import { MOST_ELEMENTS, type ScalarOp, unsupported, type Value } from '../../patterns/values.ts';
+import { isMap, MOST_ELEMENTS, type ScalarOp, unsupported, type Value } from '../../patterns/values.ts';
 import { dft } from '../butterfly.ts';
 import { memoryAccessesOf } from '../layouts.ts';
 import { computed, numberOf } from './arithmetic.ts';
@@ -384,7 +384,8 @@ export abstract class Pull {
       const key = `${indexKey(at)}?${guardKey(guard)}`;
       let row = rows.get(key);
       if (!row) {
-        this.plan.noteRead(value, env, this.open);
+        // Of maps in maps, the inner ones say how often their numbers are computed.
+        if (!isMap(f.body)) this.plan.noteRead(value, env, this.open);
         rows.set(key, (row = this.within(value, source!, f, at, env, guard)));
       }
       return [f.body, row];
