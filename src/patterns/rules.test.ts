@@ -10,6 +10,7 @@ import {
   everywhere,
   id,
   interpret,
+  iterate,
   join,
   map,
   mapLocal,
@@ -100,6 +101,40 @@ const cases: Readonly<
     rule: rules.splitReduce(6),
     holds: (xs) => reduce(random.unit() < 0.5 ? (s, a) => add(s, a) : (s, a) => mul(s, a) as never, 0.25, xs),
     fails: (xs) => reduce((s, a) => mul(0.5, add(s, a)), 0, xs),
+  },
+  mapFission: {
+    rule: rules.mapFission,
+    holds: (xs) => map((a) => mul(0.5, add(a, mul(a, a))), xs),
+    fails: (xs) => map((a) => add(a, mul(a, a)), xs),
+  },
+  splitTranspose: {
+    rule: rules.splitTranspose(6),
+    holds: (xs) => transpose(halves(xs)),
+    fails: (xs) => transpose(split(4, xs)),
+  },
+  slideTiling: {
+    rule: rules.slideTiling(4),
+    holds: (xs) =>
+      map(
+        (w) =>
+          reduce(
+            add as never,
+            0,
+            map((a) => mul(0.2, a), w),
+          ),
+        slide(5, 1, xs),
+      ),
+    fails: (xs) => map((w) => reduce(add as never, 0, w), slide(random.pick([3, 4]), 1, xs)),
+  },
+  unroll: {
+    rule: rules.unroll,
+    holds: (xs) => iterate(random.integer(0, 4), (y) => map((a) => mul(0.5, add(a, y[0] as never)), y) as never, xs),
+    fails: (xs) => iterate(17, (y) => y, xs),
+  },
+  toPrivate: {
+    rule: rules.toPrivate,
+    holds: (xs) => mapSeq(scalar, xs),
+    fails: (xs) => mapSeq(scalar, pad(30, 30, 'wrap', xs)),
   },
   toLocal: {
     rule: rules.toLocal,

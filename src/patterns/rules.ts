@@ -5,7 +5,8 @@ import { join, pad, slide, split, transpose, zip } from './layout-patterns.ts';
 import { nestingProblemIn } from './nesting.ts';
 import { array, fft, ifft, map, reduce } from './patterns.ts';
 import { conj, mul, omega, re } from './scalars.ts';
-import { type Length, lengthOf } from './sizes.ts';
+import { type Length, lengthOf, type Size } from './sizes.ts';
+import { arrayOf, shapeOf } from './types.ts';
 import {
   applied,
   argumentsOf,
@@ -13,6 +14,8 @@ import {
   type Lambda,
   lambdaWith,
   type MapOp,
+  type MemoryOp,
+  MOST_ELEMENTS,
   reachableValues,
   replaced,
   Value,
@@ -183,6 +186,96 @@ function splitMap(m: Length): Rule {
   };
 }
 
+function slideTiling(m: Length): Rule {
+  const count = lengthOf('slideTiling', m);
+  return {
+    name: `slideTiling(${count})`,
+    left: 'map(f) <<: slide(k, 1) <<: xs',
+    right: `join <<: map(map(f) o slide(k, 1)) <<: slide(k - 1 + ${count}, ${count}) <<: xs`,
+    where: `${count} divides the number of windows`,
+    apply({ op, type, of: [windows], f }) {
+      if (op !== 'map' || windows!.op !== 'slide' || type.kind !== 'array') return undefined;
+      const [k, step] = windows!.details.lengths as [Size, Size];
+      if (step.known !== 1 || !Number.isInteger(type.length.over(count).known ?? 1)) return undefined;
+      const each = (...symbols: Value[]) => applied(f!, symbols);
+      const tiles = values.slide!(k.minus(1).plus(count), count, windows!.of[0]);
+      return values.join!(values.map!((tile: Value) => values.map!(each, values.slide!(k, 1, tile)), tiles));
+    },
+  };
+}
+
+function splitTranspose(m: Length): Rule {
+  const size = lengthOf('splitTranspose', m);
+  return {
+    name: `splitTranspose(${size})`,
+    left: 'transpose <<: xs',
+    right: `join <<: map(transpose) <<: transpose <<: map(split(${size})) <<: xs`,
+    where: `${size} divides the length of rows`,
+    apply({ op, type, of: [xs] }) {
+      if (op !== 'transpose' || type.kind !== 'array') return undefined;
+      if (!Number.isInteger(type.length.over(size).known ?? 1)) return undefined;
+      const blocks = values.transpose!(values.map!((row: Value) => values.split!(size, row), xs));
+      return values.join!(values.map!((block: Value) => values.transpose!(block), blocks));
+    },
+  };
+}
+
+const mapFission: Rule = {
+  name: 'mapFission',
+  left: 'map(f o g) <<: xs',
+  right: 'map(f) <<: map(g) <<: xs',
+  where: 'f takes one argument, and nothing of xs but what g makes of it',
+  apply({ op, type, of: [xs], f }) {
+    if (op !== 'map' || xs!.type.kind !== 'array') return undefined;
+    const { parameters, body } = f!;
+    const uses = (value: Value) => parameters.some((parameter) => freeOf(value).has(parameter));
+    const [inner, ...others] = new Set(body.of.filter(uses));
+    const isWhole = !inner || others.length > 0 || parameters.includes(inner) || (body.f && uses(body.f.body));
+    if (isWhole || inner.type.kind === 'tuple' || inner.type.kind === 'condition') return undefined;
+    const made = new Value(
+      'map',
+      arrayOf(inner.type, xs!.type.length),
+      [xs!],
+      {},
+      lambdaWith(parameters, (symbols) => applied({ parameters, body: inner }, symbols)),
+    );
+    const rest = lambdaWith([inner], ([symbol]) => replaced(body, inner, symbol!));
+    return new Value('map', type, [made], {}, rest);
+  },
+};
+
+/** Steps of an `iterate` that are written one after another. */
+const MOST_STEPS = 16;
+
+const unroll: Rule = {
+  name: 'unroll',
+  left: 'iterate(k, f) <<: x',
+  right: 'f o … o f <<: x',
+  where: `k is at most ${MOST_STEPS}`,
+  apply({ op, of: [start], f, details: { times } }) {
+    if (op !== 'iterate' || times! > MOST_STEPS) return undefined;
+    return Array.from({ length: times! }).reduce<Value>((value) => applied(f!, [value]), start!);
+  },
+};
+
+const toPrivate: Rule = {
+  name: 'toPrivate',
+  left: 'mapSeq(f) <<: xs',
+  right: 'toPrivate(mapSeq(f)) <<: xs',
+  where: `it makes at most ${MOST_ELEMENTS} numbers, and is in the function of no toPrivate already`,
+  apply(value, around) {
+    const count = shapeOf(value.type).reduce((product, { known = Number.POSITIVE_INFINITY }) => product * known, 1);
+    if (value.op !== 'mapSeq' || count > MOST_ELEMENTS || around.at(-1) === 'toPrivate') return undefined;
+    return inMemory('toPrivate', value);
+  },
+};
+
+/** The memory for what a map makes. */
+function inMemory(op: MemoryOp, { op: map, type, of, f }: Value): Value {
+  const own = lambdaWith(of, (symbols) => new Value(map, type, symbols, {}, f));
+  return new Value(op, type, of, {}, own);
+}
+
 function lowered(op: MapOp, where?: string): Rule {
   return {
     name: op,
@@ -234,8 +327,7 @@ const toLocal: Rule = {
   where: 'it is in the function of no toLocal or toGlobal already',
   apply(value, around) {
     if (value.op !== 'mapLocal' || around.at(-1) === 'toLocal' || around.at(-1) === 'toGlobal') return undefined;
-    const f = lambdaWith(value.of, (of) => new Value('mapLocal', value.type, of, {}, value.f));
-    return new Value('toLocal', value.type, value.of, {}, f);
+    return inMemory('toLocal', value);
   },
 };
 
@@ -287,7 +379,7 @@ function isJust(op: string, { parameters, body }: Lambda): boolean {
   );
 }
 
-/** The rules by name. `splitMap` and `splitReduce` are one for each length of chunks. */
+/** The rules by name. Those that split and tile are one for each length of chunks. */
 export const rules = {
   mapFusion,
   reduceFusion,
@@ -297,7 +389,11 @@ export const rules = {
   transposeTranspose,
   mapTranspose,
   mapIdentity,
+  mapFission,
   splitMap,
+  splitTranspose,
+  slideTiling,
+  unroll,
   mapGlobal: lowered(
     'mapGlobal',
     'it is in the function of no low-level map, and has no mapGlobal or mapWorkgroup inside',
@@ -314,5 +410,6 @@ export const rules = {
   reduceSeq,
   splitReduce,
   toLocal,
+  toPrivate,
   stencilToFft,
 } as const;
