@@ -36,7 +36,7 @@ export async function compileProgram(
   const { backend, cache } = host;
   const { profile } = backend;
   const sizes = resolvedSizes(program, named);
-  // Butterflies of large primes are convolutions; patterns that rearrange are layouts.
+  // Patterns that rearrange are layouts; butterflies of large primes are convolutions.
   await loadGroups(['large primes', 'layouts']);
   const has = (pattern: RegExp) => reachableValues(program.body).some(({ op }) => pattern.test(op));
   if (has(/fft$/) || strategy === 'measure') await loadGroups(['transforms in programs'], programLoaders);
