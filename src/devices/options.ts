@@ -36,6 +36,8 @@ export interface DeviceOptions {
   readonly platform?: string | number | undefined;
   /** `opencl`: a `cl_command_queue` of the caller's, for all work. */
   readonly queue?: bigint | undefined;
+  /** `opencl`: kernels go to the driver as SPIR-V (true) or as text (false); default: as SPIR-V where the driver says that it takes it. */
+  readonly spirv?: boolean | undefined;
   /**
    * Whether compiled code and plans are kept for later processes, and where: a folder; in pages a database (`true`: `omnifft`).
    * Default: the folder of the system for such files, unless the environment has `OMNIFFT_CACHE`; in pages nothing. docs/cache.md says what is kept.
@@ -52,7 +54,7 @@ export interface WithStore {
 /** The names of all of them: a misspelt one must not be ignored. */
 export const deviceOptionNames: readonly string[] = Object.keys({
   ...{ precision: 0, threads: 0, gpu: 0, adapter: 0, device: 0, powerPreference: 0, software: 0 },
-  ...{ context: 0, stream: 0, platform: 0, queue: 0, cache: 0 },
+  ...{ context: 0, stream: 0, platform: 0, queue: 0, spirv: 0, cache: 0 },
 } satisfies Record<keyof DeviceOptions, 0>);
 
 /** For tests: what `openDevice` does not offer. */

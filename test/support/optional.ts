@@ -55,6 +55,16 @@ const optional = {
     expectedBy: 'CI',
   },
   spirv: { name: 'the validator of SPIR-V', install: 'on Debian: apt install spirv-tools', expectedBy: 'CI' },
+  spirvTranslator: {
+    name: 'the translator of SPIR-V to LLVM',
+    install: 'on Debian: apt install llvm-spirv-14',
+    expectedBy: 'CI',
+  },
+  ocloc: {
+    name: "Intel's offline compiler",
+    install: 'on Debian: apt install intel-opencl-icd',
+    expectedBy: 'CI',
+  },
   hiprtc: {
     name: "HIP's run-time compiler",
     install: 'on Debian: apt install libamdhip64-5 libamd-comgr2 rocm-device-libs',

@@ -23,17 +23,22 @@ export class Binaries {
     return this.store !== undefined;
   }
 
-  /** The kept binary of a source text; undefined if there is none. */
-  find(source: string): KernelCode | undefined {
+  /** The kept binary of a source, a text or SPIR-V; undefined if there is none. */
+  find(source: string | Uint8Array): KernelCode | undefined {
     const { store } = this;
-    const bytes = store?.get(keyOf('binary', store, [this.facts, source]));
+    const bytes = store?.get(keyOf('binary', store, [this.facts, textOf(source)]));
     return bytes && { bytes, fresh: false };
   }
 
-  /** Keeps what a text was compiled to. */
-  keep(source: string, bytes: Uint8Array): KernelCode {
+  /** Keeps what a source was compiled to. */
+  keep(source: string | Uint8Array, bytes: Uint8Array): KernelCode {
     const { store } = this;
-    if (bytes.length > 0) store?.put(keyOf('binary', store, [this.facts, source]), bytes);
+    if (bytes.length > 0) store?.put(keyOf('binary', store, [this.facts, textOf(source)]), bytes);
     return { bytes, fresh: true };
   }
+}
+
+/** One character for each byte. */
+function textOf(source: string | Uint8Array): string {
+  return typeof source === 'string' ? source : new TextDecoder('latin1').decode(source);
 }

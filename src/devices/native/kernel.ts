@@ -5,7 +5,7 @@ import { tablesBeside } from '../../emit/spmd/memory.ts';
 import type { ComputedRoots, SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { DeviceKernel, type KernelSource } from '../common/kernel.ts';
-import type { CompiledKernel, PackedKernel } from '../device.ts';
+import type { CompiledKernel, KernelOutline, PackedKernel } from '../device.ts';
 
 /** A kernel as it is launched: where all roots are computed, it has no tables of them. */
 export function launched(kernel: Kernel, computedRoots: ComputedRoots): Kernel {
@@ -15,6 +15,31 @@ export function launched(kernel: Kernel, computedRoots: ComputedRoots): Kernel {
 /** What is packed of a kernel beside its binary. */
 export interface SpmdFacts<P extends SpmdProgram | SpirvProgram = SpmdProgram> {
   readonly program: P;
+}
+
+/** What is packed of a kernel in SPIR-V that its driver compiles to a binary: bytes of the SPIR-V, behind which the binary lies. */
+interface SpirvFacts extends SpmdFacts<SpirvProgram> {
+  readonly spirvBytes: number;
+}
+
+/** @param binary what the driver has made of it; empty where that is not packed. */
+export function packedSpirv(outline: KernelOutline, program: SpirvProgram, binary: Uint8Array): PackedKernel {
+  const { source } = program;
+  const facts: SpirvFacts = { program: { ...program, source: new Uint8Array() }, spirvBytes: source.length };
+  const code = new Uint8Array(source.length + binary.length);
+  code.set(source);
+  code.set(binary, source.length);
+  return { outline, facts, code };
+}
+
+/** Undefined for kernels that were packed otherwise. */
+export function unpackedSpirv({
+  facts,
+  code,
+}: PackedKernel): { readonly program: SpirvProgram; readonly binary: Uint8Array } | undefined {
+  const { program, spirvBytes } = facts as Partial<SpirvFacts>;
+  if (!program || spirvBytes === undefined) return undefined;
+  return { program: { ...program, source: code.subarray(0, spirvBytes) }, binary: code.subarray(spirvBytes) };
 }
 
 /** A kernel whose text every thread of a group runs. */

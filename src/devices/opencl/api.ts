@@ -1,5 +1,5 @@
 /**
- * The functions and numbers of OpenCL 1.2 that the device uses, over the system's loader library. Handles are BigInts;
+ * The functions and numbers of OpenCL 1.2 that the device uses, and the one of 2.1 that takes SPIR-V, over the system's loader library. Handles are BigInts;
  * calls that fail throw what their error number means (errors.ts).
  */
 import { FftError, show } from '../../problem/errors.ts';
@@ -25,6 +25,7 @@ export const INFO = {
   deviceVersion: 0x102f,
   extensions: 0x1030,
   doubleConfig: 0x1032,
+  ilVersion: 0x105b,
   warpSizeNv: 0x4000,
   wavefrontWidthAmd: 0x4043,
   contextDevices: 0x1081,
@@ -52,6 +53,8 @@ export const QUEUE = { outOfOrder: 1, profiling: 2 } as const;
 export const MAP_READ_WRITE = 3;
 /** What the driver's compiler is told. */
 export const BUILD_OPTIONS = '-cl-std=CL1.2';
+/** How devices write the version of OpenCL that they speak. */
+export const VERSION = /^OpenCL (\d+)\.(\d+)/;
 const CONTEXT_PLATFORM = 0x1084;
 const DEVICE_NOT_FOUND = -1;
 /** What the loader says where no platform is installed. */
@@ -102,9 +105,11 @@ const MAKERS = {
   clCreateKernel: [P, 'str', P],
   clEnqueueMapBuffer: [P, P, 'uint32_t', 'uint64_t', 'size_t', 'size_t', 'uint32_t', P, P, P],
 } as const;
+/** Takes SPIR-V; loaders older than OpenCL 2.1 do not have it. */
+const TAKES_SPIRV = { clCreateProgramWithIL: [P, P, 'size_t', P] } as const;
 
 type ClFunction = keyof typeof CALLS;
-type Maker = keyof typeof MAKERS;
+type Maker = keyof typeof MAKERS | keyof typeof TAKES_SPIRV;
 
 /** What can be asked about, and by which function. */
 const QUERIES = {
@@ -123,7 +128,7 @@ type Queried = keyof typeof QUERIES;
 export class OpenCl {
   /** The functions themselves, which give error numbers. */
   readonly raw: Readonly<Record<ClFunction, NativeFunction>>;
-  private readonly makers: Readonly<Record<Maker, NativeFunction>>;
+  private readonly makers: Readonly<Partial<Record<Maker, NativeFunction>>>;
   private readonly status = new Int32Array(2);
   private readonly word = new BigInt64Array(1);
   private readonly place = new BigUint64Array(1);
@@ -140,7 +145,9 @@ export class OpenCl {
       what: 'The OpenCL loader library',
       install: INSTALL,
     });
-    return new OpenCl(functionsOf(library, CALLS, 'int'), functionsOf(library, MAKERS, P));
+    const il = library.optional('clCreateProgramWithIL', P, TAKES_SPIRV.clCreateProgramWithIL);
+    const makers = { ...functionsOf(library, MAKERS, P), ...(il ? { clCreateProgramWithIL: il } : {}) };
+    return new OpenCl(functionsOf(library, CALLS, 'int'), makers);
   }
 
   /** Calls a function and throws where it fails. `asked` says what for, where the caller can say. */
@@ -152,7 +159,7 @@ export class OpenCl {
   /** Calls a function that makes something. */
   make(name: Maker, asked: ClPurpose | undefined, ...values: unknown[]): Handle {
     this.status[0] = 0;
-    const made = this.makers[name](...values, this.status) as Handle | null;
+    const made = this.makers[name]!(...values, this.status) as Handle | null;
     if (this.status[0] !== 0 || made === null) throw failure(name, this.status[0]!, asked);
     return made;
   }
@@ -180,6 +187,19 @@ export class OpenCl {
   buildLog(program: Handle, device: Handle): string {
     const get = this.raw.clGetProgramBuildInfo;
     return this.string((bytes, place, size) => get(program, device, INFO.buildLog, bytes, place, size) as number);
+  }
+
+  /** Whether a device's driver makes programs of SPIR-V. */
+  takesSpirv(device: Handle): boolean {
+    if (!this.makers.clCreateProgramWithIL) return false;
+    const [, major = '0', minor = '0'] = VERSION.exec(this.text('device', device, INFO.deviceVersion)) ?? [];
+    const since = Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 1);
+    return since && this.text('device', device, INFO.ilVersion).includes('SPIR-V_1.');
+  }
+
+  /** A program of SPIR-V, not built yet. */
+  spirvProgram(context: Handle, source: Uint8Array, asked?: ClPurpose): Handle {
+    return this.make('clCreateProgramWithIL', asked, context, source, source.length);
   }
 
   platforms(): Handle[] {

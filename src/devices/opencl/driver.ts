@@ -17,6 +17,8 @@ interface ClSetup {
   readonly device: Handle;
   /** The caller's; absent: one of the device's own. */
   readonly queue?: Handle | undefined;
+  /** Kernels go to the driver as SPIR-V, not as text. */
+  readonly spirv: boolean;
   /** Where compiled code is kept; absent where it is not. */
   readonly store?: CodeStore | undefined;
 }
@@ -39,6 +41,7 @@ export class ClDriver implements NativeDriver {
   readonly codeFacts: CodeFacts;
   readonly binaries: Binaries;
   readonly stream: Handle;
+  readonly spirv: boolean;
   /** Says how much memory there is, for messages: drivers may allocate on first use. */
   memory: { readonly situation: string } | undefined;
   private readonly koffi: Koffi;
@@ -51,11 +54,12 @@ export class ClDriver implements NativeDriver {
   /** Where a waiting thread reads the event: memory that the engine does not move. */
   private readonly awaited = new BigUint64Array(new ArrayBuffer(8));
 
-  constructor({ cl, koffi, context, device, queue, store }: ClSetup) {
+  constructor({ cl, koffi, context, device, queue, spirv, store }: ClSetup) {
     this.cl = cl;
     this.koffi = koffi;
     this.context = context;
     this.device = device;
+    this.spirv = spirv;
     this.codeFacts = codeFactsOf(cl, device);
     this.binaries = new Binaries(store, this.codeFacts);
     this.mapping = this.makeQueue();

@@ -10,7 +10,7 @@ import type { BoundStep } from '../common/program.ts';
 import type { Backend, CompileOptions, PackedKernel } from '../device.ts';
 import { NativeBackend } from '../native/backend.ts';
 import type { Launches } from '../native/driver.ts';
-import type { SpmdFacts } from '../native/kernel.ts';
+import { type SpmdFacts, unpackedSpirv } from '../native/kernel.ts';
 import { loadKoffi } from '../native/library.ts';
 import type { DeviceOptions, Overridden, WithStore } from '../options.ts';
 import { type Handle, INFO, type OpenCl, openCl, requireHandle } from './api.ts';
@@ -23,7 +23,9 @@ import { type ClDevice, candidates, choose, contextDevices } from './select.ts';
 
 export { openClAvailability as availability } from './select.ts';
 
-export type OpenClOptions = Pick<DeviceOptions, 'platform' | 'device' | 'context' | 'queue'> & WithStore & Overridden;
+export type OpenClOptions = Pick<DeviceOptions, 'platform' | 'device' | 'context' | 'queue' | 'spirv'> &
+  WithStore &
+  Overridden;
 
 /**
  * Opens an OpenCL device: a GPU where there is one, unless the options say which.
@@ -34,7 +36,8 @@ export async function create(options: OpenClOptions = {}): Promise<Backend> {
   const koffi = await loadKoffi();
   const { chosen, context, queue } = openContext(cl, options);
   try {
-    const driver = new ClDriver({ cl, koffi, context, device: chosen.device, queue, store: options.store });
+    const spirv = wantsSpirv(cl, chosen, options.spirv);
+    const driver = new ClDriver({ cl, koffi, context, device: chosen.device, queue, spirv, store: options.store });
     const profile = { ...openClProfile(cl, chosen, chosen.name), ...options.profile };
     return new ClBackend(driver, chosen.name, profile, options.store);
   } catch (error) {
@@ -42,6 +45,15 @@ export async function create(options: OpenClOptions = {}): Promise<Backend> {
     cl.raw.clReleaseContext(context);
     throw error;
   }
+}
+
+/** Whether kernels go to the driver as SPIR-V. @throws FftError `device-unavailable` where they should and it takes none. */
+function wantsSpirv(cl: OpenCl, { device, name }: ClDevice, wanted: boolean | undefined): boolean {
+  if (wanted === false) return false;
+  const taken = cl.takesSpirv(device);
+  if (taken || wanted === undefined) return taken;
+  const message = `The driver of ${name} takes no SPIR-V: that needs OpenCL 2.1 and a driver that says so. Leave spirv out.`;
+  throw new FftError('device-unavailable', message, { path: 'spirv' });
 }
 
 /** The device with its context, and the caller's queue: retained or made, so that they are ours to release. */
@@ -99,7 +111,10 @@ class ClBackend extends NativeBackend<ClBuffer, ClKernel> {
   }
 
   protected revive({ outline, facts, code }: PackedKernel, whole: () => Kernel): ClKernel {
-    return new ClKernel({ ...outline, whole }, (facts as SpmdFacts).program, this.driver, code);
+    const kernel = { ...outline, whole };
+    const spirv = unpackedSpirv({ outline, facts, code });
+    if (spirv) return new ClKernel(kernel, spirv.program, this.driver, spirv.binary);
+    return new ClKernel(kernel, (facts as SpmdFacts).program, this.driver, code);
   }
 
   protected layOut(steps: readonly BoundStep<ClBuffer, ClKernel>[]): Launches {

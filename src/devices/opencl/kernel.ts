@@ -1,18 +1,20 @@
 /** A kernel of the IR, built by the driver's compiler. */
+import type { SpirvProgram } from '../../emit/spirv/index.ts';
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { KernelSource } from '../common/kernel.ts';
-import type { CompileOptions } from '../device.ts';
-import { launched, SpmdKernel } from '../native/kernel.ts';
+import type { CompileOptions, PackedKernel } from '../device.ts';
+import { launched, packedSpirv, SpmdKernel } from '../native/kernel.ts';
 import { BUILD_OPTIONS, type Handle, INFO } from './api.ts';
 import type { ClDriver } from './driver.ts';
 import { failure } from './errors.ts';
-import { clProgram } from './program.ts';
+import { clProgram, clSpirvProgram } from './program.ts';
 
 type Builder = Pick<ClDriver, 'cl' | 'context' | 'device' | 'binaries' | 'addressOf'>;
+type ClProgram = SpmdProgram | SpirvProgram;
 
-export class ClKernel extends SpmdKernel {
+export class ClKernel extends SpmdKernel<ClProgram> {
   private readonly builder: Builder;
   private readonly built: Handle;
 
@@ -20,7 +22,7 @@ export class ClKernel extends SpmdKernel {
    * @param code compiled before, for a device like this; empty where there is none.
    * @throws FftError `compile-failed` with the compiler's log, `device-limit`, `out-of-memory`, `device-lost`
    */
-  constructor(kernel: KernelSource, program: SpmdProgram, builder: Builder, code: Uint8Array = new Uint8Array()) {
+  constructor(kernel: KernelSource, program: ClProgram, builder: Builder, code: Uint8Array = new Uint8Array()) {
     super(kernel, program);
     this.builder = builder;
     refuseLargeGroups(this.program, kernel.name, builder);
@@ -33,6 +35,12 @@ export class ClKernel extends SpmdKernel {
     return this.builder.cl.make('clCreateKernel', asked, this.built, this.program.entry);
   }
 
+  override pack(whole: boolean): PackedKernel {
+    const { outline, program } = this;
+    if (program.language !== 'spirv') return super.pack(whole);
+    return packedSpirv(outline, program, whole ? this.binary() : new Uint8Array());
+  }
+
   unload(): void {
     this.builder.cl.raw.clReleaseProgram(this.built);
   }
@@ -42,13 +50,14 @@ export class ClKernel extends SpmdKernel {
   }
 }
 
-/** A kernel as OpenCL C. @throws FftError as `ClKernel`, and `device-limit` where the language has no words for it */
-export function writtenKernel(kernel: Kernel, builder: Builder, options: CompileOptions): ClKernel {
-  return new ClKernel(launched(kernel, options.computedRoots ?? false), clProgram(kernel, options), builder);
+/** A kernel in the language that its driver is given. @throws FftError as `ClKernel`, and `device-limit` where the language has no words for it */
+export function writtenKernel(kernel: Kernel, driver: ClDriver, options: CompileOptions): ClKernel {
+  const program = driver.spirv ? clSpirvProgram(kernel, options) : clProgram(kernel, options);
+  return new ClKernel(launched(kernel, options.computedRoots ?? false), program, driver);
 }
 
-/** A program from what is kept of an earlier one with the same text, or from the text. */
-function builtOrKept(source: string, name: string, builder: Builder): Handle {
+/** A program from what is kept of an earlier one with the same source, or from the source. */
+function builtOrKept(source: ClProgram['source'], name: string, builder: Builder): Handle {
   const kept = builder.binaries.find(source);
   const known = kept && loaded(kept.bytes, builder);
   if (known) return known;
@@ -88,13 +97,17 @@ function binaryOf(program: Handle, { cl, addressOf }: Builder): Uint8Array {
 
 /** @throws FftError `compile-failed` with the compiler's log, `out-of-memory`, `device-lost` */
 export function build(
-  source: string,
+  source: string | Uint8Array,
   name: string,
   { cl, context, device }: Pick<Builder, 'cl' | 'context' | 'device'>,
 ): Handle {
   const asked = { what: `Compiling kernel ${name}`, otherwise: 'compile-failed' } as const;
-  const program = cl.make('clCreateProgramWithSource', asked, context, 1, [source], null);
-  const status = cl.raw.clBuildProgram(program, 1, new BigUint64Array([device]), BUILD_OPTIONS, null, null) as number;
+  const isText = typeof source === 'string';
+  const program = isText
+    ? cl.make('clCreateProgramWithSource', asked, context, 1, [source], null)
+    : cl.spirvProgram(context, source, asked);
+  const devices = new BigUint64Array([device]);
+  const status = cl.raw.clBuildProgram(program, 1, devices, isText ? BUILD_OPTIONS : '', null, null) as number;
   if (status === 0) return program;
   const log = cl.buildLog(program, device);
   cl.raw.clReleaseProgram(program);
@@ -108,7 +121,7 @@ export function build(
  * device has at all is looked at. (NVIDIA's driver answers 256 when asked about a compiled kernel, whatever it declares.)
  * @throws FftError `device-limit` where the device cannot run groups as large as the kernel's.
  */
-function refuseLargeGroups({ threads, sharedBytes }: SpmdProgram, name: string, { cl, device }: Builder): void {
+function refuseLargeGroups({ threads, sharedBytes }: ClProgram, name: string, { cl, device }: Builder): void {
   const mostThreads = cl.number('device', device, INFO.maxWorkGroupSize) ?? 0;
   const mostBytes = cl.number('device', device, INFO.localBytes) ?? 0;
   if (threads <= mostThreads && sharedBytes <= mostBytes) return;

@@ -2,7 +2,7 @@
 import { FftError, show } from '../../problem/errors.ts';
 import { isWanted } from '../choice.ts';
 import type { Availability } from '../device.ts';
-import { DEVICE_TYPE, type Handle, INFO, INSTALL, type OpenCl, openCl } from './api.ts';
+import { DEVICE_TYPE, type Handle, INFO, INSTALL, type OpenCl, openCl, VERSION } from './api.ts';
 
 /** A device of the system. */
 export interface ClDevice {
@@ -50,7 +50,7 @@ function faultOf(cl: OpenCl, device: Handle): string | undefined {
   if (!cl.number('device', device, INFO.available)) return 'is not available';
   if (!cl.number('device', device, INFO.compilerAvailable)) return 'has no compiler';
   const version = cl.text('device', device, INFO.deviceVersion);
-  const [, major = '0', minor = '0'] = /^OpenCL (\d+)\.(\d+)/.exec(version) ?? [];
+  const [, major = '0', minor = '0'] = VERSION.exec(version) ?? [];
   if (Number(major) > 1 || Number(minor) >= 2) return undefined;
   return `speaks ${version || 'no version of OpenCL'}; 1.2 is needed`;
 }

@@ -76,7 +76,7 @@ function load(body: Instructions, access: MemoryAccess, at: Value): Value {
 /** The word that a half is in, and by how many bits it is shifted there. */
 function halfPlace(body: Instructions, access: MemoryAccess, at: Value): { place: number; shift: number } {
   const { module } = body.context;
-  const word = body.emit('ShiftRightLogical', at.kind, at.id, module.integer(1));
+  const word = body.emit('ShiftRightLogical', at.kind, at.id, module.integer(1, at.kind as 'int'));
   const narrow = body.converted(at, 'unsigned');
   const odd = body.emit('BitwiseAnd', 'unsigned', narrow.id, module.integer(1));
   const { id: shift } = body.emit('ShiftLeftLogical', 'unsigned', odd.id, module.integer(4));

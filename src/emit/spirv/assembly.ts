@@ -142,11 +142,9 @@ export class SpirvModule {
     return this.constant(kind, wordsOf(kind === 'f32' ? new Float32Array([value]) : new Float64Array([value])));
   }
 
-  /** A constant vector of the same number in each place. */
-  composite(type: number, parts: readonly number[]): number {
-    return this.once(`composite ${type} ${parts}`, (id) => {
-      instruction(this.globals, 'ConstantComposite', type, id, ...parts);
-    });
+  /** A value of which nothing is known. */
+  undefined(type: number): number {
+    return this.once(`undefined ${type}`, (id) => instruction(this.globals, 'Undef', type, id));
   }
 
   variable(storage: Storage, type: number): number {

@@ -242,7 +242,8 @@ export class FunctionBody implements Instructions {
         return this.select(e.of as readonly [Expression, Expression, Expression]);
       case 'pair': {
         const parts = e.of.map((part) => this.value(part).id);
-        return this.emit('CompositeConstruct', valueKind({ type: e.type, pair: true }), ...parts);
+        const kind = valueKind({ type: e.type, pair: true });
+        return { id: this.composed(this.module.type(kind), parts), kind };
       }
       case 'member': {
         const { id, kind } = this.value(e.of[0]!);
@@ -254,6 +255,15 @@ export class FunctionBody implements Instructions {
     throw new RangeError(`SPIR-V has no words for ${e.op}`);
   }
 
+  /** A vector of so many parts. Translators of OpenCL's flavour crash where one instruction makes it of what are no constants. */
+  private composed(type: number, parts: readonly number[]): number {
+    if (this.context.flavour === 'vulkan') return this.typed('CompositeConstruct', type, ...parts);
+    return parts.reduce(
+      (whole, part, n) => this.typed('CompositeInsert', type, part, whole, n),
+      this.module.undefined(type),
+    );
+  }
+
   private binary({ word, of }: Extract<Expression, { op: 'binary' }>): Value {
     const [a, b] = of.map((each) => this.value(each)) as [Value, Value];
     if (word === '&&' || word === '||') {
@@ -263,9 +273,8 @@ export class FunctionBody implements Instructions {
     const shift = word === '<<' || word === '>>';
     const kind = isReal(a.kind) || shift ? a.kind : commonKind(a.kind, b.kind);
     const op = isReal(kind) ? real! : kind.startsWith('unsigned') ? unsigned : signed;
-    const operands = [a, shift ? b : this.converted(b, kind)].map((each, n) =>
-      shift && n === 1 ? each.id : this.converted(each, kind).id,
-    );
+    // The count of a shift is as wide as what is shifted: translators to LLVM rely on it.
+    const operands = [a, b].map((each) => this.converted(each, kind).id);
     return this.emit(op, COMPARES.has(word) ? 'bool' : kind, ...operands);
   }
 
@@ -305,7 +314,7 @@ export class FunctionBody implements Instructions {
     }
     const [chosen, a, b] = [this.value(condition), this.value(then), this.value(otherwise)];
     const pair = a.kind.endsWith('x2');
-    const id = pair ? this.typed('CompositeConstruct', this.module.vector('bool', 2), chosen.id, chosen.id) : chosen.id;
+    const id = pair ? this.composed(this.module.vector('bool', 2), [chosen.id, chosen.id]) : chosen.id;
     return this.emit('Select', a.kind, id, a.id, this.converted(b, a.kind).id);
   }
 

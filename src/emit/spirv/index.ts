@@ -243,7 +243,9 @@ class SpirvWriter {
   private shift(body: FunctionBody, array: OffsetArray, binding: number, offset: Value): void {
     const { module } = this;
     const own = this.element(array, false);
-    const values = array.pair ? body.emit('ShiftRightArithmetic', 'long', offset.id, module.integer(1)) : offset;
+    const values = array.pair
+      ? body.emit('ShiftRightArithmetic', 'long', offset.id, module.integer(1, 'long'))
+      : offset;
     if (own.lone) throw new RangeError('halves that share words begin where a word does');
     const type = module.pointer('CrossWorkgroup', module.type(own.element));
     const pointer = body.typed('InBoundsPtrAccessChain', type, binding, values.id);

@@ -1,6 +1,7 @@
 /** Numbers of the SPIR-V specification (unified, versions 1.0 to 1.5), under its own names. */
 
 export const OP = {
+  Undef: 1,
   ...{
     Extension: 10,
     ExtInstImport: 11,
@@ -11,10 +12,18 @@ export const OP = {
     Capability: 17,
   },
   ...{ TypeVoid: 19, TypeBool: 20, TypeInt: 21, TypeFloat: 22, TypeVector: 23, TypeArray: 28, TypeRuntimeArray: 29 },
-  ...{ TypeStruct: 30, TypePointer: 32, TypeFunction: 33, Constant: 43, ConstantComposite: 44, Function: 54 },
+  ...{ TypeStruct: 30, TypePointer: 32, TypeFunction: 33, Constant: 43, Function: 54 },
   ...{ FunctionParameter: 55, FunctionEnd: 56, FunctionCall: 57, Variable: 59, Load: 61, Store: 62 },
   ...{ InBoundsAccessChain: 66, InBoundsPtrAccessChain: 70, Decorate: 71, MemberDecorate: 72 },
-  ...{ CompositeConstruct: 80, CompositeExtract: 81, ConvertSToF: 111, ConvertUToF: 112, UConvert: 113, SConvert: 114 },
+  ...{
+    CompositeConstruct: 80,
+    CompositeExtract: 81,
+    CompositeInsert: 82,
+    ConvertSToF: 111,
+    ConvertUToF: 112,
+    UConvert: 113,
+    SConvert: 114,
+  },
   ...{ FConvert: 115, Bitcast: 124, SNegate: 126, FNegate: 127, IAdd: 128, FAdd: 129, ISub: 130, FSub: 131, IMul: 132 },
   ...{ FMul: 133, UDiv: 134, SDiv: 135, FDiv: 136, UMod: 137, SRem: 138, LogicalOr: 166, LogicalAnd: 167, Select: 169 },
   ...{

@@ -1,0 +1,100 @@
+/** Kernels that an OpenCL driver is given as SPIR-V. */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { codeOf, scaleKernel } from '../../../test/support/device-kernels.ts';
+import { copied, expectAsInterpreted, halfSamples, isExact } from '../../../test/support/emitted.ts';
+import { languageSamples } from '../../../test/support/language.ts';
+import { noOpenCl } from '../../../test/support/opencl.ts';
+import { randomFor } from '../../../test/support/random.ts';
+import { noTranslator, takingSpirv } from '../../../test/support/spirv.ts';
+import { exhaustive } from '../../../test/support/transforms.ts';
+import type { Backend, PackedKernel } from '../device.ts';
+import { OpenCl } from './api.ts';
+import { create } from './index.ts';
+
+const random = randomFor('devices/opencl/spirv');
+const all = (['f32', 'f64'] as const).flatMap((type) => [
+  ...languageSamples(random, type),
+  ...halfSamples(random, type),
+]);
+const offset = random.integer(0, 5);
+/** Others each time: the driver's compiler is slow. */
+const samples = exhaustive ? all : all.filter((_, n) => (n + offset) % 6 === 0);
+
+describe.skipIf(noOpenCl || noTranslator)('the kernel language as SPIR-V on an OpenCL device', () => {
+  let backend: Backend;
+  let end: () => void;
+  beforeAll(async () => {
+    end = await takingSpirv();
+    backend = await create({});
+  });
+  afterAll(() => {
+    backend?.close();
+    end?.();
+  });
+
+  it.each(samples.map((sample) => [`${sample.kernel.precision}: ${sample.name}`, sample] as const))(
+    '%s',
+    async (_, sample) => {
+      const { kernel } = sample;
+      const memory = copied(sample.memory);
+      const compiled = backend.compile(kernel);
+      expect(compiled.language).toBe('spirv');
+      const arrays = [...kernel.globals, ...kernel.tables].map(({ name }) => memory[name]!);
+      const places = arrays.map((array) => ({ buffer: backend.allocate(array.byteLength), byteOffset: 0 }));
+      for (const [n, array] of arrays.entries()) await backend.upload(places[n]!, array);
+      const bound = backend.bind([{ kernel: compiled, arguments: places.map((fixed) => ({ fixed })) }], []);
+      await bound.run();
+      for (const n of kernel.globals.keys()) await backend.download(places[n]!, arrays[n]!);
+      bound.release();
+      backend.discard(compiled);
+      for (const { buffer } of places) buffer.free();
+      expectAsInterpreted(sample, memory, isExact(sample));
+    },
+  );
+
+  it('packs them with what the driver has made of them, and takes both', async () => {
+    const kernel = scaleKernel(2, 8, 3);
+    const translations = vi.mocked(OpenCl.prototype.spirvProgram).mock.calls;
+    const compiled = backend.compile(kernel);
+    const before = translations.length;
+    const [whole, source] = [backend.pack!(compiled, true), backend.pack!(compiled, false)];
+    expect(source.code.length).toBeLessThan(whole.code.length);
+    // What is written to disk is read as other objects.
+    const read = (packed: PackedKernel) => ({ ...packed, facts: JSON.parse(JSON.stringify(packed.facts)) });
+    for (const [packed, times] of [
+      [whole, 0],
+      [source, 1],
+      // A binary that no driver takes.
+      [{ ...whole, code: whole.code.map((byte, n) => (n < source.code.length ? byte : 7)) }, 1],
+    ] as const) {
+      translations.length = before;
+      const again = backend.unpack!(read(packed), () => kernel);
+      expect(translations.length - before).toBe(times);
+      const place = { buffer: backend.allocate(64), byteOffset: 0 };
+      await backend.upload(place, new Float32Array(16).fill(1));
+      const bound = backend.bind([{ kernel: again, arguments: [{ fixed: place }, { fixed: place }] }], []);
+      await bound.run();
+      const got = new Float32Array(16);
+      await backend.download(place, got);
+      expect(got).toEqual(new Float32Array(16).fill(4));
+      bound.release();
+    }
+  });
+
+  it('are written as text where that is asked for', async () => {
+    const other = await create({ spirv: false });
+    expect(other.compile(scaleKernel(1, 4, 2)).language).toBe('opencl');
+    other.close();
+  });
+});
+
+describe.skipIf(noOpenCl)('a driver that takes no SPIR-V', () => {
+  it('is given text, and refused where SPIR-V is asked for', async () => {
+    const takes = vi.spyOn(OpenCl.prototype, 'takesSpirv').mockReturnValue(false);
+    const backend = await create({});
+    expect(backend.compile(scaleKernel(1, 4, 2)).language).toBe('opencl');
+    backend.close();
+    expect(await codeOf(() => create({ spirv: true }))).toBe('device-unavailable');
+    takes.mockRestore();
+  });
+});
