@@ -11,7 +11,7 @@ import type { CodeStore } from './code-cache/store.ts';
 export const deviceKinds = ['cpu', 'webgpu', 'cuda', 'opencl', 'hip', 'vulkan', 'level-zero'] as const;
 export type DeviceKind = (typeof deviceKinds)[number];
 /** Kinds that this release can open. */
-export type OpenableKind = Exclude<DeviceKind, 'level-zero'>;
+export type OpenableKind = DeviceKind;
 
 /** One of the devices of a kind. */
 export interface DeviceFacts {
@@ -48,7 +48,7 @@ export interface Stretch {
 
 /**
  * Memory that the caller made with the device's own API. `webgpu`: a `GPUBuffer`, or several that hold one array, in
- * order; `cuda` and `hip`: `{ devicePointer, bytes }`; `opencl`: `{ clMem, bytes }`; `vulkan`: `{ vkBuffer, bytes }`.
+ * order; `cuda`, `hip` and `level-zero`: `{ devicePointer, bytes }`; `opencl`: `{ clMem, bytes }`; `vulkan`: `{ vkBuffer, bytes }`.
  */
 export type ForeignMemory =
   | ForeignGpuBuffer

@@ -27,7 +27,7 @@ export interface DeviceOptions {
   readonly software?: boolean | undefined;
   /**
    * `cuda`, `hip`: a context of the caller's, which stays open; default: the primary one of the device of number `device`.
-   * `opencl`: a `cl_context`.
+   * `opencl`: a `cl_context`; `level-zero`: a `ze_context_handle_t` of the driver of the device that `device` chooses.
    */
   readonly context?: bigint | undefined;
   /** `cuda`, `hip`: a stream of the caller's in that context, for all work; default: one of the device's own. */

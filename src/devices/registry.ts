@@ -22,6 +22,7 @@ const modules: Readonly<Record<OpenableKind, Load>> = {
   webgpu: () => import('./webgpu/index.ts'),
   opencl: behindLibrary('OpenCL', () => import('./opencl/index.ts')),
   vulkan: behindLibrary('Vulkan', () => import('./vulkan/index.ts')),
+  'level-zero': behindLibrary('Level Zero', () => import('./level-zero/index.ts')),
   cpu: () => import('./cpu/index.ts'),
 };
 

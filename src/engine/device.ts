@@ -82,7 +82,7 @@ export class Device {
     noteDevice(this);
   }
 
-  /** `cpu`, `webgpu`, `cuda`, `hip`, `opencl` or `vulkan`. */
+  /** `cpu`, `webgpu`, `cuda`, `hip`, `opencl`, `vulkan` or `level-zero`. */
   get kind(): DeviceKind {
     return this.backend.kind;
   }

@@ -65,6 +65,7 @@ const optional = {
     install: 'on Debian: apt install intel-opencl-icd',
     expectedBy: 'CI',
   },
+  levelZero: { name: 'the header of Level Zero', install: 'on Debian: apt install libze-dev', expectedBy: 'CI' },
   hiprtc: {
     name: "HIP's run-time compiler",
     install: 'on Debian: apt install libamdhip64-5 libamd-comgr2 rocm-device-libs',

@@ -178,8 +178,7 @@ export async function problems(device: Device, problem: ProblemInput): Promise<v
 }
 
 export async function devices(): Promise<void> {
-  // @ts-expect-error: not in this release
-  await openDevice('level-zero');
+  await openDevice('level-zero', { context: 4096n });
   for (const info of await listDevices()) {
     if (info.available) await openDevice(info.kind);
     else exactly<string>()(info.reason, true);

@@ -2,9 +2,8 @@
  * Device memory. What is freed is kept for the next allocation of its size, up to a budget: asking the driver takes
  * thousands of times as long, and giving back to it waits for all that runs.
  */
-import { FftError, show } from '../../problem/errors.ts';
+import { FftError } from '../../problem/errors.ts';
 import type { InFlight } from '../common/memory.ts';
-import { isHandle } from '../native/library.ts';
 import { NativeAllocator, NativeBuffer } from '../native/memory.ts';
 import type { CudaDriver } from './driver.ts';
 
@@ -33,24 +32,16 @@ export class CudaAllocator extends NativeAllocator<NativeBuffer> {
    * @throws FftError `invalid-argument`, `foreign-buffer`, `buffer-too-small`
    */
   override adopt(memory: unknown, what: string): NativeBuffer | undefined {
-    if (typeof memory !== 'object' || memory === null || !('devicePointer' in memory)) return undefined;
-    const { pointer, bytes } = pointerOf(memory as { devicePointer: unknown; bytes: unknown }, what);
-    this.driver.enter();
-    const range = this.driver.api.addressRange(pointer);
-    if (!range) {
-      throw new FftError(
-        'foreign-buffer',
-        `${what} is at 0x${pointer.toString(16)}, which is not device memory of this device's context.`,
-      );
-    }
-    const room = range.start + range.bytes - pointer;
-    if (BigInt(bytes) > room) {
-      throw new FftError(
-        'buffer-too-small',
-        `${what} is said to have ${bytes} bytes, but the allocation it lies in ends after ${room}.`,
-      );
-    }
-    return this.adoptedAs([pointer, bytes], () => this.buffer(pointer, bytes));
+    const { driver } = this;
+    return this.adoptedPointer(
+      memory,
+      what,
+      (pointer) => {
+        driver.enter();
+        return driver.api.addressRange(pointer);
+      },
+      (pointer, bytes) => this.buffer(pointer, bytes),
+    );
   }
 
   /** Gives all memory back to the driver; nothing may be running. */
@@ -115,23 +106,6 @@ export interface CudaHost {
   readonly memory: CudaAllocator;
   requireOpen(): void;
   enter(): void;
-}
-
-/** @throws FftError `invalid-argument` */
-function pointerOf({ devicePointer, bytes }: { devicePointer: unknown; bytes: unknown }, what: string) {
-  const pointer =
-    typeof devicePointer === 'number' && Number.isSafeInteger(devicePointer) ? BigInt(devicePointer) : devicePointer;
-  if (!isHandle(pointer, 1n)) {
-    throw new FftError(
-      'invalid-argument',
-      `${what}.devicePointer is ${show(devicePointer)}; an address is needed, a bigint.`,
-    );
-  }
-  if (typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes > 0) return { pointer, bytes };
-  throw new FftError(
-    'invalid-argument',
-    `${what}.bytes is ${show(bytes)}; the bytes at devicePointer are needed, a positive whole number.`,
-  );
 }
 
 function roomFor(bytes: number): number {

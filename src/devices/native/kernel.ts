@@ -2,14 +2,29 @@
 
 import type { SpirvProgram } from '../../emit/spirv/index.ts';
 import { tablesBeside } from '../../emit/spmd/memory.ts';
-import type { ComputedRoots, SpmdProgram } from '../../emit/spmd/program.ts';
+import type { ComputedRoots, EntryPoint, SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
+import { FftError } from '../../problem/errors.ts';
 import { DeviceKernel, type KernelSource } from '../common/kernel.ts';
 import type { CompiledKernel, KernelOutline, PackedKernel } from '../device.ts';
 
 /** A kernel as it is launched: where all roots are computed, it has no tables of them. */
 export function launched(kernel: Kernel, computedRoots: ComputedRoots): Kernel {
   return computedRoots === true ? { ...kernel, tables: tablesBeside(kernel) } : kernel;
+}
+
+/** @throws FftError `device-limit` where the device cannot run groups as large as the kernel's. */
+export function requireGroupFits(
+  { threads, sharedBytes }: EntryPoint,
+  name: string,
+  most: { readonly threads: number; readonly sharedBytes: number },
+): void {
+  if (threads <= most.threads && sharedBytes <= most.sharedBytes) return;
+  throw new FftError(
+    'device-limit',
+    `A group of kernel ${name} takes ${threads} threads and ${sharedBytes} bytes of shared memory; ` +
+      `the device has ${most.threads} and ${most.sharedBytes}.`,
+  );
 }
 
 /** What is packed of a kernel beside its binary. */

@@ -1,6 +1,8 @@
 /** Device memory behind a C library. */
+import { FftError, show } from '../../problem/errors.ts';
 import { Allocator, OwnedBuffer } from '../common/memory.ts';
 import type { Stretch } from '../device.ts';
+import { isHandle } from './library.ts';
 
 /** Where memory begins, and in what. */
 export interface Origin {
@@ -51,4 +53,57 @@ export abstract class NativeAllocator<B extends NativeBuffer> extends Allocator<
     this.adopted.set(key, buffer);
     return buffer;
   }
+
+  /**
+   * The caller's `{ devicePointer, bytes }` as a buffer; undefined for anything else.
+   * @param rangeOf the allocation that a pointer lies in; undefined where it lies in none of the device's context.
+   * @throws FftError `invalid-argument`, `foreign-buffer`, `buffer-too-small`
+   */
+  protected adoptedPointer(
+    memory: unknown,
+    what: string,
+    rangeOf: (pointer: bigint) => AddressRange | undefined,
+    make: (pointer: bigint, bytes: number) => B,
+  ): B | undefined {
+    if (typeof memory !== 'object' || memory === null || !('devicePointer' in memory)) return undefined;
+    const { pointer, bytes } = pointerOf(memory as { devicePointer: unknown; bytes: unknown }, what);
+    const range = rangeOf(pointer);
+    if (!range) {
+      throw new FftError(
+        'foreign-buffer',
+        `${what} is at 0x${pointer.toString(16)}, which is not device memory of this device's context.`,
+      );
+    }
+    const room = range.start + range.bytes - pointer;
+    if (BigInt(bytes) > room) {
+      throw new FftError(
+        'buffer-too-small',
+        `${what} is said to have ${bytes} bytes, but the allocation it lies in ends after ${room}.`,
+      );
+    }
+    return this.adoptedAs([pointer, bytes], () => make(pointer, bytes));
+  }
+}
+
+/** An allocation by its addresses. */
+interface AddressRange {
+  readonly start: bigint;
+  readonly bytes: bigint;
+}
+
+/** @throws FftError `invalid-argument` */
+function pointerOf({ devicePointer, bytes }: { devicePointer: unknown; bytes: unknown }, what: string) {
+  const pointer =
+    typeof devicePointer === 'number' && Number.isSafeInteger(devicePointer) ? BigInt(devicePointer) : devicePointer;
+  if (!isHandle(pointer, 1n)) {
+    throw new FftError(
+      'invalid-argument',
+      `${what}.devicePointer is ${show(devicePointer)}; an address is needed, a bigint.`,
+    );
+  }
+  if (typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes > 0) return { pointer, bytes };
+  throw new FftError(
+    'invalid-argument',
+    `${what}.bytes is ${show(bytes)}; the bytes at devicePointer are needed, a positive whole number.`,
+  );
 }

@@ -5,7 +5,8 @@ import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { KernelSource } from '../common/kernel.ts';
 import type { CompileOptions, PackedKernel } from '../device.ts';
-import { launched, packedSpirv, SpmdKernel } from '../native/kernel.ts';
+import { launched, packedSpirv, requireGroupFits, SpmdKernel } from '../native/kernel.ts';
+import { stayingBytes } from '../native/structs.ts';
 import { BUILD_OPTIONS, type Handle, INFO } from './api.ts';
 import type { ClDriver } from './driver.ts';
 import { failure } from './errors.ts';
@@ -69,8 +70,7 @@ function builtOrKept(source: ClProgram['source'], name: string, builder: Builder
 /** A program of compiled code; undefined where the driver does not take it. */
 function loaded(code: Uint8Array, { cl, context, device, addressOf }: Builder): Handle | undefined {
   // The driver reads the code where it lies: in memory that begins with it and that the engine does not move.
-  const memory = new Uint8Array(new ArrayBuffer(code.length));
-  memory.set(code);
+  const memory = stayingBytes(code);
   const [devices, sizes] = [new BigUint64Array([device]), new BigUint64Array([BigInt(code.length)])];
   const places = new BigUint64Array([addressOf(memory.buffer)]);
   let program: Handle;
@@ -121,13 +121,8 @@ export function build(
  * device has at all is looked at. (NVIDIA's driver answers 256 when asked about a compiled kernel, whatever it declares.)
  * @throws FftError `device-limit` where the device cannot run groups as large as the kernel's.
  */
-function refuseLargeGroups({ threads, sharedBytes }: ClProgram, name: string, { cl, device }: Builder): void {
-  const mostThreads = cl.number('device', device, INFO.maxWorkGroupSize) ?? 0;
-  const mostBytes = cl.number('device', device, INFO.localBytes) ?? 0;
-  if (threads <= mostThreads && sharedBytes <= mostBytes) return;
-  throw new FftError(
-    'device-limit',
-    `A group of kernel ${name} takes ${threads} threads and ${sharedBytes} bytes of local memory; ` +
-      `the device has ${mostThreads} and ${mostBytes}.`,
-  );
+function refuseLargeGroups(program: ClProgram, name: string, { cl, device }: Builder): void {
+  const threads = cl.number('device', device, INFO.maxWorkGroupSize) ?? 0;
+  const sharedBytes = cl.number('device', device, INFO.localBytes) ?? 0;
+  requireGroupFits(program, name, { threads, sharedBytes });
 }

@@ -2,11 +2,13 @@
  * The functions and numbers of Vulkan 1.2 that the device uses, over the system's loader library. Handles are BigInts; calls
  * that fail throw what their result means (errors.ts).
  */
+
+import type { FftError } from '../../problem/errors.ts';
 import type { Koffi } from '../native/library.ts';
 import { functionsOf, loadKoffi, type NativeFunction, openLibrary } from '../native/library.ts';
+import { StructApi } from '../native/structs.ts';
 import { softwareDriver } from '../webgpu/software.ts';
 import { failure, type Purpose } from './errors.ts';
-import { type Field, Struct } from './structs.ts';
 
 /** A `VkDevice`, `VkBuffer`, … */
 export type Handle = bigint;
@@ -98,18 +100,12 @@ const LIBRARIES: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> =
 };
 
 /** Vulkan's functions, as this device uses them. */
-export class Vulkan {
-  readonly raw: Readonly<Record<VkFunction, NativeFunction>>;
-  readonly koffi: Koffi;
+export class Vulkan extends StructApi<VkFunction, Purpose> {
   /** `vkGetBufferDeviceAddress`, whose result is no error. */
   private readonly bufferAddress: NativeFunction;
-  private readonly made = new BigUint64Array(new ArrayBuffer(8));
-  /** What the last call was given is alive until the next one. */
-  protected last: readonly unknown[] = [];
 
   private constructor(koffi: Koffi, raw: Vulkan['raw'], bufferAddress: NativeFunction) {
-    this.koffi = koffi;
-    this.raw = raw;
+    super(koffi, raw);
     this.bufferAddress = bufferAddress;
   }
 
@@ -128,33 +124,8 @@ export class Vulkan {
     return new Vulkan(koffi, raw, library.func('vkGetBufferDeviceAddress', 'uint64_t', [H, P]));
   }
 
-  readonly addressOf = (memory: ArrayBuffer): bigint => this.koffi.address(memory);
-
-  struct(type: number, next: Struct | undefined, ...fields: Field[]): Struct {
-    return Struct.of(this.addressOf, type, next, ...fields);
-  }
-
-  plain(...fields: Field[]): Struct {
-    return Struct.of(this.addressOf, ...fields);
-  }
-
-  empty(type: number, bytes: number, next?: Struct): Struct {
-    return Struct.empty(this.addressOf, type, bytes, next);
-  }
-
-  /** Calls a function and throws where it fails. `purpose` says what for, where the caller can say. */
-  call(name: VkFunction, purpose: Purpose | undefined, ...values: unknown[]): void {
-    this.last = values;
-    const given = values.map((value) => (value instanceof Struct ? value.bytes : value));
-    const result = (this.raw[name](...given) as number | undefined) ?? 0;
-    if (result < 0) throw failure(name, result, purpose);
-  }
-
-  /** Calls a function that makes something, which is its last argument. */
-  make(name: VkFunction, purpose: Purpose | undefined, ...values: unknown[]): Handle {
-    this.made[0] = 0n;
-    this.call(name, purpose, ...values, this.made);
-    return this.made[0];
+  protected errorOf(name: VkFunction, result: number, purpose: Purpose | undefined): FftError | undefined {
+    return result < 0 ? failure(name, result, purpose) : undefined;
   }
 
   addressOfBuffer(device: Handle, buffer: Handle): bigint {

@@ -7,10 +7,10 @@ import type { CodeFacts } from '../device.ts';
 import type { NativeDriver, Pinned } from '../native/driver.ts';
 import { isHandle } from '../native/library.ts';
 import type { NativeBuffer } from '../native/memory.ts';
+import type { Struct } from '../native/structs.ts';
 import { BUFFER_USAGE, COMPUTE, type Handle, MEMORY, TYPE, type Vulkan } from './api.ts';
 import { failure, type Purpose } from './errors.ts';
 import type { VkDevice, VkFeatures } from './select.ts';
-import type { Struct } from './structs.ts';
 
 /** What was opened. */
 export interface VkSetup {

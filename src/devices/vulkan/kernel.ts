@@ -4,12 +4,12 @@ import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { KernelSource } from '../common/kernel.ts';
 import type { CompileOptions, PackedKernel } from '../device.ts';
-import { launched, type SpmdFacts, SpmdKernel } from '../native/kernel.ts';
+import { launched, requireGroupFits, type SpmdFacts, SpmdKernel } from '../native/kernel.ts';
+import { type Struct, stayingBytes, textBytes } from '../native/structs.ts';
 import { COMPUTE, type Handle, TYPE } from './api.ts';
 import type { VkDriver } from './driver.ts';
 import { failure } from './errors.ts';
 import { vkProgram } from './program.ts';
-import type { Struct } from './structs.ts';
 
 /** What launches bind. */
 export interface VkPipeline {
@@ -31,13 +31,7 @@ export class VkKernel extends SpmdKernel<SpirvProgram> {
   constructor(kernel: KernelSource, program: SpirvProgram, driver: VkDriver) {
     super(kernel, program);
     this.driver = driver;
-    const { threads, sharedBytes } = driver.setup.physical.limits;
-    if (program.threads <= threads && program.sharedBytes <= sharedBytes) return;
-    throw new FftError(
-      'device-limit',
-      `A group of kernel ${kernel.name} takes ${program.threads} threads and ${program.sharedBytes} bytes of shared memory; ` +
-        `the device has ${threads} and ${sharedBytes}.`,
-    );
+    requireGroupFits(program, kernel.name, driver.setup.physical.limits);
   }
 
   /** The driver compiles on another thread. */
@@ -102,16 +96,13 @@ export class VkKernel extends SpmdKernel<SpirvProgram> {
   private request(): { info: Struct; module: Handle; layout: Handle } {
     const { api, device } = this.driver;
     const { source, entry, argumentBytes, indirect } = this.program;
-    const code = new Uint8Array(new ArrayBuffer(source.length));
-    code.set(source);
+    const code = stayingBytes(source);
     const asked = api.struct(TYPE.shaderModule, undefined, 0, BigInt(code.length), code);
     const module = api.make('vkCreateShaderModule', this.purpose, device, asked, null);
     const range = api.plain(COMPUTE.stage, 0, indirect ? 8 : argumentBytes);
     const shape = api.struct(TYPE.pipelineLayout, undefined, 0, 0, undefined, 1, range);
     const layout = api.make('vkCreatePipelineLayout', this.purpose, device, shape, null);
-    const text = new TextEncoder().encode(`${entry}\0`);
-    const name = new Uint8Array(new ArrayBuffer(text.length));
-    name.set(text);
+    const name = textBytes(entry);
     // The stage lies inside of the structure: type, pointer, flags, stage, module, name, specialization.
     const stage = [TYPE.stage, undefined, 0, COMPUTE.stage, module, name, undefined] as const;
     const info = api.struct(TYPE.computePipeline, undefined, 0, 0, ...stage, layout, 0n, -1, 0);

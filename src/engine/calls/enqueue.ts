@@ -56,7 +56,7 @@ export interface MemoryOptions<Input = ComplexData, Output = ComplexData> {
 
 /** Memory for `enqueue`, and where the work is appended: what the kind of device takes. */
 export interface EnqueueOptions<Input = ComplexData, Output = ComplexData> extends MemoryOptions<Input, Output> {
-  /** `webgpu`: a `GPUCommandEncoder` or `GPUComputePassEncoder` of the plan's device, which the caller ends and submits; `vulkan`: a `VkCommandBuffer`, likewise. */
+  /** `webgpu`: a `GPUCommandEncoder` or `GPUComputePassEncoder` of the plan's device, which the caller ends and submits; `vulkan`: a `VkCommandBuffer`, `level-zero`: a `ze_command_list_handle_t`, likewise. */
   readonly encoder?: unknown;
   /** `cuda`, `hip`: a stream of the caller. */
   readonly stream?: unknown;

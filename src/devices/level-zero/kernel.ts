@@ -1,0 +1,188 @@
+/** A kernel of the IR as SPIR-V, and the module that the driver makes of it. */
+import { emitSpirv, type SpirvProgram } from '../../emit/spirv/index.ts';
+import type { Kernel } from '../../ir/index.ts';
+import { FftError } from '../../problem/errors.ts';
+import { type KernelSource, written } from '../common/kernel.ts';
+import type { CompileOptions, PackedKernel } from '../device.ts';
+import type { KernelCode } from '../native/binaries.ts';
+import { launched, packedSpirv, requireGroupFits, SpmdKernel } from '../native/kernel.ts';
+import { type Struct, stayingBytes, textBytes } from '../native/structs.ts';
+import { FORMAT, failure, type Handle, type Purpose, TYPE } from './api.ts';
+import type { ZeDriver } from './driver.ts';
+
+interface Made {
+  readonly module: Handle;
+  readonly kernel: Handle;
+}
+
+export class ZeKernel extends SpmdKernel<SpirvProgram> {
+  /** The launch whose arguments it has at the moment. */
+  bound: unknown;
+  private readonly driver: ZeDriver;
+  private given: KernelCode | undefined;
+  private made: Made | undefined;
+  private preparing: Promise<void> | undefined;
+  /** What the other thread reads is alive until then. */
+  protected read: Struct | undefined;
+
+  /**
+   * @param code compiled before, for a device like this; empty where there is none.
+   * @throws FftError `device-limit` where the device cannot run groups as large as the kernel's.
+   */
+  constructor(kernel: KernelSource, program: SpirvProgram, driver: ZeDriver, code: Uint8Array = new Uint8Array()) {
+    super(kernel, program);
+    this.driver = driver;
+    this.given = code.length > 0 ? { bytes: code, fresh: false } : undefined;
+    requireGroupFits(program, kernel.name, driver.device.limits);
+  }
+
+  /** The driver compiles on another thread. */
+  override prepare(): Promise<void> {
+    if (this.made || this.discarded) return Promise.resolve();
+    this.preparing ??= this.makeAside().finally(() => {
+      this.preparing = undefined;
+    });
+    return this.preparing;
+  }
+
+  /** The kernel object; what is not there yet is made on this thread. @throws FftError `compile-failed` */
+  object(): Handle {
+    if (this.discarded) throw new FftError('internal-error', `Kernel ${this.kernel.name} was discarded.`);
+    this.made ??= this.fromBinary() ?? this.fromSpirv();
+    return this.made.kernel;
+  }
+
+  override pack(whole: boolean): PackedKernel {
+    return packedSpirv(this.outline, this.program, whole ? this.binary() : new Uint8Array());
+  }
+
+  unload(): void {
+    if (!this.made) return;
+    const { raw } = this.driver.api;
+    raw.zeKernelDestroy(this.made.kernel);
+    raw.zeModuleDestroy(this.made.module);
+    this.made = undefined;
+  }
+
+  protected binary(): Uint8Array {
+    this.object();
+    return this.binaryOf(this.made!.module);
+  }
+
+  private get purpose(): Purpose {
+    return { what: `Compiling kernel ${this.kernel.name}`, otherwise: 'compile-failed' };
+  }
+
+  private async makeAside(): Promise<void> {
+    const { api, context, device } = this.driver;
+    const kept = this.fromBinary();
+    if (kept) {
+      this.made = kept;
+      return;
+    }
+    const asked = this.request(FORMAT.spirv, this.program.source);
+    this.read = asked;
+    const [module, log] = [new BigUint64Array(new ArrayBuffer(8)), new BigUint64Array(new ArrayBuffer(8))];
+    const result = await new Promise<number>((resolve, reject) => {
+      const done = (error: unknown, value: number) => (error ? reject(error) : resolve(value));
+      api.raw.zeModuleCreate.async(context, device.handle, asked.bytes, module, log, done);
+    });
+    this.read = undefined;
+    const handle = this.checked(result, module[0]!, log[0]!);
+    if (this.discarded || this.made) api.raw.zeModuleDestroy(handle);
+    else this.made = this.compiled(handle);
+  }
+
+  /** From what was packed with it or is kept of an earlier one with the same code; undefined where the driver takes neither. */
+  private fromBinary(): Made | undefined {
+    const code = this.given ?? this.driver.binaries.find(this.program.source);
+    this.given = undefined;
+    if (!code) return undefined;
+    try {
+      return this.entered(this.module(FORMAT.native, code.bytes));
+    } catch (error) {
+      if (error instanceof FftError && error.code === 'compile-failed') return undefined;
+      throw error;
+    }
+  }
+
+  private fromSpirv(): Made {
+    return this.compiled(this.module(FORMAT.spirv, this.program.source));
+  }
+
+  private module(format: number, code: Uint8Array): Handle {
+    const { api, context, device } = this.driver;
+    const [module, log] = [new BigUint64Array(new ArrayBuffer(8)), new BigUint64Array(new ArrayBuffer(8))];
+    const asked = this.request(format, code);
+    const result = api.raw.zeModuleCreate(context, device.handle, asked.bytes, module, log) as number;
+    return this.checked(result, module[0]!, log[0]!);
+  }
+
+  private request(format: number, code: Uint8Array): Struct {
+    const bytes = stayingBytes(code);
+    return this.driver.api.struct(
+      ...[TYPE.module, undefined, format, BigInt(code.length), bytes, textBytes(''), undefined],
+    );
+  }
+
+  /** @throws FftError with the compiler's log */
+  private checked(result: number, module: Handle, log: Handle): Handle {
+    const { raw } = this.driver.api;
+    const text = result === 0 || log === 0n ? '' : this.logOf(log);
+    if (log !== 0n) raw.zeModuleBuildLogDestroy(log);
+    if (result === 0) return module;
+    const error = failure('zeModuleCreate', result, this.purpose);
+    if (error.code !== 'compile-failed' || text === '') throw error;
+    throw new FftError('compile-failed', `${error.message} The compiler said: ${text}`, { cause: new Error(text) });
+  }
+
+  private logOf(log: Handle): string {
+    const get = this.driver.api.raw.zeModuleBuildLogGetString;
+    const size = new BigUint64Array(new ArrayBuffer(8));
+    if (get(log, size, null) !== 0) return '';
+    const bytes = new Uint8Array(new ArrayBuffer(Number(size[0])));
+    if (get(log, size, bytes) !== 0) return '';
+    const end = bytes.indexOf(0);
+    return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)).trim();
+  }
+
+  /** A module that was compiled now: what the compiler has made is kept. */
+  private compiled(module: Handle): Made {
+    const made = this.entered(module);
+    const { binaries } = this.driver;
+    if (binaries.keepsCode) binaries.keep(this.program.source, this.binaryOf(module));
+    return made;
+  }
+
+  private entered(module: Handle): Made {
+    const { api } = this.driver;
+    let kernel: Handle | undefined;
+    try {
+      const asked = api.struct(TYPE.kernel, undefined, 0, textBytes(this.program.entry));
+      kernel = api.make('zeKernelCreate', this.purpose, module, asked);
+      api.call('zeKernelSetGroupSize', this.purpose, kernel, this.program.threads, 1, 1);
+      return { module, kernel };
+    } catch (error) {
+      if (kernel !== undefined) api.raw.zeKernelDestroy(kernel);
+      api.raw.zeModuleDestroy(module);
+      throw error;
+    }
+  }
+
+  private binaryOf(module: Handle): Uint8Array {
+    const { api } = this.driver;
+    const size = new BigUint64Array(new ArrayBuffer(8));
+    api.call('zeModuleGetNativeBinary', this.purpose, module, size, null);
+    const bytes = new Uint8Array(new ArrayBuffer(Number(size[0])));
+    api.call('zeModuleGetNativeBinary', this.purpose, module, size, bytes);
+    return bytes;
+  }
+}
+
+/** @throws FftError as `ZeKernel`, and `device-limit` where the language has no words for it */
+export function writtenKernel(kernel: Kernel, driver: ZeDriver, options: CompileOptions): ZeKernel {
+  const { maxGroups = Number.POSITIVE_INFINITY, computedRoots = false } = options;
+  const asked = { maxGroups: Math.min(maxGroups, driver.device.limits.groups), computedRoots };
+  const program = written(kernel, 'SPIR-V', () => emitSpirv(kernel, { flavour: 'opencl', ...asked }));
+  return new ZeKernel(launched(kernel, computedRoots), program, driver);
+}
