@@ -43,7 +43,7 @@ export function withProfile(command: Command): Command {
   const profile = new Option('--profile <name>', `instead of a device, the profile of one: ${profileNames.join(', ')}`);
   return command
     .addOption(profile.conflicts(['device', 'threads']))
-    .option('--language <name>', 'what kernels for a profile are written in: cuda, hip, opencl, wgsl or wasm');
+    .option('--language <name>', 'what kernels for a profile are written in: cuda, hip, opencl, wgsl, msl or wasm');
 }
 
 /** Adds `--json`. */

@@ -123,7 +123,7 @@ describe('a profile', () => {
   });
 
   it('may be written for in another language', async () => {
-    const heads = { cuda: '__global__', hip: '__global__', opencl: '__kernel', wgsl: '@compute' };
+    const heads = { cuda: '__global__', hip: '__global__', opencl: '__kernel', wgsl: '@compute', msl: '[[buffer(0)]]' };
     for (const [language, head] of Object.entries(heads)) {
       const device = await open('h200', { language: language as 'cuda' });
       expect((await device.plan({ size: [64] })).kernels[0]!.source).toContain(head);
@@ -131,7 +131,7 @@ describe('a profile', () => {
   });
 
   it('in place is bound once where WebGPU allows no more', async () => {
-    const [kernel] = (await (await open('m2')).plan({ size: [512], placement: 'in-place' })).kernels;
+    const [kernel] = (await (await open('webgpu-default')).plan({ size: [512], placement: 'in-place' })).kernels;
     expect((kernel!.source as string).match(/var<storage, read_write>/g)).toHaveLength(1);
   });
 

@@ -7,7 +7,7 @@ export interface PlanKernel {
   readonly name: string;
   /** What the launch is for, to people: `axis 0`, `axis 0, upload 1 of 2` … */
   readonly title: string;
-  /** `wasm`, `wgsl`, `cuda`, `hip`, `opencl` or `spirv`. */
+  /** `wasm`, `wgsl`, `cuda`, `hip`, `opencl`, `spirv` or `msl`. */
   readonly language: string;
   /** Its text, or the bytes of a WebAssembly module. */
   readonly source: string | Uint8Array;

@@ -57,7 +57,7 @@ function requireLanguage(language: OfflineLanguage, { name, lockstep }: DevicePr
 }
 
 /**
- * The profile, less what the language has no words for: double precision in WGSL, clusters and interleaved launches in all but
+ * The profile, less what the language has no words for: double precision in WGSL and in Metal's language, clusters and interleaved launches in all but
  * CUDA.
  */
 function sayable(profile: DeviceProfile, language: OfflineLanguage): DeviceProfile {
@@ -65,5 +65,5 @@ function sayable(profile: DeviceProfile, language: OfflineLanguage): DeviceProfi
   const { cluster: _, ...apart } = profile;
   const { chunks, ...one } = apart;
   const said = chunks?.ahead === undefined ? apart : one;
-  return language === 'wgsl' ? { ...said, precisions: ['single'] } : said;
+  return language === 'wgsl' || language === 'msl' ? { ...said, precisions: ['single'] } : said;
 }

@@ -1,4 +1,4 @@
-/** CUDA sources compiled for the processor, with threads for threads. */
+/** Sources in CUDA, and in languages of its kind, compiled for the processor, with threads for threads. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -56,6 +56,18 @@ export function withoutDialect(source: string): string {
     .replace(/asm\("cvt\.rn\.f16.*/g, '*(_Float16 *)&bits = (_Float16)value;');
 }
 
+/** A language as C++ on the processor. */
+export interface ProcessorDialect {
+  /** Stands before all kernels: defines `threadIdx`, `blockIdx` and `all`, where the threads of a group meet. */
+  readonly prelude: string;
+  /** The text of a kernel as C++. */
+  translated(source: string): string;
+  /** What an entry point is given behind its own arguments. */
+  readonly more: readonly string[];
+}
+
+const CUDA: ProcessorDialect = { prelude: PROCESSOR, translated: withoutDialect, more: [] };
+
 /** A kernel, and what it is called with: the bytes of each binding, and offsets. */
 export interface ProcessorKernel {
   readonly program: SpmdProgram;
@@ -64,13 +76,13 @@ export interface ProcessorKernel {
 }
 
 /** A kernel and a function `run` that reads the memory of every binding, runs it and writes the memory. */
-function partOf({ program, sizes, starts = [] }: ProcessorKernel, number: number): string {
+function partOf({ program, sizes, starts = [] }: ProcessorKernel, number: number, dialect: ProcessorDialect): string {
   const { source, entry, threads, groups } = program;
   const memory = sizes.map((_, n) => `Any{m${n}}`);
   return `#define ${entry} ${entry}_${number}
 namespace kernel${number} {
 #line 1 "kernel ${number}"
-${withoutDialect(source)}
+${dialect.translated(source)}
 ${sizes.map((size, n) => `static double m${n}[${size} / 8 + 1];`).join('\n')}
 static void *thread(void *number) {
   threadIdx.x = (unsigned)(size_t)number;
@@ -78,7 +90,7 @@ static void *thread(void *number) {
     __syncthreads();
     if (threadIdx.x == 0) blockIdx = {n % ${groups[0]}, n / ${groups[0]} % ${groups[1]}, n / ${groups[0] * groups[1]}};
     __syncthreads();
-    ${entry}(${[...memory, ...starts.map((start) => `${start}LL`)].join(', ')});
+    ${entry}(${[...memory, ...starts.map((start) => `${start}LL`), ...dialect.more].join(', ')});
   }
   return 0;
 }
@@ -96,10 +108,10 @@ ${sizes.map((size, n) => `  fwrite(m${n}, 1, ${size}, stdout);`).join('\n')}
 `;
 }
 
-function textOf(kernels: readonly ProcessorKernel[]): string {
-  return `${PROCESSOR}
+function textOf(kernels: readonly ProcessorKernel[], dialect: ProcessorDialect): string {
+  return `${dialect.prelude}
 struct Any { void *at; template <class T> operator T *() const { return (T *)at; } };
-${kernels.map(partOf).join('\n')}
+${kernels.map((kernel, n) => partOf(kernel, n, dialect)).join('\n')}
 int main(int, char **words) {
   switch (atoi(words[1])) {
 ${kernels.map((_, n) => `    case ${n}: return kernel${n}::run();`).join('\n')}
@@ -114,8 +126,8 @@ export class OnProcessor {
   private readonly folder = mkdtempSync(join(tmpdir(), 'omnifft-cuda-'));
   private readonly file = join(this.folder, 'kernels');
 
-  constructor(kernels: readonly ProcessorKernel[]) {
-    writeFileSync(`${this.file}.cpp`, textOf(kernels));
+  constructor(kernels: readonly ProcessorKernel[], dialect: ProcessorDialect = CUDA) {
+    writeFileSync(`${this.file}.cpp`, textOf(kernels, dialect));
     // What is rounded once on a GPU is here, too.
     const flags = ['-std=c++14', '-O1', '-ffp-contract=off', '-w', '-pthread', '-o', this.file, `${this.file}.cpp`];
     expect(spawnSync(compiler!, flags, { encoding: 'utf8' }).stderr).toBe('');

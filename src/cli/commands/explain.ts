@@ -55,7 +55,7 @@ async function explain(text: string, options: ExplainOptions): Promise<void> {
 }
 
 /** How files of a language are usually called; for others, the language's name. */
-const EXTENSIONS: Readonly<Record<string, string>> = { cuda: 'cu', opencl: 'cl', spirv: 'spv' };
+const EXTENSIONS: Readonly<Record<string, string>> = { cuda: 'cu', opencl: 'cl', spirv: 'spv', msl: 'metal' };
 
 /** One file for each different kernel, named after the direction that runs it first. */
 async function writeKernels(plan: Plan, folder: string): Promise<void> {

@@ -45,6 +45,7 @@ export async function aheadCompilers(language: OfflineLanguage, settings: AheadS
     case 'wasm':
       return Promise.all([false, true].map(wasmCompiler));
     case 'wgsl':
+    case 'msl':
       throw new FftError(
         'unsupported-feature',
         'WebGPU has no compiled code that could be kept: omnifft build --target wgsl writes transforms for pages.',

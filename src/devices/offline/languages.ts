@@ -8,7 +8,7 @@ import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { CompiledKernel, CompileOptions, DeviceKind, Schedule } from '../device.ts';
 
-export const offlineLanguages = ['cuda', 'hip', 'opencl', 'spirv', 'wgsl', 'wasm'] as const;
+export const offlineLanguages = ['cuda', 'hip', 'opencl', 'spirv', 'wgsl', 'msl', 'wasm'] as const;
 export type OfflineLanguage = (typeof offlineLanguages)[number];
 
 /** The device that kernels in a language are for. */
@@ -18,6 +18,8 @@ export const kindOf: Readonly<Record<OfflineLanguage, DeviceKind>> = {
   opencl: 'opencl',
   spirv: 'vulkan',
   wgsl: 'webgpu',
+  // On Apple's systems that is what stands on Metal.
+  msl: 'webgpu',
   wasm: 'cpu',
 };
 
@@ -70,6 +72,10 @@ export async function writerOf(language: OfflineLanguage, { maxThreads }: Device
     case 'opencl': {
       const { emitOpencl } = await import('../../emit/opencl/index.ts');
       return spmd(emitOpencl);
+    }
+    case 'msl': {
+      const { emitMsl } = await import('../../emit/msl/index.ts');
+      return spmd(emitMsl);
     }
     case 'spirv':
       // Its emitter is none of a page's business.

@@ -117,7 +117,7 @@ export const namedProfiles = {
   arc,
   /** Apple M2, 10 GPU cores; Metal feature set tables: 32 KiB of threadgroup memory, 1024 threads; SIMD groups of 32. */
   m2: {
-    language: 'wgsl',
+    language: 'msl',
     profile: {
       ...webGpuProfile,
       name: 'Apple M2',

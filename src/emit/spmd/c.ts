@@ -1,5 +1,5 @@
 /**
- * Code shared by CUDA, HIP and OpenCL C: the words of C, and the frame around the statements of a kernel.
+ * Code shared by CUDA, HIP, OpenCL C and Metal's language: the words of C, and the frame around the statements of a kernel.
  */
 import { type ElementType, elementTypeOf, type Kernel } from '../../ir/index.ts';
 import { conversionFunction, type HalfWords, involvesHalf, single } from './conversions.ts';
@@ -33,7 +33,7 @@ import {
   type ValueType,
 } from './tree.ts';
 
-/** The differences between CUDA, HIP and OpenCL C. */
+/** The differences between CUDA, HIP, OpenCL C and Metal's language. */
 export interface CFamily extends RootWords, HalfWords, Pick<Words, 'barrier' | 'math' | 'read' | 'write'> {
   readonly language: Exclude<SpmdProgram['language'], 'wgsl'>;
   readonly reserved: Iterable<string>;
@@ -53,6 +53,13 @@ export interface CFamily extends RootWords, HalfWords, Pick<Words, 'barrier' | '
   preamble(kernel: Kernel, shared: readonly SharedArray[], math: ReadonlySet<MathName>): readonly string[];
   /** Qualifiers of the entry point. */
   head(threads: number, blocks: number, beside: number | undefined): string;
+  /** How the parameters of the entry point differ from those of other functions; absent: they do not. */
+  readonly entry?: {
+    /** @param place among them, from 0. */
+    parameter(declared: string, place: number): string;
+    /** Parameters behind the kernel's own. */
+    readonly more: readonly string[];
+  };
   /** Declares the memory of all shared arrays, if the language has a single array for them. */
   readonly sharedBytes?: string;
   /** Declares a shared array. */
@@ -160,7 +167,7 @@ export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): Sp
     ...printedLines(body, words),
   ];
   const head = `${family.head(threads, blocks, kernel.residentGroups)} ${entry}`;
-  const source = [...helpers, ...framed(head, parameters, text, family)].join('\n');
+  const source = [...helpers, ...framed(head, parameters, text, family, family.entry)].join('\n');
   return { language: family.language, source, ...launchOf(lowered) };
 }
 
@@ -170,12 +177,15 @@ export function framed(
   parameters: readonly Parameter[],
   body: readonly string[],
   family: CFamily,
+  entry?: CFamily['entry'],
 ): string[] {
-  const declared = parameters.map(({ name, type }) => {
-    if (typeof type === 'object' && 'to' in type) return `    ${pointer(type, family)}${name}`;
-    return `    const ${cTypeName(type, family)} ${name}`;
+  const declared = parameters.map(({ name, type }, place) => {
+    const isPointer = typeof type === 'object' && 'to' in type;
+    const own = isPointer ? `${pointer(type, family)}${name}` : `const ${cTypeName(type, family)} ${name}`;
+    return entry ? entry.parameter(own, place) : own;
   });
-  return [`${head}(`, declared.join(',\n'), ') {', ...indented(body), '}', ''];
+  const all = [...declared, ...(entry?.more ?? [])].map((each) => `    ${each}`);
+  return [`${head}(`, all.join(',\n'), ') {', ...indented(body), '}', ''];
 }
 
 export function realName({ type, pair }: ValueType): string {
@@ -203,7 +213,7 @@ function cTypeName(type: Exclude<Type, Pointer>, { wide }: CFamily): string {
 function pointer({ to, written, unique, volatile }: Pointer, family: CFamily): string {
   const type = to === 'byte' ? 'unsigned char' : cTypeName(to, family);
   const qualifiers = `${volatile ? 'volatile ' : ''}${written ? '' : 'const '}${family.global}`;
-  return `${qualifiers}${type} *${unique ? `${family.restrict} ` : ''}`;
+  return `${qualifiers}${type} *${unique && family.restrict !== '' ? `${family.restrict} ` : ''}`;
 }
 
 function dialectOf({ reserved, clusters }: CFamily): Dialect {

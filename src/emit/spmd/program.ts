@@ -59,7 +59,7 @@ export interface EntryPoint {
   readonly launchSize: number;
   /** Blocks of a cluster; the source declares it. */
   readonly cluster: number;
-  /** Memory shared by a group. WGSL and OpenCL declare it in the source; for CUDA and HIP it is given at launch. */
+  /** Memory shared by a group. WGSL, OpenCL and Metal declare it in the source; for CUDA and HIP it is given at launch. */
   readonly sharedBytes: number;
   /** Bindings of globals, then of tables. */
   readonly bindings: readonly { readonly written: boolean }[];
@@ -68,6 +68,6 @@ export interface EntryPoint {
 }
 
 export interface SpmdProgram extends EntryPoint {
-  readonly language: 'wgsl' | 'cuda' | 'hip' | 'opencl';
+  readonly language: 'wgsl' | 'cuda' | 'hip' | 'opencl' | 'msl';
   readonly source: string;
 }
