@@ -313,7 +313,11 @@ static unsigned char *read_file(const char *path, size_t *size) {
   return bytes;
 }
 static char log_text[2048];
+/* The same code is compiled once. */
+static struct Known { struct Known *next; unsigned char *code; size_t size; void *program; } *compiled;
 static void *program_of(const unsigned char *code, size_t size) {
+  for (struct Known *at = compiled; at; at = at->next)
+    if (at->size == size && memcmp(at->code, code, size) == 0) return at->program;
   char base[] = "/tmp/omnifft-ze-XXXXXX", path[64], command[256];
   snprintf(log_text, sizeof log_text, "no OpenCL");
   if (!cl_open()) return NULL;
@@ -337,7 +341,12 @@ static void *program_of(const unsigned char *code, size_t size) {
   const unsigned char *list[] = { binary };
   void *program = CL(void *, clCreateProgramWithBinary, void *, unsigned, void **, size_t *, const unsigned char **, int *, int *)(cl_context, 1, &cl_device, &bytes, list, NULL, NULL);
   free(binary);
-  if (program && CL(int, clBuildProgram, void *, unsigned, void **, const char *, void *, void *)(program, 1, &cl_device, "", NULL, NULL) == 0) return program;
+  if (program && CL(int, clBuildProgram, void *, unsigned, void **, const char *, void *, void *)(program, 1, &cl_device, "", NULL, NULL) == 0) {
+    struct Known *own = malloc(sizeof *own);
+    *own = (struct Known){ compiled, memcpy(malloc(size), code, size), size, program };
+    compiled = own;
+    return program;
+  }
   return NULL;
 }
 ze_result_t zeModuleCreate(ze_context_handle_t context, ze_device_handle_t device, const ze_module_desc_t *desc, ze_module_handle_t *out, ze_module_build_log_handle_t *log) {
