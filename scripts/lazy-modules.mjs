@@ -14,6 +14,13 @@ export const groups = {
     'engine/measuring/peer',
     'engine/measuring/trials',
   ],
+  'device functions': [
+    'engine/ahead/device-function',
+    'plan/device-function',
+    'emit/device-function/index',
+    'emit/device-function/registers',
+    'emit/device-function/elements',
+  ],
   // Where something is kept in a database, which pages ask for.
   'kept plans': ['engine/kept/keeping', 'engine/kept/kept-plan', 'engine/kept/binaries'],
   callbacks: ['problem/record', 'kernels/callbacks'],
@@ -101,7 +108,9 @@ const tables = {
   programLoaders: tableOfLoaders('programLoaders', ofPrograms),
   allAtOnce: tableAtOnce(
     'allAtOnce',
-    names.filter((name) => name !== 'threads' && name !== 'kept plans' && name !== 'gradients'),
+    names.filter(
+      (name) => name !== 'threads' && name !== 'kept plans' && name !== 'gradients' && name !== 'device functions',
+    ),
   ),
   streamsAtOnce: tableAtOnce('streamsAtOnce', [
     'layouts',

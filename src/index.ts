@@ -12,6 +12,10 @@ export {
   type Data,
   Device,
   type DeviceFacts,
+  type DeviceFunction,
+  type DeviceFunctionLanguage,
+  type DeviceFunctionOptions,
+  type DeviceFunctionTable,
   type DeviceInfo,
   type DeviceKind,
   DeviceMemory,
@@ -37,6 +41,7 @@ export {
   type ProfileName,
   type ProfileOptions,
   profileNames,
+  type RegisterLayout,
 } from './engine/index.ts';
 export {
   type BuiltCallback,

@@ -6,6 +6,13 @@ import type { PlanTypesFor } from './plan-types.ts';
 export type { DeviceKind, ForeignGpuBuffer, ForeignMemory, OpenableKind } from '../devices/device.ts';
 export type { OfflineLanguage } from '../devices/offline/index.ts';
 export type { DeviceProfile } from '../plan/device/profile.ts';
+export type {
+  DeviceFunction,
+  DeviceFunctionLanguage,
+  DeviceFunctionOptions,
+  DeviceFunctionTable,
+  RegisterLayout,
+} from './ahead/device-function.ts';
 export type { ComplexData, Data } from './arguments/arguments.ts';
 export { DeviceMemory } from './arguments/memory.ts';
 export type { Arrays, CallOptions } from './arguments/operands.ts';
@@ -30,9 +37,9 @@ export {
   type ProfileOptions,
   profileNames,
 } from './open-profile.ts';
-export type { PlanSide } from './plan.ts';
 export type { PlanKernel } from './plan-kernel.ts';
 export type { PlanOptions } from './plan-request.ts';
+export type { PlanSide } from './plan-side.ts';
 
 /** A plan for problems, or descriptors, of the type `P`: those of one type have the same arrays. `Plan` alone: for any problem. */
 export type Plan<P extends ProblemLike = ProblemInput> = PlanWith<PlanTypesFor<P>>;

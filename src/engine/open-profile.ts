@@ -31,6 +31,7 @@ export type ProfiledPlan<P extends ProblemLike = ProblemInput> = Pick<
   | 'explain'
   | 'toJSON'
   | 'serialize'
+  | 'deviceFunction'
   | 'destroy'
   | typeof dispose
 >;
@@ -49,7 +50,7 @@ export interface ProfiledDevice
 
 /**
  * A device to plan with, explain and read kernels of, without the hardware: `plan.explain()`, `plan.toJSON()`,
- * `plan.kernels`, `plan.bytes` and `plan.serialize()` work; what needs memory or runs is refused.
+ * `plan.kernels`, `plan.bytes`, `plan.serialize()` and `plan.deviceFunction()` work; what needs memory or runs is refused.
  *
  * @param from a name such as `h200`, or a profile: that of a real device (`device.profile`) or one of your own.
  * @throws FftError (as a rejection) `unknown-device`, `invalid-argument`, `unknown-field`; its plans and memory throw

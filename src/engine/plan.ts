@@ -3,10 +3,10 @@
  */
 
 import type { CompiledKernel } from '../devices/device.ts';
-import { binPlace } from '../plan/bin-place.ts';
 import { show } from '../problem/errors.ts';
-import { type Direction, elementBytes, FftError, tensorShape, tensorSpan } from '../problem/index.ts';
+import { type Direction, FftError } from '../problem/index.ts';
 import { type AdjointOptions, type AdjointRequest, adjointRequest } from './adjoint-programs.ts';
+import { type DeviceFunction, type DeviceFunctionOptions, deviceFunctionOf } from './ahead/device-function.ts';
 import type { ComplexData, Data } from './arguments/arguments.ts';
 import { type DeviceMemory, dispose } from './arguments/memory.ts';
 import type { CallOptions } from './arguments/operands.ts';
@@ -18,27 +18,10 @@ import { loadGroups } from './lazy/lazy-modules.ts';
 import { type MeasureOptions, measure } from './measuring/measure.ts';
 import type { PlanKernel } from './plan-kernel.ts';
 import { type PlanEnd, type PlanHost, PlanPrograms, type PlanWork } from './plan-programs.ts';
+import { type PlanSide, planSide } from './plan-side.ts';
 import type { ConvolutionAdjoint, DirectionAdjoint, PlanTypes } from './plan-types.ts';
 import type { DirectionProgram } from './programs/program.ts';
 import { serializePlan } from './saved/saved.ts';
-
-/** One side of a plan, for allocating arrays. */
-export interface PlanSide {
-  /**
-   * Elements up to the last one, gaps and offset included: complex numbers, or reals of a side that holds reals. Planar data has
-   * that many in each plane. In place, reals and bins share an array: `length` is of all of it, counted in this side's elements.
-   */
-  readonly length: number;
-  /** Bytes of one array with all of that; planar data needs half of it twice. */
-  readonly bytes: number;
-  /** Elements of the tensor, fastest first: left batch, axes, coordinates, batches. */
-  readonly shape: readonly number[];
-  /**
-   * Where bin k of an axis lies along that axis: k itself, unless the plan is `unordered`.
-   * @throws FftError `invalid-argument` when there is no such bin or axis.
-   */
-  order(k: number, axis?: number): number;
-}
 
 /** Makes adjoints: plans as `device.plan` makes them. */
 interface AdjointHost {
@@ -70,8 +53,9 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     this.host = host;
     fix(this, 'problem', problem);
     this.programs = programs;
-    fix(this, 'input', this.sideOf(programs.ends.input));
-    fix(this, 'output', this.sideOf(programs.ends.output));
+    const sideOf = (end: PlanEnd) => planSide(end, () => programs.directions[0]!.tree);
+    fix(this, 'input', sideOf(programs.ends.input));
+    fix(this, 'output', sideOf(programs.ends.output));
   }
 
   /** The directions that the plan was made for. */
@@ -448,6 +432,20 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     throw new FftError('unsupported-feature', 'Adjoints of convolutions are not saved; plan it anew.');
   }
 
+  /**
+   * The transform of one line as the source of a function, for kernels of the caller's own: all threads of a line call it together, each
+   * with its elements of the line in registers, and have those of the result there afterwards. The plan's `scale` and `normalize` count;
+   * its strides, batches and storage are about memory, which is the caller's business. docs/device-functions.md has examples.
+   * @param options `language`: cuda, hip, opencl or wgsl; `direction`; `name`; in WGSL `lines`, `shared` and `binding`.
+   * @throws FftError `unsupported-feature` for lines that take several launches, several axes, cosine and sine transforms, callbacks,
+   * convolutions, blocks of zeros, numbers that the language does not compute in, and devices without threads; `invalid-argument`,
+   * `unknown-field`, `direction-not-planned`, `destroyed`; `not-loaded` in a page that has not called `openProfile`
+   */
+  deviceFunction(options: DeviceFunctionOptions): DeviceFunction {
+    this.programs.check();
+    return deviceFunctionOf(this.programs, this.host.backend.profile, options);
+  }
+
   /** Frees kernels, tables and temp. Later calls throw `destroyed`. */
   destroy(): void {
     if (this.programs.release()) this.host.forget(this);
@@ -470,31 +468,9 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
       return Promise.reject(error);
     }
   }
-
-  private sideOf({ problem, side }: PlanEnd): PlanSide {
-    const length = tensorSpan(problem, side);
-    const unordered = problem.unordered && side === 'output';
-    // Of a plan that was kept, this plans it: others need no tree.
-    const tree = unordered ? this.programs.directions[0]!.tree : undefined;
-    return Object.freeze({
-      length,
-      bytes: length * elementBytes(problem, side),
-      shape: Object.freeze(tensorShape(problem, side)),
-      order: (k: number, axis = 0) => {
-        requireIndex(axis, problem.size.length, 'axis');
-        requireIndex(k, tensorShape(problem, side)[axis + 1]!, `bin of axis ${axis}`);
-        return tree ? binPlace(tree, axis, k) : k;
-      },
-    });
-  }
 }
 
 /** Defines a field that cannot be assigned, for callers in JavaScript, where `readonly` has no effect. */
 function fix<K extends 'problem' | 'input' | 'output'>(plan: Pick<Plan, K>, name: K, value: Plan[K]): void {
   Object.defineProperty(plan, name, { value, enumerable: true });
-}
-
-function requireIndex(value: number, count: number, what: string): void {
-  if (Number.isInteger(value) && value >= 0 && value < count) return;
-  throw new FftError('invalid-argument', `order was asked for ${what} ${show(value)}; there are 0 to ${count - 1}.`);
 }

@@ -11,10 +11,10 @@ import { polynomialSines } from '../spmd/sines.ts';
  * @throws RangeError if the language cannot express the kernel: too many groups, or an exchange over a cluster.
  */
 export function emitOpencl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram {
-  return emitC(kernel, options, FAMILY);
+  return emitC(kernel, options, openClFamily);
 }
 
-const FAMILY: CFamily = {
+export const openClFamily: CFamily = {
   language: 'opencl',
   wide: { type: 'long', suffix: 'L' },
   reserved: ['complex', 'event_t', 'image', 'imaginary', 'pipe', 'private', 'quad', 'sampler_t', 'uniform'],

@@ -216,7 +216,7 @@ function pointer({ to, written, unique, volatile }: Pointer, family: CFamily): s
   return `${qualifiers}${type} *${unique && family.restrict !== '' ? `${family.restrict} ` : ''}`;
 }
 
-function dialectOf({ reserved, clusters }: CFamily): Dialect {
+export function dialectOf({ reserved, clusters }: CFamily): Dialect {
   const names = new Set([...RESERVED.trim().split(/\s+/), ...reserved]);
   return { wideIntegers: true, pointers: true, clusters, sines: true, reserved: names };
 }

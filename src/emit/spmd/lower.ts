@@ -81,6 +81,8 @@ class SpmdLowering {
   private readonly inScope: (readonly [Var, string])[];
   /** Conditions that are all positive if the group has work: a launch may have surplus groups. */
   private readonly surplus: readonly Index[];
+  /** Whether items that access globals have to be written out, because the registers of a caller have no address. */
+  private readonly written: boolean;
   /** The first phase whose writes to globals no barrier has ordered yet. */
   private ordered = 0;
 
@@ -95,6 +97,7 @@ class SpmdLowering {
     const { maxGroups = 2 ** 31 - 1, launches } = options;
     this.grid = grid(kernel.group.count, Math.floor(maxGroups / this.blocks), launches);
     this.memory = new KernelArrays(kernel, target, options);
+    this.written = options.registers !== undefined;
     this.computedRoots = options.computedRoots ?? false;
     if (this.computedRoots && kernel.tables.some(holdsRoots) && !target.sines) {
       throw new RangeError('this language has no sines that are exact enough');
@@ -106,6 +109,8 @@ class SpmdLowering {
       this.inScope.push([kernel.cluster.rank, 'rank']);
     }
     for (const { name, start } of this.memory.offsets) this.inScope.push([start, `${name}_start`]);
+    const { sharedStart } = this.memory;
+    if (sharedStart) this.inScope.push([sharedStart, sharedStart.name]);
     const launched = this.grid.launches * groupsOf(this.grid);
     if (launched > kernel.group.count) {
       const number = variable('group', launched);
@@ -193,7 +198,9 @@ class SpmdLowering {
 
   private phase(phase: Phase, n: number, slice?: Loop & { readonly counter: string }): Statement[] {
     const values = new PhaseValues(phase);
-    const shared = share(phase, this.thread, this.threads, values.operations.length);
+    const outer = phase === this.kernel.phases[0] || phase === this.kernel.phases.at(-1);
+    const unrolled = this.written && outer ? true : undefined;
+    const shared = share(phase, this.thread, this.threads, values.operations.length, unrolled);
     const names = shared.aliases.map((alias) => [alias, 't'] as const);
     if (!slice) return [...this.headline(n), { op: 'scope', names, body: this.items(phase, values, shared) }];
     const { variable: number, counter, limit } = slice;

@@ -18,7 +18,7 @@ import {
   variable,
 } from '../../ir/index.ts';
 import { pairedArrays, partOf, readBy, writtenBy } from './accesses.ts';
-import type { Arrangement, Piece, SpmdOptions } from './program.ts';
+import type { Arrangement, CallerRegisters, Piece, SpmdOptions } from './program.ts';
 import {
   binary,
   call,
@@ -31,6 +31,7 @@ import {
   type Parameter,
   type Pointer,
   type Statement,
+  unary,
   type ValueType,
 } from './tree.ts';
 
@@ -87,10 +88,11 @@ interface BoundPiece {
 /** The name under which an array is accessed, and the offset added to each index. */
 type NamedArray =
   | { readonly kind: 'plain'; readonly name: string; readonly by?: Var }
-  | { readonly kind: 'pieces'; readonly array: PiecedArray; readonly by?: Var };
+  | { readonly kind: 'pieces'; readonly array: PiecedArray; readonly by?: Var }
+  | { readonly kind: 'registers'; readonly name: string; readonly by?: undefined };
 
 /** The options of a kernel that concern memory. */
-export type ArrayOptions = Pick<SpmdOptions, 'arrangement' | 'computedRoots' | 'streamed'>;
+export type ArrayOptions = Pick<SpmdOptions, 'arrangement' | 'computedRoots' | 'streamed' | 'registers'>;
 
 /** The properties of a target language that decide how a kernel is lowered to it. */
 export interface Dialect {
@@ -127,13 +129,19 @@ export class KernelArrays {
   private readonly written: ReadonlySet<ArrayRef>;
   private readonly target: Dialect;
   private readonly streamed: SpmdOptions['streamed'];
+  private readonly registers: CallerRegisters | undefined;
+  /** Where the caller's part of each shared array begins, in values. */
+  readonly sharedStart: Var | undefined;
   private readonly taken: Set<string>;
 
   /** @throws RangeError for an arrangement that does not fit this kernel's globals. */
-  constructor(kernel: Kernel, target: Dialect, { arrangement, computedRoots = false, streamed }: ArrayOptions) {
+  constructor(kernel: Kernel, target: Dialect, options: ArrayOptions) {
+    const { arrangement, computedRoots = false, streamed, registers } = options;
     this.precision = elementTypeOf(kernel.precision);
     this.target = target;
     this.streamed = streamed;
+    this.registers = registers;
+    this.sharedStart = registers?.sharedStart === undefined ? undefined : variable(registers.sharedStart, 2);
     this.taken = new Set(target.reserved);
     this.read = readBy(kernel.phases);
     this.written = writtenBy(kernel.phases);
@@ -144,13 +152,14 @@ export class KernelArrays {
       globals.filter((_, n) => pieces[n]!.some(({ binding }) => binding === b)),
     );
     const paired = pairedArrays(kernel);
+    if (registers) for (const array of globals) paired[registers.isReal(array) ? 'delete' : 'add'](array);
     keepUniform(paired, kernel, { users, pieces, mixing: !target.pointers });
     const arrays = [...globals, ...tables, ...shared];
     for (const array of arrays) this.values.set(array, { type: array.type, pair: paired.has(array) });
     this.conversions = this.conversionsOf(arrays);
     const offset = arrangement?.offsets ?? false;
     const named = (n: number) => pieces[n]!.length === 1 && users[pieces[n]![0]!.binding]!.length === 1;
-    const bound: KernelBinding[] = users.map((arrays, b) => {
+    const bound: KernelBinding[] = (registers ? [] : users).map((arrays, b) => {
       const [first] = arrays;
       const own = first && named(globals.indexOf(first)) && !(offset && target.pointers);
       const mixed = typesOf(arrays).size > 1;
@@ -164,6 +173,7 @@ export class KernelArrays {
       };
     });
     globals.forEach((array, n) => {
+      if (registers) return void this.places.set(array, { kind: 'registers', name: registers.nameOf(array) });
       const own = pieces[n]!.map(({ binding, elements }) => ({ binding: bound[binding]!, elements }));
       this.placeGlobal(array, n, own, offset);
     });
@@ -221,16 +231,16 @@ export class KernelArrays {
       if (!value.pair) throw new RangeError('roots are computed in pairs only');
       return [];
     }
-    const name = this.name(table.name);
+    const name = this.ownName(table);
     this.places.set(table, { kind: 'plain', name });
     return [{ ...value, name, written: false, aliased: false }];
   }
 
   private placeShared(array: ArrayRef, byteOffset: number): SharedArray {
     const value = this.valueType(array);
-    const name = this.name(array.name);
+    const name = this.ownName(array);
     const elements = array.partLength ?? array.length!;
-    this.places.set(array, { kind: 'plain', name });
+    this.places.set(array, { kind: 'plain', name, ...(this.sharedStart ? { by: this.sharedStart } : {}) });
     return { ...value, name, length: value.pair ? elements / 2 : elements, byteOffset, read: this.read.has(array) };
   }
 
@@ -248,6 +258,7 @@ export class KernelArrays {
   /** The expression that reads a value. @param at index in values. @param address lowers an index to an integer expression. */
   load(array: ArrayRef, at: Index, address: (at: Index) => Expression): Expression {
     const place = this.places.get(array)!;
+    if (place.kind === 'registers') return this.register(array, place.name, at);
     const where = this.where(array, at, address);
     const read =
       place.kind === 'plain'
@@ -269,6 +280,7 @@ export class KernelArrays {
     address: (at: Index) => Expression,
   ): Statement {
     const place = this.places.get(array)!;
+    if (place.kind === 'registers') return { op: 'assign', to: this.register(array, place.name, at), value: computed };
     const value = convertedTo(computed, this.computedType(array), this.valueType(array));
     const where = this.where(array, at, address);
     if (place.kind === 'pieces') {
@@ -276,6 +288,11 @@ export class KernelArrays {
     }
     const memory = name(place.name);
     return { op: 'assign', to: this.element(array, block ? call(BLOCK_COPY, memory, block) : memory, where), value };
+  }
+
+  private register(array: ArrayRef, own: string, at: Index): Expression {
+    const registers = this.target.pointers ? name(own) : unary('*', name(own));
+    return element(registers, integer(this.registers!.numberOf(array, at)), this.valueType(array));
   }
 
   private element(array: ArrayRef, memory: Expression, at: Expression): Expression {
@@ -301,14 +318,18 @@ export class KernelArrays {
 
   private where(array: ArrayRef, at: Index, address: (at: Index) => Expression): Expression {
     const { by } = this.places.get(array)!;
-    if (by) return address(add(at, by));
     const { partLength } = array;
-    return address(partLength === undefined ? at : sub(at, partOf(array, at)! * partLength));
+    const within = partLength === undefined ? at : sub(at, partOf(array, at)! * partLength);
+    return address(by ? add(within, by) : within);
   }
 
   /** The arguments by which functions get bindings, if these are parameters of the entry point. */
   private passed({ pieces }: PiecedArray): Expression[] {
     return this.target.pointers ? pieces.map(({ binding }) => name(binding.name)) : [];
+  }
+
+  private ownName(array: ArrayRef): string {
+    return this.name(this.registers?.nameOf(array) ?? array.name);
   }
 
   /** A unique name for a parameter or a declaration outside of functions. */

@@ -64,13 +64,14 @@ function binding(e: Expression): number {
   return e.op === 'select' ? -2 : ATOM;
 }
 
+function operandText(of: Expression, least: number, words: Words): string {
+  const text = expression(of, words);
+  return binding(of) < least ? `(${text})` : text;
+}
+
 /** The order of operations is part of the result: a right operand keeps its parentheses. */
 export function expression(e: Expression, words: Words): string {
-  const operand = (n: number, least: number): string => {
-    const of = (e as { of: readonly Expression[] }).of[n]!;
-    const text = expression(of, words);
-    return binding(of) < least ? `(${text})` : text;
-  };
+  const operand = (n: number, least: number) => operandText((e as { of: readonly Expression[] }).of[n]!, least, words);
   switch (e.op) {
     case 'name':
       return e.name;
@@ -161,7 +162,8 @@ function branchesOf({ condition, body, otherwise }: If): { condition?: Expressio
 
 function assignment(to: Expression, value: string, words: Words): string {
   if (to.op !== 'element') return `${expression(to, words)} = ${value};`;
-  const [array, at] = to.of.map((of) => expression(of, words)) as [string, string];
+  const [memory, index] = to.of as readonly [Expression, Expression];
+  const [array, at] = [operandText(memory, ATOM, words), expression(index, words)];
   return words.write?.(to, array, at, value) ?? `${array}[${at}] = ${value};`;
 }
 

@@ -3,6 +3,7 @@
  *
  * SPMD: single program, multiple data. Every thread of a group runs the same text.
  */
+import type { ArrayRef, Index } from '../../ir/index.ts';
 
 /** Which roots of unity kernels compute rather than read from tables: all (true), none, the twiddles of the four-step algorithm, or all other roots. */
 export type ComputedRoots = boolean | 'four-step' | 'others';
@@ -23,6 +24,20 @@ export interface SpmdOptions {
   readonly streamed?: 'loads' | 'stores';
   /** How globals are bound; absent: each its own array at offset 0. */
   readonly arrangement?: Arrangement;
+  /** Globals are registers of the caller rather than memory (emit/device-function/). */
+  readonly registers?: CallerRegisters;
+}
+
+/** The globals of a kernel as arrays that each thread has in registers, so that every access has a number known when it is printed. */
+export interface CallerRegisters {
+  /** The name of a global, which is an array of the thread, or of a table or a shared array. */
+  nameOf(array: ArrayRef): string;
+  /** Whether its values are single reals; if not, they are pairs. */
+  isReal(array: ArrayRef): boolean;
+  /** The register that holds a value. @param at index of the value in terms of the thread's number */
+  numberOf(array: ArrayRef, at: Index): number;
+  /** The name of the number of the value where the caller's part of each shared array begins; missing where arrays begin there. */
+  readonly sharedStart?: string;
 }
 
 /** A stretch of a global that one binding holds. */

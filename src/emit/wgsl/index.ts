@@ -35,7 +35,7 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
   if (kernel.precision === 'f64' || arrays.some(({ type }) => type === 'f64')) {
     throw new RangeError(`WGSL has no double precision (f64), which the kernel ${kernel.name} needs`);
   }
-  const lowered = lower(kernel, { maxGroups: MAX_GROUPS, ...options }, TARGET);
+  const lowered = lower(kernel, { maxGroups: MAX_GROUPS, ...options }, wgslDialect);
   const { entry, threads, grid, memory } = lowered;
   const { statements, kept } = options.unguarded
     ? asOperators(lowered.statements)
@@ -70,19 +70,19 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
     }),
     ...halfWgslFunctions(memory.conversions),
     ...exact,
-    ...pieced.flatMap((array) => pieceFunctions(array, TARGET, 'unsigned')).flatMap(functionText),
+    ...pieced.flatMap((array) => pieceFunctions(array, wgslDialect, 'unsigned')).flatMap(functionText),
     '',
     `@compute @workgroup_size(${threads})`,
     `fn ${entry}(@builtin(workgroup_id) block: vec3<u32>, @builtin(local_invocation_index) t: u32) {`,
     ...(exact.length > 0 ? [`  ${NOTHING}`] : []),
-    ...indented(printedLines(body, WORDS)),
+    ...indented(printedLines(body, wgslWords)),
     '}',
     '',
   ].join('\n');
   return { language: 'wgsl', source, ...launchOf(lowered) };
 }
 
-function wgslTypeName(type: Type): string {
+export function wgslTypeName(type: Type): string {
   if (typeof type !== 'object') return type === 'bool' ? type : 'u32';
   if ('to' in type || type.type === 'f16' || type.type === 'u32') return 'u32';
   return type.pair ? 'vec2<f32>' : 'f32';
@@ -104,7 +104,7 @@ const COMPONENTS = ['x', 'y', 'z', 'w'] as const;
 function functionText({ name, parameters, result, body }: FunctionTree): string[] {
   const declared = parameters.map((parameter) => `${parameter.name}: ${wgslTypeName(parameter.type)}`);
   const type = result ? ` -> ${wgslTypeName(result)}` : '';
-  return [`fn ${name}(${declared.join(', ')})${type} {`, ...indented(printedLines(body, WORDS)), '}'];
+  return [`fn ${name}(${declared.join(', ')})${type} {`, ...indented(printedLines(body, wgslWords)), '}'];
 }
 
 const RESERVED = `
@@ -116,7 +116,7 @@ const RESERVED = `
   storage struct super switch t target template this true try type typedef u32 uniform union unless using var vec
   vec2 virtual where while with workgroup writeonly yield`;
 
-const TARGET: Dialect = {
+export const wgslDialect: Dialect = {
   wideIntegers: false,
   pointers: false,
   clusters: false,
@@ -124,7 +124,7 @@ const TARGET: Dialect = {
   reserved: new Set(RESERVED.trim().split(/\s+/)),
 };
 
-const WORDS: Words = {
+export const wgslWords: Words = {
   type: wgslTypeName,
   integer: (value) => `${value}u`,
   cast: (to, operand) => `${wgslTypeName(to)}(${operand})`,

@@ -15,6 +15,7 @@ export type LazyGroup =
   | 'callbacks'
   | 'convolutions'
   | 'debugging'
+  | 'device functions'
   | 'gradients'
   | 'kept plans'
   | 'large primes'
@@ -47,6 +48,8 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     callbacks: Boolean(callbacks),
     convolutions: Boolean(convolution),
     debugging: debug,
+    // `openProfile` loads them.
+    'device functions': false,
     // Asked for by `adjoint`.
     gradients: false,
     // The device knows whether anything is kept.
@@ -74,11 +77,11 @@ function factoredLength(length: number, kind: Problem['transform'][number]): num
 export function lazyGroup<T extends object>(name: LazyGroup): T {
   const modules = loaded.get(name);
   if (modules) return modules as T;
-  throw new FftError(
-    'not-loaded',
-    `The code for ${name} has not been loaded, which takes waiting: await device.plan() for such a problem once, or ` +
-      "open the device with openCpuSync() of 'omnifft/sync', which has all but adjoints.",
-  );
+  const remedy =
+    name === 'device functions'
+      ? 'await openProfile() once.'
+      : "await device.plan() for such a problem once, or open the device with openCpuSync() of 'omnifft/sync', which has all but adjoints.";
+  throw new FftError('not-loaded', `The code for ${name} has not been loaded, which takes waiting: ${remedy}`);
 }
 
 /** Registers groups that are loaded already. */

@@ -1,0 +1,251 @@
+/**
+ * Device functions: a kernel for one line as a function that a caller's own kernel calls. Elements come and go in registers of each
+ * thread, and the memory through which threads exchange them is the caller's, too.
+ */
+import { isIntegers, type Kernel, type Table } from '../../ir/index.ts';
+import { cFamilyOf } from '../cuda/index.ts';
+import { forThreads } from '../lanes.ts';
+import { openClFamily } from '../opencl/index.ts';
+import { type CFamily, cWords, dialectOf, realName } from '../spmd/c.ts';
+import { type Lowered, lower } from '../spmd/lower.ts';
+import type { KernelBinding } from '../spmd/memory.ts';
+import { expression, indented, printedLines } from '../spmd/print.ts';
+import type { CallerRegisters } from '../spmd/program.ts';
+import { binary, constant, type Expression, integer, mathIn, name as named } from '../spmd/tree.ts';
+import { wgslDialect, wgslTypeName, wgslWords } from '../wgsl/index.ts';
+import { elementExpression } from './elements.ts';
+import { type RegisterSide, registersOf } from './registers.ts';
+
+export type FunctionLanguage = 'cuda' | 'hip' | 'opencl' | 'wgsl';
+
+export interface FunctionOptions {
+  readonly language: FunctionLanguage;
+  readonly name: string;
+  /** Whether each side holds reals. Where neither does, both are the same registers. */
+  readonly isReal: { readonly input: boolean; readonly output: boolean };
+  /** What a table holds. */
+  readonly contents: (table: Table) => ArrayLike<number>;
+  /** Only in WGSL: where the first table is bound, lines of a work-group, and an array of shared memory that is declared already. */
+  readonly binding: readonly [group: number, binding: number];
+  readonly lines: number;
+  readonly shared?: string | undefined;
+}
+
+/** A table that the source does not hold. */
+export interface FunctionTable {
+  readonly name: string;
+  readonly type: 'f32' | 'f64' | 'u32';
+  readonly data: ArrayLike<number>;
+  /** Only in WGSL: where it is bound. */
+  readonly binding?: readonly [group: number, binding: number];
+}
+
+export interface DeviceFunctionText {
+  readonly source: string;
+  readonly input: RegisterSide;
+  readonly output: RegisterSide;
+  /** The type of a register on each side. */
+  readonly types: { readonly input: string; readonly output: string };
+  /** Bytes of shared memory of a line. */
+  readonly sharedBytes: number;
+  readonly tables: readonly FunctionTable[];
+  /** A call, in the names of its parameters. */
+  readonly call: string;
+  /** The names of functions that say which element a register holds; missing where only the table says it. */
+  readonly elements: { readonly input?: string; readonly output?: string };
+}
+
+/**
+ * @param kernel for one line: of one group, from its first global to its second one.
+ * @throws RangeError for a kernel that does not work in registers, or that the language has no words for
+ */
+export function emitDeviceFunction(kernel: Kernel, options: FunctionOptions): DeviceFunctionText {
+  const own = forThreads(kernel);
+  const sides = registersOf(own, options.isReal);
+  const inPlace = !options.isReal.input && !options.isReal.output;
+  const registers: CallerRegisters = {
+    nameOf(array) {
+      if (array.space === 'shared' && options.shared !== undefined) return options.shared;
+      if (array.space !== 'global') return `${options.name}_${array.name}`;
+      return inPlace || array === sides.input.array ? 'x' : 'y';
+    },
+    isReal: (array) => sides[array === sides.input.array ? 'input' : 'output'].isReal,
+    numberOf: (array, at) => sides[array === sides.input.array ? 'input' : 'output'].numberOf(at),
+    ...(options.language === 'wgsl' ? { sharedStart: 'start' } : {}),
+  };
+  const write = options.language === 'wgsl' ? wgslFunction : cFunction;
+  return { ...sides, ...write({ kernel: own, registers, sides, inPlace, options }) };
+}
+
+interface Asked {
+  readonly kernel: Kernel;
+  readonly registers: CallerRegisters;
+  readonly sides: { readonly input: RegisterSide; readonly output: RegisterSide };
+  readonly inPlace: boolean;
+  readonly options: FunctionOptions;
+}
+
+type Written = Omit<DeviceFunctionText, 'input' | 'output'>;
+
+const NO_BINDINGS: readonly KernelBinding[] = [];
+
+function registerCount({ elements }: RegisterSide): number {
+  return elements[0]!.length;
+}
+
+function tablesOf(kernel: Kernel, bindings = NO_BINDINGS, contents: FunctionOptions['contents']) {
+  return kernel.tables.map((table, n): FunctionTable & { readonly binds: KernelBinding } => ({
+    name: bindings[n]!.name,
+    type: isIntegers(table) ? 'u32' : (table.type as 'f32' | 'f64'),
+    data: contents(table),
+    binds: bindings[n]!,
+  }));
+}
+
+function cFunction({ kernel, registers, sides, inPlace, options }: Asked): Written {
+  const { language, name, contents } = options;
+  const family: CFamily = language === 'opencl' ? openClFamily : cFamilyOf(language as 'cuda' | 'hip');
+  // Plain accesses: the compiler sees where the caller's memory is.
+  const { read: _, write: __, ...plain } = family;
+  const words = cWords(plain);
+  const lowered = lower(kernel, { registers }, dialectOf(family));
+  const { bindings, shared, sharedBytes } = lowered.memory;
+  const tables = tablesOf(kernel, bindings, contents);
+  const inSource = language !== 'opencl';
+  const [local, global] = inSource ? ['', ''] : ['__local ', '__global '];
+  const typeOf = (side: RegisterSide) => words.type(lowered.memory.valueType(side.array));
+  const types = { input: typeOf(sides.input), output: typeOf(sides.output) };
+  const parameters = [
+    `${inPlace ? '' : 'const '}${types.input} *x`,
+    ...(inPlace ? [] : [`${types.output} *y`]),
+    `${local}void *shared`,
+    'const int t',
+    ...(inSource ? [] : tables.map(({ name, binds }) => `${global}const ${realName(binds)} *${name}`)),
+  ];
+  const declared = [
+    ...shared.map((array) => {
+      const pointer = `${local}${realName(array)} *`;
+      const from = `(${local}unsigned char *)shared${array.byteOffset === 0 ? '' : ` + ${array.byteOffset}`}`;
+      return `${pointer}const ${array.name} = (${pointer})(${from});`;
+    }),
+    ...(inSource ? tables : []).map(({ name, binds }) => {
+      return `const ${realName(binds)} *const ${name} = (const ${realName(binds)} *)${name}_numbers;`;
+    }),
+  ];
+  const { statements } = lowered;
+  const found = elementFunctions(sides, options.name, (own, side) => {
+    const value = elementExpression(side, 'int');
+    return value && `${family.inline} int ${own}(const int t, const int j) { return ${expression(value, words)}; }`;
+  });
+  const source = [
+    ...plain.preamble(kernel, [], mathIn(statements)).map(once),
+    ...(inSource ? tables : []).map(tableText),
+    ...found.texts,
+    `${family.inline} void ${name}(${parameters.join(', ')}) {`,
+    ...indented([...declared, ...printedLines(statements, words)]),
+    '}',
+    '',
+  ].join('\n');
+  const passed = inSource ? [] : tables.map(({ name }) => name);
+  const given = ['x', ...(inPlace ? [] : ['y']), 'shared', 't', ...passed];
+  const outside = inSource ? [] : tables.map(({ binds: _, ...table }) => table);
+  const { elements } = found;
+  return { source, types, sharedBytes, tables: outside, call: `${name}(${given.join(', ')});`, elements };
+}
+
+/** The functions of both sides that say which element a register holds. */
+function elementFunctions(
+  sides: Asked['sides'],
+  name: string,
+  write: (own: string, side: RegisterSide) => string | undefined,
+): { readonly texts: readonly string[]; readonly elements: DeviceFunctionText['elements'] } {
+  const written = (['input', 'output'] as const).flatMap((side) => {
+    const own = `${name}_${side}`;
+    const text = write(own, sides[side]);
+    return text === undefined ? [] : [{ side, own, text }];
+  });
+  return {
+    texts: written.map(({ text }) => text),
+    elements: Object.fromEntries(written.map(({ side, own }) => [side, own])),
+  };
+}
+
+/** A helper function as text that may come more than once in a source. */
+function once(text: string): string {
+  const helper = /(\w+)\(/.exec(text)?.[1];
+  if (!helper || text.startsWith('#')) return text;
+  return [`#ifndef OMNIFFT_${helper}`, `#define OMNIFFT_${helper}`, text, '#endif'].join('\n');
+}
+
+const PER_LINE = 8;
+
+/** The numbers of a table as a constant of CUDA and HIP. */
+function tableText({ name, type, data }: FunctionTable): string {
+  const word = { f32: 'float', f64: 'double', u32: 'unsigned int' }[type];
+  const numbers = Array.from(data, (value) => {
+    if (type === 'u32') return `${value}u`;
+    // Nine digits name a single uniquely; a double prints as the shortest number that does.
+    const text = type === 'f32' ? String(Number(value.toPrecision(9))) : String(value);
+    return `${/[.e]/.test(text) ? text : `${text}.0`}${type === 'f32' ? 'f' : ''}`;
+  });
+  const lines = Array.from({ length: Math.ceil(numbers.length / PER_LINE) }, (_, n) =>
+    numbers.slice(PER_LINE * n, PER_LINE * (n + 1)).join(', '),
+  );
+  return [
+    `static __device__ const __align__(16) ${word} ${name}_numbers[${numbers.length}] = {`,
+    ...lines.map((line) => `  ${line},`),
+    '};',
+  ].join('\n');
+}
+
+/** @throws RangeError for double precision */
+function wgslFunction({ kernel, registers, sides, inPlace, options }: Asked): Written {
+  const { name, contents, binding, lines, shared: given } = options;
+  if (kernel.precision !== 'f32') throw new RangeError('WGSL has no double precision');
+  const lowered: Lowered = lower(kernel, { registers }, wgslDialect);
+  const { bindings, shared, sharedBytes } = lowered.memory;
+  const [array] = shared;
+  const tables = tablesOf(kernel, bindings, contents).map(({ binds, ...table }, n) => ({
+    ...{ ...table, binds },
+    binding: [binding[0], binding[1] + n] as const,
+  }));
+  const typeOf = (side: RegisterSide) => wgslTypeName(lowered.memory.valueType(side.array));
+  const types = { input: typeOf(sides.input), output: typeOf(sides.output) };
+  const pointer = (type: string, side: number) => `ptr<function, array<${type}, ${side}>>`;
+  const most = Math.max(registerCount(sides.input), registerCount(sides.output));
+  const parameters = [
+    `x: ${pointer(types.input, inPlace ? most : registerCount(sides.input))}`,
+    ...(inPlace ? [] : [`y: ${pointer(types.output, registerCount(sides.output))}`]),
+    'line: u32',
+    't: u32',
+  ];
+  const start: Expression = binary('*', named('line'), integer(array?.length ?? 0));
+  const declares = array && given === undefined;
+  const text = printedLines(
+    [...(array ? [constant('start', 'unsigned', start)] : []), ...lowered.statements],
+    wgslWords,
+  );
+  const found = elementFunctions(sides, name, (own, side) => {
+    const value = elementExpression(side, 'unsigned');
+    return value && `fn ${own}(t: u32, j: u32) -> u32 { return ${expression(value, wgslWords)}; }`;
+  });
+  const source = [
+    ...tables.map(
+      ({ name, binding: [group, at], binds }) =>
+        `@group(${group}) @binding(${at}) var<storage, read> ${name}: array<${wgslTypeName(binds)}>;`,
+    ),
+    ...(declares ? [`var<workgroup> ${array.name}: array<${wgslTypeName(array)}, ${lines * array.length}>;`] : []),
+    ...found.texts,
+    `fn ${name}(${parameters.join(', ')}) {`,
+    ...indented(text),
+    '}',
+    '',
+  ].join('\n');
+  const pointers = inPlace ? ['&x'] : ['&x', '&y'];
+  return {
+    ...{ source, types, sharedBytes },
+    tables: tables.map(({ binds: _, ...table }) => table),
+    call: `${name}(${[...pointers, 'line', 't'].join(', ')});`,
+    elements: found.elements,
+  };
+}

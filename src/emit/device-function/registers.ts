@@ -1,0 +1,129 @@
+/**
+ * The registers of a device function: which element of the line each register of each thread holds.
+ *
+ * The first phase of a kernel loads elements and the last one stores elements; in a device function both are registers of the caller. The
+ * items of a thread are written out one after another, so each access has an index that depends on the thread's number alone, and accesses
+ * with the same index are one register. Registers are numbered in the order of the elements that thread 0 finds there. In thread t of T,
+ * register j then holds element t + j·T of a complex side whose pass has butterflies of equal number for all threads.
+ */
+import {
+  type ArrayRef,
+  EVERYWHERE,
+  evaluate,
+  type Guard,
+  guardAt,
+  holds,
+  type Index,
+  type Kernel,
+  type Phase,
+  Substitution,
+  simplified,
+  type Var,
+  variable,
+  variablesOf,
+} from '../../ir/index.ts';
+import { loadsOf, readBy, writtenBy } from '../spmd/accesses.ts';
+import { share } from '../spmd/items.ts';
+
+/** One side of the transform in registers. */
+export interface RegisterSide {
+  readonly array: ArrayRef;
+  /** Reals rather than complex numbers. */
+  readonly isReal: boolean;
+  /** For each thread, the number of the element in each register; −1 where a register holds none. */
+  readonly elements: readonly (readonly number[])[];
+  /** The register that holds a value. @param at index of the value in terms of the thread's number */
+  numberOf(at: Index): number;
+}
+
+/** An access of one item of a thread. */
+interface Access {
+  readonly at: Index;
+  readonly guard: Guard;
+  /** Conditions under which the thread has the item: each is positive. */
+  readonly conditions: readonly Index[];
+}
+
+/**
+ * The registers of both sides of a kernel for one line.
+ * @param isReal whether a side holds reals
+ * @throws RangeError for a kernel that takes more than one trip between its two globals
+ */
+export function registersOf(
+  kernel: Kernel,
+  isReal: { readonly input: boolean; readonly output: boolean },
+): { readonly input: RegisterSide; readonly output: RegisterSide } {
+  const { globals, phases } = kernel;
+  const [input, output] = globals;
+  const [first, last] = [phases[0]!, phases.at(-1)!];
+  const inner = [...readBy(phases.slice(1)), ...writtenBy(phases.slice(0, -1))];
+  if (globals.length !== 2 || inner.some(({ space }) => space === 'global')) {
+    throw new RangeError('only a kernel that reads one array first and writes another one last works in registers');
+  }
+  const side = (phase: Phase, array: ArrayRef, accesses: readonly PhaseAccess[], real: boolean) => {
+    const own = accesses.filter((access) => access.array === array);
+    return sideOf(array, accessesOf(phase, kernel.threads, own, real), kernel.threads, real);
+  };
+  return {
+    input: side(first, input!, loadsOf(first), isReal.input),
+    output: side(last, output!, last.stores, isReal.output),
+  };
+}
+
+interface PhaseAccess {
+  readonly array: ArrayRef;
+  readonly index: Index;
+  readonly guard?: Guard;
+}
+
+interface ThreadAccesses {
+  readonly all: readonly Access[];
+  /** Every variable that stands for the thread's number. */
+  readonly threads: readonly Var[];
+}
+
+function accessesOf(phase: Phase, threads: number, own: readonly PhaseAccess[], isReal: boolean): ThreadAccesses {
+  const thread = variable('t', threads);
+  const { slots, aliases } = share(phase, thread, threads, 1, true);
+  const all = slots.flatMap(({ at, conditions }) => {
+    const places = new Substitution(at);
+    return own.flatMap(({ index, guard = EVERYWHERE }): Access[] => {
+      const held = simplified(guardAt(guard, places));
+      // The imaginary part lies beside the real one, in the same register.
+      const isCounted = held && (isReal || index.constant % 2 === 0);
+      return isCounted ? [{ at: places.apply(index), guard: held, conditions }] : [];
+    });
+  });
+  return { all, threads: [thread, ...aliases] };
+}
+
+/** Threads whose elements tell one register from another. */
+const PROBES = [0, 1, 2];
+
+/** An index as the elements of a few threads, whatever variables stand for the thread's number. */
+function signature(at: Index, reals: number): readonly number[] {
+  const variables = [...variablesOf(at)];
+  return PROBES.map((t) => evaluate(at, new Map(variables.map((thread) => [thread, t]))) / reals);
+}
+
+function sideOf(array: ArrayRef, { all, threads }: ThreadAccesses, count: number, isReal: boolean): RegisterSide {
+  const reals = isReal ? 1 : 2;
+  const signatures = new Map(all.map(({ at }) => signature(at, reals)).map((own) => [own.join(), own]));
+  const sorted = [...signatures.values()].sort((a, b) => a[0]! - b[0]! || a[1]! - b[1]! || a[2]! - b[2]!);
+  const numbers = new Map(sorted.map((own, register) => [own.join(), register]));
+  const elements = Array.from({ length: count }, (_, t) => {
+    const where = new Map(threads.map((thread) => [thread, t]));
+    const own = new Array<number>(sorted.length).fill(-1);
+    for (const { at, guard, conditions } of all) {
+      const here = (index: Index) => evaluate(index, where);
+      if (!conditions.every((condition) => here(condition) > 0) || !holds(guard, here)) continue;
+      const register = numbers.get(signature(at, reals).join())!;
+      const element = here(at) / reals;
+      if (own[register]! >= 0 && own[register] !== element)
+        throw new RangeError(`two elements of ${array.name} share a register`);
+      own[register] = element;
+    }
+    return own;
+  });
+  return { array, isReal, elements, numberOf: (at) => numbers.get(signature(at, 1).join())! };
+}

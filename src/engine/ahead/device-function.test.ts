@@ -1,0 +1,175 @@
+/**
+ * Device functions, called by kernels that a test wrote: each language's source is compiled and runs where something runs it here. CUDA's
+ * runs on the processor, with threads for threads. Results agree with the reference.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { referenceTransform } from '../../../test/reference/transform.ts';
+import { hasLargePrimes, relativeError, tolerance } from '../../../test/support/accuracy.ts';
+import { compiler, OnProcessor } from '../../../test/support/cuda.ts';
+import { asProgram, ClRunner, callerOf, tableData } from '../../../test/support/device-functions.ts';
+import { noOpenCl } from '../../../test/support/opencl.ts';
+import { randomFor, uniform } from '../../../test/support/random.ts';
+import { noWebGpu } from '../../../test/support/webgpu.ts';
+import { openGpu, runProgram } from '../../../test/support/wgsl.ts';
+import {
+  type DeviceFunction,
+  type DeviceFunctionLanguage,
+  type Direction,
+  openProfile,
+  type ProfileName,
+} from '../../index.ts';
+
+const random = randomFor('engine/ahead/device-function');
+
+interface Wanted {
+  readonly n: number;
+  readonly transform: 'c2c' | 'r2c';
+  readonly precision: 'single' | 'double';
+  readonly direction: Direction;
+}
+
+interface Case extends Wanted {
+  readonly fn: DeviceFunction;
+  readonly lines: number;
+  readonly groups: number;
+}
+
+const any = <T>(items: readonly T[]) => random.pick(items);
+/** Every way that a line goes: one thread; even passes; radices of different sizes; Bluestein's algorithm; steps of a Rader pass. */
+const LENGTHS = [
+  [1, 2, 3, 4, 7, 16],
+  [30, 60, 64, 96, 100, 128, 256],
+  [97, 101, 143, 255, 1001],
+  [4 * 137, 2 * 139],
+];
+
+function wanted(precisions: readonly Wanted['precision'][], lengths = LENGTHS): Wanted[] {
+  return lengths.flatMap((some) =>
+    (['c2c', 'r2c'] as const).flatMap((transform) =>
+      (['forward', 'inverse'] as const).map((direction) => {
+        return { n: any(some), transform, direction, precision: any(precisions) };
+      }),
+    ),
+  );
+}
+
+async function casesOf(name: ProfileName, language: DeviceFunctionLanguage, all: readonly Wanted[]): Promise<Case[]> {
+  const device = await openProfile(name);
+  const cases: Case[] = [];
+  for (const [number, { n, transform, precision, direction }] of all.entries()) {
+    const plan = await device.plan({ size: [n], transform, precision });
+    const lines = any([1, 2, 3]);
+    const binding = { group: 0, binding: 2 };
+    const words = language === 'wgsl' ? { lines, binding } : {};
+    const fn = plan.deviceFunction({ language, direction, name: `fft_${number}`, ...words });
+    cases.push({ n, transform, precision, direction, fn, lines, groups: any([1, 2]) });
+  }
+  device.close();
+  return cases;
+}
+
+/** Reals of a line on each side. */
+function realsOf({ n, transform, direction }: Wanted): readonly [read: number, written: number] {
+  const bins = transform === 'r2c' ? 2 * (Math.floor(n / 2) + 1) : 2 * n;
+  const samples = transform === 'r2c' ? n : 2 * n;
+  return direction === 'forward' ? [samples, bins] : [bins, samples];
+}
+
+function kernelOf(one: Case) {
+  const [read, written] = realsOf(one);
+  const { input, output } = one.fn;
+  const lengths = [read / (input.holds === 'real' ? 1 : 2), written / (output.holds === 'real' ? 1 : 2)] as const;
+  return callerOf(one.fn, { ...one, lengths });
+}
+
+type Run = (arrays: readonly ArrayBufferView[]) => void | Promise<void>;
+
+/** @returns by how many times what is allowed the result is off. */
+async function tried(one: Case, run: Run): Promise<number> {
+  const { n, transform, precision, direction, lines, groups, fn } = one;
+  const [read, written] = realsOf(one);
+  const batches = lines * groups;
+  const Reals = precision === 'single' ? Float32Array : Float64Array;
+  const input = new Reals(uniform(random, batches * read, precision));
+  const output = new Reals(batches * written).fill(Number.NaN);
+  // The reference is complex: reals with zeros, half spectra with their other half.
+  const whole = new Float64Array(2 * n * batches);
+  for (let b = 0; b < batches; b++) {
+    for (let k = 0; k < n; k++) {
+      const [place, at] = [2 * (b * n + k), b * read];
+      if (transform === 'c2c') for (const part of [0, 1]) whole[place + part] = input[at + 2 * k + part]!;
+      else if (direction === 'forward') whole[place] = input[at + k]!;
+      else {
+        const mirrored = 2 * k > n;
+        const bin = at + 2 * (mirrored ? n - k : k);
+        if ((2 * k) % n === 0) input[bin + 1] = 0;
+        whole[place] = input[bin]!;
+        whole[place + 1] = mirrored ? -input[bin + 1]! : input[bin + 1]!;
+      }
+    }
+  }
+  await run([input, output, ...tableData(fn.tables)]);
+  const { hi, lo } = referenceTransform({ size: [n], batches, direction }, whole);
+  const reals = transform === 'r2c' && direction === 'inverse';
+  const kept = (all: Float64Array) =>
+    Float64Array.from({ length: batches * written }, (_, i) => {
+      const [line, at] = [Math.floor(i / written), i % written];
+      return all[2 * n * line + (reals ? 2 * at : at)]!;
+    });
+  return relativeError(output, kept(hi), kept(lo)) / tolerance(precision, n, hasLargePrimes([n]) ? 5 : 1);
+}
+
+function title({ n, transform, precision, direction, lines }: Case): string {
+  return `${transform} ${n} ${precision} ${direction}, ${lines} lines in a group`;
+}
+
+const cuda = await casesOf('h200', 'cuda', wanted(['single', 'double']));
+const opencl = await casesOf('h200', 'opencl', wanted(['single', 'double'], LENGTHS.slice(0, 3)));
+const wgsl = await casesOf('webgpu-default', 'wgsl', wanted(['single'], LENGTHS.slice(0, 3)));
+
+describe('a device function', () => {
+  describe.runIf(compiler)('in CUDA', () => {
+    let processor: OnProcessor;
+    beforeAll(() => {
+      processor = new OnProcessor(
+        cuda.map((one) => {
+          const [read, written] = realsOf(one);
+          const bytes = (one.precision === 'single' ? 4 : 8) * one.lines * one.groups;
+          return { program: asProgram(kernelOf(one)), sizes: [read * bytes, written * bytes] };
+        }),
+      );
+    });
+    afterAll(() => processor.remove());
+
+    it.each(cuda.map((one, number) => ({ what: title(one), one, number })))(
+      'transforms lines, $what',
+      async ({ one, number }) => {
+        expect(await tried(one, (arrays) => processor.run(number, arrays))).toBeLessThanOrEqual(1);
+      },
+    );
+  });
+
+  describe.skipIf(noOpenCl)('in OpenCL C', () => {
+    let runner: ClRunner;
+    beforeAll(async () => {
+      runner = await ClRunner.open();
+    });
+    afterAll(() => runner.close());
+
+    it.each(opencl.map((one) => ({ what: title(one), one })))('transforms lines, $what', async ({ one }) => {
+      expect(await tried(one, (arrays) => runner.run(kernelOf(one), arrays))).toBeLessThanOrEqual(1);
+    });
+  });
+
+  describe.skipIf(noWebGpu)('in WGSL', () => {
+    let gpu: GPUDevice;
+    beforeAll(async () => {
+      gpu = await openGpu();
+    });
+    afterAll(() => gpu.destroy());
+
+    it.each(wgsl.map((one) => ({ what: title(one), one })))('transforms lines, $what', async ({ one }) => {
+      expect(await tried(one, (arrays) => runProgram(gpu, asProgram(kernelOf(one)), arrays))).toBeLessThanOrEqual(1);
+    });
+  });
+});

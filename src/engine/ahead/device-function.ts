@@ -1,0 +1,293 @@
+/** `plan.deviceFunction`: the transform of one line as the source of a function that a kernel of the caller's calls. */
+
+import { arrayFor } from '../../devices/host-arrays.ts';
+import { emitDeviceFunction, type FunctionLanguage } from '../../emit/device-function/index.ts';
+import { type RegisterSide, registersOf } from '../../emit/device-function/registers.ts';
+import type { Kernel } from '../../ir/index.ts';
+import { buildKernel } from '../../kernels/index.ts';
+import { isInPairs } from '../../plan/device/capacity.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
+import { targetOf } from '../../plan/device/target.ts';
+import { lineLeaf } from '../../plan/device-function.ts';
+import { show } from '../../problem/errors.ts';
+import { type Direction, FftError, normalizeProblem, type Problem } from '../../problem/index.ts';
+import { readOptions } from '../arguments/options.ts';
+import type { PlanWork } from '../plan-programs.ts';
+import { fillTable } from '../programs/tables.ts';
+import { tunedProfile } from '../programs/tuning.ts';
+
+export type DeviceFunctionLanguage = FunctionLanguage;
+
+export interface DeviceFunctionOptions {
+  /** What the kernel that calls the function is written in. */
+  readonly language: DeviceFunctionLanguage;
+  /** Default: 'forward', or the direction that the plan is for. */
+  readonly direction?: Direction | undefined;
+  /** What the function is called, and what the names beside it begin with. Default: such as `fft256_forward`. */
+  readonly name?: string | undefined;
+  /** Only for WGSL: lines that a work-group transforms at once, for which shared memory is declared. Default 1. */
+  readonly lines?: number | undefined;
+  /**
+   * Only for WGSL: the name of the array of shared memory where the module declares it already, as that of the other direction.
+   * Left out, the source declares `NAME_ping`.
+   */
+  readonly shared?: string | undefined;
+  /** Only for WGSL: bind group and first binding of the tables. Default: group 1, binding 0. */
+  readonly binding?: { readonly group: number; readonly binding: number } | undefined;
+}
+
+/** What the registers of the threads hold on one side of a device function. */
+export interface RegisterLayout {
+  readonly holds: 'complex' | 'real';
+  /** The type of a register: `float2`, `double2` or `vec2<f32>` for a complex number, re before im; `float`, `double` or `f32` for a real. */
+  readonly type: string;
+  /** Registers that each thread declares. */
+  readonly registers: number;
+  /** `elements[t][j]`: the element of the line that register j of thread t holds, a sample or a bin; −1 where it holds none. */
+  readonly elements: readonly (readonly number[])[];
+  /**
+   * The name of a function in the source, of t and j, that gives the same number (in WGSL, whose numbers have no sign, 4294967295 for −1);
+   * missing where the order of the elements has no short expression, as after passes by Rader's algorithm.
+   */
+  readonly function?: string;
+}
+
+/** A table of constants that the caller passes to a function in OpenCL, or binds in WGSL. In CUDA and HIP the source holds it. */
+export interface DeviceFunctionTable {
+  /** The name of the parameter, or of the variable that is bound. */
+  readonly name: string;
+  /** Numbers to be copied to memory of the device, as they are. */
+  readonly data: Float32Array | Float64Array | Uint32Array;
+  /** Only in WGSL. */
+  readonly group?: number;
+  /** Only in WGSL. */
+  readonly binding?: number;
+}
+
+/** One line's transform as a function that the threads of a work-group call together. */
+export interface DeviceFunction {
+  readonly language: DeviceFunctionLanguage;
+  readonly direction: Direction;
+  readonly name: string;
+  /** Declarations to be put before the kernel that calls it. */
+  readonly source: string;
+  /** Threads that share a line. */
+  readonly threads: number;
+  /** Elements of the line that a thread holds at most, before or after. */
+  readonly elementsPerThread: number;
+  /** 32-bit registers that the elements of a thread take. */
+  readonly registers: number;
+  /** Bytes of shared memory of one line; 0 where one thread does it alone. Lines of a work-group have parts of their own. */
+  readonly sharedBytes: number;
+  readonly input: RegisterLayout;
+  readonly output: RegisterLayout;
+  /** Complex input and output are the same registers, `x`; those of real transforms are two arrays, `x` and `y`. */
+  readonly inPlace: boolean;
+  /**
+   * Whether the function of the other direction, of the same plan, reads the registers that this one writes, and the other way round:
+   * nothing has to be moved between them.
+   */
+  readonly reversible: boolean;
+  /** Lines that the plan's own kernel gives to a group. */
+  readonly suggestedLines: number;
+  readonly tables: readonly DeviceFunctionTable[];
+  /** The text of a call, in the names of its parameters. */
+  readonly call: string;
+  /** What the caller has to see to, as sentences. */
+  readonly requirements: readonly string[];
+}
+
+/** What a plan runs, by the names of its calls. */
+type Called = Pick<PlanWork, 'problem' | 'called' | 'taskOf'>;
+
+/** @throws FftError `invalid-argument`, `unknown-field`, `direction-not-planned`, `unsupported-feature` */
+export function deviceFunctionOf(plan: Called, untuned: DeviceProfile, given: DeviceFunctionOptions): DeviceFunction {
+  const { problem } = plan;
+  const { called, ...options } = readFunctionOptions(plan, given);
+  refuseUnsuited(problem, untuned, options.language);
+  const profile = tunedProfile(untuned, problem);
+  const line = lineProblem(problem);
+  // An adjoint runs the inverse of its problem as its `forward`.
+  const direction = plan.taskOf(called) as Direction;
+  const { kernel, isReal, lines } = lineKernel(line, direction, profile);
+  const text = emitDeviceFunction(kernel, {
+    ...{ ...options, isReal },
+    contents: (table) => {
+      const data = arrayFor(table.type, table.length);
+      fillTable(data, table);
+      return data;
+    },
+  });
+  const layoutOf = (side: 'input' | 'output'): RegisterLayout => {
+    const { elements, isReal } = text[side];
+    const name = text.elements[side];
+    const holds = isReal ? 'real' : 'complex';
+    return {
+      holds,
+      type: text.types[side],
+      registers: elements[0]!.length,
+      elements,
+      ...(name ? { function: name } : {}),
+    };
+  };
+  const [input, output] = [layoutOf('input'), layoutOf('output')];
+  const inPlace = input.holds === output.holds;
+  const wordsOf = ({ holds, registers }: RegisterLayout) =>
+    registers * (holds === 'complex' ? 2 : 1) * (problem.precision === 'double' ? 2 : 1);
+  const words = [input, output].map(wordsOf) as [number, number];
+  return Object.freeze({
+    language: options.language,
+    ...{ direction: called, name: options.name, source: text.source, threads: kernel.threads },
+    elementsPerThread: Math.max(...[input, output].flatMap(({ elements }) => elements.map(heldIn))),
+    registers: inPlace ? Math.max(...words) : words[0] + words[1],
+    sharedBytes: text.sharedBytes,
+    ...{ input, output, inPlace, suggestedLines: lines },
+    reversible: isReversible(line, direction, profile, text),
+    tables: text.tables.map(({ name, data, binding }) => ({
+      ...{ name, data: data as DeviceFunctionTable['data'] },
+      ...(binding ? { group: binding[0], binding: binding[1] } : {}),
+    })),
+    call: text.call,
+    requirements: requirementsOf(options.language, kernel.threads, text.sharedBytes, text.tables.length),
+  });
+}
+
+function heldIn(registers: readonly number[]): number {
+  return registers.filter((element) => element >= 0).length;
+}
+
+const LANGUAGES: readonly DeviceFunctionLanguage[] = ['cuda', 'hip', 'opencl', 'wgsl'];
+
+function readFunctionOptions({ problem, called: planned }: Called, given: DeviceFunctionOptions) {
+  const works = ['language', 'direction', 'name', 'lines', 'shared', 'binding'];
+  const own = readOptions(given, { works }, 'deviceFunction', 2);
+  const { language, lines = 1, shared, binding = { group: 1, binding: 0 } } = own;
+  if (!LANGUAGES.includes(language))
+    throw invalid(`language is ${show(language)}; device functions are written in ${LANGUAGES.join(', ')}.`);
+  const { direction = planned[0] ?? 'forward' } = own;
+  if (direction !== 'forward' && direction !== 'inverse')
+    throw invalid(`The direction is ${show(direction)}; choose 'forward' or 'inverse'.`);
+  if (!problem.convolution && !planned.includes(direction)) {
+    const message = `This plan is for '${planned[0]}' only; plan with directions 'both' for a function of '${direction}'.`;
+    throw new FftError('direction-not-planned', message);
+  }
+  const { name = `${problem.transform[0] === 'r2c' ? 'rfft' : 'fft'}${problem.size[0]}_${direction}` } = own;
+  for (const [what, value] of Object.entries({ name, ...(shared === undefined ? {} : { shared }) })) {
+    if (typeof value !== 'string' || !/^[A-Za-z][A-Za-z0-9_]*$/.test(value) || value.includes('__'))
+      throw invalid(`${what} is ${show(value)}; it must be a name of letters, digits and single underscores.`);
+  }
+  for (const [what, value, least] of [
+    ['lines', lines, 1],
+    ['binding.group', binding?.group, 0],
+    ['binding.binding', binding?.binding, 0],
+  ] as const) {
+    if (!Number.isInteger(value) || value < least || value > 1024)
+      throw invalid(`${what} is ${show(value)}; it must be an integer from ${least} to 1024.`);
+  }
+  return { language, called: direction, name, lines, shared, binding: [binding.group, binding.binding] as const };
+}
+
+function invalid(message: string): FftError {
+  return new FftError('invalid-argument', message);
+}
+
+function unsupported(message: string): FftError {
+  return new FftError('unsupported-feature', message);
+}
+
+/** @throws FftError `unsupported-feature` for what is no plain transform of lines in arithmetic that the language has */
+function refuseUnsuited(problem: Problem, profile: DeviceProfile, language: DeviceFunctionLanguage): void {
+  const { size, omit, transform, precision, callbacks, convolution, zeroPadding } = problem;
+  if (convolution || callbacks || [...zeroPadding.space, ...zeroPadding.frequency].some((block) => block !== null)) {
+    const message =
+      'A device function does the transform alone: plan without convolution, callbacks and zeroPadding, and do in the kernel that calls it what they would do.';
+    throw unsupported(message);
+  }
+  if (size.length > 1 || omit.some((left) => left)) {
+    const message = `A device function transforms lines of one axis, and the problem has ${size.length}: plan each axis by itself, size: [${size[0]}] and so on.`;
+    throw unsupported(message);
+  }
+  if (transform.some((kind) => kind !== 'c2c' && kind !== 'r2c')) {
+    throw unsupported(
+      `Device functions are of c2c and r2c transforms, not of ${transform[0]}: plan the r2c transform that it follows from.`,
+    );
+  }
+  if (
+    precision === 'double-double' ||
+    (precision === 'double' && (language === 'wgsl' || isInPairs(precision, profile)))
+  ) {
+    throw unsupported(
+      `A device function computes in what the language has, which for ${language} here is not ${precision}: plan with precision: ${precision === 'double' ? "'single'" : "'double'"}.`,
+    );
+  }
+  if (profile.lockstep === 'vector') {
+    const message =
+      "A device function is of threads that share memory, which this device has not: plan on a GPU, or for one that is not there, by openProfile('h200').";
+    throw unsupported(message);
+  }
+}
+
+/** Plenty of lines, so that the launch is chosen for what it does to one. */
+const LINES = 4096;
+
+function lineProblem({ size, transform, precision, normalize, scale }: Problem): Problem {
+  const [kind] = transform as readonly ('c2c' | 'r2c')[];
+  return normalizeProblem({ size, transform: kind!, precision, normalize, scale, batches: LINES });
+}
+
+interface LineKernel {
+  readonly kernel: Kernel;
+  readonly isReal: { readonly input: boolean; readonly output: boolean };
+  readonly lines: number;
+}
+
+/** @throws FftError `unsupported-feature` where a line takes several launches */
+function lineKernel(problem: Problem, direction: Direction, profile: DeviceProfile): LineKernel {
+  const found = lineLeaf(problem, direction, targetOf(profile, problem.precision));
+  if (!found) {
+    const message = `A line of ${problem.size[0]} takes several launches on ${profile.name}, whose groups share ${profile.sharedBytes} bytes: a device function is of lines that one group transforms in one launch, so plan a shorter one.`;
+    throw unsupported(message);
+  }
+  const { leaf, lines } = found;
+  const isReal = { input: leaf.input.format === 'real', output: leaf.output.format === 'real' };
+  return { kernel: buildKernel(leaf), isReal, lines };
+}
+
+function isReversible(
+  problem: Problem,
+  direction: Direction,
+  profile: DeviceProfile,
+  { input, output }: { readonly input: RegisterSide; readonly output: RegisterSide },
+): boolean {
+  const back = lineKernel(problem, direction === 'forward' ? 'inverse' : 'forward', profile);
+  const other = registersOf(back.kernel, back.isReal);
+  const alike = (one: RegisterSide, two: RegisterSide) => JSON.stringify(one.elements) === JSON.stringify(two.elements);
+  return alike(input, other.output) && alike(output, other.input);
+}
+
+/** A barrier of a work-group in each language. */
+const BARRIERS: Readonly<Record<DeviceFunctionLanguage, string>> = {
+  cuda: '__syncthreads()',
+  hip: '__syncthreads()',
+  opencl: 'barrier(CLK_LOCAL_MEM_FENCE)',
+  wgsl: 'workgroupBarrier()',
+};
+
+function requirementsOf(language: DeviceFunctionLanguage, threads: number, bytes: number, tables: number): string[] {
+  const passed = language === 'opencl' ? 'pass a pointer to a copy of each table' : 'bind a buffer with each table';
+  const room =
+    language === 'wgsl'
+      ? `line is the number of the line in the work-group, below the option lines: each has ${bytes} bytes of shared memory`
+      : `shared points to ${bytes} bytes of shared memory, aligned to 16 bytes, which the line has for itself`;
+  return [
+    `t is the number of the thread in its line, 0 to ${threads - 1}; each thread declares its registers and accesses them by constant numbers, in loops that are unrolled.`,
+    ...(bytes > 0
+      ? [
+          `All threads of the work-group call the function together: there are barriers in it.`,
+          `Of several lines in a work-group, ${room}.`,
+          `Between a use of that memory and the next one, in a second call, say, there is a barrier: ${BARRIERS[language]}.`,
+        ]
+      : []),
+    ...(tables > 0 ? [`The caller sees to the tables: ${passed}.`] : []),
+  ];
+}

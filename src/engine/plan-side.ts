@@ -1,0 +1,49 @@
+/** The sides of a plan: shape, memory and the order of bins. */
+import { binPlace } from '../plan/bin-place.ts';
+import type { BranchNode } from '../plan/tree/node.ts';
+import { show } from '../problem/errors.ts';
+import { elementBytes, FftError, tensorShape, tensorSpan } from '../problem/index.ts';
+import type { PlanEnd } from './plan-programs.ts';
+
+/** One side of a plan, for allocating arrays. */
+export interface PlanSide {
+  /**
+   * Elements up to the last one, gaps and offset included: complex numbers, or reals of a side that holds reals. Planar data has
+   * that many in each plane. In place, reals and bins share an array: `length` is of all of it, counted in this side's elements.
+   */
+  readonly length: number;
+  /** Bytes of one array with all of that; planar data needs half of it twice. */
+  readonly bytes: number;
+  /** Elements of the tensor, fastest first: left batch, axes, coordinates, batches. */
+  readonly shape: readonly number[];
+  /**
+   * Where bin k of an axis lies along that axis: k itself, unless the plan is `unordered`.
+   * @throws FftError `invalid-argument` when there is no such bin or axis.
+   */
+  order(k: number, axis?: number): number;
+}
+
+/**
+ * One end of a plan as its users see it.
+ * @param treeOf the plan's tree. Of a plan that was kept, this plans it: only unordered plans need it.
+ */
+export function planSide({ problem, side }: PlanEnd, treeOf: () => BranchNode): PlanSide {
+  const length = tensorSpan(problem, side);
+  const unordered = problem.unordered && side === 'output';
+  const tree = unordered ? treeOf() : undefined;
+  return Object.freeze({
+    length,
+    bytes: length * elementBytes(problem, side),
+    shape: Object.freeze(tensorShape(problem, side)),
+    order: (k: number, axis = 0) => {
+      requireIndex(axis, problem.size.length, 'axis');
+      requireIndex(k, tensorShape(problem, side)[axis + 1]!, `bin of axis ${axis}`);
+      return tree ? binPlace(tree, axis, k) : k;
+    },
+  });
+}
+
+function requireIndex(value: number, count: number, what: string): void {
+  if (Number.isInteger(value) && value >= 0 && value < count) return;
+  throw new FftError('invalid-argument', `order was asked for ${what} ${show(value)}; there are 0 to ${count - 1}.`);
+}
