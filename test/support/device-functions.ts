@@ -1,9 +1,17 @@
 /** Kernels that call device functions, and what runs them: CUDA's on the processor, OpenCL's on PoCL, WGSL's on SwiftShader. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { create as createOpenClBackend } from '../../src/devices/opencl/index.ts';
 import { build } from '../../src/devices/opencl/kernel.ts';
 import type { SpmdProgram } from '../../src/emit/spmd/program.ts';
-import type { DeviceFunction, DeviceFunctionTable, RegisterLayout } from '../../src/index.ts';
+import {
+  type DeviceFunction,
+  type DeviceFunctionLanguage,
+  type DeviceFunctionTable,
+  openProfile,
+  type RegisterLayout,
+} from '../../src/index.ts';
 
 /** A kernel as a test wrote it, or a document. */
 export interface CallerKernel {
@@ -167,3 +175,29 @@ export function tableData(tables: readonly DeviceFunctionTable[]): ArrayBufferVi
   for (const { data } of tables) expect(data.length).toBeGreaterThan(0);
   return tables.map(({ data }) => data);
 }
+
+const text = readFileSync(fileURLToPath(new URL('../../docs/device-functions.md', import.meta.url)), 'utf8');
+/** The kernels of docs/device-functions.md in a language; those in HIP are those in CUDA. */
+export const documentedKernels = (language: string) =>
+  [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, own]) => own === language).map(([, , code]) => code!);
+
+/** The functions that the document names. */
+export async function documentedFunctions(language: DeviceFunctionLanguage): Promise<Record<string, DeviceFunction>> {
+  const device = await openProfile(language === 'wgsl' ? 'webgpu-default' : 'h200');
+  const complex = await device.plan({ size: [256], normalize: true });
+  const real = await device.plan({ size: [512], transform: 'r2c', normalize: true });
+  const short = await device.plan({ size: [8] });
+  const direction = 'inverse';
+  const [there, back] = language === 'wgsl' ? [at(3), { ...at(4), shared: 'fft_ping' }] : [{}, {}];
+  const functions = {
+    fft: complex.deviceFunction({ language, name: 'fft', ...there }),
+    ifft: complex.deviceFunction({ language, name: 'ifft', direction, ...back }),
+    rfft: real.deviceFunction({ language, name: 'rfft' }),
+    irfft: real.deviceFunction({ language, name: 'irfft', direction }),
+    fft8: short.deviceFunction({ language, name: 'fft8' }),
+  };
+  device.close();
+  return functions;
+}
+
+const at = (binding: number) => ({ binding: { group: 0, binding } });

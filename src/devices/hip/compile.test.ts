@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { calledProblems, compiledProblems } from '../../../test/device/cases.ts';
 import { kernelsOf } from '../../../test/device/kernels.ts';
+import { documentedFunctions, documentedKernels } from '../../../test/support/device-functions.ts';
 import { codeOf } from '../../../test/support/device-kernels.ts';
 import { halfSamples } from '../../../test/support/emitted.ts';
 import { languageSamples } from '../../../test/support/language.ts';
@@ -80,6 +81,13 @@ describe.runIf(compiler)('HIP', () => {
       const samples = [...languageSamples(random, precision), ...halfSamples(random, precision)];
       await expectCompiled(samples.map(({ kernel }) => emitCuda(kernel, { dialect: 'hip' })));
     }
+  });
+
+  it('compiles the kernels of docs/device-functions.md, in one file', async () => {
+    const functions = Object.values(await documentedFunctions('hip'));
+    const source = [...functions.map((one) => one.source), ...documentedKernels('cuda')].join('\n');
+    const code = new TextDecoder('latin1').decode(await hiprtc.compileAside(source, 'convolve', options));
+    for (const name of ['convolve', 'smooth', 'spectra']) expect(code).toContain(name);
   });
 
   it('gives the log of the compiler with an error', async () => {

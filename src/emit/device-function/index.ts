@@ -89,6 +89,18 @@ type Written = Omit<DeviceFunctionText, 'input' | 'output'>;
 
 const NO_BINDINGS: readonly KernelBinding[] = [];
 
+/** Numbers that a kernel needs which calls the function, by the ends of the names that the source has for them. */
+function numbersOf({ kernel, sides }: Asked, sharedBytes: number): readonly (readonly [end: string, value: number])[] {
+  const [read, written] = [registerCount(sides.input), registerCount(sides.output)];
+  return [
+    ['threads', kernel.threads],
+    ['registers', Math.max(read, written)],
+    ['input_registers', read],
+    ['output_registers', written],
+    ['shared_bytes', sharedBytes],
+  ];
+}
+
 function registerCount({ elements }: RegisterSide): number {
   return elements[0]!.length;
 }
@@ -102,7 +114,8 @@ function tablesOf(kernel: Kernel, bindings = NO_BINDINGS, contents: FunctionOpti
   }));
 }
 
-function cFunction({ kernel, registers, sides, inPlace, options }: Asked): Written {
+function cFunction(asked: Asked): Written {
+  const { kernel, registers, sides, inPlace, options } = asked;
   const { language, name, contents } = options;
   const family: CFamily = language === 'opencl' ? openClFamily : cFamilyOf(language as 'cuda' | 'hip');
   // Plain accesses: the compiler sees where the caller's memory is.
@@ -137,7 +150,9 @@ function cFunction({ kernel, registers, sides, inPlace, options }: Asked): Writt
     const value = elementExpression(side, 'int');
     return value && `${family.inline} int ${own}(const int t, const int j) { return ${expression(value, words)}; }`;
   });
+  const numbers = numbersOf(asked, sharedBytes).map(([end, value]) => `${name}_${end} = ${value}`);
   const source = [
+    `enum { ${numbers.join(', ')} };`,
     ...plain.preamble(kernel, [], mathIn(statements)).map(once),
     ...(inSource ? tables : []).map(tableText),
     ...found.texts,
@@ -199,7 +214,8 @@ function tableText({ name, type, data }: FunctionTable): string {
 }
 
 /** @throws RangeError for double precision */
-function wgslFunction({ kernel, registers, sides, inPlace, options }: Asked): Written {
+function wgslFunction(asked: Asked): Written {
+  const { kernel, registers, sides, inPlace, options } = asked;
   const { name, contents, binding, lines, shared: given } = options;
   if (kernel.precision !== 'f32') throw new RangeError('WGSL has no double precision');
   const lowered: Lowered = lower(kernel, { registers }, wgslDialect);
@@ -230,6 +246,7 @@ function wgslFunction({ kernel, registers, sides, inPlace, options }: Asked): Wr
     return value && `fn ${own}(t: u32, j: u32) -> u32 { return ${expression(value, wgslWords)}; }`;
   });
   const source = [
+    ...numbersOf(asked, sharedBytes).map(([end, value]) => `const ${name}_${end} = ${value}u;`),
     ...tables.map(
       ({ name, binding: [group, at], binds }) =>
         `@group(${group}) @binding(${at}) var<storage, read> ${name}: array<${wgslTypeName(binds)}>;`,

@@ -45,11 +45,10 @@ const LENGTHS = [
 
 function wanted(precisions: readonly Wanted['precision'][], lengths = LENGTHS): Wanted[] {
   return lengths.flatMap((some) =>
-    (['c2c', 'r2c'] as const).flatMap((transform) =>
-      (['forward', 'inverse'] as const).map((direction) => {
-        return { n: any(some), transform, direction, precision: any(precisions) };
-      }),
-    ),
+    (['c2c', 'r2c'] as const).map((transform) => {
+      const direction = any(['forward', 'inverse'] as const);
+      return { n: any(some), transform, direction, precision: any(precisions) };
+    }),
   );
 }
 
@@ -58,10 +57,11 @@ async function casesOf(name: ProfileName, language: DeviceFunctionLanguage, all:
   const cases: Case[] = [];
   for (const [number, { n, transform, precision, direction }] of all.entries()) {
     const plan = await device.plan({ size: [n], transform, precision });
-    const lines = any([1, 2, 3]);
-    const binding = { group: 0, binding: 2 };
-    const words = language === 'wgsl' ? { lines, binding } : {};
-    const fn = plan.deviceFunction({ language, direction, name: `fft_${number}`, ...words });
+    const asked = { language, direction, name: `fft_${number}` };
+    const most = Math.floor(device.profile.maxThreads / plan.deviceFunction(asked).threads);
+    const lines = Math.min(most, any([1, 2, 3]));
+    const words = language === 'wgsl' ? { lines, binding: { group: 0, binding: 2 } } : {};
+    const fn = plan.deviceFunction({ ...asked, ...words });
     cases.push({ n, transform, precision, direction, fn, lines, groups: any([1, 2]) });
   }
   device.close();
