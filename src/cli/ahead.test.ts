@@ -1,4 +1,4 @@
-/** The commands that write transforms for later: `build`, `aot-generate` and `offline-generate`, and what they say of bad input. */
+/** The commands that write transforms for later: `build`, `aot-generate`, `offline-generate` and `device-function`, and what they say of bad input. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -115,5 +115,33 @@ describe('offline-generate', () => {
   ])('refuses %s, and writes nothing', async (_what, args, code, message) => {
     expect(await inside('offline-generate', ...args)).toMatchObject({ code, stderr: expect.stringMatching(message) });
     expect([existsSync(join(folder, 'x.cu')), existsSync(join(folder, 'x.h'))]).toEqual([false, false]);
+  });
+});
+
+describe('device-function', () => {
+  it('writes a function with what its caller has to know', async () => {
+    const { code, stdout } = await inside('device-function', '256', '--profile', 'h200', '--language', 'cuda');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\/\/ Call: fft256_forward\(x, shared, t\);/);
+    expect(stdout).toContain('void fft256_forward(float2 *x, void *shared, const int t) {');
+  });
+
+  it('writes a file, and tells the rest as JSON', async () => {
+    const asked = ['r2c:64', '--profile', 'webgpu-default', '--language', 'wgsl', '--inverse', '--name', 'back'];
+    const { code, stdout } = await inside('device-function', ...asked, '--lines', '2', '--json', '-o', 'back.wgsl');
+    expect(code).toBe(0);
+    const { name, direction, tables } = JSON.parse(stdout);
+    expect({ name, direction }).toEqual({ name: 'back', direction: 'inverse' });
+    expect(tables[0].data.length).toBeGreaterThan(0);
+    expect(readFileSync(join(folder, 'back.wgsl'), 'utf8')).toContain('fn back(');
+  });
+
+  it.each([
+    ['a language that nobody knows', ['8', '--profile', 'h200', '--language', 'glsl'], 2, /cuda, hip, opencl, wgsl/],
+    ['a processor', ['8', '--device', 'cpu', '--language', 'cuda'], 1, /threads that share memory/],
+    ['several axes', ['8x8', '--profile', 'h200', '--language', 'cuda'], 1, /one axis/],
+    ['no language', ['8', '--profile', 'h200'], 2, /language/],
+  ])('refuses %s', async (_what, args, code, message) => {
+    expect(await inside('device-function', ...args)).toMatchObject({ code, stderr: expect.stringMatching(message) });
   });
 });

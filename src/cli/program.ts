@@ -7,6 +7,7 @@ import { FftError, version } from '../index.ts';
 import { addAotGenerate } from './commands/aot-generate.ts';
 import { addBench } from './commands/bench.ts';
 import { addBuild } from './commands/build.ts';
+import { addDeviceFunction } from './commands/device-function.ts';
 import { addDevices } from './commands/devices.ts';
 import { addExplain } from './commands/explain.ts';
 import { addOfflineGenerate } from './commands/offline-generate.ts';
@@ -69,6 +70,7 @@ function program(json: boolean): Command {
   addBuild(root);
   addAotGenerate(root);
   addOfflineGenerate(root);
+  addDeviceFunction(root);
   addDevices(root);
   addBench(root);
   addVerify(root);

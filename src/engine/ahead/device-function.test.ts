@@ -14,8 +14,12 @@ import { openGpu, runProgram } from '../../../test/support/wgsl.ts';
 import {
   type DeviceFunction,
   type DeviceFunctionLanguage,
+  type DeviceFunctionOptions,
   type Direction,
+  type FftError,
   openProfile,
+  type Plan,
+  type ProblemInput,
   type ProfileName,
 } from '../../index.ts';
 
@@ -171,5 +175,82 @@ describe('a device function', () => {
     it.each(wgsl.map((one) => ({ what: title(one), one })))('transforms lines, $what', async ({ one }) => {
       expect(await tried(one, (arrays) => runProgram(gpu, asProgram(kernelOf(one)), arrays))).toBeLessThanOrEqual(1);
     });
+  });
+
+  it('of 64 to 8192 points keeps equally many elements in every thread, the same ones before and after', async () => {
+    const device = await openProfile('h200');
+    for (const precision of ['single', 'double'] as const) {
+      for (let n = 64; n <= 8192; n *= 2) {
+        const plan = await device.plan({ size: [n], precision });
+        const { threads, elementsPerThread, input, output, reversible } = plan.deviceFunction({ language: 'cuda' });
+        expect(threads * elementsPerThread).toBe(n);
+        expect(reversible).toBe(true);
+        const strided = Array.from({ length: threads }, (_, t) =>
+          Array.from({ length: elementsPerThread }, (_, j) => t + j * threads),
+        );
+        expect(input.elements).toEqual(strided);
+        expect(output.elements).toEqual(strided);
+        plan.destroy();
+      }
+    }
+    device.close();
+  });
+
+  it('of reals takes bins back as the other direction leaves them', async () => {
+    const device = await openProfile('h200');
+    for (const n of [64, 100, any([30, 96, 512, 1000])]) {
+      const plan = await device.plan({ size: [n], transform: 'r2c' });
+      const [forward, inverse] = (['forward', 'inverse'] as const).map((direction) =>
+        plan.deviceFunction({ language: 'hip', direction }),
+      ) as [DeviceFunction, DeviceFunction];
+      expect(forward.reversible && inverse.reversible).toBe(true);
+      expect(forward.output.elements).toEqual(inverse.input.elements);
+      const bins = forward.output.elements.flat().filter((bin) => bin >= 0);
+      expect(bins.sort((a, b) => a - b)).toEqual(Array.from({ length: n / 2 + 1 }, (_, k) => k));
+      plan.destroy();
+    }
+    device.close();
+  });
+
+  it('is refused with what would do', async () => {
+    const device = await openProfile('h200');
+    const cpu = await openProfile('wasm-cpu');
+    const codeOf = async (problem: ProblemInput, options: object, on = device) => {
+      const plan = (await on.plan(problem as { size: [8] })) as unknown as Plan;
+      try {
+        plan.deviceFunction(options as DeviceFunctionOptions);
+        return 'none';
+      } catch (error) {
+        return `${(error as FftError).code}: ${(error as FftError).message}`;
+      } finally {
+        plan.destroy();
+      }
+    };
+    const language = 'cuda';
+    const size = [8];
+    expect(await codeOf({ size }, { language })).toBe('none');
+    for (const [problem, options, expected] of [
+      [{ size: [8, 8] }, {}, /^unsupported-feature: .*one axis/],
+      [{ size: [2 ** 17] }, {}, /^unsupported-feature: .*several launches/],
+      [{ size, transform: 'dct2' }, {}, /^unsupported-feature: .*r2c/],
+      [{ size, convolution: {} }, {}, /^unsupported-feature: .*without convolution/],
+      [{ size, zeroPadding: { space: [{ from: 4, to: 8 }] } }, {}, /^unsupported-feature: .*zeroPadding/],
+      [{ size, precision: 'double-double' }, {}, /^unsupported-feature: .*'double'/],
+      [{ size, precision: 'double' }, { language: 'wgsl' }, /^unsupported-feature: .*'single'/],
+      [{ size, directions: 'forward' }, { direction: 'inverse' }, /^direction-not-planned/],
+      [{ size }, { language: 'spirv' }, /^invalid-argument: .*cuda, hip, opencl, wgsl/],
+      [{ size }, { name: 'two words' }, /^invalid-argument/],
+      [{ size }, { lines: 0 }, /^invalid-argument/],
+      [{ size }, { binding: { group: -1, binding: 0 } }, /^invalid-argument/],
+      [{ size }, { lanes: 4 }, /^unknown-field/],
+    ] as const) {
+      expect(await codeOf(problem as ProblemInput, { language, ...options })).toMatch(expected);
+    }
+    expect(await codeOf({ size }, { language }, cpu)).toMatch(/^unsupported-feature: .*openProfile/);
+    const plan = await device.plan({ size });
+    plan.destroy();
+    expect(() => plan.deviceFunction({ language })).toThrow(expect.objectContaining({ code: 'destroyed' }));
+    device.close();
+    cpu.close();
   });
 });
