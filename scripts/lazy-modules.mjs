@@ -97,20 +97,20 @@ export const groups = {
   ],
 };
 
-/** Groups that no problem needs: who has no programs of patterns gets not even what would load them. */
+/** Groups that no problem needs: who has no programs of patterns, and no profiles, gets not even what would load them. */
 const ofPrograms = ['transforms in programs', 'work-groups in programs'];
-const names = Object.keys(groups).filter((name) => !ofPrograms.includes(name));
+const ofProfiles = ['device functions'];
+const names = Object.keys(groups).filter((name) => ![...ofPrograms, ...ofProfiles].includes(name));
 const quoted = JSON.stringify;
 
 /** The tables of src/engine/lazy/lazy-tables.ts, each a module of its own: who imports one gets nothing that only another one needs. */
 const tables = {
   loaders: tableOfLoaders('loaders', names),
   programLoaders: tableOfLoaders('programLoaders', ofPrograms),
+  profileLoaders: tableOfLoaders('profileLoaders', ofProfiles),
   allAtOnce: tableAtOnce(
     'allAtOnce',
-    names.filter(
-      (name) => name !== 'threads' && name !== 'kept plans' && name !== 'gradients' && name !== 'device functions',
-    ),
+    names.filter((name) => name !== 'threads' && name !== 'kept plans' && name !== 'gradients'),
   ),
   streamsAtOnce: tableAtOnce('streamsAtOnce', [
     'layouts',

@@ -45,7 +45,9 @@ export function groupsOfPages(outputs) {
     // What lowers programs of patterns is there before a lazy group of theirs that needs it, too.
     if (programs.has(name)) return nonuniform.has(name) ? 'programs and points' : 'programs';
     const [group, ...others] = lazyWith(name);
-    return others.length === 0 ? group : undefined;
+    // A file that several chunks are put into takes along what they share with a device that is no such file.
+    const sharesDevice = group && outputs[group].entryPoint === 'lazy:device functions';
+    return others.length === 0 && !sharesDevice ? group : undefined;
   };
 }
 

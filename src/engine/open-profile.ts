@@ -8,6 +8,8 @@ import type { DeviceProfile } from '../plan/device/profile.ts';
 import type { Checked, ProblemInput, ProblemLike } from '../problem/index.ts';
 import type { asyncDispose, dispose } from './arguments/memory.ts';
 import type { Device } from './device.ts';
+import { loadGroups } from './lazy/lazy-modules.ts';
+import { profileLoaders } from './lazy/lazy-tables.ts';
 import type { Plan } from './plan.ts';
 import type { PlanOptions } from './plan-request.ts';
 import type { PlanTypesFor } from './plan-types.ts';
@@ -61,5 +63,7 @@ export async function openProfile(
   options: ProfileOptions = {},
 ): Promise<ProfiledDevice> {
   const { profileDevice } = await import('./profile-device.ts');
+  const loading = loadGroups(['device functions'], profileLoaders);
+  if (loading) await loading;
   return profileDevice(from, options);
 }

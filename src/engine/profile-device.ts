@@ -7,7 +7,7 @@ import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { readOptions } from './arguments/options.ts';
 import { Device } from './device.ts';
-import { loadGroups, loadGroupsBy } from './lazy/lazy-modules.ts';
+import { loadGroupsBy } from './lazy/lazy-modules.ts';
 import { loaders } from './lazy/lazy-tables.ts';
 import { readProfile } from './profile-check.ts';
 
@@ -27,7 +27,6 @@ export async function profileDevice(
   const { language: asked } = readOptions(options, { works: ['language'] }, 'openProfile');
   const { profile, language } = chosenProfile(from, asked);
   loadGroupsBy(loaders);
-  await loadGroups(['device functions']);
   return new ProfileDevice(await createOfflineBackend({ profile, language }));
 }
 

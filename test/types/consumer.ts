@@ -5,6 +5,7 @@
 import {
   type CallbackIndex,
   type Device,
+  type DeviceFunction,
   type DeviceMemory,
   listDevices,
   openDevice,
@@ -361,6 +362,21 @@ export async function convolutions(device: Device): Promise<void> {
   await plain.convolve(new Float32Array(16), kernel);
   // @ts-expect-error nor can that be enqueued
   await plain.enqueue('convolve', {});
+}
+
+/** Device functions: for plans of devices, and of profiles. */
+export async function deviceFunctions(device: Device): Promise<void> {
+  const plan = await device.plan({ size: [8] });
+  const fft: DeviceFunction = plan.deviceFunction({ language: 'wgsl', lines: 2, shared: 'memory' });
+  const element: number | undefined = fft.output.elements[0]?.[0];
+  const text: string = fft.source + fft.call + fft.requirements.join() + element;
+  const profiled = await (await openProfile('h200')).plan({ size: [8], transform: 'r2c' });
+  const { tables } = profiled.deviceFunction({ language: 'cuda', direction: 'inverse', name: text });
+  const data: Float32Array | Float64Array | Uint32Array | undefined = tables[0]?.data;
+  // @ts-expect-error there is no such language
+  plan.deviceFunction({ language: 'glsl', name: String(data) });
+  // @ts-expect-error a language is needed
+  plan.deviceFunction({});
 }
 
 /** Adjoints: they take what the call gives, and give what it takes. */
