@@ -9,10 +9,10 @@ import { isInPairs } from '../../plan/device/capacity.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { targetOf } from '../../plan/device/target.ts';
 import { lineLeaf } from '../../plan/device-function.ts';
+import type { PlanTask } from '../../plan/planner.ts';
 import { show } from '../../problem/errors.ts';
 import { type Direction, FftError, normalizeProblem, type Problem } from '../../problem/index.ts';
 import { readOptions } from '../arguments/options.ts';
-import type { PlanWork } from '../plan-programs.ts';
 import { fillTable } from '../programs/tables.ts';
 import { tunedProfile } from '../programs/tuning.ts';
 
@@ -98,7 +98,11 @@ export interface DeviceFunction {
 }
 
 /** What a plan runs, by the names of its calls. */
-type Called = Pick<PlanWork, 'problem' | 'called' | 'taskOf'>;
+interface Called {
+  readonly problem: Problem;
+  readonly called: readonly Direction[];
+  taskOf(name: Direction): PlanTask | undefined;
+}
 
 /** @throws FftError `invalid-argument`, `unknown-field`, `direction-not-planned`, `unsupported-feature` */
 export function deviceFunctionOf(plan: Called, untuned: DeviceProfile, given: DeviceFunctionOptions): DeviceFunction {
