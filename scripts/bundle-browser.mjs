@@ -86,14 +86,19 @@ const browserOnly = {
     plugin.onLoad({ filter: /devices[/\\]code-cache[/\\]system-sync\.ts$/ }, () => ({
       contents: 'export const systemStoreSync = () => undefined;',
     }));
-    // A page is started by no launcher.
-    plugin.onLoad({ filter: /devices[/\\]fabric[/\\]mpi[/\\]fabric\.ts$/ }, ({ path }) => ({
-      contents: `import { FftError } from '../../../problem/errors.ts';
-        export const mpiFabric = async () => {
-          throw new FftError('world-unavailable', "There is no MPI in a page; openWorld('workers', { ranks }) shares out the processor.");
+    // A page is started by no launcher, and loads no drivers.
+    plugin.onLoad({ filter: /devices[/\\]fabric[/\\](mpi|gpus)[/\\]fabric\.ts$/ }, ({ path }) => {
+      const [name, what] = /mpi/.test(basename(dirname(path)))
+        ? ['mpiFabric', 'MPI']
+        : ['openGpuFabric', 'world of GPUs'];
+      return {
+        contents: `import { FftError } from '../../../problem/errors.ts';
+        export const ${name} = async () => {
+          throw new FftError('world-unavailable', "There is no ${what} in a page; openWorld('workers', { ranks }) shares out the processor.");
         };`,
-      resolveDir: dirname(path),
-    }));
+        resolveDir: dirname(path),
+      };
+    });
     // What a browser has no files to look for.
     plugin.onLoad({ filter: /devices[/\\]webgpu[/\\]software\.ts$/ }, () => ({
       contents:

@@ -8,6 +8,7 @@
 //   ./node omnifft.mjs verify --device cuda
 //   ./node nufft.mjs --device cuda
 //   ./node lift-fft.mjs --device cuda
+//   ./node gpus.mjs --gpus 4
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -70,6 +71,7 @@ async function programs() {
       omnifft: join(root, 'src', 'cli', 'main.ts'),
       nufft: join(root, 'test', 'device', 'nufft.ts'),
       'lift-fft': join(root, 'test', 'device', 'lift-fft.ts'),
+      gpus: join(root, 'test', 'device', 'gpus.ts'),
     },
     outdir: bundle,
     outExtension: { '.js': '.mjs' },

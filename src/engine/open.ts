@@ -134,7 +134,12 @@ async function openKind(kind: DeviceKind, options: DeviceOptions): Promise<Devic
       `This release has no support for '${kind}'. listDevices() says what can be opened.`,
     );
   }
-  loadGroupsBy(loaders);
-  const store = await systemStore(options.cache, version);
+  const store = await storeOfDevices(options.cache);
   return new Device(await module.create({ ...options, store }));
+}
+
+/** @internal Where devices keep compiled code; how they load code that only some problems need is settled by then. */
+export function storeOfDevices(cache?: DeviceOptions['cache']): ReturnType<typeof systemStore> {
+  loadGroupsBy(loaders);
+  return systemStore(cache, version);
 }

@@ -23,6 +23,8 @@ export interface SplitAxis {
   readonly dimension: number;
   /** In the order of the axis; all their points together are its length. */
   readonly runs: readonly BlockRun[];
+  /** Blocks lie in the memory of other devices: only the last launch of a plan writes them. */
+  readonly far?: boolean;
 }
 
 /** A problem with sides of which an axis lies in blocks; `strides` are then those inside the first blocks. */

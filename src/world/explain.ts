@@ -19,6 +19,8 @@ export interface WorldFacts {
   readonly rejected: readonly DecompositionFacts[];
   readonly exchange: string;
   readonly chunks: number;
+  /** Seconds that one GPU would take for all of it, in a world of GPUs. */
+  readonly alone?: number;
 }
 
 const AXES = ['x', 'y', 'z', 'w'];
@@ -42,7 +44,7 @@ function bytesText(bytes: number): string {
 
 const REJECTED_SHOWN = 5;
 
-export function explainWorld({ ranks, perNode, chosen, rejected, exchange, chunks }: WorldFacts): string {
+export function explainWorld({ ranks, perNode, chosen, rejected, exchange, chunks, alone }: WorldFacts): string {
   const nodes = Math.ceil(ranks / perNode);
   const lines = [
     `${ranks} ranks on ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`,
@@ -62,6 +64,10 @@ export function explainWorld({ ranks, perNode, chosen, rejected, exchange, chunk
   lines.push(
     `  ${passes} ${passes === 1 ? 'pass' : 'passes'} over local memory, ${bytesText(chosen.memory)} for messages on a rank`,
   );
+  if (alone !== undefined) {
+    const faster = alone < chosen.seconds ? `faster than ${ranks}: take a plan of one device` : `slower than ${ranks}`;
+    lines.push(`  one GPU alone  ${timeText(alone)}, ${faster}`);
+  }
   for (const other of rejected.slice(0, REJECTED_SHOWN))
     lines.push(`rejected  ${other.name}  ${timeText(other.seconds)}`);
   if (rejected.length > REJECTED_SHOWN) lines.push(`          and ${rejected.length - REJECTED_SHOWN} more`);

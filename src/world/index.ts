@@ -8,7 +8,13 @@ export type { ExchangeCost, Machine } from '../plan/world/index.ts';
 export type { Brick, BrickInput, RedistributionInput, SideInput, WorldProblemInput } from '../problem/world/index.ts';
 export type { LocalData, RankData, WorldSide } from './data.ts';
 export type { DecompositionFacts, WorldFacts } from './explain.ts';
-export { type MpiWorldOptions, openWorld, type WorkersWorldOptions, type WorldKind } from './open.ts';
+export {
+  type GpusWorldOptions,
+  type MpiWorldOptions,
+  openWorld,
+  type WorkersWorldOptions,
+  type WorldKind,
+} from './open.ts';
 export { WorldMove, WorldPlan } from './plan.ts';
 export { type Simulation, type SimulationOptions, simulateWorld } from './simulate.ts';
 export { World, type WorldPlanOptions } from './world.ts';

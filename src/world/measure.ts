@@ -83,10 +83,11 @@ function memorySpeed(): number {
   return (1e3 * LONG_BYTES) / Math.max(best, 1e-3);
 }
 
-async function secondsPerUnit(device: Device): Promise<number> {
-  const problem = normalizeProblem({ size: SIZE });
-  const price = pricesOf(problem, device.profile)([...SIZE, 1], [0, 1, 2]);
-  const plan = await device.plan({ size: SIZE });
+/** Of passes over a tensor of three axes. */
+export async function secondsPerUnit(device: Device, size: readonly number[] = SIZE): Promise<number> {
+  const problem = normalizeProblem({ size });
+  const price = pricesOf(problem, device.profile)([...size, 1], [0, 1, 2]);
+  const plan = await device.plan({ size });
   const memory = [device.alloc(plan.input.bytes, 'single'), device.alloc(plan.output.bytes, 'single')] as const;
   let best = Number.POSITIVE_INFINITY;
   for (let n = 0; n < LONG_RUNS; n++) {
@@ -97,5 +98,5 @@ async function secondsPerUnit(device: Device): Promise<number> {
   }
   for (const one of memory) one.free();
   plan.destroy();
-  return best / (price * SIZE.reduce((a, b) => a * b));
+  return best / (price * size.reduce((a, b) => a * b));
 }

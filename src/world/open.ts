@@ -1,7 +1,9 @@
 /** Ways to open a world. */
+import type { GpuExchange, GpuSources } from '../devices/fabric/gpus/fabric.ts';
 import { openFabric } from '../devices/fabric/registry.ts';
 import { readOptions } from '../engine/arguments/options.ts';
-import { type Device, type DeviceOptions, listDevices, type OpenableKind, openDevice } from '../engine/index.ts';
+import { Device, type DeviceOptions, listDevices, type OpenableKind, openDevice } from '../engine/index.ts';
+import { storeOfDevices } from '../engine/open.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { agree } from './agreement.ts';
@@ -21,6 +23,18 @@ export interface WorkersWorldOptions {
   readonly ranks: number;
 }
 
+export interface GpusWorldOptions {
+  /** Numbers of the GPUs, in the order of the ranks. Default: all there are. */
+  readonly devices?: readonly number[];
+  /**
+   * `peer`: the pass before an exchange stores into the memory of the other GPUs; `copy`: copies by the driver; `nccl`: messages of NCCL.
+   * `auto` (default): `peer` where all GPUs reach one another, else `nccl` where it is there, else `copy`.
+   */
+  readonly exchange?: GpuExchange;
+  /** Default `cuda`. */
+  readonly kind?: 'cuda' | 'hip';
+}
+
 const worldKinds = ['mpi', 'workers', 'gpus'] as const;
 export type WorldKind = (typeof worldKinds)[number];
 
@@ -28,18 +42,20 @@ export type WorldKind = (typeof worldKinds)[number];
  * Opens a world.
  *
  * `mpi`: in each process that `mpirun` has started. `workers`: this thread holds all ranks, whose passes run on threads of the processor.
+ * `gpus`: this thread holds all ranks, each a GPU of this host.
  * @throws FftError (as a rejection) `world-unavailable`, `launcher-mismatch`, `rank-failed`, `invalid-argument`, `unknown-field`, and as
  * `openDevice`
  */
 export function openWorld(kind: 'mpi', options?: MpiWorldOptions): Promise<World>;
 export function openWorld(kind: 'workers', options: WorkersWorldOptions): Promise<World>;
-export async function openWorld(kind: WorldKind, options: MpiWorldOptions | WorkersWorldOptions = {}): Promise<World> {
+export function openWorld(kind: 'gpus', options?: GpusWorldOptions): Promise<World>;
+export async function openWorld(
+  kind: WorldKind,
+  options: MpiWorldOptions | WorkersWorldOptions | GpusWorldOptions = {},
+): Promise<World> {
   if (kind === 'mpi') return openMpiWorld(options as MpiWorldOptions);
   if (kind === 'workers') return openWorkersWorld(options as WorkersWorldOptions);
-  if (kind === 'gpus') {
-    const message = "A world of 'gpus' is not there yet: start a process for each GPU with mpirun, and open 'mpi'.";
-    throw new FftError('unsupported-feature', message);
-  }
+  if (kind === 'gpus') return openGpusWorld(options as GpusWorldOptions);
   const words = worldKinds.map((word) => `'${word}'`).join(', ');
   throw new FftError('invalid-argument', `There is no world ${show(kind)}; choose one of ${words}.`);
 }
@@ -82,5 +98,38 @@ async function openWorkersWorld(options: WorkersWorldOptions): Promise<World> {
     fabric,
     Array.from({ length: ranks }, () => device),
     ranks,
+  );
+}
+
+/** @internal @param sources what tests put in the place of drivers */
+export async function openGpusWorld(options: GpusWorldOptions, sources?: GpuSources): Promise<World> {
+  const own = readOptions(options, { works: ['devices', 'exchange', 'kind'] }, 'openWorld');
+  const { devices, exchange = 'auto', kind = 'cuda' } = own;
+  const list: unknown = devices;
+  const isList =
+    list === undefined || (Array.isArray(list) && list.every((one) => Number.isSafeInteger(one) && one >= 0));
+  if (!isList || (devices && new Set(devices).size < devices.length)) {
+    const message = `devices is ${show(devices)}; it must be a list of different numbers of GPUs, from 0.`;
+    throw new FftError('invalid-argument', message, { path: 'devices' });
+  }
+  const ways: readonly string[] = ['auto', 'peer', 'copy', 'nccl'];
+  for (const [name, value, words] of [
+    ['exchange', exchange, ways],
+    ['kind', kind, ['cuda', 'hip'] as readonly string[]],
+  ] as const) {
+    if (words.includes(value)) continue;
+    const message = `${name} is ${show(value)}; choose one of ${words.map((word) => `'${word}'`).join(', ')}.`;
+    throw new FftError('invalid-argument', message, { path: name });
+  }
+  const store = await storeOfDevices();
+  const fabric = await openFabric.gpus(
+    { devices: devices && [...devices], exchange, kind: kind as 'cuda' | 'hip' },
+    store,
+    sources,
+  );
+  return new World(
+    fabric,
+    fabric.backends.map((backend) => new Device(backend)),
+    fabric.size,
   );
 }

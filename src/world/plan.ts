@@ -4,9 +4,21 @@ import { FftError } from '../problem/index.ts';
 import { sendsHalves, type WorldProblem } from '../problem/world/index.ts';
 import { type LocalData, newArray, type RankData, readLocal, viewOf, type WorldSide, worldSide } from './data.ts';
 import { explainWorld, factsOf, type WorldFacts } from './explain.ts';
+import { checkMemory, type GpuMemory, runOnGpus } from './gpus.ts';
 import type { WorldHost } from './host.ts';
 import type { Rank } from './rank.ts';
 import { run } from './runner.ts';
+
+/** @internal What moves are made of. */
+export interface MoveParts {
+  readonly host: WorldHost;
+  readonly schedule: WorldSchedule;
+  readonly ranks: readonly Rank[];
+  /** Counts what the world has made. */
+  readonly number: number;
+  /** Of a world of GPUs. */
+  readonly memory: GpuMemory | undefined;
+}
 
 /** Something that all ranks run together: a transform, or a redistribution. */
 export class WorldMove {
@@ -19,15 +31,17 @@ export class WorldMove {
   private readonly ranks: readonly Rank[];
   private readonly number: number;
   private readonly halves: boolean;
+  private readonly memory: GpuMemory | undefined;
   private destroyed = false;
 
-  /** @internal Made by `world.plan` and `world.redistribute`. @param number counts what the world has made. */
-  constructor(host: WorldHost, schedule: WorldSchedule, ranks: readonly Rank[], number: number, halves = false) {
+  /** @internal Made by `world.plan` and `world.redistribute`. */
+  constructor({ host, schedule, ranks, number, memory }: MoveParts, halves = false) {
     this.host = host;
     this.schedule = schedule;
     this.ranks = ranks;
     this.number = number;
     this.halves = halves;
+    this.memory = memory;
     const { storage } = ranks[0]!;
     this.input = worldSide(schedule.input, storage, host.fabric.ranks);
     this.output = worldSide(schedule.output, storage, host.fabric.ranks);
@@ -70,15 +84,23 @@ export class WorldMove {
     if (this.destroyed) return;
     this.destroyed = true;
     for (const rank of this.ranks) rank.destroy();
+    this.memory?.free();
   }
 
-  private move(direction: 'forward' | 'inverse', from: LocalData, to: LocalData | undefined): Promise<LocalData> {
-    return this.host.inOrder(() => this.moveNow(direction, from, to));
+  private async move(direction: 'forward' | 'inverse', from: LocalData, to: LocalData | undefined): Promise<LocalData> {
+    // GPUs do what they are given in order: the next call is submitted while this one is at work.
+    const submitted = await this.host.inOrder(async () => {
+      const done = this.moveNow(direction, from, to);
+      if (!this.host.gpus) await done;
+      done.catch(() => undefined);
+      return { done };
+    });
+    return submitted.done;
   }
 
   /** @internal Without waiting for the calls before it: for who has waited for them. */
   async moveNow(direction: 'forward' | 'inverse', from: LocalData, to: LocalData | undefined): Promise<LocalData> {
-    const { fabric } = this.host;
+    const { fabric, gpus } = this.host;
     const [source, target] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
     let failure: unknown;
     let read: RankData[] = [];
@@ -87,7 +109,13 @@ export class WorldMove {
       if (this.destroyed) throw new FftError('destroyed', 'This plan has been destroyed; make a new one.');
       read = readLocal(from, this[source], source);
       written = to === undefined ? this.fresh(target) : readLocal(to, this[target], target);
-      read = read.map((data, n) => apart(data, written[n]!, this.ranks[n]!));
+      if (gpus)
+        for (const [data, name] of [
+          [read, source],
+          [written, target],
+        ] as const)
+          checkMemory(gpus, data, name);
+      else read = read.map((data, n) => apart(data, written[n]!, this.ranks[n]!));
     } catch (error) {
       failure = error;
     }
@@ -102,7 +130,8 @@ export class WorldMove {
     const data = read.map((own, n) => {
       return direction === 'forward' ? { input: own, output: written[n]! } : { input: written[n]!, output: own };
     });
-    await run({ fabric, ranks: this.ranks, data, direction, halves: this.halves, agreed });
+    if (gpus) await runOnGpus({ gpus, ranks: this.ranks, schedule: this.schedule, data, direction }, this.memory!);
+    else await run({ fabric, ranks: this.ranks, data, direction, halves: this.halves, agreed });
     if (to !== undefined) return to;
     return Array.isArray(from) || this.ranks.length > 1 ? written : written[0]!;
   }
@@ -138,20 +167,13 @@ export class WorldPlan extends WorldMove {
   private readonly facts: WorldFacts;
 
   /** @internal Made by `world.plan`. @param costs the chosen decomposition first. */
-  constructor(
-    host: WorldHost,
-    schedule: WorldSchedule,
-    ranks: readonly Rank[],
-    number: number,
-    costs: readonly WorldCost[],
-    chunks: number,
-  ) {
+  constructor(parts: MoveParts, costs: readonly WorldCost[], facts: Pick<WorldFacts, 'chunks' | 'exchange' | 'alone'>) {
+    const { host, schedule } = parts;
     const { problem } = schedule.passes!;
-    super(host, schedule, ranks, number, sendsHalves(problem));
+    super(parts, sendsHalves(problem));
     this.problem = problem;
     const [chosen, ...rejected] = costs.map(factsOf);
-    const exchange = schedule.way;
-    this.facts = { ranks: host.fabric.size, perNode: host.perNode, chosen: chosen!, rejected, exchange, chunks };
+    this.facts = { ranks: host.fabric.size, perNode: host.perNode, chosen: chosen!, rejected, ...facts };
   }
 
   /** What the plan does, for people: the decomposition and those that were rejected, and what every exchange sends. */

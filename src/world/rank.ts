@@ -1,6 +1,7 @@
 /** What one rank held here has to run its part of a schedule: a device, plans of its passes, and memory for messages. */
-import type { Device } from '../engine/index.ts';
+import type { Device, DeviceMemory } from '../engine/index.ts';
 import {
+  isOwn,
   type LocalPass,
   localPass,
   type Memory,
@@ -20,8 +21,22 @@ import { newArray, type RankData, viewOf } from './data.ts';
 type DevicePlan = Awaited<ReturnType<Device['planPass']>>;
 
 interface Pass {
-  readonly plan: DevicePlan;
+  /** One for each of the windows, which are taken in turn: a plan remembers the memory of its last call. */
+  readonly plans: readonly DevicePlan[];
   readonly nothing: LocalPass['nothing'];
+}
+
+/** Windows that passes write and read in turn, as memory of one rank's device. */
+export type RankWindows = readonly Readonly<Record<'window' | 'slot', DeviceMemory>>[];
+
+/** What ranks are made of beside their schedule. */
+export interface RankParts {
+  readonly device: Device;
+  readonly storage: Storage;
+  readonly plans: PassPlans;
+  /** Whether messages are in device memory, though this thread does not see it. */
+  readonly onDevice: boolean;
+  readonly windows?: RankWindows | undefined;
 }
 
 /**
@@ -33,7 +48,7 @@ export function isVisible({ kind }: Device): boolean {
 }
 
 /** Plans of passes by their problems: equal passes of several ranks on one device share one. */
-export type PassPlans = Map<Device, Map<string, DevicePlan>>;
+export type PassPlans = Map<Device, Map<string, Promise<DevicePlan>>>;
 
 export class Rank {
   readonly device: Device;
@@ -42,30 +57,29 @@ export class Rank {
   private readonly passes = new Map<PassPart, Pass>();
   private readonly own: Partial<Record<Memory, RankData>> = {};
 
-  private constructor(device: Device, schedule: RankSchedule, storage: Storage) {
+  private readonly windows: RankWindows;
+
+  private constructor({ device, storage, windows = [] }: RankParts, schedule: RankSchedule) {
     this.device = device;
     this.schedule = schedule;
     this.storage = storage;
+    this.windows = windows;
   }
 
   /** @throws FftError (as a rejection) as `device.plan` and `device.alloc` */
-  static async make(
-    world: WorldSchedule,
-    rank: number,
-    device: Device,
-    storage: Storage,
-    plans: PassPlans,
-  ): Promise<Rank> {
-    const made = new Rank(device, rankSchedule(world, rank), storage);
+  static async make(world: WorldSchedule, rank: number, parts: RankParts): Promise<Rank> {
+    const { device, storage, onDevice } = parts;
+    const made = new Rank(parts, rankSchedule(world, rank));
     for (const step of made.schedule.steps) {
-      if (step.kind === 'pass') for (const part of step.parts) await made.plan(world, step, part, plans);
+      if (step.kind === 'pass') for (const part of step.parts) await made.plan(world, step, part, parts.plans);
     }
     for (const memory of memories) {
       const reals = made.schedule.reals[memory];
-      if (memory === 'input' || memory === 'output' || reals === 0) continue;
-      made.own[memory] = isVisible(device)
-        ? device.alloc(reals * realBytes(storage), storage)
-        : newArray(storage, reals * wordsOf(storage));
+      if (!isOwn(memory) || reals === 0) continue;
+      made.own[memory] =
+        onDevice || isVisible(device)
+          ? device.alloc(reals * realBytes(storage), storage)
+          : newArray(storage, reals * wordsOf(storage));
     }
     return made;
   }
@@ -74,19 +88,27 @@ export class Rank {
     if (isEmptyBox(part.output.box)) return;
     const { problem, decomposition } = world.passes!;
     const local = localPass(problem, decomposition, step, part);
-    const known = plans.get(this.device) ?? new Map<string, DevicePlan>();
+    const known = plans.get(this.device) ?? new Map<string, Promise<DevicePlan>>();
     plans.set(this.device, known);
-    const key = JSON.stringify(local.problem);
-    let plan = known.get(key);
-    if (!plan) known.set(key, (plan = await this.device.planPass(local.problem)));
-    this.passes.set(part, { plan, nothing: local.nothing });
+    const made: DevicePlan[] = [];
+    for (let turn = 0; turn < Math.max(1, this.windows.length); turn++) {
+      const key = `${turn} ${JSON.stringify(local.problem)}`;
+      let plan = known.get(key);
+      if (!plan) {
+        known.set(key, (plan = this.device.planPass(local.problem)));
+        plan.catch(() => known.delete(key));
+      }
+      made.push(await plan);
+    }
+    this.passes.set(part, { plans: made, nothing: local.nothing });
   }
 
   /** Bytes of its messages, and of the temporary memory of its passes. */
   get bytes(): number {
-    const temps = [...this.passes.values()].map(({ plan }) => plan.bytes.temp);
+    const temps = [...this.passes.values()].map(({ plans }) => plans[0]!.bytes.temp);
     const bytesOf = (data: RankData) => (ArrayBuffer.isView(data) ? data.byteLength : data.bytes);
-    return Object.values(this.own).reduce((sum, memory) => sum + bytesOf(memory), 0) + Math.max(0, ...temps);
+    const all = [...Object.values(this.own), ...this.windows.map(({ slot }) => slot)];
+    return all.reduce((sum, memory) => sum + bytesOf(memory), 0) + Math.max(0, ...temps);
   }
 
   /** Numbers of a host array that make up an element. */
@@ -94,8 +116,9 @@ export class Rank {
     return (elements === 'real' ? 1 : 2) * wordsOf(this.storage);
   }
 
-  /** A memory, where the caller's is given for input and output. */
-  memoryOf(memory: Memory, data: Bound): RankData {
+  /** A memory, where the caller's is given for input and output. @param turn which of the windows. */
+  memoryOf(memory: Memory, data: Bound, turn = 0): RankData {
+    if (memory === 'window' || memory === 'slot') return this.windows[turn]![memory];
     return memory === 'input' || memory === 'output' ? data[memory] : this.own[memory]!;
   }
 
@@ -103,28 +126,24 @@ export class Rank {
     return viewOf(this.memoryOf(memory, data));
   }
 
-  /** One part of a pass. */
-  async run(part: PassPart, direction: 'forward' | 'inverse', data: Bound): Promise<void> {
+  /** One part of a pass. @param turn the window that is read; the other one is written. */
+  async run(part: PassPart, direction: 'forward' | 'inverse', data: Bound, turn = 0): Promise<void> {
     const pass = this.passes.get(part);
     if (!pass) return;
-    const [input, output] = [this.memoryOf(part.input.memory, data), this.memoryOf(part.output.memory, data)];
     const [read, written] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
     // What is written lies in a block of zeros, which is not touched.
     if (pass.nothing === written) return;
-    const [from, to] = direction === 'forward' ? [input, output] : [output, input];
+    const from = this.memoryOf(part[read].memory, data, turn);
+    const to = this.memoryOf(part[written].memory, data, 1 - turn);
+    const plan = pass.plans[turn % pass.plans.length]!;
     if (pass.nothing === read) {
-      const view = viewOf(to);
-      return zero(
-        view,
-        part[written].blocks,
-        view.length > 0
-          ? this.wordsOf(written === 'input' && pass.plan.problem.transform[0] === 'r2c' ? 'real' : 'complex')
-          : 0,
-      );
+      const isReal = written === 'input' && plan.problem.transform[0] === 'r2c';
+      const clear = data.clear ?? ((memory, blocks, words) => zero(viewOf(memory), blocks, words));
+      return clear(to, part[written].blocks, this.wordsOf(isReal ? 'real' : 'complex'));
     }
     const exactly = (data: RankData, side: 'input' | 'output') =>
-      ArrayBuffer.isView(data) ? data.subarray(0, pass.plan[side].bytes / data.BYTES_PER_ELEMENT) : data;
-    await pass.plan[direction](exactly(from, read) as never, exactly(to, written) as never);
+      ArrayBuffer.isView(data) ? data.subarray(0, plan[side].bytes / data.BYTES_PER_ELEMENT) : data;
+    await plan[direction](exactly(from, read) as never, exactly(to, written) as never);
   }
 
   destroy(): void {
@@ -136,9 +155,12 @@ export class Rank {
 export interface Bound {
   readonly input: RankData;
   readonly output: RankData;
+  /** Zeros blocks of memory that this thread does not see. @param words numbers of an element. */
+  readonly clear?: (memory: RankData, blocks: PassPart['output']['blocks'], words: number) => void;
 }
 
 function zero(view: HostArray, blocks: PassPart['output']['blocks'], words: number): void {
+  if (view.length === 0) return;
   for (const { from, to, offset, strides } of blocks) {
     const lengths = from.map((first, d) => to[d]! - first);
     const count = lengths.reduce((a, b) => a * b, 1);

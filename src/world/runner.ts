@@ -149,7 +149,7 @@ async function moveChunk(job: Run, at: number, chunk: number): Promise<void> {
   });
   const exchange: Exchange = {
     elementBytes: job.halves ? 2 * ends[0]!.words : elementBytes(ranks[0]!, first),
-    way: first.way,
+    way: first.way as Exchange['way'],
     ranks: ends.map(({ rank, out, into }) => ({
       ...{ rank, sentParts: out.parts, receivedParts: into.parts },
       sent: job.halves ? new Uint16Array(out.view.length) : out.view,

@@ -1,5 +1,6 @@
 /** What a world of any size would do, without its ranks. */
 
+import type { ProfileName } from '../engine/index.ts';
 import { chunksFor, type Machine, rankDecompositions } from '../plan/world/index.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
@@ -12,8 +13,10 @@ export interface SimulationOptions {
   readonly ranks: number;
   /** Ranks of a node. Default: all. */
   readonly perNode?: number;
-  /** What `world.measure()` has found. Default: processors of which nothing is known. */
+  /** What `world.measure()` has found. Default: a guess. */
   readonly machine?: Machine;
+  /** The device of each rank, where nothing is measured. Default: a processor. */
+  readonly profile?: ProfileName;
 }
 
 export interface Simulation extends WorldFacts {
@@ -33,7 +36,7 @@ export async function simulateWorld(problem: WorldProblemInput, options: Simulat
     if (!Number.isSafeInteger(value) || value < 1)
       throw new FftError('invalid-argument', `${name} is ${show(value)}; it must be a whole number of at least 1.`);
   }
-  const machine = options.machine ?? (await namedMachine());
+  const machine = options.machine ?? (await namedMachine(options.profile));
   const normal = normalizeWorldProblem(problem, ranks);
   const chunks = chunksFor(normal, false);
   const priceOfPass = pricesOf(normal.whole, machine.profile);

@@ -1,5 +1,6 @@
 /** A world: ranks that hold parts of tensors and transform them together. */
 import type { Fabric } from '../devices/fabric/fabric.ts';
+import type { GpuFabric } from '../devices/fabric/gpus/fabric.ts';
 import type { Device } from '../engine/index.ts';
 import {
   chunksFor,
@@ -14,21 +15,24 @@ import {
   type WorldSchedule,
 } from '../plan/world/index.ts';
 import { show } from '../problem/errors.ts';
-import { FftError, type HostArray, type Storage } from '../problem/index.ts';
+import { FftError, type HostArray, realBytes, type Storage } from '../problem/index.ts';
 import {
   normalizeRedistribution,
   normalizeWorldProblem,
   type Redistribution,
   type RedistributionInput,
+  sharedShape,
   type WorldProblem,
   type WorldProblemInput,
   wholeBox,
 } from '../problem/world/index.ts';
 import { agree, type Opinion } from './agreement.ts';
 import { factsOfSide, type LocalData, newArray, type SideFacts, type WorldSide } from './data.ts';
+import { GpuMemory } from './gpus.ts';
 import type { WorldHost } from './host.ts';
 import { measureMachine } from './measure.ts';
-import { WorldMove, WorldPlan } from './plan.ts';
+import { measureGpus } from './measure-gpus.ts';
+import { type MoveParts, WorldMove, WorldPlan } from './plan.ts';
 import { pricesOf } from './pricing.ts';
 import { isVisible, type PassPlans, Rank } from './rank.ts';
 
@@ -73,6 +77,7 @@ export class World {
     this.machine = usualMachine(devices[0]!.profile);
     this.host = {
       ...{ fabric, perNode },
+      gpus: fabric.kind === 'gpus' ? (fabric as GpuFabric) : undefined,
       inOrder: (call) => this.inOrder(call),
       agree: (what, opinions) => agree(fabric, what, opinions),
     };
@@ -93,29 +98,27 @@ export class World {
     return this.inOrder(async () => {
       const number = this.made++;
       const normal = await this.agreed('plan', () => normalizeWorldProblem(problem, this.size), JSON.stringify);
-      const chunks = chunksFor(normal, this.host.fabric.beside);
-      const way = this.wayOf(normal);
+      const chunks = chunksFor(normal, this.host.fabric.beside, this.host.gpus ? LEAST_CHUNK_OF_GPUS : 0);
       const ranked = await this.agreed(
         'plan',
         () => this.rankedDecompositions(normal, chunks, options.from),
         () => '',
       );
       const costs = await this.sameOnAll(ranked);
-      const make = (cost: WorldCost) =>
-        this.makePlan(
-          normal,
-          { decomposition: cost.decomposition, chunks, way },
-          [cost, ...costs.filter((one) => one !== cost)],
-          number,
-        );
+      const make = (cost: WorldCost) => {
+        const choice = { decomposition: cost.decomposition, chunks, ...this.wayOf(normal, cost.decomposition) };
+        return this.makePlan(normal, choice, [cost, ...costs.filter((one) => one !== cost)], number);
+      };
       if (normal.strategy !== 'measure') return make(costs[0]!);
       return this.fastest(costs.slice(0, MOST_TIMED), make);
     });
   }
 
-  private wayOf({ exchange }: WorldProblem): ScheduleChoice['way'] {
-    if (!this.devices.every(isVisible)) return 'types';
-    return exchange === 'auto' ? 'blocks' : exchange;
+  private wayOf(problem: WorldProblem, decomposition: Decomposition): Pick<ScheduleChoice, 'way' | 'slotUnit'> {
+    const { gpus } = this.host;
+    if (gpus) return wayOfGpus(gpus, problem, decomposition);
+    if (!this.devices.every(isVisible)) return { way: 'types' };
+    return { way: problem.exchange === 'auto' ? 'blocks' : problem.exchange };
   }
 
   /** The decompositions in the order of their prices, or the saved one alone. */
@@ -148,19 +151,44 @@ export class World {
     number: number,
   ): Promise<WorldPlan> {
     const schedule = scheduleOf(problem, choice);
-    const ranks = await this.ranksOf(schedule, problem.whole.edgeStorage);
-    return new WorldPlan(this.host, schedule, ranks, number, costs, choice.chunks);
+    const parts = await this.partsOf(schedule, problem.whole.edgeStorage, number);
+    const { gpus } = this.host;
+    const facts = gpus
+      ? { exchange: exchangeOfGpus(gpus, choice), alone: this.secondsAlone(problem) }
+      : { exchange: choice.way };
+    return new WorldPlan(parts, costs, { ...facts, chunks: choice.chunks });
   }
 
-  private ranksOf(schedule: WorldSchedule, storage: Storage): Promise<Rank[]> {
+  /** What one device would take for all of it. */
+  private secondsAlone({ whole }: WorldProblem): number {
+    const { profile, unit } = this.machine;
+    const lengths = [...sharedShape(whole, 'input')];
+    const axes = [...whole.size.keys()];
+    const reals = whole.transform[0] === 'r2c' ? 2 : 1;
+    return (lengths.reduce((a, b) => a * b, 1) / reals) * pricesOf(whole, profile)(lengths, axes) * unit;
+  }
+
+  private partsOf(schedule: WorldSchedule, storage: Storage, number: number): Promise<MoveParts> {
+    const { host, passPlans: plans } = this;
     return this.agreed(
       'plan',
       async () => {
-        const made: Rank[] = [];
-        for (const [n, rank] of this.ranks.entries()) {
-          made.push(await Rank.make(schedule, rank, this.devices[n]!, storage, this.passPlans));
+        const memory = host.gpus && GpuMemory.make(host.gpus, schedule, storage);
+        const made = await Promise.allSettled(
+          this.ranks.map((rank, n) => {
+            const windows = memory?.windows[n];
+            const parts = { device: this.devices[n]!, storage, plans, onDevice: memory !== undefined, windows };
+            return Rank.make(schedule, rank, parts);
+          }),
+        );
+        const ranks = made.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+        const failed = made.find((one) => one.status === 'rejected');
+        if (failed) {
+          for (const rank of ranks) rank.destroy();
+          memory?.free();
+          throw failed.reason;
         }
-        return made;
+        return { host, schedule, ranks, number, memory };
       },
       () => '',
     );
@@ -209,7 +237,7 @@ export class World {
     const number = this.made++;
     const { input, output, storage } = await this.agreed('redistribute', read, JSON.stringify);
     const schedule = redistributionSchedule(input, output, this.size, 'blocks');
-    return new WorldMove(this.host, schedule, await this.ranksOf(schedule, storage), number);
+    return new WorldMove(await this.partsOf(schedule, storage, number));
   }
 
   /**
@@ -279,7 +307,10 @@ export class World {
   measure(): Promise<Machine> {
     return this.inOrder(async () => {
       await this.agreedOn('measure');
-      this.machine = await measureMachine(this.host, this.devices[0]!, this.machine);
+      const { gpus } = this.host;
+      this.machine = gpus
+        ? await measureGpus(gpus, this.devices, this.machine)
+        : await measureMachine(this.host, this.devices[0]!, this.machine);
       return this.machine;
     });
   }
@@ -291,12 +322,19 @@ export class World {
       if (this.broken === undefined) {
         await this.inOrder(() => this.agreedOn('close'));
         this.closed = true;
+        // Contexts and streams of GPUs are the fabric's: what lives in them goes first.
+        if (this.host.gpus) await this.closeDevices();
         await this.host.fabric.close();
       }
     } finally {
       this.closed = true;
-      for (const device of new Set(this.devices)) device.close();
+      await this.closeDevices();
     }
+  }
+
+  private async closeDevices(): Promise<void> {
+    await this.host.gpus?.finish().catch(() => undefined);
+    for (const device of new Set(this.devices)) device.close();
   }
 
   private agreedOn(what: string): Promise<void> {
@@ -341,6 +379,40 @@ export class World {
     this.tail = started.catch(() => undefined);
     return started;
   }
+}
+
+/** Bytes of a GPU's chunk: to submit it takes some 50 µs, its way over a link of 370 GB/s no less. */
+const LEAST_CHUNK_OF_GPUS = 2 ** 25;
+/** Stores of kernels come in runs of so many bytes where they pay: copies by the driver are faster below. */
+const LEAST_RUN_BYTES = 64;
+
+/** @throws FftError `unsupported-feature` for what GPUs of one process do not do */
+function wayOfGpus(
+  gpus: GpuFabric,
+  { exchange, whole, wire }: WorldProblem,
+  { stages }: Decomposition,
+): Pick<ScheduleChoice, 'way' | 'slotUnit'> {
+  if (exchange === 'types' || exchange === 'pairs') {
+    const message = `exchange '${exchange}' is one of MPI; GPUs exchange as openWorld('gpus', { exchange }) says.`;
+    throw new FftError('unsupported-feature', message, { path: 'exchange' });
+  }
+  if (wire === 'half') {
+    const message = "wire 'half' is for ranks of processes; GPUs of one host send what they store.";
+    throw new FftError('unsupported-feature', message, { path: 'wire' });
+  }
+  const elementBytes = 2 * realBytes(whole.edgeStorage);
+  const shortest = stages.slice(1).flatMap(({ grid }) => {
+    const parts = grid.find(({ dimension }) => dimension === 0)?.parts ?? 1;
+    return Math.floor(sharedShape(whole, 'output')[0]! / parts) * elementBytes;
+  });
+  const isShort = !gpus.demanded && Math.min(...shortest) < LEAST_RUN_BYTES;
+  if (gpus.way !== 'peer' || exchange === 'blocks' || isShort) return { way: 'blocks' };
+  return { way: 'window', slotUnit: gpus.slotUnit / elementBytes };
+}
+
+function exchangeOfGpus({ way: own }: GpuFabric, { way }: ScheduleChoice): string {
+  if (way === 'window') return 'stores into the memory of peers';
+  return own === 'nccl' ? 'messages of NCCL' : 'copies between devices';
 }
 
 /** All of a tensor on one rank. */

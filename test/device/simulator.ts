@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { cuda } from '../../src/devices/cuda/index.ts';
 import { type GpuKind, type GpuOptions, openGpu } from '../../src/devices/cuda/open.ts';
 import type { Backend } from '../../src/devices/device.ts';
-import { type Koffi, loadKoffi } from '../../src/devices/native/library.ts';
+import { type Koffi, type LibraryRequest, loadKoffi } from '../../src/devices/native/library.ts';
 import { findProgram, missing } from '../support/optional.ts';
 
 /** What there is at the moment: objects of each kind, bytes of device memory; and what has happened so far. */
@@ -47,7 +47,13 @@ export interface Simulator {
   open(options?: GpuOptions, compiler?: boolean): Promise<Backend>;
   /** How it is found, for whoever needs its compiler alone. */
   readonly kind: GpuKind;
+  /** Its library, in which its NCCL is, too. */
+  readonly library: LibraryRequest;
   counts(): Counts;
+  /** How many devices there are (at first one), and whether they reach one another's memory. */
+  setDevices(count: number, reach?: boolean): void;
+  /** Messages that its NCCL has moved. */
+  ncclMessages(): number;
   /** How much device memory there is. */
   setMemory(bytes: number): void;
   /** The next call of a function of the driver ends with this status. */
@@ -96,6 +102,7 @@ function openSimulator(koffi: Koffi, folder: string, library: string): Simulator
   const countsOf = handle.func('sim_counts', 'void', ['void *']);
   const request = { names: [library], what: 'The simulator', install: '' };
   return {
+    library: request,
     kind: { ...cuda, driverLibrary: request, compilerLibrary: () => request },
     open(given = {}, compiler = true) {
       const compilerLibrary = () => (compiler ? request : { ...request, names: [`${library}.missing`], what: 'NVRTC' });
@@ -106,6 +113,8 @@ function openSimulator(koffi: Koffi, folder: string, library: string): Simulator
       countsOf(values);
       return Object.fromEntries(NAMES.map((name, n) => [name, Number(values[n])])) as unknown as Counts;
     },
+    setDevices: (count, reach = true) => void handle.func('sim_devices', 'void', ['int', 'int'])(count, reach ? 1 : 0),
+    ncclMessages: () => Number(handle.func('sim_nccl', 'int64_t', [])()),
     setMemory: handle.func('sim_memory', 'void', ['int64_t']),
     failNext: handle.func('sim_fail', 'void', ['str', 'int']),
     lose: handle.func('sim_lose', 'void', ['int']),

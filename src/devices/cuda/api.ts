@@ -96,6 +96,8 @@ export class DriverApi {
   readonly words: DriverWords;
   /** The functions themselves, which give error numbers. */
   readonly raw: Readonly<Record<DriverFunction, NativeFunction>>;
+  /** Ranges of addresses in which memory of several devices lies side by side: one array to all who work on it. */
+  readonly windows = new Map<bigint, number>();
   /** Results are written here. */
   private readonly out = new BigUint64Array(2);
   private readonly out32 = new Int32Array(this.out.buffer);
@@ -142,6 +144,8 @@ export class DriverApi {
 
   /** The allocation that a device pointer lies in; undefined where it lies in none of this context. */
   addressRange(pointer: bigint): { readonly start: bigint; readonly bytes: bigint } | undefined {
+    const window = this.windows.get(pointer);
+    if (window !== undefined) return { start: pointer, bytes: BigInt(window) };
     if (this.raw.MemGetAddressRange(this.out, this.out.subarray(1), pointer) !== 0) return undefined;
     return { start: this.out[0]!, bytes: this.out[1]! };
   }

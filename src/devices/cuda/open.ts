@@ -74,7 +74,8 @@ export async function openCompiler(kind: GpuKind): Promise<KernelCompiler> {
 
 const opened = new Map<GpuKind, DriverApi>();
 
-async function openDriver(kind: GpuKind): Promise<DriverApi> {
+/** The driver of a kind of GPU, which is opened once. @throws FftError `device-unavailable` */
+export async function openDriver(kind: GpuKind): Promise<DriverApi> {
   const known = opened.get(kind);
   if (known) return known;
   const { title } = kind.driver;

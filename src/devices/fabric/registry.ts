@@ -1,6 +1,8 @@
 /** The fabrics there are; what one of them needs is loaded when it is asked for. */
+import type { CodeStore } from '../code-cache/store.ts';
 import { environmentVariable } from '../permissions.ts';
 import type { Fabric } from './fabric.ts';
+import type { GpuFabric, GpuOptions, GpuSources } from './gpus/fabric.ts';
 import type { MpiOptions } from './mpi/fabric.ts';
 
 export interface OpenedFabric {
@@ -24,6 +26,17 @@ export const openFabric = {
     const perNode = Math.max(1, told('OMPI_COMM_WORLD_LOCAL_SIZE', 'MPI_LOCALNRANKS') ?? fabric.size);
     const rankOnNode = told('OMPI_COMM_WORLD_LOCAL_RANK', 'MPI_LOCALRANKID') ?? fabric.ranks[0]! % perNode;
     return { fabric, perNode, rankOnNode };
+  },
+  gpus: async (
+    options: GpuOptions & { readonly kind: 'cuda' | 'hip' },
+    store: CodeStore | undefined,
+    sources?: GpuSources,
+  ): Promise<GpuFabric> => {
+    const [{ openGpuFabric }, kinds] = await Promise.all([
+      import('./gpus/fabric.ts'),
+      options.kind === 'cuda' ? import('../cuda/index.ts') : import('../hip/index.ts'),
+    ]);
+    return openGpuFabric(sources ?? { kind: 'cuda' in kinds ? kinds.cuda : kinds.hip }, options, store);
   },
   workers: async (ranks: number): Promise<OpenedFabric> => {
     const { localFabric } = await import('./local.ts');

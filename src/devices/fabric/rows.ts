@@ -32,6 +32,45 @@ export function copyRows(
   eachRow(a, b, (x, y) => copyRow(read, x, a.step, write, y, b.step, count, elementBytes));
 }
 
+/** Rows of bytes at equal distances in two memories. */
+export interface RowPair {
+  /** Bytes before the first row. */
+  readonly read: number;
+  readonly write: number;
+  readonly rowBytes: number;
+  readonly rows: number;
+  /** Bytes from one row to the next. */
+  readonly readPitch: number;
+  readonly writePitch: number;
+}
+
+/** What copies a box by calls that take rows at equal distances each. */
+export function eachRowPair(source: Rows, target: Rows, elementBytes: number, take: (pair: RowPair) => void): void {
+  if (source.lengths.some((length) => length === 0)) return;
+  const merged = mergedDimensions(source, target);
+  // A row of one element where elements do not follow one another.
+  if (merged.source[0] !== 1 || merged.target[0] !== 1)
+    for (const [list, first] of [
+      [merged.lengths, 1],
+      [merged.source, 1],
+      [merged.target, 1],
+    ] as const)
+      list.unshift(first);
+  const [count, rows = 1, ...outer] = merged.lengths;
+  const walk = (strides: readonly number[], offset: number): Walk => {
+    const steps = strides.slice(2).map((stride) => stride * elementBytes);
+    return { lengths: [1, ...outer], steps, start: offset * elementBytes, step: 0 };
+  };
+  const pair = {
+    ...{ rowBytes: count! * elementBytes, rows },
+    readPitch: (merged.source[1] ?? 0) * elementBytes,
+    writePitch: (merged.target[1] ?? 0) * elementBytes,
+  };
+  eachRow(walk(merged.source, source.offset), walk(merged.target, target.offset), (read, write) =>
+    take({ ...pair, read, write }),
+  );
+}
+
 function bytesOf(view: ArrayBufferView): Uint8Array {
   return new Uint8Array(view.buffer as ArrayBuffer, view.byteOffset, view.byteLength);
 }

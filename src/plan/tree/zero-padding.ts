@@ -3,7 +3,7 @@
  * would be written. An axis has a block on the side that a direction reads, until it is transformed, and one on the side
  * that it writes, from then on; lines that lie in a block are left out of every launch.
  */
-import { type Block, blocksOf, type Direction, type Problem, tensorShape } from '../../problem/index.ts';
+import { type Block, blocksOf, type Direction, type Problem, splitAxisOf, tensorShape } from '../../problem/index.ts';
 import { type Dimension, type LeafNode, leavesOf, mapLeaves, type PlanNode } from './node.ts';
 
 /** Both blocks of a dimension of the tensor. */
@@ -18,9 +18,10 @@ interface ZeroBlocks {
   readonly last: number;
 }
 
-/** Whether anything that a direction writes is to stay as it is. */
+/** Whether only results are to be written where a direction writes: something is to stay as it is there, or it is far away. */
 export function sparesOutput(problem: Problem, direction: Direction): boolean {
-  return blocksOf(problem, direction === 'forward' ? 'output' : 'input').some((block) => block !== null);
+  const written = direction === 'forward' ? 'output' : 'input';
+  return blocksOf(problem, written).some((block) => block !== null) || splitAxisOf(problem, written)?.far === true;
 }
 
 /** The same tree, whose launches know what is not there. */

@@ -1,4 +1,5 @@
 /** Which decomposition is taken: the cheapest one, of those that the problem allows. */
+import { realBytes } from '../../problem/index.ts';
 import type { WorldProblem } from '../../problem/world/index.ts';
 import { type CostQuestion, costOf, type WorldCost } from './cost.ts';
 import { decompositionsOf } from './decompositions.ts';
@@ -20,8 +21,13 @@ export function rankDecompositions(question: CostQuestion): WorldCost[] {
   return [...best.sort(ofSeconds), ...costs.slice(MOST_COUNTED)];
 }
 
-/** @param beside whether messages move while a pass is computed. */
-export function chunksFor({ chunks }: WorldProblem, beside: boolean): number {
+/**
+ * @param beside whether messages move while a pass is computed.
+ * @param leastBytes of what a rank holds of a chunk, where chunks of fewer cost more than they hide.
+ */
+export function chunksFor({ chunks, whole, ranks }: WorldProblem, beside: boolean, leastBytes = 0): number {
   if (chunks !== 'auto') return chunks;
-  return beside ? CHUNKS_BESIDE : 1;
+  if (!beside) return 1;
+  const bytes = (2 * realBytes(whole.edgeStorage) * whole.size.reduce((a, b) => a * b, whole.batches)) / ranks;
+  return Math.max(1, Math.min(CHUNKS_BESIDE, leastBytes > 0 ? Math.floor(bytes / leastBytes) : CHUNKS_BESIDE));
 }

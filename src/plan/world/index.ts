@@ -4,7 +4,7 @@ export { type CostQuestion, costOf, type ExchangeCost, type PriceOfPass, type Wo
 export { type Decomposition, decompositionsOf, type Stage, stageTensor } from './decompositions.ts';
 export { type Links, type Machine, usualMachine } from './machine.ts';
 export { type LocalPass, localPass } from './passes.ts';
-export { type Block, isContiguous, type Memory, memories, type Place } from './places.ts';
+export { type Block, isContiguous, isOwn, type Memory, memories, type Place } from './places.ts';
 export { isSameSharing, piecesFrom, piecesTo, type Reshape, type Traffic, trafficOf } from './reshapes.ts';
 export {
   type Copy,
@@ -15,6 +15,7 @@ export {
   rankSchedule,
   redistributionSchedule,
   type ScheduleChoice,
+  type ScheduledWay,
   type Step,
   scheduleOf,
   type Transfer,

@@ -69,7 +69,7 @@ function stridesOf(place: Place): readonly number[] {
 }
 
 /** Blocks of one length, equally far apart, are one run. */
-function splitAxisOfPlace({ blocks, dimension }: Place): SplitAxis | undefined {
+function splitAxisOfPlace({ blocks, dimension, memory }: Place): SplitAxis | undefined {
   if (dimension === undefined || blocks.length === 1) return undefined;
   const first = blocks[0]!.offset;
   const runs: { -readonly [K in keyof BlockRun]: BlockRun[K] }[] = [];
@@ -88,7 +88,8 @@ function splitAxisOfPlace({ blocks, dimension }: Place): SplitAxis | undefined {
     end = offset;
   });
   const last = blocks[0]!.from.length - 1;
-  return { dimension: dimension === last ? last + 2 : dimension + 1, runs };
+  const far = memory === 'window' ? { far: true } : {};
+  return { dimension: dimension === last ? last + 2 : dimension + 1, runs, ...far };
 }
 
 function isSame(a: readonly number[], b: readonly number[]): boolean {

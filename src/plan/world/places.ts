@@ -11,9 +11,13 @@ import {
 
 /**
  * Memory of a rank. `input` and `output` are the caller's; `sent` and `received` hold messages, side by side; `before` and `after` whole
- * boxes, where a pass cannot read or write messages as they are.
+ * boxes, where a pass cannot read or write messages as they are. `window` is memory for the messages that all ranks receive, a slot for each
+ * rank, and every rank sees all of it; `slot` is the rank's own part of it.
  */
-export const memories = ['input', 'output', 'sent', 'received', 'received2', 'before', 'after', 'after2'] as const;
+export const memories = [
+  ...(['input', 'output', 'sent', 'received', 'received2', 'before', 'after', 'after2'] as const),
+  ...(['window', 'slot'] as const),
+] as const;
 export type Memory = (typeof memories)[number];
 
 /** A box in memory; offset and strides are counted in elements. */
@@ -29,6 +33,11 @@ export interface Place {
   readonly blocks: readonly Block[];
   /** The dimension along which there are several blocks. */
   readonly dimension: number | undefined;
+}
+
+/** Whether a rank has a memory to itself; ranks that reach one another's memory share windows. */
+export function isOwn(memory: Memory): boolean {
+  return memory !== 'input' && memory !== 'output' && memory !== 'window' && memory !== 'slot';
 }
 
 /** A box that lies in one block. */

@@ -57,13 +57,16 @@ export interface Copy {
   readonly to: Block & { readonly memory: Memory };
 }
 
+/** As users name them; or `window`: passes write straight into memory that the receiving rank reads. */
+export type ScheduledWay = Exclude<ExchangeWay, 'auto'> | 'window';
+
 export interface ExchangeStep {
   readonly kind: 'exchange';
   /** Its number among the exchanges. */
   readonly reshape: number;
   readonly chunks: number;
   readonly elements: SharedTensor['elements'];
-  readonly way: Exclude<ExchangeWay, 'auto'>;
+  readonly way: ScheduledWay;
   readonly sent: readonly Transfer[];
   readonly received: readonly Transfer[];
   readonly pack: readonly Copy[];
@@ -82,7 +85,9 @@ export interface WorldSchedule {
   readonly reshapes: readonly Reshape[];
   /** Whether there is a reshape before the first stage. */
   readonly reshapesFirst: boolean;
-  readonly way: Exclude<ExchangeWay, 'auto'>;
+  readonly way: ScheduledWay;
+  /** Elements from a slot of the window to the next one, where there is a window. */
+  readonly slot: number;
 }
 
 export interface RankSchedule {
@@ -95,11 +100,16 @@ export interface RankSchedule {
 export interface ScheduleChoice {
   readonly decomposition: Decomposition;
   readonly chunks: number;
-  readonly way: Exclude<ExchangeWay, 'auto'>;
+  readonly way: ScheduledWay;
+  /** Elements that a slot of a window is a multiple of. */
+  readonly slotUnit?: number | undefined;
 }
 
 /** The schedule of a transform. */
-export function scheduleOf(problem: WorldProblem, { decomposition, chunks, way }: ScheduleChoice): WorldSchedule {
+export function scheduleOf(
+  problem: WorldProblem,
+  { decomposition, chunks, way, slotUnit = 1 }: ScheduleChoice,
+): WorldSchedule {
   const { input, ranks } = problem;
   const { stages } = decomposition;
   const end = (n: number, of: 'before' | 'after') => stageTensor(problem, stages[n]!, of);
@@ -112,7 +122,20 @@ export function scheduleOf(problem: WorldProblem, { decomposition, chunks, way }
     ...between,
     ...(isSameSharing(last, output, ranks) ? [] : [reshapeOf(last, output, ranks)]),
   ];
-  return { ranks, input, output, passes: { problem, decomposition }, reshapes, reshapesFirst, way };
+  const slot = way === 'window' ? Math.ceil(mostReceived(between, ranks) / slotUnit) * slotUnit : 0;
+  return { ranks, input, output, passes: { problem, decomposition }, reshapes, reshapesFirst, way, slot };
+}
+
+/** Elements that the rank which receives the most receives in one of several reshapes. */
+function mostReceived(reshapes: readonly Reshape[], ranks: number): number {
+  const received = reshapes.flatMap((reshape) =>
+    Array.from({ length: ranks }, (_, rank) => spanOfBlocks(messageBlocks(piecesTo(reshape, rank)))),
+  );
+  return Math.max(0, ...received);
+}
+
+function spanOfBlocks(blocks: readonly Block[]): number {
+  return blocks.reduce((most, block) => Math.max(most, spanOfBlock(block)), 0);
 }
 
 /** The schedule of a tensor that only changes hands. */
@@ -123,7 +146,7 @@ export function redistributionSchedule(
   way: Exclude<ExchangeWay, 'auto'>,
 ): WorldSchedule {
   const reshapes = [reshapeOf(input, output, ranks)];
-  return { ranks, input, output, passes: undefined, reshapes, reshapesFirst: true, way };
+  return { ranks, input, output, passes: undefined, reshapes, reshapesFirst: true, way, slot: 0 };
 }
 
 /** What a rank does of a schedule. */
@@ -179,15 +202,20 @@ class RankScheduler {
 
   private exchange(reshape: Reshape, n: number): Ends {
     const { rank, world } = this;
-    const { passes, reshapesFirst, way } = world;
+    const { passes, reshapesFirst } = world;
     const stageAfter = passes ? n + Number(!reshapesFirst) : 0;
     const fromPass = stageAfter > 0;
     const toPass = stageAfter < (passes?.decomposition.stages.length ?? 0);
+    // Only a pass writes into a window, and only a pass reads it.
+    const way = world.way === 'window' && !(fromPass && toPass) ? 'blocks' : world.way;
     // While chunks arrive, the pass may still read what came before.
     const isOther = reshape.chunks > 1 && n % 2 === 1;
-    const received: Memory = isOther ? 'received2' : 'received';
+    const inWindow = way === 'window';
+    const received: Memory = inWindow ? 'slot' : isOther ? 'received2' : 'received';
     const zeros = passes?.problem.whole.zeroPadding;
-    const sending = new End(piecesFrom(reshape, rank), 'sent', way, fromPass ? undefined : zeros?.space);
+    const starts = inWindow ? this.startsInWindow(reshape) : undefined;
+    const sent: Memory = inWindow ? 'window' : 'sent';
+    const sending = new End(piecesFrom(reshape, rank), sent, way, fromPass ? undefined : zeros?.space, starts);
     const receiving = new End(piecesTo(reshape, rank), received, way, toPass ? undefined : zeros?.frequency);
     const { chunks, along } = reshape;
     const box = fromPass ? bricksOfRank(reshape.from, rank)[0] : undefined;
@@ -205,6 +233,23 @@ class RankScheduler {
       written: source.places,
       read: target.places?.[0],
     };
+  }
+
+  /** Where what this rank sends lies in the window, peer by peer: each of them finds its messages one behind another. */
+  private startsInWindow(reshape: Reshape): Map<number, number[]> {
+    const { slot } = this.world;
+    const starts = new Map<number, number[]>();
+    for (const { peer } of piecesFrom(reshape, this.rank)) {
+      if (starts.has(peer)) continue;
+      const pieces = piecesTo(reshape, peer);
+      const blocks = messageBlocks(pieces);
+      const own = blocks.filter((_, n) => pieces[n]!.peer === this.rank);
+      starts.set(
+        peer,
+        own.map(({ offset }) => peer * slot + offset),
+      );
+    }
+    return starts;
   }
 
   private realsOf(steps: readonly Step[]): Record<Memory, number> {
@@ -245,14 +290,26 @@ class End {
   /** The pieces as messages, one behind another. */
   private readonly messages: readonly Transfer[];
 
-  /** @param zeros blocks of the caller's memory that are neither read nor written. */
-  constructor(pieces: readonly Piece[], memory: Memory, way: ExchangeWay, zeros: ZeroBlocks | undefined) {
+  /**
+   * @param zeros blocks of the caller's memory that are neither read nor written.
+   * @param starts of the messages to each rank, in their order; default: one behind another.
+   */
+  constructor(
+    pieces: readonly Piece[],
+    memory: Memory,
+    way: ScheduledWay,
+    zeros: ZeroBlocks | undefined,
+    starts?: Map<number, number[]>,
+  ) {
     this.pieces = pieces;
     this.memory = memory;
     this.zeros = zeros?.some((block) => block !== null) ? zeros : undefined;
     this.types = way === 'types' && oncePerPeer(pieces);
-    const blocks = stacked(pieces.map(({ box }) => box));
-    this.messages = pieces.map(({ peer, chunk }, n) => ({ ...blocks[n]!, peer, chunk, memory }));
+    const blocks = starts ? [] : messageBlocks(pieces);
+    this.messages = pieces.map(({ peer, chunk, box }, n) => {
+      const block = starts ? messageAt(box, starts.get(peer)!.shift()!) : blocks[n]!;
+      return { ...block, peer, chunk, memory };
+    });
   }
 
   /** Where a pass is on the other side of the messages. @param boxes what it reads or writes at once. */
@@ -306,6 +363,21 @@ class End {
     });
     return { transfers: messages, copies };
   }
+}
+
+/** Messages one behind another, those from or to one rank together: what it holds is then in one stretch, whatever chunks it is sent in. */
+function messageBlocks(pieces: readonly Piece[]): Block[] {
+  const order = [...pieces.keys()].sort((a, b) => pieces[a]!.peer - pieces[b]!.peer || a - b);
+  const blocks = stacked(order.map((n) => pieces[n]!.box));
+  const placed = new Array<Block>(pieces.length);
+  order.forEach((n, at) => {
+    placed[n] = blocks[at]!;
+  });
+  return placed;
+}
+
+function messageAt(box: Box, offset: number): Block {
+  return stacked([box], offset)[0]!;
 }
 
 function oncePerPeer(pieces: readonly Piece[]): boolean {
