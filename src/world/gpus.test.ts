@@ -110,7 +110,9 @@ describe.runIf(simulator)('on simulated GPUs', () => {
     await world.close();
     sim.setDevices(2, false);
     const apart = await open({});
-    expect((await apart.plan({ size: [4, 4], output: 'any', decomposition: 'slab' })).toJSON().exchange).toMatch(/NCCL/);
+    expect((await apart.plan({ size: [4, 4], output: 'any', decomposition: 'slab' })).toJSON().exchange).toMatch(
+      /NCCL/,
+    );
     expect(apart.library).toMatch(/ 2\.28\.3$/);
     await apart.close();
   });

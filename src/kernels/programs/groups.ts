@@ -5,6 +5,7 @@
 import {
   type ArrayRef,
   add,
+  bytesOf,
   coefficient,
   div,
   type ElementType,
@@ -185,8 +186,6 @@ class GroupKernel {
 const isLoad = (node: Real): node is LoadNode => node.op === 'load';
 
 const product = (loops: readonly Var[]) => loops.reduce((all, { count }) => all * count, 1);
-
-const bytesOf = (precision: ElementType) => (precision === 'f32' ? 4 : 8);
 
 function partOf({ loops, stores, group }: LoopNest, sequential: ReadonlySet<Var>, profile: LoopProfile): Part {
   const own = loops.filter((loop) => !group!.loops.includes(loop));
