@@ -434,7 +434,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
 
   /**
    * The transform of one line as the source of a function, for kernels of the caller's own: all threads of a line call it together, each
-   * with its elements of the line in registers, and have those of the result there afterwards. The plan's `scale` and `normalize` count;
+   * with its elements of the line in registers, and have its elements of the result there afterwards. The plan's `scale` and `normalize` count;
    * its strides, batches and storage are about memory, which is the caller's business. docs/device-functions.md has examples.
    * @param options `language`: cuda, hip, opencl or wgsl; `direction`; `name`; in WGSL `lines`, `shared` and `binding`.
    * @throws FftError `unsupported-feature` for lines that take several launches, several axes, cosine and sine transforms, callbacks,

@@ -79,7 +79,7 @@ interface EvenPasses {
   readonly threads: number;
 }
 
-/** Passes beyond those of the planner that are looked at. */
+/** Sequences of radices may have so many passes more than the planner's. */
 const MORE_PASSES = 1;
 
 /**

@@ -148,7 +148,7 @@ class Submission {
     steps.forEach(({ parts }, n) => {
       for (const part of chunk === undefined ? parts : parts.slice(chunk, chunk + 1)) {
         const done = ranks[n]!.run(part, direction, this.data[n]!, this.memory.turn);
-        // Whoever waits for all of them is told.
+        // A caller who waits for all ranks is told.
         done.catch(() => undefined);
         this.passes.push(done);
       }

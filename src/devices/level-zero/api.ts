@@ -135,7 +135,7 @@ export class LevelZero extends StructApi<ZeFunction, Purpose> {
     return failure(name, result, purpose);
   }
 
-  /** Asks for how many handles there are, then for all of them. */
+  /** Enumerates handles: asks for their number first, then for the handles. */
   handles(name: ZeFunction, ...of: Handle[]): Handle[] {
     const count = new Uint32Array(new ArrayBuffer(4));
     this.call(name, undefined, ...of, count, null);

@@ -13,7 +13,7 @@ export interface SharedLeaf extends Leaf {
 export interface WorkGroup {
   /** Outermost first. */
   readonly loops: readonly Var[];
-  /** Iterations of all of them. */
+  /** Iterations of all loops together. */
   readonly iterations: number;
   /** By the keys of their values: dimensions of the loops in the group come first. */
   readonly arrays: Map<string, SharedLeaf>;
@@ -28,7 +28,7 @@ export type Binding =
       readonly source: Value;
       readonly index: Index;
       readonly count: number;
-      /** The work-group that computes the element, for those of a `mapWorkgroup`. */
+      /** The work-group that computes the element, where a `mapWorkgroup` does. */
       readonly group?: WorkGroup;
     }
   /** What an `iterate` has come to, in a buffer. */

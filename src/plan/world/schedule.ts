@@ -235,7 +235,7 @@ class RankScheduler {
     };
   }
 
-  /** Where what this rank sends lies in the window, peer by peer: each of them finds its messages one behind another. */
+  /** Where messages of this rank lie in the window, peer by peer; the messages for one peer lie one behind another. */
   private startsInWindow(reshape: Reshape): Map<number, number[]> {
     const { slot } = this.world;
     const starts = new Map<number, number[]>();

@@ -24,7 +24,7 @@ const WINDOW_FUNCTIONS = {
   MemRelease: [P],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Names that differ: those that CUDA has newer versions of, and those of HIP. */
+/** Functions whose names differ: CUDA has newer versions of some, HIP has names of its own. */
 const OTHER_NAMES = {
   cuda: { Memcpy2DAsync: 'cuMemcpy2DAsync_v2', MemsetD2D8Async: 'cuMemsetD2D8Async' },
   hip: {
