@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import * as ffts from '../../test/support/lift-ffts.ts';
 import * as programs from '../../test/support/lift-programs.ts';
 import { RandomPrograms } from '../../test/support/lift-random.ts';
 import { noOpenCl, openOpenCl } from '../../test/support/opencl.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
+import { Shelf } from '../../test/support/shelf.ts';
 import { noWebGpu, openWebGpu } from '../../test/support/webgpu.ts';
+import { create as createCpu } from '../devices/cpu/index.ts';
+import { Device as EngineDevice } from '../engine/device.ts';
 import { type Device, FftError, openDevice, openProfile } from '../index.ts';
 import {
   type Arr,
@@ -24,6 +27,7 @@ import {
   max,
   mul,
   type Program,
+  pad,
   print,
   program,
   real,
@@ -32,6 +36,7 @@ import {
   rules,
   select,
   size,
+  slide,
   split,
   transpose,
   tuple,
@@ -255,6 +260,38 @@ describe('programs on the CPU', () => {
     const profile = await openProfile('wasm-cpu');
     await expect(profile.compile(programs.correlate, options)).rejects.toThrow(code('unsupported-feature'));
     profile.close();
+  });
+
+  it('have periodic stencils timed as Fourier transforms, and what has won is kept for later processes', async () => {
+    const [n, k] = [2048, 513];
+    const ring = program({ x: real(n), h: real(k) }, ({ x, h }) =>
+      map((window) => reduce(add, 0, map(mul, zip(window, h))), slide(k, 1, pad(k >> 1, k >> 1, 'wrap', x))),
+    );
+    const inputs = { x: Float32Array.from(numbers(n)), h: Float32Array.from(numbers(k)) };
+    const store = new Shelf();
+    const measured = async () => {
+      const own = new EngineDevice(await createCpu({ store, threads: 1 }));
+      const compiled = await own.compile(ring, { strategy: 'measure' });
+      const result = (await compiled.run(inputs)) as Float32Array;
+      const names = compiled.kernels.map(({ name }) => name);
+      own.close();
+      return { result, names };
+    };
+    const first = await measured();
+    const expected = interpret(ring, inputs);
+    const most = expected.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+    for (const [i, value] of expected.entries()) expect(Math.abs(first.result[i]! - value)).toBeLessThan(1e-5 * most);
+    // A stencil of a million products takes many times as long as three transforms.
+    const [key, ...others] = store.keys('measured');
+    expect(others).toEqual([]);
+    expect(new TextDecoder().decode(store.get(key!))).toContain('"stencils":"transforms"');
+    const put = vi.spyOn(store, 'put');
+    expect((await measured()).names).toEqual(first.names);
+    expect(put.mock.calls.filter(([one]) => one === key)).toEqual([]);
+    // What is damaged counts as not kept.
+    store.put(key!, new TextEncoder().encode('{"beside":"nonsense"}'));
+    expect((await measured()).result.length).toBe(n);
+    expect(new TextDecoder().decode(store.get(key!))).not.toContain('nonsense');
   });
 
   it('end with their device', async () => {

@@ -1,11 +1,5 @@
 /** Programs of patterns for a device: lowered to kernels, compiled, with memory for what lies between them. */
-import {
-  type Decided,
-  type ProgramPieces,
-  type ProgramTarget,
-  piecesOf,
-  USUALLY,
-} from '../../kernels/programs/index.ts';
+import { type ProgramPieces, type ProgramTarget, piecesOf, USUALLY } from '../../kernels/programs/index.ts';
 import { type Program, requireProgram } from '../../patterns/program.ts';
 import { realsOf, resolvedSizes } from '../../patterns/sizing.ts';
 import { reachableValues } from '../../patterns/values.ts';
@@ -20,7 +14,7 @@ import { ProgramCode } from './code.ts';
 import { CompiledProgram, type ProgramInput } from './compiled-program.ts';
 import type { ProgramHost } from './host.ts';
 import type { CompileProgramOptions } from './registry.ts';
-import { fastestWay } from './trials.ts';
+import { fastestWay, rewrittenFor, type Way } from './trials.ts';
 
 const OPTIONS = { works: ['sizes', 'precision', 'strategy'] };
 
@@ -45,7 +39,9 @@ export async function compileProgram(
     if (profile.lockstep === 'threads') await loadGroups(['threads']);
   }
   const target = encodeTarget(profile, precision);
-  const lowered = (way: Decided) => piecesOf(program, sizes, precision === 'single' ? 'f32' : 'f64', target, way);
+  const numbers = precision === 'single' ? 'f32' : 'f64';
+  const lowered = (way: Way) =>
+    piecesOf(way === USUALLY ? program : rewrittenFor(program, way), sizes, numbers, target, way);
   const factsOf = (reals: number): SideFacts => ({ layout: 'real', ...sideFactsOf(precision, reals, profile) });
   const inputs = program.parameters.map(({ details, type }): ProgramInput => {
     return { name: details.name!, isNumber: type.kind !== 'array', facts: factsOf(realsOf(type, sizes)) };

@@ -1,8 +1,13 @@
-/** With `strategy: 'measure'`, the fastest of several ways to compile a program, timed on the device. */
+/**
+ * With `strategy: 'measure'`, the fastest of several ways to compile a program, timed on the device. Periodic stencils are timed as Fourier
+ * transforms, too, by the rule `stencilToFft`. What has won is kept for later processes, as measured plans are.
+ */
+
 import { leastMilliseconds, repeated } from '../../devices/clock.ts';
+import { type CodeStore, keyOf as entryKey } from '../../devices/code-cache/store.ts';
 import type { Backend, Binding, DeviceBuffer } from '../../devices/device.ts';
-import { type Decided, keyOf, type ProgramPieces, WAYS } from '../../kernels/programs/index.ts';
-import type { Program } from '../../patterns/program.ts';
+import { type Decided, keyOf, type ProgramPieces, USUALLY, WAYS } from '../../kernels/programs/index.ts';
+import { everywhere, type Program, rewrite, rules } from '../../patterns/index.ts';
 import { FftError } from '../../problem/index.ts';
 import type { SideFacts } from '../arguments/arguments.ts';
 import type { ProgramCode } from './code.ts';
@@ -13,10 +18,24 @@ const BUDGET_MILLISECONDS = 2000;
 /** Times that every way is timed at most, in turns. */
 const ROUNDS = 5;
 /** Errors that rule out one way only. */
-const OWN_FAILURES: readonly string[] = ['compile-failed', 'device-limit', 'out-of-memory', 'unsupported-feature'];
+const OWN_FAILURES: readonly string[] = [
+  'compile-failed',
+  'device-limit',
+  'invalid-size',
+  'out-of-memory',
+  'unsupported-feature',
+];
+/** Ways that are timed at most. */
+const MOST_WAYS = 8;
+
+/** A way to compile a program. */
+export interface Way extends Decided {
+  /** Periodic stencils are computed by Fourier transforms. */
+  readonly stencils?: 'transforms';
+}
 
 /** What was decided for programs, by their sizes and precision. */
-const decided = new WeakMap<Backend, WeakMap<Program, Map<string, Decided>>>();
+const decided = new WeakMap<Backend, WeakMap<Program, Map<string, Way>>>();
 
 export interface TrialRequest {
   readonly host: ProgramHost;
@@ -25,35 +44,74 @@ export interface TrialRequest {
   readonly key: string;
   /** Of the inputs, and of the output at last. */
   readonly sides: readonly SideFacts[];
-  piecesOf(way: Decided): ProgramPieces;
+  piecesOf(way: Way): ProgramPieces;
   /** Compiled, with tables on the device. */
   codeOf(pieces: ProgramPieces): Promise<ProgramCode>;
 }
 
 interface Trial {
-  readonly way: Decided;
+  readonly way: Way;
   readonly code: ProgramCode;
   milliseconds: number;
 }
 
 /** @throws FftError (as a rejection) `unsupported-feature` where the device runs nothing; what compiling throws, if no way can be compiled */
-export async function fastestWay(request: TrialRequest): Promise<Decided> {
+export async function fastestWay(request: TrialRequest): Promise<Way> {
   const { host, program, key } = request;
   const { backend } = host;
   if (backend.pretends) {
     const message = `strategy 'measure' times programs, and ${backend.name} is only a profile, which runs nothing; use 'fast' there.`;
     throw new FftError('unsupported-feature', message, { path: 'compile.strategy' });
   }
-  const own = decided.get(backend) ?? new WeakMap<Program, Map<string, Decided>>();
+  const own = decided.get(backend) ?? new WeakMap<Program, Map<string, Way>>();
   decided.set(backend, own);
-  const known = own.get(program) ?? new Map<string, Decided>();
+  const known = own.get(program) ?? new Map<string, Way>();
   own.set(program, known);
   let way = known.get(key);
-  if (!way) known.set(key, (way = await timed(request)));
+  if (!way) known.set(key, (way = await keptOrTimed(request)));
   return way;
 }
 
-async function timed(request: TrialRequest): Promise<Decided> {
+/** The program as the way has it. */
+export function rewrittenFor(program: Program, { stencils }: Way): Program {
+  return stencils === undefined ? program : rewrite(program, everywhere(rules.stencilToFft)).program;
+}
+
+/** The ways to be timed, the usual one first. */
+function waysOf(program: Program): Way[] {
+  const { trace } = rewrite(program, everywhere(rules.stencilToFft));
+  const [usual, ...others] = WAYS as [Decided, ...Decided[]];
+  const transforms: Way[] = trace.length > 0 ? [{ ...usual, stencils: 'transforms' }] : [];
+  return [usual, ...transforms, ...others].slice(0, MOST_WAYS);
+}
+
+async function keptOrTimed(request: TrialRequest): Promise<Way> {
+  const { store } = request.host.backend;
+  const key = store && entryOf(request, store);
+  if (!store || !key) return timed(request);
+  await store.fetch?.(key);
+  const bytes = store.get(key);
+  const kept = bytes && new TextDecoder().decode(bytes);
+  // What is none of the ways was damaged, and is no answer.
+  const known = waysOf(request.program).find((way) => JSON.stringify(way) === kept);
+  if (known) return known;
+  const way = await timed(request);
+  store.put(key, new TextEncoder().encode(JSON.stringify(way)));
+  return way;
+}
+
+/** The key of what has won: by the launches that the program usually is, which say all of it; undefined where it is none. */
+function entryOf({ host, piecesOf }: TrialRequest, store: CodeStore): string | undefined {
+  const { kind, profile, codeFacts } = host.backend;
+  try {
+    return entryKey('measured', store, [kind, profile, codeFacts, 'program', textOf(piecesOf(USUALLY))]);
+  } catch (error) {
+    if (error instanceof FftError) return undefined;
+    throw error;
+  }
+}
+
+async function timed(request: TrialRequest): Promise<Way> {
   const { backend } = request.host;
   const trials: Trial[] = [];
   const buffers: DeviceBuffer[] = [];
@@ -84,7 +142,7 @@ async function firstRound(request: TrialRequest, trials: Trial[], places: readon
   const seen = new Set<string>();
   const begin = performance.now();
   let failure: unknown;
-  for (const way of WAYS) {
+  for (const way of waysOf(request.program)) {
     if (trials.length > 0 && performance.now() - begin > BUDGET_MILLISECONDS) break;
     try {
       const pieces = request.piecesOf(way);
