@@ -31,6 +31,11 @@ export interface ArrayRef {
    * array of the kernel is the same memory.
    */
   readonly operand?: true;
+  /**
+   * Only for a shared array: guards keep accesses inside of it, though ranges of indices do not always show that. Programs of patterns
+   * compose their guards freely.
+   */
+  readonly guarded?: true;
   /** Elements; required for `shared`. */
   readonly length?: number;
   /**

@@ -161,10 +161,10 @@ class AccessRules {
     // Guards and limits alone do not always show that callbacks and programs load inside the array, or that a dimension which is walked
     // backwards ends at its first element: each bound is used on its own.
     const isBackwards = array.space === 'global' && at.terms.some(({ factor }) => factor < 0);
-    const isOperand = array.operand === true || array.space === 'table';
-    const isTrusted = (isOperand || isBackwards) && guard.length + this.tails.length > 0;
+    const isComposed = array.operand === true || array.guarded === true || array.space === 'table';
+    const isTrusted = (isComposed || isBackwards) && guard.length + this.tails.length > 0;
     if (low < 0 && !isTrusted) say(`index of ${array.name} can be ${low}`);
-    if (array.space === 'shared' && high >= array.length!) {
+    if (array.space === 'shared' && high >= array.length! && !isTrusted) {
       say(`index of ${array.name} can be ${high}, its length is ${array.length}`);
     }
     const { partLength } = array;

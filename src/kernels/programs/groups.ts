@@ -100,7 +100,7 @@ class GroupKernel {
     const { loops, iterations } = this.group;
     const group = variable('group', iterations);
     const arrays = slots.map(({ length }, n): ArrayRef => {
-      return { name: `shared${n}`, space: 'shared', type: target.precision, length };
+      return { name: `shared${n}`, space: 'shared', type: target.precision, guarded: true, length };
     });
     const at = new Substitution(new Map(placesOf(loops, index(group))));
     const phases = this.parts.map((part, n) => this.phaseOf(part, n, at, arrays));

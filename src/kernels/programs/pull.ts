@@ -100,7 +100,7 @@ export abstract class Pull {
     const name = `shared${this.sources.size}`;
     const shape = [...outer, ...numbersOf(type, this.plan.sizes)];
     const length = shape.reduce((product, count) => product * count, words);
-    const array: ArrayRef = { name, space: 'shared', type: this.precision, length };
+    const array: ArrayRef = { name, space: 'shared', type: this.precision, guarded: true, length };
     this.sources.set(name, { kind: 'memory', array, words, begin: 0 });
     return { kind: 'leaf', layout: packed(name, shape), at: [] };
   }
