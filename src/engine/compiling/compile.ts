@@ -34,6 +34,7 @@ export async function compileProgram(
   await loadGroups(['large primes', 'layouts']);
   const has = (pattern: RegExp) => reachableValues(program.body).some(({ op }) => pattern.test(op));
   if (has(/fft$/) || strategy === 'measure') await loadGroups(['transforms in programs'], programLoaders);
+  if (strategy === 'measure' && backend.store) await loadGroups(['kept plans']);
   if (has(/^mapWorkgroup$/)) {
     await loadGroups(['work-groups in programs'], programLoaders);
     if (profile.lockstep === 'threads') await loadGroups(['threads']);

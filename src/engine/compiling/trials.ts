@@ -4,12 +4,12 @@
  */
 
 import { leastMilliseconds, repeated } from '../../devices/clock.ts';
-import { type CodeStore, keyOf as entryKey } from '../../devices/code-cache/store.ts';
 import type { Backend, Binding, DeviceBuffer } from '../../devices/device.ts';
 import { type Decided, keyOf, type ProgramPieces, USUALLY, WAYS } from '../../kernels/programs/index.ts';
 import { everywhere, type Program, rewrite, rules } from '../../patterns/index.ts';
 import { FftError } from '../../problem/index.ts';
 import type { SideFacts } from '../arguments/arguments.ts';
+import { findWay, keepWay } from '../kept/keeping.ts';
 import type { ProgramCode } from './code.ts';
 import type { ProgramHost } from './host.ts';
 
@@ -86,25 +86,22 @@ function waysOf(program: Program): Way[] {
 }
 
 async function keptOrTimed(request: TrialRequest): Promise<Way> {
-  const { store } = request.host.backend;
-  const key = store && entryOf(request, store);
-  if (!store || !key) return timed(request);
-  await store.fetch?.(key);
-  const bytes = store.get(key);
-  const kept = bytes && new TextDecoder().decode(bytes);
+  const { backend } = request.host;
+  const text = backend.store && usualText(request);
+  if (text === undefined) return timed(request);
+  const kept = await findWay(text, backend);
   // What is none of the ways was damaged, and is no answer.
   const known = waysOf(request.program).find((way) => JSON.stringify(way) === kept);
   if (known) return known;
   const way = await timed(request);
-  store.put(key, new TextEncoder().encode(JSON.stringify(way)));
+  keepWay(text, JSON.stringify(way), backend);
   return way;
 }
 
-/** The key of what has won: by the launches that the program usually is, which say all of it; undefined where it is none. */
-function entryOf({ host, piecesOf }: TrialRequest, store: CodeStore): string | undefined {
-  const { kind, profile, codeFacts } = host.backend;
+/** The launches that a program is where nothing is measured; undefined where it cannot be compiled so. */
+function usualText({ piecesOf }: TrialRequest): string | undefined {
   try {
-    return entryKey('measured', store, [kind, profile, codeFacts, 'program', textOf(piecesOf(USUALLY))]);
+    return textOf(piecesOf(USUALLY));
   } catch (error) {
     if (error instanceof FftError) return undefined;
     throw error;

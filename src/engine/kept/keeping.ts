@@ -1,4 +1,4 @@
-/** What a device keeps for later processes, and finds of earlier ones: plans, and which candidate was the fastest. */
+/** What a device keeps for later processes, and finds of earlier ones: plans, and which candidate of a plan or a program was the fastest. */
 import { type CodeStore, keyOf } from '../../devices/code-cache/store.ts';
 import type { Backend } from '../../devices/device.ts';
 import type { PlannedProblem, Problem } from '../../problem/index.ts';
@@ -54,6 +54,29 @@ export function keepMeasured(problem: Problem, { splits, times }: MeasuredCandid
   const { store } = backend;
   const text = JSON.stringify({ splits, times: [...times] });
   store?.put(measuredKey(store, problem, backend), new TextEncoder().encode(text));
+}
+
+/**
+ * The way to compile a program of patterns that an earlier process has measured to be the fastest, as it was kept.
+ * @param text says all of the program: the launches that it is where nothing is measured
+ */
+export async function findWay(text: string, backend: Backend): Promise<string | undefined> {
+  const { store } = backend;
+  const key = store && wayKey(store, text, backend);
+  if (!key) return undefined;
+  await store.fetch?.(key);
+  const bytes = store.get(key);
+  return bytes && new TextDecoder().decode(bytes);
+}
+
+/** @param text as for `findWay` @param way as `findWay` is to give it */
+export function keepWay(text: string, way: string, backend: Backend): void {
+  const { store } = backend;
+  store?.put(wayKey(store, text, backend), new TextEncoder().encode(way));
+}
+
+function wayKey(store: CodeStore, text: string, { kind, profile, codeFacts }: Backend): string {
+  return keyOf('measured', store, [kind, profile, codeFacts, 'program', text]);
 }
 
 function planKey(store: CodeStore, text: string, { kind, profile, codeFacts }: Backend): string {
