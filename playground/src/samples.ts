@@ -38,8 +38,8 @@ function echo() {
 }
 
 function disc() {
-  const inside = (x: number, y: number) => (x - 64) ** 2 + (y - 48) ** 2 < 900;
-  const image = noise(96 * 128).map((value, n) => 0.5 * value + Number(inside(n % 128, Math.floor(n / 128))));
+  const inside = (x: number, y: number) => (x - 40) ** 2 + (y - 30) ** 2 < 400;
+  const image = noise(60 * 80).map((value, n) => 0.5 * value + Number(inside(n % 80, Math.floor(n / 80))));
   return { image };
 }
 
@@ -50,15 +50,15 @@ export const samples: Readonly<Record<string, Sample>> = {
     program: filter,
     rules: [rules.reduceFusion, rules.mapWorkgroup, rules.mapLocal],
     inputs: disc,
-    shown: { width: 128, height: 96 },
+    shown: { width: 80, height: 60 },
   },
   life: {
     title: 'Game of Life',
     source: lifeSource,
     program: life,
     rules: [rules.mapWorkgroup, rules.mapLocal],
-    inputs: () => ({ cells: noise(64 * 96).map((value) => Number(value > 0.2)) }),
-    shown: { width: 96, height: 64 },
+    inputs: () => ({ cells: noise(40 * 60).map((value) => Number(value > 0.2)) }),
+    shown: { width: 60, height: 40 },
     again: 'cells',
   },
   ring: {
@@ -66,8 +66,8 @@ export const samples: Readonly<Record<string, Sample>> = {
     source: ringSource,
     program: ring,
     rules: [rules.stencilToFft],
-    inputs: () => ({ signal: noise(4096).map((value, n) => value + Math.sin((6 * Math.PI * n) / 4096)) }),
-    shown: { width: 4096, height: 1 },
+    inputs: () => ({ signal: noise(1024).map((value, n) => value + Math.sin((6 * Math.PI * n) / 1024)) }),
+    shown: { width: 1024, height: 1 },
   },
   correlation: {
     title: 'Correlation',
@@ -81,8 +81,8 @@ export const samples: Readonly<Record<string, Sample>> = {
     title: 'Matrix product',
     source: productSource,
     program: product,
-    rules: [rules.splitMap(16), rules.mapWorkgroup, rules.reduceFusion],
-    inputs: () => ({ A: noise(128 * 64), B: noise(64 * 96) }),
-    shown: { width: 96, height: 128 },
+    rules: [rules.splitMap(12), rules.mapWorkgroup, rules.reduceFusion],
+    inputs: () => ({ A: noise(60 * 40), B: noise(40 * 80) }),
+    shown: { width: 80, height: 60 },
   },
 };

@@ -1,7 +1,7 @@
 import { abs, add, join, less, map, pad, program, real, reduce, select, slide, sub, transpose } from 'omnifft/lift';
 
 // Conway's Game of Life on a torus: a cell with three neighbours lives, one with two stays as it is.
-export const life = program({ cells: real(64, 96) }, ({ cells }) => {
+export const life = program({ cells: real(40, 60) }, ({ cells }) => {
   const torus = pad(1, 1, 'wrap', map(pad(1, 1, 'wrap'), cells));
   return map(
     (rows) =>
