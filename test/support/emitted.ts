@@ -1,5 +1,6 @@
 /** Kernels that an emitter's text ran, held against the interpreter. */
 import { expect } from 'vitest';
+import type { Backend, CompileOptions } from '../../src/devices/device.ts';
 import {
   type ArrayRef,
   add,
@@ -13,6 +14,7 @@ import {
   variable,
   verify,
 } from '../../src/ir/index.ts';
+import { fixed, whole } from './device-kernels.ts';
 import { fromHalf, toHalf } from './halves.ts';
 import { interpret } from './interpret.ts';
 import type { LanguageSample, Memory } from './language.ts';
@@ -30,6 +32,32 @@ const TOLERANCE: Readonly<Record<StorageType, number>> = {
 /** A copy, with the same types. */
 export function copied(memory: Memory): Memory {
   return Object.fromEntries(Object.entries(memory).map(([name, values]) => [name, values.slice()]));
+}
+
+/**
+ * Runs the kernel of a sample on a device, and holds the arrays that it leaves against the interpreter.
+ * @returns the language that the device compiled
+ */
+export async function expectOnDevice(
+  backend: Backend,
+  sample: LanguageSample,
+  options?: CompileOptions,
+): Promise<string> {
+  const { kernel } = sample;
+  const memory = copied(sample.memory);
+  const compiled = backend.compile(kernel, options);
+  const arrays = [...kernel.globals, ...kernel.tables].map(({ name }) => memory[name]!);
+  const places = arrays.map((array) => whole(backend.allocate(array.byteLength)));
+  for (const [n, array] of arrays.entries()) await backend.upload(places[n]!, array);
+  const bound = backend.bind([{ kernel: compiled, arguments: places.map(fixed) }], []);
+  await bound.run();
+  for (const n of kernel.globals.keys()) await backend.download(places[n]!, arrays[n]!);
+  bound.release();
+  const { language } = compiled;
+  backend.discard(compiled);
+  for (const { buffer } of places) buffer.free();
+  expectAsInterpreted(sample, memory, isExact(sample));
+  return language;
 }
 
 /**

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { buildLevelZero, type LevelZeroStandIn } from '../../../test/device/level-zero.ts';
 import { codeOf, fixed, scaleKernel, steps, whole } from '../../../test/support/device-kernels.ts';
-import { copied, expectAsInterpreted, isExact } from '../../../test/support/emitted.ts';
+import { expectOnDevice } from '../../../test/support/emitted.ts';
 import { languageSamples } from '../../../test/support/language.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import { Device } from '../../engine/device.ts';
@@ -136,19 +136,7 @@ describe.runIf(built)('the Level Zero device', () => {
     it('says what the kernel language says, in launches of many groups', async () => {
       const backend = await open();
       const samples = (['f32', 'f64'] as const).map((type) => random.pick(languageSamples(random, type)));
-      for (const sample of samples) {
-        const memory = copied(sample.memory);
-        const compiled = backend.compile(sample.kernel, { maxGroups: 3 });
-        const arrays = [...sample.kernel.globals, ...sample.kernel.tables].map(({ name }) => memory[name]!);
-        const places = arrays.map((array) => whole(backend.allocate(array.byteLength)));
-        for (const [n, array] of arrays.entries()) await backend.upload(places[n]!, array);
-        const bound = backend.bind([{ kernel: compiled, arguments: places.map(fixed) }], []);
-        await bound.run();
-        for (const n of sample.kernel.globals.keys()) await backend.download(places[n]!, arrays[n]!);
-        bound.release();
-        backend.discard(compiled);
-        expectAsInterpreted(sample, memory, isExact(sample));
-      }
+      for (const sample of samples) await expectOnDevice(backend, sample, { maxGroups: 3 });
     });
 
     it('transforms', async () => {

@@ -1,7 +1,7 @@
 /** Kernels that an OpenCL driver is given as SPIR-V. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { codeOf, scaleKernel } from '../../../test/support/device-kernels.ts';
-import { copied, expectAsInterpreted, halfSamples, isExact } from '../../../test/support/emitted.ts';
+import { expectOnDevice, halfSamples } from '../../../test/support/emitted.ts';
 import { languageSamples } from '../../../test/support/language.ts';
 import { noOpenCl } from '../../../test/support/opencl.ts';
 import { randomFor } from '../../../test/support/random.ts';
@@ -35,20 +35,7 @@ describe.skipIf(noOpenCl || noTranslator)('the kernel language as SPIR-V on an O
   it.each(samples.map((sample) => [`${sample.kernel.precision}: ${sample.name}`, sample] as const))(
     '%s',
     async (_, sample) => {
-      const { kernel } = sample;
-      const memory = copied(sample.memory);
-      const compiled = backend.compile(kernel);
-      expect(compiled.language).toBe('spirv');
-      const arrays = [...kernel.globals, ...kernel.tables].map(({ name }) => memory[name]!);
-      const places = arrays.map((array) => ({ buffer: backend.allocate(array.byteLength), byteOffset: 0 }));
-      for (const [n, array] of arrays.entries()) await backend.upload(places[n]!, array);
-      const bound = backend.bind([{ kernel: compiled, arguments: places.map((fixed) => ({ fixed })) }], []);
-      await bound.run();
-      for (const n of kernel.globals.keys()) await backend.download(places[n]!, arrays[n]!);
-      bound.release();
-      backend.discard(compiled);
-      for (const { buffer } of places) buffer.free();
-      expectAsInterpreted(sample, memory, isExact(sample));
+      expect(await expectOnDevice(backend, sample)).toBe('spirv');
     },
   );
 

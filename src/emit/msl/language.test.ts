@@ -1,6 +1,6 @@
 /**
- * Everything that the kernel language can say without doubles, in Metal's language. No compiler of Metal is to be had outside of
- * Apple's systems: its words are defined in C++ here, and what comes of that is held against the interpreter.
+ * Everything that the kernel language can say without doubles, in Metal's language. Compilers of Metal run on Apple's systems only, so a
+ * header defines Metal's words in C++: the text is compiled as C++, run, and its results are compared with the interpreter's.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiler, OnProcessor, type ProcessorDialect } from '../../../test/support/cuda.ts';

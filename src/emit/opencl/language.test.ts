@@ -1,6 +1,6 @@
 /** Everything that the kernel language can say, as OpenCL C on a device: what the interpreter says. */
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { copied, expectAsInterpreted, halfSamples, isExact } from '../../../test/support/emitted.ts';
+import { expectOnDevice, halfSamples } from '../../../test/support/emitted.ts';
 import { type LanguageSample, languageSamples } from '../../../test/support/language.ts';
 import { noOpenCl } from '../../../test/support/opencl.ts';
 import { randomFor } from '../../../test/support/random.ts';
@@ -32,20 +32,7 @@ describe.skipIf(noOpenCl)('the kernel language as OpenCL C', () => {
   it.each(samples.map((sample) => [`${sample.kernel.precision}: ${sample.name}`, sample] as const))(
     '%s',
     async (_, sample) => {
-      const { kernel } = sample;
-      const memory = copied(sample.memory);
-      const compiled = backend.compile(kernel);
-      const arrays = [...kernel.globals, ...kernel.tables].map(({ name }) => memory[name]!);
-      const places = arrays.map((array) => ({ buffer: backend.allocate(array.byteLength), byteOffset: 0 }));
-      for (const [n, array] of arrays.entries()) await backend.upload(places[n]!, array);
-      const step = { kernel: compiled, arguments: places.map((fixed) => ({ fixed })) };
-      const bound = backend.bind([step], []);
-      await bound.run();
-      for (const n of kernel.globals.keys()) await backend.download(places[n]!, arrays[n]!);
-      bound.release();
-      backend.discard(compiled);
-      for (const { buffer } of places) buffer.free();
-      expectAsInterpreted(sample, memory, isExact(sample));
+      await expectOnDevice(backend, sample);
     },
   );
 });

@@ -1,6 +1,6 @@
 /** Everything that the kernel language can say, as SPIR-V on Vulkan devices: what the interpreter says. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { copied, expectAsInterpreted, halfSamples, isExact, onePhase } from '../../../test/support/emitted.ts';
+import { expectOnDevice, halfSamples, onePhase } from '../../../test/support/emitted.ts';
 import { type LanguageSample, languageSamples } from '../../../test/support/language.ts';
 import { randomFor } from '../../../test/support/random.ts';
 import { noVulkan, type VulkanDriver, vulkanOptions } from '../../../test/support/vulkan.ts';
@@ -31,19 +31,7 @@ describe.each(['lavapipe', 'swiftshader'] as const)('the kernel language as SPIR
     .each(samples[driver].map((sample) => [`${sample.kernel.precision}: ${sample.name}`, sample] as const))(
     '%s',
     async (_, sample) => {
-      const { kernel } = sample;
-      const memory = copied(sample.memory);
-      const compiled = backend.compile(kernel);
-      const arrays = [...kernel.globals, ...kernel.tables].map(({ name }) => memory[name]!);
-      const places = arrays.map((array) => ({ buffer: backend.allocate(array.byteLength), byteOffset: 0 }));
-      for (const [n, array] of arrays.entries()) await backend.upload(places[n]!, array);
-      const bound = backend.bind([{ kernel: compiled, arguments: places.map((fixed) => ({ fixed })) }], []);
-      await bound.run();
-      for (const n of kernel.globals.keys()) await backend.download(places[n]!, arrays[n]!);
-      bound.release();
-      backend.discard(compiled);
-      for (const { buffer } of places) buffer.free();
-      expectAsInterpreted(sample, memory, isExact(sample));
+      await expectOnDevice(backend, sample);
     },
   );
 });

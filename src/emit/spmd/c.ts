@@ -53,9 +53,9 @@ export interface CFamily extends RootWords, HalfWords, Pick<Words, 'barrier' | '
   preamble(kernel: Kernel, shared: readonly SharedArray[], math: ReadonlySet<MathName>): readonly string[];
   /** Qualifiers of the entry point. */
   head(threads: number, blocks: number, beside: number | undefined): string;
-  /** How the parameters of the entry point differ from those of other functions; absent: they do not. */
+  /** Parameters of the entry point, in languages that declare them otherwise than parameters of other functions (Metal). */
   readonly entry?: {
-    /** @param place among them, from 0. */
+    /** The declaration of a parameter. @param place its number among the kernel's parameters, from 0 */
     parameter(declared: string, place: number): string;
     /** Parameters behind the kernel's own. */
     readonly more: readonly string[];

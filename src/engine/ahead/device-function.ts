@@ -81,7 +81,7 @@ export interface DeviceFunction {
   readonly sharedBytes: number;
   readonly input: RegisterLayout;
   readonly output: RegisterLayout;
-  /** Complex input and output are the same registers, `x`; those of real transforms are two arrays, `x` and `y`. */
+  /** Whether input and output are one array of registers, `x`: so for complex transforms. Real transforms read `x` and write `y`. */
   readonly inPlace: boolean;
   /**
    * Whether the function of the other direction, of the same plan, reads the registers that this one writes, and the other way round:

@@ -109,12 +109,12 @@ export class Environment {
   }
 }
 
-/** How many elements environments are about, of arrays around each other. */
+/** For environments that stand for elements of nested arrays, outermost first: the length of each array. */
 export function countsOf(needed: readonly Environment[]): number[] {
   return needed.flatMap(({ binding }) => (binding?.kind === 'element' ? [binding.count] : []));
 }
 
-/** The indices of these elements. */
+/** For environments that stand for elements of nested arrays, outermost first: the index of each element in its array. */
 export function indicesOf(needed: readonly Environment[]): Index[] {
   return needed.flatMap(({ binding }) => (binding?.kind === 'element' ? [binding.index] : []));
 }

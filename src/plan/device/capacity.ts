@@ -34,7 +34,8 @@ export function isInPairs(precision: Arithmetic, { precisions }: Pick<DeviceProf
 
 /**
  * The number of exchanges, one after the other, by which complex numbers pass through shared memory. 2: all real parts, then all imaginary
- * parts. 4: the real parts of the first half of the points, those of the second half, then the imaginary parts likewise.
+ * parts. 4: real parts of the first half of the points, real parts of the second half, imaginary parts of the first half, imaginary parts
+ * of the second half.
  */
 export type SharedParts = 2 | 4;
 
