@@ -79,7 +79,7 @@ interface EvenPasses {
   readonly threads: number;
 }
 
-/** Sequences of radices may have so many passes more than the planner's. */
+/** How many passes a sequence of radices may have beyond the planner's sequence, so that every thread holds equally many points. */
 const MORE_PASSES = 1;
 
 /**

@@ -14,7 +14,7 @@ import type { Bound, Rank, RankWindows } from './rank.ts';
 type Direction = 'forward' | 'inverse';
 type Side = 'input' | 'output';
 
-/** Two windows in turn: who stores into one does not wait for those who still read the other one. */
+/** Windows that exchanges take in turn: a GPU may store into one while another GPU still reads the other one. */
 const WINDOWS = 2;
 
 export interface GpuRun {

@@ -21,7 +21,7 @@ import { newArray, type RankData, viewOf } from './data.ts';
 type DevicePlan = Awaited<ReturnType<Device['planPass']>>;
 
 interface Pass {
-  /** One for each of the windows, which are taken in turn: a plan remembers the memory of its last call. */
+  /** A plan for each window, because a plan remembers the memory of its last call, and windows are taken in turn. */
   readonly plans: readonly DevicePlan[];
   readonly nothing: LocalPass['nothing'];
 }

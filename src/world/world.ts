@@ -383,7 +383,7 @@ export class World {
 
 /** Bytes of a GPU's chunk: to submit it takes some 50 µs, its way over a link of 370 GB/s no less. */
 const LEAST_CHUNK_OF_GPUS = 2 ** 25;
-/** Stores of kernels come in runs of so many bytes where they pay: copies by the driver are faster below. */
+/** Shortest run, in bytes, in which kernels store into a peer's memory: with shorter ones, copies by the driver are faster. */
 const LEAST_RUN_BYTES = 64;
 
 /** @throws FftError `unsupported-feature` for what GPUs of one process do not do */

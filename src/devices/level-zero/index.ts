@@ -45,7 +45,7 @@ export async function create(options: LevelZeroOptions = {}): Promise<Backend> {
   return new ZeBackend(driver, { ...profileOf(device), ...profile }, store);
 }
 
-/** As on OpenCL, whose drivers for these GPUs say the same. */
+/** The profile of a GPU, made from the same facts as the profile of an OpenCL device. */
 function profileOf({ name, memory, limits, doubles, multiprocessors }: ZeDevice): DeviceProfile {
   return {
     ...gpuProfile,

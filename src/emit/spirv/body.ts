@@ -255,7 +255,7 @@ export class FunctionBody implements Instructions {
     throw new RangeError(`SPIR-V has no words for ${e.op}`);
   }
 
-  /** A vector of so many parts. Translators of OpenCL's flavour crash where one instruction makes it of what are no constants. */
+  /** A vector of these parts. For OpenCL they are inserted one by one: translators to LLVM crash on `CompositeConstruct` of parts that are not constants. */
   private composed(type: number, parts: readonly number[]): number {
     if (this.context.flavour === 'vulkan') return this.typed('CompositeConstruct', type, ...parts);
     return parts.reduce(

@@ -108,7 +108,7 @@ export class KernelBuilder extends Reductions {
   }
 
   /**
-   * Where the elements of an array go if a function only rearranges each of them and the results have places.
+   * The layout of the elements that a function is given, from the layout of its results; for functions that only rearrange numbers.
    * @param d the first dimension of a result in the layout
    */
   private turned(body: Value, parameters: readonly Value[], layout: Layout, d: number): Layout | undefined {

@@ -31,7 +31,7 @@ import type { WorkGroup } from './environment.ts';
 import type { LoopProfile } from './loop-profile.ts';
 import { inUnits, type LoopTarget, lanesLoop, type PhasesOfKernel, placesOf } from './loops.ts';
 
-/** Threads of a group at most, where the device has more: a kernel of so many has registers for a butterfly in each. */
+/** Threads of a work-group at most, even if the device allows more, so that registers suffice for a butterfly in each thread. */
 const MOST_THREADS = 512;
 
 /** Accesses of an array that its layout is chosen by, of each phase. */
@@ -209,7 +209,7 @@ function lanesLast(loops: readonly Var[], lanes: Var | undefined): Var[] {
   return [...loops.filter((loop) => loop !== lanes), ...(lanes ? [lanes] : [])];
 }
 
-/** Loops in the order in which they step through memory, the smallest step last: through that of all groups, where it is read or written. */
+/** Sorts loops by their step through global memory, the smallest step last, so that neighbouring threads access neighbouring numbers. */
 function byStep(loops: readonly Var[], stores: readonly Store[], nodes: readonly Real[]): Var[] {
   const reads = nodes.filter(isLoad).find(({ array, index: at }) => {
     return array.space === 'global' && loops.some((loop) => coefficient(at, loop) !== 0);
@@ -228,7 +228,7 @@ function threadsOf(parts: readonly Part[], { lanes, maxThreads }: LoopProfile): 
   return Math.max(1, Math.min(maxThreads, MOST_THREADS, Math.ceil(items / lanes) * lanes));
 }
 
-/** Numbers that threads can access at once, each of another bank. */
+/** How many numbers threads can access at once, each number in another bank of shared memory. */
 function wordsAtOnce({ banks }: LoopProfile, precision: ElementType, words: number): number {
   return Math.max(1, (banks * 4) / (bytesOf(precision) * words));
 }

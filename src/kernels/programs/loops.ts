@@ -276,7 +276,7 @@ export function substituted(x: Expressions, stores: readonly Store[], by: Readon
   return { stores: moved, at, place };
 }
 
-/** An index in units of so many reals, less a part of one; undefined where it is none. */
+/** Solves index = unit · result + part, for an index of reals in units of several reals; undefined if the index has no such form. */
 export function inUnits({ constant, terms }: Index, unit: number, part: number): Index | undefined {
   const isWhole = (value: number) => value % unit === 0;
   if (!isWhole(constant - part) || !terms.every(({ factor }) => isWhole(factor))) return undefined;

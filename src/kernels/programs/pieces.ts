@@ -82,7 +82,7 @@ class Decisions {
   readonly storesBeside: boolean;
   hasStoredBeside = false;
   readonly stored = new Set<string>();
-  /** Of these, what is too large for the memory of a work-group. */
+  /** Names of stored arrays that are too large for the shared memory of a work-group. */
   readonly outside = new Set<string>();
   readonly numbers = new Map<Value, KnownNumbers>();
   readonly shorter = new Map<Value, Shorter>();

@@ -365,7 +365,7 @@ class End {
   }
 }
 
-/** Messages one behind another, those from or to one rank together: what it holds is then in one stretch, whatever chunks it is sent in. */
+/** Lays messages one behind another, sorted by the rank at their other end: all chunks for one rank are one stretch of memory. */
 function messageBlocks(pieces: readonly Piece[]): Block[] {
   const order = [...pieces.keys()].sort((a, b) => pieces[a]!.peer - pieces[b]!.peer || a - b);
   const blocks = stacked(order.map((n) => pieces[n]!.box));

@@ -35,7 +35,7 @@ export interface GpuSources {
 const EVENT_NO_TIMING = 2;
 const NOT_READY = 600;
 const DEVICE_MEMORY = 2;
-/** For so many milliseconds events are asked at every iteration of the event loop. */
+/** Milliseconds for which events are polled at every iteration of the event loop; later they are polled less often. */
 const EAGER_MILLISECONDS = 20;
 
 type Parts = Omit<Fabric, 'close'>;
