@@ -5,7 +5,7 @@
 // with less than there is run once more with everything optional hidden (test/support/optional.ts), as on a machine with
 // nothing but Node. The last line is `N passed, N failed`, of both runs; a failed step counts as one failure.
 
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -45,21 +45,33 @@ const report = join(root, 'out', 'tests.json');
 const ready = spawnSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), 'test'], { stdio: 'inherit' });
 if (ready.status !== 0) process.exit(1);
 
-/** Runs the command of an installed package with this very Node; true when it succeeded. */
-function tool(packageName, command, arguments_, environment = process.env) {
+/** What runs the command of an installed package with this very Node. */
+function commandOf(packageName, command) {
   const folder = join(root, 'node_modules', packageName);
   const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const script = join(folder, typeof bin === 'string' ? bin : bin[command]);
-  const settings = { cwd: root, stdio: 'inherit', env: environment };
-  return spawnSync(process.execPath, [script, ...arguments_], settings).status === 0;
+  return join(folder, typeof bin === 'string' ? bin : bin[command]);
+}
+
+/** True when the command succeeded. What it prints comes at once, at its end: several run side by side. */
+function check(packageName, command, arguments_) {
+  return new Promise((resolve) => {
+    const run = spawn(process.execPath, [commandOf(packageName, command), ...arguments_], { cwd: root });
+    const printed = [];
+    for (const stream of [run.stdout, run.stderr]) stream.on('data', (chunk) => printed.push(chunk));
+    run.on('close', (status) => {
+      process.stdout.write(Buffer.concat(printed));
+      resolve(status === 0);
+    });
+  });
 }
 
 const checks = [
-  ['lint and format', () => tool('@biomejs/biome', 'biome', ['check', '--error-on-warnings'])],
-  ['import matrix', () => tool('dependency-cruiser', 'depcruise', ['--config', '.dependency-cruiser.cjs', 'src'])],
-  ['types', () => tool('typescript', 'tsc', ['-p', 'tsconfig.json'])],
+  ['lint and format', () => check('@biomejs/biome', 'biome', ['check', '--error-on-warnings'])],
+  ['import matrix', () => check('dependency-cruiser', 'depcruise', ['--config', '.dependency-cruiser.cjs', 'src'])],
+  ['types', () => check('typescript', 'tsc', ['-p', 'tsconfig.json'])],
 ];
-const broken = checks.filter(([, run]) => !run()).map(([name]) => name);
+const succeeded = await Promise.all(checks.map(([, run]) => run()));
+const broken = checks.filter((_, n) => !succeeded[n]).map(([name]) => name);
 
 const failures = [];
 const runs = [tests(['run', ...extra])];
@@ -82,7 +94,9 @@ function tests(arguments_, environment) {
   mkdirSync(dirname(report), { recursive: true });
   rmSync(report, { force: true });
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const finished = tool('vitest', 'vitest', [...arguments_, ...reporters], environment);
+  const vitest = [commandOf('vitest', 'vitest'), ...arguments_, ...reporters];
+  const settings = { cwd: root, stdio: 'inherit', env: environment };
+  const finished = spawnSync(process.execPath, vitest, settings).status === 0;
   if (!existsSync(report)) return { passed: 0, failed: 1 };
   const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(report, 'utf8'));
   // A file that could not even be loaded has no tests to fail: it counts as one failure.
