@@ -30,6 +30,7 @@ import {
   pad,
   print,
   program,
+  type Real,
   real,
   reduce,
   rewrite,
@@ -38,6 +39,7 @@ import {
   size,
   slide,
   split,
+  toGlobal,
   transpose,
   tuple,
   zip,
@@ -255,6 +257,24 @@ describe('programs on the CPU', () => {
     );
   });
 
+  it('may have more windows than memory could hold, unless they are stored', async () => {
+    const windows = (x: Arr<Real>) => slide(513, 1, pad(256, 256, 'clamp', x));
+    const sums = program({ x: real(n) }, ({ x }) => map((window) => reduce(add, 0, window), windows(x)));
+    const stored = program({ x: real(n) }, ({ x }) => map((window) => reduce(add, 0, window), toGlobal(windows, x)));
+    const profile = await openProfile('h200');
+    const options = { sizes: { n: 2 ** 23 } };
+    const compiled = await profile.compile(sums, options);
+    expect(compiled.kernels.length).toBe(1);
+    await expect(profile.compile(stored, options)).rejects.toThrow(code('unsupported-feature'));
+    await expect(
+      device.compile(
+        program({ x: real(n) }, ({ x }) => windows(x)),
+        options,
+      ),
+    ).rejects.toThrow(code('invalid-size'));
+    profile.close();
+  });
+
   it('that are timed give the same, and are timed once', async () => {
     const [x, h] = [numbers(60), numbers(60)];
     const inputs = { x: Float32Array.from(x), h: Float32Array.from(h) };
@@ -291,7 +311,10 @@ describe('programs on the CPU', () => {
     const expected = interpret(ring, inputs);
     const most = expected.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
     for (const [i, value] of expected.entries()) expect(Math.abs(first.result[i]! - value)).toBeLessThan(1e-5 * most);
-    // A stencil of a million products takes many times as long as three transforms.
+    // A stencil of a million products takes many times as long as three transforms, which the price knows, too.
+    const usual = await device.compile(ring);
+    expect(usual.kernels.map(({ name }) => name)).toEqual(first.names);
+    usual.destroy();
     const [key, ...others] = store.keys('measured');
     expect(others).toEqual([]);
     expect(new TextDecoder().decode(store.get(key!))).toContain('"stencils":"transforms"');

@@ -9,8 +9,11 @@ import { reachableValues, type TransformOp, type Value } from './values.ts';
 
 export type Sizes = ReadonlyMap<string, number>;
 
-/** Elements of an array at most: indices have 32 bits and a sign. */
-const MOST_ELEMENTS = 2 ** 31 - 1;
+/**
+ * Elements of an array in memory at most, and of each dimension of an array that is not: indices have 32 bits and a sign. Windows, for
+ * example, are only read where they are used, and all together may be more.
+ */
+export const MOST_STORED = 2 ** 31 - 1;
 
 /** A length as a number. All have been checked by `resolvedSizes`. */
 export function numberOf(length: Size, sizes: Sizes): number {
@@ -44,7 +47,10 @@ export function resolvedSizes(program: Program, given: unknown, counts?: Readonl
     const example = `{ ${missing.map((name) => `${name}: 1024`).join(', ')} }`;
     throw invalidSize(`size ${missing.join(', ')}`, `it has to be known here; give sizes ${example}.`);
   }
-  values.forEach((value) => checkLengths(value, sizes));
+  for (const value of values) {
+    // The interpreter, which knows the inputs, has all arrays in memory.
+    checkLengths(value, sizes, counts !== undefined || value.op === 'input' || value === program.body);
+  }
   return sizes;
 }
 
@@ -98,12 +104,14 @@ function solvedFor(whole: Size, name: string): Size | undefined {
   return factor.names().includes(name) ? undefined : factor;
 }
 
-function checkLengths({ op, type, of, details: { lengths = [] } }: Value, sizes: Sizes): void {
+function checkLengths({ op, type, of, details: { lengths = [] } }: Value, sizes: Sizes, isStored: boolean): void {
   let elements = 1;
   for (const length of shapeOf(type)) {
     const value = numberOf(length, sizes);
     elements *= value;
-    if (Number.isSafeInteger(value) && value >= 1 && elements <= MOST_ELEMENTS) continue;
+    if (isStored && elements > MOST_STORED)
+      throw invalidSize(nameOf(op), `${type.text} has ${elements} elements; ${RANGE}.`);
+    if (Number.isSafeInteger(value) && value >= 1 && value <= MOST_STORED) continue;
     const source = of.at(-1)?.type;
     const what = source?.kind === 'array' ? `${source.text}, of length ${source.length.at(sizes)}` : type.text;
     if (op === 'split') throw invalidSize(op, `${lengths[0]} does not divide the length of ${what}.`);
@@ -114,7 +122,7 @@ function checkLengths({ op, type, of, details: { lengths = [] } }: Value, sizes:
         `the last window has to end where the array does; ${windows} do not fit ${what}; pad fills it up.`,
       );
     }
-    throw invalidSize(op === 'input' ? 'program' : op, `${type.text} has a length of ${value}; ${RANGE}.`);
+    throw invalidSize(nameOf(op), `${type.text} has a length of ${value}; ${RANGE}.`);
   }
   for (const length of lengths) {
     const value = numberOf(length, sizes);
@@ -125,6 +133,9 @@ function checkLengths({ op, type, of, details: { lengths = [] } }: Value, sizes:
   const problem = source?.kind === 'array' && lengthProblem(op as TransformOp, Size.of(numberOf(source.length, sizes)));
   if (problem) throw invalidSize(op, `${problem}; it was given ${numberOf(source.length, sizes)}.`);
 }
+
+/** What an error calls a value. */
+const nameOf = (op: string) => (op === 'input' ? 'program' : op);
 
 const RANGE = 'lengths are positive whole numbers, and an array has fewer than 2³¹ elements';
 

@@ -1,5 +1,6 @@
 /** Programs of patterns for a device: lowered to kernels, compiled, with memory for what lies between them. */
-import { type ProgramPieces, type ProgramTarget, piecesOf, USUALLY } from '../../kernels/programs/index.ts';
+import type { Backend } from '../../devices/device.ts';
+import { type ProgramPieces, type ProgramTarget, piecesOf } from '../../kernels/programs/index.ts';
 import { type Program, requireProgram } from '../../patterns/program.ts';
 import { realsOf, resolvedSizes } from '../../patterns/sizing.ts';
 import { reachableValues } from '../../patterns/values.ts';
@@ -10,11 +11,13 @@ import { type SideFacts, sideFactsOf } from '../arguments/arguments.ts';
 import { readOptions } from '../arguments/options.ts';
 import { loadGroups } from '../lazy/lazy-modules.ts';
 import { programLoaders } from '../lazy/lazy-tables.ts';
-import { ProgramCode } from './code.ts';
+import { type CodeOptions, ProgramCode } from './code.ts';
 import { CompiledProgram, type ProgramInput } from './compiled-program.ts';
 import type { ProgramHost } from './host.ts';
+import { priceOf } from './price.ts';
 import type { CompileProgramOptions } from './registry.ts';
-import { fastestWay, rewrittenFor, type Way } from './trials.ts';
+import { fastestWay } from './trials.ts';
+import { rankWays, rewrittenFor, stencilWaysOf, type Way, type WayRequest } from './ways.ts';
 
 const OPTIONS = { works: ['sizes', 'precision', 'strategy'] };
 
@@ -27,44 +30,36 @@ export async function compileProgram(
   const program = requireProgram(given, 'compile');
   const { sizes: named, precision, strategy } = readCompileOptions(options);
   await host.requirePrecision(precision);
-  const { backend, cache } = host;
+  const { backend } = host;
   const { profile } = backend;
   const sizes = resolvedSizes(program, named);
-  // Patterns that rearrange are layouts; butterflies of large primes are convolutions.
-  await loadGroups(['large primes', 'layouts']);
-  const has = (pattern: RegExp) => reachableValues(program.body).some(({ op }) => pattern.test(op));
-  if (has(/fft$/) || strategy === 'measure') await loadGroups(['transforms in programs'], programLoaders);
+  const ways = stencilWaysOf(program);
+  await loadModules(program, backend, strategy === 'measure' || ways.length > 1);
   if (strategy === 'measure' && backend.store) await loadGroups(['kept plans']);
-  if (has(/^mapWorkgroup$/)) {
-    await loadGroups(['work-groups in programs'], programLoaders);
-    if (profile.lockstep === 'threads') await loadGroups(['threads']);
-  }
   const target = encodeTarget(profile, precision);
   const numbers = precision === 'single' ? 'f32' : 'f64';
-  const lowered = (way: Way) =>
-    piecesOf(way === USUALLY ? program : rewrittenFor(program, way), sizes, numbers, target, way);
+  const lowered = (way: Way) => piecesOf(rewrittenFor(program, way), sizes, numbers, target, way);
   const factsOf = (reals: number): SideFacts => ({ layout: 'real', ...sideFactsOf(precision, reals, profile) });
   const inputs = program.parameters.map(({ details, type }): ProgramInput => {
     return { name: details.name!, isNumber: type.kind !== 'array', facts: factsOf(realsOf(type, sizes)) };
   });
   const output = factsOf(realsOf(program.body.type, sizes));
   const sides = [...inputs.map(({ facts }) => facts), output];
-  const codeOf = async (pieces: ProgramPieces): Promise<ProgramCode> => {
+  const codeOf = (pieces: ProgramPieces): Promise<ProgramCode> => {
     refuseTooLarge(pieces, sides, profile);
     const names = inputs.map(({ name }) => name);
-    const code = await ProgramCode.of({ host, pieces, precision, inputs: names, bytes: output.bytes });
-    try {
-      host.check();
-      cache.fillTables();
-      await Promise.all([backend.warmUp(code.kernels), cache.filled()]);
-      return code;
-    } catch (error) {
-      code.release();
-      throw error;
-    }
+    return readyCode({ host, pieces, precision, inputs: names, bytes: output.bytes });
   };
-  const request = { host, program, key: JSON.stringify([[...sizes], precision]), sides, piecesOf: lowered, codeOf };
-  const way = strategy === 'measure' ? await fastestWay(request) : USUALLY;
+  const realsIn = (buffer: string) => {
+    const side = inputs.findIndex(({ name }) => buffer === `input ${name}`);
+    return (sides[side] ?? output).length;
+  };
+  const pricing = {
+    piecesOf: lowered,
+    priceOf: (pieces: ProgramPieces) => priceOf(pieces, { profile, precision, realsIn }),
+  };
+  const trial = { host, program, key: JSON.stringify([[...sizes], precision]), sides, ...pricing, codeOf };
+  const way = strategy === 'measure' ? await fastestWay(trial) : await cheapest(ways, pricing);
   const code = await codeOf(lowered(way));
   try {
     host.check();
@@ -73,6 +68,36 @@ export async function compileProgram(
     throw error;
   }
   return new CompiledProgram(host, { inputs, output, code });
+}
+
+/** Loads the modules that a program is lowered and planned by. Patterns that rearrange are layouts; butterflies of large primes are convolutions. */
+async function loadModules({ body }: Program, { profile }: Backend, hasTransforms: boolean): Promise<void> {
+  await loadGroups(['large primes', 'layouts']);
+  const has = (pattern: RegExp) => reachableValues(body).some(({ op }) => pattern.test(op));
+  if (hasTransforms || has(/fft$/)) await loadGroups(['transforms in programs'], programLoaders);
+  if (!has(/^mapWorkgroup$/)) return;
+  await loadGroups(['work-groups in programs'], programLoaders);
+  if (profile.lockstep === 'threads') await loadGroups(['threads']);
+}
+
+/** Code that can run at once: kernels are compiled, tables are on the device. */
+async function readyCode(options: CodeOptions): Promise<ProgramCode> {
+  const { host } = options;
+  const code = await ProgramCode.of(options);
+  try {
+    host.check();
+    host.cache.fillTables();
+    await Promise.all([host.backend.warmUp(code.kernels), host.cache.filled()]);
+    return code;
+  } catch (error) {
+    code.release();
+    throw error;
+  }
+}
+
+/** The way to compile a program where nothing is timed. */
+async function cheapest(ways: readonly Way[], request: WayRequest): Promise<Way> {
+  return ways.length === 1 ? ways[0]! : (await rankWays(ways, request))[0]!.way;
 }
 
 function readCompileOptions(given: CompileProgramOptions): {

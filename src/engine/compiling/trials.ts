@@ -1,39 +1,25 @@
 /**
- * With `strategy: 'measure'`, the fastest of several ways to compile a program, timed on the device. Periodic stencils are timed as Fourier
- * transforms, too, by the rule `stencilToFft`. What has won is kept for later processes, as measured plans are.
+ * With `strategy: 'measure'`, the fastest of several ways to compile a program, timed on the device, cheapest first. What has won is kept
+ * for later processes, as measured plans are.
  */
 
 import { leastMilliseconds, repeated } from '../../devices/clock.ts';
 import type { Backend, Binding, DeviceBuffer } from '../../devices/device.ts';
-import { type Decided, keyOf, type ProgramPieces, USUALLY, WAYS } from '../../kernels/programs/index.ts';
-import { everywhere, type Program, rewrite, rules } from '../../patterns/index.ts';
+import type { ProgramPieces } from '../../kernels/programs/index.ts';
+import type { Program } from '../../patterns/index.ts';
 import { FftError } from '../../problem/index.ts';
 import type { SideFacts } from '../arguments/arguments.ts';
 import { findWay, keepWay } from '../kept/keeping.ts';
 import type { ProgramCode } from './code.ts';
 import type { ProgramHost } from './host.ts';
+import { type PricedWay, rankWays, rulesOutOneWay, textOf, type Way, waysOf } from './ways.ts';
 
 /** Milliseconds after which no other way is tried, and no other round begun. */
 const BUDGET_MILLISECONDS = 2000;
 /** Times that every way is timed at most, in turns. */
 const ROUNDS = 5;
-/** Errors that rule out one way only. */
-const OWN_FAILURES: readonly string[] = [
-  'compile-failed',
-  'device-limit',
-  'invalid-size',
-  'out-of-memory',
-  'unsupported-feature',
-];
 /** Ways that are timed at most. */
 const MOST_WAYS = 8;
-
-/** A way to compile a program. */
-export interface Way extends Decided {
-  /** Periodic stencils are computed by Fourier transforms. */
-  readonly stencils?: 'transforms';
-}
-
 /** What was decided for programs, by their sizes and precision. */
 const decided = new WeakMap<Backend, WeakMap<Program, Map<string, Way>>>();
 
@@ -45,6 +31,7 @@ export interface TrialRequest {
   /** Of the inputs, and of the output at last. */
   readonly sides: readonly SideFacts[];
   piecesOf(way: Way): ProgramPieces;
+  priceOf(pieces: ProgramPieces): Promise<number>;
   /** Compiled, with tables on the device. */
   codeOf(pieces: ProgramPieces): Promise<ProgramCode>;
 }
@@ -72,43 +59,22 @@ export async function fastestWay(request: TrialRequest): Promise<Way> {
   return way;
 }
 
-/** The program as the way has it. */
-export function rewrittenFor(program: Program, { stencils }: Way): Program {
-  return stencils === undefined ? program : rewrite(program, everywhere(rules.stencilToFft)).program;
-}
-
-/** The ways to be timed, the usual one first. */
-function waysOf(program: Program): Way[] {
-  const { trace } = rewrite(program, everywhere(rules.stencilToFft));
-  const [usual, ...others] = WAYS as [Decided, ...Decided[]];
-  const transforms: Way[] = trace.length > 0 ? [{ ...usual, stencils: 'transforms' }] : [];
-  return [usual, ...transforms, ...others].slice(0, MOST_WAYS);
-}
-
 async function keptOrTimed(request: TrialRequest): Promise<Way> {
   const { backend } = request.host;
-  const text = backend.store && usualText(request);
-  if (text === undefined) return timed(request);
+  const ranked = await rankWays(waysOf(request.program), request);
+  if (!backend.store) return timed(request, ranked);
+  // Programs that are the same launches in all ways are the same program.
+  const text = JSON.stringify(ranked.map(({ pieces }) => textOf(pieces)).sort());
   const kept = await findWay(text, backend);
   // What is none of the ways was damaged, and is no answer.
-  const known = waysOf(request.program).find((way) => JSON.stringify(way) === kept);
-  if (known) return known;
-  const way = await timed(request);
+  const known = ranked.find(({ way }) => JSON.stringify(way) === kept);
+  if (known) return known.way;
+  const way = await timed(request, ranked);
   keepWay(text, JSON.stringify(way), backend);
   return way;
 }
 
-/** The launches that a program is where nothing is measured; undefined where it cannot be compiled so. */
-function usualText({ piecesOf }: TrialRequest): string | undefined {
-  try {
-    return textOf(piecesOf(USUALLY));
-  } catch (error) {
-    if (error instanceof FftError) return undefined;
-    throw error;
-  }
-}
-
-async function timed(request: TrialRequest): Promise<Way> {
+async function timed(request: TrialRequest, ranked: readonly PricedWay[]): Promise<Way> {
   const { backend } = request.host;
   const trials: Trial[] = [];
   const buffers: DeviceBuffer[] = [];
@@ -122,7 +88,7 @@ async function timed(request: TrialRequest): Promise<Way> {
       const zeros = new Float32Array(Math.ceil((length * bytes) / 4));
       await backend.upload(places.at(-1)!, zeros);
     }
-    await firstRound(request, trials, places);
+    await firstRound(request, ranked.slice(0, MOST_WAYS), trials, places);
     const begin = performance.now();
     for (let round = 1; round < ROUNDS && performance.now() - begin < BUDGET_MILLISECONDS; round++) {
       for (const trial of trials) trial.milliseconds = Math.min(trial.milliseconds, await timeOf(trial.code, places));
@@ -134,42 +100,27 @@ async function timed(request: TrialRequest): Promise<Way> {
   return trials.reduce((one, other) => (other.milliseconds < one.milliseconds ? other : one)).way;
 }
 
-/** Compiles each way that differs from those before, and runs it. */
-async function firstRound(request: TrialRequest, trials: Trial[], places: readonly Binding[]): Promise<void> {
-  const seen = new Set<string>();
+/** Compiles each way, and runs it. */
+async function firstRound(
+  { codeOf }: TrialRequest,
+  ranked: readonly PricedWay[],
+  trials: Trial[],
+  places: readonly Binding[],
+): Promise<void> {
   const begin = performance.now();
   let failure: unknown;
-  for (const way of waysOf(request.program)) {
+  for (const { way, pieces } of ranked) {
     if (trials.length > 0 && performance.now() - begin > BUDGET_MILLISECONDS) break;
     try {
-      const pieces = request.piecesOf(way);
-      const text = textOf(pieces);
-      if (seen.has(text)) continue;
-      seen.add(text);
-      const code = await request.codeOf(pieces);
+      const code = await codeOf(pieces);
       trials.push({ way, code, milliseconds: Number.POSITIVE_INFINITY });
       trials.at(-1)!.milliseconds = await timeOf(code, places);
     } catch (error) {
-      if (!(error instanceof FftError) || !OWN_FAILURES.includes(error.code)) throw error;
+      if (!rulesOutOneWay(error)) throw error;
       failure ??= error;
     }
   }
   if (trials.length === 0) throw failure;
-}
-
-/** Equal for launches that do the same in the same order. */
-function textOf({ launches }: ProgramPieces): string {
-  const names = new Map<string, number>();
-  const nameOf = (buffer: string) => {
-    if (!names.has(buffer)) names.set(buffer, names.size);
-    return names.get(buffer)!;
-  };
-  const lines = launches.map((launch) => [
-    'transform' in launch ? launch.transform : keyOf(launch.kernel),
-    launch.reads.map(nameOf),
-    nameOf(launch.writes),
-  ]);
-  return JSON.stringify(lines);
 }
 
 /** Milliseconds of one run. */

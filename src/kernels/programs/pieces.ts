@@ -7,7 +7,7 @@
  */
 import { type ElementType, indexKey, type Kernel } from '../../ir/index.ts';
 import type { Program } from '../../patterns/program.ts';
-import { numbersOf, realsOf, type Sizes } from '../../patterns/sizing.ts';
+import { MOST_STORED, numbersOf, realsOf, type Sizes } from '../../patterns/sizing.ts';
 import { type ArrayType, arrayOf, COMPLEX, isSame, scalarOf, type Type } from '../../patterns/types.ts';
 import { freeOf, reachableValues, unsupported, type Value } from '../../patterns/values.ts';
 import { besideTransforms } from './beside-transforms.ts';
@@ -379,7 +379,11 @@ class ProgramPlan implements Planning {
     return this.reserve(outer * realsOf(type, this.sizes));
   }
 
+  /** @throws FftError `unsupported-feature` for more reals than indices can tell apart */
   private reserve(reals: number): string {
+    if (reals > MOST_STORED) {
+      unsupported('program', `an array that it stores between launches has ${reals} reals; ${MOST_STORED} are the most.`);
+    }
     const name = `stored ${this.buffers.size}`;
     this.buffers.set(name, reals);
     return name;
