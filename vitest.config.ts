@@ -31,10 +31,7 @@ class InOrder extends BaseSequencer {
     const sorted = await super.sort(files);
     const rank = ({ moduleId, project }: TestSpecification) =>
       (project.config.isolate ? 0 : 2) + (LONG.test(moduleId) ? 0 : 1);
-    return sorted
-      .map((file) => ({ file, rank: rank(file) }))
-      .sort((a, b) => a.rank - b.rank)
-      .map(({ file }) => file);
+    return sorted.sort((one, other) => rank(one) - rank(other));
   }
 }
 

@@ -382,7 +382,10 @@ class ProgramPlan implements Planning {
   /** @throws FftError `unsupported-feature` for more reals than indices can tell apart */
   private reserve(reals: number): string {
     if (reals > MOST_STORED) {
-      unsupported('program', `an array that it stores between launches has ${reals} reals; ${MOST_STORED} are the most.`);
+      unsupported(
+        'program',
+        `an array that it stores between launches has ${reals} reals; ${MOST_STORED} are the most.`,
+      );
     }
     const name = `stored ${this.buffers.size}`;
     this.buffers.set(name, reals);
