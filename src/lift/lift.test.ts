@@ -105,6 +105,7 @@ async function holdAll(device: Device, precision: Precision): Promise<void> {
   const partial = Math.hypot(...v.map((each, n) => each * w[n]!));
   await hold(device, programs.dotProduct, { v, w }, precision, { n: 3000 }, partial);
   await hold(device, programs.blur, { x: numbers(100) }, precision, { n: 100 });
+  await hold(device, programs.stencil(12, 44, 5, 'wrap'), { x: numbers(12 * 44), h: numbers(25) }, precision);
   await hold(device, programs.hierarchical([4, 2], [3]), { v: numbers(48) }, precision);
   const inGroups = ffts.hierarchical({ columns: [4, 4], rows: [3, 4], tile: 4 });
   await hold(device, ffts.fftProgram(192, inGroups) as never, { v: numbers(384) }, precision);

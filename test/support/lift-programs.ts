@@ -59,6 +59,15 @@ export const blur = program({ x: real(n) }, ({ x }) =>
     map(([a, b, c]) => add(mul(0.5, b), mul(0.25, add(a, c)))),
   ),
 );
+// The same over an image, of k × k points and any weights; an image without a boundary has k − 1 rows and columns more.
+export const stencil = (height: number, width: number, k: number, boundary?: 'wrap' | 'clamp' | 'mirror' | number) => {
+  const [before, after] = boundary === undefined ? [0, 0] : [k >> 1, k - 1 - (k >> 1)];
+  const more = boundary === undefined ? k - 1 : 0;
+  return program({ x: real(height + more, width + more), h: real(k * k) }, ({ x, h }) => {
+    const image = boundary === undefined ? x : pad(before, after, boundary, map(pad(before, after, boundary), x));
+    return map((rows) => map((window) => dot(join(window), h), slide(k, 1, transpose(rows))), slide(k, 1, image));
+  });
+};
 // 5 DFT as matrix times vector
 const cdot = (v: Arr<Complex>, w: Arr<Complex>) => reduce((s, a, b) => add(s, mul(a, b)), 0, zip(v, w));
 export const naive = (N: number) =>

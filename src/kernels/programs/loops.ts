@@ -153,7 +153,7 @@ function untiled(nest: Nest, profile: LoopProfile): Placed {
 }
 
 /** Vectors along a row of a group, and rows: what a group reads stays in a near cache. */
-const GROUP_VECTORS = 16;
+const GROUP_VECTORS = { vector: 16, threads: 1 } as const;
 const GROUP_ROWS = { vector: 16, threads: 8 } as const;
 
 /** Items with several outputs each. Groups are blocks of rows and columns, because both share what they read. */
@@ -162,9 +162,12 @@ function tiled(nest: Nest & { readonly along: Var }, tile: RegisterTile, profile
   const isVector = lockstep === 'vector';
   const { along, others, copies } = copiesOf(nest, tile, isVector);
   const rows = others.reduce((product, loop) => product * loop.count, 1);
-  const vectors = fitting(Math.ceil(along.count / width), isVector ? GROUP_VECTORS : 1);
+  // Rows of overlapping windows are read from front to back.
+  const isRow = isVector && tile.overlaps;
+  const wanted = isRow ? ITEMS.vector / width : GROUP_VECTORS[lockstep];
+  const vectors = fitting(Math.ceil(along.count / width), wanted);
   const columns = Math.min(along.count, vectors * width);
-  const together = fitting(rows, Math.min(rows, GROUP_ROWS[lockstep]));
+  const together = isRow ? 1 : fitting(rows, Math.min(rows, GROUP_ROWS[lockstep]));
   const tiles = Math.ceil(along.count / columns);
   const group = variable('group', Math.ceil(rows / together) * tiles);
   const [row, lanes] = [variable('row', together), variable('lane', columns)];

@@ -3,6 +3,7 @@ import { graphics, processor, runLowered } from '../../../test/support/lift-inte
 import * as programs from '../../../test/support/lift-programs.ts';
 import { RandomPrograms } from '../../../test/support/lift-random.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
+import { reachable } from '../../ir/index.ts';
 import {
   type Arr,
   add,
@@ -41,7 +42,8 @@ import {
   tuple,
   zip,
 } from '../../lift/index.ts';
-import { type ProgramTarget, USUALLY, WAYS } from './index.ts';
+import { type ProgramTarget, piecesOf, USUALLY, WAYS } from './index.ts';
+import type { LaunchDraft } from './loops.ts';
 
 const random = randomFor('lowered programs');
 const targets = { processor, graphics };
@@ -102,6 +104,23 @@ describe('programs become kernels that do the same', () => {
       map((column) => reduce((s, a, b) => add(s, mul(a, b)), 0, zip(column, v)), transpose(M)),
     );
     hold(turned, { M: numbers(2 * m * n), v: numbers(2 * n) });
+  });
+
+  it('stencils over images, several outputs of which one item computes from rows that it loads once', () => {
+    const [height, width] = [96, random.integer(44, 60)];
+    for (const boundary of [undefined, 'wrap', 'clamp', 'mirror', 0.5] as const) {
+      const k = random.integer(2, 4);
+      const more = boundary === undefined ? k - 1 : 0;
+      const given = programs.stencil(height, width, k, boundary);
+      hold(given, { x: numbers((height + more) * (width + more)), h: numbers(k * k) });
+      for (const target of [processor, graphics]) {
+        const [launch] = piecesOf(given, new Map(), 'f64', target).launches as [LaunchDraft];
+        const { stores } = launch.kernel.phases[0]!;
+        const loads = reachable(stores.map(({ value }) => value)).filter(({ op }) => op === 'load').length;
+        expect(stores.length).toBeGreaterThan(1);
+        if (boundary === undefined) expect(loads - k * k).toBeLessThan(stores.length * k * k);
+      }
+    }
   });
 
   it('random ones', () => {

@@ -1,15 +1,19 @@
 /**
- * Register tiles: an item computes several outputs whose loops read the same numbers, so that each number is loaded once for all of them. In a
- * matrix product, outputs of one row share a row of the left matrix, and outputs of one column share a column of the right matrix.
+ * Register tiles: an item computes several outputs that read the same numbers, so that each number is loaded once for all of them. In a
+ * matrix product, outputs of one row share a row of the left matrix, and outputs of one column share a column of the right matrix. In a
+ * stencil over an image, outputs below one another share rows of their windows.
  */
 import {
   add,
   dependencesOf,
   dependsOn,
   type Index,
+  indexKey,
   type LoadNode,
+  type Real,
   reachable,
   type Store,
+  Substitution,
   scale,
   type Var,
   variable,
@@ -22,6 +26,8 @@ export interface RegisterTile {
   /** The other loop; missing where there is none of use. */
   readonly row?: Var;
   readonly rows: number;
+  /** Outputs of neighbouring rows read overlapping windows. */
+  readonly overlaps: boolean;
 }
 
 /** Reals that the loops of an item carry at most, and operations in all its outputs. */
@@ -50,7 +56,8 @@ export function tileOf({ stores, along, others }: TiledLoops, profile: LoopProfi
   const loads = nodes.filter((node): node is LoadNode => node.op === 'load' && dependences.has(node));
   const isShared = (loop: Var) =>
     loads.some(({ index }) => !dependsOn(index, loop)) && loads.some(({ index }) => dependsOn(index, loop));
-  const row = others.findLast((loop) => loop.count > 1 && isShared(loop));
+  const shared = others.findLast((loop) => loop.count > 1 && isShared(loop));
+  const row = shared ?? others.findLast((loop) => loop.count > 1 && readsNextOf(loop, nodes));
   const results = others.reduce((product, { count }) => product * count, along.count);
   const vectors = lockstep === 'vector' ? lanes : 1;
   const fits = ({ rows, along: columns }: { readonly rows: number; readonly along: number }) => {
@@ -64,9 +71,18 @@ export function tileOf({ stores, along, others }: TiledLoops, profile: LoopProfi
   };
   const found = SHAPES[lockstep].filter(fits).reduce<RegisterTile | undefined>((best, { rows, along: columns }) => {
     if (best && best.rows * best.along >= rows * columns) return best;
-    return { along: columns, rows, ...(row ? { row } : {}) };
+    return { along: columns, rows, ...(row ? { row } : {}), overlaps: row !== shared };
   }, undefined);
   return found && found.rows * found.along > 1 ? found : undefined;
+}
+
+/** Whether outputs read numbers that their neighbours along a loop read, too, as windows do that overlap. */
+function readsNextOf(loop: Var, nodes: readonly Real[]): boolean {
+  const loads = nodes.filter((node): node is LoadNode => node.op === 'load' && dependsOn(node.index, loop));
+  const keyOf = ({ array }: LoadNode, at: Index) => `${array.name} ${indexKey(at)}`;
+  const read = new Set(loads.map((load) => keyOf(load, load.index)));
+  const next = new Substitution(new Map([[loop, add(loop, 1)]]));
+  return loads.some((load) => read.has(keyOf(load, next.apply(load.index))));
 }
 
 /** The loops of a tiled nest, and what the loops of the nest are in each output of an item. */
