@@ -21,7 +21,7 @@ export async function compilingDevices(
 ): Promise<Device[]> {
   const { profile, language, architecture: usual } = chosenProfile(from, settings.language);
   const architecture = settings.architecture ?? usual;
-  if (settings.architecture !== undefined && (language === 'spirv' || language === 'wasm')) {
+  if (settings.architecture !== undefined && language === 'wasm') {
     const message = `${language} is the same for all processors: leave architecture out.`;
     throw new FftError('invalid-argument', message, { path: 'architecture' });
   }

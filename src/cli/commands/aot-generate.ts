@@ -34,7 +34,7 @@ export function addAotGenerate(program: Command): void {
     .option('--language <name>', 'what kernels for a profile are written in: cuda, hip, opencl, spirv or wasm')
     .option(
       '--architecture <name>',
-      'the processor, as the compiler calls it: sm_90, gfx90a, dg2 (default: that of the profile)',
+      'the processor, as the compiler calls it: sm_90, gfx90a, dg2 (default: that of the profile; with spirv: compile for it, for Level Zero)',
     );
   withJson(command).action(aotGenerate);
 }

@@ -1,14 +1,15 @@
 /** A kernel of the IR as SPIR-V, and the module that the driver makes of it. */
-import { emitSpirv, type SpirvProgram } from '../../emit/spirv/index.ts';
+import type { SpirvProgram } from '../../emit/spirv/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
-import { type KernelSource, written } from '../common/kernel.ts';
+import type { KernelSource } from '../common/kernel.ts';
 import type { CompileOptions, PackedKernel } from '../device.ts';
 import type { KernelCode } from '../native/binaries.ts';
 import { launched, packedSpirv, requireGroupFits, SpmdKernel } from '../native/kernel.ts';
 import { type Struct, stayingBytes, textBytes } from '../native/structs.ts';
 import { FORMAT, failure, type Handle, type Purpose, TYPE } from './api.ts';
 import type { ZeDriver } from './driver.ts';
+import { zeProgram } from './program.ts';
 
 interface Made {
   readonly module: Handle;
@@ -181,8 +182,6 @@ export class ZeKernel extends SpmdKernel<SpirvProgram> {
 
 /** @throws FftError as `ZeKernel`, and `device-limit` where the language has no words for it */
 export function writtenKernel(kernel: Kernel, driver: ZeDriver, options: CompileOptions): ZeKernel {
-  const { maxGroups = Number.POSITIVE_INFINITY, computedRoots = false } = options;
-  const asked = { maxGroups: Math.min(maxGroups, driver.device.limits.groups), computedRoots };
-  const program = written(kernel, 'SPIR-V', () => emitSpirv(kernel, { flavour: 'opencl', ...asked }));
-  return new ZeKernel(launched(kernel, computedRoots), program, driver);
+  const program = zeProgram(kernel, driver.device.limits.groups, options);
+  return new ZeKernel(launched(kernel, options.computedRoots ?? false), program, driver);
 }

@@ -39,12 +39,20 @@ interface SpirvFacts extends SpmdFacts<SpirvProgram> {
 
 /** @param binary what the driver has made of it; empty where that is not packed. */
 export function packedSpirv(outline: KernelOutline, program: SpirvProgram, binary: Uint8Array): PackedKernel {
-  const { source } = program;
-  const facts: SpirvFacts = { program: { ...program, source: new Uint8Array() }, spirvBytes: source.length };
+  return { outline, facts: spirvFacts(program), code: withBinary(program, binary) };
+}
+
+/** What is packed beside the code that `withBinary` gives. */
+export function spirvFacts(program: SpirvProgram): SpirvFacts {
+  return { program: { ...program, source: new Uint8Array() }, spirvBytes: program.source.length };
+}
+
+/** A program's SPIR-V, and behind it what a compiler has made of it. */
+export function withBinary({ source }: SpirvProgram, binary: Uint8Array): Uint8Array {
   const code = new Uint8Array(source.length + binary.length);
   code.set(source);
   code.set(binary, source.length);
-  return { outline, facts, code };
+  return code;
 }
 
 /** Undefined for kernels that were packed otherwise. */

@@ -29,7 +29,7 @@ class AheadBackend extends OfflineBackend {
   private readonly compiler: AheadCompiler;
 
   constructor(compiler: AheadCompiler, profile: DeviceProfile, language: OfflineLanguage) {
-    super(profile, language, (kernel, options) => compiler.write(kernel, options));
+    super(profile, language, (kernel, options) => compiler.write(kernel, options), undefined, compiler.kind);
     this.compiler = compiler;
   }
 

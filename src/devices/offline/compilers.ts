@@ -5,11 +5,14 @@ import { FftError, show } from '../../problem/errors.ts';
 import type { KernelCompiler } from '../cuda/compiler.ts';
 import type { CudaFacts } from '../cuda/kernel.ts';
 import type { GpuKind } from '../cuda/open.ts';
-import type { CodeFacts, CompileOptions, Schedule } from '../device.ts';
+import type { CodeFacts, CompileOptions, DeviceKind, Schedule } from '../device.ts';
 import type { OfflineLanguage } from './languages.ts';
 
 export interface AheadSettings {
-  /** The processor that code is for, as its compiler calls it: `sm_90`, `gfx90a`, `dg2`. Languages without such names take none. */
+  /**
+   * The processor that code is for, as its compiler calls it: `sm_90`, `gfx90a`, `dg2`. SPIR-V is compiled for it, for Level Zero, or
+   * without one stays as it is, for Vulkan. WebAssembly takes none.
+   */
   readonly architecture?: string | undefined;
   /** In the place of the system's compilers of CUDA and HIP. */
   readonly kinds?: { readonly [language in 'cuda' | 'hip']?: GpuKind };
@@ -25,6 +28,8 @@ export interface AheadCode {
 }
 
 export interface AheadCompiler {
+  /** The devices that take the code, where they are not those that the language is usually for. */
+  readonly kind?: DeviceKind;
   /** What a device has to have in common with the code. */
   readonly codeFacts: CodeFacts;
   write(kernel: Kernel, options: CompileOptions): AheadCode;
@@ -41,7 +46,7 @@ export async function aheadCompilers(language: OfflineLanguage, settings: AheadS
     case 'opencl':
       return [await oclocCompiler(settings)];
     case 'spirv':
-      return [await spirvCompiler()];
+      return [await (settings.architecture === undefined ? spirvCompiler() : levelZeroCompiler(settings))];
     case 'wasm':
       return Promise.all([false, true].map(wasmCompiler));
     case 'wgsl':
@@ -116,12 +121,11 @@ function gpuCode(
 }
 
 /** Intel's offline compiler. */
-async function oclocCompiler({ architecture }: AheadSettings): Promise<AheadCompiler> {
-  if (!architecture || !/^[\w.-]+$/.test(architecture))
-    throw wrongArchitecture(architecture, 'a device of ocloc, such as dg2');
+async function oclocCompiler(settings: AheadSettings): Promise<AheadCompiler> {
+  const architecture = oclocDevice(settings);
   const [{ clProgram }, { compileWithOcloc }] = await Promise.all([
     import('../opencl/program.ts'),
-    import('../opencl/ocloc.ts'),
+    import('./ocloc.ts'),
   ]);
   return {
     // The driver looks at the code itself, and refuses that of another device.
@@ -132,6 +136,34 @@ async function oclocCompiler({ architecture }: AheadSettings): Promise<AheadComp
       return { source: program.source, facts: { program }, compile };
     },
   };
+}
+
+/** Groups that a Level Zero device launches at once: no driver of Intel's has fewer than this host counts to. */
+const INTEL_GROUPS = 2 ** 31 - 1;
+
+/** The same compiler, given SPIR-V. A driver that does not take what it made compiles the SPIR-V, which is kept with it. */
+async function levelZeroCompiler(settings: AheadSettings): Promise<AheadCompiler> {
+  const architecture = oclocDevice(settings);
+  const [{ zeProgram }, { spirvFacts, withBinary }, { compileWithOcloc }] = await Promise.all([
+    import('../level-zero/program.ts'),
+    import('../native/kernel.ts'),
+    import('./ocloc.ts'),
+  ]);
+  return {
+    kind: 'level-zero',
+    codeFacts: {},
+    write(kernel, options) {
+      const program = zeProgram(kernel, INTEL_GROUPS, options);
+      const { source, entry } = program;
+      const compile = () => withBinary(program, compileWithOcloc(source, entry, architecture));
+      return { source, facts: spirvFacts(program), compile };
+    },
+  };
+}
+
+function oclocDevice({ architecture }: AheadSettings): string {
+  if (architecture && /^[\w.-]+$/.test(architecture)) return architecture;
+  throw wrongArchitecture(architecture, 'a device of ocloc, such as dg2');
 }
 
 /** Nothing is compiled: drivers of Vulkan take SPIR-V. */

@@ -74,13 +74,20 @@ export class OfflineBackend implements Backend {
   private readonly write: Writer;
   private readonly writePipelined: PipelineWriter | undefined;
 
-  constructor(profile: DeviceProfile, language: OfflineLanguage, write: Writer, writePipelined?: PipelineWriter) {
-    this.kind = kindOf[language];
+  /** @param kind the devices that take what is written; default: those that the language is usually for. */
+  constructor(
+    profile: DeviceProfile,
+    language: OfflineLanguage,
+    write: Writer,
+    writePipelined?: PipelineWriter,
+    kind: DeviceKind = kindOf[language],
+  ) {
+    this.kind = kind;
     this.name = `${profile.name} (profile)`;
     this.profile = profile;
     this.severalStreams = language === 'cuda' || language === 'hip';
     this.computesRoots = this.severalStreams || language === 'opencl' || language === 'spirv';
-    this.pairForm = { fused: this.computesRoots && language !== 'spirv', ordered: language === 'wasm' };
+    this.pairForm = { fused: this.computesRoots && kind !== 'vulkan', ordered: language === 'wasm' };
     // As the CPU itself.
     if (language === 'wasm') this.runsBothWays = true;
     this.language = language;

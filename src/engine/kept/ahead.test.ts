@@ -1,8 +1,10 @@
 /** Plans compiled ahead of time without a device: devices that they fit run them without a compiler, others refuse them by name. */
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { buildLevelZero } from '../../../test/device/level-zero.ts';
 import { buildSimulator } from '../../../test/device/simulator.ts';
 import { triedComplex } from '../../../test/support/complex.ts';
 import { randomFor } from '../../../test/support/random.ts';
+import { noOcloc } from '../../../test/support/spirv.ts';
 import { noVulkan, vulkanOptions } from '../../../test/support/vulkan.ts';
 import { create as createCpu } from '../../devices/cpu/index.ts';
 import type { Backend } from '../../devices/device.ts';
@@ -14,7 +16,11 @@ import { joinBinaries } from './binaries.ts';
 
 const random = randomFor('engine/kept/ahead');
 const simulator = await buildSimulator();
-afterAll(() => simulator?.remove());
+const levelZero = await buildLevelZero();
+afterAll(() => {
+  simulator?.remove();
+  levelZero?.remove();
+});
 
 const opened: Device[] = [];
 afterEach(() => {
@@ -68,6 +74,17 @@ const kinds = [
     missing: Boolean(noVulkan.swiftshader),
     bundle: () => bundleOf('webgpu-default', { language: 'spirv' }),
     open: async () => createVulkan(await vulkanOptions('swiftshader')),
+  },
+  {
+    name: 'the stand-in for Level Zero, which takes the SPIR-V beside the code',
+    missing: !levelZero || Boolean(noOcloc),
+    bundle: async () => {
+      const bundle = await bundleOf('arc', { language: 'spirv', architecture: 'dg2' });
+      // One kernel for each problem, as ocloc writes code.
+      expect(new TextDecoder('latin1').decode(bundle).split('\x7fELF').length - 1).toBe(problems.length);
+      return bundle;
+    },
+    open: () => levelZero!.open(),
   },
 ] as const;
 

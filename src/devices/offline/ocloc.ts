@@ -1,22 +1,26 @@
-/** OpenCL C compiled by `ocloc`, which comes with Intel's drivers and needs no device. */
+/** OpenCL C and SPIR-V compiled by `ocloc`, which comes with Intel's drivers and needs no device. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FftError } from '../../problem/errors.ts';
-import { BUILD_OPTIONS } from './api.ts';
+import { BUILD_OPTIONS } from '../opencl/api.ts';
 
 /**
+ * @param source OpenCL C, or SPIR-V of OpenCL's flavour.
  * @param device as ocloc calls it: `dg2`, `pvc`, `tgllp`.
  * @throws FftError `compile-failed` with what it says, `device-unavailable` where there is none
  */
-export function compileWithOcloc(source: string, name: string, device: string): Uint8Array {
+export function compileWithOcloc(source: string | Uint8Array, name: string, device: string): Uint8Array {
   const folder = mkdtempSync(join(tmpdir(), 'omnifft-ocloc-'));
   try {
-    const file = join(folder, 'kernel.cl');
+    const isText = typeof source === 'string';
+    const file = join(folder, isText ? 'kernel.cl' : 'kernel.spv');
     writeFileSync(file, source);
     const places = ['-file', file, '-out_dir', folder, '-output', 'code', '-output_no_suffix'];
-    const words = ['compile', ...places, '-device', device, '-options', BUILD_OPTIONS];
+    // Whoever has the SPIR-V keeps it beside the code.
+    const language = isText ? ['-options', BUILD_OPTIONS] : ['-spirv_input', '-exclude_ir'];
+    const words = ['compile', ...places, '-device', device, ...language];
     const { error, status, stdout, stderr } = spawnSync('ocloc', words, { encoding: 'utf8', cwd: folder });
     if (error) throw missing(error);
     const code = readdirSync(folder).find((each) => /^code(\.bin)?$/.test(each));
