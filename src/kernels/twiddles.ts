@@ -6,9 +6,19 @@ import type { Complex, Expressions, Index, IndexLike, TableBuilder, ViewMap } fr
 import { add, div, index, mod, scale } from '../ir/index.ts';
 import type { FactorFormat } from './pointwise.ts';
 import { RootMatrix } from './root-matrix.ts';
+import type { KernelStep } from './steps.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 
 export type PassTwiddle = (x: Expressions, value: Complex, i: IndexLike, m: number) => Complex;
+
+/**
+ * The numbers of the steps, those of Hermitian splits last: so the roots of passes come first in the tables, whether a split comes before
+ * the passes or behind them, and both directions of reals have one table.
+ */
+export function splitsLast(steps: readonly KernelStep[]): number[] {
+  const isSplit = (n: number) => Number(steps[n]!.kind === 'pair');
+  return [...steps.keys()].sort((a, b) => isSplit(a) - isSplit(b));
+}
 
 /** The twiddles e^{−2πi·k/2N}, k = 0 … N/2, of the Hermitian split of a transform of N complex numbers. */
 export function pairRoots(

@@ -39,7 +39,7 @@ import { binProduct, kernelView, matrixStores } from './products.ts';
 import { type RaderStep, raderRows, raderStores, raderTwiddles } from './rader-pass.ts';
 import { type BuiltSteps, closesPasses, type Ends, type KernelStep, opensPasses, type StepsToBuild } from './steps.ts';
 import { binsAfterFirst, symmetricStores } from './symmetric-passes.ts';
-import { pairRoots, passTwiddles, sharedRoots } from './twiddles.ts';
+import { pairRoots, passTwiddles, sharedRoots, splitsLast } from './twiddles.ts';
 import { longestVector, type VectorForm, vectorForm } from './vector-form.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 import type { Coordinates } from './views.ts';
@@ -66,7 +66,7 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
   const builder = new VectorPhases(asked);
   const last = steps.length - 1;
   const places = builder.places(steps, inOutput);
-  const shared = [...new Set(places.flatMap(({ array }) => array ?? []))];
+  const shared = [...new Set(places.flatMap(({ array }) => array ?? []))].sort((a, b) => (a.name < b.name ? -1 : 1));
   const phasesOf = (n: number, { secondLine, beforeCopy, ...sides }: Ends): Phase[] => {
     const [input, output] = [builder.rowsLast(sides.input), builder.rowsLast(sides.output)];
     let from = n === 0 ? { view: input, between: false } : places[n - 1]!;
@@ -85,7 +85,8 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
     if (step.kind === 'rader') return [builder.raderStep(step, from, to)];
     return passes.symmetry ? builder.symmetricPass(step, from, to) : [builder.pass(step.radix, step.stride, from, to)];
   };
-  const phases = steps.map((_, n) => phasesOf(n, ends));
+  const phases: Phase[][] = [];
+  for (const n of splitsLast(steps)) phases[n] = phasesOf(n, ends);
   if (!reverse) return { shared, phases: phases.flat() };
   // Phases that access no globals are shared by both directions.
   const others = phases.map((own, n) => (touchesMemory(steps, n) ? phasesOf(n, reverse) : own));
@@ -195,9 +196,9 @@ class VectorPhases {
     return numbers.map((n) => (inArray(n) ? this.sharedPlace(arrays, 0, 'points') : { view: output, between: true }));
   }
 
-  /** The array that each step but the last one stores to: the array that it does not read, or the same array in place. */
+  /** The array that each step but the last one stores to, in place or not: the same for passes behind a split, if the other has room for that. */
   private arrayNumbers(steps: readonly KernelStep[]): number[] {
-    let number = 1;
+    let number = steps[0]!.kind === 'pair' && !this.form.transposed ? 0 : 1;
     return steps.slice(1).map((_, n) => {
       const step = steps[n]!;
       const first = step.kind === 'pass' && step.stride === 1;

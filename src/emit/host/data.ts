@@ -15,7 +15,7 @@ export interface SideData {
 /** A {@link RootRun} as p, step, q, count, re, im, stride, block, skip. */
 export type RootRunData = readonly [number, number, number, number, number, number, number, number, number];
 
-/** Constants of a kernel: roots of unity, which the module computes, or bytes in base64. */
+/** Constants of a kernel: roots of unity, which the module computes, or bytes as a text. */
 export interface TableData {
   readonly array: ArrayName;
   readonly length: number;

@@ -359,8 +359,8 @@ export class FunctionAssembler {
 
 /** A function of a module: its parameters and results are integers of 32 bits, and it has none of the latter. */
 export interface ModuleFunction {
-  /** That it is exported by. */
-  readonly name: string;
+  /** That it is exported by; absent: other functions of the module call it. */
+  readonly name?: string;
   readonly parameters: number;
   /** As `FunctionAssembler.finish` gives it. */
   readonly body: Uint8Array;
@@ -391,7 +391,7 @@ export function repetition(first: Pick<ModuleFunction, 'parameters'>): ModuleFun
   return { name: 'repeat', parameters: 1, body: asm.finish() };
 }
 
-/** A module that imports `env.memory` and exports its functions. */
+/** A module that imports `env.memory` and exports its functions that have names. */
 export function encodeModule(functions: readonly ModuleFunction[], memory: MemoryLimits): Uint8Array<ArrayBuffer> {
   const module = new Bytes();
   const section = (id: number, fill: (bytes: Bytes) => void) => {
@@ -426,8 +426,9 @@ export function encodeModule(functions: readonly ModuleFunction[], memory: Memor
     for (let n = 0; n < functions.length; n++) s.unsigned(n);
   });
   section(7, (s) => {
-    s.unsigned(functions.length);
+    s.unsigned(functions.filter(({ name }) => name !== undefined).length);
     for (const [n, { name }] of functions.entries()) {
+      if (name === undefined) continue;
       s.text(name);
       s.byte(0);
       s.unsigned(n);

@@ -46,27 +46,71 @@ export function emitWasm(kernel: Kernel, memory: MemoryLimits, vectors: VectorAr
   return { bytes: encodeModule([run, repetition(run)], memory), sharedBytes, parameters: parametersOf(kernel) };
 }
 
-/** Several kernels as one module, which exports each by its name. */
+/** Several kernels as one module, which exports each by its name. Phases that are the same in two of them are functions that both call. */
 export function emitWasmModule(
   kernels: ReadonlyMap<string, Kernel>,
   memory: MemoryLimits,
   vectors: VectorArithmetic = {},
 ): Pick<WasmKernel, 'bytes' | 'sharedBytes'> {
-  const functions = [...kernels].map(([name, kernel]) => lowered(name, kernel, vectors));
+  const { parts, numbers } = commonParts([...kernels.values()], vectors);
+  const functions = [...kernels].map(([name, kernel]) => lowered(name, kernel, vectors, numbers));
   return {
-    bytes: encodeModule(
-      functions.map(({ run }) => run),
-      memory,
-    ),
+    bytes: encodeModule([...functions.map(({ run }) => run), ...parts], memory),
     sharedBytes: Math.max(0, ...functions.map(({ sharedBytes }) => sharedBytes)),
   };
 }
 
-function lowered(name: string, kernel: Kernel, vectors: VectorArithmetic) {
+/** Functions of a module that run a phase each, and their numbers, by a text that says what a phase does. */
+type PartNumbers = ReadonlyMap<string, number>;
+
+function lowered(name: string, kernel: Kernel, vectors: VectorArithmetic, parts?: PartNumbers) {
   const lowering = new WasmLowering(withoutShortFolds(kernel), vectors);
-  const body = lowering.run();
-  const run: ModuleFunction = { name, parameters: FIXED_PARAMETERS + parametersOf(kernel).length, body };
-  return { run, sharedBytes: lowering.sharedBytes };
+  const body = lowering.run(parts);
+  return { run: { name, parameters: parameterCount(kernel), body }, sharedBytes: lowering.sharedBytes };
+}
+
+/** Code of a phase that is shorter than this takes no more room than calls of it. */
+const SHORTEST_PART = 64;
+
+/** The phases that stand in two kernels as the same code: functions behind the kernels. */
+function commonParts(
+  kernels: readonly Kernel[],
+  vectors: VectorArithmetic,
+): { readonly parts: ModuleFunction[]; readonly numbers: PartNumbers } {
+  const known = new Map<string, ModuleFunction & { uses: number }>();
+  for (const kernel of kernels.map(withoutShortFolds)) {
+    for (const phase of kernels.length > 1 ? phasesAlone(kernel) : []) {
+      const part = partOf(kernel, phase, vectors);
+      const key = keyOfPart(part);
+      const same = known.get(key);
+      if (same) same.uses++;
+      else if (part.body.length >= SHORTEST_PART) known.set(key, { ...part, uses: 1 });
+    }
+  }
+  const common = [...known].filter(([, { uses }]) => uses > 1);
+  return {
+    parts: common.map(([, { parameters, body }]) => ({ parameters, body })),
+    numbers: new Map(common.map(([key], n) => [key, kernels.length + n])),
+  };
+}
+
+/** The phases that are no part of slices and the same in both directions of a kernel. */
+function phasesAlone({ phases, reverse = phases }: Kernel): Phase[] {
+  const opposite = slicedPhases(reverse);
+  return slicedPhases(phases).flatMap((run, n) => (run.length === 1 && run[0] === opposite[n]![0] ? run : []));
+}
+
+/** A phase as a function with the parameters of its kernel, the first of which is the number of the group. */
+function partOf(kernel: Kernel, phase: Phase, vectors: VectorArithmetic): ModuleFunction {
+  return { parameters: parameterCount(kernel), body: new WasmLowering(kernel, vectors, FIRST_GROUP).part(phase) };
+}
+
+function keyOfPart({ parameters, body }: ModuleFunction): string {
+  return `${parameters} ${body}`;
+}
+
+function parameterCount(kernel: Kernel): number {
+  return FIXED_PARAMETERS + parametersOf(kernel).length;
 }
 
 /** Names of the arguments after (first, last, shared). */
@@ -102,12 +146,13 @@ class WasmLowering {
   private current: Phase;
   readonly sharedBytes: number;
 
-  constructor(kernel: Kernel, vectors: VectorArithmetic) {
+  /** @param group the local that holds the number of the group; default: one of its own */
+  constructor(kernel: Kernel, vectors: VectorArithmetic, group?: number) {
     this.kernel = kernel;
     this.vectors = vectors;
     this.lanes = VECTOR_BYTES / bytesOf(kernel.precision);
     const pointers = [...kernel.globals, ...kernel.tables];
-    const parameters = FIXED_PARAMETERS + parametersOf(kernel).length;
+    const parameters = parameterCount(kernel);
     this.asm = new FunctionAssembler(parameters);
     const first = parameters - pointers.length;
     const bases = new Map(pointers.map((array, n) => [array as ArrayRef, { local: first + n, offset: 0 }]));
@@ -119,13 +164,15 @@ class WasmLowering {
     this.sharedBytes = offset;
     this.addresses = new Addresses(this.asm, bases);
     this.bodies = new BodyWriter(this.asm, this.addresses, elementTypeOf(kernel.precision), this.lanes);
-    this.group = this.asm.local('i32');
+    this.group = group ?? this.asm.local('i32');
     this.addresses.enter(kernel.group, 0, this.group);
     this.current = kernel.phases[0]!;
   }
 
-  run(): Uint8Array {
-    const { asm, group, kernel } = this;
+  /** @param parts functions that run phases */
+  run(parts: PartNumbers = new Map()): Uint8Array {
+    const { asm, group, kernel, vectors } = this;
+    const alone = new Set(phasesAlone(kernel));
     asm.block();
     asm.get(FIRST_GROUP);
     asm.get(END_GROUP);
@@ -137,12 +184,30 @@ class WasmLowering {
     const around = { level: 0, counter: group };
     const reverse = slicedPhases(kernel.reverse ?? kernel.phases);
     slicedPhases(kernel.phases).forEach((phases, n) => {
-      if (phases.length === 1) this.either(phases[0]!, reverse[n]![0]!, around);
+      const [phase] = phases as [Phase];
+      const part =
+        parts.size > 0 && alone.has(phase) ? parts.get(keyOfPart(partOf(kernel, phase, vectors))) : undefined;
+      if (part !== undefined) this.call(part);
+      else if (phases.length === 1) this.either(phase, reverse[n]![0]!, around);
       else this.slices(phases, reverse[n]!);
     });
     endLoop(asm, group, { local: END_GROUP });
     asm.end();
     return asm.finish();
+  }
+
+  /** A single phase. */
+  part(phase: Phase): Uint8Array {
+    this.phase(phase, { level: 0, counter: this.group });
+    return this.asm.finish();
+  }
+
+  /** Calls a part, for this group. */
+  private call(part: number): void {
+    const { asm, group, kernel } = this;
+    asm.get(group);
+    for (let n = FIRST_GROUP + 1; n < parameterCount(kernel); n++) asm.get(n);
+    asm.call(part);
   }
 
   /** Slices one after another, each through all the phases. */

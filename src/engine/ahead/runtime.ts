@@ -56,20 +56,20 @@ function placesOf({ array, input, output, tables, temp, shared }: TransformData)
   };
 }
 
-/** The bytes of a text in base64. The digits are A to Z, a to z, 0 to 9, + and /, in the order of their values. */
+/** The bytes of a text that `textOfBytes` wrote. */
 function decoded(text: string): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array((text.replace(/=/g, '').length * 3) >> 2);
-  let [held, bits, at] = [0, 0, 0];
-  for (let n = 0; at < bytes.length; n++) {
+  const bytes = new Uint8Array(text.length);
+  let end = 0;
+  let page = 0;
+  for (let n = 0; n < text.length; n++) {
     const code = text.charCodeAt(n);
-    const digit = code > 96 ? code - 71 : code > 64 ? code - 65 : code > 47 ? code + 4 : code === 43 ? 62 : 63;
-    held = ((held << 6) | digit) & 0xffff;
-    bits += 6;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes[at++] = held >> bits;
+    const digit = code - (code > 92 ? 35 : code > 60 ? 34 : code > 34 ? 33 : 32);
+    if (digit < 90) {
+      bytes[end++] = digit + page - 47;
+      page = 0;
+    } else page = 90 * (digit - 89);
   }
-  return bytes;
+  return bytes.slice(0, end);
 }
 
 /** Computes the roots of a table. Angles are reduced to an eighth of a turn in integers, which costs no digit. */
@@ -79,11 +79,12 @@ function fillRoots(numbers: Numbers, runs: readonly RootRunData[]): void {
       const turns = 4 * ((p + step * i) % q);
       const quarter = Math.round(turns / q);
       const angle = (Math.PI / 2) * ((turns - quarter * q) / q);
-      const [c, s] = [Math.cos(angle), Math.sin(angle)];
-      const parts = [c, -s, -c, s];
+      const c = Math.cos(angle);
+      const s = Math.sin(angle);
+      const sign = quarter & 2 ? -1 : 1;
       const at = stride * i + skip * Math.floor(i / block);
-      numbers[re + at] = parts[quarter & 3]!;
-      numbers[im + at] = parts[(quarter + 1) & 3]!;
+      numbers[re + at] = sign * (quarter & 1 ? -s : c);
+      numbers[im + at] = -sign * (quarter & 1 ? c : s);
     }
   }
 }

@@ -7,8 +7,8 @@ import { exhaustive, expectedOf } from '../../../test/support/transforms.ts';
 import { stridesOf, tensorFrom, tried, withReversed } from '../../../test/support/trial.ts';
 import type { Device, Plan, ProblemInput } from '../../index.ts';
 import { openProfile } from '../../index.ts';
-import type { BuiltTransform, TransformOptions } from './runtime.ts';
-import type { PlannedTransform } from './transform-data.ts';
+import { type BuiltTransform, RUNTIME, type TransformOptions } from './runtime.ts';
+import { type PlannedTransform, textOfBytes } from './transform-data.ts';
 import { buildWasm, type WasmBuildOptions } from './wasm.ts';
 
 const random = randomFor('engine/ahead/wasm');
@@ -111,6 +111,27 @@ describe('a module built ahead of time', () => {
     expect(Array.from(y)).toEqual(Array.from(x));
     expect(second.inverse).toBeUndefined();
     expect(first.memory).toBe(memory);
+  });
+
+  it('holds what both directions of reals have in common once: a table, and passes between the first and the last', async () => {
+    const problem = { size: [2 * random.pick([64, 128, 256, 512])], transform: 'r2c' } as const;
+    const [both, ...alone] = await Promise.all(
+      (['both', 'forward', 'inverse'] as const).map(async (directions) => {
+        const plan = await planned({ ...problem, directions });
+        return { code: built({ plan }).code.plain, memory: plan.bytes.tables };
+      }),
+    );
+    const [forward, inverse] = alone.map(({ code }) => code.length) as [number, number];
+    expect(both!.code.length, `${problem.size}`).toBeLessThan(0.9 * (forward + inverse));
+    expect(alone.map(({ memory }) => memory)).toEqual([both!.memory, both!.memory]);
+  });
+
+  it('has bytes as text that stands in a script as it is, and reads them again', () => {
+    const bytes = Uint8Array.from({ length: 1000 }, (_, n) => (n < 256 ? n : random.integer(0, 255)));
+    const text = textOfBytes(bytes);
+    expect(text).toMatch(/^[ !#-;=-[\]-~]*$/);
+    const decoded = RUNTIME.find(({ name }) => name === 'decoded') as (text: string) => Uint8Array;
+    expect(decoded(text)).toEqual(bytes);
   });
 
   it('survives that its memory grows', async () => {

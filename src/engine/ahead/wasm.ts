@@ -6,7 +6,7 @@ import type { SideData, TransformData } from '../../emit/host/data.ts';
 import { emitWasmModule } from '../../emit/wasm/lower.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { RUNTIME } from './runtime.ts';
-import { base64, dataOf, KernelNames, type PlannedTransform, UNCHECKED } from './transform-data.ts';
+import { dataOf, KernelNames, type PlannedTransform, textOfBytes, UNCHECKED } from './transform-data.ts';
 
 export interface WasmBuildOptions {
   /** What the plans were made for. */
@@ -73,7 +73,7 @@ function compiledText(code: WasmBuild['code'] | undefined): string {
     return "function compiled() {\n  throw new TypeError('This file has no code: give { module }, a compiled WebAssembly.Module.');\n}";
   }
   const { plain, relaxed } = code;
-  const texts = [...(relaxed ? [relaxed] : []), plain].map((bytes) => JSON.stringify(base64(bytes)));
+  const texts = [...(relaxed ? [relaxed] : []), plain].map((bytes) => JSON.stringify(textOfBytes(bytes)));
   const chosen = relaxed
     ? `[${texts.join(', ')}].map(decoded).find((bytes) => WebAssembly.validate(bytes))`
     : `decoded(${texts[0]})`;
