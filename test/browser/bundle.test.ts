@@ -15,12 +15,12 @@ import { bundleBrowser, libraryEntries, root } from '../../scripts/bundle-browse
  * threads these have lazy modules of their own.
  */
 const MOST_BYTES = [
-  [['cpu'], [], 127_700],
-  [['webgpu'], ['threads'], 149_900],
-  [['cpu', 'webgpu'], ['threads'], 170_700],
+  [['cpu'], [], 127_800],
+  [['webgpu'], ['threads'], 150_000],
+  [['cpu', 'webgpu'], ['threads'], 170_800],
 ] as const;
 /** Bytes, compressed, of the entry that can load nothing later. */
-const MOST_SYNC_BYTES = 180_400;
+const MOST_SYNC_BYTES = 180_500;
 /** And of the one for signals, whose streams can neither. */
 const MOST_SIGNAL_BYTES = 210_500;
 

@@ -42,7 +42,7 @@ export type { MemoryLimits } from './encoder.ts';
 
 /** A kernel as a module of its own, which exports it as `run`, and `repeat` beside it. */
 export function emitWasm(kernel: Kernel, memory: MemoryLimits, vectors: VectorArithmetic = {}): WasmKernel {
-  const { run, sharedBytes } = lowered('run', kernel, vectors);
+  const { run, sharedBytes } = lowered('run', withoutShortFolds(kernel), vectors);
   return { bytes: encodeModule([run, repetition(run)], memory), sharedBytes, parameters: parametersOf(kernel) };
 }
 
@@ -52,45 +52,63 @@ export function emitWasmModule(
   memory: MemoryLimits,
   vectors: VectorArithmetic = {},
 ): Pick<WasmKernel, 'bytes' | 'sharedBytes'> {
-  const { parts, numbers } = commonParts([...kernels.values()], vectors);
-  const functions = [...kernels].map(([name, kernel]) => lowered(name, kernel, vectors, numbers));
+  const prepared = new Map([...kernels].map(([name, kernel]) => [name, withoutShortFolds(kernel)]));
+  const { parts, numbers } = commonParts([...prepared.values()], vectors);
+  const functions = [...prepared].map(([name, kernel]) => lowered(name, kernel, vectors, calling(kernel, numbers)));
   return {
     bytes: encodeModule([...functions.map(({ run }) => run), ...parts], memory),
     sharedBytes: Math.max(0, ...functions.map(({ sharedBytes }) => sharedBytes)),
   };
 }
 
-/** Functions of a module that run a phase each, and their numbers, by a text that says what a phase does. */
-type PartNumbers = ReadonlyMap<string, number>;
+/** Writes a phase in another way; false where it does not. @param group the local with the number of the group */
+type PhaseWriter = (asm: FunctionAssembler, phase: Phase, group: number) => boolean;
 
-function lowered(name: string, kernel: Kernel, vectors: VectorArithmetic, parts?: PartNumbers) {
-  const lowering = new WasmLowering(withoutShortFolds(kernel), vectors);
-  const body = lowering.run(parts);
-  return { run: { name, parameters: parameterCount(kernel), body }, sharedBytes: lowering.sharedBytes };
+function lowered(name: string, kernel: Kernel, vectors: VectorArithmetic, otherwise?: PhaseWriter) {
+  const lowering = new WasmLowering(kernel, vectors);
+  const run: ModuleFunction = { name, parameters: parameterCount(kernel), body: lowering.run(otherwise) };
+  return { run, sharedBytes: lowering.sharedBytes };
+}
+
+/** Phases that have functions, by the numbers of these, are calls for one group. */
+function calling(kernel: Kernel, numbers: ReadonlyMap<Phase, number>): PhaseWriter {
+  return (asm, phase, group) => {
+    const number = numbers.get(phase);
+    if (number === undefined) return false;
+    asm.get(group);
+    asm.get(group);
+    asm.i32(1);
+    asm.op('i32.add');
+    for (let n = SHARED_POINTER; n < parameterCount(kernel); n++) asm.get(n);
+    asm.call(number);
+    return true;
+  };
 }
 
 /** Code of a phase that is shorter than this takes no more room than calls of it. */
-const SHORTEST_PART = 64;
+const SHORTEST_PART = 100;
 
-/** The phases that stand in two kernels as the same code: functions behind the kernels. */
+/** The phases that stand in two kernels as the same code: functions behind the kernels, each its kernel with that phase alone. */
 function commonParts(
   kernels: readonly Kernel[],
   vectors: VectorArithmetic,
-): { readonly parts: ModuleFunction[]; readonly numbers: PartNumbers } {
-  const known = new Map<string, ModuleFunction & { uses: number }>();
-  for (const kernel of kernels.map(withoutShortFolds)) {
-    for (const phase of kernels.length > 1 ? phasesAlone(kernel) : []) {
-      const part = partOf(kernel, phase, vectors);
-      const key = keyOfPart(part);
-      const same = known.get(key);
-      if (same) same.uses++;
-      else if (part.body.length >= SHORTEST_PART) known.set(key, { ...part, uses: 1 });
+): { readonly parts: ModuleFunction[]; readonly numbers: ReadonlyMap<Phase, number> } {
+  const known = new Map<string, { readonly part: ModuleFunction; readonly phases: Phase[] }>();
+  for (const kernel of kernels.length > 1 ? kernels : []) {
+    for (const phase of phasesAlone(kernel)) {
+      const parameters = parameterCount(kernel);
+      const alone = { ...kernel, phases: [phase], ...(kernel.reverse ? { reverse: [phase] } : {}) };
+      const body = new WasmLowering(alone, vectors).run();
+      if (body.length < SHORTEST_PART) continue;
+      const key = `${parameters} ${body}`;
+      const same = known.get(key) ?? { part: { parameters, body }, phases: [] };
+      known.set(key, { ...same, phases: [...same.phases, phase] });
     }
   }
-  const common = [...known].filter(([, { uses }]) => uses > 1);
+  const common = [...known.values()].filter(({ phases }) => phases.length > 1);
   return {
-    parts: common.map(([, { parameters, body }]) => ({ parameters, body })),
-    numbers: new Map(common.map(([key], n) => [key, kernels.length + n])),
+    parts: common.map(({ part }) => part),
+    numbers: new Map(common.flatMap(({ phases }, n) => phases.map((phase) => [phase, kernels.length + n] as const))),
   };
 }
 
@@ -98,15 +116,6 @@ function commonParts(
 function phasesAlone({ phases, reverse = phases }: Kernel): Phase[] {
   const opposite = slicedPhases(reverse);
   return slicedPhases(phases).flatMap((run, n) => (run.length === 1 && run[0] === opposite[n]![0] ? run : []));
-}
-
-/** A phase as a function with the parameters of its kernel, the first of which is the number of the group. */
-function partOf(kernel: Kernel, phase: Phase, vectors: VectorArithmetic): ModuleFunction {
-  return { parameters: parameterCount(kernel), body: new WasmLowering(kernel, vectors, FIRST_GROUP).part(phase) };
-}
-
-function keyOfPart({ parameters, body }: ModuleFunction): string {
-  return `${parameters} ${body}`;
 }
 
 function parameterCount(kernel: Kernel): number {
@@ -146,8 +155,7 @@ class WasmLowering {
   private current: Phase;
   readonly sharedBytes: number;
 
-  /** @param group the local that holds the number of the group; default: one of its own */
-  constructor(kernel: Kernel, vectors: VectorArithmetic, group?: number) {
+  constructor(kernel: Kernel, vectors: VectorArithmetic) {
     this.kernel = kernel;
     this.vectors = vectors;
     this.lanes = VECTOR_BYTES / bytesOf(kernel.precision);
@@ -164,15 +172,13 @@ class WasmLowering {
     this.sharedBytes = offset;
     this.addresses = new Addresses(this.asm, bases);
     this.bodies = new BodyWriter(this.asm, this.addresses, elementTypeOf(kernel.precision), this.lanes);
-    this.group = group ?? this.asm.local('i32');
+    this.group = this.asm.local('i32');
     this.addresses.enter(kernel.group, 0, this.group);
     this.current = kernel.phases[0]!;
   }
 
-  /** @param parts functions that run phases */
-  run(parts: PartNumbers = new Map()): Uint8Array {
-    const { asm, group, kernel, vectors } = this;
-    const alone = new Set(phasesAlone(kernel));
+  run(otherwise?: PhaseWriter): Uint8Array {
+    const { asm, group, kernel } = this;
     asm.block();
     asm.get(FIRST_GROUP);
     asm.get(END_GROUP);
@@ -184,30 +190,13 @@ class WasmLowering {
     const around = { level: 0, counter: group };
     const reverse = slicedPhases(kernel.reverse ?? kernel.phases);
     slicedPhases(kernel.phases).forEach((phases, n) => {
-      const [phase] = phases as [Phase];
-      const part =
-        parts.size > 0 && alone.has(phase) ? parts.get(keyOfPart(partOf(kernel, phase, vectors))) : undefined;
-      if (part !== undefined) this.call(part);
-      else if (phases.length === 1) this.either(phase, reverse[n]![0]!, around);
+      if (otherwise?.(asm, phases[0]!, group)) return;
+      if (phases.length === 1) this.either(phases[0]!, reverse[n]![0]!, around);
       else this.slices(phases, reverse[n]!);
     });
     endLoop(asm, group, { local: END_GROUP });
     asm.end();
     return asm.finish();
-  }
-
-  /** A single phase. */
-  part(phase: Phase): Uint8Array {
-    this.phase(phase, { level: 0, counter: this.group });
-    return this.asm.finish();
-  }
-
-  /** Calls a part, for this group. */
-  private call(part: number): void {
-    const { asm, group, kernel } = this;
-    asm.get(group);
-    for (let n = FIRST_GROUP + 1; n < parameterCount(kernel); n++) asm.get(n);
-    asm.call(part);
   }
 
   /** Slices one after another, each through all the phases. */

@@ -114,7 +114,7 @@ describe('a module built ahead of time', () => {
   });
 
   it('holds what both directions of reals have in common once: a table, and passes between the first and the last', async () => {
-    const problem = { size: [2 * random.pick([64, 128, 256, 512])], transform: 'r2c' } as const;
+    const problem = { size: [random.pick([512, 1024, 2048])], transform: 'r2c' } as const;
     const [both, ...alone] = await Promise.all(
       (['both', 'forward', 'inverse'] as const).map(async (directions) => {
         const plan = await planned({ ...problem, directions });
