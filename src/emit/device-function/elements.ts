@@ -13,9 +13,16 @@ interface Order {
   readonly expression: (type: IntegerType) => readonly [element: Expression, within: Expression];
 }
 
-/** An expression in `t` and `j`, which is −1 (in WGSL 2³² − 1) where there is no element; undefined where the order has none. */
-export function elementExpression({ elements, isReal }: RegisterSide, type: IntegerType): Expression | undefined {
-  const order = ordersOf(elements, isReal).find(({ at, within }) =>
+/**
+ * An expression in `t` and `j`, which is −1 (in WGSL 2³² − 1) where there is no element; undefined where the order has none.
+ * @param inParts whether elements are reals in two parts, of which neighbours are a complex number or, of reals, packed as one
+ */
+export function elementExpression(
+  { elements, isReal }: RegisterSide,
+  inParts: boolean,
+  type: IntegerType,
+): Expression | undefined {
+  const order = ordersOf(elements, isReal || inParts).find(({ at, within }) =>
     elements.every((own, t) => own.every((element, j) => element === (within(t, j) ? at(t, j) : -1))),
   );
   if (!order) return undefined;

@@ -23,6 +23,8 @@ export interface FunctionOptions {
   readonly name: string;
   /** Whether each side holds reals. Where neither does, both are the same registers. */
   readonly isReal: { readonly input: boolean; readonly output: boolean };
+  /** Numbers are two of the kernel's type, hi and lo: a register is a real number then, and a complex number has two registers. */
+  readonly inParts?: boolean;
   /** What a table holds. */
   readonly contents: (table: Table) => ArrayLike<number>;
   /** Only in WGSL: where the first table is bound, lines of a work-group, and an array of shared memory that is declared already. */
@@ -61,7 +63,7 @@ export interface DeviceFunctionText {
  */
 export function emitDeviceFunction(kernel: Kernel, options: FunctionOptions): DeviceFunctionText {
   const own = forThreads(kernel);
-  const sides = registersOf(own, options.isReal);
+  const sides = registersOf(own, options.isReal, options.inParts);
   const inPlace = !options.isReal.input && !options.isReal.output;
   const registers: CallerRegisters = {
     nameOf(array) {
@@ -147,7 +149,7 @@ function cFunction(asked: Asked): Written {
   ];
   const { statements } = lowered;
   const found = elementFunctions(sides, options.name, (own, side) => {
-    const value = elementExpression(side, 'int');
+    const value = elementExpression(side, options.inParts === true, 'int');
     return value && `${family.inline} int ${own}(const int t, const int j) { return ${expression(value, words)}; }`;
   });
   const numbers = numbersOf(asked, sharedBytes).map(([end, value]) => `${name}_${end} = ${value}`);
@@ -242,7 +244,7 @@ function wgslFunction(asked: Asked): Written {
     wgslWords,
   );
   const found = elementFunctions(sides, name, (own, side) => {
-    const value = elementExpression(side, 'unsigned');
+    const value = elementExpression(side, false, 'unsigned');
     return value && `fn ${own}(t: u32, j: u32) -> u32 { return ${expression(value, wgslWords)}; }`;
   });
   const source = [

@@ -28,9 +28,9 @@ import { share } from '../spmd/items.ts';
 /** One side of the transform in registers. */
 export interface RegisterSide {
   readonly array: ArrayRef;
-  /** Reals rather than complex numbers. */
+  /** Registers of one number; others are of two: a complex number, or hi and lo of a real one. */
   readonly isReal: boolean;
-  /** For each thread, the number of the element in each register; −1 where a register holds none. */
+  /** For each thread, the number of the element in each register; −1 where a register holds none. With hi and lo elements are reals. */
   readonly elements: readonly (readonly number[])[];
   /** The register that holds a value. @param at index of the value in terms of the thread's number */
   numberOf(at: Index): number;
@@ -47,11 +47,13 @@ interface Access {
 /**
  * The registers of both sides of a kernel for one line.
  * @param isReal whether a side holds reals
+ * @param inParts whether a register holds hi and lo of a real number
  * @throws RangeError for a kernel that takes more than one trip between its two globals
  */
 export function registersOf(
   kernel: Kernel,
   isReal: { readonly input: boolean; readonly output: boolean },
+  inParts = false,
 ): { readonly input: RegisterSide; readonly output: RegisterSide } {
   const { globals, phases } = kernel;
   const [input, output] = globals;
@@ -65,8 +67,8 @@ export function registersOf(
     return sideOf(array, accessesOf(phase, kernel.threads, own, real), kernel.threads, real);
   };
   return {
-    input: side(first, input!, loadsOf(first), isReal.input),
-    output: side(last, output!, last.stores, isReal.output),
+    input: side(first, input!, loadsOf(first), isReal.input && !inParts),
+    output: side(last, output!, last.stores, isReal.output && !inParts),
   };
 }
 
@@ -89,7 +91,7 @@ function accessesOf(phase: Phase, threads: number, own: readonly PhaseAccess[], 
     const places = new Substitution(at);
     return own.flatMap(({ index, guard = EVERYWHERE }): Access[] => {
       const held = simplified(guardAt(guard, places));
-      // The imaginary part lies beside the real one, in the same register.
+      // The imaginary part lies beside the real one, or lo beside hi, in the same register.
       const isCounted = held && (isReal || index.constant % 2 === 0);
       return isCounted ? [{ at: places.apply(index), guard: held, conditions }] : [];
     });

@@ -6,12 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { referenceTransform } from '../../../test/reference/transform.ts';
 import { hasLargePrimes, relativeError, tolerance } from '../../../test/support/accuracy.ts';
 import { compiler, OnProcessor } from '../../../test/support/cuda.ts';
-import { asProgram, ClRunner, callerOf, tableData } from '../../../test/support/device-functions.ts';
+import { asProgram, type CallerKernel, ClRunner, callerOf, tableData } from '../../../test/support/device-functions.ts';
 import { noOpenCl } from '../../../test/support/opencl.ts';
+import { triedPairs } from '../../../test/support/paired.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import { noWebGpu } from '../../../test/support/webgpu.ts';
 import { openGpu, runProgram } from '../../../test/support/wgsl.ts';
 import {
+  type Device,
   type DeviceFunction,
   type DeviceFunctionLanguage,
   type DeviceFunctionOptions,
@@ -20,6 +22,7 @@ import {
   openProfile,
   type Plan,
   type ProblemInput,
+  type ProfiledDevice,
   type ProfileName,
 } from '../../index.ts';
 
@@ -177,6 +180,76 @@ describe('a device function', () => {
     });
   });
 
+  describe('of double-doubles', () => {
+    const lines = 2;
+    const wide = [
+      { n: any([4, 12, 30, 64]), transform: 'c2c' },
+      { n: any([16, 60, 100]), transform: 'r2c' },
+      { n: any([17, 34, 45]), transform: any(['c2c', 'r2c'] as const) },
+    ] as const;
+
+    /** A device whose plans run one group of lines by their device functions. */
+    const lineDevice = (language: 'cuda' | 'opencl', run: (caller: CallerKernel, arrays: ArrayBufferView[]) => void) =>
+      ({
+        async plan(problem: ProblemInput) {
+          const plan = (await wideDevice.plan(problem)) as unknown as Plan;
+          const call = (direction: Direction) => async (from: Float64Array, to: Float64Array) => {
+            const fn = plan.deviceFunction({ language, direction });
+            // An element is a real number, of two words.
+            const lengths = [from.length / 2 / lines, to.length / 2 / lines] as const;
+            run(callerOf(fn, { lengths, lines, groups: 1 }), [from, to, ...tableData(fn.tables)]);
+          };
+          const { problem: own, input, output } = plan;
+          const calls = { forward: call('forward'), inverse: call('inverse') };
+          return { problem: own, input, output, toJSON: () => plan.toJSON(), destroy: () => plan.destroy(), ...calls };
+        },
+      }) as unknown as Device;
+    let wideDevice: ProfiledDevice;
+    beforeAll(async () => {
+      wideDevice = await openProfile('h200');
+    });
+    afterAll(() => wideDevice.close());
+
+    const expectLines = async (device: Device, { n, transform }: (typeof wide)[number]) => {
+      const problem = { size: [n], batches: lines, transform, precision: 'double-double' } as const;
+      const direction = any(['forward', 'inverse'] as const);
+      const { what, error, allowed, damage } = await triedPairs(device, problem, direction, random);
+      expect(error, what).toBeLessThanOrEqual(allowed);
+      expect(damage, what).toEqual([]);
+    };
+
+    it.skipIf(noOpenCl)('in OpenCL C transforms lines', async () => {
+      const runner = await ClRunner.open();
+      const device = lineDevice('opencl', (caller, arrays) => runner.run(caller, arrays));
+      await expectLines(device, any(wide)).finally(() => runner.close());
+    });
+
+    it.runIf(compiler)('in CUDA transforms lines', async () => {
+      const device = lineDevice('cuda', (caller, arrays) => {
+        const sizes = arrays.map(({ byteLength }) => byteLength);
+        const processor = new OnProcessor([{ program: asProgram(caller), sizes }]);
+        processor.run(0, arrays);
+        processor.remove();
+      });
+      for (const line of wide) await expectLines(device, line);
+    });
+
+    it('has two registers for a complex number, and hi and lo in each', async () => {
+      const plan = await wideDevice.plan({ size: [64], precision: 'double-double' });
+      const { threads, elementsPerThread, input, output, registers, reversible } = plan.deviceFunction({
+        language: 'cuda',
+      });
+      expect(input).toMatchObject({ holds: 'complex', type: 'double2', registers: 2 * elementsPerThread });
+      expect({ registers, reversible }).toEqual({ registers: 8 * elementsPerThread, reversible: true });
+      const reals = Array.from({ length: threads }, (_, t) =>
+        Array.from({ length: 2 * elementsPerThread }, (_, j) => 2 * (t + threads * (j >> 1)) + (j & 1)),
+      );
+      expect([input.elements, output.elements]).toEqual([reals, reals]);
+      expect([input.function, output.function]).toEqual(['fft64_forward_input', 'fft64_forward_output']);
+      plan.destroy();
+    });
+  });
+
   it('of 64 to 8192 points keeps equally many elements in every thread, the same ones before and after', async () => {
     const device = await openProfile('h200');
     for (const precision of ['single', 'double'] as const) {
@@ -235,7 +308,7 @@ describe('a device function', () => {
       [{ size, transform: 'dct2' }, {}, /^unsupported-feature: .*r2c/],
       [{ size, convolution: {} }, {}, /^unsupported-feature: .*without convolution/],
       [{ size, zeroPadding: { space: [{ from: 4, to: 8 }] } }, {}, /^unsupported-feature: .*zeroPadding/],
-      [{ size, precision: 'double-double' }, {}, /^unsupported-feature: .*'double'/],
+      [{ size, precision: 'double-double' }, { language: 'wgsl' }, /^unsupported-feature: .*'single'/],
       [{ size, precision: 'double' }, { language: 'wgsl' }, /^unsupported-feature: .*'single'/],
       [{ size, directions: 'forward' }, { direction: 'inverse' }, /^direction-not-planned/],
       [{ size }, { language: 'spirv' }, /^invalid-argument: .*cuda, hip, opencl, wgsl/],

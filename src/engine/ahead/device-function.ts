@@ -3,6 +3,7 @@
 import { arrayFor } from '../../devices/host-arrays.ts';
 import { emitDeviceFunction, type FunctionLanguage } from '../../emit/device-function/index.ts';
 import { type RegisterSide, registersOf } from '../../emit/device-function/registers.ts';
+import { computable } from '../../emit/double-word/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { buildKernel } from '../../kernels/index.ts';
 import { isInPairs } from '../../plan/device/capacity.ts';
@@ -39,11 +40,17 @@ export interface DeviceFunctionOptions {
 /** What the registers of the threads hold on one side of a device function. */
 export interface RegisterLayout {
   readonly holds: 'complex' | 'real';
-  /** The type of a register: `float2`, `double2` or `vec2<f32>` for a complex number, re before im; `float`, `double` or `f32` for a real. */
+  /**
+   * The type of a register: `float2`, `double2` or `vec2<f32>` for a complex number, re before im; `float`, `double` or `f32` for a real. Of
+   * double-doubles `double2` for each real number, hi before lo: a complex number has two registers, re before im.
+   */
   readonly type: string;
   /** Registers that each thread declares. */
   readonly registers: number;
-  /** `elements[t][j]`: the element of the line that register j of thread t holds, a sample or a bin; −1 where it holds none. */
+  /**
+   * `elements[t][j]`: the element of the line that register j of thread t holds, a sample or a bin; −1 where it holds none. Of complex
+   * double-doubles it is twice that element, and one more for the imaginary part: the number of a real.
+   */
   readonly elements: readonly (readonly number[])[];
   /**
    * The name of a function in the source, of t and j, that gives the same number (in WGSL, whose numbers have no sign, 4294967295 for −1);
@@ -113,9 +120,9 @@ export function deviceFunctionOf(plan: Called, untuned: DeviceProfile, given: De
   const line = lineProblem(problem);
   // An adjoint runs the inverse of its problem as its `forward`.
   const direction = plan.taskOf(called) as Direction;
-  const { kernel, isReal, lines } = lineKernel(line, direction, profile);
+  const { kernel, isReal, inParts, lines } = lineKernel(line, direction, profile);
   const text = emitDeviceFunction(kernel, {
-    ...{ ...options, isReal },
+    ...{ ...options, isReal, inParts },
     contents: (table) => {
       const data = arrayFor(table.type, table.length);
       fillTable(data, table);
@@ -123,9 +130,9 @@ export function deviceFunctionOf(plan: Called, untuned: DeviceProfile, given: De
     },
   });
   const layoutOf = (side: 'input' | 'output'): RegisterLayout => {
-    const { elements, isReal } = text[side];
+    const { elements } = text[side];
     const name = text.elements[side];
-    const holds = isReal ? 'real' : 'complex';
+    const holds = isReal[side] ? 'real' : 'complex';
     return {
       holds,
       type: text.types[side],
@@ -137,12 +144,14 @@ export function deviceFunctionOf(plan: Called, untuned: DeviceProfile, given: De
   const [input, output] = [layoutOf('input'), layoutOf('output')];
   const inPlace = input.holds === output.holds;
   const wordsOf = ({ holds, registers }: RegisterLayout) =>
-    registers * (holds === 'complex' ? 2 : 1) * (problem.precision === 'double' ? 2 : 1);
+    registers * (holds === 'complex' || inParts ? 2 : 1) * (problem.precision === 'single' ? 1 : 2);
+  const heldOf = ({ holds, elements }: RegisterLayout) =>
+    Math.max(...elements.map(heldIn)) / (holds === 'complex' && inParts ? 2 : 1);
   const words = [input, output].map(wordsOf) as [number, number];
   return Object.freeze({
     language: options.language,
     ...{ direction: called, name: options.name, source: text.source, threads: kernel.threads },
-    elementsPerThread: Math.max(...[input, output].flatMap(({ elements }) => elements.map(heldIn))),
+    elementsPerThread: Math.max(heldOf(input), heldOf(output)),
     registers: inPlace ? Math.max(...words) : words[0] + words[1],
     sharedBytes: text.sharedBytes,
     ...{ input, output, inPlace, suggestedLines: lines },
@@ -216,12 +225,9 @@ function refuseUnsuited(problem: Problem, profile: DeviceProfile, language: Devi
       `Device functions are of c2c and r2c transforms, not of ${transform[0]}: plan the r2c transform that it follows from.`,
     );
   }
-  if (
-    precision === 'double-double' ||
-    (precision === 'double' && (language === 'wgsl' || isInPairs(precision, profile)))
-  ) {
+  if (precision !== 'single' && (language === 'wgsl' || isInPairs('double', profile))) {
     throw unsupported(
-      `A device function computes in what the language has, which for ${language} here is not ${precision}: plan with precision: ${precision === 'double' ? "'single'" : "'double'"}.`,
+      `A device function computes in what the language has, which for ${language} here is not ${precision}: plan with precision: 'single'.`,
     );
   }
   if (profile.lockstep === 'vector') {
@@ -242,8 +248,13 @@ function lineProblem({ size, transform, precision, normalize, scale }: Problem):
 interface LineKernel {
   readonly kernel: Kernel;
   readonly isReal: { readonly input: boolean; readonly output: boolean };
+  /** Numbers are double-doubles: two doubles each. */
+  readonly inParts: boolean;
   readonly lines: number;
 }
+
+/** Products and sums are rounded once where that is asked for. */
+const PAIR_FORM = { fused: true } as const;
 
 /** @throws FftError `unsupported-feature` where a line takes several launches */
 function lineKernel(problem: Problem, direction: Direction, profile: DeviceProfile): LineKernel {
@@ -254,7 +265,8 @@ function lineKernel(problem: Problem, direction: Direction, profile: DeviceProfi
   }
   const { leaf, lines } = found;
   const isReal = { input: leaf.input.format === 'real', output: leaf.output.format === 'real' };
-  return { kernel: buildKernel(leaf), isReal, lines };
+  const inParts = problem.precision === 'double-double';
+  return { kernel: computable(buildKernel(leaf), { profile, pairForm: PAIR_FORM }), isReal, inParts, lines };
 }
 
 function isReversible(
@@ -264,7 +276,7 @@ function isReversible(
   { input, output }: { readonly input: RegisterSide; readonly output: RegisterSide },
 ): boolean {
   const back = lineKernel(problem, direction === 'forward' ? 'inverse' : 'forward', profile);
-  const other = registersOf(back.kernel, back.isReal);
+  const other = registersOf(back.kernel, back.isReal, back.inParts);
   const alike = (one: RegisterSide, two: RegisterSide) => JSON.stringify(one.elements) === JSON.stringify(two.elements);
   return alike(input, other.output) && alike(output, other.input);
 }
