@@ -48,6 +48,9 @@ describe('build', () => {
 
   it.each([
     ['two transforms of one name', ['8', '8', '-o', 'x.mjs'], 2, /would be called fft8/],
+    ['the name of a function of the module', ['decoded=8', '-o', 'x.mjs'], 2, /called decoded/],
+    ['a word of the language as a name', ['class=8', '--target', 'wgsl', '-o', 'x.mjs'], 2, /called class/],
+    ['the name of what every module has', ['Math=8', '-o', 'x.mjs'], 2, /called Math/],
     ['a convolution', ['{"size":[8],"convolution":{}}', '-o', 'x.mjs'], 1, /prepared where it runs/],
     ['a transform that nobody knows', ['r3c:8', '-o', 'x.mjs'], 2, /transform/],
     ['WebAssembly for a GPU', ['8', '--target', 'wgsl', '--relaxed', '-o', 'x.mjs'], 2, /--relaxed .* --target wasm/],

@@ -177,5 +177,26 @@ export function notBuilt(why: string): FftError {
   return new FftError('unsupported-feature', `${why}; plan it with omnifft itself.`);
 }
 
+/** Words that no variable of an ES module is called. */
+const WORDS = new Set(
+  (
+    'await break case catch class const continue debugger default delete do else enum export extends false finally for function if implements import in ' +
+    'instanceof interface let new null package private protected public return static super switch this throw true try typeof var void while with yield ' +
+    'arguments eval'
+  ).split(' '),
+);
+
+/**
+ * @param own names that the module has for its own functions and variables
+ * @throws FftError `invalid-argument` for a transform whose name would make the module another one, or none
+ */
+export function requireFreeNames(names: Iterable<string>, own: readonly string[]): void {
+  for (const name of names) {
+    if (!own.includes(name) && !WORDS.has(name) && !(name in globalThis)) continue;
+    const message = `A transform cannot be called ${name}, which means something else in a module: give it another name, as in other=1024.`;
+    throw new FftError('invalid-argument', message, { path: 'problems' });
+  }
+}
+
 /** The first line of a file of TypeScript whose functions are text of JavaScript: what it exports has types. */
 export const UNCHECKED = '// @ts-nocheck';

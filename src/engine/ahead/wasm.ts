@@ -6,7 +6,14 @@ import type { SideData, TransformData } from '../../emit/host/data.ts';
 import { emitWasmModule } from '../../emit/wasm/lower.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { RUNTIME } from './runtime.ts';
-import { dataOf, KernelNames, type PlannedTransform, textOfBytes, UNCHECKED } from './transform-data.ts';
+import {
+  dataOf,
+  KernelNames,
+  type PlannedTransform,
+  requireFreeNames,
+  textOfBytes,
+  UNCHECKED,
+} from './transform-data.ts';
 
 export interface WasmBuildOptions {
   /** What the plans were made for. */
@@ -33,12 +40,13 @@ const MEMORY = { initial: 0, shared: false } as const;
 
 /**
  * @param transforms by the names that the module exports
- * @throws FftError `unsupported-feature` for convolutions and for callbacks that read operands
+ * @throws FftError `unsupported-feature` for convolutions and for callbacks that read operands, `invalid-argument` for names that are taken
  */
 export function buildWasm(
   transforms: ReadonlyMap<string, PlannedTransform>,
   { profile, relaxed, separate, typed = false }: WasmBuildOptions,
 ): WasmBuild {
+  requireFreeNames(transforms.keys(), [...RUNTIME.map(({ name }) => name), 'compiled', 'module']);
   const kernels = new KernelNames();
   const made = new Map([...transforms].map(([name, transform]) => [name, dataOf(transform, profile, kernels)]));
   const plain = emitWasmModule(kernels.named, MEMORY);

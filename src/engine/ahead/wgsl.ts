@@ -7,7 +7,7 @@ import { isInPairs } from '../../plan/device/capacity.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { Direction } from '../../problem/index.ts';
 import { GPU_RUNTIME, type GpuKernelData, type GpuTransformData } from './runtime.ts';
-import { dataOf, KernelNames, notBuilt, type PlannedTransform, UNCHECKED } from './transform-data.ts';
+import { dataOf, KernelNames, notBuilt, type PlannedTransform, requireFreeNames, UNCHECKED } from './transform-data.ts';
 
 export interface WgslBuildOptions {
   /** What the plans were made for. */
@@ -19,12 +19,14 @@ export interface WgslBuildOptions {
 /**
  * @param transforms by the names that the module exports
  * @returns the ES module and its declarations
- * @throws FftError `unsupported-feature` for convolutions, callbacks that read operands, and double precision
+ * @throws FftError `unsupported-feature` for convolutions, callbacks that read operands, and double precision, `invalid-argument` for names
+ * that are taken
  */
 export function buildWgsl(
   transforms: ReadonlyMap<string, PlannedTransform>,
   { profile, typed = false }: WgslBuildOptions,
 ): { readonly script: string; readonly types: string } {
+  requireFreeNames(transforms.keys(), [...GPU_RUNTIME.map(({ name }) => name), 'kernels']);
   const kernels = new KernelNames();
   const data = new Map([...transforms].map(([name, transform]) => [name, gpuData(transform, profile, kernels)]));
   const written = Object.fromEntries([...kernels.named].map(([name, kernel]) => [name, kernelData(kernel, profile)]));
