@@ -9,7 +9,7 @@ import {
   tensorShape,
   transformedKind,
 } from '../../src/problem/index.ts';
-import { relativeError, type Tried, tolerance } from './accuracy.ts';
+import { relativeError, type Tried, tolerance, unitRoundoff } from './accuracy.ts';
 import { type Called, type Numeric, withCalled } from './called.ts';
 import { fromHalf, toHalf } from './halves.ts';
 import { type Random, uniform } from './random.ts';
@@ -210,12 +210,16 @@ function errorOf(problem: Problem, direction: Direction, target: Edge, { hi, lo 
 }
 
 /** The error that one direction of a problem may have. */
-function allowedOf(problem: Problem, launches: number, blocked: boolean): number {
+function allowedOf(problem: Problem, direction: Direction, launches: number, blocked: boolean): number {
   const stored = [problem.edgeStorage, ...(launches > 1 ? [problem.storage] : []), problem.precision];
   const narrowest = stored.includes('half') ? 'half' : stored.includes('single') ? 'single' : 'double';
   const large = (n: number, axis: number) => largestPrimeFactor(logicalLength(problem.transform[axis]!, n)) > 13;
   const convolved = problem.size.some((n, axis) => !problem.omit[axis] && n > 1 && large(n, axis));
-  return (convolved ? 5 : blocked ? 2 : 1) * tolerance(narrowest, pointsOf(problem));
+  // A scale that is rounded is off by as much in all results, so that this error does not average out.
+  const scale = problem.precision === 'single' && Math.fround(problem.scale[direction]) !== problem.scale[direction];
+  return (
+    (convolved ? 5 : blocked ? 2 : 1) * tolerance(narrowest, pointsOf(problem)) + (scale ? unitRoundoff.single : 0)
+  );
 }
 
 /** What callbacks lose beside the transform: some roundings before it, and what its errors become after it. */
@@ -257,7 +261,7 @@ export async function tried(
   const exact = reference(problem, direction, loaded(problem, read, source, packed, load));
   const launches = plan.toJSON().directions.find((one) => one.direction === direction)!.launches;
   const isBlocked = target.elements.some(({ absent }) => absent);
-  const allowed = allowedOf(problem, launches.length, isBlocked);
+  const allowed = allowedOf(problem, direction, launches.length, isBlocked);
   plan.destroy();
   return {
     what: `${JSON.stringify(called ? problem : input)} ${direction}: ${launches.map(({ title }) => title).join('; ')}`,
