@@ -73,13 +73,15 @@ export const groups = {
   ],
   // Of programs of patterns: groups of threads with memory of their own.
   'work-groups in programs': ['kernels/programs/groups'],
-  // What is done beside planned transforms, and timing.
+  // What is done beside planned transforms, and what compares ways to compile a program.
   'transforms in programs': [
     'kernels/programs/beside-transforms',
     'kernels/programs/callback-nodes',
     'kernels/programs/convolutions',
     'kernels/programs/rows',
     'engine/compiling/transforms',
+    'engine/compiling/price',
+    'engine/compiling/ranking',
     'engine/compiling/trials',
   ],
   'pairs of numbers': ['emit/double-word/expansion', 'emit/double-word/arithmetic', 'numeric/complex-dd'],

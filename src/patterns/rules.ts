@@ -331,7 +331,7 @@ const toLocal: Rule = {
   },
 };
 
-const stencilToFft: Rule = {
+export const stencilToFft: Rule = {
   name: 'stencilToFft',
   left: 'map(λ(w => reduce(+, 0) <<: map(*) <<: zip(w, h))) <<: slide(k, 1) <<: pad(l, r, wrap) <<: xs',
   right:

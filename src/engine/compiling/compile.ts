@@ -14,10 +14,10 @@ import { programLoaders } from '../lazy/lazy-tables.ts';
 import { type CodeOptions, ProgramCode } from './code.ts';
 import { CompiledProgram, type ProgramInput } from './compiled-program.ts';
 import type { ProgramHost } from './host.ts';
-import { priceOf } from './price.ts';
+import { type RankRequest, rankWays } from './ranking.ts';
 import type { CompileProgramOptions } from './registry.ts';
 import { fastestWay } from './trials.ts';
-import { rankWays, rewrittenFor, stencilWaysOf, type Way, type WayRequest } from './ways.ts';
+import { rewrittenFor, stencilWaysOf, type Way } from './ways.ts';
 
 const OPTIONS = { works: ['sizes', 'precision', 'strategy'] };
 
@@ -54,12 +54,9 @@ export async function compileProgram(
     const side = inputs.findIndex(({ name }) => buffer === `input ${name}`);
     return (sides[side] ?? output).length;
   };
-  const pricing = {
-    piecesOf: lowered,
-    priceOf: (pieces: ProgramPieces) => priceOf(pieces, { profile, precision, realsIn }),
-  };
-  const trial = { host, program, key: JSON.stringify([[...sizes], precision]), sides, ...pricing, codeOf };
-  const way = strategy === 'measure' ? await fastestWay(trial) : await cheapest(ways, pricing);
+  const ranked = { profile, precision, realsIn, piecesOf: lowered };
+  const trial = { host, program, key: JSON.stringify([[...sizes], precision]), sides, codeOf, ...ranked };
+  const way = strategy === 'measure' ? await fastestWay(trial) : await cheapest(ways, ranked);
   const code = await codeOf(lowered(way));
   try {
     host.check();
@@ -96,7 +93,7 @@ async function readyCode(options: CodeOptions): Promise<ProgramCode> {
 }
 
 /** The way to compile a program where nothing is timed. */
-async function cheapest(ways: readonly Way[], request: WayRequest): Promise<Way> {
+async function cheapest(ways: readonly Way[], request: RankRequest): Promise<Way> {
   return ways.length === 1 ? ways[0]! : (await rankWays(ways, request))[0]!.way;
 }
 

@@ -12,7 +12,8 @@ import type { SideFacts } from '../arguments/arguments.ts';
 import { findWay, keepWay } from '../kept/keeping.ts';
 import type { ProgramCode } from './code.ts';
 import type { ProgramHost } from './host.ts';
-import { type PricedWay, rankWays, rulesOutOneWay, textOf, type Way, waysOf } from './ways.ts';
+import { type PricedWay, type RankRequest, rankWays, rulesOutOneWay, textOf } from './ranking.ts';
+import { type Way, waysOf } from './ways.ts';
 
 /** Milliseconds after which no other way is tried, and no other round begun. */
 const BUDGET_MILLISECONDS = 2000;
@@ -23,15 +24,13 @@ const MOST_WAYS = 8;
 /** What was decided for programs, by their sizes and precision. */
 const decided = new WeakMap<Backend, WeakMap<Program, Map<string, Way>>>();
 
-export interface TrialRequest {
+export interface TrialRequest extends RankRequest {
   readonly host: ProgramHost;
   readonly program: Program;
   /** Sizes and precision, as text. */
   readonly key: string;
   /** Of the inputs, and of the output at last. */
   readonly sides: readonly SideFacts[];
-  piecesOf(way: Way): ProgramPieces;
-  priceOf(pieces: ProgramPieces): Promise<number>;
   /** Compiled, with tables on the device. */
   codeOf(pieces: ProgramPieces): Promise<ProgramCode>;
 }
