@@ -79,7 +79,7 @@ export class Device {
     this.backend = backend;
     this.cache = new KernelCache(backend);
     this.remembered = new RememberedPlans(backend, PLANS_KEPT);
-    noteDevice(this);
+    noteDevice(this, backend);
   }
 
   /** `cpu`, `webgpu`, `cuda`, `hip`, `opencl`, `vulkan` or `level-zero`. */

@@ -1,5 +1,7 @@
 /** What callers hold: one array or memory for each rank held here, and what a side looks like to them. */
-import { DeviceMemory } from '../engine/index.ts';
+import { checkBuffer } from '../devices/fabric/fabric.ts';
+import { backendOf } from '../engine/arguments/options.ts';
+import { type Device, DeviceMemory } from '../engine/index.ts';
 import { show, typeName } from '../problem/errors.ts';
 import { FftError, type HostArray, realBytes, type Storage, wordsOf } from '../problem/index.ts';
 import { type Brick, bricksOfRank, type SharedTensor, spanOfRank } from '../problem/world/index.ts';
@@ -91,6 +93,25 @@ export function readLocal(given: unknown, side: WorldSide, name: string): RankDa
       `${where} has ${data.length} numbers; the bricks of rank ${rank} have ${length}.`,
     );
   });
+}
+
+/** The caller's memory of one rank, of its own device. @throws FftError `foreign-buffer`, `destroyed` */
+export function checkMemory(data: RankData, device: Device, rank: number, name: string): void {
+  if (data instanceof DeviceMemory) checkBuffer(backendOf(device), rank, DeviceMemory.bufferOf(data)!, name);
+}
+
+/** What memory of a device holds, in a host array. */
+export async function downloaded(memory: DeviceMemory, device: Device, array: HostArray): Promise<HostArray> {
+  if (array.length === 0) return array;
+  await device.finish();
+  await backendOf(device).download({ buffer: DeviceMemory.bufferOf(memory)!, byteOffset: 0 }, array);
+  return array;
+}
+
+/** Resolves when memory of a device holds what a host array does. */
+export async function uploaded(array: HostArray, memory: DeviceMemory, device: Device): Promise<void> {
+  if (array.length > 0)
+    await backendOf(device).upload({ buffer: DeviceMemory.bufferOf(memory)!, byteOffset: 0 }, array);
 }
 
 /** The numbers of a rank as this thread sees them. @throws FftError `unsupported-feature` for memory that it does not see */

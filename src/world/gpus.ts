@@ -8,7 +8,6 @@ import { DeviceMemory } from '../engine/index.ts';
 import type { Block, ExchangeStep, Memory, PassStep, Step, Transfer, WorldSchedule } from '../plan/world/index.ts';
 import { FftError, realBytes, type Storage } from '../problem/index.ts';
 import { bricksOfRank, lengthsOf, type SharedTensor, spanOfRank, volumeOf } from '../problem/world/index.ts';
-import type { RankData } from './data.ts';
 import type { Bound, Rank, RankWindows } from './rank.ts';
 
 type Direction = 'forward' | 'inverse';
@@ -80,13 +79,6 @@ export class GpuMemory {
     for (const memory of this.staged.values()) memory.free();
     this.staged.clear();
   }
-}
-
-/** The caller's memory of one rank. @throws FftError `foreign-buffer`, `destroyed` */
-export function checkMemory(gpus: GpuFabric, data: readonly RankData[], name: string): void {
-  data.forEach((memory, rank) => {
-    if (memory instanceof DeviceMemory) gpus.addressOf(rank, DeviceMemory.bufferOf(memory)!, `${name}[${rank}]`);
-  });
 }
 
 /**

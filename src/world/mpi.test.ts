@@ -1,5 +1,8 @@
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { buildSimulator } from '../../test/device/simulator.ts';
 import { bundleRanks, type LauncherName, mpirun, whyNoLaunchers } from '../../test/support/mpirun.ts';
 import { hidden, missing } from '../../test/support/optional.ts';
 import { seedFor } from '../../test/support/random.ts';
@@ -56,4 +59,29 @@ describe('ranks of mpirun', () => {
     expect(lines.filter((line) => !/^random data|^done/.test(line))).toEqual([]);
     expect(code, errors).toBe(0);
   });
+
+  it.skipIf(without)(
+    'with GPUs that the library says it reaches send from device memory what nobody has to pack',
+    async ({ skip }) => {
+      const simulator = await buildSimulator();
+      if (!simulator) return skip();
+      const driver = simulator.library.names[0]!;
+      const folder = dirname(driver);
+      try {
+        for (const name of ['libcuda.so.1', 'libnvrtc.so.13']) symlinkSync(driver, join(folder, name));
+        // Open MPI with another answer.
+        const [source, library] = [join(folder, 'answer.c'), join(folder, 'libmpi-answer.so')];
+        writeFileSync(source, 'int MPIX_Query_cuda_support(void) { return 1; }\n');
+        const options = ['-shared', '-fPIC', '-o', library, source, '-Wl,--no-as-needed', '-l:libmpi.so.40'];
+        expect(spawnSync('cc', options, { encoding: 'utf8' }).stderr).toBe('');
+        const { code, lines, errors } = await mpirun('Open MPI', 2, 'on devices', {
+          ...{ OMNIFFT_SEED, OMNIFFT_TEST_MPI: library, OMNIFFT_SIMULATOR_FOLDER: folder, LD_LIBRARY_PATH: folder },
+        });
+        expect(lines.filter((line) => !/^random data|^done/.test(line))).toEqual([]);
+        expect(code, errors).toBe(0);
+      } finally {
+        simulator.remove();
+      }
+    },
+  );
 });

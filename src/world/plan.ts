@@ -1,12 +1,24 @@
 /** Plans over many ranks, as users hold them. */
+import { DeviceMemory } from '../engine/index.ts';
 import type { WorldCost, WorldSchedule } from '../plan/world/index.ts';
-import { FftError } from '../problem/index.ts';
+import { FftError, type HostArray } from '../problem/index.ts';
 import { sendsHalves, type WorldProblem } from '../problem/world/index.ts';
-import { type LocalData, newArray, type RankData, readLocal, viewOf, type WorldSide, worldSide } from './data.ts';
+import {
+  checkMemory,
+  downloaded,
+  type LocalData,
+  newArray,
+  type RankData,
+  readLocal,
+  uploaded,
+  viewOf,
+  type WorldSide,
+  worldSide,
+} from './data.ts';
 import { explainWorld, factsOf, type WorldFacts } from './explain.ts';
-import { checkMemory, type GpuMemory, runOnGpus } from './gpus.ts';
+import { type GpuMemory, runOnGpus } from './gpus.ts';
 import type { WorldHost } from './host.ts';
-import type { Rank } from './rank.ts';
+import { isVisible, type Rank } from './rank.ts';
 import { run } from './runner.ts';
 
 /** @internal What moves are made of. */
@@ -105,17 +117,20 @@ export class WorldMove {
     let failure: unknown;
     let read: RankData[] = [];
     let written: RankData[] = [];
+    /** Where results are put: `written`, or arrays in its place. */
+    let placed: RankData[] = [];
     try {
       if (this.destroyed) throw new FftError('destroyed', 'This plan has been destroyed; make a new one.');
       read = readLocal(from, this[source], source);
       written = to === undefined ? this.fresh(target) : readLocal(to, this[target], target);
-      if (gpus)
-        for (const [data, name] of [
-          [read, source],
-          [written, target],
-        ] as const)
-          checkMemory(gpus, data, name);
-      else read = read.map((data, n) => apart(data, written[n]!, this.ranks[n]!));
+      this.ranks.forEach((rank, n) => {
+        checkMemory(read[n]!, rank.device, rank.schedule.rank, source);
+        checkMemory(written[n]!, rank.device, rank.schedule.rank, target);
+      });
+      if (!gpus) {
+        placed = await Promise.all(written.map((data, n) => this.received(data, n, target)));
+        read = await Promise.all(read.map((data, n) => this.sent(data, written[n]!, n, source)));
+      }
     } catch (error) {
       failure = error;
     }
@@ -127,13 +142,39 @@ export class WorldMove {
     if (failure !== undefined) await agreed;
     // The first pass may be at work when the others turn out to have failed.
     agreed.catch(() => undefined);
-    const data = read.map((own, n) => {
-      return direction === 'forward' ? { input: own, output: written[n]! } : { input: written[n]!, output: own };
-    });
-    if (gpus) await runOnGpus({ gpus, ranks: this.ranks, schedule: this.schedule, data, direction }, this.memory!);
-    else await run({ fabric, ranks: this.ranks, data, direction, halves: this.halves, agreed });
+    const bound = (own: RankData, other: RankData) =>
+      direction === 'forward' ? { input: own, output: other } : { input: other, output: own };
+    if (gpus) {
+      const data = read.map((own, n) => bound(own, written[n]!));
+      await runOnGpus({ gpus, ranks: this.ranks, schedule: this.schedule, data, direction }, this.memory!);
+    } else {
+      const data = read.map((own, n) => bound(own, placed[n]!));
+      await run({ fabric, ranks: this.ranks, data, direction, halves: this.halves, agreed });
+      await Promise.all(placed.map((array, n) => this.putBack(array, written[n]!, n)));
+    }
     if (to !== undefined) return to;
     return Array.isArray(from) || this.ranks.length > 1 ? written : written[0]!;
+  }
+
+  /** What a rank reads, or a copy: where messages pass through the host, or where it is written before all of it has been read. */
+  private async sent(read: RankData, written: RankData, n: number, side: 'input' | 'output'): Promise<RankData> {
+    const rank = this.ranks[n]!;
+    if (!isStaged(read, rank) && !mustBeApart(read, written, rank)) return read;
+    return read instanceof DeviceMemory && !isVisible(rank.device) ? this.onHost(read, n, side) : viewOf(read).slice();
+  }
+
+  /** Where results of a rank are put first. What lies between its bricks comes back as it was. */
+  private async received(written: RankData, n: number, side: 'input' | 'output'): Promise<RankData> {
+    return isStaged(written, this.ranks[n]!) ? this.onHost(written as DeviceMemory, n, side) : written;
+  }
+
+  private onHost(memory: DeviceMemory, n: number, side: 'input' | 'output'): Promise<HostArray> {
+    const { device, storage } = this.ranks[n]!;
+    return downloaded(memory, device, newArray(storage, this[side].parts[n]!.length));
+  }
+
+  private async putBack(placed: RankData, written: RankData, n: number): Promise<void> {
+    if (placed !== written) await uploaded(placed as HostArray, written as DeviceMemory, this.ranks[n]!.device);
   }
 
   private fresh(side: 'input' | 'output'): RankData[] {
@@ -141,12 +182,16 @@ export class WorldMove {
   }
 }
 
-/** What is read, or a copy where the same memory is written before all of it has been read. @throws FftError `aliased-buffers` */
-function apart(read: RankData, written: RankData, { schedule }: Rank): RankData {
-  if (read !== written && !isView(read, written)) return read;
+/** Whether host arrays stand in the place of device memory, because messages pass through the host. */
+function isStaged(data: RankData, { device, onDevice }: Rank): boolean {
+  return data instanceof DeviceMemory && !onDevice && !isVisible(device);
+}
+
+/** Whether the same memory is written before all of it has been read. @throws FftError `aliased-buffers` */
+function mustBeApart(read: RankData, written: RankData, { schedule }: Rank): boolean {
+  if (read !== written && !isView(read, written)) return false;
   const keepsRead = schedule.steps.length > 1 && schedule.steps[0]!.kind === 'pass';
-  if (keepsRead && schedule.steps.at(-1)!.kind === 'pass') return read;
-  return viewOf(read).slice();
+  return !keepsRead || schedule.steps.at(-1)!.kind !== 'pass';
 }
 
 /** Whether two arrays begin at the same byte. @throws FftError `aliased-buffers` where they overlap otherwise */

@@ -1,5 +1,7 @@
 /** What one rank held here has to run its part of a schedule: a device, plans of its passes, and memory for messages. */
-import type { Device, DeviceMemory } from '../engine/index.ts';
+import { addressOf, type FabricMemory } from '../devices/fabric/fabric.ts';
+import { backendOf } from '../engine/arguments/options.ts';
+import { type Device, DeviceMemory } from '../engine/index.ts';
 import {
   isOwn,
   type LocalPass,
@@ -54,13 +56,16 @@ export class Rank {
   readonly device: Device;
   readonly schedule: RankSchedule;
   readonly storage: Storage;
+  /** Whether messages are in the memory of the device, though this thread does not see it. */
+  readonly onDevice: boolean;
   private readonly passes = new Map<PassPart, Pass>();
   private readonly own: Partial<Record<Memory, RankData>> = {};
 
   private readonly windows: RankWindows;
 
-  private constructor({ device, storage, windows = [] }: RankParts, schedule: RankSchedule) {
+  private constructor({ device, storage, onDevice, windows = [] }: RankParts, schedule: RankSchedule) {
     this.device = device;
+    this.onDevice = onDevice;
     this.schedule = schedule;
     this.storage = storage;
     this.windows = windows;
@@ -124,6 +129,13 @@ export class Rank {
 
   view(memory: Memory, data: Bound): HostArray {
     return viewOf(this.memoryOf(memory, data));
+  }
+
+  /** Memory as a fabric takes it: where this thread does not see it, its address. */
+  messages(memory: Memory, data: Bound): FabricMemory {
+    const own = this.memoryOf(memory, data);
+    if (!(own instanceof DeviceMemory) || isVisible(this.device)) return viewOf(own);
+    return addressOf(backendOf(this.device), this.schedule.rank, DeviceMemory.bufferOf(own)!, memory);
   }
 
   /** One part of a pass. @param turn the window that is read; the other one is written. */

@@ -136,6 +136,8 @@ function partOf(transfer: Transfer): Part {
 
 async function moveChunk(job: Run, at: number, chunk: number): Promise<void> {
   const { fabric, ranks, data, direction } = job;
+  // A fabric knows nothing of streams: what it sends from a device has been written, and what it overwrites has been read.
+  for (const { device, onDevice } of ranks) if (onDevice) await device.finish();
   const first = ranks[0]!.schedule.steps[at] as ExchangeStep;
   const ends = ranks.map((rank, n) => {
     const step = rank.schedule.steps[at] as ExchangeStep;
@@ -143,7 +145,7 @@ async function moveChunk(job: Run, at: number, chunk: number): Promise<void> {
     const own = (list: readonly Transfer[]) => {
       const parts = list.filter((transfer) => transfer.chunk === chunk);
       const memory = list[0]?.memory;
-      return { parts: parts.map(partOf), view: memory ? rank.view(memory, data[n]!) : EMPTY };
+      return { parts: parts.map(partOf), memory: memory ? rank.messages(memory, data[n]!) : EMPTY };
     };
     return { rank: rank.schedule.rank, words: rank.wordsOf(step.elements), out: own(out), into: own(into) };
   });
@@ -152,20 +154,21 @@ async function moveChunk(job: Run, at: number, chunk: number): Promise<void> {
     way: first.way as Exchange['way'],
     ranks: ends.map(({ rank, out, into }) => ({
       ...{ rank, sentParts: out.parts, receivedParts: into.parts },
-      sent: job.halves ? new Uint16Array(out.view.length) : out.view,
-      received: job.halves ? new Uint16Array(into.view.length) : into.view,
+      sent: job.halves ? new Uint16Array((out.memory as HostArray).length) : out.memory,
+      received: job.halves ? new Uint16Array((into.memory as HostArray).length) : into.memory,
     })),
   };
   if (!job.halves) return fabric.exchange(exchange);
   ends.forEach(({ out, words }, n) => {
-    for (const part of out.parts) convert(toHalves, out.view, exchange.ranks[n]!.sent as Uint16Array, part, words);
+    const [from, to] = [out.memory as HostArray, exchange.ranks[n]!.sent as Uint16Array];
+    for (const part of out.parts) convert(toHalves, from, to, part, words);
   });
   await fabric.exchange(exchange);
   ends.forEach(({ into, words }, n) => {
     const convertBack = (from: HostArray, to: HostArray, start: number, end: number) =>
       fromHalves(from as Uint16Array, to, start, end);
     for (const part of into.parts)
-      convert(convertBack, exchange.ranks[n]!.received as Uint16Array, into.view, part, words);
+      convert(convertBack, exchange.ranks[n]!.received as Uint16Array, into.memory as HostArray, part, words);
   });
 }
 

@@ -6,6 +6,7 @@ import {
   chunksFor,
   type Decomposition,
   type Machine,
+  movesAsItIs,
   rankDecompositions,
   redistributionSchedule,
   type ScheduleChoice,
@@ -117,7 +118,6 @@ export class World {
   private wayOf(problem: WorldProblem, decomposition: Decomposition): Pick<ScheduleChoice, 'way' | 'slotUnit'> {
     const { gpus } = this.host;
     if (gpus) return wayOfGpus(gpus, problem, decomposition);
-    if (!this.devices.every(isVisible)) return { way: 'types' };
     return { way: problem.exchange === 'auto' ? 'blocks' : problem.exchange };
   }
 
@@ -150,12 +150,18 @@ export class World {
     costs: readonly WorldCost[],
     number: number,
   ): Promise<WorldPlan> {
-    const schedule = scheduleOf(problem, choice);
-    const parts = await this.partsOf(schedule, problem.whole.edgeStorage, number);
     const { gpus } = this.host;
-    const facts = gpus
-      ? { exchange: exchangeOfGpus(gpus, choice), alone: this.secondsAlone(problem) }
-      : { exchange: choice.way };
+    let schedule = scheduleOf(problem, choice);
+    let exchange: string = gpus ? exchangeOfGpus(gpus, choice) : choice.way;
+    let onDevice = gpus !== undefined;
+    if (!gpus && !this.devices.every(isVisible)) {
+      onDevice = await this.areMovedOnDevices(schedule);
+      // In host memory boxes lie as passes leave them, and the library packs them.
+      if (!onDevice) schedule = scheduleOf(problem, { ...choice, way: 'types' });
+      exchange = onDevice ? `${choice.way}, straight between devices` : 'types, through host memory';
+    }
+    const parts = await this.partsOf(schedule, { storage: problem.whole.edgeStorage, number, onDevice });
+    const facts = gpus ? { exchange, alone: this.secondsAlone(problem) } : { exchange };
     return new WorldPlan(parts, costs, { ...facts, chunks: choice.chunks });
   }
 
@@ -168,7 +174,23 @@ export class World {
     return (lengths.reduce((a, b) => a * b, 1) / reals) * pricesOf(whole, profile)(lengths, axes) * unit;
   }
 
-  private partsOf(schedule: WorldSchedule, storage: Storage, number: number): Promise<MoveParts> {
+  /**
+   * Whether messages lie in the memory of devices that no thread sees: on all ranks the library has to say that it reads and writes it,
+   * and nothing may have to be done to them on the way.
+   */
+  private async areMovedOnDevices(schedule: WorldSchedule): Promise<boolean> {
+    const { fabric } = this.host;
+    const own = this.ranks.map((rank, n) =>
+      Number(fabric.reaches.includes(this.devices[n]!.kind) && movesAsItIs(schedule, rank)),
+    );
+    const all = await fabric.gather(own.map((one) => Uint8Array.of(one)));
+    return all.every(([one]) => one === 1);
+  }
+
+  private partsOf(
+    schedule: WorldSchedule,
+    { storage, number, onDevice }: { storage: Storage; number: number; onDevice: boolean },
+  ): Promise<MoveParts> {
     const { host, passPlans: plans } = this;
     return this.agreed(
       'plan',
@@ -177,7 +199,7 @@ export class World {
         const made = await Promise.allSettled(
           this.ranks.map((rank, n) => {
             const windows = memory?.windows[n];
-            const parts = { device: this.devices[n]!, storage, plans, onDevice: memory !== undefined, windows };
+            const parts = { device: this.devices[n]!, storage, plans, onDevice, windows };
             return Rank.make(schedule, rank, parts);
           }),
         );
@@ -237,7 +259,9 @@ export class World {
     const number = this.made++;
     const { input, output, storage } = await this.agreed('redistribute', read, JSON.stringify);
     const schedule = redistributionSchedule(input, output, this.size, 'blocks');
-    return new WorldMove(await this.partsOf(schedule, storage, number));
+    const isSeen = this.devices.every(isVisible);
+    const onDevice = this.host.gpus !== undefined || (!isSeen && (await this.areMovedOnDevices(schedule)));
+    return new WorldMove(await this.partsOf(schedule, { storage, number, onDevice }));
   }
 
   /**

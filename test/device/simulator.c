@@ -460,12 +460,17 @@ static int outside(uint64_t pointer, size_t bytes) {
   Block **at = find(pointer);
   return !at || pointer + bytes > (uint64_t)(*at)->start + (*at)->bytes;
 }
+/* Bytes that went between device and host so far. */
+static int64_t host_bytes;
+int64_t sim_host_bytes(void) { return host_bytes; }
 Status cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, uint64_t stream) {
   IN_CONTEXT();
+  host_bytes += bytes;
   return outside(to, bytes) ? INVALID_VALUE : copy((void *)to, from, bytes, stream);
 }
 Status cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, uint64_t stream) {
   IN_CONTEXT();
+  host_bytes += bytes;
   return outside(from, bytes) ? INVALID_VALUE : copy(to, (void *)from, bytes, stream);
 }
 Status cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, uint64_t stream) {

@@ -3,13 +3,15 @@
  * scene that has one.
  */
 
+import { loadKoffi } from '../../src/devices/native/library.ts';
 import { openDevice } from '../../src/engine/index.ts';
 import { FftError } from '../../src/problem/index.ts';
 import type { WorldProblemInput } from '../../src/problem/world/index.ts';
+import { downloaded, uploaded } from '../../src/world/data.ts';
 import { openWorld, simulateWorld, type World } from '../../src/world/index.ts';
 import { randomFor } from './random.ts';
 import { randomBricks, randomSide, randomSize, randomWorldProblem } from './world.ts';
-import { triedOnWorld } from './world-trial.ts';
+import { type Call, triedOnWorld } from './world-trial.ts';
 
 const random = randomFor('world/mpi');
 
@@ -153,6 +155,70 @@ async function staged(world: World): Promise<void> {
   }
 }
 
+/** Simulated GPUs, whose driver counts what goes between them and the host; the MPI library is made to say that it reaches their memory. */
+async function onDevices(world: World): Promise<void> {
+  const koffi = await loadKoffi();
+  const bytesByHost = koffi.load('libcuda.so.1').func('sim_host_bytes', 'int64_t', []) as () => number;
+  const alone = await openDevice('cpu', { threads: 1 });
+  const [device] = world.devices;
+  const other = alone.alloc(2 ** 16);
+  const padded = { from: [0, 0, 0], to: [4, 6, 4], strides: [2, 8, 48] };
+  const slab = { size: [4, 6, 6], output: 'any', decomposition: 'slab' } as const;
+  for (const [problem, isDirect] of [
+    [{ ...slab, exchange: 'pairs', chunks: 2 }, true],
+    [{ ...slab, transform: 'r2c' }, true],
+    [{ ...slab, input: { bricks: [padded, { from: [0, 0, 4], to: [4, 6, 6] }] } }, false],
+    [{ ...slab, wire: 'half' }, false],
+  ] as [WorldProblemInput, boolean][]) {
+    const called: Call = async (plan, direction, [read], [written]) => {
+      const memory = [read!, written!].map((array) => device!.alloc(array.byteLength));
+      await uploaded(read!, memory[0]!, device!);
+      await uploaded(written!, memory[1]!, device!);
+      const before = bytesByHost();
+      await plan[direction](memory[0]!, memory[1]!);
+      const bytes = bytesByHost() - before;
+      const { exchange } = plan.toJSON();
+      if ((bytes === 0) !== isDirect || /straight between devices/.test(exchange) !== isDirect)
+        complain(`${bytes} bytes passed through the host: ${exchange} ${JSON.stringify(problem)}`);
+      expectCode(await codeOf(() => plan[direction](other, memory[1]!)), 'foreign-buffer', 'memory of another device');
+      await downloaded(memory[0]!, device!, read!);
+      await downloaded(memory[1]!, device!, written!);
+      for (const one of memory) one.free();
+    };
+    for (const { what, error, allowed, damage } of await triedOnWorld(world, problem, random, alone, called)) {
+      if (!(error <= allowed) || damage.length > 0) complain(`${error} of ${allowed} ${damage} ${what}`);
+    }
+  }
+  alone.close();
+  await turned(world);
+}
+
+/**
+ * What a rank has goes to the next one: memory that the device has yet to write when the call is made, and again in place, where a rank
+ * sends a copy.
+ */
+async function turned(world: World): Promise<void> {
+  const [device] = world.devices;
+  const bricks = Array.from({ length: world.size }, (_, n) => ({ from: [0, n], to: [3, n + 1] }));
+  const next = bricks.map((brick, n) => ({ ...brick, rank: (n + 1) % world.size }));
+  const move = await world.redistribute({
+    ...{ size: [3, world.size], type: 'real', precision: 'double' },
+    ...{ input: { bricks }, output: { bricks: next } },
+  });
+  const memory = device!.alloc(move.input.bytes, 'double');
+  const other = device!.alloc(move.input.bytes, 'double');
+  const writing = uploaded(new Float64Array(3).fill(world.rank + 1), memory, device!);
+  await move.forward(memory, other);
+  await writing;
+  const [once] = await downloaded(other, device!, new Float64Array(3));
+  await move.forward(other, other);
+  const [twice] = await downloaded(other, device!, new Float64Array(3));
+  const before = (steps: number) => ((world.rank + world.size - steps) % world.size) + 1;
+  if (once !== before(1) || twice !== before(2)) complain(`a rank holds ${once}, then ${twice}, of its neighbours`);
+  move.destroy();
+  for (const one of [memory, other]) one.free();
+}
+
 const scenes: Record<string, (world: World) => Promise<void>> = {
   everything: async (world) => {
     if (trap() !== 'caught') complain(`a trap is ${trap()}`);
@@ -162,6 +228,7 @@ const scenes: Record<string, (world: World) => Promise<void>> = {
     if (world.size === 4) await predictions(world);
   },
   staged,
+  'on devices': onDevices,
   'ends early': async (world) => {
     if (world.rank === 1) process.exit(0);
     await world.barrier();
@@ -178,7 +245,8 @@ const scenes: Record<string, (world: World) => Promise<void>> = {
 
 const name = process.argv[2] ?? 'everything';
 const library = process.env.OMNIFFT_TEST_MPI;
-const device = process.argv[2] === 'staged' ? ({ device: 'opencl' } as const) : {};
+const devices = { staged: { device: 'opencl' }, 'on devices': { device: 'cuda' } } as const;
+const device = name in devices ? devices[name as keyof typeof devices] : {};
 const world = await openWorld('mpi', { ...device, ...(library ? { library } : {}) }).catch((error: unknown) => {
   process.stdout.write(`refused: ${error instanceof FftError ? error.code : String(error)}\n`);
   process.exit(3);

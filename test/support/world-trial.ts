@@ -6,7 +6,7 @@ import {
   type SharedTensor,
   type WorldProblemInput,
 } from '../../src/problem/world/index.ts';
-import type { World } from '../../src/world/index.ts';
+import type { World, WorldPlan } from '../../src/world/index.ts';
 import { tolerance } from './accuracy.ts';
 import type { Random } from './random.ts';
 import { eachElement } from './world.ts';
@@ -65,12 +65,21 @@ function squareOf(whole: Numbers): number {
   return sum;
 }
 
+/** How a plan is called with host arrays, one for each rank held here. */
+export type Call = (
+  plan: WorldPlan,
+  direction: 'forward' | 'inverse',
+  read: readonly Numbers[],
+  written: readonly Numbers[],
+) => Promise<unknown>;
+
 /** Both directions of a problem, whose input is the same on all ranks. */
 export async function triedOnWorld(
   world: World,
   input: WorldProblemInput,
   random: Random,
   alone: Device,
+  call: Call = (plan, direction, read, written) => plan[direction](read, written),
 ): Promise<Trial[]> {
   const problem = normalizeWorldProblem(input, world.size);
   const { size, transform, batches, normalize, precision, zeroPadding, scale } = input;
@@ -106,7 +115,7 @@ export async function triedOnWorld(
     const read = plan[from].parts.map(({ rank, length }) => partOf(whole, tensors[from], rank, length));
     const kept = read.map((part) => part.slice());
     const written = plan[to].parts.map(({ length }) => new Class(length).fill(POISON));
-    await plan[direction](read, written);
+    await call(plan, direction, read, written);
     let square = 0;
     const damage: string[] = [];
     plan[to].parts.forEach(({ rank }, n) => {

@@ -2,6 +2,10 @@
  * A fabric: what moves numbers between ranks. One folder per kind implements it. It knows memory and messages, and nothing of transforms.
  */
 
+import { FftError } from '../../problem/errors.ts';
+import type { Backend, DeviceBuffer, DeviceKind } from '../device.ts';
+import type { NativeBuffer } from '../native/memory.ts';
+
 /** A part of memory that is sent or received: a box, counted in elements of the exchange. */
 export interface Part {
   readonly peer: number;
@@ -13,8 +17,11 @@ export interface Part {
   readonly contiguous: boolean;
 }
 
+/** Memory of messages: an array that this thread sees, or the address of memory of a device whose kind the fabric `reaches`. */
+export type FabricMemory = ArrayBufferView | bigint;
+
 /** What one rank gives and takes in an exchange. Between two ranks parts pair up in their order. */
-export interface RankExchange<Memory = ArrayBufferView> {
+export interface RankExchange<Memory = FabricMemory> {
   readonly rank: number;
   readonly sent: Memory;
   readonly sentParts: readonly Part[];
@@ -22,7 +29,7 @@ export interface RankExchange<Memory = ArrayBufferView> {
   readonly receivedParts: readonly Part[];
 }
 
-export interface Exchange<Memory = ArrayBufferView> {
+export interface Exchange<Memory = FabricMemory> {
   readonly elementBytes: number;
   /** One collective call over packed parts, one that is told where parts lie, or a message for each pair of ranks. */
   readonly way: 'blocks' | 'types' | 'pairs';
@@ -47,6 +54,8 @@ export interface Fabric {
   readonly counters: Counters;
   /** Whether messages move while this thread computes. */
   readonly beside: boolean;
+  /** Kinds of devices in whose memory messages may lie, though this thread does not see it. */
+  readonly reaches: readonly DeviceKind[];
   /**
    * Collective: all ranks call it in the same order, as they do all that follows.
    * @throws FftError (as a rejection) `rank-lost`
@@ -62,6 +71,24 @@ export interface Fabric {
   abort(): void;
   /** Collective: no rank uses the fabric any more. */
   close(): Promise<void>;
+}
+
+/**
+ * The address of memory of a rank's own device.
+ * @param what the memory, in messages. @throws FftError `foreign-buffer`, `destroyed`
+ */
+export function addressOf(backend: Backend, rank: number, buffer: DeviceBuffer, what: string): bigint {
+  checkBuffer(backend, rank, buffer, what);
+  return (buffer as NativeBuffer).handle;
+}
+
+/** @throws FftError as `addressOf` */
+export function checkBuffer(backend: Backend, rank: number, buffer: DeviceBuffer, what: string): void {
+  if (!backend.owns(buffer)) {
+    const message = `${what} is memory of another device; rank ${rank} takes that of its own, world.devices[…].alloc(…).`;
+    throw new FftError('foreign-buffer', message);
+  }
+  if (buffer.freed) throw new FftError('destroyed', `${what} is memory that has been freed.`);
 }
 
 /** Elements of a part. */

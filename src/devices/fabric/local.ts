@@ -1,15 +1,15 @@
-/** All ranks are in this thread, and it sees the memory of each: an exchange is copies. */
+/** All ranks are in this thread, and it sees the memory of each, no address of which is asked for: an exchange is copies. */
 import { count, type Exchange, type Fabric, type Part } from './fabric.ts';
 import { copyRows } from './rows.ts';
 
 export function localFabric(kind: Fabric['kind'], size: number, library: string): Fabric {
   const counters = { bytes: 0, messages: 0 };
   return {
-    ...{ kind, library, size, counters, beside: false },
+    ...{ kind, library, size, counters, beside: false, reaches: [] },
     ranks: Array.from({ length: size }, (_, rank) => rank),
     exchange: async ({ elementBytes, ranks }) => {
       for (const { rank, sentParts } of ranks) count(counters, rank, sentParts, elementBytes);
-      copyAll({ elementBytes, ranks, way: 'blocks' });
+      copyAll({ elementBytes, ranks: ranks as Exchange<ArrayBufferView>['ranks'], way: 'blocks' });
     },
     gather: async (own) => own.map((bytes) => bytes.slice()),
     abort: () => undefined,
@@ -44,7 +44,7 @@ export interface PairedParts<Memory> {
   readonly to: Part;
 }
 
-function copyAll(exchange: Exchange): void {
+function copyAll(exchange: Exchange<ArrayBufferView>): void {
   pairedParts(exchange, ({ source, from, target, to }) => {
     copyRows(source.sent, from, target.received, to, exchange.elementBytes);
   });

@@ -1,6 +1,7 @@
 /**
  * Objects with named options, checked name by name: a misspelt option must not be ignored in silence.
  */
+import type { Backend } from '../../devices/device.ts';
 import { arrayClass } from '../../problem/bytes.ts';
 import { excerpt, FftError, type FftProblem, show, throwIfAny } from '../../problem/errors.ts';
 import { meantOption } from '../../problem/meant.ts';
@@ -91,12 +92,17 @@ function example(value: unknown, works: readonly string[]): string {
   return kind === 'device' || kind === 'array' ? `, such as { ${name} }` : `, such as { ${name}: ${show(value)} }`;
 }
 
-/** All devices made so far. `isDevice` asks this set, so that it need not load the class. */
-const devices = new WeakSet<object>();
+/** All devices made so far, with their backends. `isDevice` asks this map, so that it need not load the class. */
+const devices = new WeakMap<object, Backend>();
 
 /** Notes a device that was made. */
-export function noteDevice(device: object): void {
-  devices.add(device);
+export function noteDevice(device: object, backend: Backend): void {
+  devices.set(device, backend);
+}
+
+/** What stands behind a device, for rooms that move its memory themselves. */
+export function backendOf(device: object): Backend {
+  return devices.get(device)!;
 }
 
 export function isDevice(value: unknown): boolean {

@@ -9,6 +9,7 @@ export { isSameSharing, piecesFrom, piecesTo, type Reshape, type Traffic, traffi
 export {
   type Copy,
   type ExchangeStep,
+  movesAsItIs,
   type PassPart,
   type PassStep,
   type RankSchedule,

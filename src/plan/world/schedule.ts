@@ -8,6 +8,7 @@ import {
   type ExchangeWay,
   isEmptyBox,
   type SharedTensor,
+  sendsHalves,
   type WorldProblem,
   withRange,
 } from '../../problem/world/index.ts';
@@ -152,6 +153,19 @@ export function redistributionSchedule(
 /** What a rank does of a schedule. */
 export function rankSchedule(world: WorldSchedule, rank: number): RankSchedule {
   return new RankScheduler(world, rank).schedule();
+}
+
+/**
+ * Whether a rank sends and receives memory as it is: nothing of it is packed, set to zero or made halves of by anyone but passes and
+ * the library that carries messages.
+ */
+export function movesAsItIs(world: WorldSchedule, rank: number): boolean {
+  const problem = world.passes?.problem;
+  const zeros = problem?.whole.zeroPadding;
+  if (zeros && [...zeros.space, ...zeros.frequency].some((block) => block !== null)) return false;
+  if (problem && sendsHalves(problem)) return false;
+  const { steps } = rankSchedule(world, rank);
+  return steps.every((step) => step.kind === 'pass' || step.pack.length + step.unpack.length === 0);
 }
 
 /** Where a pass writes what is then sent, and where one reads what was received. */

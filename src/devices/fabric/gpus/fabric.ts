@@ -8,8 +8,7 @@ import type { GpuKind } from '../../cuda/open.ts';
 import { openGpu } from '../../cuda/open.ts';
 import type { Backend, DeviceBuffer } from '../../device.ts';
 import type { LibraryRequest } from '../../native/library.ts';
-import type { NativeBuffer } from '../../native/memory.ts';
-import type { Fabric } from '../fabric.ts';
+import { addressOf, type Fabric } from '../fabric.ts';
 import { localFabric } from '../local.ts';
 import { eachRowPair, type Rows } from '../rows.ts';
 import { type Gpu, type GpuDriver, openGpuDriver, openGpus } from './driver.ts';
@@ -48,6 +47,8 @@ export class GpuFabric implements Fabric {
   readonly counters = { bytes: 0, messages: 0 };
   /** Stores of passes are messages themselves. */
   readonly beside: boolean;
+  /** Messages of GPUs are not exchanges of the fabric. */
+  readonly reaches = [];
   readonly backends: readonly Backend[];
   /** How messages move. */
   readonly way: Exclude<GpuExchange, 'auto'>;
@@ -106,12 +107,7 @@ export class GpuFabric implements Fabric {
 
   /** The address of memory of a rank's device. @throws FftError `foreign-buffer`, `destroyed` */
   addressOf(rank: number, buffer: DeviceBuffer, what: string): bigint {
-    if (!this.backends[rank]!.owns(buffer)) {
-      const message = `${what} is memory of another device; rank ${rank} takes that of world.devices[${rank}].alloc(…).`;
-      throw new FftError('foreign-buffer', message);
-    }
-    if (buffer.freed) throw new FftError('destroyed', `${what} is memory that has been freed.`);
-    return (buffer as NativeBuffer).handle;
+    return addressOf(this.backends[rank]!, rank, buffer, what);
   }
 
   /** @throws FftError `out-of-memory` */

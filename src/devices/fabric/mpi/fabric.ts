@@ -1,7 +1,16 @@
 /** Ranks that are processes, started by `mpirun`. Each process holds one rank, and its memory is sent from where it is. */
 import { FftError } from '../../../problem/errors.ts';
+import type { DeviceKind } from '../../device.ts';
 import { environmentVariable } from '../../permissions.ts';
-import { count, type Exchange, elementsOfPart, type Fabric, type Part, type RankExchange } from '../fabric.ts';
+import {
+  count,
+  type Exchange,
+  elementsOfPart,
+  type Fabric,
+  type FabricMemory,
+  type Part,
+  type RankExchange,
+} from '../fabric.ts';
 import type { Handle } from './abi.ts';
 import { type Mpi, openMpi } from './library.ts';
 import { Requests } from './polling.ts';
@@ -99,6 +108,7 @@ class MpiFabric implements Fabric {
   readonly ranks: readonly number[];
   readonly counters = { bytes: 0, messages: 0 };
   readonly beside = false;
+  readonly reaches: readonly DeviceKind[];
   private readonly mpi: Mpi;
   private readonly world: World;
   private readonly communicator: Handle;
@@ -108,6 +118,7 @@ class MpiFabric implements Fabric {
     this.mpi = mpi;
     this.world = world;
     this.library = mpi.version;
+    this.reaches = mpi.reached();
     this.size = world.size;
     this.ranks = [world.rank];
     this.communicator = world.duplicate[0]!;
@@ -151,23 +162,20 @@ class MpiFabric implements Fabric {
     const { call } = this.mpi;
     const [out, into] = [countsOf(sentParts, this.size), countsOf(receivedParts, this.size)];
     const requests = new Requests(this.mpi, 2 * this.size);
-    const bytes = (view: ArrayBufferView) =>
-      new Uint8Array(view.buffer as ArrayBuffer, view.byteOffset, view.byteLength);
-    const [source, target] = [bytes(settled(sent)), bytes(settled(received))];
-    const from = (memory: Uint8Array, { offsets }: Counts, peer: number) =>
-      memory.subarray(offsets[peer]! * types.bytes);
+    const from = (memory: FabricMemory, { offsets }: Counts, peer: number) =>
+      behind(memory, offsets[peer]! * types.bytes);
     for (let n = 0; n < this.size; n++) {
       // Each rank begins with another one, so that they do not all send to the same.
       const [sender, receiver] = [(rank - n + this.size) % this.size, (rank + n) % this.size];
       if (into.counts[sender]! > 0) {
-        const place = from(target, into, sender);
+        const place = from(received, into, sender);
         requests.kept.push(place);
         requests.start('A message', (request) =>
           call.Irecv(place, into.counts[sender], types.element, sender, TAG, this.communicator, request),
         );
       }
       if (out.counts[receiver]! > 0) {
-        const place = from(source, out, receiver);
+        const place = from(sent, out, receiver);
         requests.kept.push(place);
         requests.start('A message', (request) =>
           call.Isend(place, out.counts[receiver], types.element, receiver, TAG, this.communicator, request),
@@ -275,8 +283,14 @@ function intOf(elements: number): number {
   throw new FftError('device-limit', message);
 }
 
-/** The memory of short arrays has no fixed address before somebody has asked for its buffer. */
-function settled<T extends ArrayBufferView>(view: T): T {
-  void view.buffer;
-  return view;
+/** The memory of short arrays has no fixed address before somebody has asked for its buffer; that of devices has one. */
+function settled<T extends FabricMemory>(memory: T): T {
+  if (typeof memory !== 'bigint') void memory.buffer;
+  return memory;
+}
+
+/** Memory from so many bytes on. */
+function behind(memory: FabricMemory, bytes: number): FabricMemory {
+  if (typeof memory === 'bigint') return memory + BigInt(bytes);
+  return new Uint8Array(memory.buffer as ArrayBuffer, memory.byteOffset + bytes, memory.byteLength - bytes);
 }

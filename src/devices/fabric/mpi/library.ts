@@ -1,5 +1,6 @@
 /** The functions of an MPI library, and its handles. */
 import { FftError } from '../../../problem/errors.ts';
+import type { DeviceKind } from '../../device.ts';
 import { functionsOf, type NativeFunction, type NativeLibrary, openLibrary } from '../../native/library.ts';
 import { environmentVariable } from '../../permissions.ts';
 import { type Abi, abiOf } from './abi.ts';
@@ -34,11 +35,19 @@ const FUNCTIONS = {
   Type_free: [P],
 } as const;
 
+/**
+ * Functions by which libraries say whether they send from and receive into memory of GPUs: Open MPI's name of AMD's is `rocm`, MPICH's
+ * is `hip`.
+ */
+const GPU_QUERIES = { cuda: ['cuda'], hip: ['rocm', 'hip'], 'level-zero': ['ze'] } as const;
+
 export interface Mpi {
   readonly abi: Abi;
   /** Such as `Open MPI 4.1.4`. */
   readonly version: string;
   readonly call: Readonly<Record<keyof typeof FUNCTIONS, NativeFunction>>;
+  /** Kinds of devices whose memory it reads and writes itself. To be asked after `MPI_Init`. */
+  reached(): DeviceKind[];
   /** @throws FftError `rank-lost` where a function has not returned success. */
   check(result: number, what: string): void;
 }
@@ -71,7 +80,15 @@ export async function openMpi(named: string | undefined): Promise<Mpi> {
     ]),
   ) as Record<keyof typeof FUNCTIONS, string[]>;
   const call = functionsOf(library, typed, 'int', (name) => `MPI_${name}`);
-  return { abi, call, version: versionOf(call), check: (result, what) => checkResult(call, result, what) };
+  return {
+    ...{ abi, call, version: versionOf(call), reached: () => reachedBy(library) },
+    check: (result, what) => checkResult(call, result, what),
+  };
+}
+
+function reachedBy(library: NativeLibrary): DeviceKind[] {
+  const says = (name: string) => library.optional(`MPIX_Query_${name}_support`, 'int', [])?.() === 1;
+  return Object.entries(GPU_QUERIES).flatMap(([kind, names]) => (names.some(says) ? [kind as DeviceKind] : []));
 }
 
 function textOf(bytes: Uint8Array, length: number): string {
