@@ -50,6 +50,8 @@ export class Symbolic {
   readonly ranks: { readonly plan: RankSchedule; readonly memory: Symbols }[];
   /** Elements that went from one rank to another, and messages. */
   readonly sent = { elements: 0, messages: 0 };
+  /** From whom to whom, with how many elements, message by message. */
+  readonly messages: { readonly from: number; readonly to: number; readonly elements: number }[] = [];
   private readonly world: WorldSchedule;
 
   constructor(world: WorldSchedule) {
@@ -159,6 +161,7 @@ export class Symbolic {
       if (rank === peer) continue;
       this.sent.messages++;
       this.sent.elements += stream.length;
+      this.messages.push({ from: Number(rank), to: Number(peer), elements: stream.length });
     }
     steps.forEach((step, rank) => {
       for (const transfer of backwards ? step.sent : step.received) {

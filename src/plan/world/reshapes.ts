@@ -14,6 +14,7 @@ import {
   partOfPoint,
   ranksOf,
   type SharedTensor,
+  sharedVolume,
   startOfPart,
   volumeOf,
   withRange,
@@ -177,37 +178,30 @@ function addRank(total: { -readonly [K in keyof Traffic]: number }, { elements, 
 function gridTraffic(reshape: Reshape, perNode: number, counted: number): Traffic {
   const { from, to, ranks } = reshape;
   const total = { elements: 0, messages: 0, leaving: 0, worst: 0, worstLeaving: 0, worstMessages: 0 };
-  const [grid, shape] = [to.sharing.by === 'grid' ? to.sharing.grid : [], to.shape];
+  const gridOf = ({ sharing }: SharedTensor) => (sharing.by === 'grid' ? sharing.grid : []);
+  const [grid, shape] = [gridOf(to), to.shape];
   const holders = Math.min(ranks, ranksOf(grid));
   const looked = Math.min(holders, Math.ceil(counted / perNode) * perNode);
   const targets = Array.from({ length: looked }, (_, rank) => boxOfRank(shape, grid, rank));
   for (let rank = 0; rank < counted; rank++) {
-    const [brick] = bricksOfRank(from, rank);
-    if (!brick) continue;
-    const parts = chunksOfBox(brick, reshape).filter((part) => !isEmptyBox(part));
+    const box = boxOfRank(from.shape, gridOf(from), rank);
+    if (isEmptyBox(box)) continue;
+    const parts = chunksOfBox(box, reshape).filter((part) => !isEmptyBox(part));
     const met = (box: Box) =>
       grid.reduce((count, { dimension, parts }) => {
         const at = (point: number) => partOfPoint(shape[dimension]!, parts, point);
         return count * (at(box.to[dimension]! - 1) - at(box.from[dimension]!) + 1);
       }, 1);
-    const staying = (box: Box, holder: number) =>
-      holder < looked ? (intersectionOf(box, targets[holder]!) ?? undefined) : undefined;
+    const shared = (box: Box, holder: number) => (holder < looked ? sharedVolume(box, targets[holder]!) : 0);
     const node = Math.floor(rank / perNode) * perNode;
     let inside = 0;
-    for (let peer = node; peer < Math.min(node + perNode, ranks); peer++) {
-      const shared = staying(brick, peer);
-      if (shared) inside += volumeOf(shared);
-    }
-    const own = staying(brick, rank);
-    const messages = parts.reduce((sum, part) => sum + met(part) - Number(staying(part, rank) !== undefined), 0);
-    addRank(total, {
-      elements: volumeOf(brick) - (own ? volumeOf(own) : 0),
-      leaving: volumeOf(brick) - inside,
-      messages,
-    });
+    for (let peer = node; peer < Math.min(node + perNode, ranks); peer++) inside += shared(box, peer);
+    const messages = parts.reduce((sum, part) => sum + met(part) - Number(shared(part, rank) > 0), 0);
+    const volume = volumeOf(box);
+    addRank(total, { elements: volume - shared(box, rank), leaving: volume - inside, messages });
   }
   if (counted < ranks) {
-    const all = Math.min(ranks, from.sharing.by === 'grid' ? ranksOf(from.sharing.grid) : ranks) / counted;
+    const all = Math.min(ranks, ranksOf(gridOf(from))) / counted;
     total.elements *= all;
     total.leaving *= all;
     total.messages *= all;

@@ -57,7 +57,10 @@ describe('a schedule', () => {
       const schedule = scheduled(worldProblem(input, ranks));
       const run = new Symbolic(schedule);
       run.run('forward');
-      const told = schedule.reshapes.map((reshape) => trafficOf(reshape, random.integer(1, ranks)));
+      const perNode = random.integer(1, ranks);
+      const told = schedule.reshapes.map((reshape) => trafficOf(reshape, perNode));
+      const nodeOf = (rank: number) => Math.floor(rank / perNode);
+      const leaving = run.messages.filter(({ from, to }) => nodeOf(from) !== nodeOf(to));
       const what = `${whatOf(input, ranks)} ${JSON.stringify(schedule.passes!.decomposition)}`;
       expect(
         told.reduce((sum, { elements }) => sum + elements, 0),
@@ -67,6 +70,10 @@ describe('a schedule', () => {
         told.reduce((sum, { messages }) => sum + messages, 0),
         what,
       ).toBe(run.sent.messages);
+      expect(
+        told.reduce((sum, { leaving }) => sum + leaving, 0),
+        `${what} between nodes of ${perNode}`,
+      ).toBe(leaving.reduce((sum, { elements }) => sum + elements, 0));
     }
   });
 

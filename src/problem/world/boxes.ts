@@ -46,6 +46,14 @@ export function intersectionOf(a: Box, b: Box): Box | undefined {
   return from.some((first, d) => to[d]! <= first) ? undefined : { from, to };
 }
 
+/** Elements that two boxes share. */
+export function sharedVolume(a: Box, b: Box): number {
+  let volume = 1;
+  for (let d = 0; d < a.from.length && volume > 0; d++)
+    volume *= Math.max(0, Math.min(a.to[d]!, b.to[d]!) - Math.max(a.from[d]!, b.from[d]!));
+  return volume;
+}
+
 export function isSameBox(a: Box, b: Box): boolean {
   return a.from.every((first, d) => first === b.from[d] && a.to[d] === b.to[d]);
 }
