@@ -3,7 +3,7 @@ import type { ExchangeCost, WorldCost } from '../plan/world/index.ts';
 
 /** A decomposition with what it is expected to cost. */
 export interface DecompositionFacts {
-  /** Such as `slab, z then x` or `pencils 4 × 2`. */
+  /** The axes of each stage and what is cut meanwhile, such as `slab: xy (z cut), then z (x cut)`; no two decompositions share a name. */
   readonly name: string;
   readonly seconds: number;
   readonly computing: number;
@@ -27,9 +27,14 @@ const AXES = ['x', 'y', 'z', 'w'];
 
 export function factsOf({ decomposition, seconds, computing, exchanges, memory }: WorldCost): DecompositionFacts {
   const { kind, ranks, stages } = decomposition;
-  const order = stages.map(({ axes }) => axes.map((axis) => AXES[axis] ?? `axis ${axis}`).join('')).join(', then ');
-  const grid = kind === 'pencils' ? ` ${ranks[0]} × ${ranks[1]}` : '';
-  return { name: `${kind}${grid}: ${order}`, seconds, computing, exchanges, memory };
+  const count = new Set(stages.flatMap(({ axes }) => axes)).size;
+  const nameOf = (axis: number) => (axis === count ? 'batches' : (AXES[axis] ?? `axis ${axis}`));
+  const order = stages.map(({ axes, grid }) => {
+    const cuts = grid.map(({ dimension }) => nameOf(dimension)).join(', ');
+    return `${axes.map(nameOf).join('')}${cuts ? ` (${cuts} cut)` : ''}`;
+  });
+  const pair = kind === 'pencils' ? ` ${ranks[0]} × ${ranks[1]}` : '';
+  return { name: `${kind}${pair}: ${order.join(', then ')}`, seconds, computing, exchanges, memory };
 }
 
 function timeText(seconds: number): string {

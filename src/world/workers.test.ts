@@ -3,7 +3,7 @@ import { randomFor } from '../../test/support/random.ts';
 import { randomWorldProblem, withZeros } from '../../test/support/world.ts';
 import { triedOnWorld } from '../../test/support/world-trial.ts';
 import { openDevice } from '../engine/index.ts';
-import { openWorld, simulateWorld } from './index.ts';
+import { openWorld, simulateWorld, type WorldProblemInput } from './index.ts';
 
 const random = randomFor('world/workers');
 const alone = await openDevice('cpu', { threads: 1 });
@@ -50,6 +50,16 @@ it('4 096 ranks are simulated in seconds, and send no less than what has to move
     expect(bytes).toBeGreaterThan(0.9 * all);
   }
   expect(told.explain()).toContain('4096 ranks on 512 nodes');
+});
+
+it.each<[WorldProblemInput, number, string[]]>([
+  [{ size: [16, 16, 16], output: 'any' }, 4, ['slab: xy (z cut), then z (x cut)', 'slab: xy (z cut), then z (y cut)']],
+  [{ size: [8, 8, 8, 8], batches: 3 }, 6, ['none: xyzw (batches cut)']],
+])('no two decompositions of %j by %i ranks have the same name', async (problem, ranks, expected) => {
+  const { chosen, rejected } = await simulateWorld(problem, { ranks });
+  const names = [chosen, ...rejected].map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names).toEqual(expect.arrayContaining(expected));
 });
 
 it.each([
