@@ -115,6 +115,10 @@ export async function uploaded(array: HostArray, memory: DeviceMemory, device: D
 }
 
 /** The numbers of a rank as this thread sees them. @throws FftError `unsupported-feature` for memory that it does not see */
-export function viewOf(data: RankData): HostArray {
-  return data instanceof DeviceMemory ? data.array : data;
+export function viewOf(data: RankData, storage: Storage): HostArray {
+  if (!(data instanceof DeviceMemory)) return data;
+  // Memory shows the numbers that it was allocated for, which need not be those of the plan.
+  const { buffer, byteOffset, byteLength } = data.array;
+  const Class = CLASSES[storage];
+  return new Class(buffer as ArrayBuffer, byteOffset, Math.floor(byteLength / Class.BYTES_PER_ELEMENT));
 }

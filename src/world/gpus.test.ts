@@ -103,6 +103,8 @@ describe.runIf(simulator)('on simulated GPUs', () => {
     const before = world.counters.bytes;
     await plan.forward(plan.input.parts.map(({ length }) => new Float32Array(length)));
     expect(world.counters.bytes - before).toBe(plan.toJSON().chosen.exchanges[0]!.bytes);
+    const pairs = await world.plan({ size: [16, 4, 4], exchange: 'pairs', output: 'any', decomposition: 'slab' });
+    expect(pairs.toJSON().exchange).toMatch(/copies between devices/);
     // Two bins of singles are fewer bytes than a kernel's store should be cut into.
     expect((await world.plan({ size: [4, 4], output: 'any', decomposition: 'slab' })).toJSON().exchange).toMatch(
       /copies/,
@@ -135,7 +137,7 @@ describe.runIf(simulator)('on simulated GPUs', () => {
     const memory = [1, 0].map((n) => world.devices[n]!.alloc(plan.input.bytes));
     expect(await codeOf(plan.forward(memory))).toBe('foreign-buffer');
     expect(await codeOf(world.plan({ ...uneven, wire: 'half' }))).toBe('unsupported-feature');
-    expect(await codeOf(world.plan({ ...uneven, exchange: 'pairs' }))).toBe('unsupported-feature');
+    expect(await codeOf(world.plan({ ...uneven, exchange: 'types' }))).toBe('unsupported-feature');
     sim.setMemory(2 ** 16);
     expect(await codeOf(world.plan({ ...uneven, size: [32, 32, 32] }))).toBe('out-of-memory');
     sim.setMemory(2 ** 32);

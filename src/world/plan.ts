@@ -160,7 +160,9 @@ export class WorldMove {
   private async sent(read: RankData, written: RankData, n: number, side: 'input' | 'output'): Promise<RankData> {
     const rank = this.ranks[n]!;
     if (!isStaged(read, rank) && !mustBeApart(read, written, rank)) return read;
-    return read instanceof DeviceMemory && !isVisible(rank.device) ? this.onHost(read, n, side) : viewOf(read).slice();
+    return read instanceof DeviceMemory && !isVisible(rank.device)
+      ? this.onHost(read, n, side)
+      : viewOf(read, rank.storage).slice();
   }
 
   /** Where results of a rank are put first. What lies between its bricks comes back as it was. */

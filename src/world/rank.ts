@@ -128,13 +128,13 @@ export class Rank {
   }
 
   view(memory: Memory, data: Bound): HostArray {
-    return viewOf(this.memoryOf(memory, data));
+    return viewOf(this.memoryOf(memory, data), this.storage);
   }
 
   /** Memory as a fabric takes it: where this thread does not see it, its address. */
   messages(memory: Memory, data: Bound): FabricMemory {
     const own = this.memoryOf(memory, data);
-    if (!(own instanceof DeviceMemory) || isVisible(this.device)) return viewOf(own);
+    if (!(own instanceof DeviceMemory) || isVisible(this.device)) return viewOf(own, this.storage);
     return addressOf(backendOf(this.device), this.schedule.rank, DeviceMemory.bufferOf(own)!, memory);
   }
 
@@ -150,7 +150,7 @@ export class Rank {
     const plan = pass.plans[turn % pass.plans.length]!;
     if (pass.nothing === read) {
       const isReal = written === 'input' && plan.problem.transform[0] === 'r2c';
-      const clear = data.clear ?? ((memory, blocks, words) => zero(viewOf(memory), blocks, words));
+      const clear = data.clear ?? ((memory, blocks, words) => zero(viewOf(memory, this.storage), blocks, words));
       return clear(to, part[written].blocks, this.wordsOf(isReal ? 'real' : 'complex'));
     }
     const exactly = (data: RankData, side: 'input' | 'output') =>

@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { randomFor } from '../../test/support/random.ts';
 import { randomWorldProblem, withZeros } from '../../test/support/world.ts';
-import { triedOnWorld } from '../../test/support/world-trial.ts';
+import { type Call, triedOnWorld } from '../../test/support/world-trial.ts';
 import { openDevice } from '../engine/index.ts';
 import { openWorld, simulateWorld, type WorldProblemInput } from './index.ts';
 
@@ -20,6 +20,54 @@ it.each([1, 2, 3, 4, 6])('%i ranks transform what one device transforms, however
         expect(error, what).toBeLessThanOrEqual(allowed);
       }
     }
+  } finally {
+    await world.close();
+  }
+});
+
+it('memory of their device holds what host arrays do, whatever numbers it was allocated for', async () => {
+  const world = await openWorld('workers', { ranks: 2 });
+  const [device] = world.devices;
+  const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
+    new Uint8Array(buffer, byteOffset, byteLength);
+  const called: Call = async (plan, direction, read, written) => {
+    const memory = [read, written].map((arrays) =>
+      arrays.map((array) => {
+        const one = device!.alloc(array.byteLength, 'single');
+        bytesOf(one.array).set(bytesOf(array));
+        return one;
+      }),
+    );
+    await plan[direction](memory[0]!, memory[1]!);
+    [read, written].forEach((arrays, side) =>
+      arrays.forEach((array, n) => bytesOf(array).set(bytesOf(memory[side]![n]!.array).subarray(0, array.byteLength))),
+    );
+  };
+  try {
+    // Halves are made of the caller's memory at one end of either order of the axes.
+    const swapped = { bricks: [2, 0].map((y) => ({ from: [0, y], to: [6, y + 2] })) };
+    const sides = { input: swapped, output: swapped, decomposition: 'slab' } as const;
+    const problem = { ...sides, size: [6, 4], precision: 'double', wire: 'half' } as const;
+    for (const { what, error, allowed, damage } of await triedOnWorld(world, problem, random, alone, called)) {
+      expect(damage, what).toEqual([]);
+      expect(error, what).toBeLessThanOrEqual(allowed);
+    }
+  } finally {
+    await world.close();
+  }
+});
+
+it('halves are sent as they are where halves are stored', async () => {
+  const world = await openWorld('workers', { ranks: 2 });
+  try {
+    const x = [0, 1].map(() => Uint16Array.from({ length: 2 * 48 }, () => 0x3800 + random.integer(0, 2047)));
+    const [y, z] = await Promise.all(
+      (['half', 'storage'] as const).map(async (wire) => {
+        const plan = await world.plan({ size: [6, 4, 4], storage: 'half', wire, decomposition: 'slab', output: 'any' });
+        return plan.forward(x);
+      }),
+    );
+    expect(y).toEqual(z);
   } finally {
     await world.close();
   }

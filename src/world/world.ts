@@ -22,6 +22,7 @@ import {
   normalizeWorldProblem,
   type Redistribution,
   type RedistributionInput,
+  sendsHalves,
   sharedShape,
   type WorldProblem,
   type WorldProblemInput,
@@ -413,14 +414,16 @@ const LEAST_RUN_BYTES = 64;
 /** @throws FftError `unsupported-feature` for what GPUs of one process do not do */
 function wayOfGpus(
   gpus: GpuFabric,
-  { exchange, whole, wire }: WorldProblem,
+  problem: WorldProblem,
   { stages }: Decomposition,
 ): Pick<ScheduleChoice, 'way' | 'slotUnit'> {
-  if (exchange === 'types' || exchange === 'pairs') {
-    const message = `exchange '${exchange}' is one of MPI; GPUs exchange as openWorld('gpus', { exchange }) says.`;
+  const { exchange, whole } = problem;
+  if (exchange === 'types') {
+    const message =
+      "exchange 'types' is one of MPI; GPUs exchange as openWorld('gpus', { exchange }) says, or by 'pairs'.";
     throw new FftError('unsupported-feature', message, { path: 'exchange' });
   }
-  if (wire === 'half') {
+  if (sendsHalves(problem)) {
     const message = "wire 'half' is for ranks of processes; GPUs of one host send what they store.";
     throw new FftError('unsupported-feature', message, { path: 'wire' });
   }
@@ -430,7 +433,7 @@ function wayOfGpus(
     return Math.floor(sharedShape(whole, 'output')[0]! / parts) * elementBytes;
   });
   const isShort = !gpus.demanded && Math.min(...shortest) < LEAST_RUN_BYTES;
-  if (gpus.way !== 'peer' || exchange === 'blocks' || isShort) return { way: 'blocks' };
+  if (gpus.way !== 'peer' || exchange !== 'auto' || isShort) return { way: 'blocks' };
   return { way: 'window', slotUnit: gpus.slotUnit / elementBytes };
 }
 

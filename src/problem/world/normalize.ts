@@ -68,7 +68,7 @@ export function normalizeWorldProblem(input: WorldProblemInput, ranks: number): 
     wire: reader.oneOf(raw.wire, 'wire', wires, 'storage'),
     strategy: reader.oneOf(raw.strategy, 'strategy', worldStrategies, 'estimate'),
   };
-  if (problem.wire === 'half' && !['single', 'double'].includes(whole.edgeStorage)) {
+  if (problem.wire === 'half' && whole.edgeStorage === 'double-double') {
     const message = `wire 'half' sends halves of singles or doubles; the storage is ${show(whole.edgeStorage)}.`;
     reader.report('unsupported-feature', 'wire', message);
   }

@@ -107,7 +107,7 @@ export interface Redistribution {
   readonly output: SharedTensor;
 }
 
-/** Whether numbers travel between ranks as halves, whatever they are stored as. */
-export function sendsHalves({ wire }: Pick<WorldProblem, 'wire'>): boolean {
-  return wire === 'half';
+/** Whether numbers that are stored as something else travel between ranks as halves. */
+export function sendsHalves({ wire, whole }: Pick<WorldProblem, 'wire' | 'whole'>): boolean {
+  return wire === 'half' && whole.edgeStorage !== 'half';
 }
