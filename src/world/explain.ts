@@ -23,6 +23,11 @@ export interface WorldFacts {
   readonly alone?: number;
 }
 
+/** How GPUs that reach one another's memory exchange, for people. */
+export function exchangeOfPeers(sending: 'stores' | 'copies'): string {
+  return sending === 'stores' ? 'stores into the memory of peers' : 'copies between devices';
+}
+
 const AXES = ['x', 'y', 'z', 'w'];
 
 export function factsOf({ decomposition, seconds, computing, exchanges, memory }: WorldCost): DecompositionFacts {

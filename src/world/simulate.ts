@@ -1,11 +1,17 @@
 /** What a world of any size would do, without its ranks. */
 
 import type { ProfileName } from '../engine/index.ts';
-import { chunksFor, type Machine, rankDecompositions } from '../plan/world/index.ts';
+import {
+  chunksFor,
+  type Decomposition,
+  type Machine,
+  rankDecompositions,
+  sendingOfPeers,
+} from '../plan/world/index.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { normalizeWorldProblem, type WorldProblemInput } from '../problem/world/index.ts';
-import { explainWorld, factsOf, type WorldFacts } from './explain.ts';
+import { exchangeOfPeers, explainWorld, factsOf, type WorldFacts } from './explain.ts';
 import { namedMachine } from './machines.ts';
 import { pricesOf } from './pricing.ts';
 
@@ -40,9 +46,12 @@ export async function simulateWorld(problem: WorldProblemInput, options: Simulat
   const normal = normalizeWorldProblem(problem, ranks);
   const chunks = chunksFor(normal, false);
   const priceOfPass = pricesOf(normal.whole, machine.profile);
-  const [chosen, ...rejected] = rankDecompositions({ problem: normal, machine, perNode, chunks, priceOfPass }).map(
-    factsOf,
-  );
-  const facts: WorldFacts = { ranks, perNode, chosen: chosen!, rejected, exchange: normal.exchange, chunks };
+  // GPUs of one host reach one another's memory.
+  const arePeers = machine.profile.lockstep !== 'vector' && perNode >= ranks;
+  const sending = arePeers ? (one: Decomposition) => sendingOfPeers(normal, one) : undefined;
+  const costs = rankDecompositions({ problem: normal, machine, perNode, chunks, priceOfPass, sending });
+  const [chosen, ...rejected] = costs.map(factsOf);
+  const exchange = arePeers ? exchangeOfPeers(sending!(costs[0]!.decomposition)) : normal.exchange;
+  const facts: WorldFacts = { ranks, perNode, chosen: chosen!, rejected, exchange, chunks };
   return { ...facts, explain: () => explainWorld(facts) };
 }

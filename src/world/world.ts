@@ -11,6 +11,7 @@ import {
   redistributionSchedule,
   type ScheduleChoice,
   scheduleOf,
+  sendingOfPeers,
   usualMachine,
   type WorldCost,
   type WorldSchedule,
@@ -30,6 +31,7 @@ import {
 } from '../problem/world/index.ts';
 import { agree, type Opinion } from './agreement.ts';
 import { factsOfSide, type LocalData, newArray, type SideFacts, type WorldSide } from './data.ts';
+import { exchangeOfPeers } from './explain.ts';
 import { GpuMemory } from './gpus.ts';
 import type { WorldHost } from './host.ts';
 import { measureMachine } from './measure.ts';
@@ -126,7 +128,10 @@ export class World {
   private rankedDecompositions(problem: WorldProblem, chunks: number, from: string | undefined): WorldCost[] {
     const { machine } = this;
     const priceOfPass = pricesOf(problem.whole, machine.profile);
-    const ranked = rankDecompositions({ problem, machine, perNode: this.host.perNode, chunks, priceOfPass });
+    const { gpus, perNode } = this.host;
+    const sending =
+      gpus && ((one: Decomposition) => (wayOfGpus(gpus, problem, one).way === 'window' ? 'stores' : 'copies'));
+    const ranked = rankDecompositions({ problem, machine, perNode, chunks, priceOfPass, sending });
     if (from === undefined) return ranked;
     const saved = savedDecomposition(from, this.size);
     const found = ranked.filter(({ decomposition }) => JSON.stringify(decomposition) === saved);
@@ -408,14 +413,12 @@ export class World {
 
 /** Bytes of a GPU's chunk: to submit it takes some 50 µs, its way over a link of 370 GB/s no less. */
 const LEAST_CHUNK_OF_GPUS = 2 ** 25;
-/** Shortest run, in bytes, in which kernels store into a peer's memory: with shorter ones, copies by the driver are faster. */
-const LEAST_RUN_BYTES = 64;
 
 /** @throws FftError `unsupported-feature` for what GPUs of one process do not do */
 function wayOfGpus(
   gpus: GpuFabric,
   problem: WorldProblem,
-  { stages }: Decomposition,
+  decomposition: Decomposition,
 ): Pick<ScheduleChoice, 'way' | 'slotUnit'> {
   const { exchange, whole } = problem;
   if (exchange === 'types') {
@@ -427,19 +430,13 @@ function wayOfGpus(
     const message = "wire 'half' is for ranks of processes; GPUs of one host send what they store.";
     throw new FftError('unsupported-feature', message, { path: 'wire' });
   }
-  const elementBytes = 2 * realBytes(whole.edgeStorage);
-  const shortest = stages.slice(1).flatMap(({ grid }) => {
-    const parts = grid.find(({ dimension }) => dimension === 0)?.parts ?? 1;
-    return Math.floor(sharedShape(whole, 'output')[0]! / parts) * elementBytes;
-  });
-  const isShort = !gpus.demanded && Math.min(...shortest) < LEAST_RUN_BYTES;
-  if (gpus.way !== 'peer' || exchange !== 'auto' || isShort) return { way: 'blocks' };
-  return { way: 'window', slotUnit: gpus.slotUnit / elementBytes };
+  const areCopies = !gpus.demanded && sendingOfPeers(problem, decomposition) === 'copies';
+  if (gpus.way !== 'peer' || exchange !== 'auto' || areCopies) return { way: 'blocks' };
+  return { way: 'window', slotUnit: gpus.slotUnit / (2 * realBytes(whole.edgeStorage)) };
 }
 
 function exchangeOfGpus({ way: own }: GpuFabric, { way }: ScheduleChoice): string {
-  if (way === 'window') return 'stores into the memory of peers';
-  return own === 'nccl' ? 'messages of NCCL' : 'copies between devices';
+  return own === 'nccl' ? 'messages of NCCL' : exchangeOfPeers(way === 'window' ? 'stores' : 'copies');
 }
 
 /** All of a tensor on one rank. */

@@ -2,7 +2,7 @@
 import { realBytes } from '../../problem/index.ts';
 import { bricksOfRank, lengthsOf, sendsHalves, type WorldProblem } from '../../problem/world/index.ts';
 import { type Decomposition, stageTensor } from './decompositions.ts';
-import type { Machine } from './machine.ts';
+import type { Machine, Sending } from './machine.ts';
 import { largestBox, type Reshape, type Traffic, trafficOf } from './reshapes.ts';
 import { scheduleOf, type WorldSchedule } from './schedule.ts';
 
@@ -41,12 +41,15 @@ export interface CostQuestion {
   readonly perNode: number;
   readonly chunks: number;
   readonly priceOfPass: PriceOfPass;
+  /** Default: messages. */
+  readonly sending?: ((decomposition: Decomposition) => Sending) | undefined;
   /** Ranks whose messages are counted; where these are not all, bytes and messages are estimates. Default: all. */
   readonly counted?: number;
 }
 
 export function costOf(question: CostQuestion, decomposition: Decomposition): WorldCost {
   const { problem, perNode, chunks } = question;
+  const sending = question.sending?.(decomposition) ?? 'messages';
   const schedule = scheduleOf(problem, { decomposition, chunks, way: 'blocks' });
   const bytes = bytesPerElement(problem);
   const passes = decomposition.stages.map((_, n) => passSeconds(question, decomposition, n));
@@ -54,19 +57,33 @@ export function costOf(question: CostQuestion, decomposition: Decomposition): Wo
     const traffic = trafficOf(reshape, perNode, question.counted);
     const per = reshape.from.elements === 'real' ? bytes / 2 : bytes;
     const copied = isCopied(schedule, n);
-    return { ...told(traffic, per), copied, seconds: exchangeSeconds(question, reshape, traffic, per, copied) };
+    // Kernels store what passes leave; the caller's bricks are copied.
+    const way = sending === 'stores' && copied ? 'copies' : sending;
+    const onLinks = linkSeconds(question, reshape, traffic, per);
+    const seconds = onLinks + memorySeconds(question, reshape, traffic, { per, copied, way });
+    return { cost: { ...told(traffic, per), copied, seconds }, onLinks, way };
   });
   const computing = passes.reduce((sum, seconds) => sum + seconds, 0);
   const first = Number(schedule.reshapesFirst);
-  const sending = exchanges.reduce((sum, { seconds }, n) => {
-    // In chunks, all but one of them are on their way while the pass before goes on.
-    const hidden = schedule.reshapes[n]!.chunks;
-    const beside = hidden > 1 ? Math.min(seconds, passes[n - first] ?? 0) * (1 - 1 / hidden) : 0;
+  const exchanging = exchanges.reduce((sum, { cost: { seconds }, onLinks, way }, n) => {
+    const [before, stage] = [passes[n - first] ?? 0, decomposition.stages[n - first]];
+    // In chunks, all but one of them are on their way while the pass before goes on; stores are while its last launch does.
+    const { chunks } = schedule.reshapes[n]!;
+    const beside =
+      way === 'stores'
+        ? Math.min(onLinks, before / (stage?.axes.length ?? 1))
+        : Math.min(onLinks, before) * (1 - 1 / chunks);
     return sum + seconds - beside;
   }, 0);
   const largest = schedule.reshapes.map(({ from, to }) => Math.max(elementsOf(from, problem), elementsOf(to, problem)));
   const memory = largest.length > 0 ? 2 * bytes * Math.max(...largest) : 0;
-  return { decomposition, computing, exchanges, seconds: computing + sending, memory };
+  return {
+    decomposition,
+    computing,
+    exchanges: exchanges.map(({ cost }) => cost),
+    seconds: computing + exchanging,
+    memory,
+  };
 }
 
 function elementsOf(tensor: Reshape['from'], { ranks }: WorldProblem): number {
@@ -90,20 +107,30 @@ function passSeconds({ problem, machine, priceOfPass }: CostQuestion, { stages }
   return points * priceOfPass(lengths, stages[n]!.axes) * machine.unit;
 }
 
-function exchangeSeconds(
-  { machine, perNode, problem }: CostQuestion,
+/** What the slowest rank sends, on its way. */
+function linkSeconds(
+  { machine: { latency, bandwidth }, perNode }: CostQuestion,
   { chunks, ranks }: Reshape,
   traffic: Traffic,
   per: number,
-  copied: boolean,
 ): number {
-  const { latency, bandwidth, memory } = machine;
   const inside = (traffic.worst - traffic.worstLeaving) * per;
   const between = traffic.worstLeaving * per;
   const wait = perNode < ranks ? latency.between : latency.inside;
-  const links = inside / bandwidth.inside + between / bandwidth.between;
-  const moved = traffic.worst * per * (copied ? 2 : 0) + (sendsHalves(problem) ? traffic.worst * per * 2 : 0);
-  return links + wait * Math.max(chunks, traffic.worstMessages) + moved / memory;
+  return inside / bandwidth.inside + between / bandwidth.between + wait * Math.max(chunks, traffic.worstMessages);
+}
+
+/** What ranks move in their own memory for it. */
+function memorySeconds(
+  { machine, problem }: CostQuestion,
+  { from }: Reshape,
+  { worst }: Traffic,
+  { per, copied, way }: { readonly per: number; readonly copied: boolean; readonly way: Sending },
+): number {
+  const times = (copied ? 2 : 0) + (sendsHalves(problem) ? 2 : 0);
+  // Copies between GPUs read and write memory that passes wait for, and what stays with a rank is copied, too.
+  const held = way === 'copies' ? elementsOf(from, problem) : 0;
+  return ((times * worst + held) * per) / machine.memory;
 }
 
 /** Passes write what is sent and read what was received; only at the caller's own memory may an exchange need copies. */

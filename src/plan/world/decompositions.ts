@@ -37,7 +37,8 @@ export function stageTensor({ whole }: WorldProblem, { grid, axes }: Stage, end:
 export function decompositionsOf(problem: WorldProblem): Decomposition[] {
   const { decomposition: asked, ranks } = problem;
   const all = [...undivided(problem), ...slabs(problem), ...factorsOf(ranks).flatMap((pair) => pencils(problem, pair))];
-  if (asked === 'auto') return all;
+  // One rank has nothing to share, whatever was asked for.
+  if (asked === 'auto' || ranks === 1) return all;
   const pair = asked === 'slab' ? [ranks, 1] : asked[0] === 1 ? [asked[1], 1] : asked;
   const kind = pair[1] === 1 ? 'slab' : 'pencils';
   const fit = all.filter((one) => one.kind === kind && one.ranks[0] === pair[0] && one.ranks[1] === pair[1]);

@@ -1,5 +1,28 @@
 /** What a cluster can do, in numbers: what `world.measure()` finds, and what exchanges and passes are priced by. */
+
+import { realBytes } from '../../problem/index.ts';
+import { sharedShape, type WorldProblem } from '../../problem/world/index.ts';
 import type { DeviceProfile } from '../device/profile.ts';
+import type { Decomposition } from './decompositions.ts';
+
+/**
+ * How numbers get from rank to rank: `messages` of a library; `stores` of the pass before, straight into the memory of peers; or `copies`
+ * between the memories of GPUs, which take their bandwidth from passes beside them.
+ */
+export type Sending = 'messages' | 'stores' | 'copies';
+
+/** Shortest run, in bytes, in which kernels store into a peer's memory: with shorter ones, copies by the driver are faster. */
+const LEAST_RUN_BYTES = 64;
+
+/** How GPUs that reach one another's memory exchange best. */
+export function sendingOfPeers({ whole }: WorldProblem, { stages }: Decomposition): 'stores' | 'copies' {
+  const elementBytes = 2 * realBytes(whole.edgeStorage);
+  const shortest = stages.slice(1).map(({ grid }) => {
+    const parts = grid.find(({ dimension }) => dimension === 0)?.parts ?? 1;
+    return Math.floor(sharedShape(whole, 'output')[0]! / parts) * elementBytes;
+  });
+  return Math.min(...shortest) < LEAST_RUN_BYTES ? 'copies' : 'stores';
+}
 
 /** Inside of a node, and between nodes. */
 export interface Links {

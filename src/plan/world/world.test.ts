@@ -122,6 +122,7 @@ describe('decompositions', () => {
     expect(() => decompositionsOf(worldProblem({ size: [4, 4], decomposition: [2, 2] }, 4))).toThrow(
       expect.objectContaining({ code: 'unsupported-feature' }),
     );
+    expect(decompositionsOf(worldProblem({ size: [4, 4], decomposition: 'slab' }, 1))).toHaveLength(1);
     expect(decompositionsOf(worldProblem({ size: [4, 4, 3] }, 8)).length).toBeGreaterThan(1);
   });
 });
