@@ -3,6 +3,7 @@ import { addressOf, type FabricMemory } from '../devices/fabric/fabric.ts';
 import { backendOf } from '../engine/arguments/options.ts';
 import { type Device, DeviceMemory } from '../engine/index.ts';
 import {
+  elementsCounted,
   isOwn,
   type LocalPass,
   localPass,
@@ -15,7 +16,7 @@ import {
   type WorldSchedule,
 } from '../plan/world/index.ts';
 import type { HostArray, Storage } from '../problem/index.ts';
-import { realBytes, wordsOf } from '../problem/index.ts';
+import { FftError, realBytes, wordsOf } from '../problem/index.ts';
 import { isEmptyBox } from '../problem/world/index.ts';
 import { newArray, type RankData, viewOf } from './data.ts';
 
@@ -38,6 +39,8 @@ export interface RankParts {
   readonly plans: PassPlans;
   /** Whether messages are in device memory, though this thread does not see it. */
   readonly onDevice: boolean;
+  /** Elements that an exchange counts at most. */
+  readonly mostElements: number;
   readonly windows?: RankWindows | undefined;
 }
 
@@ -71,10 +74,11 @@ export class Rank {
     this.windows = windows;
   }
 
-  /** @throws FftError (as a rejection) as `device.plan` and `device.alloc` */
+  /** @throws FftError (as a rejection) `device-limit`, and as `device.plan` and `device.alloc` */
   static async make(world: WorldSchedule, rank: number, parts: RankParts): Promise<Rank> {
     const { device, storage, onDevice } = parts;
     const made = new Rank(parts, rankSchedule(world, rank));
+    checkCounts(made.schedule, parts.mostElements);
     for (const step of made.schedule.steps) {
       if (step.kind === 'pass') for (const part of step.parts) await made.plan(world, step, part, parts.plans);
     }
@@ -161,6 +165,14 @@ export class Rank {
   destroy(): void {
     for (const memory of Object.values(this.own)) if (!ArrayBuffer.isView(memory)) memory.free();
   }
+}
+
+/** @throws FftError `device-limit` where messages are too long to be counted */
+function checkCounts(schedule: RankSchedule, most: number): void {
+  const counted = elementsCounted(schedule);
+  if (counted <= most) return;
+  const message = `An exchange of this fabric counts ${most} elements at most, and rank ${schedule.rank} has ${counted} of them to be counted: take more ranks, or exchange: 'types', which says where messages lie.`;
+  throw new FftError('device-limit', message);
 }
 
 /** The caller's memory of one rank, for one call. */

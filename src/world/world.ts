@@ -205,7 +205,14 @@ export class World {
         const made = await Promise.allSettled(
           this.ranks.map((rank, n) => {
             const windows = memory?.windows[n];
-            const parts = { device: this.devices[n]!, storage, plans, onDevice, windows };
+            const parts = {
+              device: this.devices[n]!,
+              storage,
+              plans,
+              onDevice,
+              mostElements: host.fabric.mostElements,
+              windows,
+            };
             return Rank.make(schedule, rank, parts);
           }),
         );

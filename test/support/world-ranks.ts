@@ -78,6 +78,9 @@ async function agreements(world: World): Promise<void> {
     odd ? 'invalid-size' : 'rank-failed',
     'a bad problem',
   );
+  const long = { size: [2 ** 12, 2 ** 12, 2 ** 12], decomposition: 'slab' } as const;
+  const refusal = await world.plan(long).catch((error: FftError) => `${error.code}: ${error.message}`);
+  if (!/^device-limit: An exchange .* counts 2147483647/.test(String(refusal))) complain(`long messages: ${refusal}`);
   const plan = await world.plan(problem);
   const data = () => new Float64Array(plan.input.parts[0]!.length);
   const bad = () => plan.forward(odd ? new Float32Array(3) : data());

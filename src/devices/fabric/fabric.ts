@@ -56,6 +56,8 @@ export interface Fabric {
   readonly beside: boolean;
   /** Kinds of devices in whose memory messages may lie, though this thread does not see it. */
   readonly reaches: readonly DeviceKind[];
+  /** Elements that exchanges by blocks or pairs count at most, on either side of a rank. */
+  readonly mostElements: number;
   /**
    * Collective: all ranks call it in the same order, as they do all that follows.
    * @throws FftError (as a rejection) `rank-lost`

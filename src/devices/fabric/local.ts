@@ -5,7 +5,7 @@ import { copyRows } from './rows.ts';
 export function localFabric(kind: Fabric['kind'], size: number, library: string): Fabric {
   const counters = { bytes: 0, messages: 0 };
   return {
-    ...{ kind, library, size, counters, beside: false, reaches: [] },
+    ...{ kind, library, size, counters, beside: false, reaches: [], mostElements: Number.MAX_SAFE_INTEGER },
     ranks: Array.from({ length: size }, (_, rank) => rank),
     exchange: async ({ elementBytes, ranks }) => {
       for (const { rank, sentParts } of ranks) count(counters, rank, sentParts, elementBytes);

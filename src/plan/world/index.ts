@@ -9,6 +9,7 @@ export { isSameSharing, piecesFrom, piecesTo, type Reshape, type Traffic, traffi
 export {
   type Copy,
   type ExchangeStep,
+  elementsCounted,
   movesAsItIs,
   type PassPart,
   type PassStep,

@@ -168,6 +168,14 @@ export function movesAsItIs(world: WorldSchedule, rank: number): boolean {
   return steps.every((step) => step.kind === 'pass' || step.pack.length + step.unpack.length === 0);
 }
 
+/** Elements that one side of an exchange by blocks or pairs counts, the most that a rank has. */
+export function elementsCounted({ steps }: RankSchedule): number {
+  const ends = steps.flatMap((step) =>
+    step.kind === 'exchange' && step.way !== 'types' ? [...step.sent, ...step.received].map(spanOfBlock) : [],
+  );
+  return Math.max(0, ...ends);
+}
+
 /** Where a pass writes what is then sent, and where one reads what was received. */
 interface Ends {
   readonly step: ExchangeStep;

@@ -49,6 +49,7 @@ export class GpuFabric implements Fabric {
   readonly beside: boolean;
   /** Messages of GPUs are not exchanges of the fabric. */
   readonly reaches = [];
+  readonly mostElements = Number.MAX_SAFE_INTEGER;
   readonly backends: readonly Backend[];
   /** How messages move. */
   readonly way: Exclude<GpuExchange, 'auto'>;

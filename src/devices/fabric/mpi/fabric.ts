@@ -108,6 +108,8 @@ class MpiFabric implements Fabric {
   readonly ranks: readonly number[];
   readonly counters = { bytes: 0, messages: 0 };
   readonly beside = false;
+  /** MPI counts in a C int. */
+  readonly mostElements = 2 ** 31 - 1;
   readonly reaches: readonly DeviceKind[];
   private readonly mpi: Mpi;
   private readonly world: World;
@@ -270,17 +272,10 @@ function joined(parts: readonly Part[]): Part[] {
 function countsOf(parts: readonly Part[], size: number): Counts {
   const [counts, offsets] = [new Int32Array(size), new Int32Array(size)];
   for (const part of parts) {
-    if (counts[part.peer] === 0) offsets[part.peer] = intOf(part.offset);
-    counts[part.peer] = intOf(counts[part.peer]! + elementsOfPart(part));
+    if (counts[part.peer] === 0) offsets[part.peer] = part.offset;
+    counts[part.peer]! += elementsOfPart(part);
   }
   return { counts, offsets };
-}
-
-/** A count or an offset as MPI takes it, in a C int. @throws FftError `device-limit` where it does not fit */
-function intOf(elements: number): number {
-  if (elements < 2 ** 31) return elements;
-  const message = `An exchange of MPI counts elements in 32 bits, and ${elements} are to be counted: take more chunks or more ranks.`;
-  throw new FftError('device-limit', message);
 }
 
 /** The memory of short arrays has no fixed address before somebody has asked for its buffer; that of devices has one. */
