@@ -17,6 +17,7 @@ import {
   type Storage,
   type TransformKind,
 } from './problem.ts';
+import { storageOfSide } from './side-storage.ts';
 import { type BlockRun, type SplitAxis, splitAxisOf } from './split-axis.ts';
 
 /** What a spectral layer says of its sides. */
@@ -191,7 +192,7 @@ export function elementBytes(
   problem: Pick<Problem, 'transform' | 'edgeStorage'> & Partial<Pick<Problem, 'callbacks' | 'convolution'>>,
   side: Side,
 ): number {
-  return realBytes(problem.edgeStorage) * (elementKind(problem, side) === 'complex' ? 2 : 1);
+  return realBytes(storageOfSide(problem, side)) * (elementKind(problem, side) === 'complex' ? 2 : 1);
 }
 
 /** The number of points by which a round trip over one axis multiplies (FFTW's logical size for real-to-real). */

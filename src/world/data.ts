@@ -118,7 +118,12 @@ export async function uploaded(array: HostArray, memory: DeviceMemory, device: D
 export function viewOf(data: RankData, storage: Storage): HostArray {
   if (!(data instanceof DeviceMemory)) return data;
   // Memory shows the numbers that it was allocated for, which need not be those of the plan.
-  const { buffer, byteOffset, byteLength } = data.array;
+  const { array } = data;
+  return beginningOf(array, array.byteLength, storage);
+}
+
+/** The first bytes of an array as numbers of a storage. */
+export function beginningOf({ buffer, byteOffset }: HostArray, bytes: number, storage: Storage): HostArray {
   const Class = CLASSES[storage];
-  return new Class(buffer as ArrayBuffer, byteOffset, Math.floor(byteLength / Class.BYTES_PER_ELEMENT));
+  return new Class(buffer as ArrayBuffer, byteOffset, Math.floor(bytes / Class.BYTES_PER_ELEMENT));
 }

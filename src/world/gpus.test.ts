@@ -57,6 +57,20 @@ describe.runIf(simulator)('on simulated GPUs', () => {
     expect(sim.ncclMessages() > before).toBe(exchange === 'nccl');
   });
 
+  it.each(['peer', 'copy'] as const)('they send halves by %s where passes can make them', async (exchange) => {
+    const counted = async (wire: 'half' | 'storage') => {
+      const world = await open({ devices: [0, 1, 2], exchange });
+      const plan = await world.plan({ ...uneven, wire });
+      await plan.forward(plan.input.parts.map(({ length }) => new Float32Array(length)));
+      await world.close();
+      const [told] = plan.toJSON().chosen.exchanges;
+      return { told: told!.bytes, sent: world.counters.bytes };
+    };
+    const { told, sent } = await counted('storage');
+    expect(await counted('half')).toEqual({ told: told / 2, sent: sent / 2 });
+    await tried({ devices: [0, 1, 2], exchange }, [{ ...uneven, wire: 'half', output: 'as-input' }]);
+  });
+
   it('they take two windows in turn where axes are cut twice, and copy where bricks of the caller are no stages', async () => {
     const bricks = [
       { from: [0, 0, 0], to: [4, 5, 6], rank: 1, strides: [1, 5, 25] },
@@ -136,7 +150,6 @@ describe.runIf(simulator)('on simulated GPUs', () => {
     const plan = await world.plan(uneven);
     const memory = [1, 0].map((n) => world.devices[n]!.alloc(plan.input.bytes));
     expect(await codeOf(plan.forward(memory))).toBe('foreign-buffer');
-    expect(await codeOf(world.plan({ ...uneven, wire: 'half' }))).toBe('unsupported-feature');
     expect(await codeOf(world.plan({ ...uneven, exchange: 'types' }))).toBe('unsupported-feature');
     sim.setMemory(2 ** 16);
     expect(await codeOf(world.plan({ ...uneven, size: [32, 32, 32] }))).toBe('out-of-memory');

@@ -6,8 +6,15 @@ import type { GpuFabric } from '../devices/fabric/gpus/fabric.ts';
 import type { Rows } from '../devices/fabric/rows.ts';
 import { DeviceMemory } from '../engine/index.ts';
 import type { Block, ExchangeStep, Memory, PassStep, Step, Transfer, WorldSchedule } from '../plan/world/index.ts';
-import { FftError, realBytes, type Storage } from '../problem/index.ts';
-import { bricksOfRank, lengthsOf, type SharedTensor, spanOfRank, volumeOf } from '../problem/world/index.ts';
+import { FftError } from '../problem/index.ts';
+import {
+  bricksOfRank,
+  bytesOnWire,
+  lengthsOf,
+  type SharedTensor,
+  spanOfRank,
+  volumeOf,
+} from '../problem/world/index.ts';
 import type { Bound, Rank, RankWindows } from './rank.ts';
 
 type Direction = 'forward' | 'inverse';
@@ -39,9 +46,9 @@ export class GpuMemory {
   }
 
   /** @throws FftError `out-of-memory` */
-  static make(gpus: GpuFabric, { slot }: WorldSchedule, storage: Storage): GpuMemory {
+  static make(gpus: GpuFabric, { slot, passes }: WorldSchedule): GpuMemory {
     if (slot === 0) return new GpuMemory([], () => undefined);
-    const slotBytes = slot * 2 * realBytes(storage);
+    const slotBytes = slot * bytesOnWire(passes!.problem);
     const made: ReturnType<GpuFabric['window']>[] = [];
     const release = () => {
       for (const window of made.splice(0)) window.release();
@@ -194,7 +201,7 @@ class Submission {
   private messages(steps: readonly ExchangeStep[], chunk?: number) {
     const { ranks, direction } = this.job;
     return messagesOf(steps, direction === 'forward', chunk).map(({ from, to, out, into, elements }) => {
-      const elementBytes = this.elementBytes(ranks[from]!, steps[from]!);
+      const elementBytes = ranks[from]!.elementBytes(steps[from]!);
       const at = (n: number, { memory, offset }: Transfer) =>
         this.address(ranks[n]!, n, memory) + BigInt(offset * elementBytes);
       return { from, to, source: at(from, out), target: at(to, into), bytes: elements * elementBytes };
@@ -216,13 +223,9 @@ class Submission {
       for (const copy of step[which]) {
         const [from, to] = direction === 'forward' ? [copy.from, copy.to] : [copy.to, copy.from];
         const ends = [from, to].map(({ memory }) => this.address(ranks[n]!, n, memory)) as [bigint, bigint];
-        gpus.copyBox(n, ends[0], rowsOf(from), ends[1], rowsOf(to), this.elementBytes(ranks[n]!, step));
+        gpus.copyBox(n, ends[0], rowsOf(from), ends[1], rowsOf(to), ranks[n]!.elementBytes(step));
       }
     });
-  }
-
-  private elementBytes({ storage }: Rank, { elements }: ExchangeStep): number {
-    return (elements === 'real' ? 1 : 2) * realBytes(storage);
   }
 
   private copied(data: DeviceMemory, side: Side, n: number): DeviceMemory {
@@ -252,9 +255,8 @@ class Submission {
     };
     return {
       ...{ input: placed('input'), output: placed('output') },
-      clear: (memory, blocks, words) => {
+      clear: (memory, blocks, elementBytes) => {
         const at = gpus.addressOf(n, DeviceMemory.bufferOf(memory)!, 'memory');
-        const elementBytes = (words / rank.wordsOf('real')) * realBytes(rank.storage);
         for (const block of blocks) gpus.zeroBox(n, at, rowsOf(block), elementBytes);
       },
     };

@@ -3,6 +3,7 @@ import { addressOf, type FabricMemory } from '../devices/fabric/fabric.ts';
 import { backendOf } from '../engine/arguments/options.ts';
 import { type Device, DeviceMemory } from '../engine/index.ts';
 import {
+  type ExchangeStep,
   elementsCounted,
   isOwn,
   type LocalPass,
@@ -16,9 +17,9 @@ import {
   type WorldSchedule,
 } from '../plan/world/index.ts';
 import type { HostArray, Storage } from '../problem/index.ts';
-import { FftError, realBytes, wordsOf } from '../problem/index.ts';
+import { FftError, realBytes, storageOfSide, wordsOf } from '../problem/index.ts';
 import { isEmptyBox } from '../problem/world/index.ts';
-import { newArray, type RankData, viewOf } from './data.ts';
+import { beginningOf, newArray, type RankData, viewOf } from './data.ts';
 
 /** A plan of the engine, as passes are run. */
 type DevicePlan = Awaited<ReturnType<Device['planPass']>>;
@@ -125,6 +126,11 @@ export class Rank {
     return (elements === 'real' ? 1 : 2) * wordsOf(this.storage);
   }
 
+  /** Bytes of an element of an exchange, as it lies in the memory of messages. */
+  elementBytes({ elements, halves }: ExchangeStep): number {
+    return (elements === 'real' ? 1 : 2) * realBytes(halves ? 'half' : this.storage);
+  }
+
   /** A memory, where the caller's is given for input and output. @param turn which of the windows. */
   memoryOf(memory: Memory, data: Bound, turn = 0): RankData {
     if (memory === 'window' || memory === 'slot') return this.windows[turn]![memory];
@@ -154,11 +160,12 @@ export class Rank {
     const plan = pass.plans[turn % pass.plans.length]!;
     if (pass.nothing === read) {
       const isReal = written === 'input' && plan.problem.transform[0] === 'r2c';
-      const clear = data.clear ?? ((memory, blocks, words) => zero(viewOf(memory, this.storage), blocks, words));
-      return clear(to, part[written].blocks, this.wordsOf(isReal ? 'real' : 'complex'));
+      const clear =
+        data.clear ?? ((memory, blocks, bytes) => zero(bytesOf(viewOf(memory, this.storage)), blocks, bytes));
+      return clear(to, part[written].blocks, (isReal ? 1 : 2) * realBytes(storageOfSide(plan.problem, written)));
     }
     const exactly = (data: RankData, side: 'input' | 'output') =>
-      ArrayBuffer.isView(data) ? data.subarray(0, plan[side].bytes / data.BYTES_PER_ELEMENT) : data;
+      ArrayBuffer.isView(data) ? beginningOf(data, plan[side].bytes, storageOfSide(plan.problem, side)) : data;
     await plan[direction](exactly(from, read) as never, exactly(to, written) as never);
   }
 
@@ -179,11 +186,15 @@ function checkCounts(schedule: RankSchedule, most: number): void {
 export interface Bound {
   readonly input: RankData;
   readonly output: RankData;
-  /** Zeros blocks of memory that this thread does not see. @param words numbers of an element. */
-  readonly clear?: (memory: RankData, blocks: PassPart['output']['blocks'], words: number) => void;
+  /** Zeros blocks of memory that this thread does not see. @param bytes of an element. */
+  readonly clear?: (memory: RankData, blocks: PassPart['output']['blocks'], bytes: number) => void;
 }
 
-function zero(view: HostArray, blocks: PassPart['output']['blocks'], words: number): void {
+function bytesOf({ buffer, byteOffset, byteLength }: HostArray): Uint8Array {
+  return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
+}
+
+function zero(view: Uint8Array, blocks: PassPart['output']['blocks'], bytes: number): void {
   if (view.length === 0) return;
   for (const { from, to, offset, strides } of blocks) {
     const lengths = from.map((first, d) => to[d]! - first);
@@ -194,7 +205,7 @@ function zero(view: HostArray, blocks: PassPart['output']['blocks'], words: numb
         place += (rest % length) * strides[d]!;
         rest = Math.floor(rest / length);
       });
-      view.fill(0, place * words, (place + 1) * words);
+      view.fill(0, place * bytes, (place + 1) * bytes);
     }
   }
 }

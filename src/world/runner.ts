@@ -113,17 +113,13 @@ function copies(job: Run, at: number, when: 'before' | 'after', chunk = 0): void
   job.ranks.forEach((rank, n) => {
     const step = rank.schedule.steps[at] as ExchangeStep;
     const list: readonly Copy[] = (when === 'before') === forward ? step.pack : step.unpack;
-    const bytes = elementBytes(rank, step);
+    const bytes = rank.elementBytes(step);
     for (const copy of list) {
       const [from, to] = forward ? [copy.from, copy.to] : [copy.to, copy.from];
       const [source, target] = [rank.view(from.memory, job.data[n]!), rank.view(to.memory, job.data[n]!)];
       copyRows(source, rowsOf(from), target, rowsOf(to), bytes);
     }
   });
-}
-
-function elementBytes(rank: Rank, { elements }: ExchangeStep): number {
-  return rank.wordsOf(elements) * { half: 2, single: 4, double: 8, 'double-double': 8 }[rank.storage];
 }
 
 function rowsOf(block: Copy['from']) {
@@ -149,16 +145,18 @@ async function moveChunk(job: Run, at: number, chunk: number): Promise<void> {
     };
     return { rank: rank.schedule.rank, words: rank.wordsOf(step.elements), out: own(out), into: own(into) };
   });
+  // What lies in the caller's memory is made halves of here; passes have done so before, and will do the other way.
+  const converts = job.halves && !first.halves;
   const exchange: Exchange = {
-    elementBytes: job.halves ? 2 * ends[0]!.words : elementBytes(ranks[0]!, first),
+    elementBytes: converts ? 2 * ends[0]!.words : ranks[0]!.elementBytes(first),
     way: first.way as Exchange['way'],
     ranks: ends.map(({ rank, out, into }) => ({
       ...{ rank, sentParts: out.parts, receivedParts: into.parts },
-      sent: job.halves ? new Uint16Array((out.memory as HostArray).length) : out.memory,
-      received: job.halves ? new Uint16Array((into.memory as HostArray).length) : into.memory,
+      sent: converts ? new Uint16Array((out.memory as HostArray).length) : out.memory,
+      received: converts ? new Uint16Array((into.memory as HostArray).length) : into.memory,
     })),
   };
-  if (!job.halves) return fabric.exchange(exchange);
+  if (!converts) return fabric.exchange(exchange);
   ends.forEach(({ out, words }, n) => {
     const [from, to] = [out.memory as HostArray, exchange.ranks[n]!.sent as Uint16Array];
     for (const part of out.parts) convert(toHalves, from, to, part, words);

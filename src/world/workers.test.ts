@@ -57,6 +57,23 @@ it('memory of their device holds what host arrays do, whatever numbers it was al
   }
 });
 
+it.each<[WorldProblemInput]>([
+  [{ size: [2 ** 17, 5], transform: 'r2c', precision: 'double' }],
+  [{ size: [4, 10007], precision: 'single' }],
+])('numbers of %j are rounded to halves once, by the pass that sends them', async (problem) => {
+  const world = await openWorld('workers', { ranks: 3 });
+  try {
+    const slab = { ...problem, wire: 'half', output: 'any', decomposition: 'slab' } as const;
+    for (const { what, error } of await triedOnWorld(world, slab, random, alone)) {
+      // Mantissas of 11 bits, rounded: between 2^-13 and 2^-12 of each number, on average.
+      expect(error, what).toBeGreaterThan(2 ** -13);
+      expect(error, what).toBeLessThan(2 ** -12);
+    }
+  } finally {
+    await world.close();
+  }
+});
+
 it('halves are sent as they are where halves are stored', async () => {
   const world = await openWorld('workers', { ranks: 2 });
   try {

@@ -17,13 +17,13 @@ import {
   type WorldSchedule,
 } from '../plan/world/index.ts';
 import { show } from '../problem/errors.ts';
-import { FftError, type HostArray, realBytes, type Storage } from '../problem/index.ts';
+import { FftError, type HostArray, type Storage } from '../problem/index.ts';
 import {
+  bytesOnWire,
   normalizeRedistribution,
   normalizeWorldProblem,
   type Redistribution,
   type RedistributionInput,
-  sendsHalves,
   sharedShape,
   type WorldProblem,
   type WorldProblemInput,
@@ -201,7 +201,7 @@ export class World {
     return this.agreed(
       'plan',
       async () => {
-        const memory = host.gpus && GpuMemory.make(host.gpus, schedule, storage);
+        const memory = host.gpus && GpuMemory.make(host.gpus, schedule);
         const made = await Promise.allSettled(
           this.ranks.map((rank, n) => {
             const windows = memory?.windows[n];
@@ -427,19 +427,15 @@ function wayOfGpus(
   problem: WorldProblem,
   decomposition: Decomposition,
 ): Pick<ScheduleChoice, 'way' | 'slotUnit'> {
-  const { exchange, whole } = problem;
+  const { exchange } = problem;
   if (exchange === 'types') {
     const message =
       "exchange 'types' is one of MPI; GPUs exchange as openWorld('gpus', { exchange }) says, or by 'pairs'.";
     throw new FftError('unsupported-feature', message, { path: 'exchange' });
   }
-  if (sendsHalves(problem)) {
-    const message = "wire 'half' is for ranks of processes; GPUs of one host send what they store.";
-    throw new FftError('unsupported-feature', message, { path: 'wire' });
-  }
   const areCopies = !gpus.demanded && sendingOfPeers(problem, decomposition) === 'copies';
   if (gpus.way !== 'peer' || exchange !== 'auto' || areCopies) return { way: 'blocks' };
-  return { way: 'window', slotUnit: gpus.slotUnit / (2 * realBytes(whole.edgeStorage)) };
+  return { way: 'window', slotUnit: gpus.slotUnit / bytesOnWire(problem) };
 }
 
 function exchangeOfGpus({ way: own }: GpuFabric, { way }: ScheduleChoice): string {

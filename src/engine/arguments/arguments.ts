@@ -19,6 +19,7 @@ import {
   type Problem,
   type Side,
   type Storage,
+  storageOfSide,
   tensorShape,
   tensorSpan,
   wordsOf,
@@ -69,7 +70,7 @@ export function factsOf(problem: Problem, side: Side, profile: DeviceProfile): S
   const elements = tensorShape(problem, side).reduce((product, count) => product * count, 1);
   return {
     layout,
-    ...sideFactsOf(problem.edgeStorage, layout === 'interleaved' ? 2 * span : span, profile),
+    ...sideFactsOf(storageOfSide(problem, side), layout === 'interleaved' ? 2 * span : span, profile),
     runs: span === elements && !blocksOf(problem, side).some((block) => block) ? undefined : elementRuns(problem, side),
   };
 }

@@ -13,6 +13,7 @@ import {
   type SplitAxis,
   scaleFactors,
   splitAxisOf,
+  storageOfSide,
   tensorShape,
 } from '../../problem/index.ts';
 import type { Assignment, BufferName } from '../buffers/index.ts';
@@ -99,9 +100,10 @@ function packed(tensor: readonly number[]): number[] {
   });
 }
 
-function storageOf(name: BufferName, { problem, storage }: LaunchQuestion): Stored {
+function storageOf(name: BufferName, { problem, direction, storage }: LaunchQuestion): Stored {
   if (name !== 'input' && name !== 'output') return problem.storage as Stored;
-  return storage?.[name] ?? (problem.edgeStorage as Stored);
+  const side = sideOf(direction, name === 'input' ? 'read' : 'written');
+  return storage?.[name] ?? (storageOfSide(problem, side) as Stored);
 }
 
 interface LaunchQuestion {

@@ -3,7 +3,15 @@
  * would be written. An axis has a block on the side that a direction reads, until it is transformed, and one on the side
  * that it writes, from then on; lines that lie in a block are left out of every launch.
  */
-import { type Block, blocksOf, type Direction, type Problem, splitAxisOf, tensorShape } from '../../problem/index.ts';
+import {
+  type Block,
+  blocksOf,
+  type Direction,
+  type Problem,
+  splitAxisOf,
+  storageOfSide,
+  tensorShape,
+} from '../../problem/index.ts';
 import { type Dimension, type LeafNode, leavesOf, mapLeaves, type PlanNode } from './node.ts';
 
 /** Both blocks of a dimension of the tensor. */
@@ -21,7 +29,10 @@ interface ZeroBlocks {
 /** Whether only results are to be written where a direction writes: something is to stay as it is there, or it is far away. */
 export function sparesOutput(problem: Problem, direction: Direction): boolean {
   const written = direction === 'forward' ? 'output' : 'input';
-  return blocksOf(problem, written).some((block) => block !== null) || splitAxisOf(problem, written)?.far === true;
+  const isOther = storageOfSide(problem, written) !== problem.edgeStorage;
+  return (
+    isOther || blocksOf(problem, written).some((block) => block !== null) || splitAxisOf(problem, written)?.far === true
+  );
 }
 
 /** The same tree, whose launches know what is not there. */

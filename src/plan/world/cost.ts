@@ -1,6 +1,6 @@
 /** What a decomposition costs: seconds of the slowest rank, and what it sends. */
 import { realBytes } from '../../problem/index.ts';
-import { bricksOfRank, lengthsOf, sendsHalves, type WorldProblem } from '../../problem/world/index.ts';
+import { bricksOfRank, bytesOnWire, lengthsOf, sendsHalves, type WorldProblem } from '../../problem/world/index.ts';
 import { type Decomposition, stageTensor } from './decompositions.ts';
 import type { Machine, Sending } from './machine.ts';
 import { largestBox, type Reshape, type Traffic, trafficOf } from './reshapes.ts';
@@ -51,12 +51,14 @@ export function costOf(question: CostQuestion, decomposition: Decomposition): Wo
   const { problem, perNode, chunks } = question;
   const sending = question.sending?.(decomposition) ?? 'messages';
   const schedule = scheduleOf(problem, { decomposition, chunks, way: 'blocks' });
-  const bytes = bytesPerElement(problem);
+  const bytes = bytesOnWire(problem);
   const passes = decomposition.stages.map((_, n) => passSeconds(question, decomposition, n));
   const exchanges = schedule.reshapes.map((reshape, n) => {
     const traffic = trafficOf(reshape, perNode, question.counted);
-    const per = reshape.from.elements === 'real' ? bytes / 2 : bytes;
     const copied = isCopied(schedule, n);
+    // GPUs copy what the caller holds as it is.
+    const stored = copied && sending !== 'messages' ? 2 * realBytes(problem.whole.edgeStorage) : bytes;
+    const per = reshape.from.elements === 'real' ? stored / 2 : stored;
     // Kernels store what passes leave; the caller's bricks are copied.
     const way = sending === 'stores' && copied ? 'copies' : sending;
     const onLinks = linkSeconds(question, reshape, traffic, per);
@@ -88,10 +90,6 @@ export function costOf(question: CostQuestion, decomposition: Decomposition): Wo
 
 function elementsOf(tensor: Reshape['from'], { ranks }: WorldProblem): number {
   return largestBox(tensor, ranks).reduce((a, b) => a * b, 1);
-}
-
-function bytesPerElement(problem: WorldProblem): number {
-  return 2 * (sendsHalves(problem) ? 2 : realBytes(problem.whole.edgeStorage));
 }
 
 function told({ elements, worst, leaving, messages }: Traffic, per: number) {
@@ -127,7 +125,8 @@ function memorySeconds(
   { worst }: Traffic,
   { per, copied, way }: { readonly per: number; readonly copied: boolean; readonly way: Sending },
 ): number {
-  const times = (copied ? 2 : 0) + (sendsHalves(problem) ? 2 : 0);
+  // Whatever makes halves of the caller's numbers reads and writes them once more.
+  const times = (copied ? 2 : 0) + (copied && way === 'messages' && sendsHalves(problem) ? 2 : 0);
   // Copies between GPUs read and write memory that passes wait for, and what stays with a rank is copied, too.
   const held = way === 'copies' ? elementsOf(from, problem) : 0;
   return ((times * worst + held) * per) / machine.memory;

@@ -1,7 +1,6 @@
 /** What a cluster can do, in numbers: what `world.measure()` finds, and what exchanges and passes are priced by. */
 
-import { realBytes } from '../../problem/index.ts';
-import { sharedShape, type WorldProblem } from '../../problem/world/index.ts';
+import { bytesOnWire, sharedShape, type WorldProblem } from '../../problem/world/index.ts';
 import type { DeviceProfile } from '../device/profile.ts';
 import type { Decomposition } from './decompositions.ts';
 
@@ -15,11 +14,10 @@ export type Sending = 'messages' | 'stores' | 'copies';
 const LEAST_RUN_BYTES = 64;
 
 /** How GPUs that reach one another's memory exchange best. */
-export function sendingOfPeers({ whole }: WorldProblem, { stages }: Decomposition): 'stores' | 'copies' {
-  const elementBytes = 2 * realBytes(whole.edgeStorage);
+export function sendingOfPeers(problem: WorldProblem, { stages }: Decomposition): 'stores' | 'copies' {
   const shortest = stages.slice(1).map(({ grid }) => {
     const parts = grid.find(({ dimension }) => dimension === 0)?.parts ?? 1;
-    return Math.floor(sharedShape(whole, 'output')[0]! / parts) * elementBytes;
+    return Math.floor(sharedShape(problem.whole, 'output')[0]! / parts) * bytesOnWire(problem);
   });
   return Math.min(...shortest) < LEAST_RUN_BYTES ? 'copies' : 'stores';
 }

@@ -3,8 +3,10 @@ import {
   type BlockRun,
   normalizeProblem,
   type PlannedProblem,
+  type Side,
   type SplitAxis,
   type Storage,
+  withSideStorage,
   withSplitAxes,
 } from '../../problem/index.ts';
 import { lengthsOf, type WorldProblem } from '../../problem/world/index.ts';
@@ -24,7 +26,7 @@ export interface LocalPass {
 export function localPass(
   { whole }: WorldProblem,
   { stages }: Decomposition,
-  { stage, axes }: Pick<PassStep, 'stage' | 'axes'>,
+  { stage, axes, halves }: Pick<PassStep, 'stage' | 'axes' | 'halves'>,
   { input, output }: PassPart,
 ): LocalPass {
   const none = whole.size.map(() => null);
@@ -46,7 +48,10 @@ export function localPass(
   const strides = { input: stridesOf(input), output: stridesOf(output) };
   const offsets = { input: firstBlock(input).offset, output: firstBlock(output).offset };
   const blocks = { input: splitAxisOfPlace(input), output: splitAxisOfPlace(output) };
-  const problem = withSplitAxes({ ...packed, strides, offsets }, blocks);
+  const stored = (side: Side) => (halves[side] ? 'half' : undefined);
+  const problem = withSideStorage(withSplitAxes({ ...packed, strides, offsets }, blocks), {
+    ...{ input: stored('input'), output: stored('output') },
+  });
   return { problem, nothing: space === 'all' ? 'input' : frequency === 'all' ? 'output' : undefined };
 }
 

@@ -41,6 +41,8 @@ export interface PassStep {
   readonly kind: 'pass';
   readonly stage: number;
   readonly axes: readonly number[];
+  /** Whether it reads messages of halves, or writes some, whatever numbers are stored as. */
+  readonly halves: Readonly<Record<'input' | 'output', boolean>>;
   /** One for each chunk of the exchange behind it, perhaps without points; none where the rank has none. */
   readonly parts: readonly PassPart[];
 }
@@ -68,6 +70,8 @@ export interface ExchangeStep {
   readonly chunks: number;
   readonly elements: SharedTensor['elements'];
   readonly way: ScheduledWay;
+  /** Whether passes write and read halves, and these are sent. */
+  readonly halves: boolean;
   readonly sent: readonly Transfer[];
   readonly received: readonly Transfer[];
   readonly pack: readonly Copy[];
@@ -163,9 +167,11 @@ export function movesAsItIs(world: WorldSchedule, rank: number): boolean {
   const problem = world.passes?.problem;
   const zeros = problem?.whole.zeroPadding;
   if (zeros && [...zeros.space, ...zeros.frequency].some((block) => block !== null)) return false;
-  if (problem && sendsHalves(problem)) return false;
+  const halves = problem !== undefined && sendsHalves(problem);
   const { steps } = rankSchedule(world, rank);
-  return steps.every((step) => step.kind === 'pass' || step.pack.length + step.unpack.length === 0);
+  return steps.every(
+    (step) => step.kind === 'pass' || (step.pack.length + step.unpack.length === 0 && step.halves === halves),
+  );
 }
 
 /** Elements that one side of an exchange by blocks or pairs counts, the most that a rank has. */
@@ -209,7 +215,8 @@ class RankScheduler {
 
   private pass(stage: Stage, n: number, before: Ends | undefined, after: Ends | undefined): PassStep {
     const { input, output, passes } = this.world;
-    const step = { kind: 'pass', stage: n, axes: stage.axes } as const;
+    const halves = { input: before?.step.halves === true, output: after?.step.halves === true };
+    const step = { kind: 'pass', stage: n, axes: stage.axes, halves } as const;
     const [own] = bricksOfRank(stageTensor(passes!.problem, stage, 'before'), this.rank);
     if (!own) return { ...step, parts: [] };
     const read = before ? before.read! : placeOfBrick('input', bricksOfRank(input, this.rank)[0]!);
@@ -250,6 +257,7 @@ class RankScheduler {
     return {
       step: {
         ...{ kind: 'exchange', reshape: n, chunks, elements: reshape.from.elements, way },
+        halves: fromPass && toPass && sendsHalves(passes!.problem),
         ...{ sent: source.transfers, received: target.transfers, pack: source.copies, unpack: turned },
       },
       written: source.places,

@@ -14,5 +14,5 @@ export type {
   WorldProblem,
   WorldProblemInput,
 } from './problem.ts';
-export { sendsHalves } from './problem.ts';
+export { bytesOnWire, sendsHalves } from './problem.ts';
 export { boxText, brickSpan, bricksOfRank, bricksThatMeet, packedStrides, spanOfRank } from './sharing.ts';

@@ -3,7 +3,7 @@
  * the library reads it (`WorldProblem`).
  */
 import type { PlannedProblem } from '../arrays.ts';
-import type { ElementKind } from '../layout.ts';
+import { type ElementKind, realBytes } from '../layout.ts';
 import type { AnyProblemInput, Storage } from '../problem.ts';
 import type { Box, Grid } from './boxes.ts';
 
@@ -105,6 +105,11 @@ export interface Redistribution {
   readonly ranks: number;
   readonly input: SharedTensor;
   readonly output: SharedTensor;
+}
+
+/** Bytes of a complex number that passes send. */
+export function bytesOnWire(problem: Pick<WorldProblem, 'wire' | 'whole'>): number {
+  return 2 * realBytes(sendsHalves(problem) ? 'half' : problem.whole.edgeStorage);
 }
 
 /** Whether numbers that are stored as something else travel between ranks as halves. */
