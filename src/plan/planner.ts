@@ -13,7 +13,6 @@ import {
   type Sides,
   type SplitAxis,
   splitAxisOf,
-  storageOfSide,
   tensorShape,
   withoutCallbacks,
 } from '../problem/index.ts';
@@ -279,14 +278,13 @@ function offerOf(whole: Problem, direction: Direction, throughWork: boolean): Av
   const inPlace = problem.placement === 'in-place';
   // Out of place, memory that has reals of complex numbers is too small for what lies between launches.
   const halved = (side: Side) => !inPlace && keepsReals(whole, side);
-  const isOther = (side: Side) => storageOfSide(problem, side) !== problem.edgeStorage;
   const [read, written] = [sideOf(direction, 'read'), sideOf(direction, 'written')];
   const bufferOf = (side: Side) => ({
     type: elementKind(problem, side) === 'real' ? ('real' as const) : problem.layout[side],
     elements: tensorShape(problem, side).reduce((a, b) => a * b, 1),
   });
   return {
-    input: { ...bufferOf(read), writable: !problem.preserveInput && !halved(read) && !isOther(read) },
+    input: { ...bufferOf(read), writable: !problem.preserveInput && !halved(read) },
     output: { ...bufferOf(written), spared: sparesOutput(problem, direction) || halved(written) },
     same: inPlace,
     sameLayout: inPlace && isSame(splitAxisOf(problem, 'input'), splitAxisOf(problem, 'output')),

@@ -9,15 +9,12 @@ interface ProblemOfStorages {
 }
 
 /** What a side stores its numbers in. */
-export function storageOfSide(problem: Pick<Problem, 'edgeStorage'>, side: Side): Storage {
-  const own = 'sideStorage' in problem ? (problem as object as ProblemOfStorages).sideStorage[side] : undefined;
-  return own ?? problem.edgeStorage;
+export function storageOfSide(problem: Pick<Problem, 'edgeStorage'> & Partial<ProblemOfStorages>, side: Side): Storage {
+  return problem.sideStorage?.[side] ?? problem.edgeStorage;
 }
 
 /** The same problem, some sides of which are stored otherwise. */
 export function withSideStorage<P extends Problem>(problem: P, sideStorage: Partial<Sides<Storage | undefined>>): P {
-  const { sideStorage: _, ...whole } = problem as P & Partial<ProblemOfStorages>;
-  const isOther = (storage: Storage | undefined) => storage !== undefined && storage !== problem.edgeStorage;
-  const own = Object.fromEntries(Object.entries(sideStorage).filter(([, storage]) => isOther(storage)));
-  return (Object.keys(own).length > 0 ? { ...whole, sideStorage: own } : whole) as P;
+  const own = Object.fromEntries(Object.entries(sideStorage).filter(([, storage]) => storage !== undefined));
+  return Object.keys(own).length > 0 ? { ...problem, sideStorage: own } : problem;
 }

@@ -4,9 +4,7 @@ import {
   isRealTransform,
   type Problem,
   splitAxisOf,
-  storageOfSide,
   tensorShape,
-  withSideStorage,
   withSplitAxes,
 } from '../../problem/index.ts';
 
@@ -23,9 +21,8 @@ export function complexPart(problem: Problem): Problem {
   if (!isReal(problem)) return problem;
   const { output } = problem.strides;
   const split = splitAxisOf(problem, 'output');
-  const storage = storageOfSide(problem, 'output');
   return {
-    ...withSideStorage(withSplitAxes(problem, { input: split, output: split }), { input: storage, output: storage }),
+    ...withSplitAxes(problem, { input: split, output: split }),
     transform: problem.size.map(() => 'c2c'),
     size: [hermitianLength(problem.size[0]!), ...problem.size.slice(1)],
     omit: [true, ...problem.omit.slice(1)],
