@@ -1,5 +1,6 @@
 /**
- * Worlds of GPUs on a host that has several: `./node gpus.mjs [--gpus 4] [--only check,link,bench] [--sizes 256,512,1024] [--ways peer,copy,nccl]`
+ * Worlds of GPUs on a host that has several:
+ * `./node gpus.mjs [--gpus 4] [--only check,link,bench] [--sizes 256,512,1024] [--ways peer,copy,nccl] [--wires storage,half]`
  * of the archive. Every way to exchange is held against the processor; then times of streams of transforms, beside one GPU and beside cuFFT
  * over the same GPUs, and what the links carry.
  */
@@ -18,6 +19,7 @@ const { values: options } = parseArgs({
     sizes: { type: 'string', default: '32,256,512,1024' },
     precisions: { type: 'string', default: 'single,double' },
     ways: { type: 'string', default: 'peer,copy,nccl' },
+    wires: { type: 'string', default: 'storage,half' },
     chunks: { type: 'string' },
     explain: { type: 'boolean', default: false },
     'no-peer-library': { type: 'boolean', default: false },
@@ -77,6 +79,8 @@ async function checked(way: Way): Promise<void> {
     { size: [64, 30, 52], transform: 'r2c', batches: 3, output: 'any', decomposition },
     { size: [128, 128, 128], precision: 'double', output: 'any', decomposition },
     { size: [33, 34, 35], input: { split: [1, count, 1] }, decomposition },
+    { size: [64, 48, 40], wire: 'half', output: 'any', decomposition },
+    { size: [61, 50, 43], precision: 'double', wire: 'half', decomposition },
   ]);
   const alone = await openDevice('cpu');
   await withWorld(way, async (world) => {
@@ -128,9 +132,10 @@ async function besideOneGpu(size: number, precision: 'single' | 'double'): Promi
 async function timed(way: Way, size: number, precision: 'single' | 'double', alone: number, peer: number | undefined) {
   await withWorld(way, async (world) => {
     const chunks = options.chunks === undefined ? {} : { chunks: Number(options.chunks) };
-    for (const transform of ['c2c', 'r2c'] as const) {
+    const wires = options.wires.split(',') as ('storage' | 'half')[];
+    for (const [transform, wire] of wires.flatMap((wire) => [['c2c', wire] as const, ['r2c', wire] as const])) {
       const problem: WorldProblemInput = {
-        ...{ size: [size, size, size], precision, transform, output: 'any', decomposition: 'slab' },
+        ...{ size: [size, size, size], precision, transform, wire, output: 'any', decomposition: 'slab' },
         ...chunks,
       };
       const plan = await world.plan(problem);
@@ -143,7 +148,8 @@ async function timed(way: Way, size: number, precision: 'single' | 'double', alo
       const inverse = await streamed(() => plan.inverse(output, input), guessed(size, precision) / count);
       const beside = peer === undefined || transform === 'r2c' ? '' : `, ${(peer / forward).toFixed(2)} × cufftXt`;
       say(
-        `  ${way} ${transform}: forward ${forward.toFixed(3)} ms, inverse ${inverse.toFixed(3)} ms, ` +
+        `  ${way} ${transform} ${wire}: forward ${forward.toFixed(3)} ms, inverse ${inverse.toFixed(3)} ms, ` +
+          `priced ${(1e3 * plan.toJSON().chosen.seconds).toFixed(3)} ms, ` +
           `${(alone / forward).toFixed(2)} × one GPU${beside}`,
       );
       for (const memory of new Set([...input, ...output])) memory.free();
