@@ -10,11 +10,14 @@ const CHUNKS_BESIDE = 4;
 /** Decompositions whose messages are all counted, the cheapest ones. */
 const MOST_COUNTED = 8;
 
+/** Ranks that the others are estimated by. */
+const MOST_LOOKED_AT = 64;
+
 /** Priced decompositions, cheapest first; of those that cost the same, the first one stays first. */
 export function rankDecompositions(question: CostQuestion): WorldCost[] {
   const { problem, perNode } = question;
   const ofSeconds = (a: WorldCost, b: WorldCost) => a.seconds - b.seconds;
-  const roughly = { ...question, counted: perNode };
+  const roughly = { ...question, counted: Math.min(perNode, MOST_LOOKED_AT) };
   const costs = decompositionsOf(problem).map((one) => costOf(roughly, one));
   costs.sort(ofSeconds);
   const best = costs.slice(0, MOST_COUNTED).map(({ decomposition }) => costOf(question, decomposition));

@@ -8,6 +8,7 @@ import {
   boxOfRank,
   bricksOfRank,
   bricksThatMeet,
+  type Grid,
   intersectionOf,
   isEmptyBox,
   lengthsOf,
@@ -180,9 +181,6 @@ function gridTraffic(reshape: Reshape, perNode: number, counted: number): Traffi
   const total = { elements: 0, messages: 0, leaving: 0, worst: 0, worstLeaving: 0, worstMessages: 0 };
   const gridOf = ({ sharing }: SharedTensor) => (sharing.by === 'grid' ? sharing.grid : []);
   const [grid, shape] = [gridOf(to), to.shape];
-  const holders = Math.min(ranks, ranksOf(grid));
-  const looked = Math.min(holders, Math.ceil(counted / perNode) * perNode);
-  const targets = Array.from({ length: looked }, (_, rank) => boxOfRank(shape, grid, rank));
   for (let rank = 0; rank < counted; rank++) {
     const box = boxOfRank(from.shape, gridOf(from), rank);
     if (isEmptyBox(box)) continue;
@@ -192,13 +190,12 @@ function gridTraffic(reshape: Reshape, perNode: number, counted: number): Traffi
         const at = (point: number) => partOfPoint(shape[dimension]!, parts, point);
         return count * (at(box.to[dimension]! - 1) - at(box.from[dimension]!) + 1);
       }, 1);
-    const shared = (box: Box, holder: number) => (holder < looked ? sharedVolume(box, targets[holder]!) : 0);
+    const target = boxOfRank(shape, grid, rank);
     const node = Math.floor(rank / perNode) * perNode;
-    let inside = 0;
-    for (let peer = node; peer < Math.min(node + perNode, ranks); peer++) inside += shared(box, peer);
-    const messages = parts.reduce((sum, part) => sum + met(part) - Number(shared(part, rank) > 0), 0);
+    const inside = heldByRanks(box, shape, grid, node, Math.min(node + perNode, ranksOf(grid)));
+    const messages = parts.reduce((sum, part) => sum + met(part) - Number(sharedVolume(part, target) > 0), 0);
     const volume = volumeOf(box);
-    addRank(total, { elements: volume - shared(box, rank), leaving: volume - inside, messages });
+    addRank(total, { elements: volume - sharedVolume(box, target), leaving: volume - inside, messages });
   }
   if (counted < ranks) {
     const all = Math.min(ranks, ranksOf(gridOf(from))) / counted;
@@ -207,6 +204,29 @@ function gridTraffic(reshape: Reshape, perNode: number, counted: number): Traffi
     total.messages *= all;
   }
   return total;
+}
+
+/**
+ * Elements of a box that the ranks from `first` on hold, up to `end`, which is not one of them. Ranks that have all digits of the cuts below
+ * one of the highest cut share a range of that dimension: no rank is looked at.
+ */
+function heldByRanks(box: Box, shape: readonly number[], grid: Grid, first: number, end: number): number {
+  if (first >= end || isEmptyBox(box)) return 0;
+  const cut = grid.at(-1);
+  if (!cut) return volumeOf(box);
+  const { dimension, parts } = cut;
+  const lower = grid.slice(0, -1);
+  const ranks = ranksOf(lower);
+  const within = (part: number, next: number) => {
+    const start = (part: number) => startOfPart(shape[dimension]!, parts, part);
+    const [from, to] = [Math.max(box.from[dimension]!, start(part)), Math.min(box.to[dimension]!, start(next))];
+    return withRange(box, dimension, from, to);
+  };
+  const some = (part: number, from: number, to: number) => heldByRanks(within(part, part + 1), shape, lower, from, to);
+  const [head, tail] = [Math.ceil(first / ranks), Math.floor(end / ranks)];
+  if (head > tail) return some(tail, first - tail * ranks, end - tail * ranks);
+  const before = head * ranks > first ? some(head - 1, first - (head - 1) * ranks, ranks) : 0;
+  return before + volumeOf(within(head, tail)) + some(tail, 0, end - tail * ranks);
 }
 
 /** Elements of the largest box of a tensor. */
