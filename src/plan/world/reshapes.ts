@@ -135,19 +135,24 @@ export interface Traffic {
 
 /**
  * @param perNode ranks of a node: those with neighbouring numbers.
- * @param counted ranks that are looked at, the first ones, between grids: where these are not all, the sums are estimates. The first ranks
- * have the largest boxes.
+ * @param counted ranks that are looked at, the first ones: where these are not all, the sums are estimates. The first ranks of
+ * grids have the largest boxes.
  */
 export function trafficOf(reshape: Reshape, perNode: number, counted = reshape.ranks): Traffic {
   const { from, to } = reshape;
-  return from.sharing.by === 'grid' && to.sharing.by === 'grid'
+  return to.sharing.by === 'grid' && hasOneBoxEach(from)
     ? gridTraffic(reshape, perNode, Math.min(counted, reshape.ranks))
-    : countedTraffic(reshape, perNode);
+    : countedTraffic(reshape, perNode, Math.min(counted, reshape.ranks));
 }
 
-function countedTraffic(reshape: Reshape, perNode: number): Traffic {
+/** Whether no rank holds more than one box. */
+function hasOneBoxEach({ sharing }: SharedTensor): boolean {
+  return sharing.by === 'grid' || new Set(sharing.bricks.map(({ rank }) => rank)).size === sharing.bricks.length;
+}
+
+function countedTraffic(reshape: Reshape, perNode: number, counted: number): Traffic {
   const total = { elements: 0, messages: 0, leaving: 0, worst: 0, worstLeaving: 0, worstMessages: 0 };
-  for (let rank = 0; rank < reshape.ranks; rank++) {
+  for (let rank = 0; rank < counted; rank++) {
     const own = { elements: 0, leaving: 0, messages: new Set<string>() };
     for (const { peer, chunk, box } of piecesFrom(reshape, rank)) {
       if (peer === rank) continue;
@@ -157,7 +162,13 @@ function countedTraffic(reshape: Reshape, perNode: number): Traffic {
     }
     addRank(total, { elements: own.elements, leaving: own.leaving, messages: own.messages.size });
   }
-  return total;
+  return scaled(total, reshape.ranks / counted);
+}
+
+/** Sums over all ranks, of which some were counted. */
+function scaled(total: Traffic, times: number): Traffic {
+  const { elements, leaving, messages } = total;
+  return { ...total, elements: elements * times, leaving: leaving * times, messages: messages * times };
 }
 
 interface Sent {
@@ -175,15 +186,15 @@ function addRank(total: { -readonly [K in keyof Traffic]: number }, { elements, 
   total.worstMessages = Math.max(total.worstMessages, messages);
 }
 
-/** The same between grids, where how many ranks a box meets is a product over the dimensions: no message is looked at. */
+/** The same from one box a rank to a grid, where how many ranks a box meets is a product over the dimensions: no message is looked at. */
 function gridTraffic(reshape: Reshape, perNode: number, counted: number): Traffic {
   const { from, to, ranks } = reshape;
   const total = { elements: 0, messages: 0, leaving: 0, worst: 0, worstLeaving: 0, worstMessages: 0 };
-  const gridOf = ({ sharing }: SharedTensor) => (sharing.by === 'grid' ? sharing.grid : []);
-  const [grid, shape] = [gridOf(to), to.shape];
+  const [grid, shape] = [to.sharing.by === 'grid' ? to.sharing.grid : [], to.shape];
   for (let rank = 0; rank < counted; rank++) {
-    const box = boxOfRank(from.shape, gridOf(from), rank);
-    if (isEmptyBox(box)) continue;
+    const { shape: all, sharing } = from;
+    const box = sharing.by === 'grid' ? boxOfRank(all, sharing.grid, rank) : bricksOfRank(from, rank)[0];
+    if (!box || isEmptyBox(box)) continue;
     const parts = chunksOfBox(box, reshape).filter((part) => !isEmptyBox(part));
     const met = (box: Box) =>
       grid.reduce((count, { dimension, parts }) => {
@@ -197,13 +208,8 @@ function gridTraffic(reshape: Reshape, perNode: number, counted: number): Traffi
     const volume = volumeOf(box);
     addRank(total, { elements: volume - sharedVolume(box, target), leaving: volume - inside, messages });
   }
-  if (counted < ranks) {
-    const all = Math.min(ranks, ranksOf(gridOf(from))) / counted;
-    total.elements *= all;
-    total.leaving *= all;
-    total.messages *= all;
-  }
-  return total;
+  const holders = from.sharing.by === 'grid' ? Math.min(ranks, ranksOf(from.sharing.grid)) : ranks;
+  return counted < ranks ? scaled(total, holders / counted) : total;
 }
 
 /**

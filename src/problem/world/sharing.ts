@@ -35,9 +35,25 @@ export function brickSpan(brick: Brick): number {
   return lengthsOf(brick).reduce((span, length, d) => span + (length - 1) * brick.strides[d]!, brick.offset + 1);
 }
 
+/** Bricks by their ranks, of lists that were asked for. */
+const byRank = new WeakMap<readonly Brick[], Map<number, Brick[]>>();
+const NONE: readonly Brick[] = [];
+
+function sorted(bricks: readonly Brick[]): Map<number, Brick[]> {
+  let known = byRank.get(bricks);
+  if (known) return known;
+  byRank.set(bricks, (known = new Map()));
+  for (const brick of bricks) {
+    const own = known.get(brick.rank);
+    if (own) own.push(brick);
+    else known.set(brick.rank, [brick]);
+  }
+  return known;
+}
+
 /** What a rank holds of a tensor; bricks without elements are left out. */
 export function bricksOfRank({ shape, sharing }: SharedTensor, rank: number): readonly Brick[] {
-  if (sharing.by === 'bricks') return sharing.bricks.filter((brick) => brick.rank === rank);
+  if (sharing.by === 'bricks') return sorted(sharing.bricks).get(rank) ?? NONE;
   const box = boxOfRank(shape, sharing.grid, rank);
   return isEmptyBox(box) ? [] : [{ ...box, rank, offset: 0, strides: packedStrides(box) }];
 }
