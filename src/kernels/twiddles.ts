@@ -12,8 +12,8 @@ import type { VectorLeaf } from './vector-leaf.ts';
 export type PassTwiddle = (x: Expressions, value: Complex, i: IndexLike, m: number) => Complex;
 
 /**
- * The numbers of the steps, those of Hermitian splits last: so the roots of passes come first in the tables, whether a split comes before
- * the passes or behind them, and both directions of reals have one table.
+ * The order in which steps put their roots into tables: passes first and Hermitian splits last, wherever a split lies among the steps, so
+ * that both directions of a real transform have one table. @returns numbers of steps
  */
 export function splitsLast(steps: readonly KernelStep[]): number[] {
   const isSplit = (n: number) => Number(steps[n]!.kind === 'pair');

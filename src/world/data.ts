@@ -117,7 +117,7 @@ export async function uploaded(array: HostArray, memory: DeviceMemory, device: D
 /** The numbers of a rank as this thread sees them. @throws FftError `unsupported-feature` for memory that it does not see */
 export function viewOf(data: RankData, storage: Storage): HostArray {
   if (!(data instanceof DeviceMemory)) return data;
-  // Memory shows the numbers that it was allocated for, which need not be those of the plan.
+  // Device memory has the precision that it was allocated for, which may be another one than the plan's.
   const { array } = data;
   return beginningOf(array, array.byteLength, storage);
 }

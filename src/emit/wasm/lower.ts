@@ -70,7 +70,7 @@ function lowered(name: string, kernel: Kernel, vectors: VectorArithmetic, otherw
   return { run, sharedBytes: lowering.sharedBytes };
 }
 
-/** Phases that have functions, by the numbers of these, are calls for one group. */
+/** A writer of phases: a phase that is a function of the module is a call of it, for one group. @param numbers of the functions */
 function calling(kernel: Kernel, numbers: ReadonlyMap<Phase, number>): PhaseWriter {
   return (asm, phase, group) => {
     const number = numbers.get(phase);

@@ -77,7 +77,7 @@ function operationsOfPhase({ loops, stores }: Phase): number {
   return items * stores.reduce((sum, { value }) => sum + 1 + operationsFor(value, seen), 0);
 }
 
-/** Operations and loads that a value takes beside what has been seen. Those of a fold's round count once for each round. */
+/** Operations and loads that a value takes beyond the nodes in `seen`. A fold's body counts once for each of its rounds. */
 function operationsFor(value: Real, seen: Set<object>): number {
   const node = value.op === 'fold' ? value.loop : value;
   if (value.op === 'const' || value.op === 'carried' || seen.has(node)) return 0;

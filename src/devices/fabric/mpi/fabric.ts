@@ -284,7 +284,7 @@ function settled<T extends FabricMemory>(memory: T): T {
   return memory;
 }
 
-/** Memory from so many bytes on. */
+/** The part of the memory that begins `bytes` behind its start. */
 function behind(memory: FabricMemory, bytes: number): FabricMemory {
   if (typeof memory === 'bigint') return memory + BigInt(bytes);
   return new Uint8Array(memory.buffer as ArrayBuffer, memory.byteOffset + bytes, memory.byteLength - bytes);
