@@ -7,7 +7,9 @@ import {
   add,
   dependencesOf,
   dependsOn,
+  div,
   type Index,
+  index,
   indexKey,
   type LoadNode,
   type Real,
@@ -15,6 +17,7 @@ import {
   type Store,
   Substitution,
   scale,
+  sub,
   type Var,
   variable,
 } from '../../ir/index.ts';
@@ -33,6 +36,8 @@ export interface RegisterTile {
 /** Reals that the loops of an item carry at most, and operations in all its outputs. */
 const MOST_SUMS = { vector: 8, threads: 32 } as const;
 const MOST_OPERATIONS = 2048;
+/** Items along a loop from which on the last one may compute outputs once more that the one before has computed. */
+const LEAST_ITEMS = 8;
 /** Items that keep a multiprocessor busy, in vectors or threads. */
 const BUSY_ITEMS = { vector: 1, threads: 512 } as const;
 /** Outputs along either loop, largest tiles first; lanes of vectors read what lies side by side, so these are many. */
@@ -63,7 +68,7 @@ export function tileOf({ stores, along, others }: TiledLoops, profile: LoopProfi
   const fits = ({ rows, along: columns }: { readonly rows: number; readonly along: number }) => {
     const outputs = rows * columns;
     if (outputs * stores.length > MOST_SUMS[lockstep] || outputs * nodes.length > MOST_OPERATIONS) return false;
-    if (rows > 1 && (!row || row.count % rows !== 0)) return false;
+    if (rows > 1 && (!row || (row.count % rows !== 0 && row.count < LEAST_ITEMS * rows))) return false;
     // Lanes of vectors take their outputs side by side, and fewer of them at the end of the loop.
     const step = lockstep === 'vector' ? 1 : columns;
     if (columns > 1 && (!isShared(along) || along.count % step !== 0 || along.count < columns * lanes)) return false;
@@ -96,18 +101,25 @@ export interface TileCopies {
 export function copiesOf({ along, others }: TiledLoops, tile: RegisterTile, isSideBySide: boolean): TileCopies {
   const columns = isSideBySide ? 1 : tile.along;
   const ownAlong = columns > 1 ? variable(along.name, along.count / columns) : along;
-  const ownRow = tile.row && tile.rows > 1 ? variable(tile.row.name, tile.row.count / tile.rows) : tile.row;
+  const items = tile.row ? Math.ceil(tile.row.count / tile.rows) : 1;
+  const ownRow = tile.row && tile.rows > 1 ? variable(tile.row.name, items) : tile.row;
   const copies: Map<Var, Index>[] = [];
   for (let r = 0; r < tile.rows; r++) {
     for (let c = 0; c < columns; c++) {
       const at = new Map<Var, Index>();
       // Neighbouring threads read neighbours in each of the columns.
       if (ownAlong !== along) at.set(along, add(ownAlong, c * ownAlong.count));
-      if (tile.row && ownRow && ownRow !== tile.row) at.set(tile.row, add(scale(ownRow, tile.rows), r));
+      if (tile.row && ownRow && ownRow !== tile.row) at.set(tile.row, add(firstRowOf(ownRow, tile.row, tile.rows), r));
       copies.push(at);
     }
   }
   const own = others.map((loop) => (loop === tile.row ? ownRow! : loop));
   // Rows are the innermost loop of a group, which shares what they read.
   return { along: ownAlong, others: [...own.filter((loop) => loop !== ownRow), ...(ownRow ? [ownRow] : [])], copies };
+}
+
+/** The first row of an item. Where rows are no multiple of those of an item, the last item ends with the last row and shares some with the one before. */
+function firstRowOf(item: Var, row: Var, rows: number): Index {
+  const shared = item.count * rows - row.count;
+  return shared === 0 ? scale(item, rows) : sub(scale(item, rows), scale(div(index(item), item.count - 1), shared));
 }
