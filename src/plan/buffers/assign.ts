@@ -1,16 +1,14 @@
 /**
  * Buffer assignment: which memory each leaf of a plan tree reads and writes (rocFFT buffer assignment).
  *
- * The search is exhaustive: every choice of output for every leaf but the last is put to the decision function, first
- * with the buffers of the user alone, then with one temp buffer, then with two; the first pass that finds anything is
- * the answer, all of it, best first.
+ * The search is exhaustive: the decision function is asked about every output of every leaf but the last, first with the user's buffers
+ * alone, then with one temp buffer, then with two. The first round that finds valid assignments returns all of them, best first.
  *
- * The tries of one leaf are grown from all tries of the leaf before, in the order in which a depth-first search would
- * come upon them. Their number multiplies with every leaf, so beyond a limit tries are merged that stand in the same
- * state: the same operand written, the same set of memories used. What can follow depends on nothing else, and
- * whatever follows adds the same to every criterion, so keeping the best of a state, the first found among equals,
- * loses worse assignments only: the winner is that of the full search. There are few states, so the tries of a leaf are few
- * from then on, however long the tree; a bound on what a try may still come to would leave out nothing more.
+ * The partial assignments (tries) of a leaf extend all tries of the leaf before, in depth-first order. Their number multiplies with every
+ * leaf. Beyond a limit, tries in the same state (same last output, same set of memories used) are merged into the best one, the first found
+ * among equals. That loses worse assignments only, because the state alone decides how a try can continue, and a continuation adds the same
+ * to every criterion; so the winner is that of the full search. There are few states, so from then on each leaf has few tries, however long
+ * the tree; a bound on the final criteria of a try would prune nothing more.
  */
 import { FftError } from '../../problem/errors.ts';
 import { isLeaf, type LeafNode, leavesOf, type PlanNode } from '../tree/node.ts';
@@ -26,47 +24,47 @@ import {
 import { branchTo, type PlacementTrace, pathTo, rootTrace, uses } from './trace.ts';
 import { createValidity, type Validity } from './validity.ts';
 
-/** One leaf with its memory. */
+/** One leaf and its memory. */
 export interface AssignedStep {
   readonly leaf: LeafNode;
   readonly input: TypedBuffer;
   readonly output: TypedBuffer;
-  /** Reads and writes are one memory, every element at one address. */
+  /** The leaf writes the memory that it reads, and each element goes back to its address. */
   readonly inPlace: boolean;
 }
 
-/** Counts are those of `Criteria`; `inPlace` is the number of steps that work in place. */
+/** An assignment and its criteria; `inPlace` is the number of steps that work in place. */
 export interface Assignment extends Criteria {
-  /** In the order of execution. */
+  /** The steps in execution order. */
   readonly steps: readonly AssignedStep[];
-  /** One name for each memory, in order of first use; in place, `input` stands for the output as well. */
+  /** One name for each memory, in order of first use; in place, `input` also stands for the output. */
   readonly buffers: readonly BufferName[];
   readonly temps: TempCount;
 }
 
 export interface SearchOptions {
-  /** Tries of one leaf that are kept apart; beyond it, those in the same state are merged. Default 4096. */
+  /** The number of tries of one leaf beyond which tries in the same state are merged. Default 4096. */
   readonly keep?: number;
 }
 
-/** A search with everything it looked at. */
+/** A search with its trace. */
 export interface AssignmentSearch {
-  /** Valid assignments, best first; never empty. */
+  /** The valid assignments, best first; never empty. */
   readonly assignments: readonly [Assignment, ...Assignment[]];
-  /** The tries of the last pass, dead ends included. */
+  /** The tries of the last round, dead ends included. */
   readonly tries: PlacementTrace;
-  /** Whether tries were merged, so that `assignments` holds the winner but not everything that is valid. */
+  /** Whether tries were merged: then `assignments` holds the winner but not every valid assignment. */
   readonly merged: boolean;
-  /** Calls of the decision function answered from its cache and worked out. */
+  /** Answers of the decision function that came from its cache, and those that were computed. */
   readonly cache: { readonly hits: number; readonly misses: number };
 }
 
 /**
  * All valid assignments of a plan tree, best first.
  *
- * @throws RangeError where the tree is broken: a branch without children, a count or length that is no positive integer.
- * @throws FftError `internal-error` where not even two temp buffers suffice, as for a single leaf that transposes in
- * place: a planner must not propose such a tree.
+ * @throws RangeError if the tree is malformed: a branch without children, or a count or length that is no positive integer
+ * @throws FftError `internal-error` if not even two temp buffers suffice, as for a single leaf that transposes in place; a planner must not
+ * propose such a tree
  */
 export function assignBuffers(
   root: PlanNode,
@@ -76,7 +74,7 @@ export function assignBuffers(
   return searchAssignments(root, offer, options).assignments;
 }
 
-/** As `assignBuffers`, with the trace of the search. */
+/** `assignBuffers` with the trace of the search. */
 export function searchAssignments(
   root: PlanNode,
   offer: AvailableBuffers,
@@ -119,12 +117,12 @@ function growTries(
   let merged = false;
   leaves.forEach((leaf, index) => {
     const isLast = index === leaves.length - 1;
-    // Where the last leaf writes is no choice: the output, which stands first.
+    // The last leaf has no choice: it writes the output, which is the first operand.
     const choices = isLast ? operands.slice(0, 1) : operands;
     const next: PlacementTrace[] = [];
     for (const trace of frontier) {
       for (const output of choices) {
-        // The temps are alike until one is used: without an order among them, everything would be found twice.
+        // The temp buffers are interchangeable until one is used: ordering them avoids finding every assignment twice.
         if (output.buffer === 'temp2' && !uses(trace, 'temp')) continue;
         if (validity.validOutput(leaf, trace.output, output, isLast)) next.push(branchTo(trace, leaf, output, offer));
       }
@@ -145,7 +143,7 @@ function bestOfEachState(tries: readonly PlacementTrace[]): PlacementTrace[] {
     const state = `${trace.output.buffer} ${trace.output.type} ${trace.used}`;
     const rival = best.get(state);
     if (rival && compareCriteria(rival, trace) <= 0) continue;
-    // Deleted first, because a map keeps the position of a key that is only overwritten.
+    // The key is deleted first, because a map keeps the position of a key that is only overwritten.
     best.delete(state);
     best.set(state, trace);
   }

@@ -1,18 +1,18 @@
 /**
- * What the buffer assignment may use: the buffers of the user, their array types, and the temp buffers.
+ * The buffers that an assignment may use: the user's buffers with their array types, and temp buffers.
  *
- * Source: rocFFT buffer assignment, observations 4, 6 and 7; VkFFT's input, output and main buffer.
+ * Sources: rocFFT buffer assignment, observations 4, 6 and 7; VkFFT's input, output and main buffer.
  */
 import type { SideFormat } from '../tree/leaf.ts';
 
-/** `work` is VkFFT's main buffer. `temp` and `temp2` are contiguous and as large as they have to be. */
+/** The buffers. `work` is VkFFT's main buffer; `temp` and `temp2` are contiguous and as large as necessary. */
 export const bufferNames = ['input', 'output', 'work', 'temp', 'temp2'] as const;
 export type BufferName = (typeof bufferNames)[number];
 
-/** rocFFT's array type: one array of pairs, two planes, or reals. */
+/** rocFFT's array type: interleaved complex, planar complex, or real. */
 export type ArrayType = SideFormat;
 
-/** A buffer and how complex numbers lie in it. */
+/** A buffer and its array type. */
 export interface TypedBuffer {
   readonly buffer: BufferName;
   readonly type: ArrayType;
@@ -21,68 +21,67 @@ export interface TypedBuffer {
 /** A buffer of the user. */
 export interface UserBuffer {
   readonly type: ArrayType;
-  /** Elements of the tensor that it holds, all batches included, gaps between strided elements not. */
+  /** The number of tensor elements that it holds: all batches, without gaps between strided elements. */
   readonly elements: number;
-  /** Lengths of that tensor, where those of what lies between launches may be others. */
+  /** The lengths of that tensor, if tensors between launches can have other lengths. */
   readonly shape?: readonly number[];
 }
 
-/** What one direction of a plan runs on: `input` is what this direction reads. */
+/** The buffers of one direction of a plan: `input` is the buffer that this direction reads. */
 export interface AvailableBuffers {
   /** `writable`: intermediate results may overwrite the input (`preserveInput: false`). */
   readonly input: UserBuffer & { readonly writable: boolean };
-  /** `spared`: elements that are not results are to stay as they are, so only the last leaf writes it. */
+  /** `spared`: elements that are not results keep their values, so only the last leaf writes this buffer. */
   readonly output: UserBuffer & { readonly spared?: boolean };
-  /** In place: input and output are one memory. */
+  /** The transform is in place: input and output are the same memory. */
   readonly same: boolean;
-  /** Input and output side have equal strides and offsets. */
+  /** The input and output sides have equal strides and offsets. */
   readonly sameLayout: boolean;
-  /** In place, the reals of every line lie in the memory of its bins. */
+  /** In place, the reals of every line lie in the memory of the line's bins. */
   readonly sameRows?: boolean;
-  /** What lies between axes is real, too. */
+  /** Intermediate results can be real. */
   readonly reals?: boolean;
-  /** Temp buffers are padded where a step through them would be slow. */
+  /** Temp buffers are padded if long strides through them are slow. */
   readonly padded?: boolean;
-  /** When given, every intermediate result goes here or to a temp buffer. */
+  /** If given, every intermediate result goes to this buffer or to a temp buffer. */
   readonly work?: UserBuffer | undefined;
 }
 
-/** Number of temp buffers on top of those of the user. */
+/** The number of temp buffers beside the user's buffers. */
 export type TempCount = 0 | 1 | 2;
 
-/** A buffer of our own. */
+/** Whether a buffer is a temp buffer. */
 export function isTemp({ buffer }: Pick<TypedBuffer, 'buffer'>): boolean {
   return buffer === 'temp' || buffer === 'temp2';
 }
 
-/** One name for each memory: in place `input` and `output` are two names of the output. */
+/** The memory of a buffer under a unique name: in place, `input` is another name of `output`. */
 export function memoryOf(buffer: BufferName, offer: Pick<AvailableBuffers, 'same'>): BufferName {
   return offer.same && buffer === 'input' ? 'output' : buffer;
 }
 
-/** True where an element lies at the same addresses seen through either operand. */
+/** Whether an element has the same address in both operands. */
 export function sameAddresses(a: TypedBuffer, b: TypedBuffer, offer: AvailableBuffers): boolean {
   if (a.type !== b.type || memoryOf(a.buffer, offer) !== memoryOf(b.buffer, offer)) return false;
   return a.buffer === b.buffer || offer.sameLayout;
 }
 
-/** True where a line of reals lies in the memory of its bins, one of them seen through either operand. */
+/** Whether one operand is real, the other complex, and each line of reals lies in the memory of its bins. */
 export function sameRows(a: TypedBuffer, b: TypedBuffer, offer: AvailableBuffers): boolean {
   return offer.sameRows === true && (a.type === 'real') !== (b.type === 'real') && !isTemp(a) && !isTemp(b);
 }
 
 /**
- * Everything that a leaf could write to, in the order in which it is tried, which is also the order of preference
- * among assignments that the criteria cannot tell apart: the output first because it is written anyway, the input
- * after everything else the user gave because sparing it costs nothing, interleaved temps before planar ones because
- * they are one stream of memory instead of two.
+ * All operands that a leaf could write, in the order in which they are tried. Among assignments with equal criteria, earlier operands are
+ * preferred: the output first, because it is written anyway; the input after the user's other buffers, because leaving it unchanged costs
+ * nothing; interleaved temps before planar ones, because they are one memory stream instead of two.
  */
 export function operandsOf(offer: AvailableBuffers, temps: TempCount): TypedBuffer[] {
   const input: TypedBuffer = { buffer: 'input', type: offer.input.type };
   const output: TypedBuffer = { buffer: 'output', type: offer.output.type };
   const operands = [output];
   if (offer.work) operands.push({ buffer: 'work', type: offer.work.type });
-  // In place with one layout, the input is the output by another name: trying both would find everything twice.
+  // In place with equal layouts, input and output are one operand: trying both would find every assignment twice.
   if (!sameAddresses(input, output, offer)) operands.push(input);
   for (const buffer of (['temp', 'temp2'] as const).slice(0, temps)) {
     operands.push({ buffer, type: 'interleaved' }, { buffer, type: 'planar' });

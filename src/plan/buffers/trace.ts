@@ -1,19 +1,19 @@
 /**
- * A try, stored as a tree (rocFFT, "A structure storing a try"): each branch of a trace is one choice for the next
- * leaf, so a path from the root to a trace without branches is an assignment, or a dead end.
+ * A trace of tries, stored as a tree (rocFFT, "A structure storing a try"). Each branch is one choice for the next leaf, so a path from the
+ * root to a trace without branches is an assignment or a dead end.
  */
 import type { LeafNode } from '../tree/node.ts';
 import type { Criteria } from './criteria.ts';
 import { type AvailableBuffers, type BufferName, bufferNames, isTemp, memoryOf, type TypedBuffer } from './offer.ts';
 
 export interface PlacementTrace extends Criteria {
-  /** Nothing at the root, which stands for the user handing over the input. */
+  /** The leaf that was placed; undefined at the root, which stands for the user's input. */
   readonly leaf: LeafNode | undefined;
   readonly input: TypedBuffer;
   readonly output: TypedBuffer;
   readonly branches: PlacementTrace[];
   readonly parent: PlacementTrace | undefined;
-  /** Set of memories used so far, one bit for each of `bufferNames`. */
+  /** The set of memories used so far, as one bit for each name in `bufferNames`. */
   readonly used: number;
 }
 
@@ -24,7 +24,7 @@ export function rootTrace(offer: AvailableBuffers): PlacementTrace {
   return { leaf: undefined, input: output, output, branches: [], parent: undefined, used, ...counts };
 }
 
-/** Grow one branch: `leaf` reads what `parent` wrote and writes `output`. */
+/** Adds a branch: `leaf` reads the output of `parent` and writes `output`. */
 export function branchTo(
   parent: PlacementTrace,
   leaf: LeafNode,
@@ -49,12 +49,12 @@ export function branchTo(
   return trace;
 }
 
-/** True where the try has used this memory so far. */
+/** Whether the try has used a memory so far. */
 export function uses(trace: PlacementTrace, memory: BufferName): boolean {
   return (trace.used & bitOf(memory)) !== 0;
 }
 
-/** The tries from the root to this one, without the root. */
+/** The traces from the root to this one, without the root. */
 export function pathTo(trace: PlacementTrace): PlacementTrace[] {
   const path: PlacementTrace[] = [];
   for (let at: PlacementTrace | undefined = trace; at?.parent; at = at.parent) path.unshift(at);

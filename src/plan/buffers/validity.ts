@@ -1,18 +1,18 @@
 /**
- * rocFFT's decision function: may this leaf read here and write there?
+ * rocFFT's decision function: may this leaf read one operand and write another?
  *
- * The seven observations, as they read for complex-to-complex leaves:
- * - the last leaf writes the user's output (2, 4, 5), and nothing else is decided for it;
- * - a user buffer holds its own array type, a temp buffer either (7);
- * - the input is written only where that is allowed, or where it is the output anyway;
- * - with a `work` buffer the input is only read and the output only written by the last leaf (VkFFT); so is an output of
- *   which a part is to stay as it is;
- * - what is written has to fit, which temp buffers always see to (7);
- * - a leaf may write the memory it reads only if every element goes back to the address it came from: a transposing
- *   leaf never, any other where both sides are laid out alike (7);
- * - a leaf that leaves lines where they are works in the memory that they are in.
+ * Its rules are the seven observations for complex-to-complex leaves:
+ * - The last leaf writes the user's output (2, 4, 5).
+ * - A user's buffer holds its own array type only, a temp buffer any (7).
+ * - The input is written only if that is allowed, or if it is the output anyway.
+ * - With a `work` buffer, the input is only read, and only the last leaf writes the output (VkFFT). The same holds for an output some of
+ *   whose elements keep their values.
+ * - A buffer must be large enough for what is written; temp buffers always are (7).
+ * - A leaf may write the memory it reads only if every element goes back to its address: never if the leaf transposes, otherwise if both
+ *   sides have the same layout (7).
+ * - A leaf that transforms some lines in place works in the memory where the lines are.
  *
- * What a leaf reads is no decision: the user's input, or what the leaf before has written (3, 4, 5).
+ * The operand that a leaf reads is no choice: the user's input, or the output of the leaf before (3, 4, 5).
  */
 import type { LeafNode } from '../tree/node.ts';
 import { mayWrite } from '../tree/shims.ts';
@@ -27,19 +27,19 @@ import {
   type TypedBuffer,
 } from './offer.ts';
 
-/** The decision function for one offer, with its answers cached over leaves of one shape and over all passes. */
+/** The decision function for one set of buffers. Answers are cached over leaves of equal shape and over all rounds of the search. */
 export interface Validity {
-  /** True where `leaf` may read `from` and write `to`; `isLast` marks the last leaf of the tree. */
+  /** Whether `leaf` may read `from` and write `to`; `isLast` marks the last leaf of the tree. */
   validOutput(leaf: LeafNode, from: TypedBuffer, to: TypedBuffer, isLast: boolean): boolean;
-  /** Questions answered from the cache and worked out, so far. */
+  /** The number of answers from the cache, and of those that were computed. */
   readonly hits: number;
   readonly misses: number;
 }
 
-/** All that the rules look at in a leaf. Leaves that agree in it share their answers. */
+/** The properties of a leaf that the rules depend on. Leaves with equal properties share answers. */
 interface LeafShape {
   readonly id: number;
-  /** Nothing that was fused into it forbids that it writes the memory that it reads, where both sides are laid out alike. */
+  /** No fusion in the leaf forbids writing the memory that it reads, provided that both sides have the same layout. */
   readonly inPlace: boolean;
   readonly elements: number;
   readonly tensor: readonly number[];
@@ -117,7 +117,7 @@ function decide(
   return !oneMemory || (shape.inPlace && (sameAddresses(from, to, offer) || sameRows(from, to, offer)));
 }
 
-/** True where a result that is not the last may lie in this buffer. */
+/** Whether an intermediate result may be in this buffer. */
 function takesIntermediates({ buffer }: TypedBuffer, offer: AvailableBuffers): boolean {
   if (isTemp({ buffer })) return true;
   if (offer.work) return buffer === 'work';

@@ -1,36 +1,37 @@
 /**
- * The butterflies that passes may use, what they take, and which of two ways those of large primes go: by multiplication, in pairs
- * of points (Rader's direct multiplication, VkFFT guide 4.3.6), or as a cyclic convolution by transforms of one point less (Rader 1968).
- * Primes that are too large for a butterfly go the same two ways in several steps through shared memory (`raderWay`).
+ * The butterflies that passes may use, their operation counts, and the choice between two algorithms for large primes: direct
+ * multiplication, which combines pairs of points (Rader's direct multiplication, VkFFT guide 4.3.6), or a cyclic convolution by transforms
+ * of p − 1 points (Rader 1968). Primes too large for a butterfly use the same two algorithms in several steps through shared memory
+ * (`raderWay`).
  */
 import { primeFactors } from '../../numeric/primes.ts';
 import { isInPairs, wordsPerReal } from '../device/capacity.ts';
 import type { Target } from '../device/target.ts';
 
 /**
- * Radices that passes may use for any length: all composites up to 16 of the primes up to 13. Among equally cheap sequences the
- * one with the larger radices first wins: short passes like the long strides at the end.
+ * Radices that passes may use for any length: all composites up to 16 whose prime factors are at most 13. Among equally cheap sequences,
+ * the one with larger radices first wins, because short passes prefer the long strides at the end.
  */
 export const RADICES = [16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2] as const;
 
-/** Larger primes are radices of their own, where a length has them. */
+/** The largest prime in `RADICES`; a larger prime factor of a length is a radix of its own. */
 export const LARGEST_LISTED_PRIME = 13;
 
-/** Up to here butterflies are sooner computed than a longer convolution, and not too long to compile. */
+/** The largest prime with a butterfly: up to here a butterfly is faster than a longer convolution, and compiles in reasonable time. */
 const LARGEST_RADIX_PRIME = 127;
 
-/** The same of pairs of numbers, whose butterflies are some twenty times as long. */
+/** `LARGEST_RADIX_PRIME` for double-word numbers, whose butterflies are some twenty times as long. */
 const LARGEST_PAIRED_PRIME = 31;
 
-/** Composite radices up to here keep butterflies of pairs as short as others. */
+/** The largest composite radix for double-word numbers: up to here their butterflies are no longer than other butterflies. */
 export const LARGEST_PAIRED_RADIX = 9;
 
-/** Prime factors of a length that no listed radix has, the largest one first. */
+/** The prime factors of a length that are no listed radix, largest first. */
 export function largePrimesOf(length: number): number[] {
   return [...new Set(primeFactors(length))].filter((prime) => prime > LARGEST_LISTED_PRIME).reverse();
 }
 
-/** Additions plus multiplications of butterflies of prime powers and listed radices; others follow from these. */
+/** Additions plus multiplications of butterflies of prime powers and listed radices; the counts of other radices follow from these. */
 const OPERATIONS: Readonly<Record<number, number>> = {
   1: 0,
   2: 4,
@@ -55,11 +56,11 @@ const OPERATIONS: Readonly<Record<number, number>> = {
 
 export type PrimeWay = 'multiplied' | 'convolved';
 
-/** Ways that may be gone: those that somebody asked for, and where nobody did both. */
+/** The algorithms that may be used for a prime: those that the user asked for; if the user did not say, both. */
 export interface PrimeWays {
   readonly multiplied: boolean;
   readonly convolved: boolean;
-  /** Somebody asked for it. */
+  /** The user asked for one of them. */
   readonly asked: boolean;
 }
 
@@ -75,15 +76,21 @@ export function waysOf(prime: number, { tuning }: Pick<Target, 'tuning'>): Prime
   };
 }
 
-/** Rader passes by multiplication take p/2 multiply-adds for each point, and rounding errors add up in each sum of as many products. */
+/**
+ * The largest prime of Rader passes by multiplication: they take p/2 multiply-adds for each point, and rounding errors accumulate in sums
+ * of that length.
+ */
 const LARGEST_MULTIPLIED_PRIME = 1024;
 
-/** Plan time takes more than seconds to know the spectrum of the roots of larger primes. */
+/**
+ * The largest prime of Rader passes by convolution: computing the spectrum of the roots of larger primes takes more than seconds at plan
+ * time.
+ */
 export const LARGEST_CONVOLVED_PRIME = 2 ** 22;
 
 /**
- * How a prime is a radix whose pass takes several steps: by the convolution of Rader's algorithm, or by multiplication. Undefined where it is
- * none, or has a butterfly: butterflies that were derived are replaced only where somebody asked for that, of primes up to 13 by `multiply`.
+ * The algorithm of a prime radix whose pass takes several steps; undefined if the prime is no such radix or has a butterfly. A derived
+ * butterfly is replaced only if the user asked for that; for primes up to 13, only by `multiply`.
  */
 export function raderWay(prime: number, target: ButterflyTarget): PrimeWay | undefined {
   if (prime <= LARGEST_LISTED_PRIME) return prime > 2 && isMultiplyAsked(prime, target) ? 'multiplied' : undefined;
@@ -93,27 +100,30 @@ export function raderWay(prime: number, target: ButterflyTarget): PrimeWay | und
   return prime <= LARGEST_MULTIPLIED_PRIME && isMultiplyAsked(prime, target) ? 'multiplied' : undefined;
 }
 
-/** Whether somebody asked that a prime be multiplied. A range that ends at 13 says that no larger prime is, and leaves the others alone. */
+/** Whether the user asked for multiplication of a prime. A range that ends at 13 excludes larger primes and does not affect the others. */
 export function isMultiplyAsked(prime: number, { tuning }: Pick<Target, 'tuning'>): boolean {
   const range = tuning?.rader?.multiply;
   return range !== undefined && range[1] > LARGEST_LISTED_PRIME && prime >= range[0] && prime <= range[1];
 }
 
-/** Whether passes of a length with this large prime factor are possible: by a butterfly, or by several steps. */
+/** Whether a length with this large prime factor can be transformed by passes: with a butterfly or in several steps. */
 export function isPassPrime(prime: number, target: ButterflyTarget): boolean {
   return isRadixPrime(prime, target) || raderWay(prime, target) !== undefined;
 }
 
-/** The part of a target that decides which butterflies there are. */
+/** The fields of a target that decide which butterflies are available. */
 export type ButterflyTarget = Pick<
   Target,
   'tuning' | 'precision' | 'precisions' | 'banks' | 'registers' | 'registerFile'
 >;
 
-/** A convolution has fewer multiply-adds among its operations: it has to spare more than these. */
+/**
+ * The ratio of operations below which a convolution is chosen. It is less than 1 because fewer operations of a convolution are
+ * multiply-adds.
+ */
 const CONVOLUTION_SHARE = 0.95;
 
-/** How a large prime is a radix; undefined where it is none. */
+/** The algorithm of the butterfly of a large prime; undefined if it has no butterfly. */
 function wayOf(prime: number, target: Pick<Target, 'tuning'>): PrimeWay | undefined {
   if (prime > LARGEST_RADIX_PRIME) return undefined;
   const { multiplied, convolved } = waysOf(prime, target);
@@ -126,18 +136,22 @@ function wayOf(prime: number, target: Pick<Target, 'tuning'>): PrimeWay | undefi
 }
 
 /**
- * Points of a butterfly, in multiples of the registers that a thread can have without driving other groups away, where the
- * register file is known and group sizes are chosen by it. On an H200 lengths with a factor of 19 to 37 take 0.66 of the time in double
- * precision that they take by the steps of Bluestein's or Rader's algorithm (geometric mean of 34 lengths), and with 37 to 47 in single 0.77.
+ * The factor by which butterflies of large primes may exceed the registers that a thread can have without displacing other groups. It
+ * applies if the size of the register file is known and decides the sizes of groups. On an H200, lengths with a factor of 19 to 37 take
+ * 0.66 of the time that the steps of Bluestein's or Rader's algorithm take in double precision (geometric mean of 34 lengths), and lengths
+ * with a factor of 37 to 47 in single precision 0.77.
  */
 const REGISTERS_OF_LARGE_BUTTERFLIES = 2.1;
 
-/** Larger primes within the registers are faster alone (71 singles: 0.68 of the time), but slower in composites (610: 1.08, 142: 1.4). */
+/**
+ * The largest prime for which that factor applies. Larger primes that fit the registers are faster alone (71 singles: 0.68 of the time) but
+ * slower in composites (610: 1.08, 142: 1.4).
+ */
 const LARGEST_THREAD_PRIME = 53;
 
 /**
- * Whether a large prime is a radix. Where shared memory is not memory like any other, threads whose registers would not hold all of
- * its points leave it alone, unless somebody asked for it: there is no cache for what spills, and compilers take minutes.
+ * Whether a large prime is a radix. On devices where shared memory is separate from ordinary memory, a prime is none if its points do not
+ * fit a thread's registers, unless the user asked for it: spilled registers have no cache there, and compilers take minutes.
  */
 export function isRadixPrime(prime: number, target: ButterflyTarget): boolean {
   if (wayOf(prime, target) === undefined) return false;
@@ -149,8 +163,8 @@ export function isRadixPrime(prime: number, target: ButterflyTarget): boolean {
 }
 
 /**
- * Primes of some radices whose butterflies are convolutions, and of the transforms inside these.
- * @param multiplied those that nobody asked for are none: of reals, more of a multiplied prime folds away than of a convolution
+ * The large prime factors of some radices, and of the inner transforms p − 1, whose butterflies are convolutions.
+ * @param multiplied only primes that the user asked for: with real data, more of a multiplied prime folds away than of a convolution
  */
 export function convolvedPrimes(
   radices: readonly number[],
@@ -185,21 +199,24 @@ export function butterflyOperations(n: number, target: Pick<Target, 'tuning'> = 
   return b * butterflyOperations(a, target) + a * butterflyOperations(b, target);
 }
 
-/** Two transforms, products of which two have a factor of one part, and two sums with the point that is not in them. */
+/**
+ * Two transforms, products (two of them with a factor that is real or imaginary), and two sums with the point that the convolution leaves
+ * out.
+ */
 function convolutionOperations(prime: number, target: Pick<Target, 'tuning'>): number {
   return 2 * butterflyOperations(prime - 1, target) + 6 * (prime - 3) + 2 * 2 + 2 * 2;
 }
 
 /**
- * With h = (p − 1)/2: as many sums and as many differences of pairs, a cyclic correlation of their cosines and a skew-cyclic one of
- * their sines, and the sums of both; of the real parts and of the imaginary ones.
+ * With h = (p − 1)/2, for real and imaginary parts each: h sums and h differences of pairs, a cyclic correlation with cosines, a
+ * skew-cyclic correlation with sines, and 2h sums of both.
  */
 function multiplicationOperations(prime: number): number {
   const h = (prime - 1) / 2;
   return 2 * (4 * h + cyclicOperations(h) + skewOperations(h));
 }
 
-/** With an offset, and the total of all values. Of an even length two halves. */
+/** A cyclic correlation with an offset, and the total of all values. An even length splits into halves. */
 function cyclicOperations(h: number): number {
   if (h % 2 === 1) return h + 2 * h * h;
   return h + cyclicOperations(h / 2) + skewOperations(h / 2) + h;

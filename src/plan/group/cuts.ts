@@ -1,6 +1,6 @@
 /**
- * Tiles that a cluster of blocks holds together, where one block could not or would be slow: of one long axis in two
- * digits, or of several axes that become one launch (count passes over memory first, then polish them).
+ * Cuts: tiles that a cluster of blocks holds together, if one block could not hold them or would be slow. A tile is one long axis in two
+ * digits, or several axes that become one launch. (Saving a pass over memory comes before optimising one.)
  */
 import { divisors, largestPrimeFactor } from '../../numeric/primes.ts';
 import { forPrecision, wordsPerReal } from '../device/capacity.ts';
@@ -10,29 +10,29 @@ import { chooseRadices, steppedRadices } from './radix.ts';
 import { shareOfCluster, shareOfGroup, shareOfRuns } from './share.ts';
 import { residentGroups, threadsFor } from './threads.ts';
 
-/** A tile shared out among blocks. */
+/** A tile divided among blocks. */
 export interface Cut {
   readonly lengths: readonly number[];
   readonly blocks: number;
-  /** Of the bandwidth, what is left for so many blocks of that size. */
+  /** The share of the bandwidth that this number of blocks of this size reaches. */
   readonly share: number;
 }
 
-/** A cut, and how many transforms of it are in a tile. */
+/** A cut and the number of transforms in a tile. */
 export type Tiled = Cut & { readonly tile: number };
 
-/** A number of blocks, and what they cost, in halvings of their speed. One block costs nothing. */
+/** A number of blocks and its price as log₂ of the slowdown. One block costs nothing. */
 interface PricedBlocks {
   readonly blocks: number;
   readonly cost: number;
 }
 
-/** Numbers of blocks that can hold a tile of so many points together, cheapest first. */
+/** The numbers of blocks that can hold a tile of this many points together, cheapest first. */
 function blocksFor(points: number, target: Target): PricedBlocks[] {
   const { cluster } = target;
   const { choice } = target.calibration.cluster;
   const { sharedBytes, room } = target.capacity;
-  // A sixteenth is left for padding.
+  // Padding may add a sixteenth to the points.
   const most = (room * 16) / 17;
   const found: PricedBlocks[] = [];
   if (points <= most) found.push({ blocks: 1, cost: 0 });
@@ -45,14 +45,14 @@ function blocksFor(points: number, target: Target): PricedBlocks[] {
   return found.sort((one, other) => one.cost - other.cost);
 }
 
-/** Whether each of the dimensions that blocks exchange divides among them. */
+/** Whether each dimension that blocks exchange is divisible by the number of blocks. */
 function divideAmong({ blocks }: PricedBlocks, shared: readonly number[]): boolean {
   return shared.every((length) => length % blocks === 0);
 }
 
 /**
- * What so many blocks with an equal share of a tile reach of the bandwidth.
- * @param ragged what one block stores into another is no whole number of lines.
+ * The share of the bandwidth that blocks with equal shares of a tile reach.
+ * @param ragged the pieces that one block stores into another are no whole number of lines
  */
 function shareOf(
   { blocks, points, ragged }: { blocks: number; points: number; ragged: boolean },
@@ -65,8 +65,9 @@ function shareOf(
 }
 
 /**
- * Whether the threads of a cluster have work in all passes, not too many small pieces of it, and other blocks beside them.
- * @param idle how idle they may be; infinite: any cluster will do.
+ * Whether the threads of a cluster are busy in all passes, without too many small butterflies each, and with other blocks on the same
+ * multiprocessor.
+ * @param idle the most time that the passes may take, as a multiple of the time without idle threads; infinite: any cluster is accepted
  */
 function keepsBusy(
   points: number,
@@ -87,21 +88,21 @@ function keepsBusy(
   );
 }
 
-/** Which dimension of a tile its blocks share while they transform the first one; −1 where none divides among them. */
+/** The dimension of a tile that the blocks divide among themselves while they transform the first one; −1 if none is divisible. */
 export function splitBefore(lengths: readonly number[], blocks: number): number {
   return lengths.findIndex((length, d) => d > 0 && length % blocks === 0);
 }
 
-/** Radices of each dimension of a tile. */
+/** The radices for each dimension of a tile. */
 export function radicesOf(lengths: readonly number[], target: Target) {
   return lengths.map((length) => chooseRadices({ length, lanesAlong: 'batch', lanes: 1 }, target));
 }
 
 /**
- * Some axes as one tile, slowest first.
- * @param tile transforms of neighbours that a tile holds.
- * @param idle how idle the threads of a cluster may be that exchanges between the axes.
- * @returns undefined where they do not fit.
+ * Several axes as one tile, slowest first.
+ * @param tile neighbouring transforms in a tile
+ * @param idle the most time that passes may take if a cluster exchanges data between the axes, as a multiple of the time without idle threads
+ * @returns undefined if the axes do not fit
  */
 export function cutAxes(
   lengths: readonly number[],
@@ -114,7 +115,7 @@ export function cutAxes(
   const whole = wholeAxes(lengths, target, tile, idle);
   const { sharedBytes } = target.capacity;
   const bytes = lengths.reduce((a, b) => a * b, tile * sharedBytes);
-  // Blocks that run side by side do without others' help.
+  // Blocks small enough to run side by side need no cluster.
   if (whole?.blocks === 1 && cluster.sideBySide * bytes <= (target.residentBytes ?? target.sharedBytes)) return whole;
   const early = earlyAxes(lengths, target, tile);
   if (!early || !whole) return early ?? whole;
@@ -123,9 +124,9 @@ export function cutAxes(
 }
 
 /**
- * Some axes as one tile of neighbouring columns, a run of them or a part of one.
- * @param count columns that there are.
- * @returns undefined where not even one of them fits.
+ * Several axes as one tile of neighbouring columns: a run of columns or a part of a run.
+ * @param count the number of columns
+ * @returns undefined if not even one column fits
  */
 export function cutColumns(
   lengths: readonly number[],
@@ -138,16 +139,16 @@ export function cutColumns(
   for (let tile = Math.min(run, count); tile >= 1; tile = Math.floor(tile / 2)) {
     const cut = cutAxes(lengths, target, tile, idle);
     const share = cut ? cut.share * shareOfRuns({ tile, count }, 2, target) : 0;
-    // A share of 0 is no price, but memory with other strides than the usual may leave nothing better.
+    // A share of 0 means an unknown price; memory with unusual strides may leave nothing better.
     if (cut && (!best || share > best.share)) best = { ...cut, share, tile };
   }
   return best;
 }
 
-/** Axes that are dimensions of a tile as they are: blocks exchange their shares after the first one. */
+/** Several axes as the dimensions of a tile, unchanged: blocks exchange their shares after the first axis. */
 function wholeAxes(lengths: readonly number[], target: Target, tile: number, idle: number): Cut | undefined {
   const points = lengths.reduce((a, b) => a * b, tile);
-  // The first two dimensions change hands between the blocks.
+  // Blocks exchange the first two dimensions.
   const cheapest = blocksFor(points, target).find((some) => divideAmong(some, lengths.slice(0, 2)));
   if (!cheapest) return undefined;
   const { blocks } = cheapest;
@@ -159,9 +160,8 @@ function wholeAxes(lengths: readonly number[], target: Target, tile: number, idl
 }
 
 /**
- * The slowest axis in two digits, the first of which is a single pass: blocks exchange their shares once their first
- * butterflies are done. Nothing is in shared memory before that, so no block waits until others have read theirs. Only
- * for two axes: cubes gain nothing.
+ * Two axes, the slower one in two digits, of which the first is a single pass: blocks exchange their shares right after their first
+ * butterflies. Shared memory is empty until then, so no block waits for others to read. Three axes gain nothing from that.
  */
 function earlyAxes(lengths: readonly number[], target: Target, tile: number): Cut | undefined {
   if (lengths.length > 2 || !target.cluster) return undefined;
@@ -180,7 +180,7 @@ function earlyAxes(lengths: readonly number[], target: Target, tile: number): Cu
     if (passes[0]!.radices.length > 1) continue;
     const radices = passes.flatMap((choice) => choice.radices);
     for (const { blocks, cost: sharing } of ways) {
-      // Before that they share the other digit, or the fastest axis, but not so that runs of memory are cut.
+      // Before the exchange, blocks share the other digit or the fastest axis, but without cutting runs of memory.
       const split = splitBefore(digits, blocks);
       const piece = ((split === 2 ? fastest / blocks : fastest) * tile) / run;
       if (split < 0 || piece < 1) continue;
@@ -197,10 +197,7 @@ function earlyAxes(lengths: readonly number[], target: Target, tile: number): Cu
   return best;
 }
 
-/**
- * Whether one of the digits has more than two passes, and they are not of powers of two. (Why clusters are as slow then as they are is not
- * known.)
- */
+/** Whether a digit has more than two passes with a radix that is no power of two. (Why clusters are slow then is not known.) */
 function isDeep(digits: readonly number[], target: Target): boolean {
   return radicesOf(digits, target).some(
     ({ radices }) => radices.length > 2 && radices.some((radix) => !Number.isInteger(Math.log2(radix))),
@@ -210,8 +207,8 @@ function isDeep(digits: readonly number[], target: Target): boolean {
 const cuts = new Memo<Cut | undefined>();
 
 /**
- * One long axis in two digits, `tile` transforms of it at a time.
- * @param instead more than one block is wanted, instead of one: how idle its threads may be.
+ * One long axis in two digits, with `tile` transforms in a tile.
+ * @param instead only cuts over several blocks are considered; their passes may take this multiple of the time without idle threads
  */
 export function cutAxis(length: number, tile: number, target: Target, instead?: number): Cut | undefined {
   if (!mayFuse(target)) return undefined;
@@ -248,16 +245,16 @@ function searchCuts(length: number, tile: number, target: Target, instead: numbe
 }
 
 /**
- * How a cluster takes an axis, where one block could not hold whole runs of it, or would be slow.
- * @param count neighbouring transforms.
- * @param strided on how many sides memory runs along those, not along the axis.
+ * The cut of an axis over a cluster, if one block could not hold whole runs of it or would be slow.
+ * @param count the number of neighbouring transforms
+ * @param strided the number of sides on which memory is contiguous along the transforms, not along the axis
  */
 export function clusterFor(length: number, count: number, strided: number, target: Target): Tiled | undefined {
   const { contiguous, idle } = target.calibration.cluster;
   const { run, room, sharedBytes } = target.capacity;
   const whole = strided > 0 ? Math.min(run, count) : 1;
-  // Where one block cannot hold even one transform there is no choice. Otherwise a cluster may be faster than a block that
-  // has its multiprocessor to itself, if it moves whole runs on both sides.
+  // If one block cannot hold a single transform, a cluster is necessary. Otherwise a cluster may be faster than a block that occupies a
+  // multiprocessor alone, if it moves whole runs on both sides.
   const needed = length > room;
   const bytes = length * sharedBytes * whole;
   const above = target.cluster ? forPrecision(target.cluster.above, target.precision) : Number.POSITIVE_INFINITY;
@@ -266,7 +263,7 @@ export function clusterFor(length: number, count: number, strided: number, targe
   const little = strided === 0 && bytes < 2 * above;
   const least = needed ? 1 : whole;
   const tiles = Array.from({ length: whole - least + 1 }, (_, n) => whole - n).filter((tile) => count % tile === 0);
-  // A tile of fewer columns than the tree reckoned with may keep its threads less busy: there is no choice then.
+  // The tree may have assumed a tile of more columns, which keeps threads busier; if a cluster is necessary, any idle time is accepted.
   const idles = needed ? [idle.most, Number.POSITIVE_INFINITY] : [little ? idle.little : idle.most];
   for (const most of idles) {
     for (const tile of tiles) {

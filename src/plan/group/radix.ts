@@ -1,9 +1,9 @@
 /**
- * Which radices, in which order: a shortest path over the divisors of the length.
+ * The choice of radices and their order: a shortest path over the divisors of the length.
  *
- * The cost of a pass is what the device's profile says it measured, or its arithmetic, one trip through shared memory
- * and what spills when the butterfly outgrows the registers; then come the lanes that idle or scatter when the stride
- * does not suit them.
+ * The cost of a pass is the time that the device's profile has measured. Without one, it is estimated from the arithmetic, one round trip
+ * through shared memory, and the registers that a large butterfly spills. Lanes that are idle, or that scatter because the stride does not
+ * suit them, are added.
  */
 import { largestPrimeFactor, primeFactors } from '../../numeric/primes.ts';
 import { isInPairs, wordsPerReal } from '../device/capacity.ts';
@@ -21,25 +21,28 @@ import {
   raderWay,
 } from './butterflies.ts';
 
-/** Butterflies of two factors that have so many points that twiddles are not at hand: in the first pass they are cheap, in the only one more so. */
+/**
+ * Butterflies of two factors with so many points that the twiddles of a pass do not stay in registers. They take more than the measured
+ * time in a twiddled pass and less in a pass that is the only one (`passes` of the calibration).
+ */
 const WIDE = new Set([10, 12, 14, 15, 16]);
-/** Operations of a device in one on pairs. */
+/** The number of device operations for one operation on double-word numbers. */
 const PAIR_OPERATIONS = 16;
-/** Sums of the same costs in another order differ by their rounding only. */
+/** The tolerance for equal costs, because sums in another order are rounded differently. */
 const TIE = 1e-9;
 export interface RadixQuestion {
   readonly length: number;
   readonly lanesAlong: 'axis' | 'batch';
   readonly lanes: number;
-  /** Every radix has to be a butterfly: these are the steps of a Rader pass. */
+  /** Only radices with butterflies are allowed, because these are the steps of a Rader pass. */
   readonly butterflies?: true;
 }
 
-/** A radix sequence and what it costs per point, in passes of radix 4; without what waiting for memory adds. */
+/** A radix sequence and its cost per point in units of a radix-4 pass, without waiting for memory. */
 export interface RadixChoice {
   readonly radices: readonly number[];
   readonly cost: number;
-  /** Passes work in place, where the data lets them. */
+  /** The sequence suits passes in place, which are used if the data allows them. */
   readonly inPlace?: true;
 }
 
@@ -48,7 +51,7 @@ const choices = new Memo<RadixChoice>();
 /** The cheapest radix sequence, first pass first. Length 1 is one pass that only copies. */
 export function chooseRadices(question: RadixQuestion, target: Target): RadixChoice {
   const { length, lanesAlong, butterflies } = question;
-  // Lanes that are no neighbours along the axis do not matter to it.
+  // Only lanes along the axis matter to its radices.
   const lanes = lanesAlong === 'axis' ? question.lanes : 1;
   return choices.of(target, `${length},${lanesAlong},${lanes}${butterflies ? ',butterflies' : ''}`, () =>
     searchRadices(question, target),
@@ -60,23 +63,24 @@ function searchRadices(question: RadixQuestion, target: Target): RadixChoice {
   if (length === 1) return { radices: [1], cost: 1 };
   const autosort = cheapest(question, target, { least: leastCost(question, target) });
   if (!autosort) throw new RangeError(`no radices for ${length} = ${primeFactors(length).join(' · ')}`);
-  // Passes in place do not wait for memory. Only some sequences suit vectors that take butterflies of one transform. (As if
-  // data were interleaved and blocked: kernels/vector-form.ts knows better, and uses autosort form where they are not.)
+  // Passes in place do not wait for memory, but only some sequences suit vectors that hold butterflies of one transform. (This assumes
+  // interleaved and blocked data. kernels/vector-form.ts knows the actual form, and uses autosort form for other data.)
   const inPlace = lanesAlong === 'axis' ? cheapest(question, target, { ends: question.lanes }) : undefined;
   if (inPlace && inPlace.cost <= autosort.cost) return { ...inPlace, inPlace: true };
-  // One upload and several are compared without the waiting: they all go through memory as far away.
+  // The returned cost leaves out waiting for memory, because plans with one upload and plans with several are compared by it, and all of
+  // them access memory equally far away.
   return { radices: autosort.radices, cost: costOf(autosort.radices, question, target) };
 }
 
-/** What a search over sequences takes into account. */
+/** Constraints of a search for radices. */
 interface SequenceLimits {
-  /** What a pass costs at least. */
+  /** The least cost of any pass. */
   readonly least?: number;
-  /** Lanes that have to be filled in the first pass and, by both parts of what the last radix counts, behind it. */
+  /** The lanes that the first pass and, counting both parts of numbers, the last radix have to fill. */
   readonly ends?: number;
 }
 
-/** The cheapest sequence; undefined where none is as it has to be. */
+/** The cheapest radix sequence; undefined if none satisfies the constraints. */
 function cheapest(
   question: RadixQuestion,
   target: Target,
@@ -84,7 +88,7 @@ function cheapest(
 ): RadixChoice | undefined {
   const { length } = question;
   const best = tailsOf(question, target);
-  // A Rader pass writes to other places than it reads from, and takes several steps.
+  // A Rader pass is not in place and takes several steps.
   const isPass = question.butterflies || ends > 1 ? isRadixPrime : isPassPrime;
   const radices = [
     ...largePrimesOf(length).filter((prime) => isPass(prime, target)),
@@ -98,7 +102,7 @@ function cheapest(
     for (const radix of radices) {
       if ((length / stride) % radix !== 0) continue;
       const isLast = stride * radix === length;
-      // (Vectors of two leave one butterfly at the most, which costs what a vector would.)
+      // (With vectors of two lanes, at most one butterfly is left over, which costs as much as a vector.)
       if ((stride === 1 && ends > 2 && radix % ends !== 0) || (isLast && (2 * radix) % ends !== 0)) continue;
       const rest = from(stride * radix);
       if (!rest) continue;
@@ -111,7 +115,7 @@ function cheapest(
   return from(1);
 }
 
-/** Primes that somebody asked to be multiplied are radices of their own. */
+/** The radices of `RADICES` without composites of primes that the user asked to multiply. */
 function listedRadices(butterflies: boolean, target: Target): readonly number[] {
   const most = isInPairs(target.precision, target) ? LARGEST_PAIRED_RADIX : Number.POSITIVE_INFINITY;
   const listed = RADICES.filter((radix) => radix <= most || radix === largestPrimeFactor(radix));
@@ -124,7 +128,7 @@ function listedRadices(butterflies: boolean, target: Target): readonly number[] 
 
 const raderRadices = new Memo<RaderRadix | undefined>();
 
-/** How the pass of a radix takes several steps; undefined where it is a butterfly. */
+/** The steps of a prime radix without a butterfly; undefined for a radix with one. */
 export function raderRadix(radix: number, target: Target): RaderRadix | undefined {
   if (radix <= 16 && target.tuning?.rader?.multiply === undefined) return undefined;
   return raderRadices.of(target, String(radix), () => {
@@ -136,25 +140,31 @@ export function raderRadix(radix: number, target: Target): RaderRadix | undefine
   });
 }
 
-/** The radices of the butterflies that a list of passes runs. A Rader pass counts as its steps: the radices of its transforms of p − 1 points, there and back. */
+/**
+ * The radices of all butterflies in a list of passes. A Rader pass counts as its steps: the radices of its transforms of p − 1 points,
+ * forward and back.
+ */
 export function steppedRadices(radices: readonly number[], target: Target): readonly number[] {
   if (!radices.some((radix) => raderRadix(radix, target))) return radices;
   return radices.flatMap((radix) => {
     const rader = raderRadix(radix, target);
     if (!rader) return [radix];
-    // The steps of a multiplication take pairs of points.
+    // The steps of a multiplication are butterflies of two points.
     return rader.by === 'convolution' ? [...rader.radices, ...rader.radices] : [2, 2];
   });
 }
 
-/** The cheapest sequences from some pass on, by what the passes before them have left of the length. */
+/** The cheapest radix sequences for the remaining passes, by the remaining length. */
 type Tails = Map<number, RadixChoice | undefined>;
 
 const tails = new Memo<Tails>();
-/** So many are kept of each kind. */
+/** The limit of remembered sequences for each kind of search. */
 const TAILS_KEPT = 4096;
 
-/** Where lanes are no neighbours along the axis, what later passes cost does not depend on those before: lengths share them. */
+/**
+ * The table of cheapest tails. If lanes are not along the axis, the cost of later passes does not depend on earlier ones, so all lengths
+ * share the table.
+ */
 function tailsOf({ lanesAlong, butterflies }: RadixQuestion, target: Target): Tails {
   if (lanesAlong === 'axis') return new Map();
   const known = tails.of(target, butterflies ? 'butterflies' : '', (): Tails => new Map());
@@ -178,7 +188,7 @@ function passOf(question: RadixQuestion, radix: number, stride: number): PassQue
   return butterflies ? { ...own, butterflies } : own;
 }
 
-/** What a pass of autosort form costs at least, where the data does not stay in the first-level cache. */
+/** The least cost of an autosort pass, if the data does not stay in the first-level cache. */
 function leastCost({ length, lanesAlong }: RadixQuestion, { firstLevel, precision }: Target): number {
   if (!firstLevel || lanesAlong === 'batch') return 0;
   const bytes = 2 * length * 8 * wordsPerReal(precision);
@@ -187,17 +197,17 @@ function leastCost({ length, lanesAlong }: RadixQuestion, { firstLevel, precisio
 
 export interface PassQuestion {
   readonly radix: number;
-  /** Product of the radices before it. */
+  /** The product of the radices of the passes before. */
   readonly stride: number;
   readonly length: number;
   readonly lanesAlong: 'axis' | 'batch';
   /** Neighbouring butterflies of one transform that run in lockstep. */
   readonly lanes: number;
-  /** It is a step of a Rader pass. */
+  /** The pass is a step of a Rader pass. */
   readonly butterflies?: true;
 }
 
-/** Cost per point of one pass, in passes of radix 4. @param least what it takes however little there is to compute. */
+/** The cost per point of one pass in units of a radix-4 pass. @param least the least cost, however little there is to compute */
 export function passCost(question: PassQuestion, target: Target, least = 0): number {
   const { radix, stride, length, lanesAlong, lanes, butterflies } = question;
   const rader = butterflies ? undefined : raderRadix(radix, target);
@@ -219,7 +229,10 @@ export function passCost(question: PassQuestion, target: Target, least = 0): num
   return Math.max(own * factor, least) * idle + scattered + unaligned + (columns ? each * Math.max(0, radix - 4) : 0);
 }
 
-/** By what lanes without work multiply a pass. They take neighbouring butterflies: of the same stride block, or, in the first pass, of neighbouring blocks. */
+/**
+ * The factor by which idle lanes lengthen a pass. Lanes take neighbouring butterflies: of one block of the stride or, in the first pass, of
+ * neighbouring blocks.
+ */
 function idleLanes({ radix, stride, length, lanes }: PassQuestion): number {
   const items = stride === 1 ? length / radix : stride;
   const used = items < lanes ? 1 : items / Math.ceil(items / lanes);
@@ -230,7 +243,7 @@ function measuredCost(radix: number, target: Target): number | undefined {
   return isInPairs(target.precision, target) ? undefined : target.radixCosts?.[radix];
 }
 
-/** All steps of a Rader pass: their butterflies, and the order of powers in which points are read and written. */
+/** The cost of all steps of a Rader pass: their butterflies, and reading and writing points in the order of powers. */
 function raderPassCost(rader: RaderRadix, question: PassQuestion, target: Target, least: number): number {
   const { stride, lanes } = question;
   const { passes, rader: measured } = target.calibration;
@@ -243,13 +256,13 @@ function raderPassCost(rader: RaderRadix, question: PassQuestion, target: Target
   return steps * idleLanes(question) + scattered + measured.pass;
 }
 
-/** Additions per point of a twiddled pass: arithmetic, a trip through shared memory, and what spills. */
+/** The estimated cost per point of a twiddled pass, in additions: arithmetic, a round trip through shared memory, and spilled registers. */
 function estimate(radix: number, target: Target): number {
   const { working, spill } = target.calibration.registers;
-  // Beside so much arithmetic neither memory nor what spills counts for much.
+  // Arithmetic on double-words outweighs memory and spills.
   if (isInPairs(target.precision, target))
     return (butterflyOperations(radix, target) + 6 * (radix - 1)) / radix + target.passCost / PAIR_OPERATIONS;
-  // A vector register holds fewer doubles; a thread's double takes two of its registers.
+  // A vector register holds fewer doubles; on threads, a double takes two registers.
   const each = target.lockstep === 'threads' ? wordsPerReal(target.precision) : 1;
   const spilled = Math.max(0, 2 * radix + working - target.registers / each);
   return (butterflyOperations(radix, target) + 6 * (radix - 1) + spill * spilled) / radix + target.passCost;

@@ -1,6 +1,6 @@
 /**
- * The share of the bandwidth that a launch reaches, reckoned from the size of its groups: what plans are weighed by. Its
- * numbers are the device's calibration.
+ * The share of the bandwidth that a launch reaches, estimated from the size of its groups. Plans are compared by it; its constants are the
+ * device's calibration.
  */
 import { largestPrimeFactor } from '../../numeric/primes.ts';
 import { forPrecision } from '../device/capacity.ts';
@@ -9,7 +9,7 @@ import type { Target } from '../device/target.ts';
 import { steppedRadices } from './radix.ts';
 import { residentByRegisters, threadsFor } from './threads.ts';
 
-/** Points that a group holds at once, the radices of its passes, and whether they go along several dimensions. */
+/** The shape of a group: the points that it holds, the radices of its passes, and whether these go along several dimensions. */
 export interface GroupShape {
   readonly points: number;
   readonly radices: readonly number[];
@@ -18,7 +18,7 @@ export interface GroupShape {
 
 const groups = new Memo<number>();
 
-/** A group that moves whole runs. */
+/** The share of a group that moves whole runs of memory. */
 export function shareOfGroup(group: GroupShape, target: Target): number {
   const { points, radices, fused } = group;
   return groups.of(target, `${points},${radices.join()},${fused}`, () => {
@@ -35,7 +35,7 @@ export function shareOfGroup(group: GroupShape, target: Target): number {
   });
 }
 
-/** A group of neighbouring columns: see `shareOfRuns`. */
+/** The share of a group of neighbouring columns: see `shareOfRuns`. */
 export function shareOfColumns(
   { length, tile, count, radices }: { length: number; tile: number; count: number; radices: readonly number[] },
   sides: 1 | 2,
@@ -47,10 +47,10 @@ export function shareOfColumns(
 }
 
 /**
- * What is left where memory is walked in runs of neighbouring columns.
- * @param tile columns in a group: a whole number of runs, or half of one, a quarter …
- * @param count columns that there are, which is also how far apart rows lie.
- * @param sides on which memory is walked so: both, or one while the other is contiguous.
+ * The share that remains if memory is accessed in runs of neighbouring columns.
+ * @param tile columns in a group: a whole number of runs, or half a run, a quarter …
+ * @param count the number of columns, which is also the distance between rows
+ * @param sides the number of sides with such access: both, or one while the other is contiguous
  */
 export function shareOfRuns({ tile, count }: { tile: number; count: number }, sides: 1 | 2, target: Target): number {
   const { run } = target.capacity;
@@ -65,9 +65,9 @@ export function shareOfRuns({ tile, count }: { tile: number; count: number }, si
 }
 
 /**
- * A tile that a cluster of blocks holds together.
- * @param bytes in each of them.
- * @param ragged what one block stores into another is no whole number of lines.
+ * The share of a tile that a cluster of blocks holds together.
+ * @param bytes in each block
+ * @param ragged the pieces that one block stores into another are no whole number of lines
  */
 export function shareOfCluster(
   blocks: number,

@@ -1,4 +1,4 @@
-/** How a leaf is laid out over threads: the counterpart for them of what tiling.ts does for vectors. */
+/** The layout of a leaf over threads. The counterpart for vectors is in tiling.ts. */
 import type { Side } from '../../problem/index.ts';
 import type { Target } from '../device/target.ts';
 import type { LanesAlong } from '../tree/leaf.ts';
@@ -15,7 +15,7 @@ import {
   walksAlong,
 } from './tiling.ts';
 
-/** For threads: the first pass walks along whatever is contiguous in the input, the last one likewise in the output. */
+/** The tiling for threads: the first pass walks along the contiguous dimension of the input, the last pass along that of the output. */
 export function threadTiling({ axis, batch, group }: TilingQuestion, target: Target): Tiling {
   const { run, room } = target.capacity;
   const length = axis.count;
@@ -23,7 +23,7 @@ export function threadTiling({ axis, batch, group }: TilingQuestion, target: Tar
   const columns = batch[order[0]!]!;
   const walks = (side: Side): LanesAlong => (length === 1 ? 'batch' : walksAlong(axis, columns, side));
   const lanesAlong = { input: walks('input'), output: walks('output') };
-  // A thread of a very short transform has little to do: more of them keep the memory busy.
+  // Threads of very short transforms have little to do: larger groups keep the memory busy.
   const groupPoints = target.groupPoints * (length <= 4 ? 2 : 1);
   const byColumns = length > 1 && (lanesAlong.input === 'batch' || lanesAlong.output === 'batch');
   const sides = lanesAlong.input === lanesAlong.output ? 2 : 1;
@@ -33,7 +33,7 @@ export function threadTiling({ axis, batch, group }: TilingQuestion, target: Tar
       : chooseColumns(length, columns.count, target, sides).tile
     : chooseTile(length, columns.count, { grain: 1, run: 1, room, group }, { ...target, groupPoints });
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1 }, target);
-  // A pass takes points that lie N/r apart: pieces of memory shorter than a run are better copied whole.
+  // A pass loads points N/r apart: if that is shorter than a run, the tile is better copied whole.
   const stage = (side: Side, radix: number) =>
     length > 1 && lanesAlong[side] === 'axis' && isContiguous(axis[side]) && length / radix < Math.min(run, length);
   return {
@@ -45,12 +45,12 @@ export function threadTiling({ axis, batch, group }: TilingQuestion, target: Tar
   };
 }
 
-/** The batch dimensions, the one whose neighbours had best share a group first. */
+/** The order of batch dimensions: the one whose neighbours should share a group comes first. */
 export function threadOrder(axis: Span, batch: readonly Span[]): number[] {
   return forward(batch, nearest(axis, batch));
 }
 
-/** The batch dimension whose neighbours lie nearest, on the sides where those along the axis do not. */
+/** The batch dimension with the smallest distance between neighbours, on the sides where the axis is not contiguous. */
 function nearest(axis: Span, batch: readonly Span[]): number {
   const distance = (span: Span, side: Side) => (isContiguous(axis[side]) ? 0 : distanceOf(span[side]));
   const steps = batch.map((span) =>
@@ -63,15 +63,15 @@ function nearest(axis: Span, batch: readonly Span[]): number {
   return Math.max(0, steps.indexOf(Math.min(...steps)));
 }
 
-/** Neighbouring columns per group, and the share of the bandwidth that they reach. */
+/** The number of neighbouring columns in a group, and the share of the bandwidth that they reach. */
 interface Columns {
   readonly tile: number;
   readonly share: number;
 }
 
 /**
- * As whole runs of columns as fit, several of them where transforms are short.
- * @param sides on which memory is walked in such runs: both, or one while the other is contiguous.
+ * As many whole runs of columns as fit; several runs if transforms are short.
+ * @param sides the number of sides on which memory is accessed in such runs: both, or one while the other is contiguous
  */
 export function chooseColumns(length: number, count: number, target: Target, sides: 1 | 2 = 2): Columns {
   const { run, room } = target.capacity;

@@ -1,21 +1,21 @@
-/** How many threads a group has, and how many groups are to run side by side. */
+/** The number of threads in a group, and the number of groups that should run side by side. */
 import { largestPrimeFactor } from '../../numeric/primes.ts';
 import { wordsPerReal } from '../device/capacity.ts';
 import type { Target } from '../device/target.ts';
 import type { LeafNode, RealParts } from '../tree/node.ts';
 import { steppedRadices } from './radix.ts';
 
-/** What of a launch its number of threads depends on. */
+/** The properties of a launch that its number of threads depends on. */
 interface GroupOf {
   readonly convolved?: LeafNode['convolved'] | undefined;
   readonly real?: Pick<RealParts, 'by'>;
-  /** One of several uploads of an axis. */
+  /** The launch is one of several uploads of an axis. */
   readonly split?: boolean;
 }
 
 /**
- * Threads that a group has work for. Passes of different radices have different numbers of butterflies: the best count
- * leaves the fewest threads idle over all of them, and no thread more values than its registers hold.
+ * The best number of threads for a group, which is a number of butterflies. Passes of different radices have different numbers of
+ * butterflies: the best count leaves the fewest threads idle over all passes, and gives no thread more values than its registers hold.
  */
 function butterfliesOf(
   points: number,
@@ -25,7 +25,7 @@ function butterfliesOf(
   clustered: boolean,
 ): number {
   const { lockstep, lockstepBytes, maxThreads, registers } = target;
-  // Exchanged in quarters, two butterflies are computed together.
+  // Data exchanged in quarters is computed two butterflies at a time.
   const together = target.parts / 2;
   const { occupancy, cluster } = target.calibration;
   const stepped = steppedRadices(passes, target);
@@ -51,7 +51,7 @@ function butterfliesOf(
       const held = Math.max(...items.map((n, p) => Math.ceil(n / threads) * radices[p]!));
       if (clustered && held * 2 * words > cluster.registers) continue;
       if (clustered && Math.max(...items) > cluster.butterflies * threads) continue;
-      // Beside a group of so many threads there is no room for another one, where shared memory would have some.
+      // A group of so many threads excludes another group for which shared memory would have room.
       const alone = pairable && threads > maxThreads / 2 && held <= few ? occupancy.excludes : 1;
       const burden = !clustered && held > occupancy.burdened.above ? occupancy.burdened.times : 1;
       const idle = burden * alone * items.reduce((sum, n) => sum + (Math.ceil(n / threads) * taken) / n, 0);
@@ -64,7 +64,7 @@ function butterfliesOf(
   return best;
 }
 
-/** @param symmetric passes over reals, which compute bins up to the half: kernels/symmetric-passes.ts */
+/** The number of butterflies in each pass. @param symmetric passes over reals compute bins up to N/2 only: kernels/symmetric-passes.ts */
 function butterfliesOfPasses(points: number, radices: readonly number[], symmetric: boolean): number[] {
   let stride = 1;
   return radices.map((radix) => {
@@ -75,13 +75,13 @@ function butterfliesOfPasses(points: number, radices: readonly number[], symmetr
   });
 }
 
-/** Butterflies that a thread may be given for the sake of fewer threads: it keeps them all in registers. */
+/** The most butterflies of a thread when fewer threads are wanted: it keeps them all in registers. */
 const MOST_BUTTERFLIES = 4;
 
 /**
- * A thread for each butterfly, or as few as are wished for.
- * @param points that a block works on.
- * @param clustered the block is one of several.
+ * The number of threads in a group: one for each butterfly, or as few as the user asked for.
+ * @param points in a block
+ * @param clustered the block belongs to a cluster
  */
 export function threadsFor(
   points: number,
@@ -100,9 +100,9 @@ export function threadsFor(
 }
 
 /**
- * Groups that can run side by side on a multiprocessor, if the compiler is held to the registers that they need. One
- * group more gains, one too many spills and costs more than that.
- * @returns 0 where that is better left to the compiler.
+ * The number of groups that can run side by side on a multiprocessor if the compiler is limited to the registers that they need. One more
+ * group gains; one too many spills, which costs more than that.
+ * @returns 0 if the choice is better left to the compiler
  */
 export function residentGroups(
   points: number,
@@ -121,18 +121,18 @@ export function residentGroups(
     Math.floor(Math.min(byMemory, residentByRegisters(points, radices, threads, target, 0, spare)));
   if (clustered) return Math.min(groups(), residency[bytes < cluster!.sharedBytes ? 'smallCluster' : 'cluster']);
   if (byMemory < residency.free) return Math.min(groups(), residency.block);
-  // Of several butterflies that hold more than the largest one, compilers know better how many to have in hand.
+  // If several butterflies together hold more values than the largest one, compilers choose better how many to compute at once.
   const held = Math.max(...radices.map((radix) => radix * Math.ceil(points / radix / threads)));
   if (held > residency.held * Math.max(...radices)) return 0;
-  // Compilers that are not told make do with so few registers that loads wait for one another.
+  // Compilers without a limit use so few registers that loads wait for one another.
   const several = groups(registers.spare);
   return several > residency.block && several * bytes >= residency.passBytes * radices.length ? several : 0;
 }
 
 /**
- * Groups that there are registers for: for their points, the twiddles and places of each butterfly, and a few more.
- * @param odd registers for intermediate values of each butterfly that has prime factors over 3.
- * @param spare registers with which a compiler can have many loads under way; 0: as few as there have to be.
+ * The number of groups that the register file has room for, counting points, the twiddles and addresses of each butterfly, and a constant.
+ * @param odd registers for intermediate values of each butterfly with prime factors over 3
+ * @param spare registers that let a compiler keep many loads in flight; 0: the minimum
  */
 export function residentByRegisters(
   points: number,
@@ -145,7 +145,7 @@ export function residentByRegisters(
   const radices = steppedRadices(passes, target);
   const { registerFile = Number.POSITIVE_INFINITY, lockstepBytes } = target;
   const { always, butterfly } = target.calibration.registers;
-  // Passes between shared memory and itself read all their points before they write; others take one butterfly at a time.
+  // A pass from shared memory to shared memory reads all its points before it writes; other passes compute one butterfly at a time.
   const between = radices.slice(1, -1);
   const butterflies = between.map((radix) => Math.ceil(points / radix / threads));
   const held = Math.max(...radices, ...between.map((radix, n) => radix * butterflies[n]!));

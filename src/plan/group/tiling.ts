@@ -1,6 +1,6 @@
 /**
- * How a leaf is laid out over the lanes of a device: along which loops neighbouring lanes walk, how many transforms share
- * a group, what is copied through shared memory, and the radices.
+ * The layout of a leaf over the lanes of a device: the loop that neighbouring lanes walk along, the number of transforms in a group, copies
+ * through shared memory, and the radices.
  */
 import type { Side } from '../../problem/index.ts';
 import type { Target } from '../device/target.ts';
@@ -9,21 +9,21 @@ import type { Dimension, Place } from '../tree/node.ts';
 import { chooseRadices } from './radix.ts';
 
 /**
- * From one step of a loop to the next, in elements of memory; or, where an intermediate result lies in tiles, one for each step inside a
- * run and so many from one run to the next; or, where elements are left out in the middle, `step` for each of `count` steps and, from step
- * number `before` on, `skip` steps more.
+ * The stride of a loop in elements of memory. A number is an ordinary stride. `run` and `next`: an intermediate result in tiles, where
+ * steps within a run have stride 1 and runs are `next` apart. `step`, `count`, `before` and `skip`: `count` steps of stride `step` with a
+ * gap of `skip` further steps before step number `before`.
  */
 export type Stride =
   | number
   | { readonly run: number; readonly next: number }
   | { readonly step: number; readonly count: number; readonly before: number; readonly skip: number };
 
-/** From one of two neighbours to the other. */
+/** The stride from an element to its neighbour. */
 export function stepOf(stride: Stride): number {
   return typeof stride === 'number' ? stride : 'step' in stride ? stride.step : 1;
 }
 
-/** How far apart neighbours lie, in whichever direction. */
+/** The distance of neighbours, which is never negative. */
 export function distanceOf(stride: Stride): number {
   return Math.abs(stepOf(stride));
 }
@@ -33,11 +33,11 @@ export interface Span {
   readonly count: number;
   readonly input: Stride;
   readonly output: Stride;
-  /** Where it lies in the tensor. */
+  /** The direction of the loop in the tensor. */
   readonly places?: { readonly input: SpanPlace; readonly output: SpanPlace };
 }
 
-/** A place that steps over a gap. */
+/** A direction in the tensor with the gap that the loop leaves out. */
 export interface SpanPlace extends Place {
   readonly gap?: Dimension['gap'];
 }
@@ -45,26 +45,26 @@ export interface SpanPlace extends Place {
 export interface TilingQuestion {
   readonly axis: Span;
   readonly batch: readonly Span[];
-  /** The first batch dimension is the one that twiddles count along: lanes of a vector take neighbours in it. */
+  /** The first batch dimension is the one that twiddles count along: vector lanes take neighbours in it. */
   readonly twiddled: boolean;
-  /** Transforms per group, where somebody asks for so many. */
+  /** The number of transforms in a group that the user asked for. */
   readonly group?: number;
-  /** It is transformed and back: a tile would have to be transposed for both. */
+  /** The axis is transformed forward and back, so a transposed tile would be transposed twice. */
   readonly convolved?: boolean;
-  /** Up to here it is one butterfly. */
+  /** The longest transform that is a single butterfly. */
   readonly longestButterfly: Readonly<Record<LanesAlong, number>>;
 }
 
 /**
- * The longest transforms that are one butterfly of vectors, by what the lanes run along and by the 32-bit words of a real.
+ * The longest transforms that vectors compute as a single butterfly, by the direction of the lanes and by the 32-bit words of a real.
  *
- * Along the axis: of complex numbers, one in each vector, nothing is multiplied between passes, and half as many registers are needed.
- * Of a line of reals, half of the sums are known to be zero. Along the batch each lane reads and writes a line of its own where that is:
- * nothing is transposed in shared memory. Longer ones spill.
+ * Along the axis, a vector holds one complex number: there are no products between passes, and half as many registers are needed. Of real
+ * lines, half of the sums are known to be zero. Along the batch, each lane reads and writes a line of its own, so nothing is transposed in
+ * shared memory. Longer transforms spill registers.
  *
- * Sums of cosines and sines are butterflies of their reals (`sums`), of the points that continue them (`continued`), half of which are
- * the others again, or of numbers whose parts are two reals (`facing`). Without one, bins are paired and copied on their way, or twice
- * as many points transformed: they may be longer.
+ * DCTs and DSTs are butterflies of their reals (`sums`), of their symmetric extension (`continued`), half of whose points repeat the
+ * others, or of numbers packed from two reals (`facing`). These may be longer, because the alternative to a butterfly is a Hermitian split
+ * with copies, or a transform of twice as many points.
  */
 export const LONGEST_BUTTERFLY = {
   complex: {
@@ -90,15 +90,15 @@ export const LONGEST_BUTTERFLY = {
 } as const;
 
 export interface Tiling extends Pick<PassesStep, 'lanesAlong' | 'radices'> {
-  /** Neighbouring transforms that share a group. */
+  /** The number of neighbouring transforms that share a group. */
   readonly tile: number;
-  /** Copy through shared memory, where the lanes of the first or last pass would not walk along memory. */
+  /** Whether the tile is copied through shared memory, because the lanes of the first or last pass would not walk along memory. */
   readonly staged: { readonly input: boolean; readonly output: boolean };
-  /** The batch dimensions, the one whose neighbours share a group first. */
+  /** The batch dimensions; the first one is that whose neighbours share a group. */
   readonly order: readonly number[];
 }
 
-/** For the elements of a vector, which walk along one loop: all passes along the same one. */
+/** The tiling for vectors: the lanes of all passes walk along the same loop, unless the first pass transposes the tile. */
 export function vectorTiling(
   { axis, batch, twiddled, group, convolved = false, longestButterfly }: TilingQuestion,
   target: Target,
@@ -115,7 +115,7 @@ export function vectorTiling(
     const walks = { input: lanesAlong, output: lanesAlong } as const;
     return { order, lanesAlong: walks, tile, radices: [length], staged: { input: false, output: false } };
   }
-  // Where memory runs along the axis but the lanes do not, whole runs are copied and transposed on the way.
+  // If memory is contiguous along the axis but lanes walk along columns, whole runs are copied and transposed on the way.
   const stage = (side: Side) =>
     lanesAlong === 'batch' && !isContiguous(columns[side]) && isContiguous(axis[side]) && length >= lanes;
   if (stage('output') && !stage('input') && !convolved && transposesTile(length, target)) {
@@ -133,9 +133,8 @@ export function vectorTiling(
 }
 
 /**
- * Whether a vector's first pass can transpose a tile of columns, so that nothing has to be copied: each vector of neighbouring
- * columns computes as many neighbouring points, and squares of these are transposed in registers. Only where whole squares
- * come of it.
+ * Whether the first pass of vectors can transpose a tile of columns in registers, so that no copy is needed: each vector of neighbouring
+ * columns computes as many neighbouring points, which form squares. Only if all squares are whole.
  */
 export function transposesTile(length: number, target: Target): boolean {
   const { lanes } = target.capacity;
@@ -143,17 +142,17 @@ export function transposesTile(length: number, target: Target): boolean {
   return first! % lanes === 0 && rest.length > 0 && rest.every((radix) => (length / radix) % lanes === 0);
 }
 
-/** Whether memory runs along the axis or along its neighbours, on one side. */
+/** The direction in which memory is closer to contiguous on one side: along the axis or along its columns. */
 export function walksAlong(axis: Span, columns: Span, side: Side): LanesAlong {
   return columns.count > 1 && distanceOf(columns[side]) < distanceOf(axis[side]) ? 'batch' : 'axis';
 }
 
-/** Neighbours lie side by side. */
+/** Whether neighbours are adjacent in memory. */
 export function isContiguous(stride: Stride): boolean {
   return stepOf(stride) === 1;
 }
 
-/** `axis`, or the number of the batch dimension that the lanes run along. */
+/** The loop that the lanes walk along: `axis`, or the number of a batch dimension. */
 function chooseLanes(
   axis: Span,
   batch: readonly Span[],
@@ -171,16 +170,16 @@ function chooseLanes(
   if (best === undefined) return 'axis';
   if (axis.count <= longestButterfly) return best;
   const whole = isContiguous(axis.input) && isContiguous(axis.output);
-  // Without twiddles in the way, a long axis that memory runs along needs no neighbours.
+  // A long axis without twiddles that is contiguous on both sides needs no columns.
   if (whole && axis.count >= shortAxis) return 'axis';
-  // Neither memory nor short transforms ask for columns: a long axis keeps its lanes.
+  // If neither memory nor a short axis favours columns, a long axis keeps its lanes.
   if (contiguous(batch[best]!) + contiguous(axis) === 0 && axis.count >= shortAxis) {
     return 'axis';
   }
   return best;
 }
 
-/** The dimensions with one of them first. */
+/** The numbers of the batch dimensions with dimension `d` first. */
 export function forward(batch: readonly Span[], d: number): number[] {
   return [d, ...batch.keys()].filter((other, place) => place === 0 || other !== d);
 }
@@ -193,8 +192,8 @@ interface TileSize {
 }
 
 /**
- * Transforms per group: whole runs of memory, enough points to be worth it, no more than half of shared memory where that
- * leaves half a run: tables and the caller's data want their place too.
+ * The number of transforms in a group: whole runs of memory and enough points to be worth a group, but at most half of shared memory if
+ * half a run fits there, because tables and the caller's data need cache, too.
  */
 export function chooseTile(
   length: number,
@@ -211,8 +210,8 @@ export function chooseTile(
 }
 
 /**
- * A tile that divides the batch spares the tail: the one asked for, or one that is not much longer or shorter. Of those
- * that are not whole runs, an odd number of vectors is the best, for no reason that is known.
+ * A tile that divides the batch, which avoids a partial last tile: the given size, or one that is not much longer or shorter. Among sizes
+ * that are no whole runs, an odd number of vectors is the fastest, for an unknown reason.
  */
 export function dividingTile(tile: number, most: number, count: number, grain: number): number | undefined {
   if (count % tile === 0) return tile;

@@ -1,6 +1,6 @@
 /**
- * Several launches over many batches: in chunks that stay in a cache from one launch to the next, where a device's profile
- * says that this pays.
+ * Chunks of batches: several launches over many batches run chunk by chunk, so that a chunk stays in a cache from one launch to the next.
+ * Only where the device's profile says that this pays.
  */
 import { strideOf } from '../../layout/index.ts';
 import { divisors } from '../../numeric/primes.ts';
@@ -10,7 +10,7 @@ import type { Target } from '../device/target.ts';
 import { residentByRegisters } from '../group/threads.ts';
 import { type Leaf, radicesOf } from '../tree/leaf.ts';
 
-/** A launch, and how far apart batches lie on either side of it. */
+/** A launch, and the distance between batches on each of its sides. */
 export interface BatchedLaunch {
   readonly leaf: Leaf;
   readonly from: BufferName;
@@ -18,25 +18,25 @@ export interface BatchedLaunch {
   readonly apart: { readonly input: number; readonly output: number };
 }
 
-/** Two launches as one, whose groups are interleaved. */
+/** Two launches combined into one with interleaved groups. */
 export interface Interleaving {
-  /** By how many chunks the first one is ahead of the second. */
+  /** The number of chunks that the first launch runs ahead of the second. */
   readonly ahead: number;
-  /** Groups that are to run side by side on a multiprocessor. */
+  /** The number of groups that should run side by side on a multiprocessor. */
   readonly beside: number;
 }
 
-/** In which order the groups of several launches run. */
+/** The order in which the groups of several launches run. */
 export interface Chunking {
-  /** Into how many chunks the groups of every launch are divided: one chunk goes through all launches after another. */
+  /** The number of chunks that the groups of every launch are divided into. One chunk goes through all launches before the next. */
   readonly chunks: number;
-  /** Missing where the launches stay apart. */
+  /** Missing if the launches stay separate. */
   readonly interleaved?: Interleaving;
 }
 
 /**
- * Into how many equal chunks the groups of every launch are divided, so that a chunk holds the same batches in all of them.
- * @param bytes of one batch.
+ * The number of equal chunks for the groups of every launch, so that a chunk holds the same batches in all of them.
+ * @param bytes in one batch
  */
 export function chunksOf(launches: readonly BatchedLaunch[], batches: number, bytes: number, target: Target): Chunking {
   const { chunks, multiprocessors } = target;
@@ -57,13 +57,13 @@ export function chunksOf(launches: readonly BatchedLaunch[], batches: number, by
   return { chunks: 1 };
 }
 
-/** Groups that have to fit side by side on a multiprocessor, so that one computes while another one waits for memory. */
+/** The least number of groups side by side on a multiprocessor, so that one computes while another waits for memory. */
 const SIDE_BY_SIDE = 2;
 
 /**
- * How many groups run side by side where two launches are one; 0 where they cannot be. The second one has to work in place,
- * so that a cache holds one copy of what goes between them, and the threads of one have to be a whole number of times those
- * of the other, for several groups of it then share a block.
+ * The number of groups that run side by side if two launches are combined; 0 if they cannot be. The second launch has to work in place, so
+ * that a cache holds one copy of the data between them. The threads of one have to be a multiple of the threads of the other, so that
+ * several groups of the latter share a block.
  */
 function residentOfBoth(launches: readonly BatchedLaunch[], chunks: number, target: Target): number {
   const [first, second, more] = launches as [BatchedLaunch, BatchedLaunch, BatchedLaunch?];
@@ -74,7 +74,7 @@ function residentOfBoth(launches: readonly BatchedLaunch[], chunks: number, targ
     const { precision, lengths, tile, batch, shared } = leaf;
     const points = lengths.reduce((a, b) => a * b, tile);
     const together = threads / leaf.threads;
-    // The last tile along the first dimension need not be full.
+    // The last tile along the first dimension may be partial.
     const groups = batch.slice(1).reduce((a, b) => a * b, Math.ceil(batch[0]! / tile)) / chunks;
     if (!Number.isInteger(together) || !Number.isInteger(groups / together)) return 0;
     if (leaf.blocks > 1) return 0;
@@ -86,11 +86,11 @@ function residentOfBoth(launches: readonly BatchedLaunch[], chunks: number, targ
   return Math.min(...fits);
 }
 
-/** Whether the groups of a leaf come in the order of its batches, and none has a part in two chunks. */
+/** Whether the groups of a leaf are in the order of its batches and no group has parts in two chunks. */
 function divides({ leaf, apart }: Pick<BatchedLaunch, 'leaf' | 'apart'>, batches: number, chunks: number): boolean {
   const last = leaf.batch.length - 1;
   const count = leaf.batch[last]!;
-  // Other dimensions that step through memory with the batches have become one with them.
+  // Dimensions whose strides continue those of the batch have been merged with it.
   const others = count / batches;
   const isSlowest = (side: 'input' | 'output') => {
     const { layout, format } = leaf[side];

@@ -1,6 +1,6 @@
 /**
- * A leaf with its strides → everything a kernel builder needs: what the lanes run along, how many transforms share a
- * group, which copies go through shared memory, and the radices. Decided from the profile alone.
+ * A leaf with strides → everything that a kernel builder needs: the loop that lanes walk along, the number of transforms in a group, copies
+ * through shared memory, and the radices. All of it follows from the profile.
  */
 
 import { divisors } from '../../numeric/primes.ts';
@@ -30,18 +30,18 @@ import { kernelFactors } from './kernel-layout.ts';
 import { operandsOf, type SideShape, sideOf, termsAlong } from './leaf-sides.ts';
 import { mergedBatch, type PlacedLeaf, packedAxis, packedLines, placesOf } from './placed.ts';
 
-/** What a launch is made of beside what its place in the tree says. */
+/** The shape of a launch: everything that its place in the tree does not determine. */
 export interface LaunchShape extends SideShape {
   readonly lengths: readonly number[];
   readonly tile: number;
   readonly blocks: number;
   readonly coupled: boolean;
   readonly steps: readonly LeafStep[];
-  /** The twiddles of `placed`, along the batch as it is ordered here. */
+  /** The twiddles of `placed`, counted along the batch in the order given here. */
   readonly twiddle?: StepTwiddle | undefined;
 }
 
-/** A leaf of its parts: how many threads it has, and which memory they share, follows from them. */
+/** Completes a leaf: the number of threads and the kind of shared memory follow from its shape. */
 export function assembled(placed: PlacedLeaf, shape: LaunchShape, target: Target): Leaf {
   const { precision } = placed;
   const { batch, lengths, tile, blocks, coupled, steps, twiddle } = shape;
@@ -94,18 +94,18 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
     coordinatesTarget(coordinates?.count ?? 1, target),
   );
   const shared = coordinates && target.lockstep === 'threads' ? dividing(tile, batch[order[0]!]!.count) : tile;
-  // Where there are no sums between two factors, shared memory keeps compilers from making one of them.
+  // A launch without sums between its two factors: going through shared memory keeps compilers from combining the factors into one.
   const alone = axis.count === 1 && placed.scale.input !== 1;
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const columns = coordinates ? [-1, 1] : [-1];
   const ofReals = symmetric || real?.by === 'zeros' || real?.points === 'sums' || real?.points === 'continued';
   const isOneButterfly = ofReals && points <= longest[lanesAlong.input];
-  // Passes over reals, and of points that a single butterfly takes, have no steps.
+  // Passes over reals, and a single butterfly, cannot take several steps.
   const butterflies = butterfliesOf(radices, target, { multiplied: isOneButterfly, only: symmetric || isOneButterfly });
   const passes: PassesStep = { do: 'passes', dimension: 0, ...butterflies, columns, lanesAlong };
   const steps = transformSteps(placed, passes, order, paired);
   const dimensions = coordinates ? [axis, coordinates] : [axis];
-  // The step that pairs bins reads or writes memory in its order already.
+  // A Hermitian split already reads or writes memory in the order of memory.
   const copies = { input: staged.input && !(paired && back), output: staged.output && !(paired && !back) };
   return assembled(
     placed,
@@ -131,28 +131,28 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
 }
 
 /**
- * Elements of the dimensions of a tile, on each side.
- * @param bins the side of the bins, where a step pairs bins k and N − k along dimension `axis`: there is one for N, too.
+ * The number of elements along each dimension of a tile, on both sides.
+ * @param bins the side of the bins of a Hermitian split along dimension `axis`: it has one more element, bin N
  */
 export function countsOf(counts: readonly number[], axis: number, bins: Side | undefined): Sides<readonly number[]> {
   const of = (side: Side) => (side === bins ? counts.map((count, d) => (d === axis ? count + 1 : count)) : counts);
   return { input: of('input'), output: of('output') };
 }
 
-/** The step that pairs bins of reals, where two of them each were the parts of complex numbers. */
+/** The Hermitian split of an axis whose complex numbers were packed from pairs of reals. */
 function hermitianSplitOf({ axis, node: { product, real } }: PlacedLeaf): HermitianSplit | undefined {
   if (product || (real?.by !== 'halves' && real?.by !== 'lines')) return undefined;
   return { do: 'pair', length: axis.count, by: real.by, ...(real.rows ? { merged: true } : {}) };
 }
 
-/** Whether a launch leads from bins to reals. */
+/** Whether a launch transforms bins to reals. */
 function isBack({ node: { real } }: PlacedLeaf): boolean {
   return real?.back ?? real?.side === 'output';
 }
 
 /**
- * The passes of an axis, or those there and back where it is convolved, and the step that pairs bins: behind passes from reals, before
- * those to reals, whose exponents have the other sign.
+ * The passes of an axis (forward and back if it is convolved) and its Hermitian split. The split follows passes from reals and precedes
+ * passes to reals, whose exponents have the opposite sign.
  */
 function transformSteps(
   placed: PlacedLeaf,
@@ -175,7 +175,7 @@ function transformSteps(
   return back ? [{ ...paired, back }, ...steps] : [...steps, paired];
 }
 
-/** How long a transform may be that is one butterfly, by what the lanes run along. */
+/** The longest transform that is a single butterfly, by the direction of the lanes. */
 function longestButterfly(placed: PlacedLeaf, target: Target): TilingQuestion['longestButterfly'] {
   const { axis, precision, format, node, factors } = placed;
   const { product, real, twiddle, convolved } = node;
@@ -186,7 +186,7 @@ function longestButterfly(placed: PlacedLeaf, target: Target): TilingQuestion['l
     const longest = between[real.points];
     return { axis: longest.axis[words], batch: longest.batch[words] };
   }
-  // Passes over reals take an even number of points in one butterfly only.
+  // Passes over reals have an even radix only if a single butterfly takes all points.
   if (real?.by === 'symmetric' && axis.count % 2 === 0) return { axis: axis.count, batch: axis.count };
   if (real?.by === 'zeros' || real?.by === 'symmetric') {
     return { axis: isMultiplied(factors) ? 0 : reals.axis[words], batch: reals.batch[words] };
@@ -200,13 +200,13 @@ function longestButterfly(placed: PlacedLeaf, target: Target): TilingQuestion['l
   };
 }
 
-/** Whether the parts of numbers share vectors: they lie in one array, reach the passes and leave them as they are. */
+/** Whether real and imaginary parts share vectors: they are in one array, and the passes load and store them unchanged. */
 function sharesVectors(placed: PlacedLeaf, target: Target): boolean {
   const { format, storage, callbacks, factors, node } = placed;
   const sides = ['input', 'output'] as const;
   const isStored = (side: Side) => !hasArithmetic(storage[side]);
   const apart = sides.some((side) => format[side] === 'planar' || isStored(side) || callbacks[side]);
-  // The imaginary parts of a line without another one are zeros.
+  // A line that is not packed with another one has imaginary parts of zero.
   const alone = node.real !== undefined && !node.real.pairs;
   return !apart && !alone && !isMultiplied(factors) && target.capacity.lanes === 2;
 }
@@ -215,12 +215,12 @@ function isMultiplied({ input, output }: PlacedLeaf['factors']): boolean {
   return input.length + output.length > 0;
 }
 
-/** The most transforms up to a number of them that leave no last tile with fewer: threads count them together with coordinates. */
+/** The largest tile up to a given size that leaves no partial last tile: threads number transforms and coordinates together. */
 function dividing(tile: number, count: number): number {
   return Math.max(...divisors(count).filter((n) => n <= tile));
 }
 
-/** What is done on the way there and back, where an axis is convolved. @param conjugated all of it is: there it is the inverse. */
+/** The pointwise operations around the two transforms of a convolution. @param conjugated the steps are conjugated, for the inverse */
 function convolveStepsOf(placed: PlacedLeaf, order: readonly number[], conjugated: boolean): ConvolveSteps | undefined {
   const { axis, coordinates } = placed;
   const { convolved, product, real } = placed.node;
@@ -237,16 +237,16 @@ function convolveStepsOf(placed: PlacedLeaf, order: readonly number[], conjugate
   return convolved && convolved.length > axis.count ? { ...trip, ends: { read: end, write: end } } : trip;
 }
 
-/** Where dimensions of a tile lie once they are bins. */
+/** The dimensions of a tile of bins: their counts, and their directions in the tensor. */
 function binsOf(spans: readonly Span[]): TileBins[] {
   const places = placesOf(spans).output;
   return spans.map(({ count }, d) => ({ ...places[d]!, count }));
 }
 
-/** Where a dimension of a tile lies once it is bins, and how many they are. */
+/** A dimension of a tile of bins. */
 export type TileBins = Place & Pick<Span, 'count'>;
 
-/** What bins are multiplied by on the way: factors that are known, or the kernel of a convolution. */
+/** The step that multiplies bins: by known factors or by the convolution kernel. */
 export function productOf(
   { axis, more, node: { real } }: PlacedLeaf,
   product: NonNullable<LeafNode['product']>,
@@ -258,7 +258,7 @@ export function productOf(
     return { factors: { ...factors, terms: termsAlong(along, tile, batch, 'output') } };
   }
   const paired = real?.by === 'halves';
-  // Pairs of bins end with the one in the middle.
+  // A Hermitian split handles pairs of bins, up to the middle bin.
   const bins = tile.map((own, d) => ({ ...own, count: own.count + (paired && d === tile.length - 1 ? 1 : 0) }));
   const factors = kernelFactors(product, bins, batch);
   if (paired)
@@ -269,15 +269,16 @@ export function productOf(
   return factors.matrix > 1 ? { do: 'multiply', kernel: factors } : { kernel: factors };
 }
 
-/** The batch dimensions have been reordered; the one that twiddles count along was the first. */
+/** The twiddle after the batch dimensions were reordered; it counts along the dimension that was the first. */
 export function twiddleOf(twiddle: StepTwiddle, order: readonly number[]): StepTwiddle {
   const along = order.indexOf(0);
   return along > 0 ? { ...twiddle, along } : twiddle;
 }
 
 /**
- * The radices of passes, and how large primes go.
- * @param kinds `multiplied`: butterflies of primes multiply where nobody asked for the other way. `only`: all are butterflies.
+ * The radices of passes, with the algorithms for their large primes.
+ * @param kinds `multiplied`: butterflies of primes use multiplication unless the user asked for convolution. `only`: every radix is a
+ * butterfly.
  */
 export function butterfliesOf(
   radices: readonly number[],

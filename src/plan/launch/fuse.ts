@@ -1,4 +1,4 @@
-/** Fused leaves: an axis that a cluster of blocks takes in two digits, and several axes that become one launch. */
+/** Fused leaves: an axis that a cluster of blocks takes in two digits, and several axes in one launch. */
 import { divisors } from '../../numeric/primes.ts';
 import type { Sides } from '../../problem/index.ts';
 import { type Arithmetic, wordsPerReal } from '../device/capacity.ts';
@@ -12,7 +12,7 @@ import type { LeafNode, Place } from '../tree/node.ts';
 import { assembled, butterfliesOf, countsOf, productOf, type TileBins, twiddleOf } from './configure.ts';
 import { mergedBatch, type PlacedLeaf, packedAxis, placesOf } from './placed.ts';
 
-/** A leaf of one axis as two digits, where a cluster takes it. */
+/** A leaf of one axis as two digits; undefined if a cluster does not take it. */
 export function fuseAxis(placed: PlacedLeaf, target: Target): Leaf | undefined {
   if (placed.more.length > 0) return undefined;
   const { axis } = placed;
@@ -31,13 +31,13 @@ export function fuseAxis(placed: PlacedLeaf, target: Target): Leaf | undefined {
   return fusedLeaf(placed, order, tile, target);
 }
 
-/** So many steps at a time. @throws RangeError for memory in tiles, which only vectors use. */
+/** The stride of several steps. @throws RangeError for memory in tiles, which only vectors use */
 function steps(stride: Stride, count: number): Stride {
   if (typeof stride !== 'number') throw new RangeError('an axis in tiles cannot be cut into digits');
   return stride * count;
 }
 
-/** A leaf of several axes. @throws RangeError where they do not fit together: the tree says whether they do. */
+/** A leaf of several axes. @throws RangeError if they do not fit together; a tree fuses only axes that do */
 export function fuseAxes(placed: PlacedLeaf, target: Target): Leaf {
   const { precision, more, coordinates } = placed;
   const { product, real } = placed.node;
@@ -50,7 +50,7 @@ export function fuseAxes(placed: PlacedLeaf, target: Target): Leaf {
   const pair = pairOf(placed);
   const counts = spans.map(({ count }) => count);
   const byColumns = walks.input === 'batch' || walks.output === 'batch';
-  // Bins and those that mirror them are in one block.
+  // Bins that mirror each other have to be in one block.
   const own = coordinatesTarget(coordinates?.count ?? 1, real ? withoutClusters(target) : target);
   const cut = (byColumns ? tileOfColumns : tileOfWholes)(counts, neighbours.count, own);
   const { lengths, blocks } = cut;
@@ -72,14 +72,14 @@ export function fuseAxes(placed: PlacedLeaf, target: Target): Leaf {
   return fusedLeaf(placed, order, { ...cut, coupled, slowest, faster, there, back, ...(pair ? { pair } : {}) }, own);
 }
 
-/** The step between reals and bins, where the axis is one of reals on one side. */
+/** The Hermitian split of a tile whose fastest axis is real on one side. */
 function pairOf({ axis, node: { real } }: PlacedLeaf): HermitianSplit | undefined {
   if (real?.by !== 'halves' || real.side === 'both') return undefined;
   const back = real.side === 'output' ? { back: true as const } : {};
   return { do: 'pair', length: axis.count, by: 'halves', everyAxis: true, ...back };
 }
 
-/** Strides of some dimensions of a tile, and where they lie in the tensor. */
+/** The strides of some dimensions of a tile, and their directions in the tensor. */
 interface Digits extends Sides<readonly Stride[]> {
   readonly places: Sides<readonly Place[]>;
 }
@@ -99,7 +99,7 @@ function digitsOf(span: Span, [a, b]: readonly number[]): Digits {
   };
 }
 
-/** What is written of an axis that has gone there and back: its points, in the order in which they were read. */
+/** The digits of an axis that is transformed forward and back: points are written in the order in which they were read. */
 function comingBack(span: Span, lengths: readonly number[]): Digits {
   const { input, places } = digitsOf({ ...span, input: span.output, ...outputPlaces(span) }, lengths);
   return { input, output: input, places: { input: places.input, output: places.input } };
@@ -110,11 +110,10 @@ function outputPlaces({ places }: Span): Pick<Span, 'places'> {
 }
 
 /**
- * In which order the dimensions of a tile are transformed: the slowest first, so that whole rows are written in the end.
- * For clusters the other order is faster; but not for images of numbers of one word whose rows are as long as columns or longer, nor
- * for cubes.
- * Bins are paired where memory has them, before the passes along the fastest one or after them.
- * @param coupled the slowest axis is in two digits: blocks exchange their shares after the first one.
+ * The order in which the dimensions of a tile are transformed: the slowest first, so that whole rows are written at the end. Clusters are
+ * faster in the reverse order, except for cubes, and for images of single precision whose rows are at least as long as columns. A Hermitian
+ * split takes place on the side where memory has bins, before or after the passes along the fastest dimension.
+ * @param coupled the slowest axis is in two digits: blocks exchange their shares after the first one
  */
 function passOrder(
   { lengths, blocks }: Cut,
@@ -128,7 +127,7 @@ function passOrder(
   return reversed ? [1, 0] : lengths.map((_, d) => d);
 }
 
-/** As many whole tiles as one block has use for; those of a cluster one by one. */
+/** A tile of as many whole transforms as a block can use; one if a cluster holds it. */
 function tileOfWholes(lengths: readonly number[], count: number, target: Target): Tiled {
   const cut = cutAxes(lengths, target);
   if (!cut) throw new RangeError('these axes do not fit together');
@@ -139,32 +138,32 @@ function tileOfWholes(lengths: readonly number[], count: number, target: Target)
   return { ...cut, tile: Math.max(...divisors(count).filter((n) => n <= plenty)) };
 }
 
-/** A run of neighbours, or a part of one. */
+/** A tile of a run of neighbouring columns or a part of a run. */
 function tileOfColumns(lengths: readonly number[], count: number, target: Target): Tiled {
   const cut = cutColumns(lengths, count, target) ?? cutColumns(lengths, count, target, Number.POSITIVE_INFINITY);
   if (!cut) throw new RangeError('these axes do not fit together');
   return cut;
 }
 
-/** Passes along one of several dimensions, and along what neighbouring threads walk in them. */
+/** The passes along one of several dimensions, and the direction in which neighbouring threads walk. */
 interface StageShape extends Pick<PassesStep, 'dimension' | 'columns' | 'after' | 'inverse' | 'write'> {
   readonly split: number;
   readonly along: LanesAlong;
 }
 
-/** A tile, its dimensions, and the passes along them. */
+/** A tile with its dimensions and the passes along them. */
 interface TileShape extends Tiled {
-  /** The slowest of its axes is in two digits. */
+  /** The slowest axis is in two digits. */
   readonly coupled: boolean;
   readonly slowest: Span;
   readonly faster: readonly Span[];
   readonly there: readonly StageShape[];
-  /** The same back, where there is a product to be transformed. */
+  /** The passes of the transform back, if there is a product in between. */
   readonly back: readonly StageShape[];
   readonly pair?: HermitianSplit;
 }
 
-/** @param order of the batch dimensions. */
+/** @param order of the batch dimensions */
 function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShape, target: Target): Leaf {
   const { coupled, slowest, faster } = shape;
   const { coordinates } = placed;
@@ -209,7 +208,7 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
   );
 }
 
-/** Whether neighbouring threads of the last pass would store pieces of less than half a run: their tile is copied whole then. */
+/** Whether neighbouring threads of the last pass would store pieces shorter than half a run; the tile is then copied as a whole. */
 function storesInPieces(
   { node: { product }, coordinates }: PlacedLeaf,
   { blocks, coupled, pair, there, faster }: TileShape,
@@ -224,7 +223,7 @@ function storesInPieces(
   return isContiguous(axis.output) && axis.count / choices[dimension]!.radices.at(-1)! < Math.min(run / 2, axis.count);
 }
 
-/** Passes and what is between them: there, or there and back around a product. */
+/** The passes and the steps between them: forward, or forward and back around a product. */
 function stepsOf(
   product: LeafNode['product'],
   { coupled, there, back, pair }: TileShape,
@@ -235,13 +234,15 @@ function stepsOf(
   return pair.back ? [pair, ...there.map((stage) => ({ ...stage, inverse: true as const }))] : [...there, pair];
 }
 
-/** Passes, and what is done to their bins. */
+/** Passes followed by the product of their bins. */
 function thereAnd(stages: readonly StageShape[], product: ConvolveSteps['product']) {
   if ('do' in product) return [...stages, product];
   return stages.map((stage, n) => (n === stages.length - 1 ? { ...stage, write: product } : stage));
 }
 
-/** The same passes back: the digits of bins are those of points in reverse. @param coupled the first two dimensions are digits. */
+/**
+ * Passes of the transform back: the digits of bins are those of points in reverse order. @param coupled the first two dimensions are digits
+ */
 function backFrom({ after: _, ...stage }: StageShape, coupled: boolean): StageShape {
   return { ...stage, ...(coupled && stage.dimension === 0 ? { after: 1 } : {}), inverse: true };
 }

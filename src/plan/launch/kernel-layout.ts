@@ -1,21 +1,21 @@
 /**
- * Where a launch reads the spectrum of a convolution kernel: a layout whose dimensions are the loops of the launch. It is built like the
- * layouts of input and output (`leaf-sides.ts`): it begins with the memory of the spectrum and is reordered until it matches the loops.
+ * The layout of a convolution kernel's spectrum as a launch reads it: its dimensions are the loops of the launch. It is built like the
+ * layouts of input and output (`leaf-sides.ts`): it begins as the memory of the spectrum and is reordered until it matches the loops.
  */
 import { digits, type Layout, memory, permute, through, without } from '../../layout/index.ts';
 import type { Span } from '../group/tiling.ts';
 import { KERNEL, type KernelFactors } from '../tree/leaf.ts';
 import type { KernelProduct, Place } from '../tree/node.ts';
 
-/** A loop of a leaf over bins: a dimension of its tile, or one of its batch. */
+/** A loop of a leaf over bins: a dimension of its tile or of its batch. */
 interface BinLoop {
   readonly count: number;
   readonly place: Place | undefined;
-  /** From one number of the kernel to the next, in complex numbers. */
+  /** The stride in the kernel's memory, in complex numbers. */
   readonly step: number;
 }
 
-/** What bins are multiplied by. @param tile dimensions of a tile of bins */
+/** The convolution kernel as factors of bins. @param tile dimensions of a tile of bins */
 export function kernelFactors(
   product: KernelProduct,
   tile: readonly (Place & Pick<Span, 'count'>)[],
@@ -34,22 +34,22 @@ export function kernelFactors(
 }
 
 /**
- * How far a loop moves in the memory of the kernels, in complex numbers: from bin to bin along an axis, from kernel to kernel where the
- * loop counts kernels. (A loop over kernels reads the same signal again: its input has stride 0.)
+ * The stride of a loop in the memory of the kernels, in complex numbers: from bin to bin along an axis, or from kernel to kernel if the
+ * loop counts kernels. (A loop over kernels reads the same signal again: its input stride is 0.)
  */
 export function kernelStep({ places }: Pick<Span, 'places'>, product: KernelProduct): number {
   if (!places) return 0;
   return places.input.stride === 0 ? product.kernel : binStep(places.output, product);
 }
 
-/** How many numbers of the kernel lie between bins that are a step of the tensor apart. */
+/** The distance in the kernel's memory between bins that are one step apart in the tensor. */
 function binStep(place: Place, product: KernelProduct): number {
   return product.strides[place.dimension]! * naturalStep(place, product);
 }
 
 /**
- * Translates the stride of a loop from the order in which uploads leave bins to the natural order of bins. Uploads of lengths n₁, n₂, … leave
- * bin k₁ + n₁·(k₂ + n₂·…) at place (k₁·n₂ + k₂)·…; a loop counts one of the digits k₁, k₂, …
+ * The stride of a loop over bins in natural order, given its stride in the order in which uploads leave bins. Uploads of lengths n₁, n₂, …
+ * leave bin k₁ + n₁·(k₂ + n₂·…) at place (k₁·n₂ + k₂)·…; a loop counts one of the digits k₁, k₂, …
  */
 function naturalStep({ dimension, stride: step }: Place, { orders, halved }: KernelProduct): number {
   const order = orders[dimension];
@@ -63,12 +63,12 @@ function naturalStep({ dimension, stride: step }: Place, { orders, halved }: Ker
   throw new RangeError(`A loop over bins has the step ${step}.`);
 }
 
-/** Dimensions of the tensor whose bins the kernel does not simply have one after another. */
+/** The dimensions of the tensor along which the kernel is seen through a line view or has blocks of zeros. */
 export function dimensionsTold({ lines, zeros }: KernelProduct): ReadonlySet<number> {
   return new Set([...lines, ...zeros].map(({ dimension }) => dimension));
 }
 
-/** [loops …, entry of a matrix, part]. */
+/** The layout [loops …, entry of a matrix, part]. */
 function layoutOf(product: KernelProduct, loops: readonly BinLoop[]): Layout {
   const { lengths, strides, entry, matrix, symmetric, lines, zeros } = product;
   const entries = symmetric ? (matrix * (matrix + 1)) / 2 : matrix * matrix;
@@ -81,14 +81,14 @@ function layoutOf(product: KernelProduct, loops: readonly BinLoop[]): Layout {
   for (const { dimension, from, to } of zeros) own = without(own, told.indexOf(dimension), from, to);
   for (const { dimension, line } of lines) own = through(own, told.indexOf(dimension), line);
   if (told.length === 0) return own;
-  // The last dimensions first, so that those before stay where they are.
+  // The last dimension comes first, so that the positions of the others do not change.
   for (let d = told.length - 1; d >= 0; d--) own = counted(own, d, along(told[d]!), loops, product);
   const order = [...told.flatMap(along), ...free];
   const behind = [loops.length, loops.length + 1];
   return permute(own, [...loops.map((_, n) => order.indexOf(n)), ...behind]);
 }
 
-/** A dimension as the loops that count along it. */
+/** A dimension split into the loops that count along it. */
 function counted(of: Layout, d: number, own: readonly number[], loops: readonly BinLoop[], product: KernelProduct) {
   const steps = own.map((n) => {
     const { count, place } = loops[n]!;

@@ -1,6 +1,4 @@
-/**
- * A tree and its buffers → every launch in full: where the loops of a node lie in memory, and the leaf that follows from that.
- */
+/** A tree with its buffers → launches: the strides of each node's loops in memory, and the leaf that follows from them. */
 import { product, type ScaleFactor } from '../../numeric/scale-factor.ts';
 import {
   arraysOf,
@@ -37,7 +35,7 @@ import { fuseAxes, fuseAxis } from './fuse.ts';
 import { mixLeaf } from './mix.ts';
 import type { PlacedLeaf, TensorMemory } from './placed.ts';
 
-/** One launch: which leaf, from where to where, and the leaf in full. */
+/** One launch: a node, the buffers that it reads and writes, and its leaf. */
 export interface Launch {
   readonly node: LeafNode;
   readonly from: BufferName;
@@ -50,18 +48,18 @@ export function sideOf(direction: Direction, what: 'read' | 'written'): Side {
   return (direction === 'forward') === (what === 'read') ? 'input' : 'output';
 }
 
-/** Complex numbers of the tensor: of a real problem, its bins. */
+/** The number of complex numbers in the tensor; of a real problem, the number of bins. */
 export function elementsOf(problem: Problem): number {
   return tensorShape(problem, 'output').reduce((a, b) => a * b, 1);
 }
 
-/** Bytes of one batch. */
+/** The bytes of one batch. */
 export function batchBytesOf(problem: Problem, target: Target): number {
   const { complexBytes } = target.capacity;
   return (elementsOf(problem) / problem.batches) * complexBytes;
 }
 
-/** How the tensor lies in a buffer: as the problem says in those of the user, packed in all others, padded in our own. */
+/** The layout of the tensor in a buffer: the problem's own in the user's input and output, packed in others, padded in temp buffers. */
 interface BufferLayout {
   readonly strides: readonly number[];
   readonly offset: number;
@@ -69,7 +67,7 @@ interface BufferLayout {
   readonly splitAxis?: SplitAxis | undefined;
 }
 
-/** @param tensor lengths of its dimensions, where an axis is longer between launches than the problem's. */
+/** @param tensor lengths of its dimensions, if an axis is longer between launches than in the problem */
 export function layoutOf(
   name: BufferName,
   problem: Problem,
@@ -86,7 +84,7 @@ export function layoutOf(
   };
 }
 
-/** Strides of the packed tensor. */
+/** The strides of the packed tensor. */
 export function packedOf(problem: Problem): number[] {
   return defaultStrides(problem, 'output');
 }
@@ -108,17 +106,17 @@ function storageOf(name: BufferName, { problem, direction, storage }: LaunchQues
 
 interface LaunchQuestion {
   readonly problem: Problem;
-  /** Without callbacks. */
+  /** The problem without callbacks. */
   readonly seen: Problem;
   readonly direction: Direction;
   readonly target: Target;
   readonly tree: BranchNode;
   readonly assignment: Assignment;
-  /** Of the temp buffers. */
+  /** The padding of temp buffers. */
   readonly pads: readonly Pad[];
-  /** Of what the last launch writes, where the direction does not say it. */
+  /** The scale factor of the last launch, if it is not the problem's. */
   readonly scale?: ScaleFactor;
-  /** Of the buffers of the user, where the problem does not say it. */
+  /** The number types of the user's buffers, if they are not the problem's. */
   readonly storage?: Sides<Stored>;
 }
 
@@ -129,7 +127,7 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
   const batchBytes = batchBytesOf(problem, target);
   const tiles = tilesOf(question);
   const ends = question.scale === undefined ? scaleFactors(problem, direction) : { input: 1, output: question.scale };
-  // A launch that leaves lines as they are does not scale them.
+  // A launch that leaves some lines unchanged cannot scale.
   const scaled = assignment.steps.findLastIndex(({ leaf }) => !leaf.stays);
   return assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
     const last = n === assignment.steps.length - 1;
@@ -161,7 +159,7 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
     } as const;
     const leaf = configureLeaf(
       placed,
-      // Uploads before the last one, and axes that share a tile, were chosen for the runs of the profile.
+      // Uploads before the last one, and axes that share a tile, were chosen for the run length of the profile.
       node.more || (split && (node.twiddle || !(aliased || narrow)))
         ? target
         : forBatches(batchBytes, split ? 'uploads' : 'axes', target, narrow),
@@ -170,7 +168,7 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
   });
 }
 
-/** @param skipped elements that lines which are left out take in front of all others. */
+/** @param skipped elements that omitted lines occupy before all others */
 function memoryOf(
   { strides, offset, splitAxis }: BufferLayout,
   lengths: readonly number[],
@@ -180,9 +178,9 @@ function memoryOf(
 }
 
 /**
- * The loops of a launch, and how far they step along its sides.
- * @param tiles how what lies between two launches is laid out, where that is not as the tensor is.
- * @returns elements, too, by which lines that are left out before all others move the first one of a side.
+ * The loops of a launch with their strides on both sides.
+ * @param tiles tiled layouts of the intermediate results on both sides
+ * @returns also the elements by which omitted lines at the beginning move the first element of each side
  */
 function loopsOf(
   node: LeafNode,
@@ -213,7 +211,7 @@ function loopsOf(
   return { loops, skipped };
 }
 
-/** What callbacks have to do with a launch: the first one reads what the user gave, the last one writes what the user gets. */
+/** The callbacks of a launch: the first launch applies the load callback, the last launch the store callback. */
 function calledOf(
   problem: Problem,
   direction: Direction,
@@ -232,7 +230,7 @@ function calledOf(
   };
 }
 
-/** Whether callbacks make a launch move reals beside complex numbers: those of a side, or of an array. */
+/** Whether callbacks make a launch move reals beside complex numbers: the reals of a side or of an array. */
 function movesReals({ callbacks, alone }: ReturnType<typeof calledOf>): boolean {
   const loads = [callbacks.input, callbacks.output].some((built) => built && arraysOf(built).length > 0);
   return loads || alone.input === true || alone.output === true;
@@ -244,12 +242,12 @@ function hasHermitianSplit({ real }: LeafNode): boolean {
   return real?.by === 'halves' || real?.by === 'lines';
 }
 
-/** Whether a launch takes lines of reals, or of their bins, whole. */
+/** Whether a launch reads and writes whole lines of reals or of their bins. */
 function ownsLines({ by }: Pick<RealParts, 'by'>): boolean {
   return by === 'halves' || by === 'lines' || by === 'symmetric';
 }
 
-/** Whether a launch differs between the directions of a plan; those between reals and bins have a sign of their own. */
+/** Whether the exponents of a launch depend on the direction of the plan; launches between reals and bins have a fixed sign. */
 function followsDirection({ exponents }: LeafNode): boolean {
   return exponents === 'direction' || exponents === 'opposite';
 }
@@ -260,33 +258,33 @@ function isInverse(node: LeafNode, direction: Direction): boolean {
   return (direction === 'inverse') !== (node.exponents === 'opposite');
 }
 
-/** The sums that pairs of bins make of reals are twice what they stand for. */
+/** The scale factors of a launch. A Hermitian split gives twice the bins, hence the factor 1/2. */
 function scaleOf(node: LeafNode, scale: DirectionScale['scale']): DirectionScale['scale'] {
   const half = node.real?.side === 'input' && hasHermitianSplit(node) ? 1 / 2 : 1;
   return { ...scale, output: product(scale.output, node.times, half) };
 }
 
-/** The factors of a transform forwards; of one backwards, their conjugates. */
+/** The factors of a launch, or their conjugates. */
 function conjugatedIf(conjugated: boolean, { input, output }: LeafNode['factors']): LeafNode['factors'] {
   const own = (all: readonly ElementFactors[]) =>
     conjugated ? all.map((factors) => ({ ...factors, conjugated: true as const })) : all;
   return { input: own(input), output: own(output) };
 }
 
-/** Steps along a dimension that leaves out a gap. */
+/** The stride of a dimension that leaves out a gap. */
 function past(stride: Stride, { count, gap }: Dimension): Stride {
   if (!gap || gap.from === 0 || gap.from === count) return stride;
   return { step: stepOf(stride), count, before: gap.from, skip: gap.to - gap.from };
 }
 
-/** For each step how what it leaves for the next one lies in tiles, where it does. */
+/** The tiled layout of each step's result; undefined if the result has the layout of the tensor. */
 function tilesOf({ seen: problem, target, assignment: { steps } }: LaunchQuestion): (Intermediate | undefined)[] {
   const { run } = target.capacity;
   const packed = packedOf(problem);
   return steps.map(({ leaf, output, inPlace }, n) => {
     const reader = steps[n + 1];
-    // A step in place leaves every element where it found it, so it can neither begin nor end such a layout. Threads
-    // read whole runs anyway: tiles only spare a CPU's pages.
+    // A step in place leaves every element where it is, so it can neither write nor read such a layout. Threads read whole runs anyway:
+    // tiles only reduce the page misses of a CPU.
     if (inPlace || !reader || reader.inPlace || target.lockstep !== 'vector') return undefined;
     return mayTile(leaf, reader.leaf, output.buffer, packed, run) ? leaf.intermediate : undefined;
   });
@@ -305,12 +303,12 @@ function configureLeaf(placed: PlacedLeaf, device: Target): Leaf {
   return oneAxis(placed, along ? roomy(line, axis.count) : line);
 }
 
-/** One of several uploads of an axis. */
+/** Whether a node is one of several uploads of an axis. */
 function isUpload(node: LeafNode, tree: BranchNode): boolean {
   return tree.children.some((child) => !isLeaf(child) && leavesOf(child).includes(node));
 }
 
-/** Intermediate results in memory of our own are laid out for the uploads on both sides of them. */
+/** Whether an intermediate result in a temp buffer may be tiled for the uploads before and after it. */
 function mayTile(
   node: LeafNode,
   reader: LeafNode,
@@ -322,8 +320,8 @@ function mayTile(
   if (!intermediate || buffer === 'input' || buffer === 'output') return false;
   const { dimension, columns } = intermediate;
   if (packed[dimension] !== 1 || columns % run !== 0) return false;
-  // A later upload cuts the columns once more: no dimension may step from the middle of one run into another, or take
-  // several steps inside a run and then go on to the next.
+  // A later upload may cut the columns again: no dimension may step from the middle of one run into another, or take several steps inside a
+  // run and then go on to the next.
   const walks = [
     ...[node.axis, ...node.batch].map(({ count, output }) => ({ ...output, count })),
     ...[reader.axis, ...reader.batch].map(({ count, input }) => ({ ...input, count })),
@@ -339,9 +337,9 @@ function mayTile(
 }
 
 /**
- * The stride of a dimension in a buffer. Rows × columns in tiles: the upload before writes `run` columns at a time and
- * the one after reads whole rows, so all rows of `run` columns lie together. Both then walk through memory in long
- * pieces instead of touching a new page for every run.
+ * The stride of a dimension in a buffer. In a tiled intermediate result, all rows of `run` columns are contiguous, because the upload
+ * before writes `run` columns at a time and the upload after reads whole rows. Both then access memory in long pieces instead of touching a
+ * new page for every run.
  */
 function strideOf(
   { dimension, stride: step }: Place,

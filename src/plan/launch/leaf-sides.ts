@@ -1,9 +1,9 @@
 /**
- * The sides of a leaf: the layout of what it reads and of what it writes, and what is done to each number there.
+ * The sides of a leaf: the layouts of its input and output, and the operations on each number there.
  *
- * A layout is built from memory outwards: the tensor in its buffer, the callback of the user, blocks of zeros, the line that the leaf sees a
- * dimension through, two neighbours as the parts of one number, and at last the loops of the leaf as digits of the dimensions. Dimensions of
- * which nothing of all this is said are loops over memory from the first.
+ * A layout is built from memory outwards: the tensor in its buffer, the user's callback, blocks of zeros, the line that the leaf sees a
+ * dimension through, packing of two neighbours into one number, and finally the loops of the leaf as digits of the dimensions. A dimension
+ * without any of these is a loop over memory from the beginning.
  */
 
 import {
@@ -51,16 +51,16 @@ import {
 import type { Place, ZeroBlock } from '../tree/node.ts';
 import { dimensionsInBlocks, isOdd, isPaired, type PlacedLeaf } from './placed.ts';
 
-/** What the sides of a leaf are made of beside what its place in the tree says. */
+/** The shape of both sides: everything that the place of a launch in the tree does not determine. */
 export interface SideShape {
-  /** In the order of the leaf. */
+  /** The batch dimensions in the order of the leaf. */
   readonly batch: readonly Span[];
-  /** Elements of each dimension of a tile that a side has. */
+  /** The number of elements along each dimension of a tile, on either side. */
   readonly counts: Sides<readonly number[]>;
-  /** Stride of each dimension of a tile, and where it lies in the tensor. */
+  /** The stride of each dimension of a tile. */
   readonly axes: Sides<readonly Stride[]>;
   readonly places: Sides<readonly Place[]>;
-  /** In which order the points of the first dimension are read and written, where it is not the natural one. */
+  /** The order in which the points of the first dimension are read and written, if it is not the natural one. */
   readonly order?: Sides<Order>;
 }
 
@@ -87,7 +87,7 @@ function callbackOf(built: BuiltCallback): SideCallback {
   return { built, arrays, asks: [...dimensionsOf(built)] };
 }
 
-/** The kernel of a leaf, and the arrays that its callbacks load from. */
+/** The operands of a leaf: the convolution kernel and the arrays that callbacks load from. */
 export function operandsOf({ callbacks, arrays, node: { product }, precision }: PlacedLeaf): Pick<Leaf, 'operands'> {
   const kernel: Operand[] =
     product && 'strides' in product ? [{ name: KERNEL, storage: product.storage ?? precision }] : [];
@@ -99,29 +99,29 @@ export function operandsOf({ callbacks, arrays, node: { product }, precision }: 
   return operands.length > 0 ? { operands } : {};
 }
 
-/** How runs name an array of the user's. */
+/** The operand name of a user's array. */
 export function operandName(array: string): string {
   return `arrays.${array}`;
 }
 
-/** A coordinate of the tensor, in terms of the dimensions of a leaf. */
+/** A coordinate of the tensor as a sum over the dimensions of a leaf. */
 export function termsAlong(of: number, tile: readonly Place[], batch: readonly Span[], side: Side): Terms {
   return [...tile, ...batch.map(({ places }) => places?.[side])].flatMap((place, dimension) =>
     place?.dimension === of ? [{ dimension, step: place.stride }] : [],
   );
 }
 
-/** What the layout of a side calls the callback of the user. */
+/** The name of the user's callback in the layout of a side. */
 const CALLBACK = 'callback';
 
-/** One loop of a leaf on a side. */
+/** One loop of a leaf on one side. */
 interface Loop {
   readonly count: number;
   readonly stride: Stride;
   readonly place: SpanPlace | undefined;
 }
 
-/** Pieces of memory that loops walk through: their counts and strides. */
+/** Nested loops over memory: their counts and strides, outermost first. */
 type Walk = readonly { readonly count: number; readonly stride: number }[];
 
 class SideLayout {
@@ -129,9 +129,9 @@ class SideLayout {
   private readonly side: Side;
   private readonly order: Order | undefined;
   private readonly loops: readonly Loop[];
-  /** Dimensions of the tensor of which something is to be said. */
+  /** Dimensions of the tensor that are seen through a callback, a line, packing, or blocks. */
   private readonly told: readonly number[];
-  /** Loops over memory alone, by their numbers. */
+  /** Loops over plain memory, by their numbers. */
   private readonly free: readonly number[];
   private readonly asked: readonly number[];
 
@@ -156,7 +156,7 @@ class SideLayout {
     this.free = this.loops.flatMap(({ place }, n) => (place && told.has(place.dimension) ? [] : [n]));
   }
 
-  /** [loops of the leaf …, part], or [… , line, part]. */
+  /** The layout [loops of the leaf …, part], or [… , line, part]. */
   layout(): Layout {
     const tensor = this.tensor();
     const isPlain = this.told.length === 0 && !this.placed.callbacks[this.side];
@@ -167,11 +167,11 @@ class SideLayout {
     return isNumber ? own : stack(rank, own, zeros(own.shape));
   }
 
-  /** The tensor as its told dimensions are seen, each as the loops that count along it, in the order of the leaf. */
+  /** The tensor with its viewed dimensions split into the loops that count along them, in the order of the leaf. */
   private seen(tensor: Layout): Layout {
     const rank = this.loops.length;
     let own = this.withCallback(tensor);
-    // The last dimensions first, so that those before stay where they are.
+    // The last dimension comes first, so that the positions of the others do not change.
     for (let d = this.told.length - 1; d >= 0; d--) own = this.withZeros(own, d);
     for (const d of this.told.keys()) own = this.inPairs(own, d, 'lines');
     for (const d of this.told.keys()) own = this.throughLine(own, d);
@@ -184,7 +184,7 @@ class SideLayout {
     return permute(own, [...this.loops.map((_, n) => order.indexOf(n)), ...behind]);
   }
 
-  /** Whether numbers in memory have two parts, or are seen so by a callback. */
+  /** Whether numbers have two parts in memory or as a callback sees them. */
   private get takesNumbers(): boolean {
     return this.placed.format[this.side] !== 'real' || this.placed.alone[this.side] === true;
   }
@@ -193,13 +193,13 @@ class SideLayout {
     return this.loops.flatMap(({ place }, n) => (place?.dimension === of ? [n] : []));
   }
 
-  /** Those that loops count along. */
+  /** The dimensions in blocks that loops count along. */
   private dimensionsInBlocks(): number[] {
     const counted = new Set(this.loops.map(({ place }) => place?.dimension));
     return dimensionsInBlocks(this.placed.tensor[this.side]).filter((of) => counted.has(of));
   }
 
-  /** [dimensions of which something is to be said …, other loops …, part]. */
+  /** The tensor in memory: [viewed dimensions …, plain loops …, part]. */
   private tensor(): Layout {
     const { splitAxis } = this.placed.tensor[this.side];
     if (!splitAxis || !this.told.includes(splitAxis.dimension)) return this.memoryOf(undefined);
@@ -207,7 +207,7 @@ class SideLayout {
     return concat(this.told.indexOf(splitAxis.dimension), ...runs);
   }
 
-  /** The tensor where it lies by strides alone; or what lies in some equal blocks of it. */
+  /** The tensor in memory, if strides alone describe it; or the part of it in equal blocks, for `run`. */
   private memoryOf(run: (BlockRun & Pick<SplitAxis, 'dimension'>) | undefined): Layout {
     const walks: Walk[] = [
       ...this.told.map((of) => (run ? this.walkInBlocks(of, run) : this.walkAlong(of))),
@@ -227,7 +227,7 @@ class SideLayout {
     return own;
   }
 
-  /** The first element of the tensor, without the lines in front that loops leave out. */
+  /** The first element of the tensor, with lines that loops leave out at the beginning. */
   private begin(): number {
     const { offset } = this.placed.tensor[this.side];
     return this.loops.reduce((sum, { stride, place }) => {
@@ -254,11 +254,11 @@ class SideLayout {
     }
   }
 
-  /** A dimension of the tensor in memory: one count and stride, or one for each of its loops if their strides disagree, as in padded buffers. */
+  /** A dimension of the tensor in memory: one count and stride, or one of each for every loop if strides disagree, as in padded buffers. */
   private walkAlong(of: number): Walk {
     const own = this.loopsAlong(of).map((n) => this.loops[n]!);
     const { lengths, strides } = this.placed.tensor[this.side];
-    // A loop of step 0 reads the same again.
+    // A loop with step 0 repeats the same elements.
     const several = own.filter(({ count, place }) => count > 1 && place!.stride > 0);
     const [one = strides[of]!, ...others] = several.map(({ stride, place }) =>
       typeof stride === 'object' && 'run' in stride ? Number.NaN : stepOf(stride) / place!.stride,
@@ -276,12 +276,15 @@ class SideLayout {
         { count: length, stride: inside },
       ];
     const own = this.placed.tensor[this.side];
-    // Where blocks differ in their strides, no dimension was merged with another one.
+    // If blocks differ in their strides, no dimension was merged with another one.
     const differ = dimensionsInBlocks(own).length > 1;
     return differ ? [{ count: own.lengths[of]!, stride: inside }] : this.walkAlong(of);
   }
 
-  /** The length of a dimension in memory. Paired lines may have been merged with further dimensions: then it is as far as the loops reach. */
+  /**
+   * The length of a dimension in memory. Packed lines may have been merged with further dimensions; the length is then what the loops
+   * reach.
+   */
   private lengthAlong(of: number, loops: readonly Loop[], length: number): number {
     const { node } = this.placed;
     const merges = node.real?.pairs?.along === of && node.axis[this.side].dimension !== of && !isOdd(this.placed);
@@ -321,7 +324,10 @@ class SideLayout {
     return view ? through(of, d, view.line) : of;
   }
 
-  /** Two neighbours of a dimension as two numbers, one for each line, before lines are made; or as the parts of one number, after that. */
+  /**
+   * Splits a dimension into pairs of neighbours: as two numbers, one for each line, before line views are applied; or as the parts of one
+   * number, after that.
+   */
   private inPairs(of: Layout, d: number, as: 'lines' | 'parts'): Layout {
     const { real, lines } = this.placed.node;
     if (!isPaired(this.placed, this.side) || real!.pairs!.along !== this.told[d]) return of;
@@ -335,12 +341,12 @@ class SideLayout {
       as === 'lines' && real!.rows ? halvesOfRows(even.shape[d]!, real!.rows) : split(line(even.shape[d]!), 0, 2),
     );
     if (!this.takesNumbers) return two;
-    // Lines come before the parts of their numbers.
+    // The dimension of lines precedes the dimension of parts.
     const last = two.shape.length - 1;
     return permute(two, [...Array(last - 1).keys(), last, last - 1]);
   }
 
-  /** A dimension as the loops that count along it. */
+  /** A dimension split into the loops that count along it. */
   private counted(of: Layout, d: number): Layout {
     const own = this.loopsAlong(this.told[d]!).map((n) => this.loops[n]!);
     const two = isPaired(this.placed, this.side) && this.placed.node.real!.pairs!.along === this.told[d] ? 2 : 1;
@@ -353,7 +359,7 @@ class SideLayout {
   }
 }
 
-/** Memory that a loop walks through, what it steps over included. */
+/** The memory that a loop walks through, including a gap. */
 function walkOf({ count, stride }: Loop): Walk {
   if (typeof stride === 'number') return [{ count, stride }];
   if ('step' in stride) return [{ count: count + stride.skip, stride: stride.step }];
@@ -363,13 +369,13 @@ function walkOf({ count, stride }: Loop): Walk {
   ];
 }
 
-/** A dimension of memory without what its loop steps over, or does not reach in the last tile. */
+/** A dimension of memory without the gap of its loop and without what the loop does not reach in the last tile. */
 function skipping(of: Layout, d: number, { count, stride }: Loop): Layout {
   if (typeof stride === 'number') return of;
   return 'step' in stride ? gap(of, d, stride.before, stride.before + stride.skip) : slice(of, d, 0, count);
 }
 
-/** A dimension of so many elements in memory with a block of zeros in the middle of it, or behind it. */
+/** A dimension of `length` elements in memory with a block of zeros inserted or appended. */
 function aroundBlock(length: number, { from, to }: Pick<ZeroBlock, 'from' | 'to'>): Layout {
   const stored = line(length);
   const parts = [slice(stored, 0, 0, from), zeros([to - from])];

@@ -1,6 +1,6 @@
 /**
- * A launch that multiplies channels by matrices → its leaf. Items are blocks of channels of the result and of batches at one bin; neighbouring
- * lanes take neighbouring bins, whose numbers lie side by side.
+ * A launch that multiplies channels by matrices → its leaf. An item computes a block of result channels and batches at one bin;
+ * neighbouring lanes take neighbouring bins, whose numbers are adjacent.
  */
 import { memory } from '../../layout/index.ts';
 import { divisors } from '../../numeric/primes.ts';
@@ -43,7 +43,7 @@ export function mixLeaf(placed: PlacedLeaf, mix: ChannelMix, target: Target): Le
   };
 }
 
-/** Matrices have neither left batches nor batches: [batch dimensions …, in, out, part]. */
+/** The layout of the matrices, the same for all left batches and batches: [batch dimensions …, in, out, part]. */
 function matrices(batch: readonly Span[], mix: ChannelMix) {
   const bin = batch.length - 2;
   const bins = batch[bin]!.count;
@@ -54,7 +54,7 @@ function matrices(batch: readonly Span[], mix: ChannelMix) {
 
 interface Counts {
   readonly lanes: number;
-  /** Bins, where lanes take left batches. */
+  /** The number of bins, if lanes take left batches. */
   readonly outer: number;
   readonly batches: number;
   readonly out: number;
@@ -62,23 +62,23 @@ interface Counts {
 
 type Blocks = Pick<MixStep, 'block' | 'blocks'> & Pick<Leaf, 'tile' | 'threads'>;
 
-/** Registers of a vector unit hold the sums of two channels of two batches, and what these are made of. */
+/** The blocks for vectors: registers hold the sums of two channels of two batches, and their terms. */
 function vectorBlocks({ lanes, outer, batches, out }: Counts, target: Target): Blocks {
   const block = { out: Math.min(2, out), batches: Math.min(2, batches) };
   const count = { out: Math.ceil(out / block.out), batches: Math.ceil(batches / block.batches) };
   const tile = Math.min(lanes, NEIGHBOURS * target.capacity.lanes);
-  // Each thread has several groups to take; matrices stay in its cache from batch to batch.
+  // Each thread takes several groups; the matrices stay in its cache from batch to batch.
   const tiles = Math.ceil(lanes / tile) * outer;
   const parts = Math.ceil((GROUPS_EACH * target.multiprocessors) / tiles);
   const own = largestDivisor(count.batches, Math.max(1, Math.floor(count.batches / parts)));
   return { block, blocks: { out: count.out, batches: own }, tile, threads: 1 };
 }
 
-/** Vectors of neighbouring bins that a group takes, and groups that each thread of a processor has. */
+/** Vectors of neighbouring bins in a group, and the groups of each thread of a processor. */
 const NEIGHBOURS = 4;
 const GROUPS_EACH = 4;
 
-/** Threads hold larger blocks where enough blocks are left to occupy all multiprocessors. */
+/** The blocks for threads: the largest that leave enough blocks to occupy all multiprocessors. */
 function threadBlocks({ lanes, outer, batches, out }: Counts, target: Target): Blocks {
   const words = wordsPerReal(target.precision);
   const shapes = BLOCKS.filter(([a, b]) => a * b <= MOST_SUMS / words);
@@ -98,7 +98,7 @@ function threadBlocks({ lanes, outer, batches, out }: Counts, target: Target): B
   return { block, blocks: own, tile, threads: tile * own.out * own.batches };
 }
 
-/** Channels and batches of a thread's block, largest first; sums of complex numbers that its registers hold. */
+/** Channels and batches in a thread's block, largest first; and the most sums of complex numbers that a thread's registers hold. */
 const BLOCKS = [
   [4, 4],
   [4, 2],
@@ -108,8 +108,9 @@ const BLOCKS = [
 ] as const;
 const MOST_SUMS = 16;
 /**
- * Threads of a multiprocessor that hide what each waits for, and threads of a group, which share what they read. On an H200 layers of
- * 64 × 64 channels, 64 modes and batches take 1.6 to 2.3 times as long with 256 threads in groups of 256, although larger blocks read less.
+ * The number of threads on a multiprocessor that hides memory latency, and the number of threads in a group, which share the data they
+ * read. On an H200, layers of 64 × 64 channels, 64 modes and batches take 1.6 to 2.3 times as long with 256 threads in groups of 256,
+ * although larger blocks read less.
  */
 const BUSY = 1024;
 const GROUP_THREADS = 512;
@@ -118,7 +119,7 @@ function largestDivisor(count: number, most: number): number {
   return Math.max(...divisors(count).filter((n) => n <= Math.max(1, most)));
 }
 
-/** Devices whose kernels have no loops inside of an item get sums in pieces, each of them a phase. */
+/** The number of terms that one phase adds up, on devices whose kernels have no loops inside an item. */
 function termsOf(count: number, target: Target): Pick<MixStep, 'terms'> {
   if (isInPairs(target.precision, target)) return { terms: Math.min(count, 4) };
   return target.lockstep === 'vector' ? { terms: Math.min(count, 16) } : {};

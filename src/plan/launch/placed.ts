@@ -1,6 +1,6 @@
 /**
- * A leaf whose buffers are known: loops with the strides of memory, before anything is decided of its kernel; and what
- * follows from these alone, such as which loops are one.
+ * A leaf whose buffers are known: its loops have strides in memory, but no decision about its kernel is made. Also what follows from the
+ * strides alone, such as merging loops.
  */
 
 import {
@@ -17,17 +17,19 @@ import type { DirectionScale, SideFormat, Stored } from '../tree/leaf.ts';
 import type { ElementFactors, LeafNode, Place } from '../tree/node.ts';
 import { dimensionsTold, kernelStep } from './kernel-layout.ts';
 
-/** How the tensor lies in the buffer of a side, in elements of that side. */
+/** The layout of the tensor in the buffer of a side, in elements of that side. */
 export interface TensorMemory {
   readonly lengths: readonly number[];
   readonly strides: readonly number[];
-  /** The first element; of lines that are left out in front of all others, the first one behind them. */
+  /** The first element, after any lines that are left out at the beginning. */
   readonly offset: number;
-  /** The dimension that lies in blocks, where one does. The strides above are then those of the first blocks. */
+  /** The dimension that is stored in blocks, if there is one. The strides above are then those of the first block. */
   readonly splitAxis?: SplitAxis;
 }
 
-/** The dimensions of a side that its strides alone do not place: one in blocks, or all of them where blocks differ in their strides. */
+/**
+ * The dimensions of a side that strides alone do not describe: a dimension in blocks, or all dimensions if blocks differ in their strides.
+ */
 export function dimensionsInBlocks({ lengths, strides, splitAxis }: TensorMemory): readonly number[] {
   if (!splitAxis) return [];
   const alike = splitAxis.runs.every((run) => run.strides.every((stride, d) => stride === strides[d]));
@@ -45,38 +47,38 @@ export interface PlacedLeaf extends DirectionScale {
   readonly batch: readonly Span[];
   readonly tensor: Sides<TensorMemory>;
   readonly format: Sides<SideFormat>;
-  /** What numbers are in memory. */
+  /** The number type of each side in memory. */
   readonly storage: Sides<Stored>;
-  /** Those of the node, as the direction has them. */
+  /** The factors of the node, conjugated as the direction requires. */
   readonly factors: Sides<readonly ElementFactors[]>;
   readonly aliased: boolean;
-  /** One of several uploads of an axis. */
+  /** The launch is one of several uploads of an axis. */
   readonly split: boolean;
   readonly callbacks: Partial<Sides<BuiltCallback>>;
-  /** That they load from. */
+  /** The arrays that callbacks load from. */
   readonly arrays: BuiltCallbacks['arrays'];
-  /** Where memory has the reals that callbacks leave of complex numbers. */
+  /** The sides on which memory holds only the reals of complex numbers, because a callback takes or gives reals. */
   readonly alone: Partial<Sides<true>>;
 }
 
-/** Whether two neighbours are the parts of a number on a side, or, of lines, belong to one number each. */
+/** Whether two neighbours on a side are packed as the parts of one number or, for lines, belong to one number of either line. */
 export function isPaired({ node: { real } }: PlacedLeaf, side: Side): boolean {
   return real?.pairs !== undefined && (real.pairs.on === side || real.pairs.on === 'both');
 }
 
-/** Whether a dimension has an odd number of lines, of which the last one has no other beside it. */
+/** Whether the number of lines is odd, so that the last line is packed with none. */
 export function isOdd({ node }: PlacedLeaf): boolean {
   const { real, axis, length, outputLength } = node;
   if (!real?.pairs || real.pairs.along === axis.input.dimension) return false;
   return (real.side === 'output' ? outputLength : length)[real.pairs.along]! % 2 === 1;
 }
 
-/** From the first of two that go together to the second, in elements of a side. */
+/** The distance between two packed elements, in elements of a side. */
 export function apart({ node, tensor }: PlacedLeaf, side: Side): number {
   return tensor[side].strides[node.real!.pairs!.along]!;
 }
 
-/** The axis as it lies for those who ask whether its neighbours do: two reals side by side are one number. */
+/** The axis with packed reals counted as one number, for tests of contiguity. */
 export function packedAxis(placed: PlacedLeaf): Span {
   const { axis, node } = placed;
   if (node.real?.by !== 'halves') return axis;
@@ -84,7 +86,7 @@ export function packedAxis(placed: PlacedLeaf): Span {
   return { ...axis, input: packed('input'), output: packed('output') };
 }
 
-/** The same of lines: two side by side are one, whose neighbour is next to them. */
+/** A loop over lines with two packed adjacent lines counted as one, for tests of contiguity. */
 export function packedLines(placed: PlacedLeaf, span: Span): Span {
   const { real } = placed.node;
   if (real?.by !== 'lines' || !real.pairs) return span;
@@ -92,15 +94,15 @@ export function packedLines(placed: PlacedLeaf, span: Span): Span {
   return { ...span, input: packed('input'), output: packed('output') };
 }
 
-/** Where dimensions lie in the tensor. */
+/** The directions of some loops in the tensor. */
 export function placesOf(spans: readonly Span[]): Sides<readonly Place[]> {
   const of = (side: Side) => spans.map(({ places }) => places?.[side] ?? { dimension: -1, stride: 1 });
   return { input: of('input'), output: of('output') };
 }
 
 /**
- * The batch with as few dimensions as possible. A dimension stays by itself if a block of zeros, a factor, a line or a callback counts along
- * it, or if it lies in blocks.
+ * The batch in as few dimensions as possible. A dimension is not merged if a block of zeros, a factor, a line view or a callback counts
+ * along it, or if it is stored in blocks.
  */
 export function mergedBatch(placed: PlacedLeaf): Span[] {
   const { batch, factors, node, callbacks } = placed;
@@ -123,12 +125,12 @@ export function mergedBatch(placed: PlacedLeaf): Span[] {
     batch,
     twiddle !== undefined,
     ({ places }) => places !== undefined && (isAlong(places, 'input') || isAlong(places, 'output')),
-    // The kernel has strides of its own.
+    // The convolution kernel has strides of its own.
     (span, next) => !kernel || kernelStep(next, kernel) === span.count * kernelStep(span, kernel),
   );
 }
 
-/** Adjacent loops that step through memory as one become one. The dimension that twiddles count along stays itself. */
+/** Merges adjacent loops whose strides continue one another. The dimension that twiddles count along is kept separate. */
 export function mergeSpans(
   spans: readonly Span[],
   keepFirst: boolean,
@@ -139,7 +141,7 @@ export function mergeSpans(
   for (const span of spans) {
     const last = merged.at(-1);
     const mayMerge = last && !(keepFirst && merged.length === 1) && !isApart(span) && !isApart(last);
-    // One line that a gap has left is not the first one, which whoever asks for its place has to know.
+    // A gap may leave a single line that is not the first one: it is kept, because its coordinate matters.
     const isLeft = span.places?.input.gap !== undefined && isApart(span);
     if (span.count === 1 && merged.length > 0 && !isLeft) continue;
     if (mayMerge && last.count === 1) merged[merged.length - 1] = span;
@@ -150,7 +152,7 @@ export function mergeSpans(
   return merged.length > 0 ? merged : [{ count: 1, input: 0, output: 0 }];
 }
 
-/** One step of `next` is a whole walk of `span`. */
+/** Whether the stride of `next` is the extent of `span`. */
 function continues(span: Span, next: Span, side: 'input' | 'output'): boolean {
   const stride = span[side];
   return typeof stride === 'number' && next[side] === stride * span.count;

@@ -1,9 +1,9 @@
 /**
- * A leaf of the plan tree, fully resolved: one launch over everything. A tile of one or several dimensions goes through
- * steps in shared memory, between a view that loads it and a view that stores it.
+ * A leaf of the plan tree with everything decided: one launch over the whole tensor. A tile of one or several dimensions goes through steps
+ * in shared memory, between a view that loads it and a view that stores it.
  *
- * A tile has the dimensions that are transformed (axes, or the two digits of one) and, last, `tile` neighbouring transforms.
- * Twiddles of a four-step decomposition and scale factors are applied on the way in or out.
+ * The dimensions of a tile are those that are transformed (axes, or the two digits of one axis), followed by one that counts `tile`
+ * neighbouring transforms. Twiddles of a four-step decomposition and scale factors are applied when the tile is loaded or stored.
  */
 import type { Layout, Order } from '../../layout/index.ts';
 import type { ScaleFactor } from '../../numeric/scale-factor.ts';
@@ -12,78 +12,78 @@ import type { ComplexLayout, Convolution, Sides } from '../../problem/problem.ts
 import type { Arithmetic } from '../device/capacity.ts';
 import type { Target } from '../device/target.ts';
 
-/** A sum over the coordinates of a leaf: Σ step · coordinate. Dimensions of a tile come first, then batches. */
+/** A sum over the coordinates of a leaf: Σ step · coordinate. Dimensions of a tile are numbered first, then batch dimensions. */
 export type Terms = readonly { readonly dimension: number; readonly step: number }[];
 
-/** How the numbers of a side lie: complex ones in one of their formats, or reals, which a leaf takes for parts of complex ones. */
+/** The format of a side: one of the formats of complex numbers, or reals, which a leaf reads as parts of complex numbers. */
 export type SideFormat = ComplexLayout | 'real';
 
-/** What is done to each element in memory, as the user sees it. The layout of the side calls it, as `callback`. */
+/** The user's callback, applied to each element in memory. The layout of the side calls it under the name `callback`. */
 export interface SideCallback {
   readonly built: BuiltCallback;
-  /** The operands that it loads from, by the names that it has for them. */
+  /** The operands that the callback loads from, by the callback's own names for them. */
   readonly arrays: { readonly [name: string]: string };
-  /** The dimensions of the tensor whose coordinates it asks for, in the order in which the layout gives them. */
+  /** The dimensions of the tensor whose coordinates the callback asks for, in the order in which the layout passes them. */
   readonly asks: readonly number[];
 }
 
-/** The numbers that a leaf reads, or writes. */
+/** One side of a leaf: the numbers that it reads or the numbers that it writes. */
 export interface LeafSide {
   /**
-   * The real behind each coordinate: [dimensions of the tile …, batch dimensions …, part]. Where a leaf makes one line of complex numbers of
-   * two lines, each of which has bins of its own, the side of the bins is [… , line, part].
+   * The memory location of each coordinate: [dimensions of the tile …, batch dimensions …, part]. If a leaf packs two real lines into one
+   * complex line, and each line has bins of its own, the side of the bins is [… , line, part].
    */
   readonly layout: Layout;
   readonly format: SideFormat;
   readonly callback?: SideCallback;
-  /** What its numbers are in memory; as they are computed with where it is missing. */
+  /** The number type in memory; the leaf's precision if missing. */
   readonly storage?: Stored;
-  /** By which the numbers in memory are multiplied, as they are read or before they are written. */
+  /** Factors that numbers are multiplied by when they are loaded or before they are stored. */
   readonly factors?: readonly SideFactors[];
 }
 
-/** What a number in memory can be. */
+/** Number types that memory can hold. */
 export type Stored = 'half' | Arithmetic;
 
 export type LanesAlong = 'axis' | 'batch';
 
-/** The memory that the threads of a group share. */
+/** The shared memory of a group. */
 export interface SharedMemory {
   readonly format: Target['sharedFormat'];
-  /** Only for `halves`: of the points, too, the first half goes through it before the second one. */
+  /** Only with `halves`: points are exchanged in two halves as well, so that a quarter of the reals is in shared memory at once. */
   readonly quarters?: true;
-  /** Passes read one array and write the other, or read all of one before they write it. */
+  /** 2: a pass reads one array and writes the other. 1: a pass reads the whole array into registers before it writes. */
   readonly arrays: 1 | 2;
-  /** 4-byte banks. */
+  /** The number of 4-byte banks. */
   readonly banks: number;
-  /** Complex numbers that each of the arrays may hold, padding included. (Passes in place, which need one of two, have both's.) */
+  /** Complex numbers that each array may hold, padding included. (Passes in place need one array only, which has the room of both.) */
   readonly room: number;
 }
 
-/** An array that a launch reads beside its two sides, and that each run of a plan is given. */
+/** An array that a launch reads beside its input and output. Each run of a plan binds one. */
 export interface Operand {
-  /** By which the run names it. */
+  /** The name by which a run binds the array. */
   readonly name: string;
   readonly storage: Stored;
-  /** Reals, which may begin anywhere; missing: complex numbers, re and im side by side. */
+  /** The array holds reals and may begin anywhere; if missing, it holds interleaved complex numbers. */
   readonly reals?: true;
 }
 
-/** Which way a launch transforms, and by what it multiplies on the way in and on the way out. */
+/** The direction of a launch, and the scale factors of its loads and stores. */
 export interface DirectionScale {
   readonly inverse: boolean;
-  /** Factors of what is read and what is written. */
+  /** The factor of each number that is read, and of each that is written. */
   readonly scale: Sides<ScaleFactor>;
 }
 
-/** Moves the tile from one place to another: where the lanes of a pass would not walk along memory. */
+/** Copies the tile between global and shared memory, if the lanes of the neighbouring pass would not walk along global memory. */
 export interface CopyStep {
   readonly do: 'copy';
 }
 
 /**
- * Stockham passes along one dimension of a tile, while each block of a cluster holds its share of another: a mixed-radix
- * transform (VkFFT guide 2.5; LIFT section 3.1).
+ * Stockham passes along one dimension of a tile: a mixed-radix transform (VkFFT guide 2.5; LIFT section 3.1). Meanwhile each block of a
+ * cluster holds its share of another dimension.
  */
 export interface PassesStep {
   readonly do: 'passes';
@@ -91,172 +91,172 @@ export interface PassesStep {
   readonly dimension: number;
   /** Radix of each pass; their product is the length. */
   readonly radices: readonly number[];
-  /** The dimension that is shared out among the blocks of a cluster; missing where there is none. */
+  /** The dimension that is divided among the blocks of a cluster; missing if there is no cluster. */
   readonly split?: number;
-  /** The other dimensions in the order in which neighbouring threads walk through them, −1 for the tile's own. */
+  /** The other dimensions in the order in which neighbouring threads walk through them; −1 stands for the transforms of the tile. */
   readonly columns: readonly number[];
   /**
-   * Along what neighbouring lanes walk in the first and the last pass: the transformed dimension, or the columns. Vectors can
-   * only change from the columns to the dimension, after their first pass.
+   * The direction in which neighbouring lanes walk in the first and in the last pass: along the transformed dimension, or from column to
+   * column. Vectors can only change from columns to the dimension, and only after their first pass.
    */
   readonly lanesAlong: { readonly input: LanesAlong; readonly output: LanesAlong };
-  /** Primes of these radices whose butterflies are convolutions, and of the transforms inside those. */
+  /** Large primes whose butterflies, in these passes or inside another convolution, are computed as cyclic convolutions. */
   readonly convolved?: readonly number[];
   /** Radices whose passes take several steps, by Rader's algorithm. */
   readonly rader?: readonly RaderRadix[];
-  /** The exponents have the other sign. */
+  /** The passes use exponents of the opposite sign. */
   readonly inverse?: true;
   /**
-   * Points are real, so that bin N − k is the conjugate of bin k, and only those up to the half are there. `real-input`: reals → bins.
-   * `real-output`: bins → reals, by the exponents of the other sign (kernels/symmetric-passes.ts).
+   * Points are real, so bin N − k is the conjugate of bin k, and only bins up to N/2 are stored. `real-input`: reals → bins. `real-output`:
+   * bins → reals, with exponents of the opposite sign (kernels/symmetric-passes.ts).
    */
   readonly symmetry?: 'real-input' | 'real-output';
-  /**
-   * Of the digits of an axis (`Leaf.coupled`), the other one, whose passes came before: those along this one carry on from there.
-   */
+  /** The other digit of an axis in two digits (`Leaf.coupled`) whose passes came before: these passes continue its Stockham transform. */
   readonly after?: number;
-  /** What the first pass reads, and what the last one writes, where that is not simply all points. */
+  /** Pointwise operations of the first pass when it reads, and of the last pass when it writes; missing if all points are plain. */
   readonly read?: PointwiseStep;
   readonly write?: PointwiseStep;
 }
 
 /**
  * A prime radix whose pass takes several steps through shared memory, each a butterfly of a few points (kernels/rader-pass.ts).
- * `convolution`: transforms of one point less, there and back, by passes of these radices (Rader 1968). `multiplication`: sums of products
+ * `convolution`: transforms of p − 1 points, forward and back, by passes of these radices (Rader 1968). `multiplication`: sums of products
  * with roots of unity (Rader's direct multiplication, VkFFT guide 4.3.6).
  */
 export type RaderRadix =
   | { readonly prime: number; readonly by: 'convolution'; readonly radices: readonly number[] }
   | { readonly prime: number; readonly by: 'multiplication' };
 
-/** What is done to the points of a dimension one by one, between memory and passes. */
+/** Operations on the single points of a dimension, applied between memory and passes. */
 export interface PointwiseStep {
   /**
-   * Only the bins up to the half of a transform of reals are read, which has an odd length. The others are conjugates of them, and of the
-   * result only real parts are kept, so all bins but the first count twice instead; of the first one the real part counts.
+   * Reads only bins 0 … (N − 1)/2 of a real transform of odd length N. The missing bins are conjugates, and only real parts of the result
+   * are kept: so every bin but bin 0 counts twice, and of bin 0 the real part counts.
    */
   readonly hermitian?: true;
-  /** Points from this one on are not there: they count as zero, and are not written. */
+  /** The number of points in memory: points from this one on are read as zero and not written. */
   readonly count?: number;
-  /** Each is multiplied by its factor. */
+  /** Each point is multiplied by its factor. */
   readonly factors?: Factors;
-  /** Each is multiplied by a number of the kernel. */
+  /** Each point is multiplied by its number of the convolution kernel. */
   readonly kernel?: KernelFactors;
   /**
-   * Before the product, point 0 and the one element in memory that is not in the order of powers add up to what that element
-   * becomes; after it, the element is added to point 0.
+   * Handles the element that Rader's order of powers leaves out. Before the product, point 0 and that element in memory are added, which
+   * gives the element's result; after the product, the element is added to point 0.
    */
   readonly origin?: true;
 }
 
 /**
- * Factors of a point n. `chirp`: e^{−πi·n²/modulus}. `chirp-spectrum`: the transform of the conjugated chirp, laid around both ends
- * of a circle as long as the dimension, over that length (Bluestein 1970; rocFFT Bluestein design). `root-spectrum`: the transform of
- * e^{−2πi·m/modulus} at m = g^−n modulo that prime, over its length, which is one less (Rader 1968). `roots`: of unity, of that order. `hartley`: 1 + i. `band`: 0 in
- * a block of points, else 1.
+ * A factor for each point n of a dimension.
+ * - `chirp`: e^{−πi·n²/modulus}.
+ * - `chirp-spectrum`: the transform of the conjugated chirp, wrapped around the ends of the period, divided by the length (Bluestein
+ *   1970; rocFFT Bluestein design).
+ * - `root-spectrum`: the transform of e^{−2πi·m/modulus} at m = g^−n modulo that prime, divided by its length, which is the prime less
+ *   one (Rader 1968).
+ * - `roots`: roots of unity of order `modulus`. `hartley`: 1 + i. `band`: 0 in a block of points, 1 elsewhere.
  */
 export interface Factors {
   readonly kind: 'chirp' | 'chirp-spectrum' | 'root-spectrum' | 'roots' | 'hartley' | 'band';
   readonly modulus: number;
-  /** Points that there are factors for, where that is not the length of the dimension. */
+  /** The number of points that have factors, if it is not the length of the dimension. */
   readonly count?: number;
   /**
-   * Of the spectrum of a chirp: how many points are read and how many bins are written, where these are fewer than all. The chirp then
-   * lies at −(read − 1) … written − 1 on the circle.
+   * Only for `chirp-spectrum`: how many points are read and how many bins are written, if these are fewer than all. The chirp then lies at
+   * −(read − 1) … written − 1 of the period.
    */
   readonly reach?: ChirpReach;
-  /** They come in the order in which uploads of these lengths leave their bins. */
+  /** The factors come in the order in which uploads of these lengths leave bins. */
   readonly order?: readonly number[];
-  /** They are conjugated. */
+  /** The factors are conjugated. */
   readonly conjugated?: true;
-  /** Where a point is Σ step · coordinate; of passes it is the coordinate along their dimension where this is missing. */
+  /** The number of a point as Σ step · coordinate; if missing, the coordinate along the dimension of the passes. */
   readonly terms?: Terms;
-  /** Of roots: e^{−2πi·(first + step·n)/modulus}. */
+  /** Only for `roots`: e^{−2πi·(first + step·n)/modulus}. */
   readonly step?: number;
   readonly first?: number;
-  /** Of a band: points `from` ≤ n < `to` become zero. */
+  /** Only for `band`: points `from` ≤ n < `to` become zero. */
   readonly from?: number;
   readonly to?: number;
 }
 
-/** Points that a convolution with a chirp reads, from the first one on, and those that it writes. */
+/** The number of points that a convolution with a chirp reads, and the number that it writes, both counted from point 0. */
 export interface ChirpReach {
   readonly read: number;
   readonly written: number;
 }
 
-/** What the kernel of a convolution is called among the operands of a launch. */
+/** The name of the convolution kernel among the operands of a launch. */
 export const KERNEL = 'kernel';
 
-/** What bins are multiplied by that an operand holds, the kernel of a convolution: numbers, or matrices over coordinates. */
+/** The convolution kernel as factors of bins: an operand that holds a number, or a matrix over coordinates, for each bin. */
 export interface KernelFactors extends Omit<Convolution, 'kernels' | 'kernelSpectrum' | 'channels' | 'modes'> {
-  /** Rows and columns of matrices are exchanged. */
+  /** Matrices are transposed. */
   readonly transposed?: true;
-  /** The real behind each coordinate: [dimensions of the tile …, batch dimensions …, entry of a matrix, part]. */
+  /** The memory location of each coordinate: [dimensions of the tile …, batch dimensions …, entry of a matrix, part]. */
   readonly layout: Layout;
 }
 
-/** Bins of all coordinates of a tile are multiplied by matrices. */
+/** Multiplies the vector of coordinates at each bin of a tile by a matrix. */
 export interface MultiplyStep {
   readonly do: 'multiply';
   readonly kernel: KernelFactors;
 }
 
 /**
- * The only step of a launch that multiplies channels by matrices: channel o of the result is a sum over all channels i of the signal, each times
- * number (i, o) of the kernel. A thread, or a vector, computes several channels of several batches at once, so that each number that it loads
- * is used more than once.
+ * Multiplies channels by matrices: channel o of the result is the sum over all channels i of the signal, each times number (i, o) of the
+ * kernel. It is the only step of its launch. A thread, or a vector, computes several channels of several batches at once, so that each
+ * number it loads is used more than once.
  */
 export interface MixStep {
   readonly do: 'mix';
   readonly in: number;
   readonly out: number;
-  /** [batch dimensions …, channels in, channels out, part]. */
+  /** The matrices: [batch dimensions …, channels in, channels out, part]. */
   readonly layout: Layout;
   readonly conjugate: Convolution['conjugate'];
-  /** Channels of the result, and batches, of one item. */
+  /** Channels of the result, and batches, that one item computes. */
   readonly block: { readonly out: number; readonly batches: number };
-  /** Blocks of either that a group has. */
+  /** Blocks of channels, and of batches, in a group. */
   readonly blocks: { readonly out: number; readonly batches: number };
-  /** Terms of a sum that are written out in one phase; missing where sums are loops. */
+  /** Terms of a sum that one phase writes out; missing if sums are loops. */
   readonly terms?: number;
 }
 
-/** Factors of a side. */
+/** Factors of the numbers of a side. */
 export interface SideFactors extends Factors {
   readonly terms: Terms;
-  /** The points of the first dimension of a tile, along which they are counted, come in this order. */
+  /** The order in which the points that the factors count are stored along the first dimension of the tile. */
   readonly points?: Order;
 }
 
 /**
- * Element k together with element N − k (VkFFT guide 2.5.3): what makes the spectrum of reals of that of complex numbers.
- * `halves`: the points of a real sequence were taken two by two for complex numbers. `lines`: two sequences were taken for the real
- * and the imaginary parts of one.
+ * The Hermitian split: combines bins k and N − k of a complex transform into bins of real data (VkFFT guide 2.5.3). `halves`: neighbouring
+ * points of one real sequence were packed as real and imaginary parts. `lines`: two real sequences were.
  */
 export interface HermitianSplit {
   readonly do: 'pair';
   /** N. */
   readonly length: number;
   readonly by: 'halves' | 'lines';
-  /** From spectra of reals to complex numbers, before their passes. */
+  /** The inverse: from bins of reals to complex numbers, before their passes. */
   readonly back?: true;
-  /** The other dimensions of the tile are axes, too: bin k goes with bin −k of each of them. */
+  /** The other dimensions of the tile are transformed axes, too: bin k is combined with bin −k along each of them. */
   readonly everyAxis?: true;
   /**
-   * Of lines of an even length N, whose bins 0 and N/2 are reals: for bin 0 of the first line stands the sum of what belongs to both bins in
-   * the complex transform, for bin 0 of the second line the difference, and neither has a bin N/2.
+   * Only for `lines` of even length N, whose bins 0 and N/2 are real: bin 0 of the first line holds the sum of the complex transform's bins
+   * 0 and N/2, bin 0 of the second line their difference, and neither line has a bin N/2.
    */
   readonly merged?: true;
-  /** Of `halves`, there and back: bins are multiplied by numbers of a kernel, and become complex numbers again. */
+  /** Only for `halves`: bins are multiplied by numbers of the convolution kernel, then become complex numbers again. */
   readonly kernel?: KernelFactors;
 }
 
 export type LeafStep = CopyStep | PassesStep | HermitianSplit | MultiplyStep | MixStep;
 
 /**
- * One launch. Where a cluster of blocks holds a tile together, they exchange their shares between steps: a cluster is a
- * bigger upload.
+ * One launch. The blocks of a cluster hold a tile together and exchange their shares between steps, so a cluster makes larger uploads
+ * possible.
  */
 export interface Leaf extends DirectionScale {
   readonly precision: Arithmetic;
@@ -265,24 +265,24 @@ export interface Leaf extends DirectionScale {
   readonly steps: readonly LeafStep[];
   /** The first two dimensions are the digits of one axis, and their passes are coupled by twiddles. */
   readonly coupled: boolean;
-  /** Blocks of a cluster; 1: no cluster is needed. */
+  /** The number of blocks of a cluster; 1 if there is no cluster. */
   readonly blocks: number;
-  /** Count of each batch dimension. The first one is tiled: `tile` neighbouring transforms share a group. */
+  /** The count of each batch dimension. The first one is tiled: `tile` neighbouring transforms share a group. */
   readonly batch: readonly number[];
   readonly tile: number;
-  /** Whether the lanes are the elements of vectors or threads of a group. */
+  /** Whether lanes are elements of a vector or threads of a group. */
   readonly lockstep: 'vector' | 'threads';
-  /** Lanes in lockstep for this precision. */
+  /** Lanes that run in lockstep for this precision. */
   readonly lanes: number;
   readonly threads: number;
-  /** Groups, or blocks of them, that are to run side by side on a multiprocessor; missing where that is left to the compiler. */
+  /** Groups (or blocks of them) that should be resident on a multiprocessor at once; missing if the compiler decides. */
   readonly residentGroups?: number;
   readonly shared: SharedMemory;
   readonly input: LeafSide;
   readonly output: LeafSide;
-  /** What else it reads. */
+  /** The arrays that it reads beside its input. */
   readonly operands?: readonly Operand[];
-  /** Twiddles of a four-step decomposition: b is the number of a transform in the batch dimension `along`, by default the first. */
+  /** The twiddles of a four-step decomposition. */
   readonly twiddle?: StepTwiddle;
   /** Input and output may be the same memory. */
   readonly aliased: boolean;
@@ -292,7 +292,7 @@ function isPasses(step: LeafStep): step is PassesStep {
   return step.do === 'passes';
 }
 
-/** The passes of a leaf, in their order. */
+/** The passes of a leaf, in order. */
 export function passesOf({ steps }: Pick<Leaf, 'steps'>): PassesStep[] {
   return steps.filter(isPasses);
 }
@@ -303,24 +303,24 @@ export function radicesOf(leaf: Leaf): readonly (readonly number[])[] {
   return leaf.lengths.map((_, d) => passes.find(({ dimension }) => dimension === d)?.radices ?? []);
 }
 
-/** Copies before the first pass and after the last one. */
+/** Whether a copy comes before the first pass, and whether one follows the last pass. */
 export function stagedOf({ steps }: Pick<Leaf, 'steps'>): { readonly input: boolean; readonly output: boolean } {
   return { input: steps[0]!.do === 'copy', output: steps.at(-1)!.do === 'copy' };
 }
 
 /**
- * Element k of transform b is multiplied by e^{−2πi·k·b/order}, as it is read or as it is written. `both`: as it is read, and where it has
- * gone there and back, by the conjugate as it is written.
+ * The twiddles of a four-step decomposition: element k of transform b is multiplied by e^{−2πi·k·b/order} when it is loaded or stored.
+ * `both`: when it is loaded and, after the transform back, by the conjugate when it is stored.
  */
 export interface StepTwiddle {
   readonly order: number;
   readonly on: 'input' | 'output' | 'both';
-  /** By e^{2πi·k·b/order} instead. */
+  /** The factor is e^{2πi·k·b/order} instead. */
   readonly conjugated?: true;
-  /** What b begins with, where that is not 0. */
+  /** The first value of b; 0 if missing. */
   readonly first?: number;
-  /** In a leaf: the batch dimension that b counts along, where that is not the first. */
+  /** Only in a leaf: the batch dimension that b counts along; the first if missing. */
   readonly along?: number;
-  /** Of several axes, the one that k counts along: 0 for `axis` (where it is missing, too), n for `more[n − 1]`. */
+  /** The axis that k counts along if a node has several: 0 (or missing) for `axis`, n for `more[n − 1]`. */
   readonly axis?: number;
 }

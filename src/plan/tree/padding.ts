@@ -1,41 +1,41 @@
 /**
- * Padding of temp buffers (rocFFT buffer assignment, "Padding"): walking memory in long steps that are powers of two is slow
- * on some devices, since all that is touched falls into few sets of a cache or few channels of memory. Buffers of the user
- * are laid out as they say, those of our own are not.
+ * Padding of temp buffers (rocFFT buffer assignment, "Padding"). Strides that are large powers of two are slow on some devices, because all
+ * accesses fall into few sets of a cache or few memory channels. The problem determines the layout of the user's buffers; temp buffers are
+ * free to be padded.
  *
- * Padding belongs to the whole tree: what goes from one launch to the next lies in a temp buffer as in a packed tensor, with
- * a few elements more after every so many. Launches that cut the same dimension differently follow, as long as none of them
- * steps over a place where elements were put in; a dimension of the batch that would is cut in two there.
+ * All temp buffers of a tree share one padding: a temp buffer holds the packed tensor with a few extra elements after every so many.
+ * Launches that cut the same dimension differently stay compatible if none of them steps over a padded place; a batch dimension that would
+ * step over one is cut in two there.
  */
 
 import type { Target } from '../device/target.ts';
 import { type Dimension, type LeafNode, leavesOf, mapLeaves, type Place, type PlanNode } from './node.ts';
 
-/** After every `every` elements of the packed tensor there are `by` more. */
+/** Padding: `by` extra elements after every `every` elements of the packed tensor. */
 export interface Pad {
   readonly every: number;
   readonly by: number;
 }
 
-/** A step through the packed tensor, in memory. */
+/** The distance in padded memory of a step through the packed tensor. */
 export function paddedStep(step: number, pads: readonly Pad[]): number {
   return pads.reduce((sum, { every, by }) => sum + (step % every === 0 ? (step / every) * by : 0), step);
 }
 
-/** Elements of memory from the first to the last of so many. */
+/** Elements of padded memory that a number of packed elements spans. */
 export function paddedElements(elements: number, pads: readonly Pad[]): number {
   return pads.reduce((sum, { every, by }) => sum + Math.floor((elements - 1) / every) * by, elements);
 }
 
-/** A leaf, and those of its sides that a temp buffer may hold. */
+/** A leaf, and its sides that may be in a temp buffer. */
 interface Between {
   readonly leaf: LeafNode;
   readonly sides: readonly ('input' | 'output')[];
 }
 
 /**
- * How the temp buffers of a tree are padded, and the tree with its dimensions cut accordingly.
- * @param packed strides of the tensor.
+ * Chooses the padding of a tree's temp buffers, and cuts dimensions of the tree accordingly.
+ * @param packed strides of the packed tensor
  */
 export function padded<N extends PlanNode>(
   tree: N,
@@ -56,12 +56,12 @@ export function padded<N extends PlanNode>(
     ),
   );
   for (const every of [...new Set(longSteps)].sort((a, b) => a - b)) {
-    // Where shorter steps were padded, this one has become longer, too.
+    // Padding after shorter steps has lengthened this step, too.
     if (!isSlow(paddedStep(every, pads))) continue;
     const cut = all.map((between) => cutAt(between, every, packed));
     if (cut.some((between) => !between)) continue;
     all = cut as Between[];
-    // Numbers may be wider than what is put in between.
+    // A number may be wider than `by` bytes.
     pads.push({ every, by: Math.ceil(by / complexBytes) });
   }
   return { tree: mapLeaves(tree, (_, number) => all[number]!.leaf), pads };
@@ -71,11 +71,11 @@ function stepOf({ dimension, stride: step }: Place, packed: readonly number[]): 
   return packed[dimension]! * step;
 }
 
-/** The leaf with its batch cut so that no dimension steps over a multiple of `every`; undefined where one has to. */
+/** The leaf with its batch cut so that no dimension steps over a multiple of `every`; undefined if a dimension that cannot be cut would. */
 function cutAt({ leaf, sides }: Between, every: number, packed: readonly number[]): Between | undefined {
   const batch = [...leaf.batch];
   const dimensions = [leaf.axis, ...(leaf.more ?? [])];
-  // How many of its steps lead up to the next multiple, where it has more.
+  // The number of steps up to the next multiple of `every`; undefined if a dimension does not step over one.
   const partOf = ({ count, gap, ...places }: Dimension) =>
     sides
       .map((side) => ({ step: stepOf(places[side], packed), whole: count + (gap ? gap.to - gap.from : 0) }))
@@ -91,7 +91,7 @@ function cutAt({ leaf, sides }: Between, every: number, packed: readonly number[
     const far = ({ dimension, stride: step }: Place): Place => ({ dimension, stride: step * part });
     const outer = { count: dimension.count / part, input: far(dimension.input), output: far(dimension.output) };
     batch.splice(d, 1, { ...dimension, count: part }, outer);
-    // The other side may ask for another cut.
+    // The other side may need another cut.
     d--;
   }
   return { leaf: { ...leaf, batch }, sides };

@@ -1,7 +1,7 @@
 /**
- * Blocks of zeros (VkFFT guide 2.5.7): elements that count as zero where they would be read and are not touched where they
- * would be written. An axis has a block on the side that a direction reads, until it is transformed, and one on the side
- * that it writes, from then on; lines that lie in a block are left out of every launch.
+ * Blocks of zeros (VkFFT guide 2.5.7): elements that count as zero when they are read and are not written. An axis has the block of the
+ * side that a direction reads until it is transformed, and the block of the side that the direction writes from then on. Every launch
+ * leaves out lines that lie in a block.
  */
 import {
   type Block,
@@ -14,19 +14,22 @@ import {
 } from '../../problem/index.ts';
 import { type Dimension, type LeafNode, leavesOf, mapLeaves, type PlanNode } from './node.ts';
 
-/** Both blocks of a dimension of the tensor. */
+/** The blocks of a dimension of the tensor on both sides. */
 interface ZeroBlocks {
   readonly dimension: number;
   readonly read: Block | null;
   readonly written: Block | null;
-  /** How long the dimension is on the sides of the problem that these speak of. */
+  /** The lengths of the dimension on the two sides of the problem that the blocks refer to. */
   readonly lengths: { readonly read: number; readonly written: number };
-  /** The launches that transform it: numbers of the first and the last one. */
+  /** The numbers of the first and the last launch that transform the dimension. */
   readonly first: number;
   readonly last: number;
 }
 
-/** Whether only results are to be written where a direction writes: something is to stay as it is there, or it is far away. */
+/**
+ * Whether a direction may write nothing but results to its output: some elements there have to keep their values, or the memory is another
+ * device's.
+ */
 export function sparesOutput(problem: Problem, direction: Direction): boolean {
   const written = direction === 'forward' ? 'output' : 'input';
   const isOther = storageOfSide(problem, written) !== problem.edgeStorage;
@@ -35,7 +38,7 @@ export function sparesOutput(problem: Problem, direction: Direction): boolean {
   );
 }
 
-/** The same tree, whose launches know what is not there. */
+/** The tree with the blocks of zeros of a problem in its launches. */
 export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direction: Direction): N {
   const [read, written] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
   const leaves = leavesOf(tree);
@@ -55,9 +58,9 @@ export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direct
 }
 
 /**
- * The same of a convolution, whose signal and result have the same blocks.
- * @param middle number of the launch that goes there and back.
- * @param whole the result has no blocks.
+ * `withBlocks` for a convolution, whose signal and result have the same blocks.
+ * @param middle number of the launch that transforms forward and back
+ * @param whole the result has no blocks
  */
 export function withSpace<N extends PlanNode>(tree: N, problem: Problem, middle: number, whole: boolean): N {
   const leaves = leavesOf(tree);
@@ -75,7 +78,7 @@ export function withSpace<N extends PlanNode>(tree: N, problem: Problem, middle:
   return blocks.length === 0 ? tree : mapLeaves(tree, (leaf, number) => spared(leaf, number, blocks));
 }
 
-/** Numbers of the launches that transform a dimension; of all, where it is only stepped over: the first reads, the last writes. */
+/** The numbers of the launches that transform a dimension; if none does, of all launches: the first reads its block, the last writes it. */
 function launchesOf(leaves: readonly LeafNode[], of: number): number[] {
   const own = leaves.flatMap((leaf, n) => (transforms(leaf, of) ? [n] : []));
   return own.length > 0 ? own : [...leaves.keys()];
@@ -91,7 +94,7 @@ function spared(leaf: LeafNode, n: number, blocks: readonly ZeroBlocks[]): LeafN
   for (const { dimension, read, written, lengths, first, last } of blocks) {
     const before = n <= first ? read : n > last ? written : null;
     const after = n < first ? read : n >= last ? written : null;
-    // Between launches two lines may have become one, to which a block of lines means nothing.
+    // Between launches, two lines may be packed into one: a block that counts lines does not apply there.
     const isMeant = (tensor: readonly number[], block: Block) =>
       tensor[dimension] === (block === read ? lengths.read : lengths.written);
     // A whole dimension that is only stepped over has the same block on both sides: its lines are left out.
