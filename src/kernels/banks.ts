@@ -25,7 +25,7 @@ export interface Tile {
   readonly columns: number;
 }
 
-/** The element and the column that each of some threads in lockstep accesses at once. */
+/** One access of a wave, which is a group of threads in lockstep: the element and the column of each thread. */
 export type WaveAccess = readonly (readonly [n: number, c: number])[];
 
 export interface LayoutQuestion {
@@ -34,11 +34,11 @@ export interface LayoutQuestion {
   readonly accesses: readonly WaveAccess[];
   /** Distance between the groups of places that the stores go to. */
   readonly stores: number;
-  /** Elements that can be accessed at once if all are on different banks. */
+  /** The most elements that one cycle can access, if all are on different banks. */
   readonly wave: number;
   /** The most elements that the array may have. */
   readonly room: number;
-  /** Stores go to other blocks. They are transferred in lines of `wave` elements, which padding must not cut. */
+  /** Stores go to other blocks of a cluster, in lines of `wave` elements, which padding must not cut. */
   readonly aligned: boolean;
 }
 

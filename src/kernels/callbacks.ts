@@ -1,6 +1,6 @@
 /**
- * Users' callbacks inside kernels: the expression that a callback built from symbols (problem/record.ts) is rebuilt from the values and
- * indices of a kernel, for one element of the tensor.
+ * The user's callbacks inside kernels: a callback is recorded once as an expression of symbols (problem/record.ts), and rebuilt here with
+ * the values and indices of one element of the tensor.
  */
 import {
   type ArrayRef,
@@ -20,7 +20,7 @@ import type { SideCallback } from '../plan/tree/leaf.ts';
 /**
  * Applies a callback to a value.
  * @param at coordinates of the element in the tensor, for each dimension that the callback asks for
- * @param guard condition under which the value is needed; the callback's loads take place only under it
+ * @param guard condition under which the value is needed; the loads of the callback take place under it only
  */
 export type CallbackMap = (x: Expressions, value: Complex, at: readonly Index[], guard: Guard) => Complex;
 
@@ -45,7 +45,7 @@ interface Calling {
   readonly at: (dimension: number) => Index;
   readonly guard: Guard;
   readonly array: (name: string) => ArrayRef;
-  /** The rebuilt values of the nodes so far. */
+  /** The nodes that are rebuilt so far. */
   readonly made: readonly (Real | Index)[];
 }
 

@@ -1,4 +1,7 @@
-/** Relates the elements of a tile to element and column numbers of a stage, which runs the passes along one dimension of the tile. */
+/**
+ * The geometry of a stage: relates elements of a tile to the element and column numbers of a stage, which runs the passes along one
+ * dimension of the tile.
+ */
 import { add, coordinates, div, type Index, type IndexLike, index, mod, scale, sub, type Var } from '../ir/index.ts';
 import type { Leaf, PassesStep } from '../plan/tree/leaf.ts';
 import type { Carried } from './stage.ts';
@@ -13,9 +16,9 @@ export class Geometry {
   private readonly stage: PassesStep;
   private readonly leaf: Leaf;
   private readonly rank: Var;
-  /** Length of each column dimension in one block. */
+  /** The length of each column dimension in one block. */
   private readonly counts: readonly number[];
-  /** Elements of the split dimension in one block. */
+  /** The number of elements along the split dimension in one block. */
   private readonly share: number;
 
   constructor(leaf: Leaf, stage: PassesStep, rank: Var) {
@@ -41,7 +44,9 @@ export class Geometry {
     return element;
   }
 
-  /** The column with the mirrored bins of column c: every coordinate k becomes −k, except the one that counts transforms of the tile. */
+  /**
+   * The column of the mirrored bins of column c: every coordinate k becomes −k, except the coordinate that counts transforms of the tile.
+   */
   opposite(c: IndexLike): Index {
     const digits = coordinates(c, this.counts);
     let opposite: Index = index(0);

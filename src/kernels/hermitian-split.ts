@@ -29,7 +29,7 @@ import { conjugated } from './views.ts';
 /** The twiddle of bin k: e^{−2πi·k/2N}. */
 export type PairRoot = (x: Expressions, k: IndexLike) => Complex;
 
-/** Views of the numbers of the complex transform, and of the bins of the first and the second line. */
+/** The views of a split: the numbers of the complex transform, and the bins of the first and the second line. */
 export interface PairSides {
   readonly numbers: ComplexView;
   readonly bins: ComplexView;
@@ -45,15 +45,15 @@ export interface PairItems {
 }
 
 export interface PairQuestion extends Omit<HermitianSplit, 'do'> {
-  /** The column with the mirrored numbers of column c; missing if that is c itself. */
+  /** The column of the mirrored numbers of column c; missing if that is c itself. */
   readonly opposite?: (c: IndexLike) => IndexLike;
   readonly sides: PairSides;
   readonly root: PairRoot;
-  /** For a convolution, which also goes back to the numbers: multiplies a bin by its number of the kernel. */
+  /** Multiplies a bin by its number of the convolution kernel. Only for a convolution, whose split also goes back to complex numbers. */
   readonly multiplied?: ((x: Expressions, bin: Complex, k: IndexLike, c: IndexLike) => Complex) | undefined;
 }
 
-/** All pairs in one loop: guards handle the pairs in which both numbers are the same. */
+/** A split as one loop over all pairs: guards handle the pairs whose numbers are the same. */
 export function guardedPairs(question: PairQuestion): PairItems[] {
   const { length, merged } = question;
   const stores = (x: Expressions, b: IndexLike, c: IndexLike): Store[] => {
@@ -66,7 +66,7 @@ export function guardedPairs(question: PairQuestion): PairItems[] {
   return [{ count: merged ? length / 2 : Math.floor(length / 2) + 1, stores }];
 }
 
-/** The pairs of two different numbers in one loop, without guards; numbers 0 and N/2, which are their own partners, in another one. */
+/** A split as two loops without guards: pairs of two different numbers, and numbers 0 and N/2, each of which is its own mirror image. */
 export function plainPairs(question: PairQuestion): PairItems[] {
   const { length } = question;
   const items: PairItems[] = [];
@@ -98,7 +98,7 @@ export function plainPairs(question: PairQuestion): PairItems[] {
   return items;
 }
 
-/** Number N/2 is its own partner, so the second store of its pair is left out; number 0 has bin N as its second. */
+/** The guard of the second store: number N/2 is its own mirror image and is stored once; number 0 has bin N as its second. */
 function onlyFirst(k: number): Guard {
   return [{ index: index(k), from: 0, to: 1 }];
 }
@@ -110,7 +110,7 @@ interface BinPair {
   /** The number (N − k) mod N. */
   readonly wrapped: ReturnType<typeof index>;
   readonly c: IndexLike;
-  /** The column of `mirror` and `wrapped`; missing if it is c. */
+  /** The column of `mirror` and `wrapped`; missing if it is c itself. */
   readonly opposite?: IndexLike;
   /** Condition under which the second store of the pair takes place. */
   readonly within?: Guard;
@@ -161,9 +161,9 @@ function halvesBack({ sides: { numbers, bins }, root, length }: PairQuestion, x:
 }
 
 /**
- * Bins k and N − k, with the Hermitian symmetry that memory may lack. With one axis, bins 0 and N are real: their imaginary parts in
- * memory are ignored. With several axes, the bins at k = 0 in columns c and −c are conjugates: each becomes the mean of itself and the
- * conjugate of the other one.
+ * Bins k and N − k, with the Hermitian symmetry enforced. With one axis, bins 0 and N are real: their imaginary parts in memory are
+ * ignored. With several axes, the bins at k = 0 of columns c and −c should be conjugates: each becomes the mean of itself and the conjugate
+ * of the other.
  */
 function properBins(
   bins: ComplexView,
@@ -180,14 +180,14 @@ function properBins(
   const half = x.where(first, x.constant(exact.div(exact.ONE, exact.exact(2))), x.constant(1));
   const proper = (at: IndexLike, column: IndexLike, mirrored: IndexLike): Complex => {
     const value = bins.load(x, [at, column]);
-    // Zero for other bins than the first.
+    // Zero unless it is the first bin.
     const other = bins.load(x, [at, mirrored], first);
     return { re: x.mul(x.add(value.re, other.re), half), im: x.mul(x.sub(value.im, other.im), half) };
   };
   return [proper(k, c, opposite), proper(mirror, opposite, c)];
 }
 
-/** A convolution: numbers → bins, products with the kernel, bins → numbers, which are stored through the view `bins`. */
+/** The split of a convolution: numbers → bins, products with the kernel, bins → numbers, which are stored through the view `bins`. */
 function convolvedHalves({ sides, root, length, multiplied }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
   const { numbers, bins: target } = sides;
   const { k, mirror, wrapped, c, opposite = c, within } = pair;
@@ -239,7 +239,7 @@ function linesBack(
   ];
 }
 
-/** The number that goes with number k, where bins 0 and N/2 are merged: number N/2 with number 0. */
+/** The mirror image of number k if bins 0 and N/2 are merged: number 0 goes with number N/2. */
 function partner({ length }: PairQuestion, k: BinPair['k'], wrapped: BinPair['wrapped']) {
   const first: Guard = [{ index: k, from: 0, to: 1 }];
   const others: Guard = [{ index: k, from: 1, to: length }];

@@ -1,4 +1,4 @@
-/** The room's entry: makes a kernel from a leaf of a plan. */
+/** The room's entry: builds the kernel of a leaf. */
 import type { Kernel } from '../ir/index.ts';
 import type { DirectionScale, Leaf } from '../plan/tree/leaf.ts';
 import { leafKernel } from './leaf.ts';

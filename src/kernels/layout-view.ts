@@ -1,4 +1,4 @@
-/** A layout as a view: loads and stores complex numbers at coordinates of a tile. */
+/** A view of a layout: loads and stores complex numbers at coordinates of a tile. */
 import {
   type ArrayRef,
   type Complex,
@@ -20,14 +20,14 @@ import { type Access, accessesOf, type CallAccess, type MemoryAccess } from './l
 import type { Coordinates } from './views.ts';
 
 interface LayoutMemory {
-  /** Its dimensions are [tile …, batch …, part], or [tile …, batch …, line, part] if there are several lines, or entries of a matrix. */
+  /** A layout with dimensions [tile …, batch …, part], or [tile …, batch …, line, part] if there are several lines or matrix entries. */
   readonly layout: Layout;
   readonly arrays: readonly ArrayRef[];
   readonly coordinates: Coordinates;
-  /** The first of the batch dimensions. */
+  /** The number of the first batch dimension. */
   readonly batch: number;
   readonly table: (order: Order) => IntegerTable;
-  /** The function of the layout's maps. */
+  /** Builds the function of the layout's maps. */
   readonly call?: CallbackMap;
 }
 
@@ -50,7 +50,7 @@ export class LayoutView implements ComplexView {
     return new LayoutView(this.memory, [number]);
   }
 
-  /** The index of the real part in its array, for a number that is in memory for all coordinates. */
+  /** The index of the real part of a number in its array, for a layout whose elements are all in memory. */
   beginning(at: readonly IndexLike[]): Index {
     const [access] = this.accesses(at)[0];
     if (!access || !('array' in access)) throw new RangeError('These numbers are not simply in memory.');
@@ -80,7 +80,7 @@ export class LayoutView implements ComplexView {
     return [partAccesses(0), partAccesses(1)];
   }
 
-  /** The sum of what accesses load. At most one access takes place; the others give 0. */
+  /** The sum of the values of some accesses. At most one of them takes place; the others give 0. */
   private sum(x: Expressions, accesses: readonly Access[], guard: Guard): Real {
     const [first, ...others] = accesses;
     if (!first) return x.constant(0);
@@ -106,7 +106,7 @@ export class LayoutView implements ComplexView {
     return withParity(x, access, value);
   }
 
-  /** The result of the function for numbers that are loaded. */
+  /** The result of the layout's function after its arguments are loaded. */
   private result(x: Expressions, { at, part }: CallAccess, guard: Guard, [re, im]: readonly Real[]): Real {
     const zero = x.constant(0);
     const needed = simplified(guard);
@@ -123,7 +123,7 @@ export class LayoutView implements ComplexView {
     return [{ array: this.arrays.get(access.array)!, index: access.index, value: own, ...within }];
   }
 
-  /** Stores the results of the function. The function is called once for both parts of a number. */
+  /** Stores the results of the layout's function, which is called once for both parts of a number. */
   private called(x: Expressions, parts: Parts, values: readonly [Real, Real], guard: Guard): Store[] {
     const zero = x.constant(0);
     const calls = new Map<string, { readonly access: CallAccess; readonly given: [Real, Real] }>();
@@ -147,7 +147,7 @@ export class LayoutView implements ComplexView {
   }
 }
 
-/** A value negated as an access says (`negated` and `parity`). */
+/** A value with the sign of an access (`negated` and `parity`). */
 function signed(x: Expressions, access: Access, value: Real): Real {
   return withParity(x, access, access.negated ? x.neg(value) : value);
 }

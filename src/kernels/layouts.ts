@@ -23,9 +23,9 @@ import { rangeWithin } from '../ir/within.ts';
 import type { Layout, Mapped, Order, Row, RowBound } from '../layout/index.ts';
 
 interface Signed {
-  /** The number is negated when it is read or written. */
+  /** The number is negated when it is loaded or stored. */
   readonly negated?: true;
-  /** If this is odd, the number is negated once more. */
+  /** The number is negated once more if this index is odd. */
   readonly parity?: Index;
   /** Condition under which the access takes place. */
   readonly guard: Guard;
@@ -42,15 +42,15 @@ export interface CallAccess extends Signed {
   readonly by: string;
   /** The coordinates that the function asks for. */
   readonly at: readonly Index[];
-  /** The accesses of the function's argument: of one real, or of both parts of a complex number. */
+  /** The accesses of the function's value: of one real, or of both parts of a complex number. */
   readonly parts: readonly (readonly Access[])[];
-  /** The part of the function's result that the element is. */
+  /** The part of the function's result that this element is. */
   readonly part: number;
 }
 
 export type Access = MemoryAccess | CallAccess;
 
-/** The accesses of an element of a layout without functions and orders, with a separate access for each part of a concat. */
+/** The accesses of an element of a layout without functions and orders; each part of a concat has an access of its own. */
 export function memoryAccessesOf(layout: Layout, at: readonly IndexLike[]): MemoryAccess[] {
   const all = accessesOf(layout, at, at.length, () => {
     throw new RangeError('This layout has an order, which needs a table.');
@@ -61,13 +61,13 @@ export function memoryAccessesOf(layout: Layout, at: readonly IndexLike[]): Memo
   });
 }
 
-/** A coordinate, and whether it depends on batch coordinates only: then an address may jump as it grows. */
+/** A coordinate, and whether it depends on batch coordinates only. An address may jump as such a coordinate grows. */
 interface Coordinate {
   readonly index: Index;
   readonly jumps: boolean;
 }
 
-/** The guard and the parity that nodes on the path to memory have added so far. */
+/** The conditions and signs collected on the path from the outermost node of a layout to memory. */
 interface Path {
   readonly guard: Guard;
   readonly parity?: Index;
@@ -75,10 +75,11 @@ interface Path {
 
 /**
  * The accesses of an element.
- * @param at its coordinates
- * @param batch the first batch dimension. Lanes do not walk along batch dimensions, so parts of a concat along them can be one access, whose
- *   address jumps from part to part. Along other dimensions a vector could not load that, and each part has an access of its own.
- * @param table makes the table of integers for an order
+ * @param at coordinates of the element
+ * @param batch number of the first batch dimension. Lanes never walk along batch dimensions, so parts of a concat along them may become one
+ * access whose address jumps from part to part. A vector could not load across such a jump, so along other dimensions each part has an
+ * access of its own.
+ * @param table makes the table of integers of an order
  */
 export function accessesOf(
   layout: Layout,
@@ -222,7 +223,7 @@ function boundOf({ row, modulo, from, to, outside }: RowBound, at: readonly Coor
   return { index: modulo === undefined ? value : mod(value, modulo), from, to, ...(outside ? { outside } : {}) };
 }
 
-/** Parts of one array with equal strides as a single place, whose address jumps at each border; undefined for other parts. */
+/** Parts of one array with equal strides as a single place whose address jumps at each border; undefined if the parts are not such. */
 function jumpOver(parts: readonly Layout[], d: number, at: readonly Coordinate[]): Place | undefined {
   const [first] = parts;
   if (first?.kind !== 'memory') return undefined;

@@ -1,14 +1,14 @@
 /**
- * A leaf → its kernel: the steps of a tile between a load view and a store view (VkFFT guide 2.5; LIFT section 3.1).
+ * The kernel of a leaf: the steps of a tile between a load view and a store view (VkFFT guide 2.5; LIFT section 3.1).
  *
- * A pass with radix r after passes of product s takes, for every q < N/(r·s) and i < s, the points
- * (q·s + i) + m·N/r, multiplies them by e^{−2πi·i·m/(r·s)}, transforms them and stores point k at q·s·r + i + k·s. (That
- * is the autosort form. Vectors work in place if they can: orders.ts.)
+ * A pass with radix r after passes of product s takes, for every q < N/(r·s) and i < s, the points (q·s + i) + m·N/r, multiplies them by
+ * e^{−2πi·i·m/(r·s)}, transforms them and stores point k at q·s·r + i + k·s. (That is the autosort form. Vectors work in place if they can:
+ * orders.ts.)
  *
  * Two axes of an image in one leaf are passes along one dimension followed by passes along the other. A long axis in one leaf is cut into
  * two digits, as in the four-step algorithm (VkFFT guide 2.5.2): input element n = n₀·B + n₁, output element k = k₀ + A·k₁. Its passes are
  * those of one Stockham transform of length A·B, so the passes of the second digit include the twiddles between the digits. The slowest of
- * several axes may be cut like that, too; the blocks of a cluster then exchange data once, after its first digit.
+ * several axes may also be cut like that; the blocks of a cluster then exchange data once, after its first digit.
  */
 
 import {
@@ -49,7 +49,7 @@ export function leafKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
       leaf: vectorLeaf(leaf),
       steps: kernelSteps(leaf.steps),
       tables,
-      // If the tile does not divide the batch, the last group has fewer transforms.
+      // The last group has fewer transforms if the tile does not divide the batch.
       limit: tiles.limit,
       ends,
       inOutput: sides.inOutput,
@@ -87,7 +87,7 @@ function twiddles(leaf: Leaf, tables: TableBuilder, tiles: Tiles): (views: Views
     // The table of factors is laid out for the passes, which walk along the columns; the copy that follows walks along the axis.
     if (side === 'output' && leaf.lockstep === 'vector' && stagedOf(leaf).output)
       return (views) => ({ ...views, beforeCopy: own });
-    // Between the element and the transform there may be a coordinate, which matrices multiply.
+    // In tiles with coordinates that matrices multiply, the coordinate comes between the element and the transform.
     const map: ViewMap = leaf.lockstep === 'vector' ? (x, value, at) => own(x, value, [at[0]!, at.at(-1)!]) : own;
     if (side === 'input') return (views) => ({ ...views, input: mappedLoad(views.input, map) });
     return (views) => ({ ...views, output: mappedStore(views.output, map) });

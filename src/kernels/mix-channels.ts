@@ -1,7 +1,7 @@
 /**
- * The kernel of a launch that multiplies channels by matrices: y[o] = Σ x[i] · w[i, o] at each bin of each batch. An item computes a block of
- * channels and batches; sums over channels are loops, or, where a device has none inside of an item, phases of a few terms each, which keep
- * what they have so far in shared memory.
+ * The kernel of a launch that multiplies channels by matrices: y[o] = Σ x[i] · w[i, o] at each bin of each batch. An item computes a block
+ * of channels and batches. Sums over channels are loops or, on devices without loops inside an item, phases of a few terms each, which keep
+ * partial sums in shared memory.
  */
 import {
   type ArrayRef,
@@ -32,7 +32,7 @@ import { conjugated } from './views.ts';
 export function mixKernel(leaf: Leaf, step: MixStep): Kernel {
   const grid = gridOf(leaf, step);
   const tables = new TableBuilder(typeOf(leaf.precision));
-  // The views are given coordinates in the whole batch: there is no tile whose beginning would have to be added.
+  // The views get coordinates in the whole batch, so the first transform of a tile is 0.
   const sides = sidesOf(
     leaf,
     { group: grid.group, number: index(0), first: index(0), outer: [], limit: undefined },
@@ -74,17 +74,17 @@ export function mixKernel(leaf: Leaf, step: MixStep): Kernel {
   };
 }
 
-/** Groups and the loops of each. */
+/** The groups of the launch, and the loops of a group. */
 interface Grid {
   readonly group: Var;
   readonly loops: readonly Loop[];
   readonly lane: Var;
-  /** Blocks of channels, and of batches. */
+  /** The block of channels and the block of batches that an item computes. */
   readonly out: Index;
   readonly batches: Index;
-  /** Variables of the group's own blocks. */
+  /** The variables that count the blocks of a group. */
   readonly own: { readonly out: Var; readonly batches: Var };
-  /** Coordinates in all batch dimensions but the last. */
+  /** The coordinates in all batch dimensions but the last. */
   readonly bin: readonly Index[];
   readonly counts: { readonly out: number; readonly batches: number };
 }
@@ -126,7 +126,7 @@ function cellsOf({ block }: MixStep): Cell[] {
   }));
 }
 
-/** Where a number of a block is, and whether it is there: last blocks may have fewer. */
+/** The coordinates of a result in a block, and its guards: the last block may be partial. */
 function placeOf({ out, batches, bin, counts }: Grid, { block }: MixStep, cell: Cell) {
   const [o, b] = [add(scale(out, block.out), cell.out), add(scale(batches, block.batches), cell.batch)];
   const guardOut: Guard = counts.out % block.out === 0 ? [] : [{ index: o, from: 0, to: counts.out }];
@@ -134,7 +134,7 @@ function placeOf({ out, batches, bin, counts }: Grid, { block }: MixStep, cell: 
   return { out: o, batch: [...bin, b], guard: [...guardOut, ...guardBatch], guardOut, guardBatch };
 }
 
-/** Terms of a sum that a phase adds up. */
+/** A range of terms of a sum that one phase adds up. */
 interface Piece {
   readonly from: number;
   readonly to: number;
@@ -154,7 +154,7 @@ interface Sum {
   readonly numbers: LayoutView;
   readonly cell: Cell;
   readonly piece: Piece;
-  /** Channels of the signal: all sums of an item go over one variable, and share one loop. */
+  /** The loop variable over the channels of the signal. All sums of an item use it, so they share one loop. */
   readonly round: Var;
 }
 
@@ -177,7 +177,7 @@ function sumOf(x: Expressions, { step, grid, input, numbers, cell, piece, round 
   return total;
 }
 
-/** Sums so far: reals of all blocks of a group, bins the fastest. */
+/** The shared array of partial sums: reals of all blocks of a group, bins fastest. Undefined if one phase adds up all terms. */
 function sharedOf({ precision, tile }: Leaf, step: MixStep): ArrayRef | undefined {
   if (pieces(step).length === 1) return undefined;
   const { block, blocks } = step;

@@ -23,7 +23,7 @@ import {
   variable,
 } from '../ir/index.ts';
 
-/** Both fields of its complex values are the same node, whose neighbouring lanes are the two parts. */
+/** Expressions on packed numbers: both fields of a complex value are the same node, whose neighbouring lanes hold the two parts. */
 export class PairExpressions extends Expressions {
   override readonly perNumber = 1;
   /** The loop variable that replaces the item: it counts the parts of all items, two for each. */
@@ -40,7 +40,7 @@ export class PairExpressions extends Expressions {
   }
 
   /**
-   * Expressions for points of which every one is a pair in memory, next to the pairs of neighbouring items. With a single item, the two
+   * Expressions for points that are pairs of reals in memory, adjacent to the pairs of neighbouring items. With a single item, the two
    * parts of a point may lie anywhere in one array. Undefined for other points.
    */
   static over(item: Var, points: readonly Complex[]): PairExpressions | undefined {
@@ -63,19 +63,19 @@ export class PairExpressions extends Expressions {
     return packed(this.load(first.array, add(place, this.secondAt(constantOf(sub(second.index, first.index))!))));
   }
 
-  /** The offset of a lane's place from the place of the number's first lane: 0 in the first lane, `distance` in the second. */
+  /** The distance of a lane's place from the place of the number's first lane: 0 in the first lane, `distance` in the second. */
   private secondAt(distance: number): Index {
     return scale(mod(this.part, 2), distance);
   }
 
   /**
-   * One store for both parts of a number. Undefined unless `put` stores both parts, computed in the same way, at a known distance, and
-   * apart from those of neighbouring items.
+   * A single store for both parts of a number; undefined unless `put` stores both parts, computed in the same way, at a known distance from
+   * each other and from the parts of neighbouring items.
    */
   whole({ re: value }: Complex, put: (value: Complex) => readonly Store[]): Store | undefined {
     const [first, second] = put(packed(value));
     if (!first || !second || first.value !== second.value || first.array !== second.array) return undefined;
-    // A view may exchange the parts, or compute a part from both: distinguishable values for the parts show that.
+    // A view may exchange the parts or compute one part from both. Distinguishable values for the parts reveal that.
     const apart = put({ re: value, im: this.swap(value) });
     const real = apart.findIndex((store) => store.value === first.value);
     if (real < 0 || apart[1 - real]?.value !== this.swap(first.value)) return undefined;
@@ -89,7 +89,7 @@ export class PairExpressions extends Expressions {
     return { ...even, index: add(place, this.secondAt(distance)) };
   }
 
-  /** @param by a factor whose parts are the same in both lanes, as roots from tables are */
+  /** @param by a factor whose parts are the same in both lanes, such as a root from a table */
   override cmul(a: Complex, by: Complex): Complex {
     return this.csub(this.cscale(a, by.re), this.quarter(this.cscale(a, by.im)));
   }

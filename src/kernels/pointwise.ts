@@ -45,7 +45,7 @@ export interface PassEnds {
   readonly write: (view: ComplexView, memory: Views) => ComplexView;
 }
 
-/** What the operations on points use: tables, coordinates and the convolution kernel. */
+/** The context of operations on points: tables, coordinates and the convolution kernel. */
 export interface PassContext {
   readonly tables: TableBuilder;
   readonly format: FactorFormat;
@@ -86,7 +86,7 @@ export function passEnds(
   };
 }
 
-/** What holds where both guards do. */
+/** The guard that holds where both guards hold. */
 function both(one: Guard | undefined, other: Guard | undefined): Guard | undefined {
   return one && other ? [...one, ...other] : (one ?? other);
 }
@@ -95,7 +95,10 @@ function under(store: Store, guard: Guard | undefined): Store {
   return guard ? { ...store, guard: [...(store.guard ?? []), ...guard] } : store;
 }
 
-/** A bin that also stands for its mirror image (`PointwiseStep.hermitian`); other numbers are returned as they are. */
+/**
+ * A bin of a Hermitian half, weighted so that it also represents its mirror image (`PointwiseStep.hermitian`); without that option, the
+ * value unchanged.
+ */
 function hermitianBin(x: Expressions, value: Complex, n: IndexLike, { hermitian, count }: PointwiseStep = {}): Complex {
   if (!hermitian) return value;
   const others: Guard = [{ index: index(n), from: 1, to: count! }];
@@ -185,8 +188,9 @@ function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind
 }
 
 /**
- * Writes complex numbers to a table: in the order in which uploads leave bins, `block` real parts before as many imaginary ones.
- * @param values of all, or of the first half of numbers n that are the same as those at count − n.
+ * Writes complex numbers to a table in the order in which uploads leave bins, as blocks of `block` real parts followed by as many imaginary
+ * parts.
+ * @param values of all numbers, or of the first half if number n equals number count − n
  * @param words of a real part
  */
 function placeFactors(
@@ -199,7 +203,7 @@ function placeFactors(
   const [first, last] = [order[0]!, order.length > 1 ? order.at(-1)! : 1];
   const middle = order.slice(1, -1);
   const step = count / first;
-  // Bins n, n + 1, … lie `step` apart, bins with the same middle digits in runs: these together stay in a cache.
+  // Bins n, n + 1, … lie `step` apart, and bins with equal middle digits lie in runs; written run by run, they stay in a cache.
   for (let digits = 0; digits < step / last; digits++) {
     const run = unorderedPlace(digits, middle) * last;
     for (let m = 0; m < last; m++) {

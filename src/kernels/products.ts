@@ -36,7 +36,7 @@ function plainProduct(x: Expressions, { conjugate }: KernelFactors, bin: Complex
   );
 }
 
-/** A bin of the result, over its magnitude where that is asked for. */
+/** A bin of the result, divided by its magnitude if the convolution asks for that. */
 function normalized(x: Expressions, { crossPower }: KernelFactors, bin: Complex): Complex {
   return crossPower ? ofMagnitudeOne(x, bin) : bin;
 }

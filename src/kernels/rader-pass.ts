@@ -1,16 +1,17 @@
 /**
- * A pass whose radix is a prime p, in several steps through shared memory: Rader's algorithm inside of a Stockham transform (Rader 1968;
- * VkFFT guide 2.5.1 and 4.3.6). A pass of radix p after passes of product s has N/p butterflies; butterfly i of block q is column
- * c = q·s + i here. With a primitive root g, all its points but point 0 are taken in the order of powers, so that row n is point g^n.
+ * Rader passes: passes whose radix is a prime p, in several steps through shared memory, that is, Rader's algorithm inside a Stockham
+ * transform (Rader 1968; VkFFT guide 2.5.1 and 4.3.6). A pass of radix p after passes of product s has N/p butterflies; butterfly i of
+ * block q is called column c = q·s + i here. With a primitive root g, all its points but point 0 are taken in the order of powers: row n is
+ * point g^n.
  *
- * - **Convolution**: a transform of p − 1 points along the rows of every column, by passes of small radices; the product with the spectrum
- *   of the roots of unity; and another transform. (A forward transform stands in for the inverse one: its row n is row −n of that one, so
- *   that outputs are in the order of powers, too.) Bin 0 of the first transform is the sum of all points but point 0: with that it is
- *   output 0, and point 0, added to bin 0 after the product, comes back in every other output.
- * - **Multiplication**: sums and differences of points g^a and −g^a, of which there are h = (p − 1)/2; then every pair of outputs is
- *   a sum of h products with cosines and one of h products with sines.
+ * - **Convolution**: a transform of p − 1 points along the rows of every column, by passes of small radices; the product with the
+ *   spectrum of the roots of unity; and another transform. (A forward transform replaces the inverse one: its row n is row −n of the
+ *   inverse, so outputs are in the order of powers, too.) Bin 0 of the first transform is the sum of all points but point 0. Added to point
+ *   0, it is output 0; and point 0, added to bin 0 after the product, is thereby added to every other output.
+ * - **Multiplication**: sums and differences of the points g^a and −g^a, of which there are h = (p − 1)/2 pairs; then every pair of
+ *   outputs is a sum of h products with cosines and a sum of h products with sines.
  *
- * Between two steps, element n·N/p + c of memory is row n of column c. Row p − 1 holds what is in no row: point 0, later output 0.
+ * Between two steps, element n·N/p + c of memory is row n of column c. Row p − 1 holds the value outside the rows: point 0, later output 0.
  */
 import {
   add,
@@ -36,7 +37,7 @@ import { dft } from './butterfly.ts';
 import { factorAt } from './pointwise.ts';
 import { RootMatrix } from './root-matrix.ts';
 
-/** One of the steps of a pass. */
+/** One step of a Rader pass. */
 export interface RaderStep {
   readonly kind: 'rader';
   /** The radix of the pass, and the product of the radices before it. */
@@ -44,12 +45,15 @@ export interface RaderStep {
   readonly stride: number;
   readonly passes: PassesStep;
   readonly part: RaderPart;
-  /** It is the first, or the last, step of its pass. */
+  /** Whether it is the first or the last step of its pass. */
   readonly opens: boolean;
   readonly closes: boolean;
 }
 
-/** A pass of one of the transforms of a convolution, there or back; or the two steps of a multiplication. */
+/**
+ * The part of a Rader pass that a step is: a pass of one of the two transforms of a convolution, or one of the two steps of a
+ * multiplication.
+ */
 export type RaderPart =
   | { readonly do: 'pass'; readonly radix: number; readonly stride: number; readonly back: boolean }
   | { readonly do: 'fold' }
@@ -75,19 +79,19 @@ export function raderSteps(rader: RaderRadix, stride: number, passes: PassesStep
   return steps([...way(false), ...way(true)]);
 }
 
-/** Rows that the items of a step count: an item is one of them with a column. */
+/** The number of rows that the items of a step count. An item is a row of a column. */
 export function raderRows({ prime, part }: RaderStep): number {
   return part.do === 'pass' ? (prime - 1) / part.radix : (prime - 1) / 2;
 }
 
-/** The points that an item of a step reads and writes, one of them each time. */
+/** The number of points that an item of a step reads and writes. */
 export function raderRadixOf({ part }: RaderStep): number {
   return part.do === 'pass' ? part.radix : 2;
 }
 
 /**
- * An element that an item reads or writes, by numbers: what shared memory is laid out for.
- * @param m of the points of the item, b its row
+ * The number of the element that an item reads or writes, which the layout of shared memory is chosen for.
+ * @param m number of the point in the item, whose row is b
  */
 export function raderElement(
   step: RaderStep,
@@ -116,10 +120,10 @@ function outputOf(k: number, c: number, prime: number, stride: number): number {
   return Math.floor(c / stride) * stride * prime + (c % stride) + k * stride;
 }
 
-/** What the steps of a pass take from the kernel that they are part of. */
+/** The context of a Rader pass in its kernel. */
 export interface RaderSurroundings {
   readonly tables: TableBuilder;
-  /** Points of the transform. */
+  /** The number of points of the transform. */
   readonly length: number;
   readonly load: (element: IndexLike, guard?: Guard) => Complex;
   readonly store: (element: IndexLike, value: Complex, guard?: Guard) => Store[];
@@ -142,17 +146,17 @@ export function raderStores(
   return passed(x, step, step.part, b, places, around);
 }
 
-/** The elements of a column. */
+/** The elements of a column in memory. */
 interface Places {
-  /** Row n of what the step reads. */
+  /** The element that the step reads as row n. */
   readonly from: (n: IndexLike) => Index;
-  /** Row n of what it writes. */
+  /** The element that the step writes as row n. */
   readonly to: (n: IndexLike) => Index;
-  /** Point or output 0, where it is read and written. */
+  /** The element of point 0 where it is read, and of output 0 where it is written. */
   readonly origin: { readonly from: Index; readonly to: Index };
-  /** What is read from row n, with its twiddle. */
+  /** Loads row n, multiplied by its twiddle. */
   readonly point: (n: IndexLike) => Complex;
-  /** Moves what is in no row, in the item of row 0. */
+  /** Copies the element outside the rows; done by the item of row 0. */
   readonly moveOrigin: (b: IndexLike) => Store[];
 }
 
@@ -240,7 +244,7 @@ function folded(
   ];
 }
 
-/** Outputs g^b and −g^b: the sums over a of the products of rows a and a + h with the cosine and the sine of g^(a + b) turns of 1/p. */
+/** Outputs g^b and −g^b: sums over a of the products of row a with a cosine and of row a + h with a sine, both of g^(a + b)/p turns. */
 function summed(
   x: Expressions,
   { prime }: RaderStep,
@@ -265,12 +269,12 @@ function summed(
   ];
 }
 
-/** The cosine and the sine of g^n turns of 1/p, for n up to p − 2, as a table. */
+/** A table of cosines and sines of g^n/p turns, for n up to p − 2. */
 function rootsOfPowers(prime: number, tables: TableBuilder): (x: Expressions, n: Index) => Complex {
   const start = tables.append(`roots of powers${prime}`, 2 * (prime - 1), (at, runs) => {
     powers(prime).forEach((power, n) => {
       const place = at + 2 * n;
-      // The imaginary part of e^{−2πi·p/q} is −sin: of the opposite point it is the sine.
+      // The imaginary part of e^{−2πi·p/q} is −sin, which is the sine at the opposite point.
       runs.push({
         q: prime,
         p: prime - power,

@@ -11,8 +11,8 @@ export class RootMatrix {
 
   /**
    * @param shape rows r, r + cycle, r + 2·cycle … continue one run of roots; by default each row is a run.
-   * @param step the increment of p in e^{−2πi·p/q} from root to root of a run, which begins at p = 0: an integer below 2^53.
-   * @param fourStep they are twiddles of the four-step algorithm.
+   * @param step increment of p in e^{−2πi·p/q} from root to root of a run, which begins at p = 0: an integer below 2^53
+   * @param fourStep the roots are twiddles of the four-step algorithm
    */
   constructor(
     tables: TableBuilder,

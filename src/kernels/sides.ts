@@ -39,7 +39,7 @@ export interface Tiles {
   readonly first: Index;
   /** Coordinates in the other batch dimensions. */
   readonly outer: readonly Index[];
-  /** Transforms that remain for a tile, which the last tile may have fewer of than its size; missing if all tiles are full. */
+  /** The transforms that remain for a tile, if the last tile may be partial; missing if all tiles are full. */
   readonly limit: Index | undefined;
 }
 
@@ -54,7 +54,7 @@ export function leafTiles({ batch, tile }: Leaf): Tiles {
   return { group, number: number!, first, outer, limit: batch[0]! % tile === 0 ? undefined : sub(batch[0]!, first) };
 }
 
-/** The arrays that a leaf reads beside its sides, by their names. */
+/** The arrays that a leaf reads beside its input, by name. */
 function operandArrays({ operands = [] }: Leaf): ReadonlyMap<string, ArrayRef> {
   return new Map(
     operands.map(({ name, storage, reals }) => {
@@ -86,7 +86,7 @@ export function sidesOf(leaf: Leaf, tiles: Tiles, tables: TableBuilder): LeafMem
   };
 }
 
-/** What both sides use: coordinates, tables and operands. */
+/** The coordinates, tables and operands that both sides use. */
 interface SideContext {
   readonly coordinates: Coordinates;
   readonly tables: TableBuilder;
@@ -95,7 +95,7 @@ interface SideContext {
 
 interface SideMemory {
   readonly arrays: readonly ArrayRef[];
-  /** The numbers of the layout, without factors. */
+  /** The numbers of the layout without factors. */
   readonly plain: LayoutView;
   /** The numbers of the layout times the factors, as the transform sees them. */
   readonly view: ComplexView;
@@ -132,7 +132,7 @@ function sideArrays(name: 'input' | 'output', side: LeafSide, { precision, lengt
   return [array(name, side.format === 'real' && sharesWords(side.layout, loops))];
 }
 
-/** Whether two items may write reals that share a word of memory: true unless reals lie in aligned pairs that one item writes. */
+/** Whether two items may write reals that share a 32-bit word: true unless reals lie in aligned pairs that one item writes. */
 function sharesWords(layout: Layout, loops: number): boolean {
   return boxes(layout).some(({ offset, terms }) => {
     const odd = terms.filter(({ stride, count }) => count > 1 && stride % 2 !== 0);
@@ -141,7 +141,7 @@ function sharesWords(layout: Layout, loops: number): boolean {
   });
 }
 
-/** The table of integers for an order. A table of powers has one more entry at its end: 0, which is no power. */
+/** The table of integers of an order. A table of powers has one more entry at its end: 0, the index that is no power. */
 function orderTable(order: Order, tables: TableBuilder): IntegerTable {
   if ('entries' in order) return tables.integers(`entries${order.entries.join()}`, () => [...order.entries]);
   const name = `powers${order.powersOf}${order.inverse ? 'inverse' : ''}`;
@@ -186,7 +186,7 @@ function factored(
   };
 }
 
-/** The dimensions of a tile that make up an axis: one, or both digits of the slowest axis. @param axis counted from the fastest one */
+/** The dimensions of a tile that an axis consists of: one, or both digits of the slowest axis. @param axis counted from the fastest one */
 export function dimensionsOfAxis({ lengths, coupled, steps }: Leaf, axis: number): readonly number[] {
   // The last dimension may be the coordinates that matrices multiply.
   const axes = steps.some((step) => step.do === 'multiply') ? lengths.length - 1 : lengths.length;

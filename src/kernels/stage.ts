@@ -60,7 +60,7 @@ export type StageTwiddle = (x: Expressions, value: Complex, i: IndexLike, m: num
 export interface Carried {
   readonly n: Index;
   readonly c: Index;
-  /** The block of the cluster; missing if it is the executing block. */
+  /** The number of the block in the cluster; missing if it is the executing block. */
   readonly block?: Index;
 }
 
@@ -73,10 +73,10 @@ export interface Stage extends Tile {
   readonly firstOutput?: (radix: number) => Index;
   /** The column with the mirrored bins of column c, along all axes of the tile. */
   readonly opposite: (c: IndexLike) => Index;
-  /** The twiddles of a Hermitian split. */
+  /** The twiddles of the Hermitian split. */
   readonly pairRoot: (length: number) => PairRoot;
   readonly twiddle: (step: Extract<KernelStep, { kind: 'pass' }>, shifted: boolean) => StageTwiddle;
-  /** The tables and twiddles of a step of a Rader pass, in column c. */
+  /** The tables and twiddles for column c in a step of a Rader pass. */
   readonly raderPass: (
     x: Expressions,
     step: RaderStep,
@@ -94,12 +94,12 @@ export interface StagesToBuild {
   readonly stages: readonly Stage[];
   readonly precision: Leaf['precision'];
   readonly shared: SharedMemory;
-  /** These views have coordinates [element, column], `input` of the first stage and `output` of the last. */
+  /** The views have coordinates [element, column]: `input` in the first stage, `output` in the last. */
   readonly input: ComplexView;
   readonly output: ComplexView;
   /** The bins of the second line, if there are two. */
   readonly secondLine: ComplexView | undefined;
-  /** Columns from this one on are left out in steps that access global memory. */
+  /** Steps that access global memory leave out columns from this one on. */
   readonly limit: Index | undefined;
   /** Input and output may be the same memory. */
   readonly aliased: boolean;
@@ -125,7 +125,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
     const from = opensPasses(step, stage.length) ? stage.ends.read(source) : source;
     const closes = closesPasses(step, stage.length);
     const x = new Expressions();
-    // An item takes a point, or a butterfly, of each half, so that each access is known to be in one half of the points.
+    // An item takes a point, or a butterfly, of each half, so that every access is known to be in one half of the points.
     const items = itemsOf(stage, step);
     const together = shared.quarters && items > 1 ? 2 : 1;
     const b = variable('b', items / together);
@@ -333,7 +333,7 @@ function carriedView(to: ComplexView, carry: Stage['carry']): ComplexView {
   };
 }
 
-/** @param halves the second half of the points lies so many elements behind the first one. */
+/** @param halves distance between the two halves of the points */
 function layoutView(
   format: Parameters<typeof formatView>[0],
   layout: SharedLayout,
@@ -370,7 +370,7 @@ function sample({ step, along, stage, last }: PlacedStep, side: 'load' | 'store'
     const each = passes.symmetry ? 1 + binsAfterFirst(stride) : stride;
     const i = b % each;
     const q = (b - i) / each;
-    // Passes from bins to reals load from the places that passes from reals to bins store to.
+    // Passes from bins to reals load from the places that the passes from reals to bins store to.
     const isPart = (side === 'load') !== (passes.symmetry === 'real-output');
     if (isPart) return q * stride + i + (m * stage.length) / radix;
     if (passes.symmetry && 2 * m > radix) return (q * radix + radix - m) * stride - i;

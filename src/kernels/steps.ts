@@ -13,7 +13,7 @@ import type { LeafMemory, Views } from './views.ts';
 export type KernelStep =
   | ({ readonly kind: 'pair' } & Omit<HermitianSplit, 'do'>)
   | ({ readonly kind: 'multiply' } & Omit<MultiplyStep, 'do'>)
-  /** A copy of the first `count` points only, if memory has no others; or of real parts only, if the imaginary parts are zero. */
+  /** Moves only the first `count` points if memory has no others, or only real parts if imaginary parts are zero. */
   | { readonly kind: 'copy'; readonly count?: number; readonly reals?: true }
   | {
       readonly kind: 'pass';
@@ -31,7 +31,7 @@ export interface StepsToBuild {
   /** Transforms that remain for a tile (`Tiles.limit`). */
   readonly limit: Index | undefined;
   readonly ends: Ends;
-  /** The ends of the opposite direction. */
+  /** The ends of the opposite direction, if the kernel serves both. */
   readonly reverse?: Ends;
   /** A view of the output as the working array of passes. */
   readonly inOutput: LeafMemory['inOutput'];
@@ -60,7 +60,7 @@ export function kernelSteps(all: readonly LeafStep[]): KernelStep[] {
       if (after?.do === 'passes') return [{ kind: 'copy', ...copied(after, 'read', 'real-input') }];
       return [{ kind: 'copy', ...(before?.do === 'passes' ? copied(before, 'write', 'real-output') : {}) }];
     }
-    // A launch of one such step is no launch of passes.
+    // A launch whose only step mixes channels has no passes.
     if (step.do === 'mix') return [];
     if (step.do === 'multiply') return [{ kind: 'multiply', kernel: step.kernel }];
     if (step.do === 'pair') return [{ kind: 'pair', length: step.length, by: step.by, ...splitOptions(step) }];
@@ -68,7 +68,7 @@ export function kernelSteps(all: readonly LeafStep[]): KernelStep[] {
   });
 }
 
-/** The points that a copy before or after passes moves. @param ofReals the symmetry of passes with reals, not bins, on that end */
+/** The points that a copy before or after passes moves. @param ofReals symmetry of passes with reals, not bins, on that side */
 function copied(
   { radices, symmetry, ...ends }: PassesStep,
   end: 'read' | 'write',
@@ -91,7 +91,7 @@ function passSteps(passes: PassesStep): KernelStep[] {
     stride *= radix;
     return own;
   });
-  // Passes from bins to reals undo the passes from reals to bins, the last one first.
+  // Passes from bins to reals invert the passes from reals to bins, the last one first.
   return passes.symmetry === 'real-output' ? steps.reverse() : steps;
 }
 
@@ -116,6 +116,6 @@ export function alongOf(lanesAlong: PassesStep['lanesAlong'], steps: readonly Ke
   if (n === 0) return lanesAlong.input;
   if (n === steps.length - 1) return lanesAlong.output;
   if (lanesAlong.input === lanesAlong.output) return lanesAlong.input;
-  // Between the first and the last step either is possible; columns need no padding.
+  // Between the first and the last step, either is possible; columns need no padding.
   return steps.some(({ kind }) => kind === 'copy') ? 'batch' : lanesAlong.output;
 }

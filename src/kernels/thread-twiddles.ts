@@ -55,13 +55,13 @@ export function threadStepTwiddles(tables: TableBuilder, leaf: Leaf, tiles: Tile
   return (x, value, at) => factor(x, value, [twiddledElement(leaf, at, on), at.at(-1)!]);
 }
 
-/** The number of an element along the axis that the twiddles of a four-step decomposition count. */
+/** The coordinate of an element along the axis that the four-step twiddles count. */
 function twiddledElement(leaf: Leaf, at: readonly IndexLike[], on: 'input' | 'output'): IndexLike {
   const { axis = 0 } = leaf.twiddle!;
   const [dimension, ...digits] = dimensionsOfAxis(leaf, axis) as [number, ...number[]];
   if (digits.length === 0) return at[dimension]!;
   const [a, b] = leaf.lengths as [number, number];
-  // What has gone there and back is written in the order in which it was read.
+  // After a transform forward and back, elements are written in the order in which they were read.
   return on === 'input' || leaf.twiddle!.on === 'both' ? add(scale(at[0]!, b), at[1]!) : add(at[0]!, scale(at[1]!, a));
 }
 
@@ -91,7 +91,9 @@ function leafStepTwiddles(
   return (x, value, [k]) => factor(x, value, [k!, 0]);
 }
 
-/** The butterflies that load or store the twiddled elements: their points, and the distance of these along the twiddled axis. */
+/**
+ * The butterflies that load or store the twiddled elements: the number of their points, and the distance of these along the twiddled axis.
+ */
 function butterflyAtTwiddles(leaf: Leaf, on: 'input' | 'output'): StepShape['butterfly'] {
   const side = on === 'input' ? 0 : -1;
   const { dimension, radices } = passesOf(leaf).at(side)!;
@@ -103,13 +105,13 @@ function butterflyAtTwiddles(leaf: Leaf, on: 'input' | 'output'): StepShape['but
   return { points, apart: length / points };
 }
 
-/** What the four-step twiddles depend on in a leaf for threads. */
+/** The properties of a leaf for threads that four-step twiddles depend on. */
 export interface StepShape {
   /** Number of transforms b, the second index of the factors. */
   readonly count: number;
-  /** The number of the first one. */
+  /** The number of the first transform. */
   readonly begin: number;
-  /** Transforms of a group. */
+  /** The number of transforms in a group. */
   readonly tile: number;
   /** Whether neighbouring threads take neighbouring transforms where the factors are applied. */
   readonly columns: boolean;

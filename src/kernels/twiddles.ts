@@ -12,8 +12,8 @@ import type { VectorLeaf } from './vector-leaf.ts';
 export type PassTwiddle = (x: Expressions, value: Complex, i: IndexLike, m: number) => Complex;
 
 /**
- * The order in which steps put their roots into tables: passes first and Hermitian splits last, wherever a split lies among the steps, so
- * that both directions of a real transform have one table. @returns numbers of steps
+ * The numbers of the steps with Hermitian splits last. The roots of passes then come first in the tables whether a split precedes or
+ * follows the passes, so both directions of real transforms share a table.
  */
 export function splitsLast(steps: readonly KernelStep[]): number[] {
   const isSplit = (n: number) => Number(steps[n]!.kind === 'pair');
@@ -69,7 +69,7 @@ function passRoots(
   return sharedRoots(tables, radix, stride, lanes);
 }
 
-/** The same where all lanes share the root. */
+/** The roots of a pass if all lanes share the root. */
 export function sharedRoots(
   tables: TableBuilder,
   radix: number,
@@ -96,8 +96,8 @@ const FINE_TRANSFORMS = 16;
 /**
  * e^{−2πi·k·b/order} on output k of transform b: the twiddles of the four-step algorithm (VkFFT guide 2.5.2).
  *
- * With b = B·high + low, the factor is a product of two, and the tables hold N/B + N_k·B roots instead of N. The coarse table is read
- * once; the fine table stays in the cache. Where b begins with another number than 0, so does the coarse table.
+ * With b = B·high + low, the factor is a product of two, and the tables hold N/B + N_k·B roots instead of N. The coarse table is read once;
+ * the fine table stays in the cache. The coarse table begins with the first value of b.
  * @param on the side that they are applied to
  */
 export function stepTwiddles(tables: TableBuilder, leaf: VectorLeaf, tile: Index, on: 'input' | 'output'): ViewMap {

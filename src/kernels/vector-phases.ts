@@ -135,7 +135,7 @@ class VectorPhases {
     this.kernel = kernel;
   }
 
-  /** A view with coordinates [element, coordinate, transform] as one with [element, transform, coordinate], which phases use. */
+  /** Converts a view with coordinates [element, coordinate, transform] into one with [element, transform, coordinate], as phases use it. */
   rowsLast(view: ComplexView): ComplexView {
     if (this.rows === 1) return view;
     return {
@@ -151,7 +151,7 @@ class VectorPhases {
     return { around: [{ variable: row }], at: (n, c) => [n, c, row] };
   }
 
-  /** The product of the bins of all coordinates with matrices. */
+  /** Multiplies the bins of all coordinates by matrices. */
   multiply(kernel: KernelFactors, from: StepMemory, to: StepMemory): Phase {
     const { length, lanesAlong, tile } = this.leaf;
     const x = new Expressions();
@@ -196,7 +196,10 @@ class VectorPhases {
     return numbers.map((n) => (inArray(n) ? this.sharedPlace(arrays, 0, 'points') : { view: output, between: true }));
   }
 
-  /** The array that each step but the last one stores to, in place or not: the same for passes behind a split, if the other has room for that. */
+  /**
+   * The array that each step but the last one stores to, in place or not. Passes after a split use the array that they would use without
+   * it, if the other array has room.
+   */
   private arrayNumbers(steps: readonly KernelStep[]): number[] {
     let number = steps[0]!.kind === 'pair' && !this.form.transposed ? 0 : 1;
     return steps.slice(1).map((_, n) => {
@@ -217,7 +220,7 @@ class VectorPhases {
       .map((name, n) => ({ name, space: 'shared', type, length: 2 * this.plane(n) * this.rows }));
   }
 
-  /** Numbers that a row of an array holds. */
+  /** The number of elements in a row of an array. */
   private plane(number: number): number {
     const { lanes, tile } = this.leaf;
     return Math.ceil((this.form.pitch * (this.isReused(number) ? 1 : tile)) / lanes) * lanes;
@@ -284,8 +287,9 @@ class VectorPhases {
   }
 
   /**
-   * Copies the tile between global memory, where elements of a transform are neighbours, and shared memory, where transforms are.
-   * @param count elements of each transform
+   * Copies the tile between global memory, where elements of a transform are adjacent, and shared memory, where corresponding elements of
+   * transforms are.
+   * @param count elements in each transform
    */
   copy(from: StepMemory, to: StepMemory, count = this.leaf.length): Phase {
     const x = new Expressions();
@@ -442,8 +446,8 @@ class VectorPhases {
   }
 
   /**
-   * A first pass with packed lanes; undefined if its numbers do not allow that or do not fill a vector. (Nor does a loop with a limit, whose
-   * last items run one by one, without their neighbours.)
+   * A first pass with packed lanes; undefined if its numbers do not allow that or do not fill a vector. A loop with a limit does not
+   * either, because its last items run one by one, without their neighbours.
    */
   private inPairs(
     points: readonly Complex[],

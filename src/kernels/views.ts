@@ -13,7 +13,7 @@ import {
 } from '../ir/index.ts';
 import type { DirectionScale, Terms } from '../plan/tree/leaf.ts';
 
-/** Maps a place in the tile to coordinates of the leaf: along the dimensions of the tile, then along the batch dimensions. */
+/** Maps a place in the tile to coordinates of the leaf: the dimensions of the tile, then the batch dimensions. */
 export type Coordinates = (at: readonly IndexLike[]) => readonly IndexLike[];
 
 /** Σ step · coordinate. */

@@ -1,4 +1,7 @@
-/** Kernels that pass over grids once: zeros, margins, and the modes of a transform, divided by the transform of the spreading kernel. */
+/**
+ * Kernels that go over a grid once: clearing it, adding or copying margins, and reading or writing modes, divided by the transform of the
+ * spreading kernel.
+ */
 import {
   type ArrayRef,
   add,
@@ -18,20 +21,20 @@ import {
 import type { SemicircleKernel } from '../../numeric/semicircle.ts';
 import { type FineGrid, type NonuniformShape, threadsFor } from './shape.ts';
 
-/** Reals that a group passes over, about. */
+/** The approximate number of reals that a group handles. */
 const BLOCK = 4096;
 
-/** A pass: item by item, reals along the first axis, numbered by the others. */
+/** A pass over a grid: each item handles one real along the first axis, at coordinates along the other axes. */
 interface Pass {
   readonly name: string;
   readonly globals: readonly ArrayRef[];
-  /** Items along each axis, fastest first; axis 0 in reals. */
+  /** The number of items along each axis, fastest first; axis 0 counts reals. */
   readonly counts: readonly number[];
   readonly inPlace?: boolean;
   store(x: Expressions, at: readonly Index[]): Store;
 }
 
-/** The loops of a pass: blocks of the first axis where that is long, otherwise several rows for each group. */
+/** The kernel of a pass: groups take blocks of the first axis if it is long, otherwise several rows. */
 function passKernel(shape: NonuniformShape, pass: Pass, tables = new TableBuilder(shape.type)): Kernel {
   const { type, target } = shape;
   const [along, ...others] = pass.counts as [number, ...number[]];
@@ -74,7 +77,7 @@ function passKernel(shape: NonuniformShape, pass: Pass, tables = new TableBuilde
   };
 }
 
-/** Makes grids zero. Global: grid. */
+/** Clears grids. Global: grid. */
 export function zeroKernel(shape: NonuniformShape): Kernel {
   const fine: ArrayRef = { name: 'grid', space: 'global', type: shape.type };
   return passKernel(shape, {
@@ -85,19 +88,19 @@ export function zeroKernel(shape: NonuniformShape): Kernel {
   });
 }
 
-/** What a margin has to do with the beginning of its axis: it is added to that, or copied from it. */
+/** The operation on a margin: added to the beginning of its axis, or copied from it. */
 export type MarginWork = 'add' | 'copy';
 
 /**
- * The margin of one axis. Where margins are added, the axes follow one another from the first to the last, and each leaves out the margins of
- * the axes before it; where they are copied, each includes the margins of the axes before it. Global: grid.
+ * The kernel for the margin of one axis. If margins are added, the axes are handled from the first to the last, and each leaves out the
+ * margins of the axes before it; if margins are copied, each includes the margins of the axes before it. Global: grid.
  */
 export function marginKernel(shape: NonuniformShape, axis: number, work: MarginWork): Kernel {
   const { grid, transforms, type } = shape;
   const fine: ArrayRef = { name: 'grid', space: 'global', type };
   const counts = grid.points.map((points, n) => {
     if (n === axis) return grid.margins[n]!;
-    // What is left out of the other axes has been added already, or is copied later.
+    // Margins of other axes that are left out here have been added already, or are copied later.
     return n < axis === (work === 'add') ? points : points + grid.margins[n]!;
   });
   const far = 2 * grid.points[axis]! * grid.strides[axis]!;
@@ -116,31 +119,31 @@ export function marginKernel(shape: NonuniformShape, axis: number, work: MarginW
   });
 }
 
-/** The place of a real of a grid, from its place along each axis and its transform. */
+/** The place of a real in a grid, from its place along each axis and the number of its transform. */
 function placeIn(grid: FineGrid, [first, ...others]: readonly Index[]): Index {
   const strides = [...grid.strides.slice(1), grid.size];
   return add(first!, ...others.map((at, n) => scale(at, 2 * strides[n]!)));
 }
 
-/** Where modes lie in memory, as complex numbers. */
+/** The layout of modes in memory, as complex numbers. */
 export interface ModeArray {
   readonly counts: readonly number[];
   readonly strides: readonly number[];
-  /** Complex numbers of one transform. */
+  /** The number of complex numbers in one transform. */
   readonly size: number;
-  /** Frequencies from −⌊N/2⌋ up, or from 0 up and then the negative ones (as a transform has them). */
+  /** The order of frequencies: from −⌊N/2⌋ up, or from 0 up followed by the negative ones (the order of an FFT). */
   readonly order: 'centred' | 'transform';
 }
 
-/** Modes packed as callers have them. */
+/** Packed modes in the caller's order. */
 export function packedModes(counts: readonly number[], order: ModeArray['order']): ModeArray {
   const strides = counts.map((_, axis) => counts.slice(0, axis).reduce((product, count) => product * count, 1));
   return { counts, strides, size: counts.reduce((product, count) => product * count, 1), order };
 }
 
 /**
- * Copies modes from the grid (`from grid`) or into it, divided by the transform of the spreading kernel. Frequencies that are not negative
- * along axis 0 and those that are lie apart: a kernel for each; undefined where there are none. Globals: modes, grid.
+ * Copies modes from the grid (`from grid`) or into it, divided by the transform of the spreading kernel. Frequencies along axis 0 that are
+ * negative and those that are not lie apart, so each has a kernel; undefined if there are none. Globals: modes, grid.
  */
 export function modesKernel(
   shape: NonuniformShape,
@@ -208,7 +211,7 @@ export function modesKernel(
 function pointOfMode(at: Index, { counts, order }: ModeArray, axis: number, points: number): Index {
   const count = counts[axis]!;
   const below = Math.floor(count / 2);
-  // Mode (at − below) mod points; in the other order the negative modes, from count − below on, lie at the end.
+  // Mode (at − below) mod points. In the FFT's order, negative modes, from count − below on, lie at the end.
   if (order === 'centred') return mod(add(at, points - below), points);
   const shifted = mod(add(at, below), count);
   return mod(add(shifted, points - below), points);

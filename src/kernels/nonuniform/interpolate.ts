@@ -1,4 +1,4 @@
-/** Interpolation: at each point the sum of the grid points around it, times their weights. */
+/** Interpolation: each result is the sum of the grid points around a point, times their weights. */
 import {
   type ArrayRef,
   add,
@@ -43,14 +43,17 @@ interface Arrays {
   readonly starts: IntegerTable | undefined;
 }
 
-/** A point of the loop over a chunk. */
+/** The item of a loop over a chunk of points. */
 interface Place {
   readonly loop: { readonly variable: Var; readonly limit: Index };
   readonly point: Index;
   readonly transform: Index;
 }
 
-/** Globals: weights, factors where there are any, grid, results. Tables: points, chunks, starts where there are several transforms. */
+/**
+ * The kernel of interpolation. Globals: weights, factors if there are any, grid, results. Tables: points, chunks, and starts if there are
+ * several transforms.
+ */
 export function interpolationKernel(shape: NonuniformShape): Kernel {
   const { type, transforms, capacity, hasFactors, target, width } = shape;
   const arrays: Arrays = {
@@ -89,7 +92,7 @@ export function interpolationKernel(shape: NonuniformShape): Kernel {
   };
 }
 
-/** Adds up vectors: rows of the grid along axis 0, and the planes of axis 2 apart, so that a phase is not too long. */
+/** Adds up vectors: rows of the grid along axis 0; the planes of axis 2 are separate sums, to keep the phase short. */
 function sumPhase(
   shape: NonuniformShape,
   { loop, point, transform }: Place,
@@ -124,7 +127,7 @@ function sumPhase(
   };
 }
 
-/** Adds up the lanes of a vector, and the planes. */
+/** Adds up the lanes of a vector and the planes. */
 function resultPhase(shape: NonuniformShape, { loop, point, transform }: Place, arrays: Arrays): Phase {
   const x = new Expressions();
   const { grid, width, target } = shape;
@@ -172,7 +175,7 @@ function resultStore(
   return { array: results, index: add(scale(strengthAt(number, starts, transform), 2), part), value };
 }
 
-/** A point for each thread. */
+/** The phase for threads: one point for each thread. */
 function threadPhase(shape: NonuniformShape, { loop, point, transform }: Place, arrays: Arrays): Phase {
   const x = new Expressions();
   const { grid, width } = shape;

@@ -1,52 +1,50 @@
 /**
- * What the kernels of non-uniform transforms have in common: the fine grid with its margins, the arrays that say where points lie, and the
- * properties of the device.
+ * The shape of non-uniform transforms: the fine grid with its margins, the tables of points, and the properties of the device.
  *
- * A point at X (in grid points, 0 ≤ X < n) is spread over `width` grid points along each axis, from ⌈X − width/2⌉ on. Where that is
- * negative, n is added: so the points behind the end of an axis, its **margin**, stand for the points at its beginning, and no access wraps
- * around. What was spread into margins is added to the beginning before the transform (type 1); margins are copied from the beginning after
- * it (type 2).
+ * A point at X (in grid points, 0 ≤ X < n) is spread over `width` grid points along each axis, beginning with ⌈X − width/2⌉, plus n if that
+ * is negative. So the points behind the end of an axis, its **margin**, represent the points at its beginning, and no access wraps around.
+ * Margins are added to the beginning before the transform (type 1), or copied from the beginning after it (type 2).
  */
 import type { ArrayRef, ElementType, Index, IndexLike, IntegerTable, Var } from '../../ir/index.ts';
 import { add, lookup, scale } from '../../ir/index.ts';
 
-/** Of the device. */
+/** The properties of the device that the kernels depend on. */
 export interface NonuniformTarget {
-  /** Items in lockstep are a vector, and groups run one after another on each thread. */
+  /** Whether items in lockstep form a vector, and each thread runs groups one after another. */
   readonly vectors: boolean;
-  /** Reals in a vector; 2 where threads run in lockstep. */
+  /** Reals in a vector; 2 for threads. */
   readonly lanes: number;
   readonly maxThreads: number;
 }
 
-/** The grid that transforms run over, complex numbers with axis 0 fastest. */
+/** The oversampled grid of complex numbers, axis 0 fastest. */
 export interface FineGrid {
-  /** Grid points of each axis. */
+  /** The number of grid points along each axis, without margins. */
   readonly points: readonly number[];
-  /** Points of the margin of each axis. */
+  /** The number of margin points along each axis. */
   readonly margins: readonly number[];
-  /** Distances of neighbours along each axis, in complex numbers. */
+  /** The strides of the axes in complex numbers. */
   readonly strides: readonly number[];
-  /** Complex numbers in one grid, with margins. */
+  /** The number of complex numbers in one grid, margins included. */
   readonly size: number;
 }
 
-/** How points are spread over a grid, or grids are interpolated at points. */
+/** The shape of a spreading or an interpolation. */
 export interface NonuniformShape {
   readonly target: NonuniformTarget;
   readonly type: ElementType;
   readonly grid: FineGrid;
-  /** Of the spreading kernel, in grid points. */
+  /** The width of the spreading kernel in grid points. */
   readonly width: number;
-  /** Transforms that run together: grids, and sets of strengths at the same points. */
+  /** The number of transforms that run together: each has a grid, and strengths at the same points. */
   readonly transforms: number;
-  /** The most points: kernels are made for powers of two. */
+  /** The most points that the kernels can handle; a power of two. */
   readonly capacity: number;
-  /** Strengths are multiplied by a complex factor for each point (type 3). */
+  /** Whether each point has a complex factor for its strengths (type 3). */
   readonly hasFactors: boolean;
 }
 
-/** @param type what grids are stored in: their margin along axis 0 is made of whole vectors. */
+/** The fine grid. @param lanes of a vector: the margin along axis 0 is made of whole vectors */
 export function fineGridOf(points: readonly number[], width: number, lanes: number): FineGrid {
   const margins = points.map((_, axis) => (axis === 0 ? reachOf(width, lanes) : width));
   const strides = [1];
@@ -56,16 +54,19 @@ export function fineGridOf(points: readonly number[], width: number, lanes: numb
   return { points, margins, strides: strides.slice(0, -1), size: strides.at(-1)! };
 }
 
-/** Grid points along axis 0 that a point is spread over: the width, rounded up to whole vectors of complex numbers. */
+/** The number of grid points along axis 0 that a point is spread over: the width, rounded up to whole vectors of complex numbers. */
 export function reachOf(width: number, lanes: number): number {
   return Math.ceil((2 * width) / lanes) * (lanes / 2);
 }
 
-/** Where the weights of a point lie: first the weights along axis 0, each twice, for real and imaginary parts; then the weights along the other axes. */
+/**
+ * The layout of a point's weights: first the weights along axis 0, each twice (for real and imaginary part), then the weights along the
+ * other axes.
+ */
 export interface WeightLayout {
-  /** Reals for each point. */
+  /** Reals per point. */
   readonly stride: number;
-  /** Of each axis. */
+  /** The first weight of each axis. */
   readonly starts: readonly number[];
   readonly counts: readonly number[];
 }
@@ -78,7 +79,7 @@ export function weightLayoutOf({ grid, width, target: { lanes } }: NonuniformSha
   return { counts, starts, stride: counts.reduce((sum, count) => sum + count, 0) };
 }
 
-/** Points that a group computes weights of, or interpolates at. */
+/** The number of points that a group computes weights of, or interpolates at. */
 export const CHUNK = 128;
 
 /** An array that kernels only read. */
@@ -92,17 +93,17 @@ export function laterTable(name: string, length: number, below: number): Integer
   return { name, space: 'table', type: 'u32', length, key, below, entries: [], filledLater: true, runs: () => [] };
 }
 
-/** The table of points: for each the place of its first grid point, and its number among the caller's points. */
+/** The table of points. An entry holds the place of the point's first grid point, and the number that the caller gave the point. */
 export function pointTable({ grid, capacity }: NonuniformShape): IntegerTable {
   return laterTable('points', 2 * capacity, Math.max(grid.size, capacity));
 }
 
-/** Where each transform's strengths begin; undefined where there is one transform. */
+/** The table of the first strength of each transform; undefined if there is one transform. */
 export function startTable({ transforms, capacity }: NonuniformShape): IntegerTable | undefined {
   return transforms === 1 ? undefined : laterTable('starts', transforms, transforms * capacity);
 }
 
-/** The chunks of points: how many points each has. */
+/** The table of chunks, which holds the number of points in each. */
 export function chunkTable({ capacity }: NonuniformShape): IntegerTable {
   return laterTable('chunks', chunksOf(capacity), CHUNK + 1);
 }
@@ -111,7 +112,7 @@ export function chunksOf(capacity: number): number {
   return Math.ceil(capacity / CHUNK);
 }
 
-/** A point of the point table. */
+/** An entry of the point table. */
 export function pointAt(points: IntegerTable, point: IndexLike): { readonly base: Index; readonly number: Index } {
   const at = scale(point, 2);
   return { base: lookup(points, at), number: lookup(points, add(at, 1)) };
@@ -122,12 +123,12 @@ export function strengthAt(number: Index, starts: IntegerTable | undefined, tran
   return starts ? add(number, lookup(starts, transform)) : number;
 }
 
-/** Threads for so many items. */
+/** The number of threads for some items. */
 export function threadsFor(items: number, { maxThreads }: NonuniformTarget): number {
   return Math.min(256, maxThreads, Math.max(32, 2 ** Math.ceil(Math.log2(items))));
 }
 
-/** The loop of a group over so many points. */
+/** The loop of a group over its points. */
 export interface PointLoop {
   readonly variable: Var;
   readonly limit: Index;

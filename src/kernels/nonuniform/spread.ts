@@ -47,7 +47,7 @@ interface Arrays {
   readonly starts: IntegerTable | undefined;
 }
 
-/** A point of the loop over the points of a bin. */
+/** The item of a loop over the points of a bin. */
 interface Place {
   readonly slice: { readonly variable: Var; readonly limit: Index };
   readonly point: Index;
@@ -55,9 +55,9 @@ interface Place {
 }
 
 /**
- * Globals: strengths, weights, factors where there are any, grid. Tables: points, bins (first point and number of points of each bin of a
- * colour), starts where there are several transforms.
- * @param bins of a colour, at most
+ * The kernel of spreading. Globals: strengths, weights, factors if there are any, grid. Tables: points, bins (first point and number of
+ * points of each bin of a colour), and starts if there are several transforms.
+ * @param bins most bins of a colour
  */
 export function spreadKernel(shape: NonuniformShape, bins: number): Kernel {
   const { type, transforms, capacity, hasFactors, target, grid, width } = shape;
@@ -95,7 +95,7 @@ export function spreadKernel(shape: NonuniformShape, bins: number): Kernel {
   };
 }
 
-/** The strength of a point, times its factor, as often as a vector holds it. */
+/** The strength of a point, times its factor, repeated to fill a vector. */
 function strengthPhase(
   shape: NonuniformShape,
   { slice, point, transform }: Place,
@@ -118,7 +118,7 @@ function strengthPhase(
   };
 }
 
-/** A part of a complex product. Factors lie as re, im, −im, re. */
+/** A part of a complex product. A factor is stored as re, im, −im, re. */
 export function timesFactor(x: Expressions, re: Real, im: Real, factors: ArrayRef, point: Index, part: Index): Real {
   const at = add(scale(point, 4), part);
   return x.add(x.mul(re, x.load(factors, at)), x.mul(im, x.load(factors, add(at, 2))));
@@ -133,7 +133,7 @@ function gridPhase(
   const { grid, width, target } = shape;
   const layout = weightLayoutOf(shape);
   const reals = 2 * reachOf(width, target.lanes);
-  // A vector of an item: threads take reals one by one.
+  // An item takes a vector; threads take single reals.
   const lane = variable('real', target.vectors ? target.lanes : reals);
   const others = grid.points.slice(1).map((_, n) => variable(`axis${n + 1}`, width));
   const { base } = pointAt(points, point);

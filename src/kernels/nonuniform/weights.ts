@@ -1,4 +1,6 @@
-/** The kernel that computes the weights of points: the spreading kernel at the grid points around each of them, axis by axis. */
+/**
+ * The kernel that computes the weights of points: the values of the spreading kernel at the grid points around each point, axis by axis.
+ */
 import {
   type ArrayRef,
   add,
@@ -13,7 +15,10 @@ import {
 import type { SemicircleKernel } from '../../numeric/semicircle.ts';
 import { CHUNK, chunksOf, chunkTable, type NonuniformShape, operand, threadsFor, weightLayoutOf } from './shape.ts';
 
-/** Globals: `places` (for each point and axis how far the point lies from the first grid point, as t of `polynomial`), `weights`. Table: chunks. */
+/**
+ * The kernel of weights. Globals: `places` (for each point and axis the distance from the first grid point, as t of `polynomial`),
+ * `weights`. Table: chunks.
+ */
 export function weightsKernel(shape: NonuniformShape, spreading: SemicircleKernel): Kernel {
   const { type, grid, capacity, target } = shape;
   const axes = grid.points.length;
@@ -29,7 +34,7 @@ export function weightsKernel(shape: NonuniformShape, spreading: SemicircleKerne
     const point = variable('point', CHUNK);
     const entry = variable('entry', layout.counts[axis]!);
     const number = add(scale(group, CHUNK), point);
-    // Along the first axis each weight is there for both parts of a number.
+    // Along the first axis, each weight is repeated for both parts of a number.
     const copies = axis === 0 ? 2 : 1;
     const key = `semicircle ${width} ${upsampling} ${copies} times ${entry.count}`;
     const start = tables.appendValues(key, degreeCount * entry.count, () =>
@@ -61,7 +66,10 @@ export function weightsKernel(shape: NonuniformShape, spreading: SemicircleKerne
   };
 }
 
-/** Coefficients of the polynomials, lowest power first. A power has a coefficient for each grid point, repeated `times` times, and zeros at the end. */
+/**
+ * Coefficients of the polynomials, lowest power first. Each power has one coefficient for each grid point, repeated `times` times, then
+ * zeros.
+ */
 function coefficientsOf(spreading: SemicircleKernel, entries: number, times: number): Float64Array {
   const { degreeCount, width } = spreading;
   const all = new Float64Array(degreeCount * entries);

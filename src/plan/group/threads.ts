@@ -51,7 +51,7 @@ function butterfliesOf(
       const held = Math.max(...items.map((n, p) => Math.ceil(n / threads) * radices[p]!));
       if (clustered && held * 2 * words > cluster.registers) continue;
       if (clustered && Math.max(...items) > cluster.butterflies * threads) continue;
-      // A group of so many threads excludes another group for which shared memory would have room.
+      // A group with more than half of the threads excludes a second group, though shared memory has room for it.
       const alone = pairable && threads > maxThreads / 2 && held <= few ? occupancy.excludes : 1;
       const burden = !clustered && held > occupancy.burdened.above ? occupancy.burdened.times : 1;
       const idle = burden * alone * items.reduce((sum, n) => sum + (Math.ceil(n / threads) * taken) / n, 0);
