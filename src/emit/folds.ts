@@ -15,7 +15,7 @@ import {
   type Var,
 } from '../ir/index.ts';
 
-/** Rounds of a fold that is written out. */
+/** The most rounds of a fold that is written out. */
 const MOST_ROUNDS = 64;
 
 export function withoutShortFolds(kernel: Kernel): Kernel {
@@ -46,7 +46,7 @@ function writtenOut(phase: Phase): Phase {
   return { ...phase, stores, ...(steps ? { steps } : {}) };
 }
 
-/** Rebuilds values for given values of the variables of folds, and of what these carry. */
+/** A function that rebuilds values for given values of fold variables and carried values. */
 function maker(
   x: Expressions,
   given: ReadonlyMap<Var, Index>,

@@ -31,7 +31,7 @@ function isOfLanes({ op }: Real): boolean {
   return op === 'swap' || op === 'conj';
 }
 
-/** The values of one item, or of its neighbour in the pair of lanes. */
+/** The values of one item, or those of its neighbour in the pair of lanes. */
 interface Values {
   readonly made: Map<Real, Real>;
   readonly make: (node: Real) => Real;
@@ -53,9 +53,10 @@ class Items {
 }
 
 /**
- * @param part 0 for the first item of two, 1 for the second one.
- * @param at where the item is.
- * @param other makes a value of the item beside it.
+ * Rebuilds values for one of two neighbouring items.
+ * @param part 0 for the first item, 1 for the second
+ * @param at substitution of the item's variables
+ * @param other rebuilds a value for the neighbouring item
  */
 function values(x: Expressions, part: Index, at: Substitution, other: (node: Real) => Real): Values {
   const made = new Map<Real, Real>();

@@ -1,4 +1,4 @@
-/** Kernels as CUDA C++ and as HIP, which differs in a few words. The size of shared memory is given at launch. */
+/** Kernels as CUDA C++, or as HIP, whose source differs in a few words. The size of shared memory is given at launch. */
 import { type ElementType, elementTypeOf, type Kernel } from '../../ir/index.ts';
 import { type CFamily, emitC, exactFunctions, realName } from '../spmd/c.ts';
 import { exactName } from '../spmd/print.ts';

@@ -37,12 +37,12 @@ export interface PipelineSchedule {
   readonly beside: number;
 }
 
-/** The program's last parameter is an array of so many counters, which are zero before each launch and after it. */
+/** A program whose last parameter is an array of `counters` counters, which are zero before and after each launch. */
 export interface PipelinedProgram extends SpmdProgram {
   readonly counters: number;
 }
 
-/** One of the two kernels, as the combined one calls it. */
+/** One of the two kernels as the combined kernel calls it. */
 interface PipelinedPart {
   readonly written: WrittenKernel;
   readonly name: string;
@@ -52,7 +52,7 @@ interface PipelinedPart {
   readonly blocks: number;
 }
 
-/** Polls of a counter, a few seconds, after which a launch gives up with an error because a block never arrived. */
+/** The number of polls of a counter, lasting a few seconds, after which a launch fails because a block never arrived. */
 const MOST_LOOKS = 2 ** 24;
 
 /**

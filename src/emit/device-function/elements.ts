@@ -1,21 +1,22 @@
 /**
- * Which element a register holds, as an expression: for kernels that load and store by themselves. The usual orders of elements have one;
- * of others, as after passes by Rader's algorithm, there is the table only.
+ * The element that a register holds, as an expression for kernels that load and store by themselves. Common orders of elements have such an
+ * expression. Other orders, such as the order of powers after Rader's algorithm, have a table only.
  */
 import { binary, type Expression, type IntegerType, integer, name } from '../spmd/tree.ts';
 import type { RegisterSide } from './registers.ts';
 
-/** An order of elements: the element that register j of thread t holds, or would hold if it were one of the line. */
+/** An order of elements: the element of register j of thread t, also for registers beyond the end of the line. */
 interface Order {
   readonly at: (t: number, j: number) => number;
-  /** Whether that is an element which the thread has. */
+  /** Whether the register holds an element of the line. */
   readonly within: (t: number, j: number) => boolean;
   readonly expression: (type: IntegerType) => readonly [element: Expression, within: Expression];
 }
 
 /**
- * An expression in `t` and `j`, which is −1 (in WGSL 2³² − 1) where there is no element; undefined where the order has none.
- * @param inParts whether elements are reals in two parts, of which neighbours are a complex number or, of reals, packed as one
+ * The element of a register as an expression in `t` and `j`, which is −1 (in WGSL 2³² − 1) if there is none; undefined if the order of
+ * elements has no expression.
+ * @param inParts whether a register holds hi and lo of a real number; neighbouring registers are then a complex number, or two packed reals
  */
 export function elementExpression(
   { elements, isReal }: RegisterSide,
@@ -54,7 +55,7 @@ function ordersOf(elements: RegisterSide['elements'], isReal: boolean): readonly
       stridedOrder(threads, most, strided),
     ];
   }
-  // Bin k beside bin M − k, M being the last one.
+  // Bin k is stored beside bin M − k, where M is the last bin.
   const half = Math.ceil(registers / 2);
   const lesser = (t: number, j: number) => t + threads * Math.min(j, registers - 1 - j);
   const mirrored: Order = {

@@ -1,6 +1,6 @@
 /**
- * Device functions: a kernel for one line as a function that a caller's own kernel calls. Elements come and go in registers of each
- * thread, and the memory through which threads exchange them is the caller's, too.
+ * Device functions: the kernel for one line as a function that a caller's own kernel calls. Elements are passed in registers of each
+ * thread, and the caller also provides the shared memory through which threads exchange them.
  */
 import { isIntegers, type Kernel, type Table } from '../../ir/index.ts';
 import { cFamilyOf } from '../cuda/index.ts';
@@ -21,24 +21,29 @@ export type FunctionLanguage = 'cuda' | 'hip' | 'opencl' | 'wgsl';
 export interface FunctionOptions {
   readonly language: FunctionLanguage;
   readonly name: string;
-  /** Whether each side holds reals. Where neither does, both are the same registers. */
+  /** Whether each side holds reals. If neither does, both sides are the same registers. */
   readonly isReal: { readonly input: boolean; readonly output: boolean };
-  /** Numbers are two of the kernel's type, hi and lo: a register is a real number then, and a complex number has two registers. */
+  /**
+   * Numbers are double-words of the kernel's type: a register holds hi and lo of a real number, and a complex number takes two registers.
+   */
   readonly inParts?: boolean;
-  /** What a table holds. */
+  /** The contents of a table. */
   readonly contents: (table: Table) => ArrayLike<number>;
-  /** Only in WGSL: where the first table is bound, lines of a work-group, and an array of shared memory that is declared already. */
+  /**
+   * Only in WGSL: the binding of the first table, the number of lines in a work-group, and the name of an array of shared memory that is
+   * already declared.
+   */
   readonly binding: readonly [group: number, binding: number];
   readonly lines: number;
   readonly shared?: string | undefined;
 }
 
-/** A table that the source does not hold. */
+/** A table that the caller binds, because the source does not hold it. */
 export interface FunctionTable {
   readonly name: string;
   readonly type: 'f32' | 'f64' | 'u32';
   readonly data: ArrayLike<number>;
-  /** Only in WGSL: where it is bound. */
+  /** Only in WGSL: its binding. */
   readonly binding?: readonly [group: number, binding: number];
 }
 
@@ -46,20 +51,21 @@ export interface DeviceFunctionText {
   readonly source: string;
   readonly input: RegisterSide;
   readonly output: RegisterSide;
-  /** The type of a register on each side. */
+  /** The type of a register on either side. */
   readonly types: { readonly input: string; readonly output: string };
-  /** Bytes of shared memory of a line. */
+  /** Bytes of shared memory for one line. */
   readonly sharedBytes: number;
   readonly tables: readonly FunctionTable[];
-  /** A call, in the names of its parameters. */
+  /** A call of the function, with the names of its parameters as arguments. */
   readonly call: string;
-  /** The names of functions that say which element a register holds; missing where only the table says it. */
+  /** The names of the functions that give the element of a register; missing if only the table gives it. */
   readonly elements: { readonly input?: string; readonly output?: string };
 }
 
 /**
- * @param kernel for one line: of one group, from its first global to its second one.
- * @throws RangeError for a kernel that does not work in registers, or that the language has no words for
+ * The device function of a kernel.
+ * @param kernel for one line, with one group, from its first global to its second
+ * @throws RangeError if the kernel does not work in registers or the language cannot express it
  */
 export function emitDeviceFunction(kernel: Kernel, options: FunctionOptions): DeviceFunctionText {
   const own = forThreads(kernel);
@@ -91,7 +97,7 @@ type Written = Omit<DeviceFunctionText, 'input' | 'output'>;
 
 const NO_BINDINGS: readonly KernelBinding[] = [];
 
-/** Numbers that a kernel needs which calls the function, by the ends of the names that the source has for them. */
+/** Constants for kernels that call the function, by the suffixes of their names in the source. */
 function numbersOf({ kernel, sides }: Asked, sharedBytes: number): readonly (readonly [end: string, value: number])[] {
   const [read, written] = [registerCount(sides.input), registerCount(sides.output)];
   return [
@@ -120,7 +126,7 @@ function cFunction(asked: Asked): Written {
   const { kernel, registers, sides, inPlace, options } = asked;
   const { language, name, contents } = options;
   const family: CFamily = language === 'opencl' ? openClFamily : cFamilyOf(language as 'cuda' | 'hip');
-  // Plain accesses: the compiler sees where the caller's memory is.
+  // The accesses are plain, because the compiler sees the caller's memory.
   const { read: _, write: __, ...plain } = family;
   const words = cWords(plain);
   const lowered = lower(kernel, { registers }, dialectOf(family));
@@ -170,7 +176,7 @@ function cFunction(asked: Asked): Written {
   return { source, types, sharedBytes, tables: outside, call: `${name}(${given.join(', ')});`, elements };
 }
 
-/** The functions of both sides that say which element a register holds. */
+/** The functions that give the element of a register, for both sides. */
 function elementFunctions(
   sides: Asked['sides'],
   name: string,
@@ -187,7 +193,7 @@ function elementFunctions(
   };
 }
 
-/** A helper function as text that may come more than once in a source. */
+/** A helper function, guarded so that a source may include it more than once. */
 function once(text: string): string {
   const helper = /(\w+)\(/.exec(text)?.[1];
   if (!helper || text.startsWith('#')) return text;
@@ -196,7 +202,7 @@ function once(text: string): string {
 
 const PER_LINE = 8;
 
-/** The numbers of a table as a constant of CUDA and HIP. */
+/** The contents of a table as a constant of CUDA and HIP. */
 function tableText({ name, type, data }: FunctionTable): string {
   const word = { f32: 'float', f64: 'double', u32: 'unsigned int' }[type];
   const numbers = Array.from(data, (value) => {

@@ -1,10 +1,10 @@
 /**
- * The registers of a device function: which element of the line each register of each thread holds.
+ * The registers of a device function: the element of the line that each register of each thread holds.
  *
- * The first phase of a kernel loads elements and the last one stores elements; in a device function both are registers of the caller. The
- * items of a thread are written out one after another, so each access has an index that depends on the thread's number alone, and accesses
- * with the same index are one register. Registers are numbered in the order of the elements that thread 0 finds there. In thread t of T,
- * register j then holds element t + j·T of a complex side whose pass has butterflies of equal number for all threads.
+ * The first phase of a kernel loads elements and the last phase stores them; in a device function, both are registers of the caller. The
+ * items of a thread are written out one after another, so each access has an index that depends on the thread's number only, and accesses
+ * with the same index are one register. Registers are numbered in the order of the elements that thread 0 has. If the number of butterflies
+ * is the same for all threads, register j of thread t holds element t + j·T of a complex side, where T is the number of threads.
  */
 import {
   type ArrayRef,
@@ -28,19 +28,19 @@ import { share } from '../spmd/items.ts';
 /** One side of the transform in registers. */
 export interface RegisterSide {
   readonly array: ArrayRef;
-  /** Registers of one number; others are of two: a complex number, or hi and lo of a real one. */
+  /** Whether a register holds a single number; otherwise it holds two: a complex number, or hi and lo of a real number. */
   readonly isReal: boolean;
-  /** For each thread, the number of the element in each register; −1 where a register holds none. With hi and lo elements are reals. */
+  /** For each thread, the number of the element in each register; −1 if a register holds none. With hi and lo, elements are reals. */
   readonly elements: readonly (readonly number[])[];
-  /** The register that holds a value. @param at index of the value in terms of the thread's number */
+  /** The register of a value. @param at index of the value in terms of the thread's number */
   numberOf(at: Index): number;
 }
 
-/** An access of one item of a thread. */
+/** An access by one item of a thread. */
 interface Access {
   readonly at: Index;
   readonly guard: Guard;
-  /** Conditions under which the thread has the item: each is positive. */
+  /** The conditions under which the thread has the item: each index is positive. */
   readonly conditions: readonly Index[];
 }
 
@@ -48,7 +48,7 @@ interface Access {
  * The registers of both sides of a kernel for one line.
  * @param isReal whether a side holds reals
  * @param inParts whether a register holds hi and lo of a real number
- * @throws RangeError for a kernel that takes more than one trip between its two globals
+ * @throws RangeError if the kernel moves data more than once between its two globals
  */
 export function registersOf(
   kernel: Kernel,
@@ -80,7 +80,7 @@ interface PhaseAccess {
 
 interface ThreadAccesses {
   readonly all: readonly Access[];
-  /** Every variable that stands for the thread's number. */
+  /** All variables whose value is the thread's number. */
   readonly threads: readonly Var[];
 }
 
@@ -91,7 +91,7 @@ function accessesOf(phase: Phase, threads: number, own: readonly PhaseAccess[], 
     const places = new Substitution(at);
     return own.flatMap(({ index, guard = EVERYWHERE }): Access[] => {
       const held = simplified(guardAt(guard, places));
-      // The imaginary part lies beside the real one, or lo beside hi, in the same register.
+      // The imaginary part is in the register of the real part, and lo in that of hi.
       const isCounted = held && (isReal || index.constant % 2 === 0);
       return isCounted ? [{ at: places.apply(index), guard: held, conditions }] : [];
     });
@@ -99,10 +99,10 @@ function accessesOf(phase: Phase, threads: number, own: readonly PhaseAccess[], 
   return { all, threads: [thread, ...aliases] };
 }
 
-/** Threads whose elements tell one register from another. */
+/** The threads whose elements distinguish registers. */
 const PROBES = [0, 1, 2];
 
-/** An index as the elements of a few threads, whatever variables stand for the thread's number. */
+/** The elements that an index refers to in the probed threads: a key that does not depend on the names of variables. */
 function signature(at: Index, reals: number): readonly number[] {
   const variables = [...variablesOf(at)];
   return PROBES.map((t) => evaluate(at, new Map(variables.map((thread) => [thread, t]))) / reals);

@@ -25,9 +25,9 @@ import { withoutShortFolds } from '../folds.ts';
 import { type DoubleWord, PairArithmetic, type PairForm } from './arithmetic.ts';
 
 /**
- * The kernel in pairs.
- * @param part the type of hi and lo.
- * @throws RangeError for exact operations, which pairs do not have.
+ * A kernel with every number as hi and lo.
+ * @param part type of hi and lo
+ * @throws RangeError for exact operations, which double-words do not have
  */
 export function inPairs(kernel: Kernel, part: ElementType, form: PairForm): Kernel {
   const written = withoutShortFolds(kernel);
@@ -157,7 +157,7 @@ class Expansion {
   }
 }
 
-/** The parts of a pair; none for a value that no store needs. */
+/** Hi and lo of a number; none for a value that no store needs. */
 function partsIn(pair: DoubleWord | undefined): Real[] {
   return pair ? [pair.hi, pair.lo] : [];
 }

@@ -1,4 +1,4 @@
-/** What host code in C has in common: the tables of a transform, its parameters, and where launches find their arrays. */
+/** Host code in C that all APIs share: the tables of a transform, its parameters, and the arguments of its launches. */
 import type { DirectionData, SideData, TableData, TransformData } from './data.ts';
 
 /** A file of host code and its header. */
@@ -9,12 +9,12 @@ export interface HostFiles {
 
 const REALS = { Float32Array: 'float', Float64Array: 'double', Uint16Array: 'unsigned short', Uint32Array: 'unsigned' };
 
-/** A number of a transform's sides in C; halves are their bits. */
+/** The C type of a number in the arrays of a transform; halves are unsigned integers. */
 export function realOf({ array }: Pick<TransformData, 'array'>): string {
   return REALS[array];
 }
 
-/** The names of the parameters of a direction, for each slot: the two arrays of the input, then of the output. */
+/** The names of a direction's parameters for each slot: the two arrays of the input, then of the output. */
 export function parametersOf({ input, output }: TransformData, direction: 'forward' | 'inverse'): readonly string[] {
   const named = (name: string, { planar }: SideData) => (planar ? [`${name}_re`, `${name}_im`] : [name, name]);
   if (!output) return [...named('data', input), ...named('data', input)];
@@ -24,7 +24,7 @@ export function parametersOf({ input, output }: TransformData, direction: 'forwa
     : [...named(writes, input), ...named(reads, output)];
 }
 
-/** The same as they are declared: what is read comes first. */
+/** The declarations of these parameters; arrays that are read come first. */
 export function declaredParameters(data: TransformData, direction: 'forward' | 'inverse', type: string): string {
   const slots = parametersOf(data, direction);
   const order = direction === 'forward' ? slots : [...slots.slice(2), ...slots.slice(0, 2)];
@@ -41,7 +41,7 @@ export function kernelsIn(data: TransformData): string[] {
   return [...new Set(directionsIn(data).flatMap(([, { steps }]) => steps.map(({ kernel }) => kernel)))];
 }
 
-/** What a source begins with: tables are computed by it, or are words of 32 bits. */
+/** The beginning of every source: tables that it computes, or that are given as 32-bit words. */
 export const TABLES = `#include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static void *omnifft_contents(const omnifft_table *table) {
 }
 `;
 
-/** The tables of a transform as `NAME_tables`; nothing where it has none. */
+/** The tables of a transform as an array `NAME_tables`; empty if it has none. */
 export function tablesText(name: string, { tables }: TransformData): string {
   if (tables.length === 0) return '';
   const texts = tables.flatMap((table, n) => contentsText(`${name}_table${n}`, table));
@@ -93,7 +93,7 @@ export function tablesText(name: string, { tables }: TransformData): string {
   return `${texts.join('')}static const omnifft_table ${name}_tables[] = {\n${entries.join('')}};\n`;
 }
 
-/** Bytes of a table, as many words as it takes. */
+/** The bytes of a table, rounded up to whole words. */
 function bytesOf({ array, length }: TableData): number {
   return Math.ceil((length * Number(array.replace(/\D/g, ''))) / 32) * 4;
 }
@@ -115,7 +115,7 @@ function entryText(name: string, table: TableData): string {
     : `{${bytesOf(table)}, 0, NULL, 0, ${name}}`;
 }
 
-/** Eight to a line. */
+/** Values in lines of eight. */
 function lines(values: readonly string[]): string {
   const rows = Array.from({ length: Math.ceil(values.length / 8) }, (_, n) => values.slice(8 * n, 8 * n + 8));
   return rows.map((row) => `  ${row.join(', ')},\n`).join('');

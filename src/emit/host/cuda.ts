@@ -1,4 +1,4 @@
-/** Kernels with the C++ that launches them, over the run-time library of CUDA or of HIP. */
+/** Kernels with host code in C++ that launches them with the CUDA or HIP run-time library. */
 import type { SpmdProgram } from '../spmd/program.ts';
 import {
   declaredParameters,
@@ -13,7 +13,7 @@ import {
 } from './c.ts';
 import type { DirectionData, StepData, TransformData } from './data.ts';
 
-/** More than this a kernel gets only where it asks for it. */
+/** The limits of shared memory and cluster size that a kernel may exceed only after asking for it. */
 const SHARED_UNASKED = 48 * 1024;
 const CLUSTER_UNASKED = 8;
 
@@ -21,9 +21,10 @@ const HEADERS = { cuda: 'cuda_runtime.h', hip: 'hip/hip_runtime.h' };
 const NO_MEMORY = { cuda: 'cudaErrorMemoryAllocation', hip: 'hipErrorOutOfMemory' };
 
 /**
- * @param transforms by the names that their functions begin with
- * @param kernels by the names in `transforms`; no two entry points have one name
- * @param stem name of the files without its end
+ * Host code in CUDA or HIP.
+ * @param transforms by the prefixes of their functions' names
+ * @param kernels by the names in `transforms`; every entry point has a name of its own
+ * @param stem name of the files without its suffix
  */
 export function cudaHost(
   transforms: ReadonlyMap<string, TransformData>,
@@ -103,7 +104,7 @@ ${failed.length > 0 && tables.length + temp + asked.length > 0 ? `failed:\n  ${n
 ${calls.join('\n')}`;
 }
 
-/** What a kernel that takes much of a multiprocessor has to be allowed. */
+/** Statements that raise the limits for a kernel that exceeds them. */
 function requests(kernel: string, { entry, sharedBytes, cluster }: SpmdProgram, language: 'cuda' | 'hip'): string[] {
   if (language === 'hip') return [];
   const set = (attribute: string, value: number) =>

@@ -1,4 +1,4 @@
-/** Kernels with the C that builds and launches them over OpenCL 1.2. It is C++, too. */
+/** Kernels with host code in C that builds and launches them with OpenCL 1.2. The code is also valid C++. */
 import type { SpmdProgram } from '../spmd/program.ts';
 import {
   declaredParameters,
@@ -12,16 +12,17 @@ import {
 } from './c.ts';
 import type { StepData, TransformData } from './data.ts';
 
-/** A kernel, and the bytes of a number in each of its globals: their first elements are arguments, behind the tables. */
+/** A kernel, and the bytes of a number in each of its globals. The first element of each global is an argument after the tables. */
 export interface OpenClHostKernel {
   readonly program: SpmdProgram;
   readonly elementBytes: readonly number[];
 }
 
 /**
- * @param transforms by the names that their functions begin with
+ * Host code in OpenCL.
+ * @param transforms by the prefixes of their functions' names
  * @param kernels by the names in `transforms`
- * @param stem name of the files without its end
+ * @param stem name of the files without its suffix
  */
 export function openClHost(
   transforms: ReadonlyMap<string, TransformData>,
@@ -35,7 +36,7 @@ export function openClHost(
   return { source, header: headerText(stem, 'CL/cl.h', declarations) };
 }
 
-/** The lines of a kernel as texts of their own: longer ones than these not every compiler takes. */
+/** The source of a kernel as a list of string literals, one for each line, because not every compiler accepts long literals. */
 function sourceText(name: string, source: string): string {
   const lines = source.split('\n').map((line) => `  ${JSON.stringify(`${line}\n`)},\n`);
   return `static const char *${name}_source[] = {\n${lines.join('')}};\n`;

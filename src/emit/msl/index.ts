@@ -16,8 +16,8 @@ export function emitMsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram 
 }
 
 /**
- * Metal's compiler takes sums apart and puts them together anew unless it is told not to. It can be told within a function since version
- * 3.2; before that by the options that a library is made with.
+ * Pragmas that keep Metal's compiler from reassociating sums. They work within a function since version 3.2; before that, the options that
+ * a library is compiled with do the same.
  */
 const AS_WRITTEN = [
   '#if __METAL_VERSION__ >= 320',
@@ -67,7 +67,7 @@ const FAMILY: CFamily = {
   shared: (array) => [`threadgroup ${realName(array)} ${array.name}[${array.length}];`],
 };
 
-/** A product and a sum that are rounded together. */
+/** Helpers for products and sums that are rounded once. */
 function roundedOnce(math: ReadonlySet<MathName>): string[] {
   if (!math.has('fma')) return [];
   const head = `${INLINE} float exact_fma(const float a, const float b, const float c) {`;

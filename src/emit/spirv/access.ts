@@ -1,9 +1,9 @@
-/** How elements of arrays are read and written. */
+/** Loads and stores of array elements in SPIR-V. */
 import type { ArrayElement, Expression } from '../spmd/tree.ts';
 import { KIND_BYTES, type Kind, type SpirvModule, type Value } from './assembly.ts';
 import { ALIGNED, type Op, SCOPE, type Storage } from './opcodes.ts';
 
-/** What writes the instructions of a function. */
+/** The interface of a function under construction, for writing instructions. */
 export interface Instructions {
   readonly context: {
     readonly module: SpirvModule;
@@ -11,24 +11,24 @@ export interface Instructions {
     readonly arrays: ReadonlyMap<string, MemoryAccess>;
   };
   run(op: Op, ...operands: number[]): void;
-  /** An instruction with a result. */
+  /** Writes an instruction with a result. */
   emit(op: Op, kind: Kind, ...operands: number[]): Value;
-  /** The same by the id of its type. */
+  /** `emit` for a result type given by its id. */
   typed(op: Op, type: number, ...operands: number[]): number;
   value(e: Expression): Value;
-  /** The same number as another kind. */
+  /** A number converted to another kind. */
   converted(value: Value, to: Kind): Value;
 }
 
-/** An array that a function may touch. */
+/** An array in memory that a function may access. */
 export interface MemoryAccess {
   readonly pointer: number;
   readonly storage: Storage;
-  /** Of an element in memory. */
+  /** The kind of an element in memory. */
   readonly element: Exclude<Kind, 'bool'>;
-  /** Halves of which two share a word, one of them written at a time. */
+  /** Whether two halves share a word, and one of them is written at a time. */
   readonly lone: boolean;
-  /** What stands before the index of an element. */
+  /** The indices before the index of an element. */
   readonly path: readonly number[];
 }
 
@@ -54,7 +54,7 @@ export function writeElement(body: Instructions, e: ArrayElement, value: Value):
   }
   const { module } = body.context;
   const { place, shift } = halfPlace(body, access, at);
-  // Neither step touches the other half of the word, which another thread may write.
+  // Neither atomic step touches the other half of the word, which another thread may write.
   const others = body.emit('ShiftRightLogical', 'unsigned', module.integer(0xffff0000), shift);
   const own = body.emit('ShiftLeftLogical', 'unsigned', value.id, shift);
   const scope = module.integer(access.storage === 'Workgroup' ? SCOPE.group : SCOPE.device);
@@ -73,7 +73,7 @@ function load(body: Instructions, access: MemoryAccess, at: Value): Value {
   return body.emit('Load', access.element, pointerTo(body, access, at), ...memoryOperands(access));
 }
 
-/** The word that a half is in, and by how many bits it is shifted there. */
+/** The word that holds a half, and the number of bits that the half is shifted there. */
 function halfPlace(body: Instructions, access: MemoryAccess, at: Value): { place: number; shift: number } {
   const { module } = body.context;
   const word = body.emit('ShiftRightLogical', at.kind, at.id, module.integer(1, at.kind as 'int'));
@@ -90,7 +90,7 @@ function pointerTo(body: Instructions, { pointer, storage, element, path }: Memo
   return body.typed(op, type, pointer, ...path, at.id);
 }
 
-/** Memory behind an address has to be told how it is aligned; other memory knows. */
+/** The alignment of an access, which only memory behind an address requires. */
 function memoryOperands({ storage, element }: MemoryAccess): number[] {
   return storage === 'PhysicalStorageBuffer' || storage === 'CrossWorkgroup' ? [ALIGNED, KIND_BYTES[element]] : [];
 }

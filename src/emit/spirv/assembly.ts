@@ -1,7 +1,7 @@
-/** A SPIR-V module while it is written: ids, sections in the order of the specification, types and constants once each. */
+/** A SPIR-V module under construction: ids, sections in the order of the specification, and types and constants, each declared once. */
 import { CAPABILITY, type Capability, DECORATION, OP, type Op, STORAGE, type Storage } from './opcodes.ts';
 
-/** The types of what instructions compute. Integers have no sign of their own: the instructions know. */
+/** The kinds of values. Integers have no sign in their type; instructions interpret it. */
 export type Kind = 'bool' | 'int' | 'unsigned' | 'long' | 'unsigned long' | 'short' | 'f32' | 'f64' | 'f32x2' | 'f64x2';
 
 export const KIND_BYTES: Readonly<Record<Exclude<Kind, 'bool'>, number>> = {
@@ -21,7 +21,7 @@ export function instruction(code: Code, op: Op, ...operands: readonly number[]):
   code.push((((operands.length + 1) << 16) | OP[op]) >>> 0, ...operands);
 }
 
-/** Text as words: UTF-8, ended by a zero. */
+/** A string as words: UTF-8 with a terminating zero. */
 export function text(value: string): number[] {
   const bytes = new TextEncoder().encode(value);
   const padded = new Uint8Array(4 * (Math.floor(bytes.length / 4) + 1));
@@ -33,7 +33,7 @@ export function text(value: string): number[] {
 const MAGIC = 0x07230203;
 
 export class SpirvModule {
-  /** What comes before the functions: modes, decorations, and types with constants and variables. */
+  /** The sections before the functions: modes, decorations, and types with constants and variables. */
   readonly entryPoints: Code = [];
   readonly modes: Code = [];
   readonly decorations: Code = [];
@@ -56,7 +56,7 @@ export class SpirvModule {
     instruction(this.head, 'Extension', ...text(name));
   }
 
-  /** @returns the set of instructions, by its id. To be called behind the extensions. */
+  /** Imports an extended instruction set; to be called after the extensions. @returns its id */
   importSet(name: string): number {
     const id = this.fresh();
     instruction(this.head, 'ExtInstImport', id, ...text(name));
@@ -75,7 +75,7 @@ export class SpirvModule {
     instruction(this.decorations, 'MemberDecorate', id, member, DECORATION[decoration], ...operands);
   }
 
-  /** The type of what is computed. */
+  /** The type of a kind. */
   type(kind: Kind | 'void'): number {
     switch (kind) {
       case 'void':
@@ -113,12 +113,12 @@ export class SpirvModule {
     return this.declared('TypeFunction', result, ...parameters);
   }
 
-  /** A type that is the same wherever it has the same operands. @param once decorates it. */
+  /** A type that is declared once for equal operands. @param once writes its decorations */
   declared(op: Op, ...operands: number[]): number {
     return this.once(`${op} ${operands}`, (id) => instruction(this.globals, op, id, ...operands));
   }
 
-  /** A struct of an array that begins where the struct does and has no end. */
+  /** A struct that consists of a runtime array. */
   endless(element: Exclude<Kind, 'bool'>, readOnly: boolean): number {
     const type = this.type(element);
     return this.once(`endless ${type} ${readOnly}`, (id) => {
@@ -142,7 +142,7 @@ export class SpirvModule {
     return this.constant(kind, wordsOf(kind === 'f32' ? new Float32Array([value]) : new Float64Array([value])));
   }
 
-  /** A value of which nothing is known. */
+  /** An undefined value. */
   undefined(type: number): number {
     return this.once(`undefined ${type}`, (id) => instruction(this.globals, 'Undef', type, id));
   }
@@ -181,7 +181,7 @@ export class SpirvModule {
   }
 }
 
-/** Low word first. */
+/** The words of a value, low word first. */
 function wordsOf(value: ArrayBufferView): number[] {
   return [...new Uint32Array(value.buffer)];
 }

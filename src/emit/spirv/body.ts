@@ -1,11 +1,11 @@
-/** The statements and expressions of one function as instructions. */
+/** The body of one function: statements and expressions as instructions. */
 import type { Expression, MathName, Statement, Type, ValueType } from '../spmd/tree.ts';
 import { type Instructions, type MemoryAccess, readElement, writeElement } from './access.ts';
 import { type Code, instruction, KIND_BYTES, type Kind, type SpirvModule, type Value } from './assembly.ts';
 import { BITS, FLOAT } from './halves.ts';
 import { type Op, SCOPE, SEMANTICS, STORAGE } from './opcodes.ts';
 
-/** What a name stands for: a value, or memory that holds one; arrays have names of their own. */
+/** The value of a name, or memory that holds the value; names of arrays are separate. */
 type Named = Value & { readonly variable?: true };
 
 /** A function of the module that others call. */
@@ -15,12 +15,12 @@ export interface Callee {
   readonly parameters: readonly Kind[];
 }
 
-/** What all functions of a module share. */
+/** The context that all functions of a module share. */
 export interface Context {
   readonly module: SpirvModule;
   readonly flavour: 'vulkan' | 'opencl';
   readonly wideIntegers: boolean;
-  /** The instructions of `math`. */
+  /** The extended instructions for `math`. */
   readonly extended: { readonly set: number; readonly numbers: Readonly<Record<keyof typeof PLAIN_MATH, number>> };
   readonly arrays: ReadonlyMap<string, MemoryAccess>;
   readonly functions: ReadonlyMap<string, Callee>;
@@ -29,7 +29,7 @@ export interface Context {
 const PLAIN_MATH = { abs: 0, sqrt: 0, min: 0, max: 0, fma: 0 };
 const EXACT_MATH: Partial<Record<MathName, Op>> = { exactAdd: 'FAdd', exactSub: 'FSub', exactMul: 'FMul' };
 
-/** Instructions for numbers, for integers with a sign and for those without. */
+/** The instructions for reals, for signed integers and for unsigned integers. */
 const WORDS: Readonly<Record<string, readonly [real: Op | undefined, signed: Op, unsigned: Op]>> = {
   '+': ['FAdd', 'IAdd', 'IAdd'],
   '-': ['FSub', 'ISub', 'ISub'],
@@ -51,14 +51,16 @@ const COMPARES = new Set(['<', '<=', '>', '>=', '==', '!=']);
 
 export class FunctionBody implements Instructions {
   readonly code: Code = [];
-  /** Variables, which a function declares first. */
+  /** The declarations of variables, which have to come first in a function. */
   readonly variables: Code = [];
   readonly context: Context;
   private readonly module: SpirvModule;
-  /** It is none of the kernel's statements: a product and a sum may be rounded once or twice, and integers may have a sign. */
+  /**
+   * Whether products and sums may be contracted, and integers be signed: true for helper functions, false for the statements of the kernel.
+   */
   private readonly loosely: boolean;
   private readonly names = new Map<string, Named>();
-  /** The label that the function begins with, and that of the instructions that are being written. */
+  /** The label that the function begins with, and the label of the current block. */
   readonly first: number;
   private block: number;
 
@@ -69,7 +71,7 @@ export class FunctionBody implements Instructions {
     this.first = this.block = context.module.fresh();
   }
 
-  /** Makes a value known under a name. */
+  /** Binds a name to a value. */
   name(own: string, value: Named): void {
     this.names.set(own, value);
   }
@@ -157,7 +159,7 @@ export class FunctionBody implements Instructions {
     this.run('Store', own.id, this.converted(value, own.kind).id);
   }
 
-  /** Each part runs where the condition says. @returns the labels that the two parts end in. */
+  /** Executes one of two parts depending on a condition. @returns the labels that the two parts end in */
   private branch(condition: Expression, then: () => void, otherwise?: () => void): [number, number] {
     const [first, second, end] = [this.module.fresh(), this.module.fresh(), this.module.fresh()];
     const { id } = this.value(condition);
@@ -197,7 +199,7 @@ export class FunctionBody implements Instructions {
     this.label(end);
   }
 
-  /** A group waits as a whole, also where its subgroups would do: how threads are dealt out to those is the device's own. */
+  /** The scope is the whole group, even if subgroups would do, because the device decides how threads form subgroups. */
   private barrier({ scope, globals }: Extract<Statement, { op: 'barrier' }>['barrier']): void {
     if (scope === 'cluster') throw new RangeError('SPIR-V has no exchange over a cluster of groups');
     const others = this.context.flavour === 'vulkan' ? SEMANTICS.UniformMemory : SEMANTICS.CrossWorkgroupMemory;
@@ -255,7 +257,10 @@ export class FunctionBody implements Instructions {
     throw new RangeError(`SPIR-V has no words for ${e.op}`);
   }
 
-  /** A vector of these parts. For OpenCL they are inserted one by one: translators to LLVM crash on `CompositeConstruct` of parts that are not constants. */
+  /**
+   * A vector of some parts. For OpenCL, parts are inserted one by one, because translators to LLVM crash on `CompositeConstruct` of parts
+   * that are not constants.
+   */
   private composed(type: number, parts: readonly number[]): number {
     if (this.context.flavour === 'vulkan') return this.typed('CompositeConstruct', type, ...parts);
     return parts.reduce(
@@ -273,7 +278,7 @@ export class FunctionBody implements Instructions {
     const shift = word === '<<' || word === '>>';
     const kind = isReal(a.kind) || shift ? a.kind : commonKind(a.kind, b.kind);
     const op = isReal(kind) ? real! : kind.startsWith('unsigned') ? unsigned : signed;
-    // The count of a shift is as wide as what is shifted: translators to LLVM rely on it.
+    // A shift count is as wide as the shifted value, because translators to LLVM rely on it.
     const operands = [a, b].map((each) => this.converted(each, kind).id);
     return this.emit(op, COMPARES.has(word) ? 'bool' : kind, ...operands);
   }
@@ -303,7 +308,7 @@ export class FunctionBody implements Instructions {
     return this.emit('ExtInst', type, set, numbers[name as keyof typeof PLAIN_MATH], ...given);
   }
 
-  /** Memory is read only where the condition says so. */
+  /** A conditional value: memory is read only if the condition holds. */
   private select([condition, then, otherwise]: readonly [Expression, Expression, Expression]): Value {
     if (reads(then) || reads(otherwise)) {
       const values: Value[] = [];
@@ -330,7 +335,7 @@ export class FunctionBody implements Instructions {
   }
 }
 
-/** The kind of a value in registers: halves are the bits of one or of two. */
+/** The kind of a value in registers: a half is its bits, and a pair of halves is one word. */
 export function valueKind({ type, pair }: ValueType): Kind {
   if (type === 'f16' || type === 'u32') return 'unsigned';
   if (type === 'dd') throw new RangeError('SPIR-V has no double-double numbers');
@@ -341,7 +346,7 @@ function isReal(kind: Kind): boolean {
   return kind.startsWith('f');
 }
 
-/** As in C: the wider of two, and of two as wide the one without a sign. */
+/** The common type of two integers as in C: the wider one; of two equally wide ones, the unsigned one. */
 function commonKind(a: Kind, b: Kind): Kind {
   const [one, other] = [KIND_BYTES[a as 'int'], KIND_BYTES[b as 'int']];
   if (one !== other) return one > other ? a : b;

@@ -1,6 +1,6 @@
 /**
- * Halves by operations on integers: not every device has instructions for them, and those there are may lose subnormals
- * or round as they like.
+ * Conversions of halves by integer operations, because not every device has instructions for them, and existing instructions may lose
+ * subnormals or round differently.
  */
 import type { ElementType } from '../../ir/index.ts';
 import { conversionFunction, involvesHalf, single } from '../spmd/conversions.ts';
@@ -19,7 +19,7 @@ import {
   type ValueType,
 } from '../spmd/tree.ts';
 
-/** Functions of this language's own: the bits of a single, and the single with some bits. */
+/** Functions that bit-cast a single to an integer and back. */
 export const BITS = 'bits_of_float';
 export const FLOAT = 'float_of_bits';
 
@@ -27,7 +27,7 @@ const HALF: ValueType = { type: 'f16', pair: false };
 const SINGLE: ValueType = { type: 'f32', pair: false };
 const DOUBLE: ValueType = { type: 'f64', pair: false };
 
-/** Every function that a kernel's conversions call. */
+/** All functions that a kernel's conversions call. */
 export function conversionFunctions(conversions: readonly Conversion[]): FunctionTree[] {
   const found = new Map<string, FunctionTree>();
   const add = (each: FunctionTree) => found.set(each.name, each);
@@ -60,7 +60,7 @@ function converter(from: ValueType, to: ValueType, own: string, body: Statement[
   };
 }
 
-/** Subnormals are whole multiples of 2⁻²⁴, which a single holds. */
+/** Half → single. Subnormals are integers times 2⁻²⁴, which singles represent exactly. */
 function fromHalf(): FunctionTree {
   const [bits, size, small, normal] = ['bits', 'size', 'small', 'normal'].map(name) as [
     Expression,
@@ -80,7 +80,7 @@ function fromHalf(): FunctionTree {
   return converter(HALF, SINGLE, 'bits', body, value);
 }
 
-/** To the nearest, of two the even one: what is shifted out decides. Beyond the halves lies infinity. */
+/** Single → half, rounded to nearest even according to the bits that are shifted out. Numbers that are too large become infinity. */
 function toHalf(): FunctionTree {
   const names = ['value', 'bits', 'size', 'exponent', 'tiny', 'shift', 'lost', 'whole', 'half', 'odd', 'near'] as const;
   const [value, bits, size, exponent, tiny, shift, lost, whole, half, odd, near] = names.map(name) as Expression[];
@@ -107,7 +107,7 @@ function doubleFromHalf(): FunctionTree {
   return converter(HALF, DOUBLE, 'bits', [], cast(DOUBLE, call(conversionName(HALF, SINGLE), name('bits'))));
 }
 
-/** By way of the single that is cut off, with its last bit set where something was lost: so the second rounding is the only one. */
+/** Double → half by way of a single that is truncated, with its last bit set if a bit was lost, so that only the second step rounds. */
 function halfFromDouble(): FunctionTree {
   const [value, nearest, back, bits, cut, odd] = ['value', 'nearest', 'back', 'bits', 'cut', 'odd'].map(
     name,

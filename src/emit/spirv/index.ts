@@ -1,6 +1,6 @@
 /**
- * Kernels as SPIR-V, the binary language that drivers of Vulkan and of OpenCL take: no compiler of ours or of the system
- * stands in between. Two flavours, whose memory is reached in different ways; the statements between are the same.
+ * Kernels as SPIR-V, the binary language of Vulkan and OpenCL drivers, without another compiler in between. The two flavours differ in how
+ * they access memory; the statements are the same.
  */
 import { elementTypeOf, type Kernel } from '../../ir/index.ts';
 import { launchOf, lower } from '../spmd/lower.ts';
@@ -29,11 +29,11 @@ import { BUILTIN, GLSL, MODE, OPENCL } from './opcodes.ts';
 export interface SpirvOptions extends Omit<SpmdOptions, 'streamed' | 'unguarded'> {
   /** Default `vulkan`. */
   readonly flavour?: 'vulkan' | 'opencl';
-  /** The device has integers of 64 bits; default true. Without them indices are unsigned and end at 2³² − 1. */
+  /** Whether the device has 64-bit integers; default true. Without them, indices are unsigned and end at 2³² − 1. */
   readonly wideIntegers?: boolean;
-  /** The device loads and stores 16 bits by themselves; default true. Without that, two halves share a word. */
+  /** Whether the device can load and store single 16-bit values; default true. If not, two halves share a word. */
   readonly storage16?: boolean;
-  /** `vulkan`: bytes of push constants that the device has; default 128, which all have. */
+  /** Only for `vulkan`: bytes of push constants that the device has; default 128, the guaranteed minimum. */
   readonly pushBytes?: number;
 }
 
@@ -41,23 +41,23 @@ export interface SpirvProgram extends EntryPoint {
   readonly language: 'spirv';
   /** Words of 32 bits, little-endian. */
   readonly source: Uint8Array;
-  /** `vulkan`: bytes of the arguments: an address of 8 bytes for each binding, then the number of the first group, if any. */
+  /** Only for `vulkan`: bytes of the arguments: an 8-byte address for each binding, then the number of the first group, if any. */
   readonly argumentBytes: number;
-  /** `vulkan`: the push constants are the address of the arguments, which are too many for them. */
+  /** Only for `vulkan`: the push constants hold the address of the arguments, because these do not fit. */
   readonly indirect: boolean;
 }
 
-/** What every device of Vulkan and of OpenCL takes. */
+/** SPIR-V versions that every Vulkan or OpenCL device accepts. */
 const VERSIONS = { vulkan: [1, 5], opencl: [1, 0] } as const;
-/** What every Vulkan device allows in one dimension. */
+/** Groups in one dimension that every Vulkan device allows, and the guaranteed bytes of push constants. */
 const MAX_GROUPS = 65535;
 const PUSH_BYTES = 128;
 
 /**
- * One module with one entry point. For Vulkan its arguments are addresses in push constants: of the bindings, then of the
- * tables; for OpenCL they are what `emitOpencl` says, offsets too.
- * @throws RangeError where the kernel cannot be said: too many groups, indices beyond the device's integers, an exchange over a
- * cluster, for Vulkan a product and sum that are to be rounded once.
+ * One module with one entry point. For Vulkan, its arguments are addresses of the bindings and then of the tables, in push constants; for
+ * OpenCL, they are those of `emitOpencl`, including offsets.
+ * @throws RangeError if the kernel cannot be expressed: too many groups, indices beyond the device's integers, an exchange over a cluster
+ * or, for Vulkan, a product and sum that are rounded once
  */
 export function emitSpirv(kernel: Kernel, options: SpirvOptions = {}): SpirvProgram {
   return new SpirvWriter(kernel, options).program();
@@ -86,7 +86,7 @@ class SpirvWriter {
   private readonly arrays = new Map<string, MemoryAccess>();
   private readonly functions = new Map<string, Callee>();
   private readonly context: Context;
-  /** Variables that the entry point names. */
+  /** The interface variables of the entry point. */
   private readonly interfaces: number[] = [];
 
   constructor(kernel: Kernel, options: SpirvOptions) {
@@ -130,7 +130,7 @@ class SpirvWriter {
     return { language: 'spirv', source, argumentBytes, indirect, ...launchOf(lowered) };
   }
 
-  /** @returns the set of extended instructions. */
+  /** Writes the head of the module. @returns the extended instruction set */
   private begin(): number {
     const { module, flavour, kernel } = this;
     const kernelFlavour = flavour === 'opencl';
@@ -142,12 +142,12 @@ class SpirvWriter {
       if (!kernelFlavour) module.require('StorageBuffer16BitAccess');
     }
     const set = module.importSet(kernelFlavour ? 'OpenCL.std' : 'GLSL.std.450');
-    // Addresses of 64 bits; what OpenCL says of memory, or GLSL.
+    // The addressing model with 64-bit addresses, and the memory model of OpenCL or GLSL.
     module.memoryModel(kernelFlavour ? 2 : 5348, kernelFlavour ? 2 : 1);
     return set;
   }
 
-  /** How the elements of an array lie in memory. */
+  /** The layout of an array's elements in memory. */
   private element(array: ValueType, shared: boolean): Pick<MemoryAccess, 'element' | 'lone'> {
     const half = array.type === 'f16' && !array.pair;
     const words = shared && this.flavour === 'vulkan';
@@ -165,7 +165,7 @@ class SpirvWriter {
     this.arrays.set(array.name, { ...kind, pointer, storage: 'Workgroup', path: [] });
   }
 
-  /** Vulkan: a struct of addresses, in push constants or behind the only address there. */
+  /** Vulkan: a struct of addresses, in push constants or behind a single address there. */
   private addresses(body: FunctionBody): { parameters: Parameter[]; argumentBytes: number; indirect: boolean } {
     const { module, lowered } = this;
     const { bindings } = lowered.memory;
@@ -204,7 +204,7 @@ class SpirvWriter {
     return { parameters: [], argumentBytes, indirect };
   }
 
-  /** A struct whose members begin at multiples of 8 bytes. */
+  /** A struct whose members are aligned to 8 bytes. */
   private struct(members: readonly number[]): number {
     const { module } = this;
     const id = module.fresh();
@@ -239,7 +239,7 @@ class SpirvWriter {
     return { parameters: given };
   }
 
-  /** A global that begins so many reals behind the beginning of its binding. */
+  /** Defines the pointer to a global that begins `offset` reals after the beginning of its binding. */
   private shift(body: FunctionBody, array: OffsetArray, binding: number, offset: Value): void {
     const { module } = this;
     const own = this.element(array, false);
@@ -252,10 +252,10 @@ class SpirvWriter {
     this.arrays.set(array.name, { ...own, pointer, storage: 'CrossWorkgroup', path: [] });
   }
 
-  /** The numbers of the block and the thread. */
+  /** The numbers of the block and of the thread. */
   private numbers(body: FunctionBody): void {
     const { module, flavour } = this;
-    // OpenCL's are as wide as its addresses.
+    // In OpenCL they are as wide as addresses.
     const kind: Kind = flavour === 'vulkan' ? 'unsigned' : 'unsigned long';
     const three = module.vector(kind, 3);
     const read = (builtin: keyof typeof BUILTIN, type: number): number => {

@@ -59,7 +59,7 @@ export const DECORATION = {
 export const BUILTIN = { WorkgroupId: 26, LocalInvocationId: 27, LocalInvocationIndex: 29 } as const;
 export const MODE = { LocalSize: 17, ContractionOff: 31 } as const;
 export const SCOPE = { device: 1, group: 2 } as const;
-/** Of a barrier: what was written before is seen behind it, in these kinds of memory. */
+/** Memory semantics of a barrier, which makes earlier writes to these kinds of memory visible. */
 export const SEMANTICS = {
   AcquireRelease: 0x8,
   UniformMemory: 0x40,

@@ -1,4 +1,4 @@
-/** The arrays that a kernel reads and writes, and those among them that can be declared as arrays of pairs: a complex number is then one access. */
+/** The arrays that a kernel reads and writes, and which of them can be declared as arrays of pairs: a complex number is then one access. */
 import {
   type ArrayRef,
   type Guard,

@@ -1,4 +1,4 @@
-/** For tests: random kernels with everything that a kernel can have but tables, and ways to lay their globals out. */
+/** A fixture for tests: random kernels with every feature but tables, and ways to place their globals in memory. */
 import {
   type ArrayRef,
   add,
@@ -33,14 +33,14 @@ type Pick = (low: number, high: number) => number;
 
 export interface Sample {
   readonly kernel: Kernel;
-  /** Elements of each global. */
+  /** The number of elements of each global. */
   readonly lengths: Readonly<Record<string, number>>;
 }
 
 /**
- * Numbers that are permuted, combined in place and written out permuted again: limits that only a group knows, loops in
- * any order, quotients of what can be negative, a second look at the input and at the output.
- * @param type of the arrays; halves are computed with in single precision.
+ * A kernel that permutes numbers, combines them in place and writes them permuted again. It has limits known only to a group, loops in any
+ * order, quotients of negative numbers, and repeated loads of input and output.
+ * @param type of the arrays; halves are computed in single precision
  */
 export function sampleKernel(pick: Pick, type: ElementType | 'f16'): Sample {
   const tile = pick(1, 4);
@@ -85,13 +85,13 @@ export function sampleKernel(pick: Pick, type: ElementType | 'f16'): Sample {
   return { kernel, lengths };
 }
 
-/** What the phases of a kernel have to do with. */
+/** The inputs of the phases of a kernel. */
 interface PhaseInputs {
-  /** Digits of a point, and how many transforms a tile has; fewer, where it is not full. */
+  /** The digits of a point, the number of transforms in a tile, and their number in a partial tile. */
   readonly counts: readonly number[];
   readonly tile: number;
   readonly limit: Index | undefined;
-  /** At coordinates [point, transform]. */
+  /** Views at coordinates [point, transform]. */
   readonly input: ComplexView;
   readonly output: ComplexView;
   readonly inside: ComplexView;
@@ -100,7 +100,7 @@ interface PhaseInputs {
 function samplePhases(pick: Pick, { counts, tile, limit, input, output, inside }: PhaseInputs): Phase[] {
   const points = counts[0]! * counts[1]!;
   const shift = pick(0, points - 1);
-  /** Loops over the digits of a point and the transforms, in some order. */
+  /** The loops over the digits of a point and over the transforms, in random order. */
   const nest = (limited: boolean): { loops: Loop[]; lanes: Var; digits: Var[]; c: Var } => {
     const digits = counts.map((count, d) => variable(`d${d}`, count));
     const c = variable('c', tile);
@@ -133,7 +133,7 @@ function samplePhases(pick: Pick, { counts, tile, limit, input, output, inside }
       pick(0, 1) === 0,
       (x, digits, c) => {
         const at = flat(digits);
-        // A distance that goes below zero, and what it is a multiple of.
+        // A distance that becomes negative, and its quotient.
         const rotated = mod(sub(at, shift), points);
         const under = add(div(sub(at, shift), points), 1);
         const value = x.cadd(inside.load(x, [at, c]), x.cscale(inside.load(x, [rotated, c]), number(x)));
@@ -154,16 +154,16 @@ function samplePhases(pick: Pick, { counts, tile, limit, input, output, inside }
   ];
 }
 
-/** Where every global of a kernel lies. */
+/** The placement of the globals of a kernel. */
 export interface Lay {
   readonly arrangement?: Arrangement;
-  /** The element at which each global begins, of the memory that it is in. */
+  /** The element of its memory at which each global begins. */
   readonly starts: readonly number[];
-  /** Elements of each binding. */
+  /** The number of elements in each binding. */
   readonly sizes: readonly number[];
 }
 
-/** Each global for itself; all in one memory; or each in pieces. @param offsets told at launch. */
+/** Places each global in its own memory, all globals in one memory, or each global in pieces. @param offsets are given at launch */
 export function lay(pick: Pick, { kernel, lengths }: Sample, kind: 'own' | 'one' | 'pieces', offsets: boolean): Lay {
   const totals = kernel.globals.map(({ name }) => lengths[name]!);
   const gap = () => (offsets ? 2 * pick(0, 4) : 0);
@@ -183,7 +183,7 @@ export function lay(pick: Pick, { kernel, lengths }: Sample, kind: 'own' | 'one'
   const starts = totals.map(gap);
   const globals = totals.map((total, n) => {
     const pieces: Piece[] = [];
-    // WebGPU promises eight bindings.
+    // WebGPU guarantees eight bindings.
     const free = () => 8 - (totals.length - n) - sizes.length;
     let left = total + starts[n]!;
     while (kind === 'pieces' && left > 4 && pieces.length < 3 && free() > 0) {
@@ -197,7 +197,7 @@ export function lay(pick: Pick, { kernel, lengths }: Sample, kind: 'own' | 'one'
   return { arrangement: { globals, bindings: sizes.length, offsets }, starts, sizes };
 }
 
-/** The memory of each binding, holding the globals, and what reads them back. */
+/** The memory of each binding with the globals in it, and a function that reads them back. */
 export function placeGlobals(
   kernel: Kernel,
   { arrangement, starts, sizes }: Lay,

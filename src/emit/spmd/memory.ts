@@ -48,7 +48,7 @@ export interface SharedArray extends ValueType {
   readonly name: string;
   /** Length in values of the type. */
   readonly length: number;
-  /** Where it begins, if all shared arrays lie in one memory. */
+  /** Its first value, if all shared arrays are in one memory. */
   readonly byteOffset: number;
   readonly read: boolean;
 }
@@ -70,7 +70,7 @@ export interface OffsetArray extends ValueType {
   /** Its position among the globals. */
   readonly number: number;
   readonly pieced: boolean;
-  /** Where it begins, in values; its name in the text is `<name>_start`. */
+  /** Its first value; its name in the text is `<name>_start`. */
   readonly start: Var;
 }
 
@@ -130,7 +130,7 @@ export class KernelArrays {
   private readonly target: Dialect;
   private readonly streamed: SpmdOptions['streamed'];
   private readonly registers: CallerRegisters | undefined;
-  /** Where the caller's part of each shared array begins, in values. */
+  /** The first value of the caller's part of each shared array. */
   readonly sharedStart: Var | undefined;
   private readonly taken: Set<string>;
 

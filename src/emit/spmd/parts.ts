@@ -53,7 +53,7 @@ export function exchangeByParts(
 
 const SEVERAL_PARTS = 'a sum over what is in several parts has to have all of them in memory';
 
-/** What the loops of sums over one part add up to: their names are declared before them. */
+/** The names that hold the totals of the loops over one part: they are declared before the loops. */
 function totalsOf(statements: readonly Statement[], part: number): Set<string> {
   const found = new Set<string>();
   for (const s of statements) {

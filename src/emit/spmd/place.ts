@@ -5,7 +5,7 @@ import type { KernelArrays } from './memory.ts';
 import { NameScope, type Names } from './scope.ts';
 import { type Expression, type Statement, withOperands } from './tree.ts';
 
-/** @param names of the variables that all statements know. */
+/** @param names of the variables that all statements know */
 export function placeStatements(
   statements: readonly Statement[],
   names: readonly (readonly [Var, string])[],

@@ -107,7 +107,7 @@ export function expression(e: Expression, words: Words): string {
   }
 }
 
-/** One line for each statement, and more for what has a body. */
+/** One line for each statement, and further lines for its body. */
 export function printedLines(statements: readonly Statement[], words: Words): string[] {
   return statements.flatMap((s) => statement(s, words));
 }
@@ -171,7 +171,7 @@ export function indented(text: readonly string[]): string[] {
   return text.map((line) => (line === '' ? '' : `  ${line}`));
 }
 
-/** How many letters an expression takes, with names of values and pairs, and constants, in any language. */
+/** The approximate length of an expression in any language, with values of names, pairs and constants counted. */
 export function width(e: Expression): number {
   const operands = 'of' in e ? e.of.map(width) : [];
   const inner = operands.reduce((a, b) => a + b, 0);
@@ -185,11 +185,11 @@ export function width(e: Expression): number {
 
 /**
  * A decimal that reads back as the same number.
- * @throws RangeError where there is none, because the number is not finite.
+ * @throws RangeError if the number is not finite
  */
 function decimal(value: number, type: ElementType): string {
   if (!Number.isFinite(value)) throw new RangeError(`a constant of the kernel does not fit into ${type}`);
-  // Nine digits name a single uniquely; a double prints as the shortest that does.
+  // Nine digits identify a single; a double prints as its shortest decimal.
   const text = String(type === 'f32' ? Number(value.toPrecision(9)) : value);
   return /[.e]/.test(text) ? text : `${text}.0`;
 }

@@ -5,38 +5,41 @@
  */
 import type { ArrayRef, Index } from '../../ir/index.ts';
 
-/** Which roots of unity kernels compute rather than read from tables: all (true), none, the twiddles of the four-step algorithm, or all other roots. */
+/**
+ * The roots of unity that kernels compute instead of reading tables: all (true), none, the twiddles of the four-step algorithm, or all
+ * other roots.
+ */
 export type ComputedRoots = boolean | 'four-step' | 'others';
 
 /** Options of an emitter. */
 export interface SpmdOptions {
-  /** Threads per group; default `kernel.threads`. Never more than the device allows. */
+  /** Threads per group; default `kernel.threads`. At most the device's limit. */
   readonly threads?: number;
-  /** Most groups in one dimension of a launch: more fold over y and z. Default 2³¹ − 1, in WGSL 65535. */
+  /** The most groups in one dimension of a launch; more groups fold over y and z. Default 2³¹ − 1, in WGSL 65535. */
   readonly maxGroups?: number;
-  /** Launches at least, but no more than groups; more if the groups do not fit into that many. Default 1. */
+  /** The least number of launches, at most one per group; there are more if the groups do not fit. Default 1. */
   readonly launches?: number;
-  /** Where all roots are computed, no tables of roots are bound. */
+  /** If all roots are computed, tables of roots are not bound. */
   readonly computedRoots?: ComputedRoots;
-  /** The device's compiler has been tested and keeps exact operations as they are, so that they need no protection. */
+  /** The device's compiler was tested and keeps exact operations as they are, so they need no protection. */
   readonly unguarded?: boolean;
-  /** The accesses to globals, loads or stores, whose memory is not used again soon, so that caches need not keep it. */
+  /** The accesses to globals (loads or stores) whose memory is not used again soon, so that caches need not keep it. */
   readonly streamed?: 'loads' | 'stores';
-  /** How globals are bound; absent: each its own array at offset 0. */
+  /** The binding of globals; if missing, each global is an array of its own at offset 0. */
   readonly arrangement?: Arrangement;
   /** Globals are registers of the caller rather than memory (emit/device-function/). */
   readonly registers?: CallerRegisters;
 }
 
-/** The globals of a kernel as arrays that each thread has in registers, so that every access has a number known when it is printed. */
+/** The globals of a kernel as arrays in each thread's registers: the register of every access is known when it is printed. */
 export interface CallerRegisters {
   /** The name of a global, which is an array of the thread, or of a table or a shared array. */
   nameOf(array: ArrayRef): string;
-  /** Whether its values are single reals; if not, they are pairs. */
+  /** Whether its values are single reals; otherwise they are pairs. */
   isReal(array: ArrayRef): boolean;
   /** The register that holds a value. @param at index of the value in terms of the thread's number */
   numberOf(array: ArrayRef, at: Index): number;
-  /** The name of the number of the value where the caller's part of each shared array begins; missing where arrays begin there. */
+  /** The name of the first value of the caller's part of each shared array; missing if arrays begin at 0. */
   readonly sharedStart?: string;
 }
 
@@ -47,9 +50,12 @@ export interface Piece {
   readonly elements?: number;
 }
 
-/** Several globals may live in one memory (in place, planes of one buffer), and one global may lie in several pieces. */
+/**
+ * The arrangement of globals in memory. Several globals may be in one memory (in place, planes of one buffer), and one global may be in
+ * several pieces.
+ */
 export interface Arrangement {
-  /** For each of `kernel.globals`: the pieces it consists of, in order. */
+  /** For each of `kernel.globals`, its pieces in order. */
   readonly globals: readonly { readonly pieces: readonly Piece[] }[];
   /** Number of bindings for globals; tables follow them. */
   readonly bindings: number;
@@ -57,11 +63,11 @@ export interface Arrangement {
   readonly offsets: boolean;
 }
 
-/** How an entry point is launched, whatever it is written in. */
+/** The launch parameters of an entry point in any language. */
 export interface EntryPoint {
   /** Name of the entry point. */
   readonly entry: string;
-  /** Threads of a group, all in x. */
+  /** Threads of a group, all along x. */
   readonly threads: number;
   /** Blocks of the launch in each dimension: the groups, each of which may be a cluster of neighbouring blocks in x. */
   readonly groups: readonly [x: number, y: number, z: number];

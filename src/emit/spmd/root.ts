@@ -19,7 +19,7 @@ import {
   unary,
 } from './tree.ts';
 
-/** What a language provides for the function that computes roots. */
+/** The words of a language for the function that computes roots. */
 export interface RootWords {
   /** Sets `s` and `c` to the sine and the cosine of `x` half turns. */
   sines(type: ElementType): readonly Statement[];

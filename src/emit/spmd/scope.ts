@@ -32,7 +32,7 @@ export class NameScope {
     this.parent = parent;
   }
 
-  /** A variable whose value this scope begins with, under its name. */
+  /** A variable that has a value in this scope from the beginning, under its name. */
   introduce(variable: Var, name: string): void {
     this.variables.set(variable, name);
   }

@@ -117,7 +117,7 @@ export type Statement =
       readonly otherwise?: readonly Statement[];
     }
   | { readonly op: 'while'; readonly condition: Expression; readonly body: readonly Statement[] }
-  /** A known number of rounds, or as many as `limit` says, which is no more; `variable` is the counter in indices. */
+  /** A loop with a known number of rounds, or with `limit` rounds, which is at most that number; `variable` is the counter in indices. */
   | {
       readonly op: 'loop';
       readonly counter: string;

@@ -39,9 +39,9 @@ export class PhaseValues {
   readonly loads: readonly LoadNode[];
   readonly operations: readonly Real[];
   readonly uses: ReadonlyMap<Real, number>;
-  /** The loops of folds that a value belongs into. */
+  /** The fold loops that each value belongs to. */
   readonly dependences: ReadonlyMap<Real, LoopDependence>;
-  /** Folds over one variable, which share a loop, so that what several of them need is loaded once in each round. */
+  /** Folds over one variable share a loop, so that values they have in common are loaded once per round. */
   readonly together: ReadonlyMap<Var, ReadonlySet<FoldLoop>>;
   /** The values of each fold that are needed. */
   readonly results: ReadonlyMap<FoldLoop, readonly FoldNode[]>;
@@ -70,8 +70,9 @@ export class PhaseValues {
 }
 
 /**
- * Folds that may share a loop, by their variable. A fold that reads shared memory keeps its own loop: shared memory may hold real and imaginary
- * parts in turns, so two such folds may need different contents. So does a fold that needs what another one has come to.
+ * Folds that may share a loop, by their variable. A fold that reads shared memory has a loop of its own: shared memory may hold real and
+ * imaginary parts in turn, so two such folds may need different contents. A fold that needs the result of another one has its own loop,
+ * too.
  */
 function foldsByVariable(operations: readonly Real[]): Map<Var, Set<FoldLoop>> {
   const found = new Map<Var, Set<FoldLoop>>();
@@ -89,11 +90,11 @@ function foldsByVariable(operations: readonly Real[]): Map<Var, Set<FoldLoop>> {
   return found;
 }
 
-/** Values that are known at one place: of an item, of one round of a loop, or of one of the folds that share the loop. */
+/** A frame of values that are known at one place: in an item, in one round of a loop, or in one of the folds that share the loop. */
 interface Frame {
   /** The loop; undefined for an item. */
   readonly over?: Var;
-  /** What a fold carries, if the values depend on that: folds in one loop have such values each for themselves. */
+  /** The fold whose carried values the values depend on, if any: folds in one loop each have their own. */
   readonly totals?: readonly Expression[];
   readonly scope: NameScope;
   readonly known: Map<Real, Expression>;
@@ -241,7 +242,7 @@ export class Item {
     return name(fresh);
   }
 
-  /** The loop of a fold, and of the other folds that share it. */
+  /** Writes the loop of a fold and of all folds that share it. */
   private fold(node: FoldNode, frame: Frame): Expression {
     const { together, results } = this.phase;
     const { over } = node.loop;
@@ -264,7 +265,7 @@ export class Item {
     return frame.known.get(node)!;
   }
 
-  /** Declares what a fold comes to, with the values that it begins with. */
+  /** Declares the results of a fold with their initial values. */
   private totals(loop: FoldLoop, frame: Frame): Expression[] {
     const type = { type: this.type, pair: false };
     const totals = loop.first.map((first) => {
@@ -277,7 +278,7 @@ export class Item {
     return totals;
   }
 
-  /** What a fold does in a round. Values that change one another change all at once. */
+  /** Writes one round of a fold. All carried values change at once. */
   private round({ next }: FoldLoop, frame: Frame): void {
     const { statements } = frame.scope;
     const assign = (value: Expression, slot: number) =>

@@ -32,7 +32,7 @@ export class Addresses {
   private readonly locals = new Map<Var, number>();
   private readonly variables = new Map<Atom, ReadonlySet<Var>>();
 
-  /** @param bases the local that holds each array's address, and bytes to add to it. */
+  /** @param bases the local with each array's address, and bytes to add to it */
   constructor(
     asm: FunctionAssembler,
     bases: ReadonlyMap<ArrayRef, { readonly local: number; readonly offset: number }>,
@@ -41,13 +41,13 @@ export class Addresses {
     this.bases = bases;
   }
 
-  /** A variable gets its value at this level of the loop tree, in this local. */
+  /** Gives a variable its value, which is in a local, at this level of the loop tree. */
   enter(variable: Var, level: number, local: number): void {
     this.levels.set(variable, level);
     this.locals.set(variable, local);
   }
 
-  /** A variable has a value no longer. */
+  /** Ends the scope of a variable. */
   leave(variable: Var): void {
     this.levels.delete(variable);
     this.locals.delete(variable);

@@ -25,15 +25,15 @@ export interface BodyCode extends Evaluation {
   /** Values that are the same in every repetition. */
   readonly steady: ReadonlySet<Real>;
   readonly steps: Statements['steps'];
-  /** The loops of folds that values belong into. */
+  /** The fold loops that values belong to. */
   readonly dependences: ReadonlyMap<Real, LoopDependence>;
   readonly folds: readonly FoldNode[];
   readonly carried: readonly Extract<Real, { op: 'carried' }>[];
 }
 
 /**
- * Prepares a body. If its addresses do not grow by fixed steps from repetition to repetition, the repetitions are written out; and if it has folds,
- * whose repetitions share loops then.
+ * Prepares a body. Repetitions are written out if addresses do not grow by fixed steps from repetition to repetition, and if the body has
+ * folds, whose repetitions then share loops.
  */
 export function prepareBody(body: Body, phase: Phase, lanes: number, vectors: VectorArithmetic): BodyCode {
   return prepare(body, phase, lanes, vectors) ?? prepare(unrolled(body), phase, lanes, vectors)!;

@@ -109,8 +109,8 @@ export class BodyWriter {
   }
 
   /**
-   * Computes what is read of memory that the body writes, before its first store. In place, operands of the first stored values are loaded while
-   * these are computed, which is before the first store, too.
+   * Computes values that depend on memory the body writes, before its first store. In place, the operands of the first stored values are
+   * loaded while these are computed, which is also before the first store.
    */
   private before({ accesses: { loads, stores }, dependences, folds }: BodyCode, inPlace: boolean, writer: FoldWriter) {
     const soon = new Set<Real>(inPlace ? reachable(stores[0]!.members) : []);
@@ -272,7 +272,7 @@ export class BodyWriter {
     asm.end();
   }
 
-  /** The local that an outer loop has loaded a value into, which it did without a guard. */
+  /** The local of a value that an outer loop has loaded without a guard. */
   private hoisted(node: LoadNode, body: Body, { access }: AccessGroup<LoadNode>, scope: LoopScope): number | undefined {
     return scope.values.size === 0 || access.guard ? undefined : scope.values.get(loadKey(node, body, access.stride));
   }

@@ -357,12 +357,12 @@ export class FunctionAssembler {
   }
 }
 
-/** A function of a module: its parameters and results are integers of 32 bits, and it has none of the latter. */
+/** A function of a module. Its parameters are 32-bit integers, and it has no results. */
 export interface ModuleFunction {
-  /** That it is exported by; absent: other functions of the module call it. */
+  /** The name of its export; missing if only other functions of the module call it. */
   readonly name?: string;
   readonly parameters: number;
-  /** As `FunctionAssembler.finish` gives it. */
+  /** The result of `FunctionAssembler.finish`. */
   readonly body: Uint8Array;
 }
 
@@ -374,8 +374,8 @@ export interface MemoryLimits {
 }
 
 /**
- * `repeat(times)`, which calls the first function of a module `times` times, at least once, with every argument 0: so the cost of a
- * call can be measured without that of a call from JavaScript.
+ * The function `repeat(times)`, which calls the first function of a module `times` times, at least once, with all arguments 0. It measures
+ * the cost of a call without a call from JavaScript.
  */
 export function repetition(first: Pick<ModuleFunction, 'parameters'>): ModuleFunction {
   const asm = new FunctionAssembler(1);
@@ -391,7 +391,7 @@ export function repetition(first: Pick<ModuleFunction, 'parameters'>): ModuleFun
   return { name: 'repeat', parameters: 1, body: asm.finish() };
 }
 
-/** A module that imports `env.memory` and exports its functions that have names. */
+/** A module that imports `env.memory` and exports its named functions. */
 export function encodeModule(functions: readonly ModuleFunction[], memory: MemoryLimits): Uint8Array<ArrayBuffer> {
   const module = new Bytes();
   const section = (id: number, fill: (bytes: Bytes) => void) => {

@@ -1,4 +1,4 @@
-/** Writes the loops of folds inside of a body: what they carry is in locals, and copies of a fold in one body share a loop. */
+/** Writes the loops of folds inside a body: carried values are in locals, and copies of a fold in one body share a loop. */
 import {
   type FoldLoop,
   type FoldNode,
@@ -14,13 +14,13 @@ import type { FunctionAssembler } from './encoder.ts';
 import { advance, beginWalking, endLoop, type LoopScope, prefixesOf } from './loops.ts';
 import type { VectorUnit } from './vector.ts';
 
-/** What the writer of a body has at the place where it writes. */
+/** The state of a body's writer at the current place. */
 export interface BodyPlace {
   readonly asm: FunctionAssembler;
   readonly addresses: Addresses;
   readonly unit: VectorUnit;
   readonly code: BodyCode;
-  /** Locals of values that have been computed. */
+  /** The locals of computed values. */
   readonly known: Map<Real, number>;
   /** Pushes a value. */
   readonly value: (node: Real) => void;
@@ -32,7 +32,7 @@ export interface BodyPlace {
 
 export class FoldWriter {
   private readonly place: BodyPlace;
-  /** Variables of the loops around, outermost first. */
+  /** The variables of the enclosing loops, outermost first. */
   private readonly around: Var[] = [];
 
   constructor(place: BodyPlace) {
@@ -56,13 +56,13 @@ export class FoldWriter {
     known.set(node, local);
   }
 
-  /** Pushes what a fold comes to, after its loop. */
+  /** Pushes the result of a fold after its loop. */
   push(node: FoldNode): void {
     this.write(node);
     this.place.asm.get(this.place.known.get(node)!);
   }
 
-  /** Writes the loop of a fold, and sets the locals of all that it comes to. */
+  /** Writes the loop of a fold and sets the locals of all its results. */
   private write(node: FoldNode): void {
     const { place, around } = this;
     const { over } = node.loop;
@@ -98,7 +98,7 @@ export class FoldWriter {
     asm.release(mark);
   }
 
-  /** The folds that go into the loop of one of them: all over its variable, but for those that need what another one comes to. */
+  /** The folds that share the loop of a fold: all folds over its variable that do not need the result of another one. */
   private sharing({ loop }: FoldNode): FoldLoop[] {
     const { known, code } = this.place;
     const found = new Set([loop]);
@@ -110,7 +110,7 @@ export class FoldWriter {
     return [...found];
   }
 
-  /** Locals with the values that a fold begins with. */
+  /** Initialises the locals of a fold's carried values. */
   private begin(loop: FoldLoop): number[] {
     const { asm, unit, known, value, code } = this.place;
     const totals = loop.first.map((first) => {
@@ -123,7 +123,7 @@ export class FoldWriter {
     return totals;
   }
 
-  /** Computes what the rounds of loops need and what is the same in all of them. */
+  /** Computes values that loops need and that are the same in all rounds. */
   private hoist(loops: readonly FoldLoop[], over: Var): void {
     const { dependences, products } = this.place.code;
     const changes = (node: Real) => dependences.get(node)?.rounds.has(over) === true;
@@ -143,7 +143,7 @@ export class FoldWriter {
     }
   }
 
-  /** Whether a value can be computed in the present loops. */
+  /** Whether a value can be computed inside the current loops. */
   private isInScope(node: Real): boolean {
     const rounds = this.place.code.dependences.get(node)?.rounds ?? [];
     return [...rounds].every((v) => this.around.includes(v));

@@ -1,4 +1,4 @@
-/** Loops of WebAssembly: pointers that advance with them, and their ends. */
+/** Loops of WebAssembly: their ends, and the pointers that advance with them. */
 import { type ArrayRef, bytesOf, type Index, type Var } from '../../ir/index.ts';
 import { type Base, pointerKey } from './accesses.ts';
 import type { Addresses, Pointers } from './addresses.ts';
@@ -38,7 +38,7 @@ export function prefixesOf(bases: Iterable<Base>, addresses: Addresses, level: n
 /**
  * Sets the pointers that advance by equal steps, before a loop begins.
  * @param pointers to which they are added
- * @param needed what changes in the loop
+ * @param needed prefixes that change in the loop
  * @returns these pointers, and the prefixes that have to be computed anew in each round
  */
 export function beginWalking(

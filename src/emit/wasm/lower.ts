@@ -46,7 +46,7 @@ export function emitWasm(kernel: Kernel, memory: MemoryLimits, vectors: VectorAr
   return { bytes: encodeModule([run, repetition(run)], memory), sharedBytes, parameters: parametersOf(kernel) };
 }
 
-/** Several kernels as one module, which exports each by its name. Phases that are the same in two of them are functions that both call. */
+/** Several kernels as one module, which exports each by its name. Phases that are equal in two kernels become functions that both call. */
 export function emitWasmModule(
   kernels: ReadonlyMap<string, Kernel>,
   memory: MemoryLimits,
@@ -61,7 +61,7 @@ export function emitWasmModule(
   };
 }
 
-/** Writes a phase in another way; false where it does not. @param group the local with the number of the group */
+/** Writes a phase in another way; false if it does not. @param group the local with the number of the group */
 type PhaseWriter = (asm: FunctionAssembler, phase: Phase, group: number) => boolean;
 
 function lowered(name: string, kernel: Kernel, vectors: VectorArithmetic, otherwise?: PhaseWriter) {
@@ -70,7 +70,7 @@ function lowered(name: string, kernel: Kernel, vectors: VectorArithmetic, otherw
   return { run, sharedBytes: lowering.sharedBytes };
 }
 
-/** A writer of phases: a phase that is a function of the module is a call of it, for one group. @param numbers of the functions */
+/** A writer that calls the function of a phase for one group, if the phase has one. */
 function calling(kernel: Kernel, numbers: ReadonlyMap<Phase, number>): PhaseWriter {
   return (asm, phase, group) => {
     const number = numbers.get(phase);
@@ -85,10 +85,10 @@ function calling(kernel: Kernel, numbers: ReadonlyMap<Phase, number>): PhaseWrit
   };
 }
 
-/** Code of a phase that is shorter than this takes no more room than calls of it. */
+/** The shortest code of a phase that becomes a function: shorter code takes no more room than its calls. */
 const SHORTEST_PART = 100;
 
-/** The phases that stand in two kernels as the same code: functions behind the kernels, each its kernel with that phase alone. */
+/** Functions for phases with the same code in two kernels, numbered after the kernels. Each is its kernel with that phase alone. */
 function commonParts(
   kernels: readonly Kernel[],
   vectors: VectorArithmetic,
@@ -112,7 +112,7 @@ function commonParts(
   };
 }
 
-/** The phases that are no part of slices and the same in both directions of a kernel. */
+/** The phases that are not in slices and are equal in both directions of a kernel. */
 function phasesAlone({ phases, reverse = phases }: Kernel): Phase[] {
   const opposite = slicedPhases(reverse);
   return slicedPhases(phases).flatMap((run, n) => (run.length === 1 && run[0] === opposite[n]![0] ? run : []));

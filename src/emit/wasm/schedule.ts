@@ -35,7 +35,7 @@ export interface Body {
   readonly repeat: Var | undefined;
 }
 
-/** `variable` counts 0, 1, … below `trips`; a run-time number of trips is an index. */
+/** A run-time loop: `variable` counts 0, 1, … below `trips`, which is an index if it is known at run time only. */
 export interface RunLoop {
   readonly kind: 'loop';
   readonly variable: Var;

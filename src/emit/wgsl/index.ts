@@ -93,7 +93,7 @@ function elementName(type: ValueType & { readonly mixed?: boolean }, written: bo
   return written && (type.mixed || isLoneHalf(type)) ? 'atomic<u32>' : wgslTypeName(type);
 }
 
-/** A number that is given at launch. */
+/** A number given at launch. */
 function uniform(number: number): Expression {
   const four = element(name('offsets'), integer(number >> 2, 'int'), 'unsigned');
   return { op: 'member', member: COMPONENTS[number & 3]!, of: [four] };
