@@ -24,7 +24,7 @@ export interface ArrayRef {
   readonly name: string;
   readonly space: 'global' | 'shared' | 'table';
   readonly type: StorageType;
-  /** Only for a global: it is one plane of complex numbers. It may begin at any real, so two neighbours are never read as a pair. */
+  /** Only for a global: it is one plane of complex numbers. It may begin at any real, so neighbours are never read as a pair. */
   readonly plane?: true;
   /**
    * Only for a global: it is an operand, neither the input nor the output of the transform. The kernel only reads it, and no other
@@ -32,8 +32,8 @@ export interface ArrayRef {
    */
   readonly operand?: true;
   /**
-   * Only for a shared array: guards keep accesses inside of it, though ranges of indices do not always show that. Programs of patterns
-   * compose their guards freely.
+   * Only for a shared array: guards keep accesses inside it, although ranges of indices do not always show that, because programs of
+   * patterns compose their guards freely.
    */
   readonly guarded?: true;
   /** Elements; required for `shared`. */
@@ -70,12 +70,12 @@ export function isIntegers(array: ArrayRef): array is IntegerTable {
 /** Integers that indices are looked up in. */
 export interface IntegerTable extends Table {
   readonly type: 'u32';
-  /** Every entry is below this, and none is negative. */
+  /** An upper bound: every entry is non-negative and below this. */
   readonly below: number;
   readonly entries: ArrayLike<number>;
   /**
-   * The table is filled before a launch, again and again, and `entries` is empty. Who fills it promises what `verify` cannot see: that no
-   * group and no item of a slice touches what another one writes where its entries lead.
+   * The table is filled before each launch and `entries` is empty. Whoever fills it guarantees what `verify` cannot check: that no group,
+   * and no item of a slice, accesses what another one writes at the places that entries lead to.
    */
   readonly filledLater?: true;
 }

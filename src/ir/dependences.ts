@@ -1,16 +1,16 @@
-/** For each value, the loop variables and the carried values of folds that it is computed from. */
+/** The loop variables and carried values of folds that each value is computed from. */
 import { type Var, variablesOf } from './integer.ts';
 import { operandsOf, type Real } from './real.ts';
 
 export interface LoopDependence {
-  /** Variables of folds in whose loops a value is: it may be another one in each round. */
+  /** The variables of the folds whose loops the value belongs to: it may differ from round to round. */
   readonly rounds: ReadonlySet<Var>;
-  /** The variables among them whose loops carry something that the value is made of. */
+  /** The variables among them whose loops carry a value that this one depends on. */
   readonly carried: ReadonlySet<Var>;
 }
 
 /**
- * Values that belong into loops of folds; values that depend on no loop are missing.
+ * The dependences of values on fold loops; values that depend on none are missing.
  * @param nodes operands before their users
  */
 export function dependencesOf(nodes: readonly Real[]): ReadonlyMap<Real, LoopDependence> {

@@ -12,7 +12,10 @@ import type { Guard } from './guard.ts';
 import type { Index, Var } from './integer.ts';
 import type { Real } from './real.ts';
 
-/** One loop of a phase. Items whose loop variable is `limit` or more are left out: the end of the loop is known at run time only. */
+/**
+ * One loop of a phase. If the end of the loop is known at run time only, it is `limit`: items whose variable is `limit` or more are left
+ * out.
+ */
 export interface Loop {
   readonly variable: Var;
   readonly limit?: Index;

@@ -128,7 +128,7 @@ export class Expressions {
   private nextId = 0;
   /** Values for each complex number: 2 for real and imaginary part; 1 if a vector holds both (`PairExpressions`). */
   readonly perNumber: number = 2;
-  /** Groups of values in the order in which they are best computed: see `Phase.steps`. */
+  /** Groups of values in the best order of computation: see `Phase.steps`. */
   readonly steps: Real[][] = [];
 
   /** A scheduling hint: computing these values frees their operands, so they are best computed before everything that follows. */
@@ -298,16 +298,16 @@ export class Expressions {
   }
 
   /**
-   * What a loop over all values of a variable comes to.
-   * @param first values to begin with
-   * @param next what a round makes of the values of the round before
+   * The results of a loop over all values of a variable.
+   * @param first initial values
+   * @param next computes the values of a round from the values of the round before
    */
   fold(over: Var, first: readonly Real[], next: (carried: readonly Real[]) => readonly Real[]): readonly Real[] {
     if (over.count === 1) return next(first);
     return this.folded(over, first, next(first.map((_, slot) => this.carried(over, slot))));
   }
 
-  /** `fold` with values that have been made of what is `carried`. */
+  /** `fold` with values that are already computed from `carried` ones. */
   folded(over: Var, first: readonly Real[], next: readonly Real[]): Real[] {
     const ids = (values: readonly Real[]) => values.map(({ id }) => id).join();
     const key = `fold${over.id}:${ids(first)}:${ids(next)}`;
@@ -321,7 +321,7 @@ export class Expressions {
     return { op: 'fold', id: this.nextId++, loop, slot };
   }
 
-  /** What the loop over a variable has made of one of its values in the round before. */
+  /** The value that the loop over a variable carries from the previous round. */
   carried(over: Var, slot: number): Real {
     return this.keyed(`carried${over.id}.${slot}`, () => ({ op: 'carried', id: this.nextId++, over, slot }));
   }

@@ -5,7 +5,7 @@
 import type { RootRun } from '../numeric/nearest-roots.ts';
 import type { ArrayRef, IntegerTable, NumberType, Table, ValueRun, ValueWriter } from './arrays.ts';
 
-/** @param key says what the table holds, exactly. */
+/** A table of integers. @param key identifies its contents exactly */
 export function integerTable(name: string, key: string, entries: ArrayLike<number>): IntegerTable {
   let most = 0;
   for (let n = 0; n < entries.length; n++) most = Math.max(most, entries[n]!);
@@ -51,9 +51,9 @@ export class TableBuilder {
   /**
    * Appends a segment, unless there is one with that key, and returns the index of its first element. Segments begin at multiples of 16
    * elements, which is a cache line.
-   * @param key says what the segment holds, exactly.
-   * @param length in reals.
-   * @param append appends the roots in the segment.
+   * @param key identifies the contents exactly
+   * @param length in reals
+   * @param append appends the roots in the segment
    */
   append(key: string, length: number, append: AppendRuns): number {
     return this.segment(key, length, (start) => ({ key, start, append }));
@@ -67,7 +67,7 @@ export class TableBuilder {
     return this.segment(key, length, (start) => ({ key, start, values }));
   }
 
-  /** A separate table of integers. @param key says what it holds, exactly. */
+  /** A separate table of integers. @param key identifies its contents exactly */
   integers(key: string, entries: () => ArrayLike<number>): IntegerTable {
     let table = this.lookedUp.get(key);
     if (!table) this.lookedUp.set(key, (table = integerTable(`index${this.lookedUp.size}`, key, entries())));

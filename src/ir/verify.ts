@@ -84,7 +84,7 @@ class AccessRules {
   /** The guard that the loop limits impose on the loop variables. */
   private readonly tails: Guard;
 
-  /** @param places the accessed indices of each array so far, to which those of this phase are added */
+  /** @param places the accessed indices of each array so far; those of this phase are added */
   constructor(kernel: Kernel, phase: Phase, places: Map<ArrayRef, Index[]>, say: (what: string) => void) {
     this.kernel = kernel;
     this.phase = phase;
@@ -158,8 +158,8 @@ class AccessRules {
     this.index(at, `index of ${array.name}`);
     this.guard(guard);
     const [low, high] = rangeWithin(at, guard, this.tails);
-    // Guards and limits alone do not always show that callbacks and programs load inside the array, or that a dimension which is walked
-    // backwards ends at its first element: each bound is used on its own.
+    // Guards and limits together do not always show that callbacks and programs load inside the array, or that a dimension walked backwards
+    // ends at its first element, so each bound is used on its own.
     const isBackwards = array.space === 'global' && at.terms.some(({ factor }) => factor < 0);
     const isComposed = array.operand === true || array.guarded === true || array.space === 'table';
     const isTrusted = (isComposed || isBackwards) && guard.length + this.tails.length > 0;
@@ -183,7 +183,7 @@ class AccessRules {
   }
 }
 
-/** Violations of folds: what belongs into a loop is used outside of it, or a loop carries something else than it begins with. */
+/** Violations of folds: a value is used outside its loop, or a loop carries something else than its initial value. */
 function complaintsOfFolds(nodes: readonly Real[], { stores }: Phase): Set<string> {
   const problems = new Set<string>();
   const dependences = dependencesOf(nodes);
@@ -252,7 +252,7 @@ function complaintsInPlace({ lanes, loops, stores, inPlace = 0 }: Phase): Set<st
   return problems;
 }
 
-/** Whether a place is looked up in a table that is filled later, by who promises that nobody else touches it meanwhile. */
+/** Whether a place comes from a table that is filled later, whose provider guarantees that nothing else accesses it. */
 function isPromised(at: Index): boolean {
   return [...tablesOf(at)].some(({ filledLater }) => filledLater);
 }

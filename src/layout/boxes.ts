@@ -31,7 +31,7 @@ export function boxes(of: Layout): readonly Box[] {
     case 'mask':
       return boxes(of.of);
     case 'map':
-      // A function of complex numbers touches both parts, whichever part of its result an element is.
+      // A function of complex numbers accesses both parts, whichever part of its result an element is.
       return of.part ? renamed(of.of, (d, from) => (d < of.shape.length ? [d, from] : undefined)) : boxes(of.of);
     case 'concat': {
       let begin = 0;

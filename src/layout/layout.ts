@@ -1,17 +1,17 @@
 /**
- * What a layout is: a function from coordinates to numbers in memory, written down as data.
+ * Layouts: functions from coordinates to numbers in memory, written down as data.
  *
- * A layout has a shape, as a NumPy array has. Each of its coordinates stands for one element: a real number in memory, possibly
- * negated, or a zero that has no memory. A load of such a zero gives 0 and a store to it writes nothing. Layouts are the data-layout
- * patterns of LIFT (split, join, transpose, slide, pad, …) and the views of NumPy (slices, strides, reversed and repeated
- * dimensions), closed under composition. What an FFT reads or writes is such a view of a tensor: the Hermitian half of a spectrum, the
- * even extension of a DCT, the zeros around a chirp, the digits of a four-step decomposition.
+ * A layout has a shape, as a NumPy array has. Each of its coordinates stands for one element: a real number in memory, possibly negated, or
+ * a zero that has no memory. A load of such a zero gives 0 and a store to it writes nothing. Layouts are the data-layout patterns of LIFT
+ * (split, join, transpose, slide, pad, …) and the views of NumPy (slices, strides, reversed and repeated dimensions), closed under
+ * composition. What an FFT reads or writes is such a view of a tensor: the Hermitian half of a spectrum, the even extension of a DCT, the
+ * zeros around a chirp, the digits of a four-step decomposition.
  *
- * A complex number is two reals, so layouts of complex tensors have one dimension more, the last one: part 0 is real, part 1 imaginary.
- * All strides and offsets count reals.
+ * A complex number is two reals, so layouts of complex tensors have one dimension more, the last one: part 0 is real, part 1 imaginary. All
+ * strides and offsets count reals.
  *
- * Layouts are made by the constructors of `constructors.ts` only, which return the normal form at once (`normal-form.ts`). They are
- * frozen and hold nothing but numbers, strings, lists and flags, so that they can be written as JSON and compared as text (`print.ts`).
+ * Layouts are made only by the constructors of `constructors.ts`, which return the normal form at once (`normal-form.ts`). They are frozen
+ * and consist of numbers, strings, lists and flags, so that they can be written as JSON and compared as text (`print.ts`).
  */
 
 /**

@@ -69,7 +69,7 @@ function mergedZeros(all: readonly Run[]): readonly Run[] {
   return merged;
 }
 
-/** The runs of a concat along its dimension: those of its parts, one part behind another. */
+/** The runs of a concat along its dimension: the runs of its parts, one part after another. */
 function runsOfParts({ dimension, parts }: Concat): Run[] {
   let begin = 0;
   return parts.flatMap((part) => {
@@ -79,7 +79,7 @@ function runsOfParts({ dimension, parts }: Concat): Run[] {
   });
 }
 
-/** The runs of a concat along another dimension: what all of its parts have in common. */
+/** The runs of a concat along another dimension: the properties that all of its parts share. */
 function commonRuns({ parts }: Concat, d: number): Run[] {
   const all = parts.map((part) => runs(part, d));
   const borders = [...new Set(all.flat().map(({ to }) => to))].sort((a, b) => a - b);
