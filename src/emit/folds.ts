@@ -30,10 +30,10 @@ export function withoutShortFolds(kernel: Kernel): Kernel {
 }
 
 function hasShort({ stores }: Phase): boolean {
-  return reachable(stores.map(({ value }) => value)).some((node) => node.op === 'fold' && isShort(node.loop));
+  return reachable(stores.map(({ value }) => value)).some((node) => node.op === 'fold' && isShortFold(node.loop));
 }
 
-function isShort({ over }: FoldLoop): boolean {
+function isShortFold({ over }: FoldLoop): boolean {
   return over.count <= MOST_ROUNDS;
 }
 
@@ -62,7 +62,7 @@ function maker(
   };
   const rebuilt = (node: Real): Real => {
     if (node.op === 'carried') return carried.get(node.over)?.[node.slot] ?? x.rebuilt(node, make, at);
-    if (node.op !== 'fold' || !isShort(node.loop)) return x.rebuilt(node, make, at);
+    if (node.op !== 'fold' || !isShortFold(node.loop)) return x.rebuilt(node, make, at);
     let values = ends.get(node.loop);
     if (!values) ends.set(node.loop, (values = allRounds(node.loop)));
     return values[node.slot]!;

@@ -45,8 +45,8 @@ class Items {
     const x = new Expressions();
     const part = mod(lanes, 2);
     const other: Index = sub(add(lanes, 1), scale(part, 2));
-    this.own = values(x, part, new Substitution(new Map()), (node) => this.neighbour.make(node));
-    this.neighbour = values(x, sub(1, part), new Substitution(new Map([[lanes, other]])), (node) =>
+    this.own = itemValues(x, part, new Substitution(new Map()), (node) => this.neighbour.make(node));
+    this.neighbour = itemValues(x, sub(1, part), new Substitution(new Map([[lanes, other]])), (node) =>
       this.own.make(node),
     );
   }
@@ -58,7 +58,7 @@ class Items {
  * @param at substitution of the item's variables
  * @param other rebuilds a value for the neighbouring item
  */
-function values(x: Expressions, part: Index, at: Substitution, other: (node: Real) => Real): Values {
+function itemValues(x: Expressions, part: Index, at: Substitution, other: (node: Real) => Real): Values {
   const made = new Map<Real, Real>();
   const rebuilt = (node: Real): Real => {
     if (node.op === 'swap') return other(node.a);

@@ -25,7 +25,10 @@ import type { SideCallback } from '../plan/tree/leaf.ts';
 export type CallbackMap = (x: Expressions, value: Complex, at: readonly Index[], guard: Guard) => Complex;
 
 /** @param operands the arrays that a kernel reads beside its input and output */
-export function callOf({ built, arrays, asks }: SideCallback, operands: ReadonlyMap<string, ArrayRef>): CallbackMap {
+export function callbackMapOf(
+  { built, arrays, asks }: SideCallback,
+  operands: ReadonlyMap<string, ArrayRef>,
+): CallbackMap {
   const array = (name: string) => operands.get(arrays[name]!)!;
   return (x, value, places, guard) => {
     const at = (dimension: number) => places[asks.indexOf(dimension)]!;

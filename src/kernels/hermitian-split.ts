@@ -118,10 +118,10 @@ interface BinPair {
 
 function pairAt(question: PairQuestion, x: Expressions, pair: BinPair): Store[] {
   const { by, back, merged } = question;
-  if (merged) return back ? mergedLinesBack(question, x, pair) : mergedLines(question, x, pair);
+  if (merged) return back ? binsToMergedLines(question, x, pair) : mergedLinesToBins(question, x, pair);
   if (by === 'halves' && question.multiplied) return convolvedHalves(question, x, pair);
-  if (by === 'halves') return back ? halvesBack(question, x, pair) : halves(question, x, pair);
-  return back ? linesBack(question, x, pair) : lines(question, x, pair);
+  if (by === 'halves') return back ? binsToHalves(question, x, pair) : halvesToBins(question, x, pair);
+  return back ? binsToLines(question, x, pair) : linesToBins(question, x, pair);
 }
 
 /** i·z. */
@@ -137,7 +137,7 @@ function evenAndOdd(x: Expressions, a: Complex, b: Complex): readonly [Complex, 
   ];
 }
 
-function halves({ sides: { numbers, bins }, root }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
+function halvesToBins({ sides: { numbers, bins }, root }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
   const { k, mirror, wrapped, c, opposite = c, within } = pair;
   const [e, d] = evenAndOdd(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, opposite]));
   const rotated = x.cmul(d, root(x, k));
@@ -148,7 +148,11 @@ function halves({ sides: { numbers, bins }, root }: PairQuestion, x: Expressions
   ];
 }
 
-function halvesBack({ sides: { numbers, bins }, root, length }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
+function binsToHalves(
+  { sides: { numbers, bins }, root, length }: PairQuestion,
+  x: Expressions,
+  pair: BinPair,
+): Store[] {
   const { k, c, opposite = c, wrapped, within } = pair;
   const [bin, mirrored] = properBins(bins, length, x, pair);
   const [e, d] = evenAndOdd(x, bin, mirrored);
@@ -213,14 +217,14 @@ function isInner(k: ReturnType<typeof index>, length: number): Guard {
   return [{ index: k, from: 1, to: length }];
 }
 
-function lines({ sides: { numbers, bins, secondLine } }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
+function linesToBins({ sides: { numbers, bins, secondLine } }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
   const { k, wrapped, c } = pair;
   const [a, b] = evenAndOdd(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, c]));
   const second = { re: b.im, im: x.neg(b.re) };
   return [...bins.store(x, [k, c], a), ...(secondLine ? secondLine.store(x, [k, c], second) : [])];
 }
 
-function linesBack(
+function binsToLines(
   { sides: { numbers, bins, secondLine }, length }: PairQuestion,
   x: Expressions,
   pair: BinPair,
@@ -246,7 +250,7 @@ function partner({ length }: PairQuestion, k: BinPair['k'], wrapped: BinPair['wr
   return { first, others, at: { first: index(length / 2), others: wrapped } };
 }
 
-function mergedLines(question: PairQuestion, x: Expressions, { k, wrapped, c }: BinPair): Store[] {
+function mergedLinesToBins(question: PairQuestion, x: Expressions, { k, wrapped, c }: BinPair): Store[] {
   const { numbers, bins, secondLine } = question.sides;
   const { first, others, at } = partner(question, k, wrapped);
   const one = numbers.load(x, [k, c]);
@@ -257,7 +261,7 @@ function mergedLines(question: PairQuestion, x: Expressions, { k, wrapped, c }: 
   return [...bins.store(x, [k, c], even), ...secondLine!.store(x, [k, c], odd)];
 }
 
-function mergedLinesBack(question: PairQuestion, x: Expressions, { k, wrapped, c }: BinPair): Store[] {
+function binsToMergedLines(question: PairQuestion, x: Expressions, { k, wrapped, c }: BinPair): Store[] {
   const { numbers, bins, secondLine } = question.sides;
   const { first, others, at } = partner(question, k, wrapped);
   const [a, b] = [bins.load(x, [k, c]), secondLine!.load(x, [k, c])];

@@ -89,11 +89,11 @@ export function accessesOf(
 ): Access[] {
   const found: Access[] = [];
   const coordinates = at.map((value, d): Coordinate => ({ index: index(value), jumps: d >= batch }));
-  new Walk(table, found).into(layout, coordinates, { guard: [] });
+  new LayoutWalk(table, found).into(layout, coordinates, { guard: [] });
   return found;
 }
 
-class Walk {
+class LayoutWalk {
   private readonly table: (order: Order) => IntegerTable;
   private readonly found: Access[];
 
@@ -107,7 +107,7 @@ class Walk {
       case 'zeros':
         return;
       case 'memory':
-        this.access({ array: of.array, index: placeOf(of, at), ...(of.negated ? { negated: true } : {}) }, path);
+        this.access({ array: of.array, index: memoryIndex(of, at), ...(of.negated ? { negated: true } : {}) }, path);
         return;
       case 'affine':
         return this.into(
@@ -169,7 +169,7 @@ class Walk {
     const parts = Array.from({ length: part ? of.shape.at(-1)! : 1 }, (_, n) => {
       const inner: Access[] = [];
       const place = part ? [...at, { index: index(n), jumps: false }] : at;
-      new Walk(this.table, inner).into(of, place, { guard: needed });
+      new LayoutWalk(this.table, inner).into(of, place, { guard: needed });
       return inner;
     });
     const which = part ? rowIndex(part, at) : index(0);
@@ -182,14 +182,14 @@ class Walk {
     });
   }
 
-  private access({ array, index, negated }: Place, { guard, parity }: Path): void {
+  private access({ array, index, negated }: SignedPlace, { guard, parity }: Path): void {
     const needed = neededOf(guard);
     if (needed) this.found.push({ array, index, ...signOf(negated, parity), guard: needed });
   }
 }
 
 /** A place in memory, and its sign. */
-type Place = Pick<MemoryAccess, 'array' | 'index' | 'negated'>;
+type SignedPlace = Pick<MemoryAccess, 'array' | 'index' | 'negated'>;
 
 /** The sign of an access; a parity that is known at plan time becomes part of `negated`. */
 function signOf(negated: true | undefined, parity: Index | undefined): Pick<Signed, 'negated' | 'parity'> {
@@ -202,7 +202,7 @@ function withCoordinates(at: readonly Coordinate[], d: number, ...by: readonly C
   return [...at.slice(0, d), ...by, ...at.slice(d + 1)];
 }
 
-function placeOf({ offset, strides }: Extract<Layout, { kind: 'memory' }>, at: readonly Coordinate[]): Index {
+function memoryIndex({ offset, strides }: Extract<Layout, { kind: 'memory' }>, at: readonly Coordinate[]): Index {
   let place = index(offset);
   for (let d = 0; d < strides.length; d++) if (strides[d] !== 0) place = add(place, scale(at[d]!.index, strides[d]!));
   return place;
@@ -224,14 +224,14 @@ function boundOf({ row, modulo, from, to, outside }: RowBound, at: readonly Coor
 }
 
 /** Parts of one array with equal strides as a single place whose address jumps at each border; undefined if the parts are not such. */
-function jumpOver(parts: readonly Layout[], d: number, at: readonly Coordinate[]): Place | undefined {
+function jumpOver(parts: readonly Layout[], d: number, at: readonly Coordinate[]): SignedPlace | undefined {
   const [first] = parts;
   if (first?.kind !== 'memory') return undefined;
   const own = at[d]!.index;
   const count = parts.reduce((sum, { shape }) => sum + shape[d]!, 0);
   const step =
     parts.map((part) => (part.kind === 'memory' && part.shape[d]! > 1 ? part.strides[d]! : 0)).find(Boolean) ?? 0;
-  let place = placeOf({ ...first, strides: first.strides.map((stride, k) => (k === d ? step : stride)) }, at);
+  let place = memoryIndex({ ...first, strides: first.strides.map((stride, k) => (k === d ? step : stride)) }, at);
   let begin = 0;
   let offset = first.offset;
   for (const part of parts) {

@@ -22,7 +22,7 @@ import {
 } from '../ir/index.ts';
 import { type DirectionScale, type Leaf, stagedOf } from '../plan/tree/leaf.ts';
 import { mixKernel } from './mix-channels.ts';
-import { typeOf } from './number-types.ts';
+import { numberTypeOf } from './number-types.ts';
 import { leafTiles, sidesOf, type Tiles } from './sides.ts';
 import { type BuiltSteps, type Ends, kernelSteps } from './steps.ts';
 import { threadPhases } from './thread-phases.ts';
@@ -36,7 +36,7 @@ import type { Views } from './views.ts';
 export function leafKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
   const [step] = leaf.steps;
   if (step?.do === 'mix') return mixKernel(leaf, step);
-  const type = typeOf(leaf.precision);
+  const type = numberTypeOf(leaf.precision);
   const tiles = leafTiles(leaf);
   const rank = variable('rank', leaf.blocks);
   const tables = new TableBuilder(type);

@@ -25,13 +25,13 @@ import {
 } from '../ir/index.ts';
 import type { Leaf, MixStep } from '../plan/tree/leaf.ts';
 import { LayoutView } from './layout-view.ts';
-import { typeOf } from './number-types.ts';
+import { numberTypeOf } from './number-types.ts';
 import { sidesOf } from './sides.ts';
 import { conjugated } from './views.ts';
 
 export function mixKernel(leaf: Leaf, step: MixStep): Kernel {
   const grid = gridOf(leaf, step);
-  const tables = new TableBuilder(typeOf(leaf.precision));
+  const tables = new TableBuilder(numberTypeOf(leaf.precision));
   // The views get coordinates in the whole batch, so the first transform of a tile is 0.
   const sides = sidesOf(
     leaf,
@@ -46,17 +46,17 @@ export function mixKernel(leaf: Leaf, step: MixStep): Kernel {
       throw new RangeError('The numbers of a kernel come in no order that needs a table.');
     },
   });
-  const shared = sharedOf(leaf, step);
+  const shared = partialSums(leaf, step);
   const round = variable('i', step.in);
-  const phases = pieces(step).map(([from, to], n, all): Phase => {
+  const phases = termRanges(step).map(([from, to], n, all): Phase => {
     const x = new Expressions();
-    const own: Piece = { from, to, first: n === 0, last: n === all.length - 1 };
+    const own: TermRange = { from, to, first: n === 0, last: n === all.length - 1 };
     const stores = cellsOf(step).flatMap((cell) => {
-      const sum = sumOf(x, { step, grid, input, numbers, cell, piece: own, round });
-      const kept = shared && keptAt(shared, grid, step, cell);
+      const sum = channelSum(x, { step, grid, input, numbers, cell, piece: own, round });
+      const kept = shared && partialSumAt(shared, grid, step, cell);
       const whole = kept && !own.first ? x.cadd(kept.load(x, []), sum) : sum;
       if (kept && !own.last) return kept.store(x, [], whole);
-      const at = placeOf(grid, step, cell);
+      const at = resultPlace(grid, step, cell);
       return output.store(x, [at.out, ...at.batch], whole, at.guard);
     });
     return {
@@ -67,7 +67,7 @@ export function mixKernel(leaf: Leaf, step: MixStep): Kernel {
     };
   });
   return {
-    ...{ name: `mix${step.in}x${step.out}`, precision: typeOf(leaf.precision), group: grid.group },
+    ...{ name: `mix${step.in}x${step.out}`, precision: numberTypeOf(leaf.precision), group: grid.group },
     ...{ threads: leaf.threads, globals: sides.globals, aliased: leaf.aliased, tables: tables.all() },
     shared: shared ? [shared] : [],
     phases,
@@ -75,7 +75,7 @@ export function mixKernel(leaf: Leaf, step: MixStep): Kernel {
 }
 
 /** The groups of the launch, and the loops of a group. */
-interface Grid {
+interface MixGrid {
   readonly group: Var;
   readonly loops: readonly Loop[];
   readonly lane: Var;
@@ -89,7 +89,7 @@ interface Grid {
   readonly counts: { readonly out: number; readonly batches: number };
 }
 
-function gridOf({ batch, tile }: Leaf, { out, block, blocks }: MixStep): Grid {
+function gridOf({ batch, tile }: Leaf, { out, block, blocks }: MixStep): MixGrid {
   const [lanes, ...middle] = batch.slice(0, -1) as [number, ...number[]];
   const batches = batch.at(-1)!;
   const tiles = Math.ceil(lanes / tile);
@@ -127,7 +127,7 @@ function cellsOf({ block }: MixStep): Cell[] {
 }
 
 /** The coordinates of a result in a block, and its guards: the last block may be partial. */
-function placeOf({ out, batches, bin, counts }: Grid, { block }: MixStep, cell: Cell) {
+function resultPlace({ out, batches, bin, counts }: MixGrid, { block }: MixStep, cell: Cell) {
   const [o, b] = [add(scale(out, block.out), cell.out), add(scale(batches, block.batches), cell.batch)];
   const guardOut: Guard = counts.out % block.out === 0 ? [] : [{ index: o, from: 0, to: counts.out }];
   const guardBatch: Guard = counts.batches % block.batches === 0 ? [] : [{ index: b, from: 0, to: counts.batches }];
@@ -135,31 +135,31 @@ function placeOf({ out, batches, bin, counts }: Grid, { block }: MixStep, cell: 
 }
 
 /** A range of terms of a sum that one phase adds up. */
-interface Piece {
+interface TermRange {
   readonly from: number;
   readonly to: number;
   readonly first: boolean;
   readonly last: boolean;
 }
 
-function pieces({ in: count, terms }: MixStep): (readonly [from: number, to: number])[] {
+function termRanges({ in: count, terms }: MixStep): (readonly [from: number, to: number])[] {
   if (terms === undefined) return [[0, count]];
   return Array.from({ length: Math.ceil(count / terms) }, (_, n) => [n * terms, Math.min(count, (n + 1) * terms)]);
 }
 
-interface Sum {
+interface ChannelSum {
   readonly step: MixStep;
-  readonly grid: Grid;
+  readonly grid: MixGrid;
   readonly input: ComplexView;
   readonly numbers: LayoutView;
   readonly cell: Cell;
-  readonly piece: Piece;
+  readonly piece: TermRange;
   /** The loop variable over the channels of the signal. All sums of an item use it, so they share one loop. */
   readonly round: Var;
 }
 
-function sumOf(x: Expressions, { step, grid, input, numbers, cell, piece, round }: Sum): Complex {
-  const { out, batch, guardOut, guardBatch } = placeOf(grid, step, cell);
+function channelSum(x: Expressions, { step, grid, input, numbers, cell, piece, round }: ChannelSum): Complex {
+  const { out, batch, guardOut, guardBatch } = resultPlace(grid, step, cell);
   const term = (i: IndexLike): Complex => {
     const bin = input.load(x, [i, ...batch], guardBatch);
     const factor = numbers.load(x, [...batch, i, out], guardOut);
@@ -178,14 +178,14 @@ function sumOf(x: Expressions, { step, grid, input, numbers, cell, piece, round 
 }
 
 /** The shared array of partial sums: reals of all blocks of a group, bins fastest. Undefined if one phase adds up all terms. */
-function sharedOf({ precision, tile }: Leaf, step: MixStep): ArrayRef | undefined {
-  if (pieces(step).length === 1) return undefined;
+function partialSums({ precision, tile }: Leaf, step: MixStep): ArrayRef | undefined {
+  if (termRanges(step).length === 1) return undefined;
   const { block, blocks } = step;
   const length = 2 * tile * block.out * block.batches * blocks.out * blocks.batches;
-  return { name: 'sums', space: 'shared', type: typeOf(precision), length };
+  return { name: 'sums', space: 'shared', type: numberTypeOf(precision), length };
 }
 
-function keptAt(array: ArrayRef, { lane, own }: Grid, { block, blocks }: MixStep, cell: Cell): ComplexView {
+function partialSumAt(array: ArrayRef, { lane, own }: MixGrid, { block, blocks }: MixStep, cell: Cell): ComplexView {
   const number = add(
     cell.batch + block.batches * cell.out,
     scale(add(own.batches, scale(index(own.out), blocks.batches)), block.batches * block.out),

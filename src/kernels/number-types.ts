@@ -7,7 +7,7 @@ const TYPES = { half: 'f16', single: 'f32', double: 'f64', 'double-double': 'dd'
 const ROUNDINGS = { f32: 'single', f64: 'double', dd: 'double-double' } as const;
 
 /** The number type for a precision. */
-export function typeOf(precision: Leaf['precision']): NumberType {
+export function numberTypeOf(precision: Leaf['precision']): NumberType {
   return TYPES[precision];
 }
 

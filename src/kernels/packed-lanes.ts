@@ -60,7 +60,7 @@ export class PairExpressions extends Expressions {
   number({ re, im }: Complex): Complex {
     const [first, second] = (this.exchanged ? [im, re] : [re, im]) as [LoadNode, LoadNode];
     const place = substitute(first.index, new Map([[this.item, div(this.part, 2)]]));
-    return packed(this.load(first.array, add(place, this.secondAt(constantOf(sub(second.index, first.index))!))));
+    return packedNumber(this.load(first.array, add(place, this.secondAt(constantOf(sub(second.index, first.index))!))));
   }
 
   /** The distance of a lane's place from the place of the number's first lane: 0 in the first lane, `distance` in the second. */
@@ -73,7 +73,7 @@ export class PairExpressions extends Expressions {
    * each other and from the parts of neighbouring items.
    */
   whole({ re: value }: Complex, put: (value: Complex) => readonly Store[]): Store | undefined {
-    const [first, second] = put(packed(value));
+    const [first, second] = put(packedNumber(value));
     if (!first || !second || first.value !== second.value || first.array !== second.array) return undefined;
     // A view may exchange the parts or compute one part from both. Distinguishable values for the parts reveal that.
     const apart = put({ re: value, im: this.swap(value) });
@@ -96,12 +96,12 @@ export class PairExpressions extends Expressions {
 
   override quarter({ re }: Complex): Complex {
     const rotated = this.conj(this.swap(re));
-    return packed(this.exchanged ? this.neg(rotated) : rotated);
+    return packedNumber(this.exchanged ? this.neg(rotated) : rotated);
   }
 }
 
 /** A packed number: both fields are the same node. */
-function packed(value: Real): Complex {
+function packedNumber(value: Real): Complex {
   return { re: value, im: value };
 }
 

@@ -80,7 +80,7 @@ export function passEnds(
         if (!write?.origin) return view.store(x, at, product, both(last?.guard(at[0]!), guard));
         const { kept, stores } = atOrigin(x, at, output, length, memory);
         const added = kept ? x.cadd(product, kept) : product;
-        return [...view.store(x, at, added, guard), ...stores.map((store) => under(store, guard))];
+        return [...view.store(x, at, added, guard), ...stores.map((store) => guardedStore(store, guard))];
       },
     }),
   };
@@ -91,7 +91,7 @@ function both(one: Guard | undefined, other: Guard | undefined): Guard | undefin
   return one && other ? [...one, ...other] : (one ?? other);
 }
 
-function under(store: Store, guard: Guard | undefined): Store {
+function guardedStore(store: Store, guard: Guard | undefined): Store {
   return guard ? { ...store, guard: [...(store.guard ?? []), ...guard] } : store;
 }
 
@@ -151,12 +151,17 @@ export function factorAt(
   coordinates: Coordinates,
 ): ViewMap {
   const { terms } = factors;
-  const factor = factorOf(factors, factors.count ?? length, tables, format);
+  const factor = pointFactor(factors, factors.count ?? length, tables, format);
   return terms ? (x, value, at) => factor(x, value, [termSum(terms, coordinates(at))]) : factor;
 }
 
 /** The map that multiplies point n by its factor. */
-function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind: as, lanes }: FactorFormat): ViewMap {
+function pointFactor(
+  factors: Factors,
+  length: number,
+  tables: TableBuilder,
+  { kind: as, lanes }: FactorFormat,
+): ViewMap {
   const { kind, modulus, order, conjugated, reach } = factors;
   if (kind === 'roots') return rootFactors(factors, length, tables);
   if (kind === 'hartley') return (x, { re, im }) => ({ re: x.sub(re, im), im: x.add(re, im) });

@@ -38,7 +38,7 @@ function plainProduct(x: Expressions, { conjugate }: KernelFactors, bin: Complex
 
 /** A bin of the result, divided by its magnitude if the convolution asks for that. */
 function normalized(x: Expressions, { crossPower }: KernelFactors, bin: Complex): Complex {
-  return crossPower ? ofMagnitudeOne(x, bin) : bin;
+  return crossPower ? overMagnitude(x, bin) : bin;
 }
 
 /**
@@ -72,7 +72,7 @@ function entryOf({ matrix, symmetric, transposed }: KernelFactors, row: number, 
  * A number divided by its magnitude; 0 if its parts are below the smallest normal single. Both parts are divided by the larger one first, so
  * that no square overflows or underflows.
  */
-function ofMagnitudeOne(x: Expressions, { re, im }: Complex): Complex {
+function overMagnitude(x: Expressions, { re, im }: Complex): Complex {
   const [zero, one] = [x.constant(exact.ZERO), x.constant(exact.ONE)];
   const larger = x.max(x.abs(re), x.abs(im));
   const ifNonzero = (then: Complex['re'], otherwise: Complex['re']) =>

@@ -140,14 +140,14 @@ export function raderStores(
   { b, q, i }: { readonly b: IndexLike; readonly q: IndexLike; readonly i: IndexLike },
   around: RaderSurroundings,
 ): Store[] {
-  const places = placesOf(step, q, i, around);
-  if (step.part.do === 'fold') return folded(x, step, b, places, around);
-  if (step.part.do === 'sum') return summed(x, step, b, places, around);
-  return passed(x, step, step.part, b, places, around);
+  const places = columnPlaces(step, q, i, around);
+  if (step.part.do === 'fold') return pairSums(x, step, b, places, around);
+  if (step.part.do === 'sum') return rootSums(x, step, b, places, around);
+  return innerPass(x, step, step.part, b, places, around);
 }
 
 /** The elements of a column in memory. */
-interface Places {
+interface ColumnPlaces {
   /** The element that the step reads as row n. */
   readonly from: (n: IndexLike) => Index;
   /** The element that the step writes as row n. */
@@ -160,12 +160,12 @@ interface Places {
   readonly moveOrigin: (b: IndexLike) => Store[];
 }
 
-function placesOf(
+function columnPlaces(
   { prime, stride, opens, closes }: RaderStep,
   q: IndexLike,
   i: IndexLike,
   { tables, length, load, store, twiddle }: RaderSurroundings,
-): Places {
+): ColumnPlaces {
   const columns = length / prime;
   const column = add(scale(q, stride), i);
   const point = (n: IndexLike) =>
@@ -191,12 +191,12 @@ function placesOf(
 }
 
 /** A pass of one of the two transforms. */
-function passed(
+function innerPass(
   x: Expressions,
   { prime, passes }: RaderStep,
   { radix, stride, back }: Extract<RaderPart, { do: 'pass' }>,
   b: IndexLike,
-  places: Places,
+  places: ColumnPlaces,
   { tables, load, store, innerTwiddle }: RaderSurroundings,
 ): Store[] {
   const rows = prime - 1;
@@ -228,11 +228,11 @@ function passed(
 }
 
 /** Sums and differences of points g^a and −g^a: rows a and a + h. */
-function folded(
+function pairSums(
   x: Expressions,
   { prime }: RaderStep,
   b: IndexLike,
-  places: Places,
+  places: ColumnPlaces,
   { store }: RaderSurroundings,
 ): Store[] {
   const h = (prime - 1) / 2;
@@ -245,11 +245,11 @@ function folded(
 }
 
 /** Outputs g^b and −g^b: sums over a of the products of row a with a cosine and of row a + h with a sine, both of g^(a + b)/p turns. */
-function summed(
+function rootSums(
   x: Expressions,
   { prime }: RaderStep,
   b: IndexLike,
-  places: Places,
+  places: ColumnPlaces,
   { tables, load, store }: RaderSurroundings,
 ): Store[] {
   const h = (prime - 1) / 2;

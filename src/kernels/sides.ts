@@ -24,7 +24,7 @@ import {
 import { boxes, type Layout, type Order, orderIndices } from '../layout/index.ts';
 import { constantsOf, type ScaleFactor } from '../numeric/scale-factor.ts';
 import { KERNEL, type Leaf, type LeafSide, type SideFactors } from '../plan/tree/leaf.ts';
-import { callOf } from './callbacks.ts';
+import { callbackMapOf } from './callbacks.ts';
 import { LayoutView } from './layout-view.ts';
 import { storageTypeOf, storedType } from './number-types.ts';
 import { factorAt } from './pointwise.ts';
@@ -114,7 +114,7 @@ function sideMemory(name: 'input' | 'output', leaf: Leaf, context: SideContext):
     coordinates,
     batch: leaf.lengths.length,
     table: (order) => orderTable(order, tables),
-    ...(side.callback ? { call: callOf(side.callback, operands) } : {}),
+    ...(side.callback ? { call: callbackMapOf(side.callback, operands) } : {}),
   });
   const multiplied = (view: ComplexView) =>
     (side.factors ?? []).reduce((inner, factors) => factored(inner, factors, coordinates, tables), view);

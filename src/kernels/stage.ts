@@ -33,7 +33,7 @@ import type { KernelFactors, LanesAlong, Leaf, SharedMemory } from '../plan/tree
 import { chooseLayout, type SharedLayout, spanOf, type Tile, type WaveAccess } from './banks.ts';
 import { dft } from './butterfly.ts';
 import { guardedPairs, type PairItems, type PairRoot } from './hermitian-split.ts';
-import { typeOf } from './number-types.ts';
+import { numberTypeOf } from './number-types.ts';
 import type { PassEnds } from './pointwise.ts';
 import { binProduct, type KernelView, matrixStores } from './products.ts';
 import {
@@ -48,7 +48,7 @@ import { type BuiltSteps, closesPasses, type KernelStep, opensPasses } from './s
 import { binsAfterFirst, type SymmetricPass, symmetricStores } from './symmetric-passes.ts';
 
 /** A step of a stage, and the dimension along which its neighbouring threads walk. */
-export interface Walk {
+export interface DirectedStep {
   readonly step: KernelStep;
   readonly along: LanesAlong;
 }
@@ -65,7 +65,7 @@ export interface Carried {
 }
 
 export interface Stage extends Tile {
-  readonly walks: readonly Walk[];
+  readonly walks: readonly DirectedStep[];
   /**
    * The output that the last butterflies of a given radix store first, different from block to block, so that the blocks do not all store
    * into the same block at the same time. The order is changed by shifted twiddles, which rotate the butterfly's outputs.
@@ -106,7 +106,7 @@ export interface StagesToBuild {
 }
 
 /** A step with its stage. */
-interface PlacedStep extends Walk {
+interface PlacedStep extends DirectedStep {
   readonly stage: Stage;
   /** Whether it is the last step of its stage. */
   readonly last: boolean;
@@ -180,11 +180,12 @@ function memoryBetween(
   asked: StagesToBuild,
 ): { readonly arrays: readonly ArrayRef[]; readonly between: (n: number) => ComplexView } {
   const { precision, shared } = asked;
-  const realBytes = bytesOf(typeOf(precision));
+  const realBytes = bytesOf(numberTypeOf(precision));
   const wave = Math.max(1, (4 * shared.banks) / (shared.format === 'pairs' ? 2 * realBytes : realBytes));
   const layouts = steps.slice(1).map((reader, n): SharedLayout => {
     const writer = steps[n]!;
-    const accesses = wave > 1 ? [...sample(writer, 'store', wave), ...sample(reader, 'load', wave)] : [];
+    const accesses =
+      wave > 1 ? [...sampledAccesses(writer, 'store', wave), ...sampledAccesses(reader, 'load', wave)] : [];
     const stores = writer.step.kind === 'pass' ? writer.step.stride * writer.step.radix : 1;
     const aligned = writer.last && writer.stage.carry?.(0, 0).block !== undefined;
     const tile = exchangedTile(reader.stage, shared);
@@ -223,7 +224,7 @@ function sharedArrays(count: number, plane: number, { precision, shared }: Stage
   return ['ping', 'pong'].slice(0, count).map((name) => ({
     name,
     space: 'shared',
-    type: typeOf(precision),
+    type: numberTypeOf(precision),
     length: 2 * plane,
     ...(shared.format === 'halves' ? { partLength: shared.quarters ? plane / 2 : plane } : {}),
   }));
@@ -340,19 +341,19 @@ function layoutView(
   halves: { readonly points: number; readonly apart: number } | undefined,
 ): ComplexView {
   return formatView(format, ([n, c]) => {
-    if (!halves || range(index(n!))[0] < halves.points) return placeIn(layout, n!, c!);
-    return add(placeIn(layout, sub(n!, halves.points), c!), halves.apart);
+    if (!halves || range(index(n!))[0] < halves.points) return sharedIndex(layout, n!, c!);
+    return add(sharedIndex(layout, sub(n!, halves.points), c!), halves.apart);
   });
 }
 
-function placeIn({ axis, batch, period, pad, swizzle }: SharedLayout, n: IndexLike, c: IndexLike): Index {
+function sharedIndex({ axis, batch, period, pad, swizzle }: SharedLayout, n: IndexLike, c: IndexLike): Index {
   const at = add(scale(n, axis), scale(c, batch));
   if (swizzle) return add(scale(div(at, swizzle), swizzle), mod(add(at, div(at, period)), swizzle));
   return pad === 0 ? at : add(at, scale(div(at, period), pad));
 }
 
 /** A sample of the accesses of a step by groups of `wave` neighbouring threads, at the coordinates of the stage that reads. */
-function sample({ step, along, stage, last }: PlacedStep, side: 'load' | 'store', wave: number): WaveAccess[] {
+function sampledAccesses({ step, along, stage, last }: PlacedStep, side: 'load' | 'store', wave: number): WaveAccess[] {
   const { columns } = stage;
   const radix =
     step.kind === 'pass' ? step.radix : step.kind === 'rader' ? raderRadixOf(step) : step.kind === 'pair' ? 2 : 1;

@@ -63,7 +63,7 @@ export function symmetricStores(x: Expressions, pass: SymmetricPass, q: IndexLik
   return pass.passes.symmetry === 'real-input' ? toBins(x, pass, places) : toReals(x, pass, places);
 }
 
-interface Places {
+interface BinPlaces {
   readonly i: Index;
   /** The element that is bin i of block m of the r blocks that the pass combines. */
   readonly part: (m: number) => Index;
@@ -75,7 +75,7 @@ interface Places {
   readonly others: Guard;
 }
 
-function butterflyPlaces({ length, radix, stride }: SymmetricPass, q: IndexLike, i: Index): Places {
+function butterflyPlaces({ length, radix, stride }: SymmetricPass, q: IndexLike, i: Index): BinPlaces {
   const over = Math.floor(radix / 2) + 1;
   const block = scale(q, stride * radix);
   return {
@@ -88,7 +88,7 @@ function butterflyPlaces({ length, radix, stride }: SymmetricPass, q: IndexLike,
 }
 
 /** `real-input`: r blocks of bins → one block of r times as many elements. The first pass takes reals. */
-function toBins(x: Expressions, pass: SymmetricPass, { i, part, bin, over, others }: Places): Store[] {
+function toBins(x: Expressions, pass: SymmetricPass, { i, part, bin, over, others }: BinPlaces): Store[] {
   const { radix, twiddle, load, store, passes } = pass;
   const values = Array.from({ length: radix }, (_, m) => {
     const { re, im } = load(x, part(m));
@@ -102,7 +102,7 @@ function toBins(x: Expressions, pass: SymmetricPass, { i, part, bin, over, other
 }
 
 /** `real-output`: one block of bins → r blocks. The last pass gives reals. */
-function toReals(x: Expressions, pass: SymmetricPass, { i, part, bin, over, others }: Places): Store[] {
+function toReals(x: Expressions, pass: SymmetricPass, { i, part, bin, over, others }: BinPlaces): Store[] {
   const { radix, twiddle, load, store, passes, opens } = pass;
   const values = Array.from({ length: radix }, (_, k): Complex => {
     const { re, im } = load(x, bin(k));

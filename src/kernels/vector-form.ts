@@ -6,7 +6,7 @@
 import { bytesOf } from '../ir/index.ts';
 import { strideOf } from '../layout/index.ts';
 import type { Leaf, LeafSide } from '../plan/tree/leaf.ts';
-import { typeOf } from './number-types.ts';
+import { numberTypeOf } from './number-types.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 
 /** Bytes of the emitter's vectors, and of the widest number in a lane: the parts of wider numbers are in separate vectors. */
@@ -15,7 +15,7 @@ const WIDEST_BYTES = 8;
 
 /** Lanes of the emitter's vectors, whatever the profile says. Items that do not fill a vector run one by one, not in packed lanes. */
 export function longestVector(precision: Leaf['precision']): number {
-  return VECTOR_BYTES / Math.min(WIDEST_BYTES, bytesOf(typeOf(precision)));
+  return VECTOR_BYTES / Math.min(WIDEST_BYTES, bytesOf(numberTypeOf(precision)));
 }
 
 /**
@@ -58,7 +58,7 @@ export interface VectorForm {
 export function vectorForm(leaf: VectorLeaf): VectorForm {
   const { lanes, lanesAlong, length, precision, radices, shared, tile } = leaf;
   const [firstRadix, ...rest] = radices;
-  const bytes = 2 * length * bytesOf(typeOf(precision));
+  const bytes = 2 * length * bytesOf(numberTypeOf(precision));
   // The first pass of a transposed tile writes all its transforms alternately. A line of padding between transforms avoids cache conflicts
   // of lines that lie a power of two apart.
   const transposed = lanesAlong.input !== lanesAlong.output && tile > 1;

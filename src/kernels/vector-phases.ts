@@ -31,7 +31,7 @@ import {
 import type { KernelFactors, PassesStep } from '../plan/tree/leaf.ts';
 import { dft } from './butterfly.ts';
 import { plainPairs } from './hermitian-split.ts';
-import { typeOf } from './number-types.ts';
+import { numberTypeOf } from './number-types.ts';
 import { autosort, type Butterflies, digitReversed, samePlaces } from './orders.ts';
 import { PairExpressions } from './packed-lanes.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
@@ -214,7 +214,7 @@ class VectorPhases {
 
   /** Arrays for the tile. If transforms go through the passes one after another, the second array has room for one transform only. */
   private sharedArrays(count: number): ArrayRef[] {
-    const type = typeOf(this.leaf.precision);
+    const type = numberTypeOf(this.leaf.precision);
     return ['ping', 'pong']
       .slice(0, count)
       .map((name, n) => ({ name, space: 'shared', type, length: 2 * this.plane(n) * this.rows }));

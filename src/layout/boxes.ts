@@ -32,30 +32,30 @@ export function boxes(of: Layout): readonly Box[] {
       return boxes(of.of);
     case 'map':
       // A function of complex numbers accesses both parts, whichever part of its result an element is.
-      return of.part ? renamed(of.of, (d, from) => (d < of.shape.length ? [d, from] : undefined)) : boxes(of.of);
+      return of.part ? renamedBoxes(of.of, (d, from) => (d < of.shape.length ? [d, from] : undefined)) : boxes(of.of);
     case 'concat': {
       let begin = 0;
       return of.parts.flatMap((part) => {
         const start = begin;
         begin += part.shape[of.dimension]!;
-        return renamed(part, (d, from) => [d, d === of.dimension ? from + start : from]);
+        return renamedBoxes(part, (d, from) => [d, d === of.dimension ? from + start : from]);
       });
     }
     case 'join':
-      return renamed(of.of, (d, from) => {
+      return renamedBoxes(of.of, (d, from) => {
         if (d === of.dimension || d === of.dimension + 1) return undefined;
         return [d < of.dimension ? d : d - 1, from];
       });
     case 'gather':
-      return renamed(of.of, (d, from) => (d === of.dimension ? undefined : [d, from]));
+      return renamedBoxes(of.of, (d, from) => (d === of.dimension ? undefined : [d, from]));
     case 'affine':
-      return renamed(of.of, (k, from) => outerDimension(of, k, from));
+      return renamedBoxes(of.of, (k, from) => outerDimension(of, k, from));
   }
 }
 
-type Named = readonly [dimension: number, from: number] | undefined;
+type WalkedDimension = readonly [dimension: number, from: number] | undefined;
 
-function renamed(of: Layout, name: (dimension: number, from: number) => Named): Box[] {
+function renamedBoxes(of: Layout, name: (dimension: number, from: number) => WalkedDimension): Box[] {
   return boxes(of).map((box) => ({
     ...box,
     terms: box.terms.map(({ stride, count, dimension, from }): BoxTerm => {
@@ -66,7 +66,7 @@ function renamed(of: Layout, name: (dimension: number, from: number) => Named): 
 }
 
 /** The dimension of an affine layout that alone walks dimension `k` of the inner layout, with step 1, and walks nothing else. */
-function outerDimension({ rows }: Affine, k: number, from: number): Named {
+function outerDimension({ rows }: Affine, k: number, from: number): WalkedDimension {
   const [d, ...others] = dimensionsIn(rows[k]!);
   if (d === undefined || others.length > 0 || rows[k]!.steps[d] !== 1) return undefined;
   if (rows.some(({ steps }, other) => other !== k && steps[d] !== 0)) return undefined;

@@ -21,21 +21,21 @@ const MOST_STEPS = 20_000;
 export function reaches(given: readonly Summand[], target: number): boolean | undefined {
   if (given.some(({ least, most }) => least > most)) return false;
   const needed = given.some(({ counted }) => counted);
-  const [free, others] = parted(given);
-  const search = new Search(merged(others));
+  const [free, others] = withoutZeroStrides(given);
+  const search = new CombinationSearch(mergedSummands(others));
   const found = search.from(0, target, !needed || free);
   return search.steps > MOST_STEPS ? undefined : found;
 }
 
 /** Removes summands with stride 0. @returns `free`: whether a removed summand is counted and may have an integer other than 0 */
-function parted(given: readonly Summand[]): [free: boolean, others: Summand[]] {
+function withoutZeroStrides(given: readonly Summand[]): [free: boolean, others: Summand[]] {
   const isFree = ({ stride, counted, least, most }: Summand) =>
     stride === 0 && counted === true && (least !== 0 || most !== 0);
   return [given.some(isFree), given.filter(({ stride }) => stride !== 0)];
 }
 
 /** Merges uncounted summands of equal stride, and sorts by stride, longest first. */
-function merged(given: readonly Summand[]): Summand[] {
+function mergedSummands(given: readonly Summand[]): Summand[] {
   const byStride = new Map<number, Summand>();
   const all: Summand[] = [];
   for (const summand of given) {
@@ -51,7 +51,7 @@ function merged(given: readonly Summand[]): Summand[] {
   return [...all, ...byStride.values()].sort((a, b) => b.stride - a.stride);
 }
 
-class Search {
+class CombinationSearch {
   steps = 0;
   private readonly summands: readonly Summand[];
   /** For summands n, n + 1, …: the range of their sum, the greatest divisor of their strides, and whether one is counted. */

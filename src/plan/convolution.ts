@@ -7,6 +7,7 @@
  * and the kernel goes on around it. Where products are divided by their magnitude that would be another result: then all axes
  * are transformed as they are, and the product is a launch by itself.
  */
+
 import { line, pad } from '../layout/index.ts';
 import { power, product } from '../numeric/scale-factor.ts';
 import {
@@ -28,9 +29,10 @@ import {
 import { columnsThrough } from './convolution-columns.ts';
 import { type ConvolutionSplit, complexOf, type Period, restOf, splitConvolution } from './convolution-split.ts';
 import type { Target } from './device/target.ts';
-import { type KernelMemory, kernelMemory, type MiddleQuestion, packedStrides } from './kernel-memory.ts';
+import { type KernelMemory, kernelMemory, type MiddleQuestion } from './kernel-memory.ts';
 import { multiplied } from './kernel-product.ts';
 import { preparingTree } from './kernel-spectrum.ts';
+import { packedStrides } from './launch/launches.ts';
 import { type DirectionPlan, planDirection, planLaunches } from './planner.ts';
 import { axisPlace, dimensionsOf } from './schemes/axis.ts';
 import { isReal } from './schemes/complex-part.ts';
@@ -47,7 +49,7 @@ import {
   leavesOf,
   type PlanNode,
 } from './tree/node.ts';
-import { withSpace } from './tree/zero-padding.ts';
+import { withConvolutionBlocks } from './tree/zero-padding.ts';
 import { nodesOfAxes } from './tree.ts';
 
 export interface ConvolutionPlan {
@@ -191,7 +193,7 @@ function convolvingTree(problem: Problem, split: ConvolutionSplit, kernel: Kerne
   const [length, outputLength] = [tensorShape(problem, 'input'), tensorShape(returning, 'input')];
   const tree: BranchNode = { scheme: 'axes', title: 'convolve', length, outputLength, children };
   const middle = leavesOf(tree).findIndex(({ product }) => product && 'strides' in product);
-  return withSpace(tree, problem, middle, adjointConvolutionOf(problem).result !== undefined);
+  return withConvolutionBlocks(tree, problem, middle, adjointConvolutionOf(problem).result !== undefined);
 }
 
 /** The launches of the middle. @param between nodes of other axes before the last launch there, and after the first one back. */

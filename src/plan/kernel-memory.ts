@@ -53,11 +53,6 @@ function preparedShape(given: Problem, { axes: [axis], period, real, halves, col
   );
 }
 
-/** Strides of a packed tensor. */
-export function packedStrides(shape: readonly number[]): number[] {
-  return shape.map((_, d) => shape.slice(0, d).reduce((a, b) => a * b, 1));
-}
-
 /** Lengths of the uploads in whose order the signal's bins of an axis come; undefined where they come in the natural one. */
 function orderLeft(given: Problem, axis: number, split: ConvolutionSplit): readonly number[] | undefined {
   const { axes, period, columns } = split;

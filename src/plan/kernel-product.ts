@@ -1,6 +1,7 @@
 /** A launch of a transform with the product of a convolution behind it: what it multiplies by, and the loops that this takes. */
 import { type Convolution, kernelsOfEach, ownKernels } from '../problem/index.ts';
-import { type KernelMemory, packedStrides } from './kernel-memory.ts';
+import type { KernelMemory } from './kernel-memory.ts';
+import { packedStrides } from './launch/launches.ts';
 import type { Dimension, LeafNode } from './tree/node.ts';
 
 /** A launch that transforms → one that also multiplies by the kernel, and goes back. @param tensor of the signal. */

@@ -27,7 +27,15 @@ import {
 import { checkSplits, rankSplits } from './candidates.ts';
 import { type Target, withThreads } from './device/target.ts';
 import { type Chunking, chunksOf } from './launch/chunks.ts';
-import { batchBytesOf, elementsOf, type Launch, launchesOf, layoutOf, packedOf, sideOf } from './launch/launches.ts';
+import {
+  batchBytesOf,
+  bufferLayoutOf,
+  elementsOf,
+  type Launch,
+  launchesOf,
+  packedOf,
+  sideOfDirection,
+} from './launch/launches.ts';
 import { isR2r, isReal, sharesRows } from './schemes/complex-part.ts';
 import type { Splits } from './schemes/splits.ts';
 import { memoryOfRows } from './schemes/unordered-reals.ts';
@@ -103,8 +111,8 @@ export function* plansOf(
   const alike = most === elementsOf(seen);
   for (const assignment of assignments) {
     const launches = launchesOf({ problem, seen, direction, target, tree, assignment, pads });
-    const apart = (name: BufferName, ofUser: boolean) => {
-      const { strides, pads: own } = layoutOf(name, ofUser ? problem : seen, direction, pads);
+    const batchStride = (name: BufferName, ofUser: boolean) => {
+      const { strides, pads: own } = bufferLayoutOf(name, ofUser ? problem : seen, direction, pads);
       return paddedStep(strides.at(-1)!, own);
     };
     const chunking = !alike
@@ -112,7 +120,7 @@ export function* plansOf(
       : chunksOf(
           launches.map(({ leaf, from, to }, n) => ({
             ...{ leaf, from, to },
-            apart: { input: apart(from, n === 0), output: apart(to, n === launches.length - 1) },
+            batchStrides: { input: batchStride(from, n === 0), output: batchStride(to, n === launches.length - 1) },
           })),
           problem.batches,
           batchBytesOf(problem, target),
@@ -278,7 +286,7 @@ function offerOf(whole: Problem, direction: Direction, throughWork: boolean): Av
   const inPlace = problem.placement === 'in-place';
   // Out of place, memory that has reals of complex numbers is too small for what lies between launches.
   const halved = (side: Side) => !inPlace && keepsReals(whole, side);
-  const [read, written] = [sideOf(direction, 'read'), sideOf(direction, 'written')];
+  const [read, written] = [sideOfDirection(direction, 'read'), sideOfDirection(direction, 'written')];
   const bufferOf = (side: Side) => ({
     type: elementKind(problem, side) === 'real' ? ('real' as const) : problem.layout[side],
     elements: tensorShape(problem, side).reduce((a, b) => a * b, 1),

@@ -6,6 +6,7 @@
  * lines to transform; on the way back the axes come in the opposite order, and each launch that transforms an axis reads zeros for the bins
  * that are not there.
  */
+
 import { power, product } from '../numeric/scale-factor.ts';
 import {
   convolvingCallbacks,
@@ -20,7 +21,7 @@ import {
 import { rankSplits } from './candidates.ts';
 import { backwards, type ConvolutionPlan, kernelProblem } from './convolution.ts';
 import type { Target } from './device/target.ts';
-import { packedStrides } from './kernel-memory.ts';
+import { packedStrides } from './launch/launches.ts';
 import { planLaunches } from './planner.ts';
 import type { Stored } from './tree/leaf.ts';
 import {
@@ -33,7 +34,7 @@ import {
   type PlanNode,
   type ZeroBlock,
 } from './tree/node.ts';
-import { withSpace } from './tree/zero-padding.ts';
+import { withConvolutionBlocks } from './tree/zero-padding.ts';
 import { nodesOfAxes } from './tree.ts';
 
 /** @throws FftError `unsupported-length`; RangeError where nothing fits the profile. */
@@ -110,7 +111,7 @@ function layerTree(problem: Problem, storage: Stored, target: Target): BranchNod
     children: [...cutThere(problem, there), mix, ...cutBack(problem, back)],
   };
   const middle = leavesOf(tree).findIndex((leaf) => leaf.mix !== undefined);
-  return withSpace(tree, problem, middle, false);
+  return withConvolutionBlocks(tree, problem, middle, false);
 }
 
 /** The axes' nodes, which know nothing of modes: there in their order; back in the opposite order, reals at the end. */

@@ -31,6 +31,6 @@ export function placedLeaf({ precision, axis, batch, twiddle }: PlainLeaf): Plac
     factors: { input: [], output: [] },
     callbacks: {},
     arrays: {},
-    alone: {},
+    realsOnly: {},
   };
 }

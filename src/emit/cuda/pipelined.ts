@@ -157,7 +157,7 @@ const FENCE: Statement = { op: 'call', value: call('__threadfence') };
 const LEAVE: Statement = { op: 'return' };
 
 const counterOf = (chunk: Expression) => unary('&', element(name('counters'), chunk, 'unsigned'));
-const counted = (chunk: Expression) => call('atomicAdd', counterOf(chunk), integer(1, 'unsigned'));
+const countArrival = (chunk: Expression) => call('atomicAdd', counterOf(chunk), integer(1, 'unsigned'));
 
 /** The body of the entry point: from its number, a block finds the kernel and the group that it executes, evenly interleaved. */
 function entryBody(
@@ -185,12 +185,12 @@ function entryBody(
         partCall(first, 0, firstBlock),
         { op: 'comment', text: 'The chunk has one more part.' },
         BARRIER,
-        only(FENCE, { op: 'call', value: counted(round) }),
+        only(FENCE, { op: 'call', value: countArrival(round) }),
       ],
       otherwise: [
         constant('chunk', 'int', binary('-', round, integer(ahead))),
         { op: 'if', condition: binary('<', chunk, integer(0)), body: [LEAVE] },
-        only(...waiting(chunk, first.blocks, total), FENCE),
+        only(...waitForChunk(chunk, first.blocks, total), FENCE),
         BARRIER,
         partCall(second, 1, secondBlock),
       ],
@@ -199,10 +199,10 @@ function entryBody(
 }
 
 /** A loop that waits until all blocks of a chunk are done. */
-function waiting(chunk: Expression, parts: number, total: number): Statement[] {
+function waitForChunk(chunk: Expression, parts: number, total: number): Statement[] {
   const looks = name('looks');
   const number = (value: number) => integer(value, 'unsigned');
-  const last = binary('==', counted(chunk), number(total - 1));
+  const last = binary('==', countArrival(chunk), number(total - 1));
   const trap: Statement = { op: 'call', value: call('__trap') };
   return [
     constant('counter', { ...COUNTERS, volatile: true }, counterOf(chunk)),

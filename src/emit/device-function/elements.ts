@@ -6,7 +6,7 @@ import { binary, type Expression, type IntegerType, integer, name } from '../spm
 import type { RegisterSide } from './registers.ts';
 
 /** An order of elements: the element of register j of thread t, also for registers beyond the end of the line. */
-interface Order {
+interface ElementOrder {
   readonly at: (t: number, j: number) => number;
   /** Whether the register holds an element of the line. */
   readonly within: (t: number, j: number) => boolean;
@@ -34,7 +34,7 @@ export function elementExpression(
     : { op: 'select', of: [within, element, none] };
 }
 
-function ordersOf(elements: RegisterSide['elements'], isReal: boolean): readonly Order[] {
+function ordersOf(elements: RegisterSide['elements'], isReal: boolean): readonly ElementOrder[] {
   const [threads, registers] = [elements.length, elements[0]!.length];
   const most = Math.max(...elements.flat());
   const [t, j] = [name('t'), name('j')];
@@ -58,7 +58,7 @@ function ordersOf(elements: RegisterSide['elements'], isReal: boolean): readonly
   // Bin k is stored beside bin M − k, where M is the last bin.
   const half = Math.ceil(registers / 2);
   const lesser = (t: number, j: number) => t + threads * Math.min(j, registers - 1 - j);
-  const mirrored: Order = {
+  const mirrored: ElementOrder = {
     at: (t, j) => (j < half ? lesser(t, j) : most - lesser(t, j)),
     within: (t, j) => 2 * lesser(t, j) <= most,
     expression(type) {
@@ -77,7 +77,7 @@ function stridedOrder(
   threads: number,
   most: number,
   strided: (n: Expression, number: (value: number) => Expression) => Expression,
-): Order {
+): ElementOrder {
   const at = (t: number, j: number) => t + threads * j;
   return {
     ...{ at, within: (t, j) => at(t, j) <= most },

@@ -85,7 +85,7 @@ export function emitDeviceFunction(kernel: Kernel, options: FunctionOptions): De
   return { ...sides, ...write({ kernel: own, registers, sides, inPlace, options }) };
 }
 
-interface Asked {
+interface FunctionRequest {
   readonly kernel: Kernel;
   readonly registers: CallerRegisters;
   readonly sides: { readonly input: RegisterSide; readonly output: RegisterSide };
@@ -93,12 +93,15 @@ interface Asked {
   readonly options: FunctionOptions;
 }
 
-type Written = Omit<DeviceFunctionText, 'input' | 'output'>;
+type FunctionParts = Omit<DeviceFunctionText, 'input' | 'output'>;
 
 const NO_BINDINGS: readonly KernelBinding[] = [];
 
 /** Constants for kernels that call the function, by the suffixes of their names in the source. */
-function numbersOf({ kernel, sides }: Asked, sharedBytes: number): readonly (readonly [end: string, value: number])[] {
+function functionConstants(
+  { kernel, sides }: FunctionRequest,
+  sharedBytes: number,
+): readonly (readonly [end: string, value: number])[] {
   const [read, written] = [registerCount(sides.input), registerCount(sides.output)];
   return [
     ['threads', kernel.threads],
@@ -113,7 +116,7 @@ function registerCount({ elements }: RegisterSide): number {
   return elements[0]!.length;
 }
 
-function tablesOf(kernel: Kernel, bindings = NO_BINDINGS, contents: FunctionOptions['contents']) {
+function functionTables(kernel: Kernel, bindings = NO_BINDINGS, contents: FunctionOptions['contents']) {
   return kernel.tables.map((table, n): FunctionTable & { readonly binds: KernelBinding } => ({
     name: bindings[n]!.name,
     type: isIntegers(table) ? 'u32' : (table.type as 'f32' | 'f64'),
@@ -122,7 +125,7 @@ function tablesOf(kernel: Kernel, bindings = NO_BINDINGS, contents: FunctionOpti
   }));
 }
 
-function cFunction(asked: Asked): Written {
+function cFunction(asked: FunctionRequest): FunctionParts {
   const { kernel, registers, sides, inPlace, options } = asked;
   const { language, name, contents } = options;
   const family: CFamily = language === 'opencl' ? openClFamily : cFamilyOf(language as 'cuda' | 'hip');
@@ -131,7 +134,7 @@ function cFunction(asked: Asked): Written {
   const words = cWords(plain);
   const lowered = lower(kernel, { registers }, dialectOf(family));
   const { bindings, shared, sharedBytes } = lowered.memory;
-  const tables = tablesOf(kernel, bindings, contents);
+  const tables = functionTables(kernel, bindings, contents);
   const inSource = language !== 'opencl';
   const [local, global] = inSource ? ['', ''] : ['__local ', '__global '];
   const typeOf = (side: RegisterSide) => words.type(lowered.memory.valueType(side.array));
@@ -158,10 +161,10 @@ function cFunction(asked: Asked): Written {
     const value = elementExpression(side, options.inParts === true, 'int');
     return value && `${family.inline} int ${own}(const int t, const int j) { return ${expression(value, words)}; }`;
   });
-  const numbers = numbersOf(asked, sharedBytes).map(([end, value]) => `${name}_${end} = ${value}`);
+  const numbers = functionConstants(asked, sharedBytes).map(([end, value]) => `${name}_${end} = ${value}`);
   const source = [
     `enum { ${numbers.join(', ')} };`,
-    ...plain.preamble(kernel, [], mathIn(statements)).map(once),
+    ...plain.preamble(kernel, [], mathIn(statements)).map(guardedHelper),
     ...(inSource ? tables : []).map(tableText),
     ...found.texts,
     `${family.inline} void ${name}(${parameters.join(', ')}) {`,
@@ -178,7 +181,7 @@ function cFunction(asked: Asked): Written {
 
 /** The functions that give the element of a register, for both sides. */
 function elementFunctions(
-  sides: Asked['sides'],
+  sides: FunctionRequest['sides'],
   name: string,
   write: (own: string, side: RegisterSide) => string | undefined,
 ): { readonly texts: readonly string[]; readonly elements: DeviceFunctionText['elements'] } {
@@ -194,7 +197,7 @@ function elementFunctions(
 }
 
 /** A helper function, guarded so that a source may include it more than once. */
-function once(text: string): string {
+function guardedHelper(text: string): string {
   const helper = /(\w+)\(/.exec(text)?.[1];
   if (!helper || text.startsWith('#')) return text;
   return [`#ifndef OMNIFFT_${helper}`, `#define OMNIFFT_${helper}`, text, '#endif'].join('\n');
@@ -222,14 +225,14 @@ function tableText({ name, type, data }: FunctionTable): string {
 }
 
 /** @throws RangeError for double precision */
-function wgslFunction(asked: Asked): Written {
+function wgslFunction(asked: FunctionRequest): FunctionParts {
   const { kernel, registers, sides, inPlace, options } = asked;
   const { name, contents, binding, lines, shared: given } = options;
   if (kernel.precision !== 'f32') throw new RangeError('WGSL has no double precision');
   const lowered: Lowered = lower(kernel, { registers }, wgslDialect);
   const { bindings, shared, sharedBytes } = lowered.memory;
   const [array] = shared;
-  const tables = tablesOf(kernel, bindings, contents).map(({ binds, ...table }, n) => ({
+  const tables = functionTables(kernel, bindings, contents).map(({ binds, ...table }, n) => ({
     ...{ ...table, binds },
     binding: [binding[0], binding[1] + n] as const,
   }));
@@ -254,7 +257,7 @@ function wgslFunction(asked: Asked): Written {
     return value && `fn ${own}(t: u32, j: u32) -> u32 { return ${expression(value, wgslWords)}; }`;
   });
   const source = [
-    ...numbersOf(asked, sharedBytes).map(([end, value]) => `const ${name}_${end} = ${value}u;`),
+    ...functionConstants(asked, sharedBytes).map(([end, value]) => `const ${name}_${end} = ${value}u;`),
     ...tables.map(
       ({ name, binding: [group, at], binds }) =>
         `@group(${group}) @binding(${at}) var<storage, read> ${name}: array<${wgslTypeName(binds)}>;`,

@@ -37,7 +37,7 @@ export interface RegisterSide {
 }
 
 /** An access by one item of a thread. */
-interface Access {
+interface RegisterAccess {
   readonly at: Index;
   readonly guard: Guard;
   /** The conditions under which the thread has the item: each index is positive. */
@@ -64,7 +64,7 @@ export function registersOf(
   }
   const side = (phase: Phase, array: ArrayRef, accesses: readonly PhaseAccess[], real: boolean) => {
     const own = accesses.filter((access) => access.array === array);
-    return sideOf(array, accessesOf(phase, kernel.threads, own, real), kernel.threads, real);
+    return registerSide(array, threadAccessesOf(phase, kernel.threads, own, real), kernel.threads, real);
   };
   return {
     input: side(first, input!, loadsOf(first), isReal.input && !inParts),
@@ -79,17 +79,17 @@ interface PhaseAccess {
 }
 
 interface ThreadAccesses {
-  readonly all: readonly Access[];
+  readonly all: readonly RegisterAccess[];
   /** All variables whose value is the thread's number. */
   readonly threads: readonly Var[];
 }
 
-function accessesOf(phase: Phase, threads: number, own: readonly PhaseAccess[], isReal: boolean): ThreadAccesses {
+function threadAccessesOf(phase: Phase, threads: number, own: readonly PhaseAccess[], isReal: boolean): ThreadAccesses {
   const thread = variable('t', threads);
   const { slots, aliases } = share(phase, thread, threads, 1, true);
   const all = slots.flatMap(({ at, conditions }) => {
     const places = new Substitution(at);
-    return own.flatMap(({ index, guard = EVERYWHERE }): Access[] => {
+    return own.flatMap(({ index, guard = EVERYWHERE }): RegisterAccess[] => {
       const held = simplified(guardAt(guard, places));
       // The imaginary part is in the register of the real part, and lo in that of hi.
       const isCounted = held && (isReal || index.constant % 2 === 0);
@@ -103,14 +103,14 @@ function accessesOf(phase: Phase, threads: number, own: readonly PhaseAccess[], 
 const PROBES = [0, 1, 2];
 
 /** The elements that an index refers to in the probed threads: a key that does not depend on the names of variables. */
-function signature(at: Index, reals: number): readonly number[] {
+function probedElements(at: Index, reals: number): readonly number[] {
   const variables = [...variablesOf(at)];
   return PROBES.map((t) => evaluate(at, new Map(variables.map((thread) => [thread, t]))) / reals);
 }
 
-function sideOf(array: ArrayRef, { all, threads }: ThreadAccesses, count: number, isReal: boolean): RegisterSide {
+function registerSide(array: ArrayRef, { all, threads }: ThreadAccesses, count: number, isReal: boolean): RegisterSide {
   const reals = isReal ? 1 : 2;
-  const signatures = new Map(all.map(({ at }) => signature(at, reals)).map((own) => [own.join(), own]));
+  const signatures = new Map(all.map(({ at }) => probedElements(at, reals)).map((own) => [own.join(), own]));
   const sorted = [...signatures.values()].sort((a, b) => a[0]! - b[0]! || a[1]! - b[1]! || a[2]! - b[2]!);
   const numbers = new Map(sorted.map((own, register) => [own.join(), register]));
   const elements = Array.from({ length: count }, (_, t) => {
@@ -119,7 +119,7 @@ function sideOf(array: ArrayRef, { all, threads }: ThreadAccesses, count: number
     for (const { at, guard, conditions } of all) {
       const here = (index: Index) => evaluate(index, where);
       if (!conditions.every((condition) => here(condition) > 0) || !holds(guard, here)) continue;
-      const register = numbers.get(signature(at, reals).join())!;
+      const register = numbers.get(probedElements(at, reals).join())!;
       const element = here(at) / reals;
       if (own[register]! >= 0 && own[register] !== element)
         throw new RangeError(`two elements of ${array.name} share a register`);
@@ -127,5 +127,5 @@ function sideOf(array: ArrayRef, { all, threads }: ThreadAccesses, count: number
     }
     return own;
   });
-  return { array, isReal, elements, numberOf: (at) => numbers.get(signature(at, 1).join())! };
+  return { array, isReal, elements, numberOf: (at) => numbers.get(probedElements(at, 1).join())! };
 }

@@ -100,7 +100,9 @@ class Expansion {
     return {
       ...phase,
       stores: phase.stores.flatMap((store) => this.stores(store, pairs.shaped(made.get(store.value)!))),
-      ...(phase.steps ? { steps: phase.steps.map((step) => step.flatMap((value) => partsIn(made.get(value)))) } : {}),
+      ...(phase.steps
+        ? { steps: phase.steps.map((step) => step.flatMap((value) => wordsOfValue(made.get(value)))) }
+        : {}),
     };
   }
 
@@ -147,7 +149,7 @@ class Expansion {
         return { hi: x.carried(node.over, 2 * node.slot), lo: x.carried(node.over, 2 * node.slot + 1) };
       case 'fold': {
         const { over, first, next } = node.loop;
-        const parts = (values: readonly Real[]) => values.flatMap((value) => partsIn(pairs.shaped(of(value))));
+        const parts = (values: readonly Real[]) => values.flatMap((value) => wordsOfValue(pairs.shaped(of(value))));
         const ends = x.folded(over, parts(first), parts(next));
         return { hi: ends[2 * node.slot]!, lo: ends[2 * node.slot + 1]! };
       }
@@ -158,6 +160,6 @@ class Expansion {
 }
 
 /** Hi and lo of a number; none for a value that no store needs. */
-function partsIn(pair: DoubleWord | undefined): Real[] {
+function wordsOfValue(pair: DoubleWord | undefined): Real[] {
   return pair ? [pair.hi, pair.lo] : [];
 }

@@ -10,7 +10,7 @@ export interface HostFiles {
 const REALS = { Float32Array: 'float', Float64Array: 'double', Uint16Array: 'unsigned short', Uint32Array: 'unsigned' };
 
 /** The C type of a number in the arrays of a transform; halves are unsigned integers. */
-export function realOf({ array }: Pick<TransformData, 'array'>): string {
+export function cNumberType({ array }: Pick<TransformData, 'array'>): string {
   return REALS[array];
 }
 
@@ -94,7 +94,7 @@ export function tablesText(name: string, { tables }: TransformData): string {
 }
 
 /** The bytes of a table, rounded up to whole words. */
-function bytesOf({ array, length }: TableData): number {
+function tableBytes({ array, length }: TableData): number {
   return Math.ceil((length * Number(array.replace(/\D/g, ''))) / 32) * 4;
 }
 
@@ -104,19 +104,19 @@ function contentsText(name: string, { runs, bytes = '' }: TableData): string {
   const padded = Uint8Array.from(atob(bytes), (character) => character.charCodeAt(0));
   const words = new Uint32Array(Math.ceil(padded.length / 4));
   new Uint8Array(words.buffer).set(padded);
-  return `static const unsigned ${name}[] = {\n${lines([...words].map((word) => `0x${word.toString(16)}u`))}};\n`;
+  return `static const unsigned ${name}[] = {\n${eightPerLine([...words].map((word) => `0x${word.toString(16)}u`))}};\n`;
 }
 
 function entryText(name: string, table: TableData): string {
   const doubles = table.array === 'Float64Array' ? 1 : 0;
   const { runs } = table;
   return runs
-    ? `{${bytesOf(table)}, ${doubles}, ${name}, ${runs.length}, NULL}`
-    : `{${bytesOf(table)}, 0, NULL, 0, ${name}}`;
+    ? `{${tableBytes(table)}, ${doubles}, ${name}, ${runs.length}, NULL}`
+    : `{${tableBytes(table)}, 0, NULL, 0, ${name}}`;
 }
 
 /** Values in lines of eight. */
-function lines(values: readonly string[]): string {
+function eightPerLine(values: readonly string[]): string {
   const rows = Array.from({ length: Math.ceil(values.length / 8) }, (_, n) => values.slice(8 * n, 8 * n + 8));
   return rows.map((row) => `  ${row.join(', ')},\n`).join('');
 }

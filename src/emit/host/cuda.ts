@@ -1,13 +1,13 @@
 /** Kernels with host code in C++ that launches them with the CUDA or HIP run-time library. */
 import type { SpmdProgram } from '../spmd/program.ts';
 import {
+  cNumberType,
   declaredParameters,
   directionsIn,
   type HostFiles,
   headerText,
   kernelsIn,
   parametersOf,
-  realOf,
   TABLES,
   tablesText,
 } from './c.ts';
@@ -49,7 +49,7 @@ ${calls.join('')}void ${name}_destroy(${name}_plan *plan);
 }
 
 function signature(name: string, data: TransformData, direction: 'forward' | 'inverse', language: string): string {
-  const parameters = declaredParameters(data, direction, `${realOf(data)} *`);
+  const parameters = declaredParameters(data, direction, `${cNumberType(data)} *`);
   return `${language}Error_t ${name}_${direction}(${name}_plan *plan, ${parameters}, ${language}Stream_t stream)`;
 }
 

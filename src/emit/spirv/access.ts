@@ -1,38 +1,38 @@
 /** Loads and stores of array elements in SPIR-V. */
 import type { ArrayElement, Expression } from '../spmd/tree.ts';
-import { KIND_BYTES, type Kind, type SpirvModule, type Value } from './assembly.ts';
-import { ALIGNED, type Op, SCOPE, type Storage } from './opcodes.ts';
+import { KIND_BYTES, type SpirvModule, type SpirvValue, type ValueKind } from './assembly.ts';
+import { ALIGNED, type Opcode, SCOPE, type StorageClass } from './opcodes.ts';
 
 /** The interface of a function under construction, for writing instructions. */
 export interface Instructions {
   readonly context: {
     readonly module: SpirvModule;
     readonly flavour: 'vulkan' | 'opencl';
-    readonly arrays: ReadonlyMap<string, MemoryAccess>;
+    readonly arrays: ReadonlyMap<string, ArrayMemory>;
   };
-  run(op: Op, ...operands: number[]): void;
+  run(op: Opcode, ...operands: number[]): void;
   /** Writes an instruction with a result. */
-  emit(op: Op, kind: Kind, ...operands: number[]): Value;
+  emit(op: Opcode, kind: ValueKind, ...operands: number[]): SpirvValue;
   /** `emit` for a result type given by its id. */
-  typed(op: Op, type: number, ...operands: number[]): number;
-  value(e: Expression): Value;
+  typed(op: Opcode, type: number, ...operands: number[]): number;
+  value(e: Expression): SpirvValue;
   /** A number converted to another kind. */
-  converted(value: Value, to: Kind): Value;
+  converted(value: SpirvValue, to: ValueKind): SpirvValue;
 }
 
 /** An array in memory that a function may access. */
-export interface MemoryAccess {
+export interface ArrayMemory {
   readonly pointer: number;
-  readonly storage: Storage;
+  readonly storage: StorageClass;
   /** The kind of an element in memory. */
-  readonly element: Exclude<Kind, 'bool'>;
+  readonly element: Exclude<ValueKind, 'bool'>;
   /** Whether two halves share a word, and one of them is written at a time. */
   readonly lone: boolean;
   /** The indices before the index of an element. */
   readonly path: readonly number[];
 }
 
-export function readElement(body: Instructions, e: ArrayElement): Value {
+export function readElement(body: Instructions, e: ArrayElement): SpirvValue {
   const access = accessOf(body, e);
   const at = body.value(e.of[1]!);
   if (!access.lone) {
@@ -45,11 +45,16 @@ export function readElement(body: Instructions, e: ArrayElement): Value {
   return body.emit('BitwiseAnd', 'unsigned', low.id, body.context.module.integer(0xffff));
 }
 
-export function writeElement(body: Instructions, e: ArrayElement, value: Value): void {
+export function writeElement(body: Instructions, e: ArrayElement, value: SpirvValue): void {
   const access = accessOf(body, e);
   const at = body.value(e.of[1]!);
   if (!access.lone) {
-    body.run('Store', pointerTo(body, access, at), body.converted(value, access.element).id, ...memoryOperands(access));
+    body.run(
+      'Store',
+      elementPointer(body, access, at),
+      body.converted(value, access.element).id,
+      ...memoryOperands(access),
+    );
     return;
   }
   const { module } = body.context;
@@ -62,28 +67,28 @@ export function writeElement(body: Instructions, e: ArrayElement, value: Value):
   body.emit('AtomicOr', 'unsigned', place, scope, module.integer(0), own.id);
 }
 
-function accessOf(body: Instructions, { of }: ArrayElement): MemoryAccess {
+function accessOf(body: Instructions, { of }: ArrayElement): ArrayMemory {
   const [array] = of;
   const access = array!.op === 'name' ? body.context.arrays.get(array!.name) : undefined;
   if (!access) throw new RangeError('SPIR-V knows no such array');
   return access;
 }
 
-function load(body: Instructions, access: MemoryAccess, at: Value): Value {
-  return body.emit('Load', access.element, pointerTo(body, access, at), ...memoryOperands(access));
+function load(body: Instructions, access: ArrayMemory, at: SpirvValue): SpirvValue {
+  return body.emit('Load', access.element, elementPointer(body, access, at), ...memoryOperands(access));
 }
 
 /** The word that holds a half, and the number of bits that the half is shifted there. */
-function halfPlace(body: Instructions, access: MemoryAccess, at: Value): { place: number; shift: number } {
+function halfPlace(body: Instructions, access: ArrayMemory, at: SpirvValue): { place: number; shift: number } {
   const { module } = body.context;
   const word = body.emit('ShiftRightLogical', at.kind, at.id, module.integer(1, at.kind as 'int'));
   const narrow = body.converted(at, 'unsigned');
   const odd = body.emit('BitwiseAnd', 'unsigned', narrow.id, module.integer(1));
   const { id: shift } = body.emit('ShiftLeftLogical', 'unsigned', odd.id, module.integer(4));
-  return { place: pointerTo(body, access, word), shift };
+  return { place: elementPointer(body, access, word), shift };
 }
 
-function pointerTo(body: Instructions, { pointer, storage, element, path }: MemoryAccess, at: Value): number {
+function elementPointer(body: Instructions, { pointer, storage, element, path }: ArrayMemory, at: SpirvValue): number {
   const { module, flavour } = body.context;
   const type = module.pointer(storage, module.type(element));
   const op = flavour === 'opencl' && storage === 'CrossWorkgroup' ? 'InBoundsPtrAccessChain' : 'InBoundsAccessChain';
@@ -91,6 +96,6 @@ function pointerTo(body: Instructions, { pointer, storage, element, path }: Memo
 }
 
 /** The alignment of an access, which only memory behind an address requires. */
-function memoryOperands({ storage, element }: MemoryAccess): number[] {
+function memoryOperands({ storage, element }: ArrayMemory): number[] {
   return storage === 'PhysicalStorageBuffer' || storage === 'CrossWorkgroup' ? [ALIGNED, KIND_BYTES[element]] : [];
 }

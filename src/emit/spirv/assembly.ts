@@ -1,28 +1,38 @@
 /** A SPIR-V module under construction: ids, sections in the order of the specification, and types and constants, each declared once. */
-import { CAPABILITY, type Capability, DECORATION, OP, type Op, STORAGE, type Storage } from './opcodes.ts';
+import { CAPABILITY, type Capability, DECORATION, OP, type Opcode, STORAGE, type StorageClass } from './opcodes.ts';
 
 /** The kinds of values. Integers have no sign in their type; instructions interpret it. */
-export type Kind = 'bool' | 'int' | 'unsigned' | 'long' | 'unsigned long' | 'short' | 'f32' | 'f64' | 'f32x2' | 'f64x2';
+export type ValueKind =
+  | 'bool'
+  | 'int'
+  | 'unsigned'
+  | 'long'
+  | 'unsigned long'
+  | 'short'
+  | 'f32'
+  | 'f64'
+  | 'f32x2'
+  | 'f64x2';
 
-export const KIND_BYTES: Readonly<Record<Exclude<Kind, 'bool'>, number>> = {
+export const KIND_BYTES: Readonly<Record<Exclude<ValueKind, 'bool'>, number>> = {
   ...{ short: 2, int: 4, unsigned: 4, long: 8, 'unsigned long': 8, f32: 4, f64: 8, f32x2: 8, f64x2: 16 },
 };
 
 /** The result of an instruction. */
-export interface Value {
+export interface SpirvValue {
   readonly id: number;
-  readonly kind: Kind;
+  readonly kind: ValueKind;
 }
 
 /** Instructions as words. */
 export type Code = number[];
 
-export function instruction(code: Code, op: Op, ...operands: readonly number[]): void {
+export function instruction(code: Code, op: Opcode, ...operands: readonly number[]): void {
   code.push((((operands.length + 1) << 16) | OP[op]) >>> 0, ...operands);
 }
 
 /** A string as words: UTF-8 with a terminating zero. */
-export function text(value: string): number[] {
+export function textWords(value: string): number[] {
   const bytes = new TextEncoder().encode(value);
   const padded = new Uint8Array(4 * (Math.floor(bytes.length / 4) + 1));
   padded.set(bytes);
@@ -53,13 +63,13 @@ export class SpirvModule {
   }
 
   extension(name: string): void {
-    instruction(this.head, 'Extension', ...text(name));
+    instruction(this.head, 'Extension', ...textWords(name));
   }
 
   /** Imports an extended instruction set; to be called after the extensions. @returns its id */
   importSet(name: string): number {
     const id = this.fresh();
-    instruction(this.head, 'ExtInstImport', id, ...text(name));
+    instruction(this.head, 'ExtInstImport', id, ...textWords(name));
     return id;
   }
 
@@ -76,7 +86,7 @@ export class SpirvModule {
   }
 
   /** The type of a kind. */
-  type(kind: Kind | 'void'): number {
+  type(kind: ValueKind | 'void'): number {
     switch (kind) {
       case 'void':
         return this.declared('TypeVoid');
@@ -101,11 +111,11 @@ export class SpirvModule {
     }
   }
 
-  vector(kind: Kind, length: number): number {
+  vector(kind: ValueKind, length: number): number {
     return this.declared('TypeVector', this.type(kind), length);
   }
 
-  pointer(storage: Storage, to: number): number {
+  pointer(storage: StorageClass, to: number): number {
     return this.declared('TypePointer', STORAGE[storage], to);
   }
 
@@ -114,12 +124,12 @@ export class SpirvModule {
   }
 
   /** A type that is declared once for equal operands. @param once writes its decorations */
-  declared(op: Op, ...operands: number[]): number {
+  declared(op: Opcode, ...operands: number[]): number {
     return this.once(`${op} ${operands}`, (id) => instruction(this.globals, op, id, ...operands));
   }
 
   /** A struct that consists of a runtime array. */
-  endless(element: Exclude<Kind, 'bool'>, readOnly: boolean): number {
+  endless(element: Exclude<ValueKind, 'bool'>, readOnly: boolean): number {
     const type = this.type(element);
     return this.once(`endless ${type} ${readOnly}`, (id) => {
       const array = this.once(`array ${type}`, (own) => {
@@ -147,7 +157,7 @@ export class SpirvModule {
     return this.once(`undefined ${type}`, (id) => instruction(this.globals, 'Undef', type, id));
   }
 
-  variable(storage: Storage, type: number): number {
+  variable(storage: StorageClass, type: number): number {
     const [id, pointer] = [this.fresh(), this.pointer(storage, type)];
     instruction(this.globals, 'Variable', pointer, id, STORAGE[storage]);
     return id;
@@ -166,7 +176,7 @@ export class SpirvModule {
     return bytes;
   }
 
-  private constant(kind: Kind, words: readonly number[]): number {
+  private constant(kind: ValueKind, words: readonly number[]): number {
     const type = this.type(kind);
     return this.once(`constant ${type} ${words}`, (id) => instruction(this.globals, 'Constant', type, id, ...words));
   }

@@ -1,36 +1,36 @@
 /** The body of one function: statements and expressions as instructions. */
 import type { Expression, MathName, Statement, Type, ValueType } from '../spmd/tree.ts';
-import { type Instructions, type MemoryAccess, readElement, writeElement } from './access.ts';
-import { type Code, instruction, KIND_BYTES, type Kind, type SpirvModule, type Value } from './assembly.ts';
+import { type ArrayMemory, type Instructions, readElement, writeElement } from './access.ts';
+import { type Code, instruction, KIND_BYTES, type SpirvModule, type SpirvValue, type ValueKind } from './assembly.ts';
 import { BITS, FLOAT } from './halves.ts';
-import { type Op, SCOPE, SEMANTICS, STORAGE } from './opcodes.ts';
+import { type Opcode, SCOPE, SEMANTICS, STORAGE } from './opcodes.ts';
 
 /** The value of a name, or memory that holds the value; names of arrays are separate. */
-type Named = Value & { readonly variable?: true };
+type NamedOperand = SpirvValue & { readonly variable?: true };
 
 /** A function of the module that others call. */
 export interface Callee {
   readonly id: number;
-  readonly result: Kind;
-  readonly parameters: readonly Kind[];
+  readonly result: ValueKind;
+  readonly parameters: readonly ValueKind[];
 }
 
 /** The context that all functions of a module share. */
-export interface Context {
+export interface ModuleContext {
   readonly module: SpirvModule;
   readonly flavour: 'vulkan' | 'opencl';
   readonly wideIntegers: boolean;
   /** The extended instructions for `math`. */
   readonly extended: { readonly set: number; readonly numbers: Readonly<Record<keyof typeof PLAIN_MATH, number>> };
-  readonly arrays: ReadonlyMap<string, MemoryAccess>;
+  readonly arrays: ReadonlyMap<string, ArrayMemory>;
   readonly functions: ReadonlyMap<string, Callee>;
 }
 
 const PLAIN_MATH = { abs: 0, sqrt: 0, min: 0, max: 0, fma: 0 };
-const EXACT_MATH: Partial<Record<MathName, Op>> = { exactAdd: 'FAdd', exactSub: 'FSub', exactMul: 'FMul' };
+const EXACT_MATH: Partial<Record<MathName, Opcode>> = { exactAdd: 'FAdd', exactSub: 'FSub', exactMul: 'FMul' };
 
 /** The instructions for reals, for signed integers and for unsigned integers. */
-const WORDS: Readonly<Record<string, readonly [real: Op | undefined, signed: Op, unsigned: Op]>> = {
+const WORDS: Readonly<Record<string, readonly [real: Opcode | undefined, signed: Opcode, unsigned: Opcode]>> = {
   '+': ['FAdd', 'IAdd', 'IAdd'],
   '-': ['FSub', 'ISub', 'ISub'],
   '*': ['FMul', 'IMul', 'IMul'],
@@ -53,18 +53,18 @@ export class FunctionBody implements Instructions {
   readonly code: Code = [];
   /** The declarations of variables, which have to come first in a function. */
   readonly variables: Code = [];
-  readonly context: Context;
+  readonly context: ModuleContext;
   private readonly module: SpirvModule;
   /**
    * Whether products and sums may be contracted, and integers be signed: true for helper functions, false for the statements of the kernel.
    */
   private readonly loosely: boolean;
-  private readonly names = new Map<string, Named>();
+  private readonly names = new Map<string, NamedOperand>();
   /** The label that the function begins with, and the label of the current block. */
   readonly first: number;
   private block: number;
 
-  constructor(context: Context, loosely = false) {
+  constructor(context: ModuleContext, loosely = false) {
     this.context = context;
     this.loosely = loosely;
     this.module = context.module;
@@ -72,25 +72,25 @@ export class FunctionBody implements Instructions {
   }
 
   /** Binds a name to a value. */
-  name(own: string, value: Named): void {
+  name(own: string, value: NamedOperand): void {
     this.names.set(own, value);
   }
 
-  run(op: Op, ...operands: number[]): void {
+  run(op: Opcode, ...operands: number[]): void {
     instruction(this.code, op, ...operands);
   }
 
-  emit(op: Op, kind: Kind, ...operands: number[]): Value {
+  emit(op: Opcode, kind: ValueKind, ...operands: number[]): SpirvValue {
     return { id: this.typed(op, this.module.type(kind), ...operands), kind };
   }
 
-  typed(op: Op, type: number, ...operands: number[]): number {
+  typed(op: Opcode, type: number, ...operands: number[]): number {
     const id = this.module.fresh();
     this.run(op, type, id, ...operands);
     return id;
   }
 
-  kindOf(type: Type): Kind {
+  kindOf(type: Type): ValueKind {
     if (typeof type === 'string') {
       if (type === 'bool' || this.context.wideIntegers) return type;
       if (!this.loosely) return 'unsigned';
@@ -213,7 +213,7 @@ export class FunctionBody implements Instructions {
     this.block = id;
   }
 
-  value(e: Expression): Value {
+  value(e: Expression): SpirvValue {
     switch (e.op) {
       case 'name': {
         const own = this.names.get(e.name);
@@ -230,7 +230,7 @@ export class FunctionBody implements Instructions {
       case 'unary': {
         if (e.word !== '-') break;
         const { id, kind } = this.value(e.of[0]!);
-        return this.emit(isReal(kind) ? 'FNegate' : 'SNegate', kind, id);
+        return this.emit(isRealKind(kind) ? 'FNegate' : 'SNegate', kind, id);
       }
       case 'binary':
         return this.binary(e);
@@ -269,21 +269,21 @@ export class FunctionBody implements Instructions {
     );
   }
 
-  private binary({ word, of }: Extract<Expression, { op: 'binary' }>): Value {
-    const [a, b] = of.map((each) => this.value(each)) as [Value, Value];
+  private binary({ word, of }: Extract<Expression, { op: 'binary' }>): SpirvValue {
+    const [a, b] = of.map((each) => this.value(each)) as [SpirvValue, SpirvValue];
     if (word === '&&' || word === '||') {
       return this.emit(word === '&&' ? 'LogicalAnd' : 'LogicalOr', 'bool', a.id, b.id);
     }
     const [real, signed, unsigned] = WORDS[word]!;
     const shift = word === '<<' || word === '>>';
-    const kind = isReal(a.kind) || shift ? a.kind : commonKind(a.kind, b.kind);
-    const op = isReal(kind) ? real! : kind.startsWith('unsigned') ? unsigned : signed;
+    const kind = isRealKind(a.kind) || shift ? a.kind : commonKind(a.kind, b.kind);
+    const op = isRealKind(kind) ? real! : kind.startsWith('unsigned') ? unsigned : signed;
     // A shift count is as wide as the shifted value, because translators to LLVM rely on it.
     const operands = [a, b].map((each) => this.converted(each, kind).id);
     return this.emit(op, COMPARES.has(word) ? 'bool' : kind, ...operands);
   }
 
-  private call({ name, of }: Extract<Expression, { op: 'call' }>): Value {
+  private call({ name, of }: Extract<Expression, { op: 'call' }>): SpirvValue {
     const given = of.map((each) => this.value(each));
     if (name === BITS) return this.emit('Bitcast', 'unsigned', given[0]!.id);
     if (name === FLOAT) return this.emit('Bitcast', 'f32', given[0]!.id);
@@ -293,7 +293,7 @@ export class FunctionBody implements Instructions {
     return this.emit('FunctionCall', result, id, ...given.map((each, n) => this.converted(each, parameters[n]!).id));
   }
 
-  private math({ name, type, of }: Extract<Expression, { op: 'math' }>): Value {
+  private math({ name, type, of }: Extract<Expression, { op: 'math' }>): SpirvValue {
     const given = of.map((each) => this.value(each).id);
     const exact = EXACT_MATH[name];
     if (exact) {
@@ -309,12 +309,12 @@ export class FunctionBody implements Instructions {
   }
 
   /** A conditional value: memory is read only if the condition holds. */
-  private select([condition, then, otherwise]: readonly [Expression, Expression, Expression]): Value {
+  private select([condition, then, otherwise]: readonly [Expression, Expression, Expression]): SpirvValue {
     if (reads(then) || reads(otherwise)) {
-      const values: Value[] = [];
+      const values: SpirvValue[] = [];
       const part = (e: Expression) => () => void values.push(this.value(e));
       const ends = this.branch(condition, part(then), part(otherwise));
-      const [a, b] = values as [Value, Value];
+      const [a, b] = values as [SpirvValue, SpirvValue];
       return this.emit('Phi', a.kind, a.id, ends[0], b.id, ends[1]);
     }
     const [chosen, a, b] = [this.value(condition), this.value(then), this.value(otherwise)];
@@ -323,11 +323,11 @@ export class FunctionBody implements Instructions {
     return this.emit('Select', a.kind, id, a.id, this.converted(b, a.kind).id);
   }
 
-  converted(value: Value, to: Kind): Value {
+  converted(value: SpirvValue, to: ValueKind): SpirvValue {
     const { id, kind } = value;
     if (kind === to) return value;
-    if (isReal(to)) {
-      if (isReal(kind)) return this.emit('FConvert', to, id);
+    if (isRealKind(to)) {
+      if (isRealKind(kind)) return this.emit('FConvert', to, id);
       return this.emit(kind.startsWith('unsigned') ? 'ConvertUToF' : 'ConvertSToF', to, id);
     }
     if (KIND_BYTES[kind as 'int'] === KIND_BYTES[to as 'int']) return { id, kind: to };
@@ -336,18 +336,18 @@ export class FunctionBody implements Instructions {
 }
 
 /** The kind of a value in registers: a half is its bits, and a pair of halves is one word. */
-export function valueKind({ type, pair }: ValueType): Kind {
+export function valueKind({ type, pair }: ValueType): ValueKind {
   if (type === 'f16' || type === 'u32') return 'unsigned';
   if (type === 'dd') throw new RangeError('SPIR-V has no double-double numbers');
   return pair ? `${type}x2` : type;
 }
 
-function isReal(kind: Kind): boolean {
+function isRealKind(kind: ValueKind): boolean {
   return kind.startsWith('f');
 }
 
 /** The common type of two integers as in C: the wider one; of two equally wide ones, the unsigned one. */
-function commonKind(a: Kind, b: Kind): Kind {
+function commonKind(a: ValueKind, b: ValueKind): ValueKind {
   const [one, other] = [KIND_BYTES[a as 'int'], KIND_BYTES[b as 'int']];
   if (one !== other) return one > other ? a : b;
   return b.startsWith('unsigned') ? b : a;

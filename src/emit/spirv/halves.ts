@@ -3,7 +3,7 @@
  * subnormals or round differently.
  */
 import type { ElementType } from '../../ir/index.ts';
-import { conversionFunction, involvesHalf, single } from '../spmd/conversions.ts';
+import { conversionFunction, involvesHalf, partConversion } from '../spmd/conversions.ts';
 import { type Conversion, conversionName } from '../spmd/memory.ts';
 import {
   type BinaryWord,
@@ -33,7 +33,7 @@ export function conversionFunctions(conversions: readonly Conversion[]): Functio
   const add = (each: FunctionTree) => found.set(each.name, each);
   for (const conversion of conversions) {
     if (involvesHalf(conversion)) {
-      const { from, to } = single(conversion);
+      const { from, to } = partConversion(conversion);
       add(fromHalf());
       add(toHalf());
       if (to.type === 'f64') add(doubleFromHalf());

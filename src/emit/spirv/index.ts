@@ -20,9 +20,9 @@ import {
   namesIn,
   type ValueType,
 } from '../spmd/tree.ts';
-import type { MemoryAccess } from './access.ts';
-import { instruction, type Kind, SpirvModule, text, type Value } from './assembly.ts';
-import { type Callee, type Context, FunctionBody, valueKind } from './body.ts';
+import type { ArrayMemory } from './access.ts';
+import { instruction, SpirvModule, type SpirvValue, textWords, type ValueKind } from './assembly.ts';
+import { type Callee, FunctionBody, type ModuleContext, valueKind } from './body.ts';
 import { BITS, conversionFunctions, FLOAT } from './halves.ts';
 import { BUILTIN, GLSL, MODE, OPENCL } from './opcodes.ts';
 
@@ -65,12 +65,12 @@ export function emitSpirv(kernel: Kernel, options: SpirvOptions = {}): SpirvProg
 
 const RESERVED = `${BITS} ${FLOAT} bits block_x block_y block_z first_group group main rank root root_wide t`;
 
-function dialectOf(wideIntegers: boolean): Dialect {
+function spirvDialect(wideIntegers: boolean): Dialect {
   const reserved = new Set(RESERVED.split(' '));
   return { wideIntegers, pointers: true, clusters: false, sines: true, reserved };
 }
 
-interface Parameter {
+interface EntryParameter {
   readonly id: number;
   readonly type: number;
 }
@@ -83,9 +83,9 @@ class SpirvWriter {
   private readonly storage16: boolean;
   private readonly pushBytes: number;
   private readonly lowered: ReturnType<typeof lower>;
-  private readonly arrays = new Map<string, MemoryAccess>();
+  private readonly arrays = new Map<string, ArrayMemory>();
   private readonly functions = new Map<string, Callee>();
-  private readonly context: Context;
+  private readonly context: ModuleContext;
   /** The interface variables of the entry point. */
   private readonly interfaces: number[] = [];
 
@@ -97,7 +97,7 @@ class SpirvWriter {
     this.storage16 = storage16;
     this.pushBytes = pushBytes;
     const most = flavour === 'vulkan' ? { maxGroups: MAX_GROUPS } : {};
-    this.lowered = lower(kernel, { ...most, ...rest }, dialectOf(wideIntegers));
+    this.lowered = lower(kernel, { ...most, ...rest }, spirvDialect(wideIntegers));
     const set = this.begin();
     const extended = { set, numbers: flavour === 'vulkan' ? GLSL : OPENCL };
     const { module, arrays, functions } = this;
@@ -121,7 +121,7 @@ class SpirvWriter {
     body.run('Return');
     this.define(main, 'void', parameters, body);
     const model = this.flavour === 'vulkan' ? 5 : 6;
-    instruction(module.entryPoints, 'EntryPoint', model, main, ...text(entry), ...this.interfaces);
+    instruction(module.entryPoints, 'EntryPoint', model, main, ...textWords(entry), ...this.interfaces);
     instruction(module.modes, 'ExecutionMode', main, MODE.LocalSize, threads, 1, 1);
     const exact = [...mathIn(statements)].some((each) => each.startsWith('exact'));
     if (this.flavour === 'opencl' && exact) instruction(module.modes, 'ExecutionMode', main, MODE.ContractionOff);
@@ -148,11 +148,11 @@ class SpirvWriter {
   }
 
   /** The layout of an array's elements in memory. */
-  private element(array: ValueType, shared: boolean): Pick<MemoryAccess, 'element' | 'lone'> {
+  private element(array: ValueType, shared: boolean): Pick<ArrayMemory, 'element' | 'lone'> {
     const half = array.type === 'f16' && !array.pair;
     const words = shared && this.flavour === 'vulkan';
     if (half && this.storage16 && !words) return { element: 'short', lone: false };
-    return { element: valueKind(array) as MemoryAccess['element'], lone: half };
+    return { element: valueKind(array) as ArrayMemory['element'], lone: half };
   }
 
   private declareShared(array: SharedArray): void {
@@ -166,7 +166,7 @@ class SpirvWriter {
   }
 
   /** Vulkan: a struct of addresses, in push constants or behind a single address there. */
-  private addresses(body: FunctionBody): { parameters: Parameter[]; argumentBytes: number; indirect: boolean } {
+  private addresses(body: FunctionBody): { parameters: EntryParameter[]; argumentBytes: number; indirect: boolean } {
     const { module, lowered } = this;
     const { bindings } = lowered.memory;
     const types = bindings.map((array) => {
@@ -215,11 +215,11 @@ class SpirvWriter {
   }
 
   /** OpenCL: parameters of the entry point. */
-  private parameters(body: FunctionBody): { parameters: Parameter[] } {
+  private parameters(body: FunctionBody): { parameters: EntryParameter[] } {
     const { module, lowered } = this;
     const { bindings, offsets } = lowered.memory;
     const pointers = new Map<string, number>();
-    const given: Parameter[] = [];
+    const given: EntryParameter[] = [];
     for (const array of bindings) {
       const own = this.element(array, false);
       const [id, type] = [module.fresh(), module.pointer('CrossWorkgroup', module.type(own.element))];
@@ -227,8 +227,8 @@ class SpirvWriter {
       pointers.set(array.name, id);
       this.arrays.set(array.name, { ...own, pointer: id, storage: 'CrossWorkgroup', path: [] });
     }
-    const long = (own: string): Value => {
-      const value: Value = { id: module.fresh(), kind: 'long' };
+    const long = (own: string): SpirvValue => {
+      const value: SpirvValue = { id: module.fresh(), kind: 'long' };
       given.push({ id: value.id, type: module.type('long') });
       body.name(own, value);
       return value;
@@ -240,7 +240,7 @@ class SpirvWriter {
   }
 
   /** Defines the pointer to a global that begins `offset` reals after the beginning of its binding. */
-  private shift(body: FunctionBody, array: OffsetArray, binding: number, offset: Value): void {
+  private shift(body: FunctionBody, array: OffsetArray, binding: number, offset: SpirvValue): void {
     const { module } = this;
     const own = this.element(array, false);
     const values = array.pair
@@ -256,7 +256,7 @@ class SpirvWriter {
   private numbers(body: FunctionBody): void {
     const { module, flavour } = this;
     // In OpenCL they are as wide as addresses.
-    const kind: Kind = flavour === 'vulkan' ? 'unsigned' : 'unsigned long';
+    const kind: ValueKind = flavour === 'vulkan' ? 'unsigned' : 'unsigned long';
     const three = module.vector(kind, 3);
     const read = (builtin: keyof typeof BUILTIN, type: number): number => {
       const variable = module.variable('Input', type);
@@ -290,7 +290,9 @@ class SpirvWriter {
   private declareFunction({ name: own, parameters, result, body: statements }: FunctionTree): void {
     const { module } = this;
     const body = new FunctionBody(this.context, true);
-    const values = parameters.map((parameter): Value => ({ id: module.fresh(), kind: body.kindOf(parameter.type) }));
+    const values = parameters.map(
+      (parameter): SpirvValue => ({ id: module.fresh(), kind: body.kindOf(parameter.type) }),
+    );
     const kind = body.kindOf(result!);
     const id = module.fresh();
     this.functions.set(own, { id, result: kind, parameters: values.map((value) => value.kind) });
@@ -304,7 +306,12 @@ class SpirvWriter {
     );
   }
 
-  private define(id: number, result: Kind | 'void', parameters: readonly Parameter[], body: FunctionBody): void {
+  private define(
+    id: number,
+    result: ValueKind | 'void',
+    parameters: readonly EntryParameter[],
+    body: FunctionBody,
+  ): void {
     const { module } = this;
     const type = module.type(result);
     const types = parameters.map((parameter) => parameter.type);

@@ -40,7 +40,7 @@ export const OP = {
   ...{ ControlBarrier: 224, AtomicAnd: 240, AtomicOr: 241, Phi: 245, LoopMerge: 246, SelectionMerge: 247, Label: 248 },
   ...{ Branch: 249, BranchConditional: 250, Return: 253, ReturnValue: 254 },
 } as const;
-export type Op = keyof typeof OP;
+export type Opcode = keyof typeof OP;
 
 export const CAPABILITY = {
   ...{ Shader: 1, Addresses: 4, Kernel: 6, Float64: 10, Int64: 11, Int16: 22 },
@@ -51,7 +51,7 @@ export type Capability = keyof typeof CAPABILITY;
 export const STORAGE = {
   ...{ Input: 1, Workgroup: 4, CrossWorkgroup: 5, Function: 7, PushConstant: 9, PhysicalStorageBuffer: 5349 },
 } as const;
-export type Storage = keyof typeof STORAGE;
+export type StorageClass = keyof typeof STORAGE;
 
 export const DECORATION = {
   ...{ Block: 2, ArrayStride: 6, BuiltIn: 11, NonWritable: 24, Offset: 35, NoContraction: 42 },

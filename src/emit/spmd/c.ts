@@ -2,7 +2,7 @@
  * Code shared by CUDA, HIP, OpenCL C and Metal's language: the words of C, and the frame around the statements of a kernel.
  */
 import { type ElementType, elementTypeOf, type Kernel } from '../../ir/index.ts';
-import { conversionFunction, type HalfWords, involvesHalf, single } from './conversions.ts';
+import { conversionFunction, type HalfWords, involvesHalf, partConversion } from './conversions.ts';
 import { type Lowered, launchOf, lower } from './lower.ts';
 import {
   type Conversion,
@@ -128,7 +128,7 @@ export function writeC(kernel: Kernel, options: SpmdOptions, family: CFamily): W
 /** The functions that convert a single half-precision number. */
 function halfFunctions(conversions: readonly Conversion[], family: CFamily): Set<string> {
   const texts = conversions.filter(involvesHalf).map((conversion) => {
-    const { from, to } = single(conversion);
+    const { from, to } = partConversion(conversion);
     const parameter = { name: from.type === 'f16' ? 'bits' : 'value', type: from };
     const body =
       from.type === 'f16' ? family.fromHalf(to.type as ElementType) : family.toHalf(from.type as ElementType);

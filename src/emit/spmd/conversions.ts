@@ -12,7 +12,7 @@ export interface HalfWords {
 }
 
 /** The conversion of a single value. Conversions of pairs call it twice. */
-export function single({ from, to }: Conversion): Conversion {
+export function partConversion({ from, to }: Conversion): Conversion {
   return { from: { ...from, pair: false }, to: { ...to, pair: false } };
 }
 
@@ -26,7 +26,7 @@ export function conversionFunction(conversion: Conversion): FunctionTree {
   const value = name('value');
   const each = (part: Expression): Expression => {
     if (!involvesHalf(conversion)) return cast({ ...to, pair: false }, part);
-    const one = single(conversion);
+    const one = partConversion(conversion);
     return call(conversionName(one.from, one.to), part);
   };
   const parts = from.pair ? halvesOfWord(value, from).map(each) : [each(value)];

@@ -19,7 +19,7 @@ import { binary, cast, chain, constant, type Expression, type IntegerType, integ
 const SIGNED_END = 2 ** 31;
 const UNSIGNED_END = 2 ** 32;
 
-const typeOf = (wide: boolean): IntegerType => (wide ? 'long' : 'int');
+const indexType = (wide: boolean): IntegerType => (wide ? 'long' : 'int');
 
 export class Integers {
   /** Whether there are integers of 64 bits. Without them, indices are unsigned and end at 2³² − 1. */
@@ -38,10 +38,10 @@ export class Integers {
   address(value: Index, scope: NameScope): Expression {
     this.check(value);
     const wide = this.isWide(value);
-    if (value.terms.length === 0) return integer(value.constant, typeOf(wide));
+    if (value.terms.length === 0) return integer(value.constant, indexType(wide));
     const base = this.base({ constant: 0, terms: value.terms }, scope, wide);
     if (value.constant === 0) return base;
-    return binary(value.constant < 0 ? '-' : '+', base, integer(Math.abs(value.constant), typeOf(wide)));
+    return binary(value.constant < 0 ? '-' : '+', base, integer(Math.abs(value.constant), indexType(wide)));
   }
 
   /** Whether value > 0. */
@@ -80,7 +80,7 @@ export class Integers {
   ): NamedValue {
     const whole = value(home);
     const fresh = this.names.fresh(prefix);
-    home.statements.push(constant(fresh, typeOf(wide), whole));
+    home.statements.push(constant(fresh, indexType(wide), whole));
     return home.remember(key, { name: fresh, wide });
   }
 
@@ -89,7 +89,7 @@ export class Integers {
       const named = this.atom(atom, scope);
       const operand = this.operand(named, wide);
       const size = Math.abs(factor);
-      const product = size === 1 ? operand : binary('*', operand, integer(size, typeOf(wide)));
+      const product = size === 1 ? operand : binary('*', operand, integer(size, indexType(wide)));
       return { size, negative: factor < 0, named, product };
     });
     // Sorted by size and name, because the order of ids depends on earlier kernels, and equal kernels should have equal text.
@@ -100,8 +100,8 @@ export class Integers {
     const added = terms.filter(({ negative }) => !negative).map(({ product }) => product);
     const taken = terms.filter(({ negative }) => negative).map(({ product }) => product);
     if (value.constant !== 0)
-      (value.constant > 0 ? added : taken).push(integer(Math.abs(value.constant), typeOf(wide)));
-    if (added.length === 0) added.push(integer(0, typeOf(wide)));
+      (value.constant > 0 ? added : taken).push(integer(Math.abs(value.constant), indexType(wide)));
+    if (added.length === 0) added.push(integer(0, indexType(wide)));
     return chain('-', [chain('+', added), ...taken]);
   }
 
@@ -121,7 +121,7 @@ export class Integers {
     return this.declare(key, kind === 'div' ? 'q' : 'r', homeOf(of, scope), wide && !narrow, (home) => {
       const quotient = this.quotient(kind, this.sum(of, home, wide), by, wide);
       const value = narrow ? cast('int', quotient) : quotient;
-      return kind === 'mod' || lift === 0 ? value : binary('-', value, integer(lift, typeOf(wide && !narrow)));
+      return kind === 'mod' || lift === 0 ? value : binary('-', value, integer(lift, indexType(wide && !narrow)));
     });
   }
 
@@ -129,13 +129,13 @@ export class Integers {
     const wide = this.wideIntegers && table.below > SIGNED_END;
     return this.declare(key, 'l', scope, wide, (home) => {
       const entry = this.entry(table, this.address(of, home));
-      return this.wideIntegers ? cast(typeOf(wide), entry) : entry;
+      return this.wideIntegers ? cast(indexType(wide), entry) : entry;
     });
   }
 
   /** The quotient or the remainder of an operand that is not negative. */
   private quotient(kind: 'div' | 'mod', operand: Expression, by: number, wide: boolean): Expression {
-    const type = typeOf(wide);
+    const type = indexType(wide);
     if (Number.isInteger(Math.log2(by))) {
       return kind === 'div'
         ? binary('>>', operand, integer(Math.log2(by)))

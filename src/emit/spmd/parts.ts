@@ -41,12 +41,14 @@ export function exchangeByParts(
       result.push(...(n === 0 && part === 0 ? first : exchange()), ...written, ...exchange());
       const totals = totalsOf(items, part);
       const isRead = (s: Statement) =>
-        s.op === 'declare' ? partsIn([s]).has(part) || totals.has(s.name) : s.op === 'loop' && partsIn([s]).has(part);
+        s.op === 'declare'
+          ? partsRead([s]).has(part) || totals.has(s.name)
+          : s.op === 'loop' && partsRead([s]).has(part);
       const [read, rest] = splitStatements(items, isRead);
       result.push(...read);
       items = rest;
     }
-    if (partsIn(items).size > 0) throw new RangeError(SEVERAL_PARTS);
+    if (partsRead(items).size > 0) throw new RangeError(SEVERAL_PARTS);
   });
   return result;
 }
@@ -59,7 +61,7 @@ function totalsOf(statements: readonly Statement[], part: number): Set<string> {
   for (const s of statements) {
     if (s.op === 'if') for (const total of totalsOf(s.body, part)) found.add(total);
     if (s.op !== 'loop') continue;
-    const parts = partsIn([s]);
+    const parts = partsRead([s]);
     if (parts.size > 1) throw new RangeError(SEVERAL_PARTS);
     if (parts.has(part))
       for (const inner of s.body) if (inner.op === 'assign' && inner.to.op === 'name') found.add(inner.to.name);
@@ -68,7 +70,7 @@ function totalsOf(statements: readonly Statement[], part: number): Set<string> {
 }
 
 /** The parts that statements read. */
-function partsIn(statements: readonly Statement[]): Set<number> {
+function partsRead(statements: readonly Statement[]): Set<number> {
   const found = new Set<number>();
   visitExpressions(statements, (e) => {
     if (e.op !== 'load' || e.array.partLength === undefined) return;

@@ -163,7 +163,7 @@ export class Item {
       const index = this.at.apply(store.index);
       const target = { op: 'store', array, block: store.block && this.at.apply(store.block) } as const;
       if (!memory.valueType(array).pair) {
-        under(guard, { ...target, at: index, value: this.expression(store.value) }, scope);
+        appendGuarded(guard, { ...target, at: index, value: this.expression(store.value) }, scope);
         continue;
       }
       // The parts of a pair may be anywhere among the stores: the pair is written when both have come.
@@ -175,7 +175,7 @@ export class Item {
       const parts = isSecond(index) ? [mate.value, store.value] : [store.value, mate.value];
       const of = parts.map((part) => this.expression(part));
       const value = unchangedPair(of[0]!, of[1]!) ?? ({ op: 'pair', type: this.type, of } as const);
-      under(guard, { ...target, at: pairIndex(index), value }, scope);
+      appendGuarded(guard, { ...target, at: pairIndex(index), value }, scope);
     }
   }
 
@@ -341,7 +341,7 @@ function conditionOf(guard: Guard): Expression | undefined {
 }
 
 /** Appends a statement, under the condition of a guard if it has one. */
-function under(guard: Guard, statement: Statement, { statements }: NameScope): void {
+function appendGuarded(guard: Guard, statement: Statement, { statements }: NameScope): void {
   const condition = conditionOf(guard);
   statements.push(condition ? { op: 'if', condition, body: [statement] } : statement);
 }

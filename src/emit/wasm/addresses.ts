@@ -23,7 +23,7 @@ import type { FunctionAssembler } from './encoder.ts';
 import type { Address } from './vector.ts';
 
 /** Locals by the array and the terms they have walked so far. */
-export type Pointers = ReadonlyMap<string, number>;
+export type PointerLocals = ReadonlyMap<string, number>;
 
 export class Addresses {
   private readonly asm: FunctionAssembler;
@@ -57,7 +57,7 @@ export class Addresses {
    * The addresses of a group: one for all lanes, or one for each lane if the lanes are scattered or walk backwards. Offsets of
    * WebAssembly are never negative, so a negative offset is added to the pointer instead.
    */
-  of<T>({ access }: AccessGroup<T>, pointers: Pointers, repetition: number, lanes: number): Address[] {
+  of<T>({ access }: AccessGroup<T>, pointers: PointerLocals, repetition: number, lanes: number): Address[] {
     const array = this.bases.get(access.array)!;
     const bytes = bytesOf(access.array.type);
     const { stride = 0 } = access;
@@ -77,7 +77,7 @@ export class Addresses {
   }
 
   /** Pushes the pointer that has walked the terms of an index. */
-  pointer(pointers: Pointers, array: ArrayRef, index: Index): void {
+  pointer(pointers: PointerLocals, array: ArrayRef, index: Index): void {
     const local = index.terms.length === 0 ? this.bases.get(array)!.local : pointers.get(pointerKey(array, index));
     if (local === undefined) throw new Error(`no pointer for ${array.name} at ${indexKey(index)}`);
     this.asm.get(local);

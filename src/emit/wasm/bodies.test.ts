@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ArrayRef, add, Expressions, mod, type Phase, scale, variable } from '../../ir/index.ts';
 import { prepareBody } from './bodies.ts';
-import { type Node, schedule } from './schedule.ts';
+import { type LoopNode, schedule } from './schedule.ts';
 
 const input: ArrayRef = { name: 'input', space: 'global', type: 'f32' };
 const output: ArrayRef = { name: 'output', space: 'global', type: 'f32' };
@@ -15,7 +15,7 @@ function roundAbout(shift: number): Phase {
 }
 
 function bodiesOf(phase: Phase) {
-  const bodies = (nodes: readonly Node[]): Extract<Node, { kind: 'body' }>[] =>
+  const bodies = (nodes: readonly LoopNode[]): Extract<LoopNode, { kind: 'body' }>[] =>
     nodes.flatMap((node) => (node.kind === 'body' ? [node] : bodies(node.children)));
   return bodies(schedule(phase, 4)).map((body) => prepareBody(body, phase, 4, {}));
 }

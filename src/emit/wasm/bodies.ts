@@ -36,10 +36,10 @@ export interface BodyCode extends Evaluation {
  * folds, whose repetitions then share loops.
  */
 export function prepareBody(body: Body, phase: Phase, lanes: number, vectors: VectorArithmetic): BodyCode {
-  return prepare(body, phase, lanes, vectors) ?? prepare(unrolled(body), phase, lanes, vectors)!;
+  return tryPrepare(body, phase, lanes, vectors) ?? tryPrepare(unrolled(body), phase, lanes, vectors)!;
 }
 
-function prepare(body: Body, phase: Phase, lanes: number, vectors: VectorArithmetic): BodyCode | undefined {
+function tryPrepare(body: Body, phase: Phase, lanes: number, vectors: VectorArithmetic): BodyCode | undefined {
   const { relaxedSimd = false, separateAdders = false } = vectors;
   const fused = relaxedSimd && body.lane !== undefined;
   const statements = statementsOf(body, phase);

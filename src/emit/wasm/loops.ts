@@ -1,7 +1,7 @@
 /** Loops of WebAssembly: their ends, and the pointers that advance with them. */
 import { type ArrayRef, bytesOf, type Index, type Var } from '../../ir/index.ts';
 import { type Base, pointerKey } from './accesses.ts';
-import type { Addresses, Pointers } from './addresses.ts';
+import type { Addresses, PointerLocals } from './addresses.ts';
 import type { FunctionAssembler } from './encoder.ts';
 
 /** The variables and values in scope at one place in the loop tree. */
@@ -9,7 +9,7 @@ export interface LoopScope {
   readonly level: number;
   /** The innermost loop's counter. */
   readonly counter: number;
-  readonly pointers: Pointers;
+  readonly pointers: PointerLocals;
   /** Loaded or computed values that do not change within the scope. */
   readonly values: ReadonlyMap<string, number>;
 }

@@ -25,7 +25,7 @@ import { BodyWriter } from './body-writer.ts';
 import { encodeModule, FunctionAssembler, type MemoryLimits, type ModuleFunction, repetition } from './encoder.ts';
 import { advance, beginWalking, endLoop, type LoopScope, type Prefix, prefixesOf } from './loops.ts';
 import type { VectorArithmetic } from './multiply-adds.ts';
-import { type Body, type Node, schedule } from './schedule.ts';
+import { type Body, type LoopNode, schedule } from './schedule.ts';
 
 /** Bytes of a vector register. */
 const VECTOR_BYTES = 16;
@@ -42,8 +42,8 @@ export type { MemoryLimits } from './encoder.ts';
 
 /** A kernel as a module of its own, which exports it as `run`, and `repeat` beside it. */
 export function emitWasm(kernel: Kernel, memory: MemoryLimits, vectors: VectorArithmetic = {}): WasmKernel {
-  const { run, sharedBytes } = lowered('run', withoutShortFolds(kernel), vectors);
-  return { bytes: encodeModule([run, repetition(run)], memory), sharedBytes, parameters: parametersOf(kernel) };
+  const { run, sharedBytes } = loweredKernel('run', withoutShortFolds(kernel), vectors);
+  return { bytes: encodeModule([run, repetition(run)], memory), sharedBytes, parameters: parameterNames(kernel) };
 }
 
 /** Several kernels as one module, which exports each by its name. Phases that are equal in two kernels become functions that both call. */
@@ -54,7 +54,9 @@ export function emitWasmModule(
 ): Pick<WasmKernel, 'bytes' | 'sharedBytes'> {
   const prepared = new Map([...kernels].map(([name, kernel]) => [name, withoutShortFolds(kernel)]));
   const { parts, numbers } = commonParts([...prepared.values()], vectors);
-  const functions = [...prepared].map(([name, kernel]) => lowered(name, kernel, vectors, calling(kernel, numbers)));
+  const functions = [...prepared].map(([name, kernel]) =>
+    loweredKernel(name, kernel, vectors, phaseCalls(kernel, numbers)),
+  );
   return {
     bytes: encodeModule([...functions.map(({ run }) => run), ...parts], memory),
     sharedBytes: Math.max(0, ...functions.map(({ sharedBytes }) => sharedBytes)),
@@ -64,14 +66,14 @@ export function emitWasmModule(
 /** Writes a phase in another way; false if it does not. @param group the local with the number of the group */
 type PhaseWriter = (asm: FunctionAssembler, phase: Phase, group: number) => boolean;
 
-function lowered(name: string, kernel: Kernel, vectors: VectorArithmetic, otherwise?: PhaseWriter) {
+function loweredKernel(name: string, kernel: Kernel, vectors: VectorArithmetic, otherwise?: PhaseWriter) {
   const lowering = new WasmLowering(kernel, vectors);
   const run: ModuleFunction = { name, parameters: parameterCount(kernel), body: lowering.run(otherwise) };
   return { run, sharedBytes: lowering.sharedBytes };
 }
 
 /** A writer that calls the function of a phase for one group, if the phase has one. */
-function calling(kernel: Kernel, numbers: ReadonlyMap<Phase, number>): PhaseWriter {
+function phaseCalls(kernel: Kernel, numbers: ReadonlyMap<Phase, number>): PhaseWriter {
   return (asm, phase, group) => {
     const number = numbers.get(phase);
     if (number === undefined) return false;
@@ -119,11 +121,11 @@ function phasesAlone({ phases, reverse = phases }: Kernel): Phase[] {
 }
 
 function parameterCount(kernel: Kernel): number {
-  return FIXED_PARAMETERS + parametersOf(kernel).length;
+  return FIXED_PARAMETERS + parameterNames(kernel).length;
 }
 
 /** Names of the arguments after (first, last, shared). */
-function parametersOf({ globals, tables, reverse }: Kernel): string[] {
+function parameterNames({ globals, tables, reverse }: Kernel): string[] {
   return [...(reverse ? ['reverse'] : []), ...[...globals, ...tables].map((array) => array.name)];
 }
 
@@ -136,7 +138,7 @@ const FIXED_PARAMETERS = 3;
 const DIRECTION = FIXED_PARAMETERS;
 
 /** A loop around phases: the loop over groups, or the loop over the slices of a group. */
-interface Around {
+interface EnclosingLoop {
   readonly level: number;
   readonly counter: number;
   readonly slice?: Var;
@@ -222,7 +224,7 @@ class WasmLowering {
   }
 
   /** A phase, or its counterpart if the kernel runs in the reverse direction. */
-  private either(phase: Phase, reverse: Phase, around: Around): void {
+  private either(phase: Phase, reverse: Phase, around: EnclosingLoop): void {
     if (phase === reverse) return this.phase(phase, around);
     const { asm } = this;
     asm.get(DIRECTION);
@@ -233,7 +235,7 @@ class WasmLowering {
     asm.end();
   }
 
-  private phase(given: Phase, { level, counter, slice }: Around): void {
+  private phase(given: Phase, { level, counter, slice }: EnclosingLoop): void {
     // If the lanes do not fill a vector, each item computes its neighbour's values itself.
     const phase = given.lanes.count < this.lanes ? itemwise(given) : given;
     this.current = phase;
@@ -250,7 +252,7 @@ class WasmLowering {
     this.asm.release(mark);
   }
 
-  private nodes(nodes: readonly Node[], scope: LoopScope): void {
+  private nodes(nodes: readonly LoopNode[], scope: LoopScope): void {
     for (const node of nodes) {
       const mark = this.asm.mark();
       if (node.kind === 'body') this.bodies.write(node, this.codeOf(node), this.current, scope);
@@ -260,7 +262,7 @@ class WasmLowering {
   }
 
   /** A loop, or a clip: both bring a new variable into scope. */
-  private inner(node: Exclude<Node, Body>, outer: LoopScope): void {
+  private inner(node: Exclude<LoopNode, Body>, outer: LoopScope): void {
     const { asm } = this;
     const level = outer.level + 1;
     const counter = asm.local('i32');
@@ -312,9 +314,9 @@ class WasmLowering {
   }
 
   /** Executes loads of inner loops that do not depend on these loops once, outside of them. */
-  private hoist(children: readonly Node[], scope: LoopScope, values: Map<string, number>): void {
+  private hoist(children: readonly LoopNode[], scope: LoopScope, values: Map<string, number>): void {
     if (children.every((child) => child.kind === 'body')) return;
-    const visit = (node: Node): void => {
+    const visit = (node: LoopNode): void => {
       if (node.kind !== 'body') return node.children.forEach(visit);
       const unit = this.bodies.unit(node);
       for (const group of new Set(this.codeOf(node).accesses.loads.values())) {
@@ -338,9 +340,9 @@ class WasmLowering {
   }
 
   /** The base addresses of all bodies under some nodes, with their terms up to a level of the loop tree. */
-  private prefixes(nodes: readonly Node[], level: number): Prefix[] {
+  private prefixes(nodes: readonly LoopNode[], level: number): Prefix[] {
     const bases: Base[] = [];
-    const visit = (node: Node): void => {
+    const visit = (node: LoopNode): void => {
       if (node.kind !== 'body') return node.children.forEach(visit);
       bases.push(...this.codeOf(node).bases);
     };

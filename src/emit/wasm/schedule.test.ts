@@ -11,7 +11,7 @@ import {
   sub,
   variable,
 } from '../../ir/index.ts';
-import { type Node, schedule, statementsOf } from './schedule.ts';
+import { type LoopNode, schedule, statementsOf } from './schedule.ts';
 
 /** Doubles what lies in rows of eight numbers. */
 function rows(count: number, change: Partial<Loop> = {}): Phase {
@@ -30,7 +30,7 @@ function rows(count: number, change: Partial<Loop> = {}): Phase {
   };
 }
 
-function kindsOf(nodes: readonly Node[]): string[] {
+function kindsOf(nodes: readonly LoopNode[]): string[] {
   return nodes.map(({ kind }) => kind);
 }
 
@@ -68,7 +68,7 @@ describe('lane loops', () => {
       exchange: 'group',
     };
   }
-  const guarded = (nodes: readonly Node[], phase: Phase): number[] =>
+  const guarded = (nodes: readonly LoopNode[], phase: Phase): number[] =>
     nodes.flatMap((node) => {
       if (node.kind !== 'body') return guarded(node.children, phase);
       const values = reachable(statementsOf(node, phase).stores.map(({ value }) => value));

@@ -40,7 +40,7 @@ export interface RunLoop {
   readonly kind: 'loop';
   readonly variable: Var;
   readonly trips: number | Index;
-  readonly children: readonly Node[];
+  readonly children: readonly LoopNode[];
 }
 
 /** Defines a variable with the value min(value, most), which is at least 1, for the children. */
@@ -49,10 +49,10 @@ export interface Clip {
   readonly variable: Var;
   readonly value: Index;
   readonly most: number;
-  readonly children: readonly Node[];
+  readonly children: readonly LoopNode[];
 }
 
-export type Node = Body | RunLoop | Clip;
+export type LoopNode = Body | RunLoop | Clip;
 
 /** Operations beyond which unrolling costs more in code than it saves in branches. */
 const UNROLL_BUDGET = 120;
@@ -74,13 +74,13 @@ const MOST_CUT_OPERATIONS = 1000;
  * @param lanes lanes of the vector unit for the kernel's precision.
  * @param slice the value of the outermost variable, if the caller makes that loop.
  */
-export function schedule(phase: Phase, lanes: number, slice?: Var): Node[] {
+export function schedule(phase: Phase, lanes: number, slice?: Var): LoopNode[] {
   const scheduler = new Scheduler(phase, lanes);
   if (!slice) return scheduler.nest(0, new Map(), undefined);
   return scheduler.nest(1, new Map([[phase.loops[0]!.variable, index(slice)]]), undefined);
 }
 
-type Bind = (value: Index) => Node[];
+type Bind = (value: Index) => LoopNode[];
 
 interface LoopPiece {
   readonly from: number;
@@ -121,7 +121,7 @@ class Scheduler {
     this.short = this.isShort(trips) && phase.loops.every(({ limit, unroll }) => !limit && !unroll);
   }
 
-  nest(depth: number, known: ReadonlyMap<Var, Index>, lane: Var | undefined): Node[] {
+  nest(depth: number, known: ReadonlyMap<Var, Index>, lane: Var | undefined): LoopNode[] {
     const loop = this.phase.loops[depth];
     if (!loop) return [{ kind: 'body', lane, copies: [known], repeat: undefined }];
     const { variable: v } = loop;
@@ -166,7 +166,11 @@ class Scheduler {
   }
 
   /** Whole vectors first; then the tail, as one more vector that repeats earlier items, or item by item. */
-  private laneLoop(loop: Loop, innermost: boolean, bind: (value: Index, lane: Var | undefined) => Node[]): Node[] {
+  private laneLoop(
+    loop: Loop,
+    innermost: boolean,
+    bind: (value: Index, lane: Var | undefined) => LoopNode[],
+  ): LoopNode[] {
     const { lanes } = this;
     const { inPlace: together = 1 } = this.phase;
     const { name, count } = loop.variable;
@@ -185,7 +189,7 @@ class Scheduler {
   }
 
   /** Like `laneLoop`, with an end known only at run time. The last items run one by one. */
-  private limitedLanes(v: Var, limit: Var, bind: (value: Index, lane: Var | undefined) => Node[]): Node[] {
+  private limitedLanes(v: Var, limit: Var, bind: (value: Index, lane: Var | undefined) => LoopNode[]): LoopNode[] {
     const { lanes } = this;
     const lane = variable(`${v.name}Lane`, lanes);
     return [
@@ -194,7 +198,7 @@ class Scheduler {
     ];
   }
 
-  private limited(loop: Loop, limit: Var, bind: Bind): Node[] {
+  private limited(loop: Loop, limit: Var, bind: Bind): LoopNode[] {
     const { variable: v, unroll = 1 } = loop;
     if (unroll === 1) return runLoop(v, index(limit), bind);
     return [
@@ -206,7 +210,7 @@ class Scheduler {
   }
 
   /** The items after the last whole block. */
-  private rest(v: Var, limit: Var, block: number, bind: Bind): Node[] {
+  private rest(v: Var, limit: Var, block: number, bind: Bind): LoopNode[] {
     const start = scale(div(limit, block), block);
     return runLoop(variable(v.name, block), add(limit, scale(start, -1)), (value) => bind(add(start, value)));
   }
@@ -224,7 +228,7 @@ class Scheduler {
   }
 }
 
-function runLoop(like: Var, trips: Index, bind: Bind): Node[] {
+function runLoop(like: Var, trips: Index, bind: Bind): LoopNode[] {
   const v = variable(like.name, Math.max(2, like.count));
   return [{ kind: 'loop', variable: v, trips, children: bind(index(v)) }];
 }
@@ -233,7 +237,7 @@ function runLoop(like: Var, trips: Index, bind: Bind): Node[] {
  * A loop with `unroll` items per iteration; items that are left over follow one by one. With `repeats`, the items of an iteration are
  * repetitions of one body; otherwise they are copies side by side, so that their accesses can be grouped.
  */
-function loopOver(name: string, trips: number, unroll: number, bind: Bind, repeats = false): Node[] {
+function loopOver(name: string, trips: number, unroll: number, bind: Bind, repeats = false): LoopNode[] {
   const whole = Math.floor(trips / unroll);
   const block = (value: Index) => {
     if (!repeats || unroll === 1) return merge(indicesBelow(unroll).map((u) => bind(add(scale(value, unroll), u))));
@@ -242,7 +246,7 @@ function loopOver(name: string, trips: number, unroll: number, bind: Bind, repea
       node.kind === 'body' ? { ...node, repeat: copy } : node,
     );
   };
-  const nodes: Node[] = [];
+  const nodes: LoopNode[] = [];
   if (whole === 1) nodes.push(...block(index(0)));
   else {
     const v = variable(name, whole);
@@ -253,14 +257,14 @@ function loopOver(name: string, trips: number, unroll: number, bind: Bind, repea
 }
 
 /** Copies of the same code side by side become one body where they can, so that their accesses can be grouped. */
-function merge(copies: readonly Node[][]): Node[] {
+function merge(copies: readonly LoopNode[][]): LoopNode[] {
   if (copies.length === 1) return copies[0]!;
   const shapes = new Set(copies.map((nodes) => nodes.map((node) => node.kind).join()));
   if (shapes.size > 1) return copies.flat();
   return copies[0]!.flatMap((_, n) => mergeNodes(copies.map((nodes) => nodes[n]!)));
 }
 
-function mergeNodes(nodes: readonly Node[]): Node[] {
+function mergeNodes(nodes: readonly LoopNode[]): LoopNode[] {
   const [first] = nodes;
   if (first!.kind === 'body') {
     // Each copy of the body has its own lane variable and repeat variable. All copies are rewritten to use the variables of the first one.
@@ -284,7 +288,7 @@ function mergeNodes(nodes: readonly Node[]): Node[] {
   return [{ kind: 'loop', variable: v, trips, children: merge(children) }];
 }
 
-function rename(node: Node, by: ReadonlyMap<Var, Index>): Node {
+function rename(node: LoopNode, by: ReadonlyMap<Var, Index>): LoopNode {
   if (node.kind === 'body') return { ...node, copies: renamedCopies(node.copies, by) };
   const children = node.children.map((child) => rename(child, by));
   if (node.kind === 'clip') return { ...node, value: substitute(node.value, by), children };

@@ -1,6 +1,7 @@
 /** Non-uniform transforms for points that are set: the launches from what a call is given to its result. */
 import type { DeviceBuffer } from '../../devices/device.ts';
 import {
+  clearKernel,
   type FineGrid,
   type ModeArray,
   marginKernel,
@@ -8,7 +9,6 @@ import {
   type NonuniformShape,
   type NonuniformTarget,
   packedModes,
-  zeroKernel,
 } from '../../kernels/nonuniform/index.ts';
 import { SemicircleKernel } from '../../numeric/semicircle.ts';
 import { FftError, type ProblemInput } from '../../problem/index.ts';
@@ -278,7 +278,7 @@ class Parts {
 
 function spreading1(shape: NonuniformShape, points: DevicePoints, grid: DeviceBuffer): Launch[] {
   const margins = shape.grid.points.map((_, axis) => ({ kernel: marginKernel(shape, axis, 'add'), memory: { grid } }));
-  return [{ kernel: zeroKernel(shape), memory: { grid } }, ...points.spread(INPUT, grid), ...margins];
+  return [{ kernel: clearKernel(shape), memory: { grid } }, ...points.spread(INPUT, grid), ...margins];
 }
 
 function interpolation2(shape: NonuniformShape, points: DevicePoints, grid: DeviceBuffer): Launch[] {

@@ -2,7 +2,7 @@
 import type { DeviceBuffer } from '../../devices/device.ts';
 import {
   CHUNK,
-  chunksOf,
+  chunkCount,
   interpolationKernel,
   type NonuniformShape,
   spreadKernel,
@@ -87,7 +87,7 @@ export class DevicePoints {
     const { shape } = side;
     const { capacity, transforms } = shape;
     memory.points = await this.table(workshop, sorted.table);
-    const chunks = Uint32Array.from({ length: chunksOf(capacity) }, (_, n) =>
+    const chunks = Uint32Array.from({ length: chunkCount(capacity) }, (_, n) =>
       Math.min(CHUNK, Math.max(0, sorted.count - n * CHUNK)),
     );
     memory.chunks = await this.table(workshop, chunks);

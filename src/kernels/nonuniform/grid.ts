@@ -19,13 +19,13 @@ import {
   variable,
 } from '../../ir/index.ts';
 import type { SemicircleKernel } from '../../numeric/semicircle.ts';
-import { type FineGrid, type NonuniformShape, threadsFor } from './shape.ts';
+import { type FineGrid, type NonuniformShape, threadCount } from './shape.ts';
 
 /** The approximate number of reals that a group handles. */
 const BLOCK = 4096;
 
 /** A pass over a grid: each item handles one real along the first axis, at coordinates along the other axes. */
-interface Pass {
+interface GridPass {
   readonly name: string;
   readonly globals: readonly ArrayRef[];
   /** The number of items along each axis, fastest first; axis 0 counts reals. */
@@ -35,7 +35,7 @@ interface Pass {
 }
 
 /** The kernel of a pass: groups take blocks of the first axis if it is long, otherwise several rows. */
-function passKernel(shape: NonuniformShape, pass: Pass, tables = new TableBuilder(shape.type)): Kernel {
+function passKernel(shape: NonuniformShape, pass: GridPass, tables = new TableBuilder(shape.type)): Kernel {
   const { type, target } = shape;
   const [along, ...others] = pass.counts as [number, ...number[]];
   const rows = others.reduce((product, count) => product * count, 1);
@@ -57,7 +57,7 @@ function passKernel(shape: NonuniformShape, pass: Pass, tables = new TableBuilde
     name: pass.name,
     precision: type,
     group,
-    threads: target.vectors ? 1 : threadsFor(Math.min(256, block * together), target),
+    threads: target.vectors ? 1 : threadCount(Math.min(256, block * together), target),
     globals: pass.globals,
     tables: tables.all(),
     shared: [],
@@ -78,7 +78,7 @@ function passKernel(shape: NonuniformShape, pass: Pass, tables = new TableBuilde
 }
 
 /** Clears grids. Global: grid. */
-export function zeroKernel(shape: NonuniformShape): Kernel {
+export function clearKernel(shape: NonuniformShape): Kernel {
   const fine: ArrayRef = { name: 'grid', space: 'global', type: shape.type };
   return passKernel(shape, {
     name: 'zeros',
@@ -110,7 +110,7 @@ export function marginKernel(shape: NonuniformShape, axis: number, work: MarginW
     counts: [2 * counts[0]!, ...counts.slice(1), transforms],
     inPlace: true,
     store(x, at) {
-      const near = placeIn(grid, at);
+      const near = gridPlace(grid, at);
       const beyond = add(near, far);
       return work === 'add'
         ? { array: fine, index: near, value: x.add(x.load(fine, near), x.load(fine, beyond)) }
@@ -120,7 +120,7 @@ export function marginKernel(shape: NonuniformShape, axis: number, work: MarginW
 }
 
 /** The place of a real in a grid, from its place along each axis and the number of its transform. */
-function placeIn(grid: FineGrid, [first, ...others]: readonly Index[]): Index {
+function gridPlace(grid: FineGrid, [first, ...others]: readonly Index[]): Index {
   const strides = [...grid.strides.slice(1), grid.size];
   return add(first!, ...others.map((at, n) => scale(at, 2 * strides[n]!)));
 }
@@ -193,7 +193,7 @@ export function modesKernel(
           scale(transform, 2 * modes.size),
         );
         const points = others.map((v, n) => pointOfMode(v, modes, n + 1, grid.points[n + 1]!));
-        const place = placeIn(grid, [add(real, 2 * firstPoint), ...points, transform]);
+        const place = gridPlace(grid, [add(real, 2 * firstPoint), ...points, transform]);
         const factor = others.reduce<Real>(
           (product, v, n) => x.mul(product, x.load(tables.ref, add(v, starts[n + 1]!))),
           x.load(tables.ref, add(real, 2 * firstMode + starts[0]!)),

@@ -1,16 +1,16 @@
 /** The room's door: kernels of non-uniform transforms. */
 export {
+  clearKernel,
   type MarginWork,
   type ModeArray,
   marginKernel,
   modesKernel,
   packedModes,
-  zeroKernel,
 } from './grid.ts';
 export { interpolationKernel } from './interpolate.ts';
 export {
   CHUNK,
-  chunksOf,
+  chunkCount,
   type FineGrid,
   fineGridOf,
   type NonuniformShape,

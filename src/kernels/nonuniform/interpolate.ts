@@ -18,7 +18,7 @@ import {
 } from '../../ir/index.ts';
 import {
   CHUNK,
-  chunksOf,
+  chunkCount,
   chunkTable,
   type NonuniformShape,
   operand,
@@ -27,13 +27,13 @@ import {
   reachOf,
   startTable,
   strengthAt,
-  threadsFor,
+  threadCount,
   weightLayoutOf,
 } from './shape.ts';
 import { timesFactor } from './spread.ts';
 
 /** The arrays of the kernel. */
-interface Arrays {
+interface InterpolationArrays {
   readonly weights: ArrayRef;
   readonly factors: ArrayRef;
   readonly fine: ArrayRef;
@@ -44,7 +44,7 @@ interface Arrays {
 }
 
 /** The item of a loop over a chunk of points. */
-interface Place {
+interface ChunkItem {
   readonly loop: { readonly variable: Var; readonly limit: Index };
   readonly point: Index;
   readonly transform: Index;
@@ -56,7 +56,7 @@ interface Place {
  */
 export function interpolationKernel(shape: NonuniformShape): Kernel {
   const { type, transforms, capacity, hasFactors, target, width } = shape;
-  const arrays: Arrays = {
+  const arrays: InterpolationArrays = {
     weights: operand('weights', type),
     factors: operand('factors', type),
     fine: operand('grid', type),
@@ -66,10 +66,10 @@ export function interpolationKernel(shape: NonuniformShape): Kernel {
     starts: startTable(shape),
   };
   const chunks = chunkTable(shape);
-  const count = chunksOf(capacity);
+  const count = chunkCount(capacity);
   const group = variable('group', count * transforms);
   const chunk = transforms > 1 ? mod(group, count) : index(group);
-  const place = (): Place => {
+  const place = (): ChunkItem => {
     const point = variable('point', CHUNK);
     return {
       loop: { variable: point, limit: lookup(chunks, chunk) },
@@ -82,7 +82,7 @@ export function interpolationKernel(shape: NonuniformShape): Kernel {
     name: 'interpolate',
     precision: type,
     group,
-    threads: target.vectors ? 1 : threadsFor(CHUNK, target),
+    threads: target.vectors ? 1 : threadCount(CHUNK, target),
     globals: [weights, ...(hasFactors ? [factors] : []), fine, results],
     tables: [points, chunks, ...(starts ? [starts] : [])],
     shared: target.vectors ? [sums] : [],
@@ -95,8 +95,8 @@ export function interpolationKernel(shape: NonuniformShape): Kernel {
 /** Adds up vectors: rows of the grid along axis 0; the planes of axis 2 are separate sums, to keep the phase short. */
 function sumPhase(
   shape: NonuniformShape,
-  { loop, point, transform }: Place,
-  { weights, fine, sums, points }: Arrays,
+  { loop, point, transform }: ChunkItem,
+  { weights, fine, sums, points }: InterpolationArrays,
 ): Phase {
   const x = new Expressions();
   const { grid, width, target } = shape;
@@ -128,7 +128,11 @@ function sumPhase(
 }
 
 /** Adds up the lanes of a vector and the planes. */
-function resultPhase(shape: NonuniformShape, { loop, point, transform }: Place, arrays: Arrays): Phase {
+function resultPhase(
+  shape: NonuniformShape,
+  { loop, point, transform }: ChunkItem,
+  arrays: InterpolationArrays,
+): Phase {
   const x = new Expressions();
   const { grid, width, target } = shape;
   const { weights, sums } = arrays;
@@ -168,7 +172,7 @@ function resultStore(
   x: Expressions,
   sumOf: (part: Index) => Real,
   { point, transform, part }: ResultPlace,
-  { factors, results, points, starts }: Arrays,
+  { factors, results, points, starts }: InterpolationArrays,
 ) {
   const value = shape.hasFactors ? timesFactor(x, sumOf(index(0)), sumOf(index(1)), factors, point, part) : sumOf(part);
   const { number } = pointAt(points, point);
@@ -176,7 +180,11 @@ function resultStore(
 }
 
 /** The phase for threads: one point for each thread. */
-function threadPhase(shape: NonuniformShape, { loop, point, transform }: Place, arrays: Arrays): Phase {
+function threadPhase(
+  shape: NonuniformShape,
+  { loop, point, transform }: ChunkItem,
+  arrays: InterpolationArrays,
+): Phase {
   const x = new Expressions();
   const { grid, width } = shape;
   const { weights, fine, points } = arrays;

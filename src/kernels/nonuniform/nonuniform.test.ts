@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Kernel, verify } from '../../ir/index.ts';
 import { SemicircleKernel } from '../../numeric/semicircle.ts';
 import {
+  clearKernel,
   fineGridOf,
   interpolationKernel,
   marginKernel,
@@ -10,7 +11,6 @@ import {
   packedModes,
   spreadKernel,
   weightsKernel,
-  zeroKernel,
 } from './index.ts';
 
 const spreading = new SemicircleKernel(1e-5, 2);
@@ -30,7 +30,7 @@ function kernelsOf(shape: NonuniformShape): Kernel[] {
     marginKernel(shape, axis, 'copy'),
   ]);
   return [
-    zeroKernel(shape),
+    clearKernel(shape),
     weightsKernel(shape, spreading),
     spreadKernel(shape, 3),
     interpolationKernel(shape),

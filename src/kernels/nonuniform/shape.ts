@@ -105,10 +105,10 @@ export function startTable({ transforms, capacity }: NonuniformShape): IntegerTa
 
 /** The table of chunks, which holds the number of points in each. */
 export function chunkTable({ capacity }: NonuniformShape): IntegerTable {
-  return laterTable('chunks', chunksOf(capacity), CHUNK + 1);
+  return laterTable('chunks', chunkCount(capacity), CHUNK + 1);
 }
 
-export function chunksOf(capacity: number): number {
+export function chunkCount(capacity: number): number {
   return Math.ceil(capacity / CHUNK);
 }
 
@@ -124,7 +124,7 @@ export function strengthAt(number: Index, starts: IntegerTable | undefined, tran
 }
 
 /** The number of threads for some items. */
-export function threadsFor(items: number, { maxThreads }: NonuniformTarget): number {
+export function threadCount(items: number, { maxThreads }: NonuniformTarget): number {
   return Math.min(256, maxThreads, Math.max(32, 2 ** Math.ceil(Math.log2(items))));
 }
 

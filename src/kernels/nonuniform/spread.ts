@@ -32,12 +32,12 @@ import {
   reachOf,
   startTable,
   strengthAt,
-  threadsFor,
+  threadCount,
   weightLayoutOf,
 } from './shape.ts';
 
 /** The arrays of the kernel. */
-interface Arrays {
+interface SpreadingArrays {
   readonly strengths: ArrayRef;
   readonly weights: ArrayRef;
   readonly factors: ArrayRef;
@@ -48,7 +48,7 @@ interface Arrays {
 }
 
 /** The item of a loop over the points of a bin. */
-interface Place {
+interface BinItem {
   readonly slice: { readonly variable: Var; readonly limit: Index };
   readonly point: Index;
   readonly transform: Index;
@@ -61,7 +61,7 @@ interface Place {
  */
 export function spreadKernel(shape: NonuniformShape, bins: number): Kernel {
   const { type, transforms, capacity, hasFactors, target, grid, width } = shape;
-  const arrays: Arrays = {
+  const arrays: SpreadingArrays = {
     strengths: operand('strengths', type),
     weights: operand('weights', type),
     factors: operand('factors', type),
@@ -74,7 +74,7 @@ export function spreadKernel(shape: NonuniformShape, bins: number): Kernel {
   const table = laterTable('bins', 2 * bins, capacity + 1);
   const group = variable('group', bins * transforms);
   const bin = scale(transforms > 1 ? mod(group, bins) : group, 2);
-  const place = (): Place => {
+  const place = (): BinItem => {
     const slice = variable('point', capacity);
     return {
       slice: { variable: slice, limit: lookup(table, add(bin, 1)) },
@@ -87,7 +87,7 @@ export function spreadKernel(shape: NonuniformShape, bins: number): Kernel {
     name: 'spread',
     precision: type,
     group,
-    threads: target.vectors ? 1 : threadsFor(items, target),
+    threads: target.vectors ? 1 : threadCount(items, target),
     globals: [strengths, weights, ...(hasFactors ? [factors] : []), fine],
     tables: [points, table, ...(starts ? [starts] : [])],
     shared: [own],
@@ -98,8 +98,8 @@ export function spreadKernel(shape: NonuniformShape, bins: number): Kernel {
 /** The strength of a point, times its factor, repeated to fill a vector. */
 function strengthPhase(
   shape: NonuniformShape,
-  { slice, point, transform }: Place,
-  { strengths, factors, own, points, starts }: Arrays,
+  { slice, point, transform }: BinItem,
+  { strengths, factors, own, points, starts }: SpreadingArrays,
 ): Phase {
   const x = new Expressions();
   const lane = variable('part', shape.target.lanes);
@@ -126,8 +126,8 @@ export function timesFactor(x: Expressions, re: Real, im: Real, factors: ArrayRe
 
 function gridPhase(
   shape: NonuniformShape,
-  { slice, point, transform }: Place,
-  { weights, own, fine, points }: Arrays,
+  { slice, point, transform }: BinItem,
+  { weights, own, fine, points }: SpreadingArrays,
 ): Phase {
   const x = new Expressions();
   const { grid, width, target } = shape;

@@ -13,7 +13,7 @@ import {
   variable,
 } from '../../ir/index.ts';
 import type { SemicircleKernel } from '../../numeric/semicircle.ts';
-import { CHUNK, chunksOf, chunkTable, type NonuniformShape, operand, threadsFor, weightLayoutOf } from './shape.ts';
+import { CHUNK, chunkCount, chunkTable, type NonuniformShape, operand, threadCount, weightLayoutOf } from './shape.ts';
 
 /**
  * The kernel of weights. Globals: `places` (for each point and axis the distance from the first grid point, as t of `polynomial`),
@@ -27,7 +27,7 @@ export function weightsKernel(shape: NonuniformShape, spreading: SemicircleKerne
   const weights: ArrayRef = { name: 'weights', space: 'global', type };
   const chunks = chunkTable(shape);
   const tables = new TableBuilder(type);
-  const group = variable('group', chunksOf(capacity));
+  const group = variable('group', chunkCount(capacity));
   const { degreeCount, width, upsampling } = spreading;
   const phases = grid.points.map((_, axis): Phase => {
     const x = new Expressions();
@@ -38,7 +38,7 @@ export function weightsKernel(shape: NonuniformShape, spreading: SemicircleKerne
     const copies = axis === 0 ? 2 : 1;
     const key = `semicircle ${width} ${upsampling} ${copies} times ${entry.count}`;
     const start = tables.appendValues(key, degreeCount * entry.count, () =>
-      coefficientsOf(spreading, entry.count, copies),
+      polynomialTable(spreading, entry.count, copies),
     );
     const t = x.load(places, add(scale(number, axes), axis));
     let value = x.constant(0);
@@ -58,7 +58,7 @@ export function weightsKernel(shape: NonuniformShape, spreading: SemicircleKerne
     name: 'weights',
     precision: type,
     group,
-    threads: target.vectors ? 1 : threadsFor(CHUNK * 4, target),
+    threads: target.vectors ? 1 : threadCount(CHUNK * 4, target),
     globals: [places, weights],
     tables: [...tables.all(), chunks],
     shared: [],
@@ -70,7 +70,7 @@ export function weightsKernel(shape: NonuniformShape, spreading: SemicircleKerne
  * Coefficients of the polynomials, lowest power first. Each power has one coefficient for each grid point, repeated `times` times, then
  * zeros.
  */
-function coefficientsOf(spreading: SemicircleKernel, entries: number, times: number): Float64Array {
+function polynomialTable(spreading: SemicircleKernel, entries: number, times: number): Float64Array {
   const { degreeCount, width } = spreading;
   const all = new Float64Array(degreeCount * entries);
   for (let i = 0; i < width; i++) {

@@ -17,7 +17,7 @@ import {
   type AvailableBuffers,
   type BufferName,
   memoryOf,
-  operandsOf,
+  operandChoices,
   type TempCount,
   type TypedBuffer,
 } from './offer.ts';
@@ -111,7 +111,7 @@ function growTries(
   validity: Validity,
   keep: number,
 ): Growth {
-  const operands = operandsOf(offer, temps);
+  const operands = operandChoices(offer, temps);
   const tries = rootTrace(offer);
   let frontier = [tries];
   let merged = false;

@@ -76,7 +76,7 @@ export function sameRows(a: TypedBuffer, b: TypedBuffer, offer: AvailableBuffers
  * preferred: the output first, because it is written anyway; the input after the user's other buffers, because leaving it unchanged costs
  * nothing; interleaved temps before planar ones, because they are one memory stream instead of two.
  */
-export function operandsOf(offer: AvailableBuffers, temps: TempCount): TypedBuffer[] {
+export function operandChoices(offer: AvailableBuffers, temps: TempCount): TypedBuffer[] {
   const input: TypedBuffer = { buffer: 'input', type: offer.input.type };
   const output: TypedBuffer = { buffer: 'output', type: offer.output.type };
   const operands = [output];

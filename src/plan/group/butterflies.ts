@@ -54,17 +54,17 @@ const OPERATIONS: Readonly<Record<number, number>> = {
   32: 456,
 };
 
-export type PrimeWay = 'multiplied' | 'convolved';
+export type PrimeAlgorithm = 'multiplied' | 'convolved';
 
 /** The algorithms that may be used for a prime: those that the user asked for; if the user did not say, both. */
-export interface PrimeWays {
+export interface AllowedAlgorithms {
   readonly multiplied: boolean;
   readonly convolved: boolean;
   /** The user asked for one of them. */
   readonly asked: boolean;
 }
 
-export function waysOf(prime: number, { tuning }: Pick<Target, 'tuning'>): PrimeWays {
+export function waysOf(prime: number, { tuning }: Pick<Target, 'tuning'>): AllowedAlgorithms {
   const { multiply, convolve } = tuning?.rader ?? {};
   const within = (range: readonly [number, number] | undefined) =>
     range !== undefined && prime >= range[0] && prime <= range[1];
@@ -92,7 +92,7 @@ export const LARGEST_CONVOLVED_PRIME = 2 ** 22;
  * The algorithm of a prime radix whose pass takes several steps; undefined if the prime is no such radix or has a butterfly. A derived
  * butterfly is replaced only if the user asked for that; for primes up to 13, only by `multiply`.
  */
-export function raderWay(prime: number, target: ButterflyTarget): PrimeWay | undefined {
+export function raderWay(prime: number, target: ButterflyTarget): PrimeAlgorithm | undefined {
   if (prime <= LARGEST_LISTED_PRIME) return prime > 2 && isMultiplyAsked(prime, target) ? 'multiplied' : undefined;
   if (isRadixPrime(prime, target)) return undefined;
   const isConvolved = waysOf(prime, target).convolved && prime <= LARGEST_CONVOLVED_PRIME;
@@ -124,10 +124,10 @@ export type ButterflyTarget = Pick<
 const CONVOLUTION_SHARE = 0.95;
 
 /** The algorithm of the butterfly of a large prime; undefined if it has no butterfly. */
-function wayOf(prime: number, target: Pick<Target, 'tuning'>): PrimeWay | undefined {
+function butterflyAlgorithm(prime: number, target: Pick<Target, 'tuning'>): PrimeAlgorithm | undefined {
   if (prime > LARGEST_RADIX_PRIME) return undefined;
   const { multiplied, convolved } = waysOf(prime, target);
-  const others = largePrimesOf(prime - 1).every((other) => wayOf(other, target));
+  const others = largePrimesOf(prime - 1).every((other) => butterflyAlgorithm(other, target));
   if (!multiplied || !(convolved && others))
     return multiplied ? 'multiplied' : convolved && others ? 'convolved' : undefined;
   return convolutionOperations(prime, target) < CONVOLUTION_SHARE * multiplicationOperations(prime)
@@ -154,7 +154,7 @@ const LARGEST_THREAD_PRIME = 53;
  * fit a thread's registers, unless the user asked for it: spilled registers have no cache there, and compilers take minutes.
  */
 export function isRadixPrime(prime: number, target: ButterflyTarget): boolean {
-  if (wayOf(prime, target) === undefined) return false;
+  if (butterflyAlgorithm(prime, target) === undefined) return false;
   if (isInPairs(target.precision, target) && prime > LARGEST_PAIRED_PRIME && !waysOf(prime, target).asked) return false;
   if (target.banks === 1 || waysOf(prime, target).asked) return true;
   const large = target.registerFile !== undefined && prime <= LARGEST_THREAD_PRIME;
@@ -174,7 +174,7 @@ export function convolvedPrimes(
   const found = new Set<number>();
   const visit = (length: number) => {
     for (const prime of largePrimesOf(length)) {
-      if (found.has(prime) || wayOf(prime, target) !== 'convolved') continue;
+      if (found.has(prime) || butterflyAlgorithm(prime, target) !== 'convolved') continue;
       if (multiplied && !waysOf(prime, target).asked) continue;
       found.add(prime);
       visit(prime - 1);
@@ -191,7 +191,9 @@ export function butterflyOperations(n: number, target: Pick<Target, 'tuning'> = 
   const factors = primeFactors(n);
   const [first] = factors as [number];
   if (factors.length === 1) {
-    return wayOf(n, target) === 'convolved' ? convolutionOperations(n, target) : multiplicationOperations(n);
+    return butterflyAlgorithm(n, target) === 'convolved'
+      ? convolutionOperations(n, target)
+      : multiplicationOperations(n);
   }
   const a = first ** factors.filter((prime) => prime === first).length;
   const b = n / a;

@@ -94,7 +94,7 @@ export function splitBefore(lengths: readonly number[], blocks: number): number 
 }
 
 /** The radices for each dimension of a tile. */
-export function radicesOf(lengths: readonly number[], target: Target) {
+export function radixChoices(lengths: readonly number[], target: Target) {
   return lengths.map((length) => chooseRadices({ length, lanesAlong: 'batch', lanes: 1 }, target));
 }
 
@@ -152,7 +152,7 @@ function wholeAxes(lengths: readonly number[], target: Target, tile: number, idl
   const cheapest = blocksFor(points, target).find((some) => divideAmong(some, lengths.slice(0, 2)));
   if (!cheapest) return undefined;
   const { blocks } = cheapest;
-  const radices = radicesOf(lengths, target).flatMap((choice) => choice.radices);
+  const radices = radixChoices(lengths, target).flatMap((choice) => choice.radices);
   if (blocks > 1 && !keepsBusy(points / blocks, radices, target, idle)) return undefined;
   const { run } = target.capacity;
   const ragged = lengths.slice(0, 2).some((length) => ((length / blocks) * tile) % run !== 0);
@@ -169,17 +169,17 @@ function earlyAxes(lengths: readonly number[], target: Target, tile: number): Cu
   const { choice } = target.calibration.cluster;
   const { run } = target.capacity;
   const points = slowest * fastest * tile;
-  const numbers = blocksFor(points, target).filter(({ blocks }) => blocks > 1);
+  const candidates = blocksFor(points, target).filter(({ blocks }) => blocks > 1);
   let best: Cut | undefined;
   let least = Number.POSITIVE_INFINITY;
-  for (const a of numbers.length > 0 ? divisors(slowest) : []) {
-    const ways = numbers.filter((some) => divideAmong(some, [a]));
-    if (a === 1 || a === slowest || ways.length === 0) continue;
+  for (const a of candidates.length > 0 ? divisors(slowest) : []) {
+    const fitting = candidates.filter((some) => divideAmong(some, [a]));
+    if (a === 1 || a === slowest || fitting.length === 0) continue;
     const digits = [a, slowest / a, fastest];
-    const passes = radicesOf(digits, target);
+    const passes = radixChoices(digits, target);
     if (passes[0]!.radices.length > 1) continue;
     const radices = passes.flatMap((choice) => choice.radices);
-    for (const { blocks, cost: sharing } of ways) {
+    for (const { blocks, cost: sharing } of fitting) {
       // Before the exchange, blocks share the other digit or the fastest axis, but without cutting runs of memory.
       const split = splitBefore(digits, blocks);
       const piece = ((split === 2 ? fastest / blocks : fastest) * tile) / run;
@@ -199,7 +199,7 @@ function earlyAxes(lengths: readonly number[], target: Target, tile: number): Cu
 
 /** Whether a digit has more than two passes with a radix that is no power of two. (Why clusters are slow then is not known.) */
 function isDeep(digits: readonly number[], target: Target): boolean {
-  return radicesOf(digits, target).some(
+  return radixChoices(digits, target).some(
     ({ radices }) => radices.length > 2 && radices.some((radix) => !Number.isInteger(Math.log2(radix))),
   );
 }
@@ -218,18 +218,18 @@ export function cutAxis(length: number, tile: number, target: Target, instead?: 
 function searchCuts(length: number, tile: number, target: Target, instead: number | undefined): Cut | undefined {
   const { choice, deep } = target.calibration.cluster;
   const { run } = target.capacity;
-  const numbers = blocksFor(length * tile, target).filter(({ blocks }) => blocks > 1 || !instead);
+  const candidates = blocksFor(length * tile, target).filter(({ blocks }) => blocks > 1 || !instead);
   let best: Cut | undefined;
   let least = Number.POSITIVE_INFINITY;
-  for (const a of numbers.length > 0 ? divisors(length) : []) {
+  for (const a of candidates.length > 0 ? divisors(length) : []) {
     const b = length / a;
-    const ways = numbers.filter((some) => divideAmong(some, [a, b]));
-    if (a === 1 || b === 1 || ways.length === 0) continue;
-    const passes = radicesOf([a, b], target);
+    const fitting = candidates.filter((some) => divideAmong(some, [a, b]));
+    if (a === 1 || b === 1 || fitting.length === 0) continue;
+    const passes = radixChoices([a, b], target);
     const work = passes[0]!.cost + passes[1]!.cost + choice.unequal * Math.abs(Math.log2(a / b));
     if (work >= least) continue;
     const radices = passes.flatMap((choice) => choice.radices);
-    for (const { blocks, cost: sharing } of ways) {
+    for (const { blocks, cost: sharing } of fitting) {
       const points = (length * tile) / blocks;
       const short = (n: number) => ((n / blocks) * tile < run ? choice.shortShare : 0);
       const cost = work + short(a) + short(b) + choice.halving * sharing;

@@ -61,15 +61,15 @@ export function chooseRadices(question: RadixQuestion, target: Target): RadixCho
 function searchRadices(question: RadixQuestion, target: Target): RadixChoice {
   const { length, lanesAlong } = question;
   if (length === 1) return { radices: [1], cost: 1 };
-  const autosort = cheapest(question, target, { least: leastCost(question, target) });
+  const autosort = cheapestSequence(question, target, { least: leastAutosortCost(question, target) });
   if (!autosort) throw new RangeError(`no radices for ${length} = ${primeFactors(length).join(' · ')}`);
   // Passes in place do not wait for memory, but only some sequences suit vectors that hold butterflies of one transform. (This assumes
   // interleaved and blocked data. kernels/vector-form.ts knows the actual form, and uses autosort form for other data.)
-  const inPlace = lanesAlong === 'axis' ? cheapest(question, target, { ends: question.lanes }) : undefined;
+  const inPlace = lanesAlong === 'axis' ? cheapestSequence(question, target, { ends: question.lanes }) : undefined;
   if (inPlace && inPlace.cost <= autosort.cost) return { ...inPlace, inPlace: true };
   // The returned cost leaves out waiting for memory, because plans with one upload and plans with several are compared by it, and all of
   // them access memory equally far away.
-  return { radices: autosort.radices, cost: costOf(autosort.radices, question, target) };
+  return { radices: autosort.radices, cost: sequenceCost(autosort.radices, question, target) };
 }
 
 /** Constraints of a search for radices. */
@@ -81,7 +81,7 @@ interface SequenceLimits {
 }
 
 /** The cheapest radix sequence; undefined if none satisfies the constraints. */
-function cheapest(
+function cheapestSequence(
   question: RadixQuestion,
   target: Target,
   { least = 0, ends = 1 }: SequenceLimits,
@@ -172,7 +172,7 @@ function tailsOf({ lanesAlong, butterflies }: RadixQuestion, target: Target): Ta
   return known;
 }
 
-function costOf(radices: readonly number[], question: RadixQuestion, target: Target): number {
+function sequenceCost(radices: readonly number[], question: RadixQuestion, target: Target): number {
   let cost = 0;
   let stride = question.length;
   for (const radix of [...radices].reverse()) {
@@ -189,7 +189,7 @@ function passOf(question: RadixQuestion, radix: number, stride: number): PassQue
 }
 
 /** The least cost of an autosort pass, if the data does not stay in the first-level cache. */
-function leastCost({ length, lanesAlong }: RadixQuestion, { firstLevel, precision }: Target): number {
+function leastAutosortCost({ length, lanesAlong }: RadixQuestion, { firstLevel, precision }: Target): number {
   if (!firstLevel || lanesAlong === 'batch') return 0;
   const bytes = 2 * length * 8 * wordsPerReal(precision);
   return bytes > firstLevel.bytes ? firstLevel.beyond : 0;
@@ -217,7 +217,7 @@ export function passCost(question: PassQuestion, target: Target, least = 0): num
     columns: { rows },
   } = target.calibration;
   const measured = measuredCost(radix, target);
-  const own = measured ?? estimate(radix, target) / estimate(4, target);
+  const own = measured ?? estimatedCost(radix, target) / estimatedCost(4, target);
   const alone = radix === length;
   const wide = alone ? passes.wideAlone : stride > 1 ? passes.wideTwiddled : 1;
   const factor = measured !== undefined && WIDE.has(radix) ? wide : 1;
@@ -247,17 +247,18 @@ function measuredCost(radix: number, target: Target): number | undefined {
 function raderPassCost(rader: RaderRadix, question: PassQuestion, target: Target, least: number): number {
   const { stride, lanes } = question;
   const { passes, rader: measured } = target.calibration;
-  const each = (radix: number) => measuredCost(radix, target) ?? estimate(radix, target) / estimate(4, target);
+  const each = (radix: number) =>
+    measuredCost(radix, target) ?? estimatedCost(radix, target) / estimatedCost(4, target);
   const steps =
     rader.by === 'convolution'
       ? 2 * rader.radices.reduce((sum, radix) => sum + Math.max(each(radix), least), 0)
-      : (3 * rader.prime + 2 * target.passCost) / estimate(4, target);
+      : (3 * rader.prime + 2 * target.passCost) / estimatedCost(4, target);
   const scattered = stride === 1 && lanes > 1 ? passes.scatter : 0;
   return steps * idleLanes(question) + scattered + measured.pass;
 }
 
 /** The estimated cost per point of a twiddled pass, in additions: arithmetic, a round trip through shared memory, and spilled registers. */
-function estimate(radix: number, target: Target): number {
+function estimatedCost(radix: number, target: Target): number {
   const { working, spill } = target.calibration.registers;
   // Arithmetic on double-words outweighs memory and spills.
   if (isInPairs(target.precision, target))

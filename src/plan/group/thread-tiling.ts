@@ -7,12 +7,12 @@ import { shareOfColumns } from './share.ts';
 import {
   chooseTile,
   distanceOf,
-  forward,
   isContiguous,
   type Span,
   type Tiling,
   type TilingQuestion,
   walksAlong,
+  withFirst,
 } from './tiling.ts';
 
 /** The tiling for threads: the first pass walks along the contiguous dimension of the input, the last pass along that of the output. */
@@ -47,11 +47,11 @@ export function threadTiling({ axis, batch, group }: TilingQuestion, target: Tar
 
 /** The order of batch dimensions: the one whose neighbours should share a group comes first. */
 export function threadOrder(axis: Span, batch: readonly Span[]): number[] {
-  return forward(batch, nearest(axis, batch));
+  return withFirst(batch, nearestDimension(axis, batch));
 }
 
 /** The batch dimension with the smallest distance between neighbours, on the sides where the axis is not contiguous. */
-function nearest(axis: Span, batch: readonly Span[]): number {
+function nearestDimension(axis: Span, batch: readonly Span[]): number {
   const distance = (span: Span, side: Side) => (isContiguous(axis[side]) ? 0 : distanceOf(span[side]));
   const steps = batch.map((span) =>
     span.count > 1

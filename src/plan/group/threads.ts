@@ -6,7 +6,7 @@ import type { LeafNode, RealParts } from '../tree/node.ts';
 import { steppedRadices } from './radix.ts';
 
 /** The properties of a launch that its number of threads depends on. */
-interface GroupOf {
+interface LaunchTraits {
   readonly convolved?: LeafNode['convolved'] | undefined;
   readonly real?: Pick<RealParts, 'by'>;
   /** The launch is one of several uploads of an axis. */
@@ -17,10 +17,10 @@ interface GroupOf {
  * The best number of threads for a group, which is a number of butterflies. Passes of different radices have different numbers of
  * butterflies: the best count leaves the fewest threads idle over all passes, and gives no thread more values than its registers hold.
  */
-function butterfliesOf(
+function bestThreads(
   points: number,
   passes: readonly number[],
-  { real, convolved }: GroupOf,
+  { real, convolved }: LaunchTraits,
   target: Target,
   clustered: boolean,
 ): number {
@@ -86,13 +86,13 @@ const MOST_BUTTERFLIES = 4;
 export function threadsFor(
   points: number,
   radices: readonly number[],
-  placed: GroupOf,
+  placed: LaunchTraits,
   target: Target,
   clustered = false,
 ): number {
   const { maxThreads, tuning = {} } = target;
   const { split } = placed;
-  const butterflies = butterfliesOf(points, radices, placed, target, clustered);
+  const butterflies = bestThreads(points, radices, placed, target, clustered);
   const most = Math.min(maxThreads, butterflies);
   const aim = Math.min(most, tuning.threads ?? most);
   const wished = tuning.halfThreads && split ? Math.ceil(aim / 2) : aim;

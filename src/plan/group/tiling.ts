@@ -106,7 +106,7 @@ export function vectorTiling(
   const { lanes, run, room } = target.capacity;
   const length = axis.count;
   const along = chooseLanes(axis, batch, twiddled, lanes, longestButterfly.batch, target);
-  const order = forward(batch, along === 'axis' ? 0 : along);
+  const order = withFirst(batch, along === 'axis' ? 0 : along);
   const columns = batch[order[0]!]!;
   const lanesAlong = along === 'axis' ? 'axis' : 'batch';
   const tile =
@@ -180,7 +180,7 @@ function chooseLanes(
 }
 
 /** The numbers of the batch dimensions with dimension `d` first. */
-export function forward(batch: readonly Span[], d: number): number[] {
+export function withFirst(batch: readonly Span[], d: number): number[] {
   return [d, ...batch.keys()].filter((other, place) => place === 0 || other !== d);
 }
 

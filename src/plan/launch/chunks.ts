@@ -15,7 +15,7 @@ export interface BatchedLaunch {
   readonly leaf: Leaf;
   readonly from: BufferName;
   readonly to: BufferName;
-  readonly apart: { readonly input: number; readonly output: number };
+  readonly batchStrides: { readonly input: number; readonly output: number };
 }
 
 /** Two launches combined into one with interleaved groups. */
@@ -45,7 +45,7 @@ export function chunksOf(launches: readonly BatchedLaunch[], batches: number, by
   if (bytes > Math.max(wanted, chunks.most)) return { chunks: 1 };
   const most = Math.max(1, wanted / bytes);
   const counts = divisors(batches).filter(
-    (count) => batches / count <= most && launches.every((launch) => divides(launch, batches, count)),
+    (count) => batches / count <= most && launches.every((launch) => fallsIntoChunks(launch, batches, count)),
   );
   if (chunks.ahead === undefined) return { chunks: counts[0] ?? 1 };
   for (const count of counts) {
@@ -87,7 +87,11 @@ function residentOfBoth(launches: readonly BatchedLaunch[], chunks: number, targ
 }
 
 /** Whether the groups of a leaf are in the order of its batches and no group has parts in two chunks. */
-function divides({ leaf, apart }: Pick<BatchedLaunch, 'leaf' | 'apart'>, batches: number, chunks: number): boolean {
+function fallsIntoChunks(
+  { leaf, batchStrides }: Pick<BatchedLaunch, 'leaf' | 'batchStrides'>,
+  batches: number,
+  chunks: number,
+): boolean {
   const last = leaf.batch.length - 1;
   const count = leaf.batch[last]!;
   // Dimensions whose strides continue those of the batch have been merged with it.
@@ -95,7 +99,7 @@ function divides({ leaf, apart }: Pick<BatchedLaunch, 'leaf' | 'apart'>, batches
   const isSlowest = (side: 'input' | 'output') => {
     const { layout, format } = leaf[side];
     const stride = strideOf(layout, leaf.lengths.length + last);
-    return stride !== undefined && stride * others === apart[side] * (format === 'interleaved' ? 2 : 1);
+    return stride !== undefined && stride * others === batchStrides[side] * (format === 'interleaved' ? 2 : 1);
   };
   if (!Number.isInteger(others) || !isSlowest('input') || !isSlowest('output')) return false;
   return last > 0 || (count / chunks) % leaf.tile === 0;

@@ -27,8 +27,8 @@ import {
 } from '../tree/leaf.ts';
 import type { LeafNode, Place } from '../tree/node.ts';
 import { kernelFactors } from './kernel-layout.ts';
-import { operandsOf, type SideShape, sideOf, termsAlong } from './leaf-sides.ts';
-import { mergedBatch, type PlacedLeaf, packedAxis, packedLines, placesOf } from './placed.ts';
+import { leafOperands, leafSide, type SideShape, termsAlong } from './leaf-sides.ts';
+import { mergedBatch, type PlacedLeaf, packedAxis, packedLines, tensorPlaces } from './placed.ts';
 
 /** The shape of a launch: everything that its place in the tree does not determine. */
 export interface LaunchShape extends SideShape {
@@ -61,11 +61,11 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, target: Target
     lanes: target.capacity.lanes,
     threads,
     ...(resident > 1 ? { residentGroups: resident } : {}),
-    shared: sharedOf(target),
-    input: sideOf(placed, shape, 'input'),
-    output: sideOf(placed, shape, 'output'),
+    shared: sharedMemoryOf(target),
+    input: leafSide(placed, shape, 'input'),
+    output: leafSide(placed, shape, 'output'),
     inverse: placed.inverse,
-    ...operandsOf(placed),
+    ...leafOperands(placed),
     ...(twiddle ? { twiddle } : {}),
     scale: placed.scale,
     aliased: placed.aliased,
@@ -80,7 +80,7 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
   const batch = mergedBatch(placed);
   const paired = hermitianSplitOf(placed);
   const symmetric = real?.by === 'symmetric';
-  const back = isBack(placed);
+  const back = isFromBins(placed);
   const longest = longestButterfly(placed, target);
   const { order, lanesAlong, tile, radices, staged } = (target.lockstep === 'vector' ? vectorTiling : threadTiling)(
     {
@@ -89,19 +89,22 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
       twiddled: twiddle !== undefined,
       convolved: convolved !== undefined || product !== undefined || paired !== undefined || symmetric,
       longestButterfly: longest,
-      ...wishedGroup(placed, target),
+      ...askedGroup(placed, target),
     },
     coordinatesTarget(coordinates?.count ?? 1, target),
   );
-  const shared = coordinates && target.lockstep === 'threads' ? dividing(tile, batch[order[0]!]!.count) : tile;
+  const shared = coordinates && target.lockstep === 'threads' ? largestFullTile(tile, batch[order[0]!]!.count) : tile;
   // A launch without sums between its two factors: going through shared memory keeps compilers from combining the factors into one.
-  const alone = axis.count === 1 && placed.scale.input !== 1;
+  const onlyScales = axis.count === 1 && placed.scale.input !== 1;
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const columns = coordinates ? [-1, 1] : [-1];
   const ofReals = symmetric || real?.by === 'zeros' || real?.points === 'sums' || real?.points === 'continued';
   const isOneButterfly = ofReals && points <= longest[lanesAlong.input];
   // Passes over reals, and a single butterfly, cannot take several steps.
-  const butterflies = butterfliesOf(radices, target, { multiplied: isOneButterfly, only: symmetric || isOneButterfly });
+  const butterflies = radicesAndPrimes(radices, target, {
+    multiplied: isOneButterfly,
+    only: symmetric || isOneButterfly,
+  });
   const passes: PassesStep = { do: 'passes', dimension: 0, ...butterflies, columns, lanesAlong };
   const steps = transformSteps(placed, passes, order, paired);
   const dimensions = coordinates ? [axis, coordinates] : [axis];
@@ -115,15 +118,15 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
       tile: shared,
       blocks: 1,
       coupled: false,
-      steps: [...copy(copies.input || alone), ...steps, ...copy(copies.output)],
-      counts: countsOf(
+      steps: [...copy(copies.input || onlyScales), ...steps, ...copy(copies.output)],
+      counts: elementCounts(
         dimensions.map(({ count }) => count),
         0,
         paired && (back ? 'input' : 'output'),
       ),
       axes: { input: dimensions.map(({ input }) => input), output: dimensions.map(({ output }) => output) },
       ...(convolved?.by === 'rader' ? { order: powerOrders(axis.count) } : {}),
-      places: placesOf(dimensions),
+      places: tensorPlaces(dimensions),
       twiddle: twiddle && twiddleOf(twiddle, order),
     },
     target,
@@ -134,7 +137,11 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
  * The number of elements along each dimension of a tile, on both sides.
  * @param bins the side of the bins of a Hermitian split along dimension `axis`: it has one more element, bin N
  */
-export function countsOf(counts: readonly number[], axis: number, bins: Side | undefined): Sides<readonly number[]> {
+export function elementCounts(
+  counts: readonly number[],
+  axis: number,
+  bins: Side | undefined,
+): Sides<readonly number[]> {
   const of = (side: Side) => (side === bins ? counts.map((count, d) => (d === axis ? count + 1 : count)) : counts);
   return { input: of('input'), output: of('output') };
 }
@@ -146,7 +153,7 @@ function hermitianSplitOf({ axis, node: { product, real } }: PlacedLeaf): Hermit
 }
 
 /** Whether a launch transforms bins to reals. */
-function isBack({ node: { real } }: PlacedLeaf): boolean {
+function isFromBins({ node: { real } }: PlacedLeaf): boolean {
   return real?.back ?? real?.side === 'output';
 }
 
@@ -162,15 +169,15 @@ function transformSteps(
 ): LeafStep[] {
   const { real } = placed.node;
   const symmetric = real?.by === 'symmetric';
-  const back = isBack(placed);
+  const back = isFromBins(placed);
   const inverse = (paired !== undefined || symmetric) && back;
-  const trip = convolveStepsOf(placed, order, inverse);
-  const way: Pick<PassesStep, 'symmetry' | 'inverse'> = symmetric
+  const convolution = convolveStepsOf(placed, order, inverse);
+  const sign: Pick<PassesStep, 'symmetry' | 'inverse'> = symmetric
     ? { symmetry: inverse ? 'real-output' : 'real-input' }
     : inverse
       ? { inverse }
       : {};
-  const steps = trip ? convolveSteps(passes, trip, inverse) : [{ ...passes, ...way }];
+  const steps = convolution ? convolveSteps(passes, convolution, inverse) : [{ ...passes, ...sign }];
   if (!paired) return steps;
   return back ? [{ ...paired, back }, ...steps] : [...steps, paired];
 }
@@ -205,10 +212,10 @@ function sharesVectors(placed: PlacedLeaf, target: Target): boolean {
   const { format, storage, callbacks, factors, node } = placed;
   const sides = ['input', 'output'] as const;
   const isStored = (side: Side) => !hasArithmetic(storage[side]);
-  const apart = sides.some((side) => format[side] === 'planar' || isStored(side) || callbacks[side]);
+  const separate = sides.some((side) => format[side] === 'planar' || isStored(side) || callbacks[side]);
   // A line that is not packed with another one has imaginary parts of zero.
-  const alone = node.real !== undefined && !node.real.pairs;
-  return !apart && !alone && !isMultiplied(factors) && target.capacity.lanes === 2;
+  const unpacked = node.real !== undefined && !node.real.pairs;
+  return !separate && !unpacked && !isMultiplied(factors) && target.capacity.lanes === 2;
 }
 
 function isMultiplied({ input, output }: PlacedLeaf['factors']): boolean {
@@ -216,7 +223,7 @@ function isMultiplied({ input, output }: PlacedLeaf['factors']): boolean {
 }
 
 /** The largest tile up to a given size that leaves no partial last tile: threads number transforms and coordinates together. */
-function dividing(tile: number, count: number): number {
+function largestFullTile(tile: number, count: number): number {
   return Math.max(...divisors(count).filter((n) => n <= tile));
 }
 
@@ -232,14 +239,14 @@ function convolveStepsOf(placed: PlacedLeaf, order: readonly number[], conjugate
   const batch = mergedBatch(placed);
   const tile = [{ ...axis, count: convolved?.length ?? axis.count }, ...(coordinates ? [coordinates] : [])];
   const own = order.map((d) => batch[d]!);
-  const trip = { product: productOf(placed, product, binsOf(tile), own) };
+  const convolution = { product: productOf(placed, product, tileOfBins(tile), own) };
   const end = { count: axis.count };
-  return convolved && convolved.length > axis.count ? { ...trip, ends: { read: end, write: end } } : trip;
+  return convolved && convolved.length > axis.count ? { ...convolution, ends: { read: end, write: end } } : convolution;
 }
 
 /** The dimensions of a tile of bins: their counts, and their directions in the tensor. */
-function binsOf(spans: readonly Span[]): TileBins[] {
-  const places = placesOf(spans).output;
+function tileOfBins(spans: readonly Span[]): TileBins[] {
+  const places = tensorPlaces(spans).output;
   return spans.map(({ count }, d) => ({ ...places[d]!, count }));
 }
 
@@ -280,7 +287,7 @@ export function twiddleOf(twiddle: StepTwiddle, order: readonly number[]): StepT
  * @param kinds `multiplied`: butterflies of primes use multiplication unless the user asked for convolution. `only`: every radix is a
  * butterfly.
  */
-export function butterfliesOf(
+export function radicesAndPrimes(
   radices: readonly number[],
   target: Target,
   { multiplied = false, only = false }: { readonly multiplied?: boolean; readonly only?: boolean } = {},
@@ -299,7 +306,7 @@ function isStepped(radix: number, rader: readonly RaderRadix[]): boolean {
   return rader.some(({ prime }) => prime === radix);
 }
 
-function sharedOf(target: Target): SharedMemory {
+function sharedMemoryOf(target: Target): SharedMemory {
   return {
     format: target.sharedFormat,
     ...(target.parts === 4 ? { quarters: true } : {}),
@@ -309,7 +316,7 @@ function sharedOf(target: Target): SharedMemory {
   };
 }
 
-function wishedGroup({ node: { axisOf } }: PlacedLeaf, { tuning }: Target): { group?: number } {
+function askedGroup({ node: { axisOf } }: PlacedLeaf, { tuning }: Target): { group?: number } {
   const group = axisOf === undefined ? 0 : (tuning?.groupedBatch?.[axisOf] ?? 0);
   return group > 0 ? { group } : {};
 }

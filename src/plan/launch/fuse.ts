@@ -3,14 +3,14 @@ import { divisors } from '../../numeric/primes.ts';
 import type { Sides } from '../../problem/index.ts';
 import { type Arithmetic, wordsPerReal } from '../device/capacity.ts';
 import { coordinatesTarget, type Target, withoutClusters } from '../device/target.ts';
-import { type Cut, clusterFor, cutAxes, cutColumns, radicesOf, splitBefore, type Tiled } from '../group/cuts.ts';
+import { type Cut, clusterFor, cutAxes, cutColumns, radixChoices, splitBefore, type Tiled } from '../group/cuts.ts';
 import { threadOrder } from '../group/thread-tiling.ts';
 import { isContiguous, type Span, type Stride, walksAlong } from '../group/tiling.ts';
 import type { ConvolveSteps } from '../schemes/convolve-steps.ts';
 import type { HermitianSplit, LanesAlong, Leaf, LeafStep, MultiplyStep, PassesStep } from '../tree/leaf.ts';
 import type { LeafNode, Place } from '../tree/node.ts';
-import { assembled, butterfliesOf, countsOf, productOf, type TileBins, twiddleOf } from './configure.ts';
-import { mergedBatch, type PlacedLeaf, packedAxis, placesOf } from './placed.ts';
+import { assembled, elementCounts, productOf, radicesAndPrimes, type TileBins, twiddleOf } from './configure.ts';
+import { mergedBatch, type PlacedLeaf, packedAxis, tensorPlaces } from './placed.ts';
 
 /** A leaf of one axis as two digits; undefined if a cluster does not take it. */
 export function fuseAxis(placed: PlacedLeaf, target: Target): Leaf | undefined {
@@ -23,16 +23,23 @@ export function fuseAxis(placed: PlacedLeaf, target: Target): Leaf | undefined {
   if (!cut) return undefined;
   const columns = (side: 'input' | 'output', d: number) =>
     cut.tile === 1 ? [d] : isContiguous(axis[side]) ? [d, -1] : [-1, d];
-  const there: StageShape[] = [
+  const forwardStages: StageShape[] = [
     { dimension: 0, split: 1, columns: columns('input', 1), along: 'batch' },
     { dimension: 1, split: 0, columns: columns('output', 0), along: 'batch', after: 0 },
   ];
-  const tile = { ...cut, coupled: true, slowest: axis, faster: [], there, back: there.toReversed() };
+  const tile = {
+    ...cut,
+    coupled: true,
+    slowest: axis,
+    faster: [],
+    forwardStages,
+    backwardStages: forwardStages.toReversed(),
+  };
   return fusedLeaf(placed, order, tile, target);
 }
 
 /** The stride of several steps. @throws RangeError for memory in tiles, which only vectors use */
-function steps(stride: Stride, count: number): Stride {
+function multipleStride(stride: Stride, count: number): Stride {
   if (typeof stride !== 'number') throw new RangeError('an axis in tiles cannot be cut into digits');
   return stride * count;
 }
@@ -47,7 +54,7 @@ export function fuseAxes(placed: PlacedLeaf, target: Target): Leaf {
   const order = threadOrder(axis, merged);
   const neighbours = merged[order[0]!]!;
   const walks = { input: walksAlong(axis, neighbours, 'input'), output: walksAlong(axis, neighbours, 'output') };
-  const pair = pairOf(placed);
+  const pair = hermitianSplitOfTile(placed);
   const counts = spans.map(({ count }) => count);
   const byColumns = walks.input === 'batch' || walks.output === 'batch';
   // Bins that mirror each other have to be in one block.
@@ -67,13 +74,20 @@ export function fuseAxes(placed: PlacedLeaf, target: Target): Leaf {
   });
   const [slowest, ...faster] = spans as [Span, ...Span[]];
   const dimensions = passOrder(cut, coupled, precision, pair);
-  const there = dimensions.map((dimension, n) => stage(dimension, n === last && !product ? walks.output : walks.input));
-  const back = dimensions.toReversed().map((dimension) => stage(dimension, walks.output));
-  return fusedLeaf(placed, order, { ...cut, coupled, slowest, faster, there, back, ...(pair ? { pair } : {}) }, own);
+  const forwardStages = dimensions.map((dimension, n) =>
+    stage(dimension, n === last && !product ? walks.output : walks.input),
+  );
+  const backwardStages = dimensions.toReversed().map((dimension) => stage(dimension, walks.output));
+  return fusedLeaf(
+    placed,
+    order,
+    { ...cut, coupled, slowest, faster, forwardStages, backwardStages, ...(pair ? { pair } : {}) },
+    own,
+  );
 }
 
 /** The Hermitian split of a tile whose fastest axis is real on one side. */
-function pairOf({ axis, node: { real } }: PlacedLeaf): HermitianSplit | undefined {
+function hermitianSplitOfTile({ axis, node: { real } }: PlacedLeaf): HermitianSplit | undefined {
   if (real?.by !== 'halves' || real.side === 'both') return undefined;
   const back = real.side === 'output' ? { back: true as const } : {};
   return { do: 'pair', length: axis.count, by: 'halves', everyAxis: true, ...back };
@@ -84,24 +98,24 @@ interface Digits extends Sides<readonly Stride[]> {
   readonly places: Sides<readonly Place[]>;
 }
 
-function wholeOf(span: Span): Digits {
-  return { input: [span.input], output: [span.output], places: placesOf([span]) };
+function wholeAxis(span: Span): Digits {
+  return { input: [span.input], output: [span.output], places: tensorPlaces([span]) };
 }
 
 /** The two digits of an axis: input element n₀·B + n₁, output element k₀ + A·k₁. */
-function digitsOf(span: Span, [a, b]: readonly number[]): Digits {
-  const { input, output } = placesOf([span]);
+function axisDigits(span: Span, [a, b]: readonly number[]): Digits {
+  const { input, output } = tensorPlaces([span]);
   const far = ([place]: readonly Place[], by: number): Place => ({ ...place!, stride: place!.stride * by });
   return {
-    input: [steps(span.input, b!), span.input],
-    output: [span.output, steps(span.output, a!)],
+    input: [multipleStride(span.input, b!), span.input],
+    output: [span.output, multipleStride(span.output, a!)],
     places: { input: [far(input, b!), input[0]!], output: [output[0]!, far(output, a!)] },
   };
 }
 
 /** The digits of an axis that is transformed forward and back: points are written in the order in which they were read. */
-function comingBack(span: Span, lengths: readonly number[]): Digits {
-  const { input, places } = digitsOf({ ...span, input: span.output, ...outputPlaces(span) }, lengths);
+function digitsInInputOrder(span: Span, lengths: readonly number[]): Digits {
+  const { input, places } = axisDigits({ ...span, input: span.output, ...outputPlaces(span) }, lengths);
   return { input, output: input, places: { input: places.input, output: places.input } };
 }
 
@@ -157,9 +171,9 @@ interface TileShape extends Tiled {
   readonly coupled: boolean;
   readonly slowest: Span;
   readonly faster: readonly Span[];
-  readonly there: readonly StageShape[];
+  readonly forwardStages: readonly StageShape[];
   /** The passes of the transform back, if there is a product in between. */
-  readonly back: readonly StageShape[];
+  readonly backwardStages: readonly StageShape[];
   readonly pair?: HermitianSplit;
 }
 
@@ -172,12 +186,12 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
   const batch = order.map((d) => merged[d]!);
   const others = [...faster, ...(coordinates ? [coordinates] : [])];
   const lengths = [...shape.lengths, ...(coordinates ? [coordinates.count] : [])];
-  const digits = coupled ? digitsOf(slowest, lengths) : wholeOf(slowest);
-  const returned = product && coupled ? comingBack(slowest, lengths) : digits;
-  const { input, output } = placesOf(others);
+  const digits = coupled ? axisDigits(slowest, lengths) : wholeAxis(slowest);
+  const returned = product && coupled ? digitsInInputOrder(slowest, lengths) : digits;
+  const { input, output } = tensorPlaces(others);
   const bins = [...digits.places.output, ...output].map((place, d): TileBins => ({ ...place, count: lengths[d]! }));
-  const steps = stepsOf(product, shape, (own) => productOf(placed, own, bins, batch));
-  const choices = radicesOf(lengths, target);
+  const steps = tileSteps(product, shape, (own) => productOf(placed, own, bins, batch));
+  const choices = radixChoices(lengths, target);
   return assembled(
     placed,
     {
@@ -186,7 +200,7 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
         ...steps.map((step): LeafStep => {
           if ('do' in step) return step;
           const { dimension, along, ...own } = step;
-          const butterflies = butterfliesOf(choices[dimension]!.radices, target);
+          const butterflies = radicesAndPrimes(choices[dimension]!.radices, target);
           return {
             ...{ do: 'passes', dimension },
             ...butterflies,
@@ -196,7 +210,7 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
         }),
         ...(storesInPieces(placed, shape, choices, target) ? [{ do: 'copy' as const }] : []),
       ],
-      counts: countsOf(lengths, shape.lengths.length - 1, shape.pair && (shape.pair.back ? 'input' : 'output')),
+      counts: elementCounts(lengths, shape.lengths.length - 1, shape.pair && (shape.pair.back ? 'input' : 'output')),
       axes: {
         input: [...digits.input, ...others.map((span) => span.input)],
         output: [...returned.output, ...others.map((span) => span.output)],
@@ -211,11 +225,11 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
 /** Whether neighbouring threads of the last pass would store pieces shorter than half a run; the tile is then copied as a whole. */
 function storesInPieces(
   { node: { product }, coordinates }: PlacedLeaf,
-  { blocks, coupled, pair, there, faster }: TileShape,
-  choices: ReturnType<typeof radicesOf>,
+  { blocks, coupled, pair, forwardStages, faster }: TileShape,
+  choices: ReturnType<typeof radixChoices>,
   target: Target,
 ): boolean {
-  const { dimension, along } = there.at(-1)!;
+  const { dimension, along } = forwardStages.at(-1)!;
   const axis = faster.at(-1)!;
   if (blocks > 1 || coupled || pair || product || coordinates || dimension !== faster.length || along !== 'axis')
     return false;
@@ -224,18 +238,24 @@ function storesInPieces(
 }
 
 /** The passes and the steps between them: forward, or forward and back around a product. */
-function stepsOf(
+function tileSteps(
   product: LeafNode['product'],
-  { coupled, there, back, pair }: TileShape,
+  { coupled, forwardStages, backwardStages, pair }: TileShape,
   multiply: (product: NonNullable<LeafNode['product']>) => ConvolveSteps['product'],
 ): readonly (StageShape | HermitianSplit | MultiplyStep)[] {
-  if (product) return [...thereAnd(there, multiply(product)), ...back.map((stage) => backFrom(stage, coupled))];
-  if (!pair) return there;
-  return pair.back ? [pair, ...there.map((stage) => ({ ...stage, inverse: true as const }))] : [...there, pair];
+  if (product)
+    return [
+      ...withProduct(forwardStages, multiply(product)),
+      ...backwardStages.map((stage) => reversedStage(stage, coupled)),
+    ];
+  if (!pair) return forwardStages;
+  return pair.back
+    ? [pair, ...forwardStages.map((stage) => ({ ...stage, inverse: true as const }))]
+    : [...forwardStages, pair];
 }
 
 /** Passes followed by the product of their bins. */
-function thereAnd(stages: readonly StageShape[], product: ConvolveSteps['product']) {
+function withProduct(stages: readonly StageShape[], product: ConvolveSteps['product']) {
   if ('do' in product) return [...stages, product];
   return stages.map((stage, n) => (n === stages.length - 1 ? { ...stage, write: product } : stage));
 }
@@ -243,6 +263,6 @@ function thereAnd(stages: readonly StageShape[], product: ConvolveSteps['product
 /**
  * Passes of the transform back: the digits of bins are those of points in reverse order. @param coupled the first two dimensions are digits
  */
-function backFrom({ after: _, ...stage }: StageShape, coupled: boolean): StageShape {
+function reversedStage({ after: _, ...stage }: StageShape, coupled: boolean): StageShape {
   return { ...stage, ...(coupled && stage.dimension === 0 ? { after: 1 } : {}), inverse: true };
 }

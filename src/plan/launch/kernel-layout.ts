@@ -30,7 +30,7 @@ export function kernelFactors(
   ];
   const { matrix, symmetric, conjugate, crossPower, transposed } = product;
   const own = { matrix, symmetric, conjugate, crossPower, ...(transposed ? { transposed } : {}) };
-  return { ...own, layout: layoutOf(product, loops) };
+  return { ...own, layout: spectrumLayout(product, loops) };
 }
 
 /**
@@ -64,32 +64,38 @@ function naturalStep({ dimension, stride: step }: Place, { orders, halved }: Ker
 }
 
 /** The dimensions of the tensor along which the kernel is seen through a line view or has blocks of zeros. */
-export function dimensionsTold({ lines, zeros }: KernelProduct): ReadonlySet<number> {
+export function viewedDimensions({ lines, zeros }: KernelProduct): ReadonlySet<number> {
   return new Set([...lines, ...zeros].map(({ dimension }) => dimension));
 }
 
 /** The layout [loops …, entry of a matrix, part]. */
-function layoutOf(product: KernelProduct, loops: readonly BinLoop[]): Layout {
+function spectrumLayout(product: KernelProduct, loops: readonly BinLoop[]): Layout {
   const { lengths, strides, entry, matrix, symmetric, lines, zeros } = product;
   const entries = symmetric ? (matrix * (matrix + 1)) / 2 : matrix * matrix;
-  const told = [...dimensionsTold(product)];
+  const viewed = [...viewedDimensions(product)];
   const along = (of: number) => loops.flatMap(({ place }, n) => (place?.dimension === of ? [n] : []));
-  const free = loops.flatMap(({ place }, n) => (place && told.includes(place.dimension) ? [] : [n]));
-  const counts = [...told.map((of) => lengths[of]!), ...free.map((n) => loops[n]!.count), entries];
-  const steps = [...told.map((of) => strides[of]!), ...free.map((n) => loops[n]!.step), entry];
+  const plain = loops.flatMap(({ place }, n) => (place && viewed.includes(place.dimension) ? [] : [n]));
+  const counts = [...viewed.map((of) => lengths[of]!), ...plain.map((n) => loops[n]!.count), entries];
+  const steps = [...viewed.map((of) => strides[of]!), ...plain.map((n) => loops[n]!.step), entry];
   let own = memory(KERNEL, [...counts, 2], [...steps.map((step) => 2 * step), 1]);
-  for (const { dimension, from, to } of zeros) own = without(own, told.indexOf(dimension), from, to);
-  for (const { dimension, line } of lines) own = through(own, told.indexOf(dimension), line);
-  if (told.length === 0) return own;
+  for (const { dimension, from, to } of zeros) own = without(own, viewed.indexOf(dimension), from, to);
+  for (const { dimension, line } of lines) own = through(own, viewed.indexOf(dimension), line);
+  if (viewed.length === 0) return own;
   // The last dimension comes first, so that the positions of the others do not change.
-  for (let d = told.length - 1; d >= 0; d--) own = counted(own, d, along(told[d]!), loops, product);
-  const order = [...told.flatMap(along), ...free];
+  for (let d = viewed.length - 1; d >= 0; d--) own = splitIntoLoops(own, d, along(viewed[d]!), loops, product);
+  const order = [...viewed.flatMap(along), ...plain];
   const behind = [loops.length, loops.length + 1];
   return permute(own, [...loops.map((_, n) => order.indexOf(n)), ...behind]);
 }
 
 /** A dimension split into the loops that count along it. */
-function counted(of: Layout, d: number, own: readonly number[], loops: readonly BinLoop[], product: KernelProduct) {
+function splitIntoLoops(
+  of: Layout,
+  d: number,
+  own: readonly number[],
+  loops: readonly BinLoop[],
+  product: KernelProduct,
+) {
   const steps = own.map((n) => {
     const { count, place } = loops[n]!;
     return { count, step: count > 1 ? naturalStep(place!, product) : 0 };

@@ -44,7 +44,7 @@ export interface Launch {
 }
 
 /** The side of the problem that a direction reads or writes. */
-export function sideOf(direction: Direction, what: 'read' | 'written'): Side {
+export function sideOfDirection(direction: Direction, what: 'read' | 'written'): Side {
   return (direction === 'forward') === (what === 'read') ? 'input' : 'output';
 }
 
@@ -68,16 +68,16 @@ interface BufferLayout {
 }
 
 /** @param tensor lengths of its dimensions, if an axis is longer between launches than in the problem */
-export function layoutOf(
+export function bufferLayoutOf(
   name: BufferName,
   problem: Problem,
   direction: Direction,
   pads: readonly Pad[],
   tensor: readonly number[] = tensorShape(problem, 'output'),
 ): BufferLayout {
-  if (name === 'work') return { strides: packed(tensor), offset: 0, pads: [] };
-  if (name !== 'input' && name !== 'output') return { strides: packed(tensor), offset: 0, pads };
-  const side = sideOf(direction, name === 'input' ? 'read' : 'written');
+  if (name === 'work') return { strides: packedStrides(tensor), offset: 0, pads: [] };
+  if (name !== 'input' && name !== 'output') return { strides: packedStrides(tensor), offset: 0, pads };
+  const side = sideOfDirection(direction, name === 'input' ? 'read' : 'written');
   return {
     ...{ strides: problem.strides[side], offset: problem.offsets[side], pads: [] },
     splitAxis: splitAxisOf(problem, side),
@@ -89,7 +89,8 @@ export function packedOf(problem: Problem): number[] {
   return defaultStrides(problem, 'output');
 }
 
-function packed(tensor: readonly number[]): number[] {
+/** The strides of a packed tensor with these lengths, fastest first. */
+export function packedStrides(tensor: readonly number[]): number[] {
   let next = 1;
   return tensor.map((count) => {
     const stride = next;
@@ -100,7 +101,7 @@ function packed(tensor: readonly number[]): number[] {
 
 function storageOf(name: BufferName, { problem, direction, storage }: LaunchQuestion): Stored {
   if (name !== 'input' && name !== 'output') return problem.storage as Stored;
-  const side = sideOf(direction, name === 'input' ? 'read' : 'written');
+  const side = sideOfDirection(direction, name === 'input' ? 'read' : 'written');
   return storage?.[name] ?? (storageOfSide(problem, side) as Stored);
 }
 
@@ -131,27 +132,27 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
   const scaled = assignment.steps.findLastIndex(({ leaf }) => !leaf.stays);
   return assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
     const last = n === assignment.steps.length - 1;
-    const from = layoutOf(input.buffer, n === 0 ? problem : seen, direction, pads, node.length);
-    const to = layoutOf(output.buffer, last ? problem : seen, direction, pads, node.outputLength);
+    const from = bufferLayoutOf(input.buffer, n === 0 ? problem : seen, direction, pads, node.length);
+    const to = bufferLayoutOf(output.buffer, last ? problem : seen, direction, pads, node.outputLength);
     const { loops, skipped } = loopsOf(
       node,
       { input: from, output: to },
       { input: tiles[n - 1], output: tiles[n] },
       run,
     );
-    const called = calledOf(problem, direction, n === 0, last);
-    const narrow = movesReals(called);
+    const called = callbacksOfLaunch(problem, direction, n === 0, last);
+    const withReals = movesReals(called);
     const split = isUpload(node, tree);
     const placed = {
       ...{ node, precision, ...loops, aliased, split, ...called },
       factors: conjugatedIf(followsDirection(node) && direction === 'inverse', node.factors),
       tensor: {
-        input: memoryOf(from, node.length, skipped.input),
-        output: memoryOf(to, node.outputLength, skipped.output),
+        input: tensorMemoryOf(from, node.length, skipped.input),
+        output: tensorMemoryOf(to, node.outputLength, skipped.output),
       },
       format: {
-        input: called.alone.input ? 'real' : input.type,
-        output: called.alone.output ? 'real' : output.type,
+        input: called.realsOnly.input ? 'real' : input.type,
+        output: called.realsOnly.output ? 'real' : output.type,
       },
       storage: { input: storageOf(input.buffer, question), output: storageOf(output.buffer, question) },
       inverse: isInverse(node, direction),
@@ -160,16 +161,16 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
     const leaf = configureLeaf(
       placed,
       // Uploads before the last one, and axes that share a tile, were chosen for the run length of the profile.
-      node.more || (split && (node.twiddle || !(aliased || narrow)))
+      node.more || (split && (node.twiddle || !(aliased || withReals)))
         ? target
-        : forBatches(batchBytes, split ? 'uploads' : 'axes', target, narrow),
+        : forBatches(batchBytes, split ? 'uploads' : 'axes', target, withReals),
     );
     return { node, from: input.buffer, to: output.buffer, leaf };
   });
 }
 
 /** @param skipped elements that omitted lines occupy before all others */
-function memoryOf(
+function tensorMemoryOf(
   { strides, offset, splitAxis }: BufferLayout,
   lengths: readonly number[],
   skipped: number,
@@ -192,15 +193,20 @@ function loopsOf(
   const span = (dimension: Dimension): Span => {
     const { count, input, output, gap } = dimension;
     const strides = {
-      input: strideOf(input, count, layouts.input, tiles.input, run),
-      output: strideOf(output, count, layouts.output, tiles.output, run),
+      input: strideInBuffer(input, count, layouts.input, tiles.input, run),
+      output: strideInBuffer(output, count, layouts.output, tiles.output, run),
     };
     const placed = (place: Place) => (gap ? { ...place, gap } : place);
     const places = { input: placed(input), output: placed(output) };
     if (!gap) return { count, ...strides, places };
     for (const side of ['input', 'output'] as const)
       if (gap.from === 0) skipped[side] += stepOf(strides[side]) * gap.to;
-    return { count, input: past(strides.input, dimension), output: past(strides.output, dimension), places };
+    return {
+      count,
+      input: strideOverGap(strides.input, dimension),
+      output: strideOverGap(strides.output, dimension),
+      places,
+    };
   };
   const loops = {
     axis: span(node.axis),
@@ -212,28 +218,28 @@ function loopsOf(
 }
 
 /** The callbacks of a launch: the first launch applies the load callback, the last launch the store callback. */
-function calledOf(
+function callbacksOfLaunch(
   problem: Problem,
   direction: Direction,
   first: boolean,
   last: boolean,
-): Pick<PlacedLeaf, 'callbacks' | 'arrays' | 'alone'> {
+): Pick<PlacedLeaf, 'callbacks' | 'arrays' | 'realsOnly'> {
   const { load, store } = problem.callbacks?.[direction] ?? {};
-  const alone = (what: 'read' | 'written') => keepsReals(problem, sideOf(direction, what));
+  const realsOnly = (what: 'read' | 'written') => keepsReals(problem, sideOfDirection(direction, what));
   return {
     arrays: problem.callbacks?.arrays ?? {},
     callbacks: { ...(first && load ? { input: load } : {}), ...(last && store ? { output: store } : {}) },
-    alone: {
-      ...(first && alone('read') ? { input: true } : {}),
-      ...(last && alone('written') ? { output: true } : {}),
+    realsOnly: {
+      ...(first && realsOnly('read') ? { input: true } : {}),
+      ...(last && realsOnly('written') ? { output: true } : {}),
     },
   };
 }
 
 /** Whether callbacks make a launch move reals beside complex numbers: the reals of a side or of an array. */
-function movesReals({ callbacks, alone }: ReturnType<typeof calledOf>): boolean {
+function movesReals({ callbacks, realsOnly }: ReturnType<typeof callbacksOfLaunch>): boolean {
   const loads = [callbacks.input, callbacks.output].some((built) => built && arraysOf(built).length > 0);
-  return loads || alone.input === true || alone.output === true;
+  return loads || realsOnly.input === true || realsOnly.output === true;
 }
 
 const NO_SCALE = { input: 1, output: 1 } as const;
@@ -272,7 +278,7 @@ function conjugatedIf(conjugated: boolean, { input, output }: LeafNode['factors'
 }
 
 /** The stride of a dimension that leaves out a gap. */
-function past(stride: Stride, { count, gap }: Dimension): Stride {
+function strideOverGap(stride: Stride, { count, gap }: Dimension): Stride {
   if (!gap || gap.from === 0 || gap.from === count) return stride;
   return { step: stepOf(stride), count, before: gap.from, skip: gap.to - gap.from };
 }
@@ -341,7 +347,7 @@ function mayTile(
  * before writes `run` columns at a time and the upload after reads whole rows. Both then access memory in long pieces instead of touching a
  * new page for every run.
  */
-function strideOf(
+function strideInBuffer(
   { dimension, stride: step }: Place,
   count: number,
   { strides, pads }: BufferLayout,

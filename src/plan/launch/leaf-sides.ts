@@ -65,7 +65,7 @@ export interface SideShape {
 }
 
 /** One side of a leaf. */
-export function sideOf(placed: PlacedLeaf, shape: SideShape, side: Side): LeafSide {
+export function leafSide(placed: PlacedLeaf, shape: SideShape, side: Side): LeafSide {
   const { format, precision, storage, callbacks, axis } = placed;
   const built = callbacks[side];
   const factors = placed.factors[side].map(({ along, ...own }): SideFactors => {
@@ -76,19 +76,19 @@ export function sideOf(placed: PlacedLeaf, shape: SideShape, side: Side): LeafSi
   return {
     layout: new SideLayout(placed, shape, side).layout(),
     format: format[side],
-    ...(built ? { callback: callbackOf(built) } : {}),
+    ...(built ? { callback: sideCallback(built) } : {}),
     ...(storage[side] === precision ? {} : { storage: storage[side] }),
     ...(factors.length > 0 ? { factors } : {}),
   };
 }
 
-function callbackOf(built: BuiltCallback): SideCallback {
+function sideCallback(built: BuiltCallback): SideCallback {
   const arrays = Object.fromEntries(arraysOf(built).map((name) => [name, operandName(name)]));
   return { built, arrays, asks: [...dimensionsOf(built)] };
 }
 
 /** The operands of a leaf: the convolution kernel and the arrays that callbacks load from. */
-export function operandsOf({ callbacks, arrays, node: { product }, precision }: PlacedLeaf): Pick<Leaf, 'operands'> {
+export function leafOperands({ callbacks, arrays, node: { product }, precision }: PlacedLeaf): Pick<Leaf, 'operands'> {
   const kernel: Operand[] =
     product && 'strides' in product ? [{ name: KERNEL, storage: product.storage ?? precision }] : [];
   const names = new Set([callbacks.input, callbacks.output].flatMap((built) => (built ? arraysOf(built) : [])));
@@ -115,24 +115,24 @@ export function termsAlong(of: number, tile: readonly Place[], batch: readonly S
 const CALLBACK = 'callback';
 
 /** One loop of a leaf on one side. */
-interface Loop {
+interface SideLoop {
   readonly count: number;
   readonly stride: Stride;
   readonly place: SpanPlace | undefined;
 }
 
 /** Nested loops over memory: their counts and strides, outermost first. */
-type Walk = readonly { readonly count: number; readonly stride: number }[];
+type MemoryLoops = readonly { readonly count: number; readonly stride: number }[];
 
 class SideLayout {
   private readonly placed: PlacedLeaf;
   private readonly side: Side;
   private readonly order: Order | undefined;
-  private readonly loops: readonly Loop[];
+  private readonly loops: readonly SideLoop[];
   /** Dimensions of the tensor that are seen through a callback, a line, packing, or blocks. */
-  private readonly told: readonly number[];
+  private readonly viewed: readonly number[];
   /** Loops over plain memory, by their numbers. */
-  private readonly free: readonly number[];
+  private readonly plain: readonly number[];
   private readonly asked: readonly number[];
 
   constructor(placed: PlacedLeaf, { batch, counts, axes, places, order }: SideShape, side: Side) {
@@ -140,26 +140,26 @@ class SideLayout {
     this.side = side;
     this.order = order?.[side];
     this.loops = [
-      ...axes[side].map((stride, d): Loop => ({ count: counts[side][d]!, stride, place: places[side][d] })),
-      ...batch.map((span): Loop => ({ count: span.count, stride: span[side], place: span.places?.[side] })),
+      ...axes[side].map((stride, d): SideLoop => ({ count: counts[side][d]!, stride, place: places[side][d] })),
+      ...batch.map((span): SideLoop => ({ count: span.count, stride: span[side], place: span.places?.[side] })),
     ];
     const { lines, zeros, real } = placed.node;
     const callback = placed.callbacks[side];
     this.asked = callback ? [...dimensionsOf(callback)] : [];
-    const told = new Set([
+    const viewed = new Set([
       ...[...lines[side], ...zeros[side]].map(({ dimension }) => dimension),
       ...(isPaired(placed, side) ? [real!.pairs!.along] : []),
       ...this.asked,
       ...this.dimensionsInBlocks(),
     ]);
-    this.told = [...told];
-    this.free = this.loops.flatMap(({ place }, n) => (place && told.has(place.dimension) ? [] : [n]));
+    this.viewed = [...viewed];
+    this.plain = this.loops.flatMap(({ place }, n) => (place && viewed.has(place.dimension) ? [] : [n]));
   }
 
   /** The layout [loops of the leaf …, part], or [… , line, part]. */
   layout(): Layout {
     const tensor = this.tensor();
-    const isPlain = this.told.length === 0 && !this.placed.callbacks[this.side];
+    const isPlain = this.viewed.length === 0 && !this.placed.callbacks[this.side];
     const seen = isPlain ? tensor : this.seen(tensor);
     const own = this.order ? gather(seen, 0, this.order) : seen;
     const rank = this.loops.length;
@@ -172,21 +172,21 @@ class SideLayout {
     const rank = this.loops.length;
     let own = this.withCallback(tensor);
     // The last dimension comes first, so that the positions of the others do not change.
-    for (let d = this.told.length - 1; d >= 0; d--) own = this.withZeros(own, d);
-    for (const d of this.told.keys()) own = this.inPairs(own, d, 'lines');
-    for (const d of this.told.keys()) own = this.throughLine(own, d);
-    for (const d of this.told.keys()) own = this.inPairs(own, d, 'parts');
+    for (let d = this.viewed.length - 1; d >= 0; d--) own = this.withZeros(own, d);
+    for (const d of this.viewed.keys()) own = this.inPairs(own, d, 'lines');
+    for (const d of this.viewed.keys()) own = this.throughLine(own, d);
+    for (const d of this.viewed.keys()) own = this.inPairs(own, d, 'parts');
     const order: number[] = [];
-    for (let d = this.told.length - 1; d >= 0; d--) own = this.counted(own, d);
-    for (const of of this.told) order.push(...this.loopsAlong(of));
-    order.push(...this.free);
+    for (let d = this.viewed.length - 1; d >= 0; d--) own = this.counted(own, d);
+    for (const of of this.viewed) order.push(...this.loopsAlong(of));
+    order.push(...this.plain);
     const behind = own.shape.slice(rank).map((_, n) => rank + n);
     return permute(own, [...this.loops.map((_, n) => order.indexOf(n)), ...behind]);
   }
 
   /** Whether numbers have two parts in memory or as a callback sees them. */
   private get takesNumbers(): boolean {
-    return this.placed.format[this.side] !== 'real' || this.placed.alone[this.side] === true;
+    return this.placed.format[this.side] !== 'real' || this.placed.realsOnly[this.side] === true;
   }
 
   private loopsAlong(of: number): number[] {
@@ -202,16 +202,16 @@ class SideLayout {
   /** The tensor in memory: [viewed dimensions …, plain loops …, part]. */
   private tensor(): Layout {
     const { splitAxis } = this.placed.tensor[this.side];
-    if (!splitAxis || !this.told.includes(splitAxis.dimension)) return this.memoryOf(undefined);
+    if (!splitAxis || !this.viewed.includes(splitAxis.dimension)) return this.memoryOf(undefined);
     const runs = splitAxis.runs.map((run) => this.memoryOf({ ...run, dimension: splitAxis.dimension }));
-    return concat(this.told.indexOf(splitAxis.dimension), ...runs);
+    return concat(this.viewed.indexOf(splitAxis.dimension), ...runs);
   }
 
   /** The tensor in memory, if strides alone describe it; or the part of it in equal blocks, for `run`. */
   private memoryOf(run: (BlockRun & Pick<SplitAxis, 'dimension'>) | undefined): Layout {
-    const walks: Walk[] = [
-      ...this.told.map((of) => (run ? this.walkInBlocks(of, run) : this.walkAlong(of))),
-      ...this.free.map((n) => walkOf(this.loops[n]!)),
+    const walks: MemoryLoops[] = [
+      ...this.viewed.map((of) => (run ? this.walkInBlocks(of, run) : this.walkAlong(of))),
+      ...this.plain.map((n) => memoryLoops(this.loops[n]!)),
     ];
     const all = walks.flat();
     const counts = all.map(({ count }) => count);
@@ -221,8 +221,8 @@ class SideLayout {
     for (let n = walks.length - 1; n >= 0; n--) {
       at -= walks[n]!.length;
       for (let more = walks[n]!.length; more > 1; more--) own = join(own, at);
-      const loop = n < this.told.length ? undefined : this.loops[this.free[n - this.told.length]!]!;
-      if (loop) own = skipping(own, at, loop);
+      const loop = n < this.viewed.length ? undefined : this.loops[this.plain[n - this.viewed.length]!]!;
+      if (loop) own = withoutGap(own, at, loop);
     }
     return own;
   }
@@ -231,13 +231,13 @@ class SideLayout {
   private begin(): number {
     const { offset } = this.placed.tensor[this.side];
     return this.loops.reduce((sum, { stride, place }) => {
-      const isTold = place?.gap?.from === 0 && this.told.includes(place.dimension);
-      return isTold ? sum - stepOf(stride) * place.gap!.to : sum;
+      const isViewed = place?.gap?.from === 0 && this.viewed.includes(place.dimension);
+      return isViewed ? sum - stepOf(stride) * place.gap!.to : sum;
     }, offset);
   }
 
   private numbers(counts: readonly number[], strides: readonly number[], offset: number): Layout {
-    const { format, alone } = this.placed;
+    const { format, realsOnly } = this.placed;
     switch (format[this.side]) {
       case 'planar': {
         const [re, im] = ['re', 'im'].map((part) => memory(`${this.side}.${part}`, counts, strides, offset));
@@ -249,13 +249,13 @@ class SideLayout {
       }
       case 'real': {
         const own = memory(this.side, counts, strides, offset);
-        return alone[this.side] ? stack(counts.length, own, zeros(own.shape)) : own;
+        return realsOnly[this.side] ? stack(counts.length, own, zeros(own.shape)) : own;
       }
     }
   }
 
   /** A dimension of the tensor in memory: one count and stride, or one of each for every loop if strides disagree, as in padded buffers. */
-  private walkAlong(of: number): Walk {
+  private walkAlong(of: number): MemoryLoops {
     const own = this.loopsAlong(of).map((n) => this.loops[n]!);
     const { lengths, strides } = this.placed.tensor[this.side];
     // A loop with step 0 repeats the same elements.
@@ -267,7 +267,7 @@ class SideLayout {
     return [{ count: this.lengthAlong(of, several, lengths[of]!), stride: one }];
   }
 
-  private walkInBlocks(of: number, run: BlockRun & Pick<SplitAxis, 'dimension'>): Walk {
+  private walkInBlocks(of: number, run: BlockRun & Pick<SplitAxis, 'dimension'>): MemoryLoops {
     const { blocks, length, apart, strides, dimension } = run;
     const inside = strides[of]!;
     if (of === dimension)
@@ -285,7 +285,7 @@ class SideLayout {
    * The length of a dimension in memory. Packed lines may have been merged with further dimensions; the length is then what the loops
    * reach.
    */
-  private lengthAlong(of: number, loops: readonly Loop[], length: number): number {
+  private lengthAlong(of: number, loops: readonly SideLoop[], length: number): number {
     const { node } = this.placed;
     const merges = node.real?.pairs?.along === of && node.axis[this.side].dimension !== of && !isOdd(this.placed);
     if (!merges || this.asked.includes(of)) return length;
@@ -293,34 +293,34 @@ class SideLayout {
     return Math.max(length, reached + (reached % 2));
   }
 
-  private walkOfLoops(loops: readonly Loop[]): Walk {
+  private walkOfLoops(loops: readonly SideLoop[]): MemoryLoops {
     const sorted = [...loops].sort((a, b) => b.place!.stride - a.place!.stride);
     const whole = sorted.every(({ place }, n) => {
       const next = sorted[n + 1];
       return place!.stride === (next ? next.place!.stride * next.count : 1);
     });
     if (!whole) throw new RangeError('These loops do not make up a dimension of the tensor.');
-    return sorted.flatMap(walkOf);
+    return sorted.flatMap(memoryLoops);
   }
 
   private withCallback(of: Layout): Layout {
     if (!this.placed.callbacks[this.side]) return of;
-    const asks = this.asked.map((dimension) => this.told.indexOf(dimension));
+    const asks = this.asked.map((dimension) => this.viewed.indexOf(dimension));
     return this.takesNumbers ? mapNumbers(of, CALLBACK, asks) : map(of, CALLBACK, asks);
   }
 
   private withZeros(of: Layout, d: number): Layout {
-    const blocks = this.placed.node.zeros[this.side].filter(({ dimension }) => dimension === this.told[d]);
+    const blocks = this.placed.node.zeros[this.side].filter(({ dimension }) => dimension === this.viewed[d]);
     return blocks.reduce((own, block) => {
       const length = own.shape[d]!;
-      if (block.absent) return through(own, d, aroundBlock(length, block));
+      if (block.absent) return through(own, d, withZeroBlock(length, block));
       const [from, to] = [Math.min(block.from, length), Math.min(block.to, length)];
       return from < to ? without(own, d, from, to) : own;
     }, of);
   }
 
   private throughLine(of: Layout, d: number): Layout {
-    const view = this.placed.node.lines[this.side].find(({ dimension }) => dimension === this.told[d]);
+    const view = this.placed.node.lines[this.side].find(({ dimension }) => dimension === this.viewed[d]);
     return view ? through(of, d, view.line) : of;
   }
 
@@ -330,8 +330,8 @@ class SideLayout {
    */
   private inPairs(of: Layout, d: number, as: 'lines' | 'parts'): Layout {
     const { real, lines } = this.placed.node;
-    if (!isPaired(this.placed, this.side) || real!.pairs!.along !== this.told[d]) return of;
-    const folds = lines[this.side].some((own) => own.dimension !== this.told[d] && own.line.shape.length > 1);
+    if (!isPaired(this.placed, this.side) || real!.pairs!.along !== this.viewed[d]) return of;
+    const folds = lines[this.side].some((own) => own.dimension !== this.viewed[d] && own.line.shape.length > 1);
     const isLines = this.takesNumbers || (folds && real!.by === 'lines');
     if (isLines !== (as === 'lines')) return of;
     const even = of.shape[d]! % 2 === 0 ? of : pad(of, d, 0, 1);
@@ -348,8 +348,8 @@ class SideLayout {
 
   /** A dimension split into the loops that count along it. */
   private counted(of: Layout, d: number): Layout {
-    const own = this.loopsAlong(this.told[d]!).map((n) => this.loops[n]!);
-    const two = isPaired(this.placed, this.side) && this.placed.node.real!.pairs!.along === this.told[d] ? 2 : 1;
+    const own = this.loopsAlong(this.viewed[d]!).map((n) => this.loops[n]!);
+    const two = isPaired(this.placed, this.side) && this.placed.node.real!.pairs!.along === this.viewed[d] ? 2 : 1;
     const [skipped] = own.flatMap(({ place }) => place?.gap ?? []);
     return digits(
       skipped ? gap(of, d, skipped.from, skipped.to) : of,
@@ -360,7 +360,7 @@ class SideLayout {
 }
 
 /** The memory that a loop walks through, including a gap. */
-function walkOf({ count, stride }: Loop): Walk {
+function memoryLoops({ count, stride }: SideLoop): MemoryLoops {
   if (typeof stride === 'number') return [{ count, stride }];
   if ('step' in stride) return [{ count: count + stride.skip, stride: stride.step }];
   return [
@@ -370,13 +370,13 @@ function walkOf({ count, stride }: Loop): Walk {
 }
 
 /** A dimension of memory without the gap of its loop and without what the loop does not reach in the last tile. */
-function skipping(of: Layout, d: number, { count, stride }: Loop): Layout {
+function withoutGap(of: Layout, d: number, { count, stride }: SideLoop): Layout {
   if (typeof stride === 'number') return of;
   return 'step' in stride ? gap(of, d, stride.before, stride.before + stride.skip) : slice(of, d, 0, count);
 }
 
 /** A dimension of `length` elements in memory with a block of zeros inserted or appended. */
-function aroundBlock(length: number, { from, to }: Pick<ZeroBlock, 'from' | 'to'>): Layout {
+function withZeroBlock(length: number, { from, to }: Pick<ZeroBlock, 'from' | 'to'>): Layout {
   const stored = line(length);
   const parts = [slice(stored, 0, 0, from), zeros([to - from])];
   return concat(0, ...parts, ...(from < length ? [slice(stored, 0, from, length - from)] : []));

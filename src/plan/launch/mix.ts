@@ -9,8 +9,8 @@ import type { Target } from '../device/target.ts';
 import type { Span } from '../group/tiling.ts';
 import { KERNEL, type Leaf, type MixStep } from '../tree/leaf.ts';
 import type { ChannelMix } from '../tree/node.ts';
-import { sideOf } from './leaf-sides.ts';
-import { type PlacedLeaf, placesOf } from './placed.ts';
+import { leafSide } from './leaf-sides.ts';
+import { type PlacedLeaf, tensorPlaces } from './placed.ts';
 
 export function mixLeaf(placed: PlacedLeaf, mix: ChannelMix, target: Target): Leaf {
   const { axis, batch, precision } = placed;
@@ -24,7 +24,7 @@ export function mixLeaf(placed: PlacedLeaf, mix: ChannelMix, target: Target): Le
     batch,
     counts: { input: [mix.in], output: [mix.out] },
     axes: { input: [axis.input], output: [axis.output] },
-    places: placesOf([axis]),
+    places: tensorPlaces([axis]),
   };
   const step: MixStep = {
     ...{ do: 'mix', in: mix.in, out: mix.out, layout: matrices(batch, mix), conjugate: mix.conjugate },
@@ -36,8 +36,8 @@ export function mixLeaf(placed: PlacedLeaf, mix: ChannelMix, target: Target): Le
     batch: batch.map(({ count }) => count),
     ...{ tile, threads, lockstep: target.lockstep, lanes: target.capacity.lanes },
     shared: { format: target.sharedFormat, arrays: 1, banks: target.banks, room: target.capacity.room },
-    input: sideOf(placed, shape, 'input'),
-    output: sideOf(placed, shape, 'output'),
+    input: leafSide(placed, shape, 'input'),
+    output: leafSide(placed, shape, 'output'),
     operands: [{ name: KERNEL, storage: mix.storage }],
     ...{ inverse: false, scale: placed.scale, aliased: placed.aliased },
   };
@@ -52,7 +52,7 @@ function matrices(batch: readonly Span[], mix: ChannelMix) {
   return memory(KERNEL, counts, [...steps, 2 * bins, 2 * bins * mix.in, 1]);
 }
 
-interface Counts {
+interface MixCounts {
   readonly lanes: number;
   /** The number of bins, if lanes take left batches. */
   readonly outer: number;
@@ -63,7 +63,7 @@ interface Counts {
 type Blocks = Pick<MixStep, 'block' | 'blocks'> & Pick<Leaf, 'tile' | 'threads'>;
 
 /** The blocks for vectors: registers hold the sums of two channels of two batches, and their terms. */
-function vectorBlocks({ lanes, outer, batches, out }: Counts, target: Target): Blocks {
+function vectorBlocks({ lanes, outer, batches, out }: MixCounts, target: Target): Blocks {
   const block = { out: Math.min(2, out), batches: Math.min(2, batches) };
   const count = { out: Math.ceil(out / block.out), batches: Math.ceil(batches / block.batches) };
   const tile = Math.min(lanes, NEIGHBOURS * target.capacity.lanes);
@@ -79,7 +79,7 @@ const NEIGHBOURS = 4;
 const GROUPS_EACH = 4;
 
 /** The blocks for threads: the largest that leave enough blocks to occupy all multiprocessors. */
-function threadBlocks({ lanes, outer, batches, out }: Counts, target: Target): Blocks {
+function threadBlocks({ lanes, outer, batches, out }: MixCounts, target: Target): Blocks {
   const words = wordsPerReal(target.precision);
   const shapes = BLOCKS.filter(([a, b]) => a * b <= MOST_SUMS / words);
   const countsOf = ([a, b]: (typeof BLOCKS)[number]) => {

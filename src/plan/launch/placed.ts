@@ -15,7 +15,7 @@ import type { Arithmetic } from '../device/capacity.ts';
 import type { Span } from '../group/tiling.ts';
 import type { DirectionScale, SideFormat, Stored } from '../tree/leaf.ts';
 import type { ElementFactors, LeafNode, Place } from '../tree/node.ts';
-import { dimensionsTold, kernelStep } from './kernel-layout.ts';
+import { kernelStep, viewedDimensions } from './kernel-layout.ts';
 
 /** The layout of the tensor in the buffer of a side, in elements of that side. */
 export interface TensorMemory {
@@ -58,7 +58,7 @@ export interface PlacedLeaf extends DirectionScale {
   /** The arrays that callbacks load from. */
   readonly arrays: BuiltCallbacks['arrays'];
   /** The sides on which memory holds only the reals of complex numbers, because a callback takes or gives reals. */
-  readonly alone: Partial<Sides<true>>;
+  readonly realsOnly: Partial<Sides<true>>;
 }
 
 /** Whether two neighbours on a side are packed as the parts of one number or, for lines, belong to one number of either line. */
@@ -74,7 +74,7 @@ export function isOdd({ node }: PlacedLeaf): boolean {
 }
 
 /** The distance between two packed elements, in elements of a side. */
-export function apart({ node, tensor }: PlacedLeaf, side: Side): number {
+export function pairStride({ node, tensor }: PlacedLeaf, side: Side): number {
   return tensor[side].strides[node.real!.pairs!.along]!;
 }
 
@@ -82,7 +82,7 @@ export function apart({ node, tensor }: PlacedLeaf, side: Side): number {
 export function packedAxis(placed: PlacedLeaf): Span {
   const { axis, node } = placed;
   if (node.real?.by !== 'halves') return axis;
-  const packed = (side: Side) => (isPaired(placed, side) && apart(placed, side) === 1 ? 1 : axis[side]);
+  const packed = (side: Side) => (isPaired(placed, side) && pairStride(placed, side) === 1 ? 1 : axis[side]);
   return { ...axis, input: packed('input'), output: packed('output') };
 }
 
@@ -90,12 +90,12 @@ export function packedAxis(placed: PlacedLeaf): Span {
 export function packedLines(placed: PlacedLeaf, span: Span): Span {
   const { real } = placed.node;
   if (real?.by !== 'lines' || !real.pairs) return span;
-  const packed = (side: Side) => (apart(placed, side) === 1 && span[side] === 2 ? 1 : span[side]);
+  const packed = (side: Side) => (pairStride(placed, side) === 1 && span[side] === 2 ? 1 : span[side]);
   return { ...span, input: packed('input'), output: packed('output') };
 }
 
 /** The directions of some loops in the tensor. */
-export function placesOf(spans: readonly Span[]): Sides<readonly Place[]> {
+export function tensorPlaces(spans: readonly Span[]): Sides<readonly Place[]> {
   const of = (side: Side) => spans.map(({ places }) => places?.[side] ?? { dimension: -1, stride: 1 });
   return { input: of('input'), output: of('output') };
 }
@@ -113,7 +113,7 @@ export function mergedBatch(placed: PlacedLeaf): Span[] {
     ...[...zeros.input, ...zeros.output, ...lines.input, ...lines.output].map(({ dimension }) => dimension),
     ...[...factors.input, ...factors.output, ...known].map((own) => own.along),
     ...(isOdd(placed) ? [real!.pairs!.along] : []),
-    ...(kernel ? dimensionsTold(kernel) : []),
+    ...(kernel ? viewedDimensions(kernel) : []),
     ...dimensionsInBlocks(placed.tensor.input),
     ...dimensionsInBlocks(placed.tensor.output),
   ]);

@@ -28,7 +28,7 @@ export function paddedElements(elements: number, pads: readonly Pad[]): number {
 }
 
 /** A leaf, and its sides that may be in a temp buffer. */
-interface Between {
+interface PaddedLeaf {
   readonly leaf: LeafNode;
   readonly sides: readonly ('input' | 'output')[];
 }
@@ -44,7 +44,7 @@ export function padded<N extends PlanNode>(
   { multiple, count, by }: NonNullable<Target['padding']>,
 ): { readonly tree: N; readonly pads: readonly Pad[] } {
   const leaves = leavesOf(tree);
-  let all = leaves.map((leaf, n): Between => {
+  let all = leaves.map((leaf, n): PaddedLeaf => {
     const sides = (['input', 'output'] as const).filter((side) => n !== (side === 'input' ? 0 : leaves.length - 1));
     return { leaf, sides };
   });
@@ -52,7 +52,7 @@ export function padded<N extends PlanNode>(
   const isSlow = (step: number) => (step * complexBytes) % multiple === 0;
   const longSteps = all.flatMap(({ leaf, sides }) =>
     [leaf.axis, ...(leaf.more ?? []), ...leaf.batch].flatMap((dimension) =>
-      dimension.count < count ? [] : sides.map((side) => stepOf(dimension[side], packed)).filter(isSlow),
+      dimension.count < count ? [] : sides.map((side) => packedStep(dimension[side], packed)).filter(isSlow),
     ),
   );
   for (const every of [...new Set(longSteps)].sort((a, b) => a - b)) {
@@ -60,25 +60,25 @@ export function padded<N extends PlanNode>(
     if (!isSlow(paddedStep(every, pads))) continue;
     const cut = all.map((between) => cutAt(between, every, packed));
     if (cut.some((between) => !between)) continue;
-    all = cut as Between[];
+    all = cut as PaddedLeaf[];
     // A number may be wider than `by` bytes.
     pads.push({ every, by: Math.ceil(by / complexBytes) });
   }
   return { tree: mapLeaves(tree, (_, number) => all[number]!.leaf), pads };
 }
 
-function stepOf({ dimension, stride: step }: Place, packed: readonly number[]): number {
+function packedStep({ dimension, stride: step }: Place, packed: readonly number[]): number {
   return packed[dimension]! * step;
 }
 
 /** The leaf with its batch cut so that no dimension steps over a multiple of `every`; undefined if a dimension that cannot be cut would. */
-function cutAt({ leaf, sides }: Between, every: number, packed: readonly number[]): Between | undefined {
+function cutAt({ leaf, sides }: PaddedLeaf, every: number, packed: readonly number[]): PaddedLeaf | undefined {
   const batch = [...leaf.batch];
   const dimensions = [leaf.axis, ...(leaf.more ?? [])];
   // The number of steps up to the next multiple of `every`; undefined if a dimension does not step over one.
   const partOf = ({ count, gap, ...places }: Dimension) =>
     sides
-      .map((side) => ({ step: stepOf(places[side], packed), whole: count + (gap ? gap.to - gap.from : 0) }))
+      .map((side) => ({ step: packedStep(places[side], packed), whole: count + (gap ? gap.to - gap.from : 0) }))
       .filter(({ step, whole }) => whole > 1 && step % every !== 0 && every % (step * whole) !== 0)
       .map(({ step }) => every / step)[0];
   if (dimensions.some((dimension) => partOf(dimension) !== undefined)) return undefined;

@@ -23,12 +23,12 @@ interface Shim {
 }
 
 /** For launches that read each line whole before they write it. */
-function anywhere({ oneMemory, alike }: LaunchMemory): boolean {
+function fitsLineByLine({ oneMemory, alike }: LaunchMemory): boolean {
   return !oneMemory || alike;
 }
 
 /** For launches that write where other groups have yet to read. */
-function elsewhere({ oneMemory }: LaunchMemory): boolean {
+function fitsElsewhere({ oneMemory }: LaunchMemory): boolean {
   return !oneMemory;
 }
 
@@ -42,20 +42,20 @@ const shims: readonly Shim[] = [
       if (convolved) return ['chirp and pad', ...round, 'chirp and crop'];
       return product ? round : [];
     },
-    fits: anywhere,
+    fits: fitsLineByLine,
   },
   {
     // Transforms along several axes, one after another, while their tile is in shared memory. `waysTogether` weighs it.
     name: 'axes',
     joins: ({ more = [] }) => (more.length > 0 ? ['axis', ...more.map(() => 'axis')] : []),
-    fits: anywhere,
+    fits: fitsLineByLine,
   },
   {
     // A complex transform with its Hermitian split, or with the omission of redundant bins if imaginary parts are zero, or the inverse of
     // either. Each line is read whole before it is written. `schemesOfReals` weighs it.
     name: 'packing',
     joins: (leaf) => (takesLines(leaf) || leaf.real?.side === 'both' ? ['transform', 'pairs of bins'] : []),
-    fits: anywhere,
+    fits: fitsLineByLine,
   },
   {
     // One of several uploads of a real axis, together with the step from reals or to the Hermitian half. Memory between launches holds all
@@ -67,13 +67,13 @@ const shims: readonly Shim[] = [
       const bins = [...lines.input, ...lines.output].some(({ line }) => isOverNumbers(line));
       return !takesLines(leaf) && !leaf.stays && (reals || bins) ? ['upload', 'half of the points'] : [];
     },
-    fits: elsewhere,
+    fits: fitsElsewhere,
   },
   {
     // An upload with the four-step twiddles on its loads or stores. It is never dearer than two launches.
     name: 'twiddles',
     joins: ({ twiddle }) => (twiddle ? ['upload', 'twiddles'] : []),
-    fits: anywhere,
+    fits: fitsLineByLine,
   },
   {
     // An upload with the transposition that follows it, done by its stores: elements are written where other groups have yet to read.
@@ -81,7 +81,7 @@ const shims: readonly Shim[] = [
     // memory.
     name: 'reordering',
     joins: (leaf) => (keepsPlaces(leaf) ? [] : ['upload', 'transposition']),
-    fits: elsewhere,
+    fits: fitsElsewhere,
   },
 ];
 
@@ -94,7 +94,7 @@ export function shimsOf(leaf: LeafNode): readonly Shim[] {
 export function mayWrite(leaf: LeafNode, placement: LaunchMemory): boolean {
   // Each channel of the result depends on all channels that are read.
   if (leaf.mix && placement.oneMemory) return false;
-  return anywhere(placement) && shimsOf(leaf).every((shim) => shim.fits(placement));
+  return fitsLineByLine(placement) && shimsOf(leaf).every((shim) => shim.fits(placement));
 }
 
 /** The number of launches that the fusions of a leaf save. */

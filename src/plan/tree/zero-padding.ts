@@ -15,7 +15,7 @@ import {
 import { type Dimension, type LeafNode, leavesOf, mapLeaves, type PlanNode } from './node.ts';
 
 /** The blocks of a dimension of the tensor on both sides. */
-interface ZeroBlocks {
+interface DimensionBlocks {
   readonly dimension: number;
   readonly read: Block | null;
   readonly written: Block | null;
@@ -42,11 +42,11 @@ export function sparesOutput(problem: Problem, direction: Direction): boolean {
 export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direction: Direction): N {
   const [read, written] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
   const leaves = leavesOf(tree);
-  const blocks = problem.size.flatMap((_, axis): ZeroBlocks[] => {
+  const blocks = problem.size.flatMap((_, axis): DimensionBlocks[] => {
     const own = { read: blocksOf(problem, read)[axis]!, written: blocksOf(problem, written)[axis]! };
     if (!own.read && !own.written) return [];
     const dimension = axis + 1;
-    const launches = launchesOf(leaves, dimension);
+    const launches = launchesTransforming(leaves, dimension);
     const lengths = {
       read: tensorShape(problem, read)[dimension]!,
       written: tensorShape(problem, written)[dimension]!,
@@ -54,7 +54,7 @@ export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direct
     return [{ dimension, ...own, lengths, first: launches[0]!, last: launches.at(-1)! }];
   });
   if (blocks.length === 0) return tree;
-  return mapLeaves(tree, (leaf, number) => spared(leaf, number, blocks));
+  return mapLeaves(tree, (leaf, number) => withZeroBlocks(leaf, number, blocks));
 }
 
 /**
@@ -62,24 +62,43 @@ export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direct
  * @param middle number of the launch that transforms forward and back
  * @param whole the result has no blocks
  */
-export function withSpace<N extends PlanNode>(tree: N, problem: Problem, middle: number, whole: boolean): N {
+export function withConvolutionBlocks<N extends PlanNode>(
+  tree: N,
+  problem: Problem,
+  middle: number,
+  whole: boolean,
+): N {
   const leaves = leavesOf(tree);
-  const blocks = blocksOf(problem, 'input').flatMap((block, axis): ZeroBlocks[] => {
+  const blocks = blocksOf(problem, 'input').flatMap((block, axis): DimensionBlocks[] => {
     if (!block) return [];
     const dimension = axis + 1;
-    const launches = launchesOf(leaves, dimension);
+    const launches = launchesTransforming(leaves, dimension);
     const length = tensorShape(problem, 'input')[dimension]!;
     const lengths = { read: length, written: length };
     const [there, back] = [launches.filter((n) => n <= middle), launches.filter((n) => n >= middle)];
-    const read: ZeroBlocks = { dimension, lengths, read: block, written: null, first: there[0]!, last: there.at(-1)! };
-    const written: ZeroBlocks = { dimension, lengths, read: null, written: block, first: back[0]!, last: back.at(-1)! };
+    const read: DimensionBlocks = {
+      dimension,
+      lengths,
+      read: block,
+      written: null,
+      first: there[0]!,
+      last: there.at(-1)!,
+    };
+    const written: DimensionBlocks = {
+      dimension,
+      lengths,
+      read: null,
+      written: block,
+      first: back[0]!,
+      last: back.at(-1)!,
+    };
     return whole ? [read] : [read, written];
   });
-  return blocks.length === 0 ? tree : mapLeaves(tree, (leaf, number) => spared(leaf, number, blocks));
+  return blocks.length === 0 ? tree : mapLeaves(tree, (leaf, number) => withZeroBlocks(leaf, number, blocks));
 }
 
 /** The numbers of the launches that transform a dimension; if none does, of all launches: the first reads its block, the last writes it. */
-function launchesOf(leaves: readonly LeafNode[], of: number): number[] {
+function launchesTransforming(leaves: readonly LeafNode[], of: number): number[] {
   const own = leaves.flatMap((leaf, n) => (transforms(leaf, of) ? [n] : []));
   return own.length > 0 ? own : [...leaves.keys()];
 }
@@ -88,7 +107,7 @@ function transforms({ axis, more = [] }: LeafNode, of: number): boolean {
   return [axis, ...more].some(({ input }) => input.dimension === of);
 }
 
-function spared(leaf: LeafNode, n: number, blocks: readonly ZeroBlocks[]): LeafNode {
+function withZeroBlocks(leaf: LeafNode, n: number, blocks: readonly DimensionBlocks[]): LeafNode {
   const zeros = { input: [...leaf.zeros.input], output: [...leaf.zeros.output] };
   const gaps = new Map<number, Block>();
   for (const { dimension, read, written, lengths, first, last } of blocks) {
@@ -98,7 +117,7 @@ function spared(leaf: LeafNode, n: number, blocks: readonly ZeroBlocks[]): LeafN
     const isMeant = (tensor: readonly number[], block: Block) =>
       tensor[dimension] === (block === read ? lengths.read : lengths.written);
     // A whole dimension that is only stepped over has the same block on both sides: its lines are left out.
-    if (before === after && leaf.batch.some((one) => isWhole(one, dimension, leaf.length[dimension]!))) {
+    if (before === after && leaf.batch.some((one) => coversDimension(one, dimension, leaf.length[dimension]!))) {
       if (before && isMeant(leaf.length, before)) gaps.set(dimension, before);
       continue;
     }
@@ -107,13 +126,13 @@ function spared(leaf: LeafNode, n: number, blocks: readonly ZeroBlocks[]): LeafN
   }
   const batch = leaf.batch.map((dimension): Dimension => {
     const gap =
-      isWhole(dimension, dimension.input.dimension, leaf.length[dimension.input.dimension]!) &&
+      coversDimension(dimension, dimension.input.dimension, leaf.length[dimension.input.dimension]!) &&
       gaps.get(dimension.input.dimension);
     return gap ? { ...dimension, count: dimension.count - (gap.to - gap.from), gap } : dimension;
   });
   return { ...leaf, batch, zeros };
 }
 
-function isWhole({ count, input, output }: Dimension, of: number, length: number): boolean {
+function coversDimension({ count, input, output }: Dimension, of: number, length: number): boolean {
   return count === length && [input, output].every((place) => place.dimension === of && place.stride === 1);
 }
