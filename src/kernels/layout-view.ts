@@ -27,7 +27,7 @@ interface LayoutMemory {
   /** The number of the first batch dimension. */
   readonly batch: number;
   readonly table: (order: Order) => IntegerTable;
-  /** Builds the function of the layout's maps. */
+  /** The user's callback, which the layout's maps call. */
   readonly call?: CallbackMap;
 }
 

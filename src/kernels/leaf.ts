@@ -28,7 +28,7 @@ import { type BuiltSteps, type Ends, kernelSteps } from './steps.ts';
 import { threadPhases } from './thread-phases.ts';
 import { threadStepTwiddles } from './thread-twiddles.ts';
 import { stepTwiddles } from './twiddles.ts';
-import { vectorLeaf } from './vector-leaf.ts';
+import { vectorLeaf } from './vector-form.ts';
 import { vectorPhases } from './vector-phases.ts';
 import type { Views } from './views.ts';
 

@@ -6,7 +6,7 @@
 import type { Index, Kernel, TableBuilder, ViewMap } from '../ir/index.ts';
 import type { HermitianSplit, LanesAlong, LeafStep, MultiplyStep, PassesStep } from '../plan/tree/leaf.ts';
 import { type RaderStep, raderSteps } from './rader-pass.ts';
-import type { VectorLeaf } from './vector-leaf.ts';
+import type { VectorLeaf } from './vector-form.ts';
 import type { LeafMemory, Views } from './views.ts';
 
 /** A Hermitian split, a product with matrices, a copy, or a pass that follows passes whose radices have the product `stride`. */

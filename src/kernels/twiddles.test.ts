@@ -6,7 +6,7 @@ import { numberOf } from '../../test/support/values.ts';
 import { type Complex, Expressions, evaluate, type Real, TableBuilder, type Var, variable } from '../ir/index.ts';
 import { cosTurn, sinTurn, toNumber } from '../numeric/exact.ts';
 import { pairRoots, passTwiddles, stepTwiddles } from './twiddles.ts';
-import type { VectorLeaf } from './vector-leaf.ts';
+import type { VectorLeaf } from './vector-form.ts';
 
 const options = (name: string) => ({ seed: seedFor(`kernels/twiddles/${name}`) | 0, numRuns: 150 });
 type At = ReadonlyMap<Var, number>;

@@ -7,7 +7,7 @@ import { add, div, index, mod, scale } from '../ir/index.ts';
 import type { FactorFormat } from './pointwise.ts';
 import { RootMatrix } from './root-matrix.ts';
 import type { KernelStep } from './steps.ts';
-import type { VectorLeaf } from './vector-leaf.ts';
+import type { VectorLeaf } from './vector-form.ts';
 
 export type PassTwiddle = (x: Expressions, value: Complex, i: IndexLike, m: number) => Complex;
 

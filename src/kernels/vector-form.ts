@@ -1,19 +1,44 @@
 /**
- * The form of the passes on vector units: whether they work in place or from array to array, where data lies between passes, and whether
+ * Leaves for vectors, and the form of their passes: whether they work in place or from array to array, where data lies between passes, and whether
  * it goes through them in slices. The form depends on the leaf alone.
  */
 
 import { bytesOf } from '../ir/index.ts';
-import { strideOf } from '../layout/index.ts';
-import type { Leaf, LeafSide } from '../plan/tree/leaf.ts';
+import { allInMemory, strideOf } from '../layout/index.ts';
+import { type Leaf, type LeafSide, type PassesStep, passesOf, stagedOf } from '../plan/tree/leaf.ts';
 import { numberTypeOf } from './number-types.ts';
-import type { VectorLeaf } from './vector-leaf.ts';
+
+/** A leaf for vectors: all its passes go along one axis. */
+export interface VectorLeaf
+  extends Leaf,
+    Pick<PassesStep, 'radices' | 'lanesAlong' | 'convolved' | 'rader' | 'symmetry'> {
+  readonly length: number;
+  /** One transform whose points are all in memory and are loaded and stored unchanged, without factors. */
+  readonly plain: boolean;
+  readonly staged: ReturnType<typeof stagedOf>;
+}
+
+/** A leaf for vectors, with the fields of its passes. */
+export function vectorLeaf(leaf: Leaf): VectorLeaf {
+  const [{ radices, convolved = [], rader = [], lanesAlong, symmetry, read, write }, ...more] = passesOf(leaf) as [
+    PassesStep,
+    ...PassesStep[],
+  ];
+  const sides = [leaf.input, leaf.output];
+  const plain =
+    !read &&
+    !write &&
+    more.length === 0 &&
+    sides.every(({ layout, format, factors }) => !factors && format !== 'real' && allInMemory(layout));
+  const passes = { radices, convolved, rader, lanesAlong, ...(symmetry ? { symmetry } : {}) };
+  return { ...leaf, length: leaf.lengths[0]!, ...passes, plain, staged: stagedOf(leaf) };
+}
 
 /** Bytes of the emitter's vectors, and of the widest number in a lane: the parts of wider numbers are in separate vectors. */
 const VECTOR_BYTES = 16;
 const WIDEST_BYTES = 8;
 
-/** Lanes of the emitter's vectors, whatever the profile says. Items that do not fill a vector run one by one, not in packed lanes. */
+/** Lanes of the emitter's vectors, which the profile does not change. Items that do not fill a vector run one by one, not in packed lanes. */
 export function longestVector(precision: Leaf['precision']): number {
   return VECTOR_BYTES / Math.min(WIDEST_BYTES, bytesOf(numberTypeOf(precision)));
 }

@@ -40,8 +40,7 @@ import { type RaderStep, raderRows, raderStores, raderTwiddles } from './rader-p
 import { type BuiltSteps, closesPasses, type Ends, type KernelStep, opensPasses, type StepsToBuild } from './steps.ts';
 import { binsAfterFirst, symmetricStores } from './symmetric-passes.ts';
 import { pairRoots, passTwiddles, sharedRoots, splitsLast } from './twiddles.ts';
-import { longestVector, type VectorForm, vectorForm } from './vector-form.ts';
-import type { VectorLeaf } from './vector-leaf.ts';
+import { longestVector, type VectorForm, type VectorLeaf, vectorForm } from './vector-form.ts';
 import type { Coordinates } from './views.ts';
 
 /**
