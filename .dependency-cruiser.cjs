@@ -17,7 +17,7 @@ const MATRIX = {
 
 /**
  * The floors of rooms that have folders inside, from the ground up: each folder may import itself and those before it. Files of the room
- * itself stand on all of its floors: in plan/ they are the way from a problem to a plan, in engine/ what users hold.
+ * itself stand on all of its floors: in plan/ they are the way from a problem to a plan, in engine/ what users hold, in signal/ entries of bundles.
  */
 const FLOORS = {
   plan: ['device', 'tree', 'buffers', 'group', 'price', 'schemes', 'launch', 'world'],
@@ -33,6 +33,22 @@ const FLOORS = {
     'nonuniform',
     'explaining',
     'ahead',
+  ],
+  signal: [
+    'arguments',
+    'calls',
+    'windows',
+    'filter-design',
+    'filters',
+    'resampling',
+    'frames',
+    'spectra',
+    'short-time',
+    'chirp-z',
+    'convolution',
+    'wavelets',
+    'features',
+    'files',
   ],
 };
 

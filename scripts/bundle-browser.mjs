@@ -38,7 +38,7 @@ export const libraryEntries = {
  */
 const helpers = {
   'numpy-helpers': 'src/numpy/helpers.ts',
-  'signal-windows': 'src/signal/windows.ts',
+  'signal-windows': 'src/signal/windows/windows.ts',
   'signal-filters': 'src/signal/filters.ts',
   'signal-speech': 'src/signal/speech.ts',
 };

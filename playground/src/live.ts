@@ -1,7 +1,7 @@
 /** The picture that the page opens on: a signal as it goes on, its spectrum, and how that changes. */
 import { openDevice, type Plan } from 'omnifft';
-import { plainWindowNames, type WindowName } from '../../src/signal/window-kinds.ts';
-import { windowFunction } from '../../src/signal/windows.ts';
+import { plainWindowNames, type WindowName } from '../../src/signal/windows/window-kinds.ts';
+import { windowFunction } from '../../src/signal/windows/windows.ts';
 import { offerCode } from './code.ts';
 import { byId, html } from './dom.ts';
 import {
@@ -190,7 +190,7 @@ function seen(element: Element): () => boolean {
 
 function codeOf(size: number, window: string): string {
   return `import { openDevice } from 'omnifft';
-import { windowFunction } from '../../src/signal/windows.ts';
+import { windowFunction } from '../../src/signal/windows/windows.ts';
 
 const device = await openDevice('cpu', { threads: 1 });
 const plan = await device.plan({ size: [${size}], transform: 'r2c', directions: 'forward' });

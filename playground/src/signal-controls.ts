@@ -1,7 +1,7 @@
 /** The signal's part of the page: which kind, its parameters, recordings. */
 
-import { plainWindowNames, type WindowName } from '../../src/signal/window-kinds.ts';
-import { windowFunction } from '../../src/signal/windows.ts';
+import { plainWindowNames, type WindowName } from '../../src/signal/windows/window-kinds.ts';
+import { windowFunction } from '../../src/signal/windows/windows.ts';
 import { byId, html } from './dom.ts';
 import { readRecording, recordMicrophone } from './recording.ts';
 import { recordingSource, SAMPLE_RATE, type Signal, type Source, syntheticSources } from './signals.ts';

@@ -4,8 +4,8 @@ import type { Device } from '../engine/index.ts';
 import type { NonuniformProblem, TransformType } from '../engine/nonuniform/problem.ts';
 import { checkDevice, type DeviceChoice } from '../numpy/choice.ts';
 import { FftError, show } from '../problem/errors.ts';
-import { check, checkInteger, checkWord } from '../signal/check.ts';
-import type { FloatPrecision } from '../signal/floats.ts';
+import { check, checkInteger, checkWord } from '../signal/arguments/check.ts';
+import type { FloatPrecision } from '../signal/arguments/floats.ts';
 
 /** Options of all transforms. */
 export interface NufftOptions extends DeviceChoice {

@@ -7,7 +7,7 @@ import type { NonuniformProblem, TransformType } from '../engine/nonuniform/prob
 import { sharedDevice } from '../numpy/choice.ts';
 import { arrayClass, lengthOf } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
-import type { FloatPrecision } from '../signal/floats.ts';
+import type { FloatPrecision } from '../signal/arguments/floats.ts';
 import { checkPlan, type NufftPlanOptions } from './options.ts';
 import { type Coordinates, type PointSet, readPoints } from './points.ts';
 

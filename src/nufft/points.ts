@@ -1,7 +1,7 @@
 /** Coordinates of points: copied and checked. */
 import { arrayClass, lengthOf } from '../problem/bytes.ts';
 import { FftError, show } from '../problem/errors.ts';
-import { isFloats, liveSamples } from '../signal/floats.ts';
+import { isFloats, liveSamples } from '../signal/arguments/floats.ts';
 
 /** Coordinates: floats of either precision, or a list of numbers. */
 export type Coordinates = Float32Array | Float64Array | readonly number[];

@@ -2,7 +2,7 @@
 import type { TransformType } from '../engine/nonuniform/problem.ts';
 import { arrayClass } from '../problem/bytes.ts';
 import { FftError, show } from '../problem/errors.ts';
-import { areSingles, type Floats, isFloats } from '../signal/floats.ts';
+import { areSingles, type Floats, isFloats } from '../signal/arguments/floats.ts';
 import { type NufftOptions, simpleOptions } from './options.ts';
 import { plan } from './plan.ts';
 import { type Coordinates, transformsIn } from './points.ts';

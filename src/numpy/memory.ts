@@ -1,9 +1,9 @@
 /** New host memory, and numbers in floating point. */
 import { lengthOf } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
-import type { Floats } from '../signal/floats.ts';
+import type { Floats } from '../signal/arguments/floats.ts';
 
-export type { Floats } from '../signal/floats.ts';
+export type { Floats } from '../signal/arguments/floats.ts';
 
 /** An array of zeros for `length` numbers. @throws FftError `out-of-memory` */
 export function floatZeros(length: number, single: boolean): Floats {

@@ -21,7 +21,7 @@ import {
   welch,
   zoomFft,
 } from './index.ts';
-import { levelSpectrogram } from './level-spectrogram.ts';
+import { levelSpectrogram } from './short-time/level-spectrogram.ts';
 
 const random = randomFor('src/signal/devices');
 const both = ['single', 'double'] as const;

@@ -2,19 +2,20 @@
  * What of this room designs and runs filters, and looks for peaks, without any transform: a chunk of its own in the bundle for browsers, so that who
  * takes some of it gets no plans (scripts/bundle-browser.mjs).
  */
-export { decimate } from './decimate.ts';
-export { detrend } from './detrend.ts';
-export * from './filter-forms.ts';
-export { filtfilt, sosfiltfilt } from './filtfilt.ts';
-export { findPeaks } from './find-peaks.ts';
-export * from './fir-design.ts';
-export { freqz, sosfreqz } from './freqz.ts';
-export * from './iir-design.ts';
-export { lfilter, lfilterZi } from './lfilter.ts';
-export { lombscargle } from './lombscargle.ts';
-export { medfilt, medfilt2d } from './medfilt.ts';
-export { peakProminences, peakWidths } from './peak-shapes.ts';
-export { resamplePoly } from './resample-poly.ts';
-export { savgolCoeffs, savgolFilter } from './savgol.ts';
-export { sosfilt, sosfiltZi } from './sosfilt.ts';
-export { upfirdn } from './upfirdn.ts';
+
+export * from './filter-design/filter-forms.ts';
+export * from './filter-design/fir-design.ts';
+export { freqz, sosfreqz } from './filter-design/freqz.ts';
+export * from './filter-design/iir-design.ts';
+export { detrend } from './filters/detrend.ts';
+export { filtfilt, sosfiltfilt } from './filters/filtfilt.ts';
+export { lfilter, lfilterZi } from './filters/lfilter.ts';
+export { medfilt, medfilt2d } from './filters/medfilt.ts';
+export { savgolCoeffs, savgolFilter } from './filters/savgol.ts';
+export { sosfilt, sosfiltZi } from './filters/sosfilt.ts';
+export { decimate } from './resampling/decimate.ts';
+export { resamplePoly } from './resampling/resample-poly.ts';
+export { upfirdn } from './resampling/upfirdn.ts';
+export { findPeaks } from './spectra/find-peaks.ts';
+export { lombscargle } from './spectra/lombscargle.ts';
+export { peakProminences, peakWidths } from './spectra/peak-shapes.ts';

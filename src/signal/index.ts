@@ -5,9 +5,23 @@
 
 export { type FastLengthOptions, nextFastLength } from '../engine/fast-length.ts';
 export type { Device } from '../index.ts';
-export { type AudioBufferLike, type ChannelsInput, type FromChannelsOptions, fromChannels } from './channel-rows.ts';
-export type { NumberList } from './coefficients.ts';
-export { abs, angle, conj, fromPolar, interleave, multiply, type PlanarArrays, planar } from './complex.ts';
+export {
+  type AudioBufferLike,
+  type ChannelsInput,
+  type FromChannelsOptions,
+  fromChannels,
+} from './arguments/channel-rows.ts';
+export type { NumberList } from './arguments/coefficients.ts';
+export type { Extension } from './arguments/extension.ts';
+export type { ComplexNumber, FrequencyRange } from './chirp-z/curve.ts';
+export { type CztOptions, czt, cztPoints, type ZoomFftOptions, zoomFft } from './chirp-z/czt.ts';
+export {
+  type CztPlan,
+  type CztPlanOptions,
+  planCzt,
+  planZoomFft,
+  type ZoomFftPlanOptions,
+} from './chirp-z/czt-plans.ts';
 export {
   type AxesConvolutionOptions,
   type ConvolutionMode,
@@ -17,37 +31,10 @@ export {
   correlationLags,
   fftconvolve,
   oaconvolve,
-} from './convolve.ts';
-export { type Convolution2dOptions, convolve2d, correlate2d } from './convolve2d.ts';
-export { type Cqt, type CqtOptions, cqt } from './cqt.ts';
-export type { ComplexNumber, FrequencyRange } from './curve.ts';
-export { type CztOptions, czt, cztPoints, type ZoomFftOptions, zoomFft } from './czt.ts';
-export { type CztPlan, type CztPlanOptions, planCzt, planZoomFft, type ZoomFftPlanOptions } from './czt-plans.ts';
-export {
-  amplitudeToDb,
-  type DecibelOptions,
-  dbToAmplitude,
-  dbToPower,
-  type FromDecibelOptions,
-  type Levels,
-  powerToDb,
-} from './decibels.ts';
-export { type DecimateOptions, decimate } from './decimate.ts';
-export {
-  type Coherence,
-  type CoherenceOptions,
-  type CrossDensity,
-  coherence,
-  csd,
-  type Density,
-  type PeriodogramOptions,
-  periodogram,
-  type WelchOptions,
-  welch,
-} from './density.ts';
-export { type DetrendOptions, detrend } from './detrend.ts';
-export { type Envelope, type EnvelopeOptions, envelope } from './envelope.ts';
-export type { Extension } from './extension.ts';
+} from './convolution/convolve.ts';
+export { type Convolution2dOptions, convolve2d, correlate2d } from './convolution/convolve2d.ts';
+export type { PartitionLevel } from './convolution/partition-layout.ts';
+export { PartitionedConvolver, type PartitionedConvolverOptions } from './convolution/partitioned-convolver.ts';
 export {
   type ExtractOptions,
   type ExtractorOptions,
@@ -55,10 +42,21 @@ export {
   type FeatureExtractor,
   type FeatureStream,
   featureExtractor,
-} from './feature-extractor.ts';
-export type { LogMelOptions, MelSpectrogramOptions } from './feature-options.ts';
-export type { FeaturePreset, FramePadding, LogKind } from './feature-presets.ts';
-export type { Features } from './features.ts';
+} from './features/feature-extractor.ts';
+export type { LogMelOptions, MelSpectrogramOptions } from './features/feature-options.ts';
+export type { FeaturePreset, FramePadding, LogKind } from './features/feature-presets.ts';
+export type { Features } from './features/features.ts';
+export { hzToMel, type MelOptions, type MelScale, melFilterBank, melToHz } from './features/mel.ts';
+export {
+  type FbankOptions,
+  fbank,
+  logMel,
+  type MfccOptions,
+  melSpectrogram,
+  mfcc,
+} from './features/mel-spectrogram.ts';
+export { mixDown, type Recording, readWav, type WavOptions } from './files/wav.ts';
+export { type WavFormat, type WriteWavOptions, writeWav } from './files/write-wav.ts';
 export {
   type FilterOutput,
   type FilterResult,
@@ -71,22 +69,17 @@ export {
   type ZerosPolesGain,
   zpk2sos,
   zpk2tf,
-} from './filter-forms.ts';
-export { type FiltfiltOptions, filtfilt, sosfiltfilt } from './filtfilt.ts';
+} from './filter-design/filter-forms.ts';
 export {
-  type FindPeaksOptions,
-  findPeaks,
-  type PeakBound,
-  type PeakInterval,
-  type PeakProperties,
-  type Peaks,
-} from './find-peaks.ts';
-export { type FirwinOptions, firwin, kaiserAtten, kaiserBeta, kaiserord, type PassZero } from './fir-design.ts';
-export type { CenterOptions, PadMode } from './framing.ts';
-export { type FrequencyResponse, type FreqzOptions, freqz, sosfreqz } from './freqz.ts';
-export { type GriffinLimOptions, griffinLim } from './griffin-lim.ts';
-export { type HilbertOptions, hilbert } from './hilbert.ts';
-export type { BesselNorm } from './iir-bessel.ts';
+  type FirwinOptions,
+  firwin,
+  kaiserAtten,
+  kaiserBeta,
+  kaiserord,
+  type PassZero,
+} from './filter-design/fir-design.ts';
+export { type FrequencyResponse, type FreqzOptions, freqz, sosfreqz } from './filter-design/freqz.ts';
+export type { BesselNorm } from './filter-design/iir-bessel.ts';
 export {
   type BandEdges,
   type BesselOptions,
@@ -97,10 +90,9 @@ export {
   ellip,
   type FilterBand,
   type IirOptions,
-} from './iir-design.ts';
-export { type Istft, type IstftOptions, istft, type SampleRange } from './istft.ts';
-export { IstftStream, type IstftStreamOptions } from './istft-stream.ts';
-export type { LevelSpectrogram, LevelSpectrogramOptions } from './level-spectrogram.ts';
+} from './filter-design/iir-design.ts';
+export { type DetrendOptions, detrend } from './filters/detrend.ts';
+export { type FiltfiltOptions, filtfilt, sosfiltfilt } from './filters/filtfilt.ts';
 export {
   type Filtered,
   type FilterOptions,
@@ -109,13 +101,76 @@ export {
   lfilterZi,
   type StatefulOptions,
   type WithState,
-} from './lfilter.ts';
-export { type LombScargle, type LombScargleNorm, type LombScargleOptions, lombscargle } from './lombscargle.ts';
-export { medfilt, medfilt2d } from './medfilt.ts';
-export { hzToMel, type MelOptions, type MelScale, melFilterBank, melToHz } from './mel.ts';
-export { type FbankOptions, fbank, logMel, type MfccOptions, melSpectrogram, mfcc } from './mel-spectrogram.ts';
-export type { PartitionLevel } from './partition-layout.ts';
-export { PartitionedConvolver, type PartitionedConvolverOptions } from './partitioned-convolver.ts';
+} from './filters/lfilter.ts';
+export { medfilt, medfilt2d } from './filters/medfilt.ts';
+export {
+  type SavgolCoeffsOptions,
+  type SavgolMode,
+  type SavgolOptions,
+  savgolCoeffs,
+  savgolFilter,
+} from './filters/savgol.ts';
+export { sosfilt, sosfiltZi } from './filters/sosfilt.ts';
+export type { CenterOptions, PadMode } from './frames/framing.ts';
+export type { SegmentOptions, StftScaling } from './frames/segments.ts';
+export { type DecimateOptions, decimate } from './resampling/decimate.ts';
+export { type Resampled, type ResampleOptions, resample } from './resampling/resample.ts';
+export { type ResamplePolyOptions, resamplePoly } from './resampling/resample-poly.ts';
+export { type UpfirdnOptions, upfirdn } from './resampling/upfirdn.ts';
+export { type GriffinLimOptions, griffinLim } from './short-time/griffin-lim.ts';
+export { type Istft, type IstftOptions, istft, type SampleRange } from './short-time/istft.ts';
+export { IstftStream, type IstftStreamOptions } from './short-time/istft-stream.ts';
+export type { LevelSpectrogram, LevelSpectrogramOptions } from './short-time/level-spectrogram.ts';
+export {
+  type InverseSlicesOptions,
+  ShortTimeFFT,
+  type ShortTimeFftOptions,
+  type SlicesOptions,
+  type SpectrogramSlicesOptions,
+} from './short-time/short-time-fft.ts';
+export type { FftMode, FftScaling } from './short-time/short-time-modes.ts';
+export type { SampleAndSlice, SliceGeometry } from './short-time/slice-geometry.ts';
+export {
+  type Spectrogram,
+  type SpectrogramMode,
+  type SpectrogramOptions,
+  spectrogram,
+} from './short-time/spectrogram.ts';
+export { type Stft, type StftOptions, stft } from './short-time/stft.ts';
+export { StftStream, type StftStreamOptions } from './short-time/stft-stream.ts';
+export { abs, angle, conj, fromPolar, interleave, multiply, type PlanarArrays, planar } from './spectra/complex.ts';
+export {
+  amplitudeToDb,
+  type DecibelOptions,
+  dbToAmplitude,
+  dbToPower,
+  type FromDecibelOptions,
+  type Levels,
+  powerToDb,
+} from './spectra/decibels.ts';
+export {
+  type Coherence,
+  type CoherenceOptions,
+  type CrossDensity,
+  coherence,
+  csd,
+  type Density,
+  type PeriodogramOptions,
+  periodogram,
+  type WelchOptions,
+  welch,
+} from './spectra/density.ts';
+export { type Envelope, type EnvelopeOptions, envelope } from './spectra/envelope.ts';
+export {
+  type FindPeaksOptions,
+  findPeaks,
+  type PeakBound,
+  type PeakInterval,
+  type PeakProperties,
+  type Peaks,
+} from './spectra/find-peaks.ts';
+export { type HilbertOptions, hilbert } from './spectra/hilbert.ts';
+export { type LombScargle, type LombScargleNorm, type LombScargleOptions, lombscargle } from './spectra/lombscargle.ts';
 export {
   type PeakWidthOptions,
   type PeakWindow,
@@ -123,28 +178,9 @@ export {
   peakProminences,
   peakWidths,
   type Widths,
-} from './peak-shapes.ts';
-export { type Resampled, type ResampleOptions, resample } from './resample.ts';
-export { type ResamplePolyOptions, resamplePoly } from './resample-poly.ts';
-export { type SavgolCoeffsOptions, type SavgolMode, type SavgolOptions, savgolCoeffs, savgolFilter } from './savgol.ts';
-export type { SegmentOptions, StftScaling } from './segments.ts';
-export {
-  type InverseSlicesOptions,
-  ShortTimeFFT,
-  type ShortTimeFftOptions,
-  type SlicesOptions,
-  type SpectrogramSlicesOptions,
-} from './short-time-fft.ts';
-export type { FftMode, FftScaling } from './short-time-modes.ts';
-export type { SampleAndSlice, SliceGeometry } from './slice-geometry.ts';
-export { SpectrumSmoother, type SpectrumSmootherOptions } from './smoothing.ts';
-export { sosfilt, sosfiltZi } from './sosfilt.ts';
-export { type Spectrogram, type SpectrogramMode, type SpectrogramOptions, spectrogram } from './spectrogram.ts';
-export { type Stft, type StftOptions, stft } from './stft.ts';
-export { StftStream, type StftStreamOptions } from './stft-stream.ts';
-export { type UpfirdnOptions, upfirdn } from './upfirdn.ts';
-export { mixDown, type Recording, readWav, type WavOptions } from './wav.ts';
-export { type Cwt, type CwtOptions, cwt, morlet2, ricker, type WaveletName } from './wavelets.ts';
-export { type WindowName, type WindowParameters, windowNames } from './window-kinds.ts';
-export { type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
-export { type WavFormat, type WriteWavOptions, writeWav } from './write-wav.ts';
+} from './spectra/peak-shapes.ts';
+export { SpectrumSmoother, type SpectrumSmootherOptions } from './spectra/smoothing.ts';
+export { type Cqt, type CqtOptions, cqt } from './wavelets/cqt.ts';
+export { type Cwt, type CwtOptions, cwt, morlet2, ricker, type WaveletName } from './wavelets/wavelets.ts';
+export { type WindowName, type WindowParameters, windowNames } from './windows/window-kinds.ts';
+export { type WindowArguments, type WindowOptions, windowFunction } from './windows/windows.ts';

@@ -4,9 +4,15 @@
  * over streams are here too.
  * @module omnifft/signal/sync
  */
-export { type AudioBufferLike, type ChannelsInput, type FromChannelsOptions, fromChannels } from './channel-rows.ts';
-export type { Sections, TransferFunction, ZerosPolesGain } from './filter-forms.ts';
-export { type FirwinOptions, firwin } from './fir-design.ts';
+export {
+  type AudioBufferLike,
+  type ChannelsInput,
+  type FromChannelsOptions,
+  fromChannels,
+} from './arguments/channel-rows.ts';
+export { PartitionedConvolver, type PartitionedConvolverOptions } from './convolution/partitioned-convolver.ts';
+export type { Sections, TransferFunction, ZerosPolesGain } from './filter-design/filter-forms.ts';
+export { type FirwinOptions, firwin } from './filter-design/fir-design.ts';
 export {
   type BandEdges,
   type BesselOptions,
@@ -17,8 +23,7 @@ export {
   ellip,
   type FilterBand,
   type IirOptions,
-} from './iir-design.ts';
-export { IstftStream, type IstftStreamOptions } from './istft-stream.ts';
+} from './filter-design/iir-design.ts';
 export {
   type Filtered,
   type FilterOptions,
@@ -26,10 +31,10 @@ export {
   lfilterZi,
   type StatefulOptions,
   type WithState,
-} from './lfilter.ts';
-export { PartitionedConvolver, type PartitionedConvolverOptions } from './partitioned-convolver.ts';
-export { SpectrumSmoother, type SpectrumSmootherOptions } from './smoothing.ts';
-export { sosfilt, sosfiltZi } from './sosfilt.ts';
-export { StftStream, type StftStreamOptions } from './stft-stream.ts';
-export { type WindowName, type WindowParameters, windowNames } from './window-kinds.ts';
-export { type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
+} from './filters/lfilter.ts';
+export { sosfilt, sosfiltZi } from './filters/sosfilt.ts';
+export { IstftStream, type IstftStreamOptions } from './short-time/istft-stream.ts';
+export { StftStream, type StftStreamOptions } from './short-time/stft-stream.ts';
+export { SpectrumSmoother, type SpectrumSmootherOptions } from './spectra/smoothing.ts';
+export { type WindowName, type WindowParameters, windowNames } from './windows/window-kinds.ts';
+export { type WindowArguments, type WindowOptions, windowFunction } from './windows/windows.ts';

@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FftError } from '../../index.ts';
-import { plainWindowNames, type WindowName } from '../../signal/window-kinds.ts';
+import { plainWindowNames, type WindowName } from '../../signal/windows/window-kinds.ts';
 import { warn, withOptionNames } from '../failures.ts';
 import { checkOutput, reportDone, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
@@ -101,8 +101,8 @@ async function spectrogramFile(input: string, options: SpectrogramFlags): Promis
   // The drawing libraries take longer to load than the other commands to run, which do not need what reads WAV either.
   const { loadRenderer, spectrogramPng } = await import('../picture/render.ts');
   await loadRenderer();
-  const { levelSpectrogram } = await import('../../signal/level-spectrogram.ts');
-  const { mixDown, readWavFrom } = await import('../../signal/wav.ts');
+  const { levelSpectrogram } = await import('../../signal/short-time/level-spectrogram.ts');
+  const { mixDown, readWavFrom } = await import('../../signal/files/wav.ts');
   const recording = await readWith(input, (source) => readWavFrom(source, options));
   const warnings = (recording.warnings ?? []).map((warning) => `${inputName(input)}: ${warning}`);
   if (!options.json) warn(warnings);

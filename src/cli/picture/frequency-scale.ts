@@ -1,7 +1,7 @@
 /** How frequencies go up a picture: evenly, by octaves, or by how high they sound. */
 
 import { tickStep, ticks } from 'd3-array';
-import { hzToMel, melToHz } from '../../signal/mel.ts';
+import { hzToMel, melToHz } from '../../signal/features/mel.ts';
 
 export const frequencyScales = ['linear', 'log', 'mel'] as const;
 export type FrequencyScaleName = (typeof frequencyScales)[number];

@@ -70,7 +70,7 @@ LONG = (
     "scipy.fft.tests.test_basic::TestFFT::test_identity_extensive",
     "scipy.fft.tests.test_basic::TestFFT::test_identity",
     "scipy.fft.tests.test_numpy::TestFFT1D::test_identity",
-    # SciPy says itself that it is slow: lengths of some 100 000. src/signal/czt.test.ts compares long and short ones with sums.
+    # SciPy says itself that it is slow: lengths of some 100 000. src/signal/chirp-z/czt.test.ts compares long and short ones with sums.
     "scipy.signal.tests.test_czt::test_czt_vs_fft",
     # An image of 2 GiB.
     "scipy.signal.tests.test_signaltools::TestConvolve2d::test_large_array",

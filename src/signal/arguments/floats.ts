@@ -1,0 +1,24 @@
+/** Samples: what counts as an array of them. */
+import { arrayClass, plainView, refuseDetached } from '../../problem/bytes.ts';
+
+export type Floats = Float32Array | Float64Array;
+/** What signals are computed in. */
+export type FloatPrecision = 'single' | 'double';
+
+export function isFloats(value: unknown): value is Floats {
+  return arrayClass(value) === 'Float32Array' || arrayClass(value) === 'Float64Array';
+}
+
+/**
+ * Samples that can be relied upon.
+ * @throws FftError `detached-array`
+ */
+export function liveSamples<T extends Floats>(samples: T, what: string): T {
+  refuseDetached(samples, what);
+  return plainView(samples, arrayClass(samples) as 'Float32Array' | 'Float64Array');
+}
+
+/** Whether numbers are of single precision, also in an array of another window or context. */
+export function areSingles(samples: Floats): boolean {
+  return arrayClass(samples) === 'Float32Array';
+}

@@ -1,0 +1,102 @@
+/** The lines of an array along one axis. */
+import { elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../../numpy/array.ts';
+import { checkLength, resolveAxis } from '../../numpy/axes.ts';
+import type { Floats } from './floats.ts';
+
+/** Lines of `n` elements each; those of line l begin at ⌊l / inner⌋ · n · inner + l mod inner and lie `inner` apart. */
+export interface Lines {
+  readonly array: NumpyArray;
+  readonly axis: number;
+  readonly n: number;
+  readonly inner: number;
+  readonly count: number;
+  readonly complex: boolean;
+  readonly precision: 'single' | 'double';
+}
+
+/** Where lines lie, without the array. */
+export type LineGeometry = Omit<Lines, 'array'>;
+
+export function geometryOf({ axis, n, inner, count, complex, precision }: Lines): LineGeometry {
+  return { axis, n, inner, count, complex, precision };
+}
+
+/** @throws FftError `invalid-argument` for an axis that there is not, `invalid-size` for one without elements */
+export function linesAlong(array: NumpyArray, axis: number, path = 'axis'): Lines {
+  const { shape, dtype } = array;
+  const resolved = resolveAxis(axis, shape.length, path);
+  const n = checkLength(shape[resolved]!, `The length of axis ${resolved}`);
+  return {
+    ...{ array, axis: resolved, n, inner: elementCount(shape.slice(resolved + 1)), count: elementCount(shape) / n },
+    ...{ complex: isComplex(dtype), precision: isSingle(dtype) ? 'single' : 'double' },
+  };
+}
+
+/** An array like the lines', with another length along their axis. @throws FftError `out-of-memory` */
+export function newLines(like: Lines, n: number, complex: boolean): Lines {
+  const { array, axis, inner, count, precision } = like;
+  const shape = array.shape.map((length, d) => (d === axis ? n : length));
+  const single = precision === 'single';
+  const data = floatZeros(elementCount(shape) * (complex ? 2 : 1), single);
+  const dtype = complex ? (single ? 'complex64' : 'complex128') : single ? 'float32' : 'float64';
+  return { array: { data, shape, dtype } as NumpyArray, axis, n, inner, count, complex, precision };
+}
+
+/** Where a line begins, in elements. */
+export function startOf({ n, inner }: Pick<Lines, 'n' | 'inner'>, line: number): number {
+  return Math.floor(line / inner) * inner * n + (line % inner);
+}
+
+/**
+ * Copies the first elements of a line to a place of `target`, or from there: complex numbers as pairs.
+ * @param at of `target`, in its numbers
+ * @param length elements; those of the whole line, or fewer
+ */
+export function readLine(lines: Lines, line: number, target: Floats, at = 0, length = lines.n): void {
+  const { inner, complex, array } = lines;
+  const { data } = array;
+  const parts = complex ? 2 : 1;
+  const start = startOf(lines, line) * parts;
+  if (inner === 1) {
+    target.set(data.subarray(start, start + length * parts), at);
+    return;
+  }
+  for (let k = 0; k < length; k++) {
+    for (let part = 0; part < parts; part++) target[at + k * parts + part] = data[start + k * inner * parts + part]!;
+  }
+}
+
+/**
+ * The same of a real or complex line as numbers of so many parts: reals become complex numbers where two are asked for.
+ * @param at of `target`, in its elements
+ */
+export function readLineAs(
+  lines: Lines,
+  line: number,
+  target: Floats,
+  { at, length, parts }: { readonly at: number; readonly length: number; readonly parts: 1 | 2 },
+): void {
+  if (lines.complex || parts === 1) return readLine(lines, line, target, at * parts, length);
+  const { inner, array } = lines;
+  const { data } = array;
+  const start = startOf(lines, line);
+  for (let k = 0; k < length; k++) {
+    target[2 * (at + k)] = data[start + k * inner]!;
+    target[2 * (at + k) + 1] = 0;
+  }
+}
+
+/** The other way round: a whole line, from a place of `source`. */
+export function writeLine(lines: Lines, line: number, source: Floats, at = 0): void {
+  const { inner, complex, array, n } = lines;
+  const { data } = array;
+  const parts = complex ? 2 : 1;
+  const start = startOf(lines, line) * parts;
+  if (inner === 1) {
+    data.set(source.subarray(at, at + n * parts), start);
+    return;
+  }
+  for (let k = 0; k < n; k++) {
+    for (let part = 0; part < parts; part++) data[start + k * inner * parts + part] = source[at + k * parts + part]!;
+  }
+}

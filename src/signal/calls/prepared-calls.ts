@@ -1,0 +1,205 @@
+/**
+ * What functions of this room have made of the arguments of earlier calls: windows, framings, plans to ask for. A call with the same shapes, types and
+ * options takes it over, and is neither checked nor prepared again, which would take some hundred times as long as a short transform.
+ *
+ * Every fact is read once and compared with one of a call that was valid, so that getters and proxies can only say what such a call has said.
+ */
+import { readOptions } from '../../engine/arguments/options.ts';
+import type { Device } from '../../engine/index.ts';
+import { type ArrayInput, asArray, type NumpyArray } from '../../numpy/array.ts';
+import { checkDevice } from '../../numpy/choice.ts';
+import { isOrdinary, isSameList } from '../../numpy/known.ts';
+import { arrayClass, lengthOf, plainView } from '../../problem/bytes.ts';
+import { isFloats, liveSamples } from '../arguments/floats.ts';
+
+/** Calls that are kept of a function, the one asked for last first. */
+const MOST_CALLS = 32;
+/** Bytes that all of them may hold. */
+const MOST_BYTES = 2 ** 24;
+/** Longer lists, and objects with more fields, are not compared. */
+const LONGEST_LIST = 16;
+
+/** How a function reads its arguments. */
+export interface CallKind<O extends object, J> {
+  readonly name: string;
+  /** Options that it takes. */
+  readonly works: readonly string[];
+  /** How deep options may be nested. */
+  readonly levels?: number;
+  /** Checks everything. What it gives depends on shapes, types and options only, never on the numbers in arrays. */
+  readonly prepare: (arrays: readonly NumpyArray[], options: O, others: readonly unknown[]) => J;
+  /** Bytes that a job holds; default 0. */
+  readonly bytesOf?: (job: J) => number;
+}
+
+export interface PreparedCall<J> {
+  readonly arrays: readonly NumpyArray[];
+  readonly job: J;
+  readonly device: Device | undefined;
+}
+
+interface ArrayFacts {
+  readonly shape: readonly number[];
+  readonly dtype: NumpyArray['dtype'];
+  readonly entries: number;
+}
+
+/** Names of the options as they were given, without `device`, with copies of their values. */
+type OptionFacts = readonly (readonly [name: string, value: unknown])[];
+
+interface KnownCall<J> {
+  readonly arrays: readonly ArrayFacts[];
+  readonly options: OptionFacts;
+  /** Arguments between arrays and options. */
+  readonly others: readonly unknown[];
+  readonly job: J;
+  readonly bytes: number;
+}
+
+/** Options of a known call are other ones. */
+const DIFFERENT = Symbol('different');
+
+export class PreparedCalls<O extends object, J> {
+  private readonly kind: CallKind<O, J>;
+  private calls: KnownCall<J>[] = [];
+
+  constructor(kind: CallKind<O, J>) {
+    this.kind = kind;
+  }
+
+  /** @throws FftError those of `prepare`, of arrays and of options */
+  read(inputs: readonly ArrayInput[], options: O, others: readonly unknown[] = []): PreparedCall<J> {
+    return this.find(inputs, options, others) ?? this.prepare(inputs, options, others);
+  }
+
+  private prepare(inputs: readonly ArrayInput[], options: O, others: readonly unknown[]): PreparedCall<J> {
+    const { name, works, levels = 1, prepare, bytesOf = () => 0 } = this.kind;
+    const own = readOptions(options, { works }, name, levels);
+    const device = checkDevice((own as { readonly device?: Device }).device);
+    const arrays = inputs.map(asArray);
+    const job = prepare(arrays, own, others);
+    const facts = factsOfOptions(own);
+    const copies = others.map(factOf);
+    // Lists of numbers may have any depth, and arrays without elements may be memory that is not there any more.
+    const isPlain = inputs.every((input) => !Array.isArray(input)) && arrays.every(({ data }) => data.length > 0);
+    const bytes = bytesOf(job);
+    if (facts && !copies.includes(DIFFERENT) && isPlain && bytes <= MOST_BYTES) {
+      const known = arrays.map(({ shape, dtype, data }) => ({ shape: [...shape], dtype, entries: data.length }));
+      this.calls.unshift({ arrays: known, options: facts, others: copies, job, bytes });
+      this.trim();
+    }
+    return { arrays, job, device };
+  }
+
+  /** Forgets the calls asked for longest ago. */
+  private trim(): void {
+    let left = MOST_BYTES;
+    const end = this.calls.findIndex(({ bytes }, place) => place === MOST_CALLS || (left -= bytes) < 0);
+    if (end >= 0) this.calls.length = end;
+  }
+
+  private find(inputs: readonly unknown[], options: unknown, others: readonly unknown[]): PreparedCall<J> | undefined {
+    try {
+      for (const [place, call] of this.calls.entries()) {
+        const device = deviceAmong(options, call.options);
+        if (device === DIFFERENT || !others.every((other, k) => isSameFact(other, call.others[k]))) continue;
+        const arrays = arraysLike(inputs, call.arrays);
+        if (!arrays) continue;
+        if (place > 0) {
+          this.calls.splice(place, 1);
+          this.calls.unshift(call);
+        }
+        return { arrays, job: call.job, device: checkDevice(device) };
+      }
+    } catch {
+      // Code of the caller's has thrown, or the device is none; those who read everything say so.
+    }
+    return undefined;
+  }
+}
+
+/** The arrays in their checked form where they have the shapes and types of a known call. */
+function arraysLike(inputs: readonly unknown[], known: readonly ArrayFacts[]): NumpyArray[] | undefined {
+  const arrays: NumpyArray[] = [];
+  for (const [k, { shape, dtype, entries }] of known.entries()) {
+    const input = inputs[k];
+    const wanted = dtype === 'float32' || dtype === 'complex64' ? 'Float32Array' : 'Float64Array';
+    let data = input;
+    if (arrayClass(input) === undefined) {
+      if (!isOrdinary(input)) return undefined;
+      const given = input as NumpyArray;
+      if (!(Object.hasOwn(given, 'data') && Object.hasOwn(given, 'shape') && Object.hasOwn(given, 'dtype')))
+        return undefined;
+      data = given.data;
+      if (given.dtype !== dtype || !isSameList(given.shape, shape)) return undefined;
+    } else if (shape.length !== 1 || dtype.startsWith('complex')) return undefined;
+    if (arrayClass(data) !== wanted || lengthOf(data) !== entries) return undefined;
+    arrays.push({ data: plainView(data as Float32Array, wanted), shape, dtype } as NumpyArray);
+  }
+  return arrays;
+}
+
+/** @returns undefined where something among the options cannot be compared */
+function factsOfOptions(own: object): OptionFacts | undefined {
+  const facts: (readonly [string, unknown])[] = [];
+  for (const [name, value] of Object.entries(own)) {
+    if (name === 'device') continue;
+    const fact = factOf(value);
+    if (fact === DIFFERENT) return undefined;
+    facts.push([name, fact]);
+  }
+  return facts;
+}
+
+/** A copy that nobody changes; `DIFFERENT` of what is not compared. */
+function factOf(value: unknown): unknown {
+  if (typeof value === 'function') return DIFFERENT;
+  if (typeof value !== 'object' || value === null) return value;
+  if (isFloats(value)) return liveSamples(value, 'The array').slice();
+  const entries = Object.entries(value);
+  if (entries.length > LONGEST_LIST) return DIFFERENT;
+  const copies = entries.map(([name, part]) => [name, factOf(part)] as const);
+  if (copies.some(([, part]) => part === DIFFERENT || isFloats(part))) return DIFFERENT;
+  return Array.isArray(value) ? copies.map(([, part]) => part) : Object.fromEntries(copies);
+}
+
+/** @returns the `device` among options that are otherwise those of a call, or undefined; else `DIFFERENT` */
+function deviceAmong(options: unknown, known: OptionFacts): unknown {
+  if (options === undefined) return known.length === 0 ? undefined : DIFFERENT;
+  if (!isOrdinary(options)) return DIFFERENT;
+  let device: unknown;
+  let count = 0;
+  for (const name of Object.keys(options as object)) {
+    const value = (options as Record<string, unknown>)[name];
+    if (name === 'device') {
+      device = value;
+      continue;
+    }
+    const fact = known[count++];
+    if (fact === undefined || fact[0] !== name || !isSameFact(value, fact[1])) return DIFFERENT;
+  }
+  return count === known.length ? device : DIFFERENT;
+}
+
+function isSameFact(value: unknown, known: unknown): boolean {
+  if (value === known) return true;
+  if (typeof known !== 'object' || known === null) return Number.isNaN(known) && Number.isNaN(value);
+  if (isFloats(known)) return isFloats(value) && arrayClass(value) === arrayClass(known) && isSameNumbers(value, known);
+  if (Array.isArray(known)) return isSameList(value, known);
+  if (!isOrdinary(value)) return false;
+  const names = Object.keys(known);
+  if (Object.keys(value as object).length !== names.length) return false;
+  return names.every((name) => {
+    const part = (value as Record<string, unknown>)[name];
+    const fact = (known as Record<string, unknown>)[name];
+    return part === fact || (Array.isArray(fact) && isSameList(part, fact));
+  });
+}
+
+function isSameNumbers(values: Float32Array | Float64Array, known: Float32Array | Float64Array): boolean {
+  const length = lengthOf(values);
+  if (length !== known.length) return false;
+  const plain = plainView(values, arrayClass(known) as 'Float32Array' | 'Float64Array');
+  for (let k = 0; k < length; k++) if (plain[k] !== known[k]) return false;
+  return true;
+}

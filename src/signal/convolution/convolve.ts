@@ -1,0 +1,213 @@
+/** Convolution and correlation, as `scipy.signal.fftconvolve`, `oaconvolve` and `correlate`. */
+import { readOptions } from '../../engine/arguments/options.ts';
+import { nextFastLength } from '../../engine/fast-length.ts';
+import {
+  type ArrayInput,
+  asArray,
+  type ComplexDtype,
+  type DtypeOf,
+  floatZeros,
+  isComplex,
+  type NumpyArray,
+} from '../../numpy/array.ts';
+import { checkLength } from '../../numpy/axes.ts';
+import { checkDevice, type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import { excerpt, FftError } from '../../problem/errors.ts';
+import { checkWord } from '../arguments/check.ts';
+import { overAxes } from './convolve-axes.ts';
+import { type BlockCut, type ConvolvedArrays, convolved, type Region } from './overlap-save.ts';
+
+/**
+ * `full`: all of it; `same`: the middle, of the shape of the first array; `valid`: only what depends on no zeros beyond the
+ * ends, for which one array has to be at least as long as the other along each axis.
+ */
+export type ConvolutionMode = 'full' | 'same' | 'valid';
+
+export interface ConvolutionOptions extends DeviceChoice {
+  /** Default `full`. */
+  readonly mode?: ConvolutionMode | undefined;
+}
+
+export interface AxesConvolutionOptions extends ConvolutionOptions {
+  /** The axes to convolve over; default all. Along others the arrays have equal lengths or one of them has 1, and is repeated. */
+  readonly axes?: number | readonly number[] | undefined;
+}
+
+/** Complex if one of two arrays is; single if both are. */
+export type Convolved<X extends ArrayInput, Y extends ArrayInput> = NumpyArray<
+  Extract<DtypeOf<X> | DtypeOf<Y>, ComplexDtype> extends never
+    ? 'float64' extends DtypeOf<X> | DtypeOf<Y>
+      ? 'float64'
+      : 'float32'
+    : Extract<DtypeOf<X> | DtypeOf<Y>, 'float64' | 'complex128'> extends never
+      ? 'complex64'
+      : 'complex128'
+>;
+
+/**
+ * Convolution of two arrays over all their axes, or some (`axes`), by transforms of their whole lengths, as `scipy.signal.fftconvolve`:
+ * full[k] = Σ x[j] · y[k − j].
+ *
+ * @param x real or complex, of any shape; it must stay as it is until the promise resolves
+ * @param y with as many axes
+ * @throws FftError (as a rejection) `invalid-argument` for another mode, arrays with different numbers of axes, or for `valid`
+ *   neither of which holds the other, for axes that there are not, or lengths along the others that differ, `unknown-field`, `invalid-size` for axes without elements, `wrong-array-type`,
+ *   `wrong-length`, `detached-array`, `out-of-memory`, and those of `device.plan`
+ */
+export async function fftconvolve<X extends ArrayInput, Y extends ArrayInput>(
+  x: X,
+  y: Y,
+  options: AxesConvolutionOptions = {},
+): Promise<Convolved<X, Y>> {
+  return (await convolve('fftconvolve', asArray(x), asArray(y), options, whole)) as Convolved<X, Y>;
+}
+
+/**
+ * The same, by overlapping blocks of the longer array, as `scipy.signal.oaconvolve`: faster than `fftconvolve`,
+ * and in less memory, where one array is much longer than the other along an axis. Arguments and errors as there.
+ */
+export async function oaconvolve<X extends ArrayInput, Y extends ArrayInput>(
+  x: X,
+  y: Y,
+  options: AxesConvolutionOptions = {},
+): Promise<Convolved<X, Y>> {
+  return (await convolve('oaconvolve', asArray(x), asArray(y), options, inBlocks)) as Convolved<X, Y>;
+}
+
+/**
+ * Cross-correlation over all axes, as `scipy.signal.correlate`, or some (`axes`): full[k] = Σ x[j] · conj(y[j − k + n − 1]) for y of n samples,
+ * so that `correlationLags` says by how much y is behind. Arguments and errors as `fftconvolve`.
+ */
+export async function correlate<X extends ArrayInput, Y extends ArrayInput>(
+  x: X,
+  y: Y,
+  options: AxesConvolutionOptions = {},
+): Promise<Convolved<X, Y>> {
+  return (await convolve('correlate', asArray(x), asArray(y), options, correlating)) as Convolved<X, Y>;
+}
+
+/**
+ * The lags that the elements of a correlation of two signals stand for, as `scipy.signal.correlation_lags` (which is off by
+ * one for `same` where x is odd and y even).
+ *
+ * @param x samples of the first one
+ * @param y samples of the second one
+ * @throws FftError `invalid-size`, `invalid-argument` for another mode, `out-of-memory`
+ */
+export function correlationLags(x: number, y: number, mode: ConvolutionMode = 'full'): Float64Array {
+  checkLength(x, 'x');
+  checkLength(y, 'y');
+  const { origin, shape } = regionOf(checkMode(mode), [x], [y]);
+  // Of `valid`, the shorter signal moves along the longer one, whichever that is.
+  const first = origin[0]! - y + 1;
+  const lags = floatZeros(shape[0]!, false) as Float64Array;
+  for (let k = 0; k < lags.length; k++) lags[k] = first + k;
+  return lags;
+}
+
+async function convolve(
+  what: string,
+  x: NumpyArray,
+  y: NumpyArray,
+  options: AxesConvolutionOptions,
+  by: (x: NumpyArray, y: NumpyArray) => Omit<ConvolvedArrays, 'region'>,
+): Promise<NumpyArray> {
+  const own = readOptions(options, { works: ['mode', 'device', 'axes'] }, what, 2);
+  const device = checkDevice(own.device);
+  const mode = checkMode(own.mode ?? 'full');
+  if (x.shape.length !== y.shape.length || x.shape.length === 0) {
+    const message = `The arrays have ${x.shape.length} and ${y.shape.length} axes; both need as many, at least one.`;
+    throw new FftError('invalid-argument', message, { path: 'y' });
+  }
+  for (const { shape } of [x, y]) shape.forEach((length, d) => checkLength(length, `The length of axis ${d}`));
+  if (own.axes !== undefined) {
+    const some = overAxes(x, y, typeof own.axes === 'number' ? [own.axes] : own.axes);
+    const region = regionOf(mode, some.x.shape, some.y.shape);
+    const how = what === 'correlate' ? correlatingSlices(some.x, some.y) : by(some.x, some.y);
+    return some.convolved(how, region, device ?? (await sharedDevice()));
+  }
+  const region = regionOf(mode, x.shape, y.shape);
+  return convolved({ ...by(x, y), region }, device ?? (await sharedDevice()));
+}
+
+function checkMode(mode: ConvolutionMode): ConvolutionMode {
+  return checkWord('mode', mode, ['full', 'same', 'valid']);
+}
+
+/** The part of the whole convolution that a mode is. @throws FftError `invalid-argument` for `valid` */
+export function regionOf(mode: ConvolutionMode, x: readonly number[], y: readonly number[]): Region {
+  const full = x.map((length, d) => length + y[d]! - 1);
+  if (mode === 'full') return { origin: full.map(() => 0), shape: full };
+  if (mode === 'same') return { origin: full.map((length, d) => Math.floor((length - x[d]!) / 2)), shape: x };
+  if (!x.every((length, d) => length >= y[d]!) && !x.every((length, d) => length <= y[d]!)) {
+    const shapes = `[${excerpt(x.join(', '))}] and [${excerpt(y.join(', '))}]`;
+    const message = `The shapes ${shapes} have no 'valid' convolution: one array must be at least as long as the other along every axis.`;
+    throw new FftError('invalid-argument', message, { path: 'mode' });
+  }
+  const origin = x.map((length, d) => Math.min(length, y[d]!) - 1);
+  return { origin, shape: x.map((length, d) => Math.abs(length - y[d]!) + 1) };
+}
+
+function whole(signal: NumpyArray, kernel: NumpyArray): Omit<ConvolvedArrays, 'region'> {
+  return { signal, kernel, cut: { axis: 0, step: Number.POSITIVE_INFINITY }, correlates: false };
+}
+
+function inBlocks(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'region'> {
+  const { swap, ...cut } = cutOf(x, y);
+  return { signal: swap ? y : x, kernel: swap ? x : y, cut, correlates: false };
+}
+
+/** The second array is the one that is reversed, and conjugated, whichever is cut. */
+function correlating(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'region'> {
+  const { swap, ...cut } = cutOf(x, y);
+  return swap
+    ? { signal: reversed(y), kernel: x, cut, correlates: false }
+    : { signal: x, kernel: y, cut, correlates: true };
+}
+
+/** The same of slices, of which the second array's stay as they lie. */
+function correlatingSlices(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'region'> {
+  const { swap, axis, step } = cutOf(x, y);
+  return { signal: x, kernel: y, cut: { axis, step: swap ? Number.POSITIVE_INFINITY : step }, correlates: true };
+}
+
+/** Cuts the longer array along the axis where there is most to be gained. */
+function cutOf(x: NumpyArray, y: NumpyArray): BlockCut & { readonly swap: boolean } {
+  const ratio = (d: number) => Math.max(x.shape[d]! / y.shape[d]!, y.shape[d]! / x.shape[d]!);
+  const axis = x.shape.reduce((best, _, d) => (ratio(d) > ratio(best) ? d : best), 0);
+  const swap = y.shape[axis]! > x.shape[axis]!;
+  const [long, short] = swap ? [y.shape[axis]!, x.shape[axis]!] : [x.shape[axis]!, y.shape[axis]!];
+  const step = blockLength(long, short);
+  return { axis, step: step < long ? step : Number.POSITIVE_INFINITY, swap };
+}
+
+/** The other way round along all axes, conjugated. */
+export function reversed({ data, shape, dtype }: NumpyArray): NumpyArray {
+  const reversed = data.slice().reverse();
+  if (!isComplex(dtype)) return { data: reversed, shape, dtype };
+  // Backwards, an imaginary part comes before its real part.
+  for (let k = 0; k < reversed.length; k += 2) {
+    const im = reversed[k]!;
+    reversed[k] = reversed[k + 1]!;
+    reversed[k + 1] = -im;
+  }
+  return { data: reversed, shape, dtype };
+}
+
+/**
+ * Samples of a block, for a signal and a kernel of these lengths. A transform of L points takes about L · log₂ L steps, and
+ * brings L − kernel + 1 samples further: of all powers of two, and one block for everything, that which takes the fewest
+ * steps for the whole signal.
+ */
+export function blockLength(signal: number, kernel: number): number {
+  const costOf = (points: number) => points * Math.log2(2 * points);
+  let best = signal;
+  let least = costOf(nextFastLength(signal + kernel - 1));
+  for (let points = 2; points < 2 * (signal + kernel); points *= 2) {
+    const step = points - kernel + 1;
+    if (step < 1 || step >= signal) continue;
+    const cost = Math.ceil(signal / step) * costOf(points);
+    if (cost < least) [best, least] = [step, cost];
+  }
+  return best;
+}

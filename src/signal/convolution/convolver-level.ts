@@ -1,0 +1,384 @@
+/** Partitions of one length of a convolver of streams: spectra of past blocks times spectra of the response, added up. */
+import type { Device, Plan } from '../../engine/index.ts';
+import { floatZeros } from '../../numpy/array.ts';
+import type { FloatPrecision, Floats } from '../arguments/floats.ts';
+import { type WorkMemory, workOn } from '../calls/work.ts';
+import { isDue, type PartitionLevel, productCost, transformCost } from './partition-layout.ts';
+
+/** From a channel of the input to one of the output, by a row of the response. */
+export interface Route {
+  readonly input: number;
+  readonly output: number;
+  readonly row: number;
+}
+
+export interface LevelSpec {
+  readonly level: PartitionLevel;
+  /** Samples that come at a time. */
+  readonly block: number;
+  readonly inputs: number;
+  readonly outputs: number;
+  readonly rows: number;
+  /** Those of one output side by side. */
+  readonly routes: readonly Route[];
+  readonly precision: FloatPrecision;
+}
+
+/** A response is exchanged in so many steps, each of which costs that share of the products more. */
+const GROUPS = 4;
+/** Samples over which a step fades, at least. */
+const FADE = 1024;
+
+/**
+ * A frame of an input becomes a spectrum; products of it and spectra of the response are added up; their sum becomes samples; and so
+ * does what the response that comes differs by from the one that goes, where they are exchanged.
+ */
+type TaskKind = 'transform' | 'products' | 'inverse' | 'change';
+
+interface Task {
+  readonly kind: TaskKind;
+  /** Of the input, or of the output. */
+  readonly channel: number;
+  readonly row: number;
+  /** The first of one or two partitions. */
+  readonly partition: number;
+  /** Whether it is the first one of its output. */
+  readonly first: boolean;
+}
+
+/** The state of an exchange: partitions before `switched` are new, those from there to `end` fade. */
+interface Exchange {
+  switched: number;
+  end: number;
+  step: number;
+}
+
+/**
+ * What a level adds to the output. All work on a block of its length is tasks, which `advance` deals to the calls until the next
+ * such block is there. Calls allocate nothing.
+ */
+export class ConvolverLevel {
+  private readonly spec: LevelSpec;
+  private readonly plan: Plan;
+  private readonly wave: WorkMemory;
+  private readonly spectrum: WorkMemory;
+  /** Numbers of a spectrum. */
+  private readonly width: number;
+  private readonly calls: number;
+  /** Of each input, the block before and the one that comes. */
+  private readonly history: readonly Floats[];
+  /** Of each input, the two blocks that the tasks transform. */
+  private readonly frames: readonly Floats[];
+  /** Of each input, spectra of as many frames as there are partitions; the newest at `newest`. */
+  private readonly past: readonly Floats[];
+  private newest = 0;
+  /** Of each row, spectra of the response, and those of the one that comes. */
+  private response: readonly Floats[];
+  private coming: readonly Floats[] | undefined;
+  private exchange: Exchange | undefined;
+  /** Whether one begins with the next block. */
+  private isWanted = false;
+  /** Whether the last of it is still to be heard. */
+  private isSettling = false;
+  private readonly sum: Floats;
+  private readonly change: Floats;
+  private ready: readonly Floats[];
+  private next: readonly Floats[];
+  private filled = 0;
+  private readonly tasks: readonly Task[];
+  private task: number;
+  private done = 0;
+  private cost = 0;
+
+  constructor(device: Device, plan: Plan, spec: LevelSpec) {
+    const { level, inputs, outputs, rows, routes, precision } = spec;
+    const { size, count } = level;
+    this.spec = spec;
+    this.plan = plan;
+    this.width = 2 * (size + 1);
+    this.calls = size / spec.block;
+    const arrays = (many: number, length: number) =>
+      Array.from({ length: many }, () => floatZeros(length, precision === 'single'));
+    this.history = arrays(inputs, 2 * size);
+    this.frames = this.calls === 1 ? this.history : arrays(inputs, 2 * size);
+    this.past = arrays(inputs, count * this.width);
+    this.response = arrays(rows, count * this.width);
+    [this.sum, this.change] = arrays(2, this.width) as [Floats, Floats];
+    this.ready = arrays(outputs, size);
+    this.next = arrays(outputs, size);
+    this.tasks = tasksOf(routes, inputs, count);
+    this.task = this.tasks.length;
+    this.wave = workOn(device, 2 * size, precision);
+    this.spectrum = workOn(device, this.width, precision);
+  }
+
+  get partitions(): number {
+    return this.spec.level.count;
+  }
+
+  /** What transforming one partition of a response costs. */
+  get preparationCost(): number {
+    return transformCost(this.spec.level.size);
+  }
+
+  /** What each call costs on average. */
+  get meanCost(): number {
+    return this.costOfAll() / this.calls;
+  }
+
+  /** Makes the spectrum of one partition of a row: at once, or of the response that comes. */
+  prepare(row: number, partition: number, samples: Floats, isComing: boolean): void {
+    const { size, offset } = this.spec.level;
+    if (isComing)
+      this.coming ??= this.response.map(({ length }) => floatZeros(length, this.spec.precision === 'single'));
+    const wave = this.wave.array();
+    const start = offset + partition * size;
+    const scale = 1 / (2 * size);
+    wave.fill(0);
+    for (let k = 0; k < size && start + k < samples.length; k++) wave[k] = samples[start + k]! * scale;
+    this.plan.forwardSync(wave, this.spectrum.array());
+    const target = (isComing ? this.coming! : this.response)[row]!;
+    target.set(this.spectrum.array(), partition * this.width);
+  }
+
+  /** Begins to exchange the response for the one that has been prepared. */
+  startExchange(): void {
+    this.isWanted = true;
+  }
+
+  get isExchanging(): boolean {
+    return this.isWanted || this.isSettling || this.exchange !== undefined;
+  }
+
+  /** Forgets the past of the signal. */
+  reset(): void {
+    for (const array of [...this.history, ...this.frames, ...this.past, ...this.ready, ...this.next]) array.fill(0);
+    this.filled = 0;
+    this.task = this.tasks.length;
+  }
+
+  /** Takes a block of one input; an absent one is silence. */
+  take(input: number, samples: Floats | undefined): void {
+    const { block, level } = this.spec;
+    const history = this.history[input]!;
+    const at = level.size + this.filled;
+    if (samples) history.set(samples, at);
+    else history.fill(0, at, at + block);
+  }
+
+  /** Does this call's share of the work. */
+  advance(): void {
+    if (this.calls === 1) {
+      this.begin();
+      this.runTasks(0);
+      return;
+    }
+    this.runTasks(this.filled / this.spec.block);
+  }
+
+  /** Adds a block to an output. */
+  addTo(output: number, target: Floats): void {
+    const { block } = this.spec;
+    const source = (this.calls === 1 ? this.next : this.ready)[output]!;
+    const at = this.calls === 1 ? 0 : this.filled;
+    for (let k = 0; k < block; k++) target[k]! += source[at + k]!;
+  }
+
+  /** Goes on to the next block; behind the last one of its own length, tasks have been done and new ones begin. */
+  step(): void {
+    const { block, level, inputs } = this.spec;
+    this.filled += block;
+    if (this.filled < level.size) return;
+    this.filled = 0;
+    if (this.calls > 1) {
+      [this.ready, this.next] = [this.next, this.ready];
+      for (let input = 0; input < inputs; input++) this.frames[input]!.set(this.history[input]!);
+      this.begin();
+    }
+    for (const history of this.history) history.copyWithin(0, level.size);
+  }
+
+  free(): void {
+    this.wave.free();
+    this.spectrum.free();
+    this.plan.destroy();
+  }
+
+  private begin(): void {
+    if (this.isWanted) this.exchange = { switched: 0, end: this.groupEnd(0), step: 0 };
+    this.isWanted = this.isSettling = false;
+    if (this.exchange) this.fadeFurther(this.exchange);
+    this.newest = (this.newest + 1) % this.spec.level.count;
+    this.task = this.done = 0;
+    this.cost = this.costOfAll();
+  }
+
+  /** The step of the exchange before this one is over, as far as there was one. */
+  private fadeFurther(exchange: Exchange): void {
+    if (++exchange.step <= this.steps) return;
+    exchange.switched = exchange.end;
+    exchange.end = this.groupEnd(exchange.switched);
+    exchange.step = 1;
+    if (exchange.switched < this.spec.level.count) return;
+    [this.response, this.coming] = [this.coming!, this.response];
+    this.exchange = undefined;
+    this.isSettling = this.calls > 1;
+  }
+
+  private get steps(): number {
+    return Math.ceil(FADE / this.spec.level.size);
+  }
+
+  /** Where the partitions end that fade together: an even number of them, as tasks take two. */
+  private groupEnd(from: number): number {
+    const { count } = this.spec.level;
+    return Math.min(count, from + 2 * Math.ceil(count / GROUPS / 2));
+  }
+
+  private costOfAll(): number {
+    let cost = 0;
+    for (const task of this.tasks) cost += this.costOf(task);
+    return cost;
+  }
+
+  private costOf({ kind, partition }: Task): number {
+    const { size, count } = this.spec.level;
+    if (kind === 'products') {
+      return productCost(size, Math.min(2, count - partition)) * (this.isFading(partition) ? 2 : 1);
+    }
+    return kind === 'change' && !this.exchange ? 0 : transformCost(size);
+  }
+
+  private isFading(partition: number): boolean {
+    const { exchange } = this;
+    return exchange !== undefined && partition >= exchange.switched && partition < exchange.end;
+  }
+
+  private runTasks(call: number): void {
+    while (this.task < this.tasks.length) {
+      const task = this.tasks[this.task]!;
+      const cost = this.costOf(task);
+      if (!isDue(this.done, cost, this.cost, call, this.calls)) return;
+      this.done += cost;
+      this.task++;
+      this.run(task);
+    }
+  }
+
+  private run(task: Task): void {
+    switch (task.kind) {
+      case 'transform': {
+        const [wave, spectrum] = [this.wave.array(), this.spectrum.array()];
+        wave.set(this.frames[task.channel]!);
+        this.plan.forwardSync(wave, spectrum);
+        this.past[task.channel]!.set(spectrum, this.newest * this.width);
+        return;
+      }
+      case 'products':
+        return this.addProducts(task);
+      case 'inverse': {
+        this.invert(this.sum);
+        const { size } = this.spec.level;
+        const [wave, target] = [this.wave.array(), this.next[task.channel]!];
+        // A loop: a view would be garbage.
+        for (let k = 0; k < size; k++) target[k] = wave[size + k]!;
+        return;
+      }
+      default:
+        if (this.exchange) this.fadeIn(this.next[task.channel]!, this.exchange.step);
+    }
+  }
+
+  private addProducts({ channel, row, partition, first }: Task): void {
+    const { width, exchange, sum, change, newest } = this;
+    const { count } = this.spec.level;
+    if (first) {
+      sum.fill(0);
+      if (exchange) change.fill(0);
+    }
+    const x = this.past[channel]!;
+    const isNew = exchange !== undefined && partition < exchange.switched;
+    const h = (isNew ? this.coming! : this.response)[row]!;
+    const [a, b] = [(newest - partition + count) % count, (newest - partition - 1 + 2 * count) % count];
+    if (this.isFading(partition)) {
+      const coming = this.coming![row]!;
+      for (let p = partition; p < Math.min(partition + 2, count); p++) {
+        addChange(sum, change, x, (p === partition ? a : b) * width, h, coming, p * width);
+      }
+    } else if (partition + 1 < count) addTwo(sum, x, a * width, b * width, h, partition * width);
+    else addOne(sum, x, a * width, h, partition * width);
+  }
+
+  private invert(spectrum: Floats): void {
+    this.spectrum.array().set(spectrum);
+    this.plan.inverseSync(this.spectrum.array(), this.wave.array());
+  }
+
+  /** Adds the change, which grows over the block. @param step from 1 on */
+  private fadeIn(target: Floats, step: number): void {
+    const { size } = this.spec.level;
+    this.invert(this.change);
+    const wave = this.wave.array();
+    const length = size * this.steps;
+    for (let k = 0; k < size; k++) target[k]! += (wave[size + k]! * ((step - 1) * size + k)) / length;
+  }
+}
+
+function tasksOf(routes: readonly Route[], inputs: number, count: number): Task[] {
+  const none = { row: 0, partition: 0, first: false };
+  const tasks: Task[] = Array.from({ length: inputs }, (_, channel) => ({ ...none, kind: 'transform', channel }));
+  for (const [k, { input, output, row }] of routes.entries()) {
+    const isFirst = routes[k - 1]?.output !== output;
+    for (let partition = 0; partition < count; partition += 2) {
+      tasks.push({ kind: 'products', channel: input, row, partition, first: isFirst && partition === 0 });
+    }
+    if (routes[k + 1]?.output === output) continue;
+    for (const kind of ['inverse', 'change'] as const) tasks.push({ ...none, kind, channel: output });
+  }
+  return tasks;
+}
+
+/** sum += x · h. */
+function addOne(sum: Floats, x: Floats, at: number, h: Floats, from: number): void {
+  for (let k = 0; k < sum.length; k += 2) {
+    const a = x[at + k]!;
+    const b = x[at + k + 1]!;
+    const c = h[from + k]!;
+    const d = h[from + k + 1]!;
+    sum[k]! += a * c - b * d;
+    sum[k + 1]! += a * d + b * c;
+  }
+}
+
+/** The same of two spectra, those of the response side by side: the sum is read and written half as often. */
+function addTwo(sum: Floats, x: Floats, first: number, second: number, h: Floats, from: number): void {
+  const width = sum.length;
+  for (let k = 0; k < width; k += 2) {
+    const a = x[first + k]!;
+    const b = x[first + k + 1]!;
+    const c = h[from + k]!;
+    const d = h[from + k + 1]!;
+    const e = x[second + k]!;
+    const f = x[second + k + 1]!;
+    const p = h[from + width + k]!;
+    const q = h[from + width + k + 1]!;
+    sum[k]! += a * c - b * d + (e * p - f * q);
+    sum[k + 1]! += a * d + b * c + (e * q + f * p);
+  }
+}
+
+/** sum += x · h, change += x · (coming − h). */
+function addChange(sum: Floats, change: Floats, x: Floats, at: number, h: Floats, coming: Floats, from: number): void {
+  for (let k = 0; k < sum.length; k += 2) {
+    const a = x[at + k]!;
+    const b = x[at + k + 1]!;
+    const c = h[from + k]!;
+    const d = h[from + k + 1]!;
+    const p = coming[from + k]! - c;
+    const q = coming[from + k + 1]! - d;
+    sum[k]! += a * c - b * d;
+    sum[k + 1]! += a * d + b * c;
+    change[k]! += a * p - b * q;
+    change[k + 1]! += a * q + b * p;
+  }
+}

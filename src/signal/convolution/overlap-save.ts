@@ -1,0 +1,267 @@
+/**
+ * Convolutions by plans that convolve. Their period need only be so long that what is wanted of the result stays clear of
+ * what goes round; the kernel is moved, so that it begins where the period does. Along one axis the result may be cut into
+ * blocks, each made of a window of the signal and all of the kernel (overlap-save; Oppenheim and Schafer, Discrete-Time Signal
+ * Processing, section 8.7.3): batches of one plan.
+ */
+import { nextFastLength } from '../../engine/fast-length.ts';
+import type { Device, DeviceMemory, Plan } from '../../engine/index.ts';
+import { dtypeOf, elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../../numpy/array.ts';
+import type { ProblemInput } from '../../problem/index.ts';
+import type { Floats } from '../arguments/floats.ts';
+import { eachRow } from '../arguments/tensors.ts';
+import { planRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
+import { unfilledOn, type WorkMemory } from '../calls/work.ts';
+
+/** What of the whole convolution is wanted: a box in it. */
+export interface Region {
+  readonly origin: readonly number[];
+  readonly shape: readonly number[];
+}
+
+/** How a result is cut. */
+export interface BlockCut {
+  readonly axis: number;
+  /** Elements of a block along that axis; the last one may have fewer. */
+  readonly step: number;
+}
+
+export interface ConvolvedArrays {
+  readonly signal: NumpyArray;
+  /** How many signals of this shape lie one after another in its data, and in that of the result. Default 1. */
+  readonly slices?: number;
+  readonly kernel: NumpyArray;
+  /** Each signal has a kernel of its own: so many of this shape lie one after another in its data. */
+  readonly ownKernels?: boolean;
+  readonly region: Region;
+  readonly cut: BlockCut;
+  /** The kernel is conjugated and reversed along all axes: a correlation. */
+  readonly correlates: boolean;
+}
+
+/** Numbers in one batch, at most. */
+const POINTS_AT_ONCE = 2 ** 20;
+
+/** A block of zeros that is a smaller part of a period saves too little for kernels of its own, which take time to make. */
+const LEAST_BLOCK = 1 / 8;
+
+/** One axis of it. */
+interface Along {
+  /** The window of the first block, in the signal: there is nothing before its beginning and behind its end. */
+  readonly from: number;
+  /** Points of a window. */
+  readonly window: number;
+  /** Of the result in each block. */
+  readonly step: number;
+  readonly blocks: number;
+  /** Where the kernel begins, in the period. */
+  readonly at: number;
+  readonly period: number;
+}
+
+/** A convolution that is being computed. */
+interface ConvolutionJob extends ConvolvedArrays {
+  readonly along: readonly Along[];
+  readonly period: readonly number[];
+  /** Of all slices. */
+  readonly blocks: number;
+  readonly batches: number;
+  readonly parts: 1 | 2;
+  readonly precision: 'single' | 'double';
+}
+
+/**
+ * A part of the convolution of two arrays of the same number of axes, none of length 0; of several slices, one after another.
+ * @throws FftError (as a rejection) `out-of-memory`, and those of `device.plan`
+ */
+export async function convolved(convolution: ConvolvedArrays, device: Device): Promise<NumpyArray> {
+  const { signal, kernel, region, cut, correlates } = convolution;
+  const complex = isComplex(signal.dtype) || isComplex(kernel.dtype);
+  const single = isSingle(signal.dtype) && isSingle(kernel.dtype);
+  const along = signal.shape.map((_, d) => alongAxis(convolution, d, !complex && d === signal.shape.length - 1));
+  const period = along.map((axis) => axis.period);
+  const { slices = 1 } = convolution;
+  const blocks = along[cut.axis]!.blocks * slices;
+  // Rounds of nearly equal size waste least.
+  const rounds = Math.ceil(blocks / Math.max(1, Math.floor(POINTS_AT_ONCE / elementCount(period))));
+  const batches = Math.ceil(blocks / rounds);
+  const precision = single ? 'single' : 'double';
+  const job: ConvolutionJob = { ...convolution, along, period, blocks, batches, parts: complex ? 2 : 1, precision };
+  const problem: ProblemInput = {
+    ...{ size: [...period].reverse(), transform: complex ? 'c2c' : 'r2c', batches, precision, directions: 'forward' },
+    ...unusedPoints(along, complex),
+    convolution: {
+      conjugate: correlates ? 'kernel' : 'none',
+      ...(convolution.ownKernels ? { kernels: 'per-batch' } : {}),
+    },
+  };
+  const data = floatZeros(elementCount(region.shape) * slices * job.parts, single);
+  const numbers = elementCount(period) * job.parts * batches;
+  const place = () => placeOn(device, numbers, precision);
+  await withWorkplace(device, planRequest(problem), place, (plan, own) => runOverlapSave(job, plan, own, data));
+  return { data, shape: [...region.shape], dtype: dtypeOf(complex, single) } as NumpyArray;
+}
+
+/** @param pairs real lines go two samples at a time. */
+function alongAxis({ signal, kernel, region, cut, correlates }: ConvolvedArrays, d: number, pairs: boolean): Along {
+  const [n, m] = [signal.shape[d]!, kernel.shape[d]!];
+  const [origin, count] = [region.origin[d]!, region.shape[d]!];
+  const isCut = d === cut.axis && cut.step < count;
+  const step = isCut ? cut.step : count;
+  const window = isCut ? step + m - 1 : n;
+  // Of the convolution of a window: what comes before the result.
+  const before = isCut ? m - 1 : origin;
+  const period = nextFastLength(Math.max(window, m, before + step, window + m - 1 - before), { real: pairs });
+  // Conjugated, the kernel's last point comes to lie where its first one does otherwise.
+  const at = correlates ? before - m + 1 : -before;
+  return { from: origin - before, window, step, blocks: Math.ceil(count / step), at: (at + period) % period, period };
+}
+
+/**
+ * Points that are neither in a window nor in the result. Lines of them are left out, so that an axis whose neighbours in memory
+ * are lines of their own gains nothing: a single one, and that of reals.
+ */
+function unusedPoints(along: readonly Along[], complex: boolean): Pick<ProblemInput, 'zeroPadding'> {
+  const last = along.length - (complex && along.length > 1 ? 0 : 1);
+  const space = along.map(({ window, step, period }, d) => {
+    const from = Math.max(window, step);
+    return d < last && period - from >= LEAST_BLOCK * period ? { from, to: period } : null;
+  });
+  return space.some((block) => block !== null) ? { zeroPadding: { space: space.reverse() } } : {};
+}
+
+/** What convolutions of one problem work in. */
+interface OverlapWorkplace extends Workplace {
+  /** Windows of the signal; before them, the kernel. */
+  readonly waves: WorkMemory;
+  readonly products: WorkMemory;
+  /** The prepared kernel, from the first one on. */
+  kernel?: DeviceMemory;
+}
+
+function placeOn(device: Device, numbers: number, precision: 'single' | 'double'): OverlapWorkplace {
+  const waves = unfilledOn(device, numbers, precision);
+  try {
+    const products = unfilledOn(device, numbers, precision);
+    return {
+      ...{ waves, products },
+      free() {
+        for (const work of [waves, products, this.kernel]) work?.free();
+      },
+    };
+  } catch (error) {
+    waves.free();
+    throw error;
+  }
+}
+
+async function runOverlapSave(job: ConvolutionJob, plan: Plan, place: OverlapWorkplace, result: Floats): Promise<void> {
+  const { period, batches, parts, blocks, ownKernels } = job;
+  const { waves, products } = place;
+  const numbers = elementCount(period) * parts;
+  const prepare = async (slices: readonly number[]) => {
+    for (const [batch, slice] of slices.entries()) placeKernel(job, slice, waves.array(), batch);
+    const count = ownKernels ? batches : 1;
+    waves.array().fill(0, slices.length * numbers, count * numbers);
+    place.kernel = await plan.prepareKernelIn(place.kernel, waves.array().subarray(0, count * numbers) as never);
+    return place.kernel;
+  };
+  const shared = ownKernels ? undefined : await prepare([0]);
+  for (let first = 0; first < blocks; first += batches) {
+    const all = Array.from({ length: Math.min(batches, blocks - first) }, (_, k) => first + k);
+    const kernel = shared ?? (await prepare(all.map((block) => sliceOfBlock(job, block)[0])));
+    for (const [batch, block] of all.entries()) placeWindow(job, block, waves.array(), batch);
+    // Two lines of reals may be transformed as one of complex numbers: what is not wanted has to be nothing.
+    waves.array().fill(0, all.length * numbers);
+    await plan.convolve(waves.array() as never, kernel, products.array() as never);
+    for (const [batch, block] of all.entries()) copyBlock(job, block, products.array(), batch, result);
+  }
+}
+
+/** A box of an array, whose elements begin at number `start` of its data. */
+interface ArrayBox {
+  readonly data: Floats;
+  readonly shape: readonly number[];
+  readonly origin: readonly number[];
+  readonly start: number;
+  readonly parts: 1 | 2;
+}
+
+function boxOf({ data, shape, dtype }: NumpyArray, origin: readonly number[], slice = 0): ArrayBox {
+  return { data: data as Floats, shape, origin, start: slice * elementCount(shape), parts: isComplex(dtype) ? 2 : 1 };
+}
+
+/** The slice that a block belongs to, and which one of it. */
+function sliceOfBlock({ along, cut }: ConvolutionJob, block: number): readonly [slice: number, own: number] {
+  const { blocks } = along[cut.axis]!;
+  return [Math.floor(block / blocks), block % blocks];
+}
+
+function batchOf({ period, parts }: ConvolutionJob, data: Floats, batch: number, origin: readonly number[]): ArrayBox {
+  return { data, shape: period, origin, start: batch * elementCount(period), parts };
+}
+
+/** Copies so many elements along each axis; reals become complex numbers where those are wanted. */
+function copy(lengths: readonly number[], from: ArrayBox, to: ArrayBox): void {
+  const row = lengths.at(-1)! * from.parts;
+  eachRow(lengths, from, to, (a, b) => {
+    const source = (from.start + a) * from.parts;
+    const target = (to.start + b) * to.parts;
+    if (from.parts === to.parts) to.data.set(from.data.subarray(source, source + row), target);
+    else {
+      for (let k = 0; k < row; k++) {
+        to.data[target + 2 * k] = from.data[source + k]!;
+        to.data[target + 2 * k + 1] = 0;
+      }
+    }
+  });
+}
+
+/** The kernel where it belongs in a period; what would come behind its end begins it. */
+function placeKernel(job: ConvolutionJob, slice: number, target: Floats, batch: number): void {
+  const { kernel, along, period, parts } = job;
+  const numbers = elementCount(period) * parts;
+  if (kernel.shape.some((m, d) => m < period[d]!)) target.fill(0, batch * numbers, (batch + 1) * numbers);
+  const pieces = kernel.shape.map((m, d) => {
+    const { at, period } = along[d]!;
+    const first = Math.min(m, period - at);
+    const rest = { from: first, to: 0, length: m - first };
+    return [{ from: 0, to: at, length: first }, ...(rest.length > 0 ? [rest] : [])];
+  });
+  type Piece = (typeof pieces)[number];
+  const boxes = pieces.reduce<Piece[]>((all, own) => all.flatMap((box) => own.map((piece) => [...box, piece])), [[]]);
+  for (const box of boxes) {
+    const [from, to, lengths] = (['from', 'to', 'length'] as const).map((key) => box.map((piece) => piece[key]));
+    copy(lengths!, boxOf(kernel, from!, slice), batchOf(job, target, batch, to!));
+  }
+}
+
+/** Copies a window of the signal to the beginning of one batch: zeros where there is no signal. */
+function placeWindow(job: ConvolutionJob, block: number, target: Floats, batch: number): void {
+  const { signal, along, cut, period, parts } = job;
+  const [slice, own] = sliceOfBlock(job, block);
+  const begin = along.map(({ from, step }, d) => from + (d === cut.axis ? own * step : 0));
+  const from = begin.map((index) => Math.max(0, index));
+  const to = begin.map((index, d) => Math.min(signal.shape[d]!, index + along[d]!.window));
+  const lengths = to.map((index, d) => index - from[d]!);
+  if (lengths.some((length, d) => length < period[d]!)) {
+    const numbers = elementCount(period) * parts;
+    target.fill(0, batch * numbers, (batch + 1) * numbers);
+  }
+  if (lengths.every((length) => length > 0)) {
+    const there = from.map((index, d) => index - begin[d]!);
+    copy(lengths, boxOf(signal, from, slice), batchOf(job, target, batch, there));
+  }
+}
+
+/** Copies what a block has become to its place in the result. */
+function copyBlock(job: ConvolutionJob, block: number, products: Floats, batch: number, result: Floats): void {
+  const { region, along, cut, parts } = job;
+  const [slice, own] = sliceOfBlock(job, block);
+  const origin = along.map(({ step }, d) => (d === cut.axis ? own * step : 0));
+  const lengths = along.map(({ step }, d) => Math.min(step, region.shape[d]! - origin[d]!));
+  const nowhere = origin.map(() => 0);
+  copy(lengths, batchOf(job, products, batch, nowhere), {
+    ...{ data: result, shape: region.shape, origin, start: slice * elementCount(region.shape), parts },
+  });
+}

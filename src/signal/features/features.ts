@@ -1,0 +1,124 @@
+/** Features of a whole signal: block by block through an engine, and what refers to the largest value in the end. */
+import type { Device } from '../../engine/index.ts';
+import { floatZeros, type NumpyArray } from '../../numpy/array.ts';
+import { sharedDevice } from '../../numpy/choice.ts';
+import { FftError } from '../../problem/errors.ts';
+import { check } from '../arguments/check.ts';
+import { areSingles, type FloatPrecision, type Floats, isFloats, liveSamples } from '../arguments/floats.ts';
+import { type FeatureEngine, withEngine } from './feature-engine.ts';
+import { fillFrom, framesOf, paddingOf, requireLength, type Samples } from './feature-frames.ts';
+import { finish, largest } from './feature-levels.ts';
+import type { FeatureSpec } from './feature-presets.ts';
+
+/** Features: `[nMels, frames]`, or `[frames, nMels]` by presets of Kaldi's kind, row-major. */
+export type Features<T extends Floats = Floats> = NumpyArray<T extends Float32Array ? 'float32' : 'float64'>;
+
+/**
+ * Frames of one block, where a signal may have any number of them: fewer make launches short, more of them are computed in vain. There are few numbers, as
+ * each is a plan of its own.
+ */
+const FRAMES_OF_BLOCKS = { cpu: [16, 256], others: [16, 256, 2048] };
+/** Frames of signals of fixed length that are one block. */
+const MOST_FRAMES = 8192;
+
+/** Samples as they were given. @throws FftError `invalid-argument`, `detached-array` */
+export function samplesOf(x: unknown): Floats {
+  check('x', x, isFloats(x), 'a Float32Array or a Float64Array: the samples of one channel');
+  const samples = liveSamples(x as Floats, 'x');
+  if (samples.length > 0) return samples;
+  throw new FftError('invalid-argument', 'x has no samples; at least one is needed.', { path: 'x' });
+}
+
+/** How many frames a block has, for so many frames. */
+function blockFrames(frames: number, device: Device): number {
+  const sizes = device.kind === 'cpu' ? FRAMES_OF_BLOCKS.cpu : FRAMES_OF_BLOCKS.others;
+  return sizes.find((size) => size >= frames) ?? sizes.at(-1)!;
+}
+
+/**
+ * Features as the spec says.
+ * @param x as `samplesOf` gives them
+ */
+export async function featuresOf(x: Floats, spec: FeatureSpec, chosen: Device | undefined): Promise<Features> {
+  const samples = wholeSignal(x, spec);
+  const frames = usedFrames(spec, samples.length);
+  const device = chosen ?? (await sharedDevice());
+  const values = await levelsOf(samples, { spec, first: 0, frames }, device);
+  finish(values, spec, largest(values, Number.NEGATIVE_INFINITY));
+  return asFeatures(values, spec, spec.maxFrames ?? frames);
+}
+
+/** The signal, cut or filled up where the spec says so. @throws FftError `invalid-argument` */
+function wholeSignal(x: Floats, spec: FeatureSpec): Samples {
+  const length = spec.samples ?? x.length;
+  requireLength(spec, length);
+  return { data: x.subarray(0, length), base: 0, length };
+}
+
+function usedFrames(spec: FeatureSpec, length: number): number {
+  return Math.min(framesOf(spec, length), spec.maxFrames ?? Number.POSITIVE_INFINITY);
+}
+
+export function asFeatures(data: Floats, { rows, nMels }: FeatureSpec, frames: number): Features {
+  const shape = rows === 'mels' ? [nMels, frames] : [frames, nMels];
+  return { data, shape, dtype: areSingles(data) ? 'float32' : 'float64' } as unknown as Features;
+}
+
+/** Which frames. */
+export interface FrameRange {
+  readonly spec: FeatureSpec;
+  readonly first: number;
+  readonly frames: number;
+}
+
+/** Levels of frames, before what refers to the largest of them; with room for as many as `maxFrames` says. */
+export async function levelsOf(samples: Samples, range: FrameRange, device: Device): Promise<Floats> {
+  const { spec, frames } = range;
+  const isSingle = areSingles(samples.data);
+  const precision: FloatPrecision = isSingle ? 'single' : 'double';
+  const size = spec.samples !== null && frames <= MOST_FRAMES ? frames : blockFrames(frames, device);
+  const values = floatZeros(spec.nMels * Math.max(frames, spec.maxFrames ?? 0), isSingle);
+  if (frames === 0) return values;
+  return withEngine(device, { spec, frames: size, precision, isWhole: false }, async (engine) => {
+    if (size === frames && spec.rows === 'mels') {
+      await engine.block((target) => fillBlock(target, samples, spec, range.first), values);
+      return values;
+    }
+    await inBlocks(engine, samples, range, values);
+    return values;
+  });
+}
+
+/**
+ * Features as the spec says, in memory of the device.
+ * @throws FftError (as a rejection) those of `CompiledProgram.run` for the output
+ */
+export async function featuresInto(output: object, x: Floats, spec: FeatureSpec, device: Device): Promise<Features> {
+  const samples = wholeSignal(x, spec);
+  const frames = usedFrames(spec, samples.length);
+  const precision: FloatPrecision = areSingles(x) ? 'single' : 'double';
+  await withEngine(device, { spec, frames, precision, isWhole: true }, (engine) =>
+    engine.block((target) => fillBlock(target, samples, spec, 0), output),
+  );
+  return { ...asFeatures(x, spec, spec.maxFrames ?? frames), data: output } as unknown as Features;
+}
+
+async function inBlocks(engine: FeatureEngine, samples: Samples, range: FrameRange, values: Floats): Promise<void> {
+  const { spec, first, frames } = range;
+  const { nMels, rows } = spec;
+  const size = engine.frames;
+  const block = floatZeros(nMels * size, areSingles(values));
+  for (let done = 0; done < frames; done += size) {
+    await engine.block((target) => fillBlock(target, samples, spec, first + done), block);
+    const count = Math.min(size, frames - done);
+    for (let mel = 0; mel < nMels; mel++) {
+      if (rows === 'mels') values.set(block.subarray(mel * size, mel * size + count), mel * frames + done);
+      else for (let t = 0; t < count; t++) values[(done + t) * nMels + mel] = block[mel * size + t]!;
+    }
+  }
+}
+
+/** The samples of frames from a certain one on, and the one before. */
+function fillBlock(target: Floats, samples: Samples, spec: FeatureSpec, frame: number): void {
+  fillFrom(target, samples, frame * spec.hopLength - paddingOf(spec) - 1, spec);
+}

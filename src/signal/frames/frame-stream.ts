@@ -1,0 +1,111 @@
+/** What streams of frames have in common, forward and back: a plan for one frame with memory of its own, and their end. */
+import { dispose } from '../../engine/arguments/memory.ts';
+import { isDevice } from '../../engine/arguments/options.ts';
+import type { Device, Plan } from '../../engine/index.ts';
+import { provideGroups } from '../../engine/lazy/lazy-modules.ts';
+import { streamsAtOnce } from '../../engine/lazy/lazy-tables.ts';
+import { FftError } from '../../problem/errors.ts';
+import { check, checkInteger, checkWord } from '../arguments/check.ts';
+import { type FloatPrecision, isFloats } from '../arguments/floats.ts';
+import { placesFor, type WorkMemory, workOn } from '../calls/work.ts';
+import { hopOf, readSegments, type SegmentOptions } from './segments.ts';
+
+/** The array that numbers of a precision come in. */
+export type ArrayOf<P extends FloatPrecision> = P extends 'single' ? Float32Array : Float64Array;
+
+export interface FrameStreamOptions<P extends FloatPrecision = FloatPrecision> extends Omit<SegmentOptions, 'fs'> {
+  /** A CPU device, from `openCpuSync` or `openDevice`, or a GPU that can be waited for. It stays open. */
+  readonly device: Device;
+  /** Samples in a frame; default the length of a window that is given, else 1024. */
+  readonly nperseg?: number | undefined;
+  /** Samples from the start of one frame to the start of the next, in the place of `noverlap`; default a quarter of `nperseg`. */
+  readonly hopLength?: number | undefined;
+  /** What it computes in; default `single`. */
+  readonly precision?: P | undefined;
+  /** Text from `serialize()` of a stream with the same options on such a device: planning is skipped. */
+  readonly from?: string | undefined;
+}
+
+export abstract class FrameStream<P extends FloatPrecision> {
+  /** Samples in a frame. */
+  readonly nperseg: number;
+  /** Samples from frame to frame. */
+  readonly hopLength: number;
+  readonly nfft: number;
+  readonly precision: P;
+  /** ⌊nfft/2⌋ + 1. */
+  readonly bins: number;
+  protected readonly window: Float64Array;
+  protected readonly plan: Plan;
+  /** Samples of a frame, and its bins. */
+  protected readonly wave: WorkMemory;
+  protected readonly spectrum: WorkMemory;
+  private destroyed = false;
+
+  /**
+   * @param own options that are known to be no others
+   * @param checkHop refuses what the stream cannot do
+   * @throws FftError `invalid-argument` for options out of range, `detached-array`, `out-of-memory`, and those of `device.planSync`
+   */
+  protected constructor(
+    own: FrameStreamOptions<P>,
+    direction: 'forward' | 'inverse',
+    checkHop: (hopLength: number, nperseg: number) => void = () => {},
+  ) {
+    const { device, window, windowOptions, precision = 'single' as P, from } = own;
+    const { nperseg = isFloats(window) ? window.length : 1024 } = own;
+    check('device', device, isDevice(device), 'an open device, as openCpuSync() or openDevice() gives it');
+    checkInteger('nperseg', nperseg, 1);
+    const hopLength = hopOf(own, nperseg, nperseg - Math.max(1, Math.floor(nperseg / 4)));
+    checkHop(hopLength, nperseg);
+    checkWord<FloatPrecision>('precision', precision, ['single', 'double']);
+    const { nfft = nperseg } = own;
+    check('nfft', nfft, Number.isSafeInteger(nfft) && nfft >= nperseg, `an integer from nperseg, ${nperseg}, on`);
+    this.nperseg = nperseg;
+    this.hopLength = hopLength;
+    this.nfft = nfft;
+    this.precision = precision;
+    this.bins = Math.floor(nfft / 2) + 1;
+    provideGroups(streamsAtOnce);
+    const scale = direction === 'inverse' ? { inverse: 1 / nfft } : {};
+    const problem = { size: [nfft], transform: 'r2c', precision: precision as FloatPrecision, scale } as const;
+    // The device goes first: it knows which lengths are too long.
+    this.plan = device.planSync({ ...problem, directions: direction }, from === undefined ? {} : { from }) as Plan;
+    try {
+      this.window = readSegments({ window, windowOptions, nperseg, nfft }, nperseg).window;
+      const lengths = { wave: nfft, spectrum: 2 * this.bins };
+      ({ wave: this.wave, spectrum: this.spectrum } = placesFor(lengths, (n) => workOn(device, n, precision)));
+    } catch (error) {
+      this.plan.destroy();
+      throw error;
+    }
+  }
+
+  /** Begins anew. */
+  abstract reset(): void;
+
+  /** What planning has found out, for `from` in another thread. @throws FftError `destroyed` */
+  serialize(): string {
+    return this.plan.serialize();
+  }
+
+  /** Gives its memory back. A second call does nothing. */
+  destroy(): void {
+    if (this.destroyed) return;
+    this.destroyed = true;
+    this.wave.free();
+    this.spectrum.free();
+    this.plan.destroy();
+  }
+
+  /** `destroy`, for `using`. */
+  [dispose](): void {
+    this.destroy();
+  }
+
+  /** @throws FftError `destroyed`, `invalid-argument` for what is no function */
+  protected checkCall(path: string, callback: unknown): void {
+    if (this.destroyed) throw new FftError('destroyed', 'This stream has been destroyed; make another.');
+    check(path, callback, typeof callback === 'function', 'a function');
+  }
+}

@@ -1,0 +1,285 @@
+/**
+ * Spectra of the frames of a signal, many at a time: what all short-time transforms are made of. One plan reads frames where they lie in the signal,
+ * through strides that overlap; its callbacks take off a trend and multiply by the window on the way in, and make powers on the way out, where its strides
+ * may put frames side by side. The host only copies, and sums up what is taken off.
+ */
+import type { Device, DeviceMemory, Plan } from '../../engine/index.ts';
+import type { Callback, CallbackReal, Callbacks, CallbackValue, ProblemInput } from '../../problem/index.ts';
+import type { Floats } from '../arguments/floats.ts';
+import { type Lines, readLineAs } from '../arguments/lines.ts';
+import { type PlanRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
+import { placesFor, type WorkMemory, workOn } from '../calls/work.ts';
+import type { Trend } from '../filters/detrend.ts';
+import { fillTrends } from './frame-trends.ts';
+
+/** What is kept of a bin: the number itself, the square of its absolute value, the absolute value, or its product with the conjugate of another one (`product`). */
+export type BinPart = 'complex' | 'power' | 'magnitude' | 'product';
+
+/** Frames of a line, and how they are transformed. */
+export interface FrameSpec {
+  /** Samples in a frame. */
+  readonly size: number;
+  /** Whether no window is applied. */
+  readonly flat: boolean;
+  /** Samples from frame to frame. */
+  readonly hop: number;
+  /** Length of the transforms: what a frame lacks of it is zeros. */
+  readonly nfft: number;
+  /** How many there are. */
+  readonly frames: number;
+  readonly trend: Trend;
+  /** Whether lines are of complex numbers. */
+  readonly complex: boolean;
+  /** All nfft bins rather than the ⌊nfft/2⌋ + 1 from 0 on; complex lines have no others. */
+  readonly twoSided: boolean;
+  readonly precision: 'single' | 'double';
+  /** A factor on the spectra. */
+  readonly scale: number;
+  readonly part: BinPart;
+  /** Whether powers and products of bins that stand for both signs of a frequency count twice. */
+  readonly doubled: boolean;
+  /** Bin by bin, frames side by side; otherwise frame by frame. */
+  readonly binsFirst: boolean;
+}
+
+/** Numbers in one batch, at most: some 16 MiB of single-precision input and output together. */
+const POINTS_AT_ONCE = 2 ** 20;
+
+/** Bins of a spectrum. */
+export function binsOf({ nfft, twoSided }: Pick<FrameSpec, 'nfft' | 'twoSided'>): number {
+  return twoSided ? nfft : Math.floor(nfft / 2) + 1;
+}
+
+/** Frames of a block: rounds of nearly equal size waste least. */
+export function batchesOf({ frames, nfft }: Pick<FrameSpec, 'frames' | 'nfft'>): number {
+  const rounds = Math.ceil(frames / Math.max(1, Math.floor(POINTS_AT_ONCE / nfft)));
+  return Math.ceil(frames / rounds);
+}
+
+/** Reals that a bin is kept as. */
+export function realsOf({ part }: Pick<FrameSpec, 'part'>): 1 | 2 {
+  return part === 'complex' || part === 'product' ? 2 : 1;
+}
+
+/** A plan for frames, with what it multiplies them by. */
+export interface FrameRequest {
+  readonly spec: FrameSpec;
+  /** One value for each sample of a frame, the scale in it; undefined without a window. */
+  readonly taper: Float64Array | undefined;
+  readonly plan: PlanRequest;
+}
+
+/** @param window one value for each sample of a frame */
+export function frameRequest(spec: FrameSpec, window: Float64Array): FrameRequest {
+  const { scale, flat } = spec;
+  // Kernels of other windows and scales are the same; only where there is no window is the scale a part of them.
+  const key = JSON.stringify({ ...spec, scale: flat ? scale : 1 });
+  const taper = flat ? undefined : window.map((value) => value * scale);
+  return { spec, taper, plan: { key: `frames ${key}`, problem: frameProblem(spec) } };
+}
+
+/** The plan for a block of frames. */
+function frameProblem(spec: FrameSpec): ProblemInput {
+  const { nfft, size, hop, precision, flat, scale, trend, part, twoSided, binsFirst } = spec;
+  const batches = batchesOf(spec);
+  return {
+    ...{ size: [nfft], batches, precision, directions: 'forward', transform: twoSided ? 'c2c' : 'r2c' },
+    strides: { input: [1, 1, batches > 1 ? hop : nfft], ...(binsFirst ? { output: [1, batches, 1] } : {}) },
+    ...(size < nfft ? { zeroPadding: { space: [{ from: size, to: nfft }] } } : {}),
+    ...(flat ? { scale: { forward: scale } } : {}),
+    ...(flat && trend === false && part === 'complex' ? {} : { callbacks: callbacksOf(spec) }),
+  };
+}
+
+function callbacksOf(spec: FrameSpec): Callbacks {
+  const { nfft, precision, trend, flat, part, doubled } = spec;
+  const array = (length: number) => ({ type: precision === 'single' ? 'f32' : 'f64', length }) as const;
+  const trends = batchesOf(spec) * (spec.twoSided ? 2 : 1);
+  return {
+    forward: {
+      ...(trend === false && flat ? {} : { load: loadOf(spec) }),
+      ...(part === 'complex' ? {} : { store: storeOf(spec) }),
+    },
+    arrays: {
+      ...(flat ? {} : { window: array(nfft) }),
+      ...(trend === false ? {} : { level: array(trends) }),
+      ...(trend === 'linear' ? { slope: array(trends), ramp: array(nfft) } : {}),
+      ...(doubled ? { sides: array(binsOf(spec)) } : {}),
+      ...(part === 'product' ? { others: array(2 * binsOf(spec) * batchesOf(spec)) } : {}),
+    },
+  };
+
+  /** A sample less its trend, times the window. */
+  function loadOf({ twoSided }: FrameSpec): Callback {
+    return (x, value, { axis, batch }) => {
+      const k = axis[0]!;
+      const changed = (sample: CallbackReal, plane: number) => {
+        const line = twoSided ? x.index.add(x.index.mul(batch, 2), plane) : batch;
+        const rise = trend === 'linear' ? x.mul(x.load('slope', line), x.load('ramp', k)) : undefined;
+        const level = trend === false ? undefined : x.load('level', line);
+        const fit = level && rise ? x.add(level, rise) : level;
+        const rest = fit ? x.sub(sample, fit) : sample;
+        return flat ? rest : x.mul(x.load('window', k), rest);
+      };
+      return twoSided ? { re: changed(value.re, 0), im: changed(value.im, 1) } : changed(value, 0);
+    };
+  }
+}
+
+function storeOf(spec: FrameSpec): Callback {
+  const { part, doubled } = spec;
+  if (part === 'magnitude') return magnitude;
+  return part === 'power' ? powerOf(doubled) : productOf(doubled, binsOf(spec));
+}
+
+/** conj(other) · value; others lie as the result does, frame by frame. */
+function productOf(doubled: boolean, bins: number): Callback {
+  return (x, { re, im }, { axis, batch }) => {
+    const at = x.index.mul(x.index.add(x.index.mul(batch, bins), axis[0]!), 2);
+    const [a, b] = [x.load('others', at), x.load('others', x.index.add(at, 1))];
+    const sided = (value: CallbackReal) => (doubled ? x.mul(x.load('sides', axis[0]!), value) : value);
+    return {
+      re: sided(x.add(x.mul(a, re), x.mul(b, im))),
+      im: sided(x.sub(x.mul(a, im), x.mul(b, re))),
+    };
+  };
+}
+
+/** The square of the absolute value, twice of bins that stand for both signs. */
+export function powerOf(doubled: boolean): Callback {
+  return (x, { re, im }, at) => {
+    const power = x.add(x.mul(re, re), x.mul(im, im));
+    return doubled ? x.mul(x.load('sides', at.axis[0]!), power) : power;
+  };
+}
+
+/** The absolute value, without squares that leave the range of numbers; a part that is no number makes none. */
+export const magnitude: Callback = (x, value: CallbackValue) => {
+  const [re, im] = [x.abs(value.re), x.abs(value.im)];
+  const isLess = x.less(re, im);
+  const [large, small] = [x.select(isLess, im, re), x.select(isLess, re, im)];
+  const zero = x.constant(0);
+  const ratio = x.select(x.less(zero, large), x.div(small, large), small);
+  return x.mul(large, x.sqrt(x.add(x.constant(1), x.mul(ratio, ratio))));
+};
+
+/** What calls of a plan of frames work in. */
+interface FramePlace extends Workplace {
+  readonly line: WorkMemory;
+  readonly spectra: WorkMemory;
+  readonly arrays: Readonly<Record<string, WorkMemory>>;
+  /** What the array `window` holds. */
+  taper: Float64Array | undefined;
+}
+
+function placeOn(device: Device, spec: FrameSpec): FramePlace {
+  const { precision, hop, nfft, frames, size, twoSided } = spec;
+  const { arrays = {} } = callbacksOf(spec);
+  const lengths: Record<string, number> = {
+    line: ((frames - 1) * hop + nfft) * (twoSided ? 2 : 1),
+    spectra: realsOf(spec) * binsOf(spec) * batchesOf(spec),
+  };
+  // Others are the spectra of another transform.
+  for (const [name, { length }] of Object.entries(arrays)) if (name !== 'others') lengths[name] = length;
+  const { line, spectra, ...rest } = placesFor(lengths, (length) => workOn(device, length, precision));
+  if (rest.ramp) for (let k = 0; k < size; k++) rest.ramp.array()[k] = k - (size - 1) / 2;
+  // Bin 0 and, of an even length, the last one have no partner on the other side.
+  rest.sides
+    ?.array()
+    .fill(2)
+    .fill(1, 0, 1)
+    .fill(nfft % 2 === 0 ? 1 : 2, nfft >> 1, (nfft >> 1) + 1);
+  const free = () => [line!, spectra!, ...Object.values(rest)].forEach((memory) => memory.free());
+  return { line: line!, spectra: spectra!, arrays: rest, taper: undefined, free };
+}
+
+/** Transforms the frames of lines, block by block. */
+export class FrameTransform {
+  readonly spec: FrameSpec;
+  /** Of a block. */
+  readonly batches: number;
+  /** Of each frame. */
+  readonly bins: number;
+  private readonly plan: Plan;
+  private readonly place: FramePlace;
+  private readonly arrays: Readonly<Record<string, Floats | DeviceMemory>>;
+
+  constructor({ spec, taper }: FrameRequest, plan: Plan, place: FramePlace) {
+    this.spec = spec;
+    this.plan = plan;
+    this.place = place;
+    this.batches = batchesOf(spec);
+    this.bins = binsOf(spec);
+    if (taper && place.taper !== taper) {
+      place.arrays.window!.array().set(taper);
+      place.taper = taper;
+    }
+    this.arrays = Object.fromEntries(Object.entries(place.arrays).map(([name, { data }]) => [name, data]));
+  }
+
+  /** Where a line is to be written: (frames − 1) · hop + nfft samples, complex where spectra are of two sides. What nobody has written is 0. */
+  get line(): Floats {
+    return this.place.line.array();
+  }
+
+  /** Writes a line from its beginning on, as far as frames reach. */
+  read(lines: Lines, line: number): void {
+    const { frames, hop, nfft, twoSided } = this.spec;
+    const length = Math.min(lines.n, (frames - 1) * hop + nfft);
+    readLineAs(lines, line, this.line, { at: 0, length, parts: twoSided ? 2 : 1 });
+  }
+
+  /**
+   * Calls `visit` for each block of the line: `spectra` holds bins of `count` frames from frame `first` on, in the order of the spec. It is there until `visit` has ended.
+   * @param visit gets, too, how many frames of the block are to be left out, as an earlier one has had them
+   */
+  async each(visit: (spectra: Floats, first: number, count: number, skip: number) => void | Promise<void>) {
+    const { frames } = this.spec;
+    for (let done = 0; done < frames; done += this.batches) {
+      // The last block is as long as the others: it begins with frames that are done already.
+      const first = Math.min(done, frames - this.batches);
+      const skip = done - first;
+      await visit(await this.block(first), done, this.batches - skip, skip);
+    }
+  }
+
+  /** Where the spectra of a block are. */
+  get spectra(): WorkMemory['data'] {
+    return this.place.spectra.data;
+  }
+
+  /**
+   * Spectra of the frames from `first` on, as many as a block has.
+   * @param others of products: the spectra that they are multiplied with
+   */
+  async block(first: number, others?: WorkMemory['data']): Promise<Floats> {
+    const { spec, place, plan } = this;
+    const arrays = others === undefined ? this.arrays : { ...this.arrays, others };
+    const { trend, hop, twoSided, frames, nfft } = spec;
+    const { line, spectra } = place;
+    const parts = twoSided ? 2 : 1;
+    const start = first * hop * parts;
+    const isWhole = this.batches === frames;
+    const length = ((this.batches - 1) * hop + nfft) * parts;
+    const given = isWhole ? line.data : line.array().subarray(start, start + length);
+    if (trend !== false) {
+      const { level, slope } = place.arrays;
+      fillTrends(line.array(), start, { ...spec, frames: this.batches }, level!.array(), slope?.array());
+    }
+    await plan.forward(given as never, spectra.data as never, { arrays: arrays as never });
+    return spectra.array();
+  }
+}
+
+/**
+ * Lends a transform of frames whose plan and memory are kept for the next call.
+ * @throws FftError (as a rejection) those of `device.plan`, `out-of-memory`, and what `use` throws
+ */
+export function withFrames<T>(
+  device: Device,
+  request: FrameRequest,
+  use: (transform: FrameTransform) => Promise<T>,
+): Promise<T> {
+  const make = () => placeOn(device, request.spec);
+  return withWorkplace(device, request.plan, make, (plan, place) => use(new FrameTransform(request, plan, place)));
+}

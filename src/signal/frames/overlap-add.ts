@@ -1,0 +1,240 @@
+/**
+ * Frames of spectra back into a line: transformed, multiplied by a window, and added up where they overlap. One plan reads bins where they lie, a row of
+ * frames for each, and writes windowed frames, a row for each; a program of patterns adds up those that cover a sample and weights the sum.
+ */
+import type { CompiledProgram } from '../../engine/compiling/compiled-program.ts';
+import type { Device, Plan } from '../../engine/index.ts';
+import type { Callback, CallbackReal, ProblemInput } from '../../problem/index.ts';
+import type { Floats } from '../arguments/floats.ts';
+import { type PlanRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
+import { placesFor, reaching, type WorkMemory, workOn } from '../calls/work.ts';
+import { batchesOf, binsOf } from './frames.ts';
+
+export interface OverlapAddSpec {
+  /** Samples in a frame. */
+  readonly size: number;
+  /** Samples from frame to frame. */
+  readonly hop: number;
+  readonly nfft: number;
+  readonly frames: number;
+  /** Whether bins are those from 0 to half the rate, and lines real. */
+  readonly onesided: boolean;
+  readonly precision: 'single' | 'double';
+}
+
+/** What frames and sums are multiplied by. */
+export interface OverlapAddRequest {
+  readonly spec: OverlapAddSpec;
+  /** One value for each sample of a frame, the scale of the transform in it. */
+  readonly taper: Float64Array;
+  /** One value for each sample that frames reach. */
+  readonly weights: Float64Array;
+  readonly plan: PlanRequest;
+}
+
+export function overlapAddRequest(
+  given: OverlapAddSpec,
+  taper: Float64Array,
+  weights: Float64Array,
+): OverlapAddRequest {
+  // A single frame goes no further.
+  const spec = given.frames === 1 ? { ...given, hop: given.size } : given;
+  return { spec, taper, weights, plan: { key: `overlap-add ${JSON.stringify(spec)}`, problem: inverseProblem(spec) } };
+}
+
+/** Where the frames of a block lie. */
+interface Rows {
+  /** Frames that reach a sample. */
+  readonly overlap: number;
+  /** Samples from frame to frame in memory: whole hops. */
+  readonly row: number;
+  readonly batches: number;
+  /** Samples of memory before the first frame; they are 0, and so is what is behind the last one. */
+  readonly before: number;
+  /** Samples of memory. */
+  readonly reach: number;
+  /** Those of them up to the end of the last frame. */
+  readonly written: number;
+  /** Reals in a sample. */
+  readonly parts: 1 | 2;
+  /** Hops that the frames of a block reach. */
+  readonly hops: number;
+}
+
+function rowsOf(spec: OverlapAddSpec): Rows {
+  const { hop, nfft, onesided } = spec;
+  const overlap = Math.ceil(nfft / hop);
+  const row = overlap * hop;
+  const batches = batchesOf(spec);
+  const hops = batches + overlap - 1;
+  // The part of frame 0 − j that lies over hop 0 is its part j, counted in hops: memory begins with that of the earliest frame.
+  const before = (overlap - 1) * (row - hop);
+  const written = before + (batches - 1) * row + nfft;
+  return {
+    overlap,
+    row,
+    batches,
+    before,
+    written,
+    reach: (hops - 1) * row + before + hop,
+    parts: onesided ? 1 : 2,
+    hops,
+  };
+}
+
+function inverseProblem(spec: OverlapAddSpec): ProblemInput {
+  const { size, nfft, onesided, precision } = spec;
+  const { row, batches, before } = rowsOf(spec);
+  const store: Callback = (x, value, { axis }) => {
+    const weighted = (part: CallbackReal) => x.mul(x.load('window', axis[0]!), part);
+    return onesided ? weighted(value) : { re: weighted(value.re), im: weighted(value.im) };
+  };
+  return {
+    ...{ size: [nfft], transform: onesided ? 'r2c' : 'c2c', batches, precision, directions: 'inverse' },
+    ...{ strides: { input: [1, 1, row], output: [1, batches, 1] }, offsets: { input: before } },
+    ...(size < nfft ? { zeroPadding: { space: [{ from: size, to: nfft }] } } : {}),
+    callbacks: {
+      inverse: { store },
+      arrays: { window: { type: precision === 'single' ? 'f32' : 'f64', length: nfft } },
+    },
+  };
+}
+
+/** The program that adds up. Hop q is reached by the frames q − overlap + 1 … q, the earliest one by its last part: in memory these parts lie row − hop apart. */
+async function addingProgram(spec: OverlapAddSpec, device: Device): Promise<CompiledProgram> {
+  const { add, map, mul, program, real, reduce, slide, transpose, zip } = await import('../../lift/index.ts');
+  const { row, before, reach, parts, hops } = rowsOf(spec);
+  const [hop, step] = [spec.hop * parts, row * parts];
+  const apart = Math.max(1, step - hop);
+  const text = program({ waves: real(reach * parts), weights: real(hops, hop) }, ({ waves, weights }) =>
+    map(
+      (row, samples) =>
+        map(
+          (weight, covering) => mul(weight, reduce(add, 0, covering)),
+          zip(row, transpose(slide(hop, apart, samples))),
+        ),
+      zip(weights, slide(before * parts + hop, step, waves)),
+    ),
+  );
+  return (await device.compile(text, { precision: spec.precision })) as unknown as CompiledProgram;
+}
+
+/** What calls of a plan work in. */
+interface OverlapAddPlace extends Workplace {
+  readonly program: CompiledProgram;
+  readonly spectra: WorkMemory;
+  /** Frames, with zeros before and behind. */
+  readonly waves: WorkMemory;
+  /** What the plan is given of it: host arrays are exactly as long as what is written. */
+  readonly frames: WorkMemory['data'];
+  readonly weights: WorkMemory;
+  readonly sums: WorkMemory;
+  readonly window: WorkMemory;
+  /** What the arrays hold. */
+  taper: Float64Array | undefined;
+  weighted: Float64Array | undefined;
+}
+
+async function placeOn(device: Device, spec: OverlapAddSpec): Promise<OverlapAddPlace> {
+  const program = await addingProgram(spec, device);
+  const { reach, batches, parts, hops } = rowsOf(spec);
+  const { nfft, hop, onesided, precision } = spec;
+  const lengths = {
+    spectra: 2 * binsOf({ nfft, twoSided: !onesided }) * batches,
+    waves: reach * parts,
+    ...{ weights: hops * hop * parts, sums: hops * hop * parts, window: nfft },
+  };
+  try {
+    const places = placesFor(lengths, (length) => workOn(device, length, precision));
+    const free = () => {
+      program.destroy();
+      for (const memory of Object.values(places)) memory.free();
+    };
+    const frames = reaching(places.waves, rowsOf(spec).written * parts);
+    return { program, ...places, frames, taper: undefined, weighted: undefined, free };
+  } catch (error) {
+    program.destroy();
+    throw error;
+  }
+}
+
+/** Adds up the frames of lines, block by block. */
+export class OverlapAdd {
+  private readonly request: OverlapAddRequest;
+  private readonly rows: Rows;
+  private readonly plan: Plan;
+  private readonly place: OverlapAddPlace;
+
+  constructor(request: OverlapAddRequest, plan: Plan, place: OverlapAddPlace) {
+    this.request = request;
+    this.rows = rowsOf(request.spec);
+    this.plan = plan;
+    this.place = place;
+    const { taper } = request;
+    if (place.taper !== taper) place.window.array().set(taper);
+    place.taper = taper;
+  }
+
+  /**
+   * One line.
+   * @param load writes bins of frames: a row of `count` frames from frame `first` on for each bin
+   * @param visit gets sums of the samples from `start` on: where `isBegun`, to be added to what an earlier block has given for the first of them
+   */
+  async line(
+    load: (target: Floats, first: number, count: number) => void,
+    visit: (sums: Floats, start: number, begun: number) => void,
+  ): Promise<void> {
+    const { request, rows, place } = this;
+    const { frames, hop } = request.spec;
+    const { batches, overlap, parts } = rows;
+    for (let done = 0; done < frames; done += batches) {
+      // The last block is as long as the others: it begins with frames that are done already.
+      const first = Math.min(done, frames - batches);
+      const spectra = place.spectra.array();
+      load(spectra, first, batches);
+      if (first < done) forget(spectra, batches, done - first);
+      await this.block(first);
+      const skip = (done - first) * hop * parts;
+      const begun = done === 0 ? 0 : (overlap - 1) * hop * parts;
+      visit(place.sums.array().subarray(skip), done * hop * parts, begun);
+    }
+  }
+
+  private async block(first: number): Promise<void> {
+    const { plan, place } = this;
+    const { spectra, waves, frames, weights, program, window, sums } = place;
+    this.setWeights(first);
+    await plan.inverse(spectra.data as never, frames as never, { arrays: { window: window.data } as never });
+    await program.run({ waves: waves.data, weights: weights.data } as never, sums.data as never);
+  }
+
+  private setWeights(first: number): void {
+    const { place, request, rows } = this;
+    const { weights, spec } = request;
+    const isWhole = rows.batches === spec.frames;
+    if (isWhole && place.weighted === weights) return;
+    const target = place.weights.array();
+    const own = weights.subarray(first * spec.hop, (first + rows.hops) * spec.hop);
+    if (rows.parts === 1) target.set(own);
+    else for (let k = 0; k < own.length; k++) target[2 * k] = target[2 * k + 1] = own[k]!;
+    place.weighted = isWhole ? weights : undefined;
+  }
+}
+
+/** Makes the first frames of a block zeros. */
+function forget(spectra: Floats, batches: number, count: number): void {
+  for (let row = 0; row < spectra.length; row += 2 * batches) spectra.fill(0, row, row + 2 * count);
+}
+
+/**
+ * Lends what adds up frames, whose plan, program and memory are kept for the next call.
+ * @throws FftError (as a rejection) those of `device.plan` and `device.compile`, `out-of-memory`, and what `use` throws
+ */
+export function withOverlapAdd<T>(
+  device: Device,
+  request: OverlapAddRequest,
+  use: (adding: OverlapAdd) => Promise<T>,
+): Promise<T> {
+  const make = () => placeOn(device, request.spec);
+  return withWorkplace(device, request.plan, make, (plan, place) => use(new OverlapAdd(request, plan, place)));
+}

@@ -1,0 +1,318 @@
+/** Signals from short-time Fourier transforms, as `scipy.signal.istft`: by overlapping and adding up. */
+
+import type { Device } from '../../engine/index.ts';
+import {
+  type ComplexArray,
+  elementCount,
+  floatZeros,
+  isComplex,
+  isSingle,
+  type NumpyArray,
+  type ShapeOf,
+} from '../../numpy/array.ts';
+import { checkLength, resolveAxis } from '../../numpy/axes.ts';
+import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import { FftError } from '../../problem/errors.ts';
+import { checkWord } from '../arguments/check.ts';
+import { type Floats, isFloats } from '../arguments/floats.ts';
+import { PreparedCalls } from '../calls/prepared-calls.ts';
+import { binsOf } from '../frames/frames.ts';
+import { centered } from '../frames/framing.ts';
+import { type OverlapAddRequest, overlapAddRequest, withOverlapAdd } from '../frames/overlap-add.ts';
+import {
+  gainOf,
+  readSegments,
+  SEGMENT_LEVELS,
+  SEGMENT_OPTIONS,
+  type SegmentOptions,
+  type Segments,
+  type StftScaling,
+  stftScalings,
+} from '../frames/segments.ts';
+
+export interface IstftOptions extends SegmentOptions, DeviceChoice {
+  /** Whether bins are those from 0 to half the rate, and the signal real; default true. */
+  readonly inputOnesided?: boolean | undefined;
+  /** Whether the signal was extended by half a frame at both ends, which is cut off; default true. `null` is like false. */
+  readonly boundary?: boolean | null | undefined;
+  /** That of `stft`, in the place of `boundary`: true cuts off half a transform at both ends. */
+  readonly center?: boolean | undefined;
+  /** Samples of the result: what is behind them is cut off, what there is no frame for is 0. Default: all that frames reach. */
+  readonly length?: number | undefined;
+  /** The axis of frames; default −1. */
+  readonly timeAxis?: number | undefined;
+  /** The axis of bins; default −2. */
+  readonly freqAxis?: number | undefined;
+  /** That of `stft`; default `spectrum`. */
+  readonly scaling?: StftScaling | undefined;
+}
+
+/** What `istft` gives: Python's `t, x`. */
+export interface Istft<Z extends ComplexArray = ComplexArray> {
+  /** Times of the samples, in seconds. */
+  readonly t: Float64Array;
+  /** Real, or complex where `inputOnesided` is false; time in the place of its axis. */
+  readonly x: NumpyArray<
+    Z['dtype'] extends 'complex64' ? 'float32' | 'complex64' : 'float64' | 'complex128',
+    WithoutOne<ShapeOf<Z>>
+  >;
+  /**
+   * Samples at the beginning and at the end that no frame determines, and that are 0: from an index up to another one, which
+   * is not included. There are none but without a boundary, where the window begins or ends with 0, and beyond the last frame.
+   */
+  readonly undetermined: readonly SampleRange[];
+}
+
+/** One axis less: bins and frames become time. */
+type WithoutOne<S extends readonly number[]> = S extends readonly [number, ...infer Rest extends number[]]
+  ? readonly [...Rest]
+  : readonly number[];
+
+/** Samples from an index up to another one, which is not included. */
+export type SampleRange = readonly [from: number, to: number];
+
+const WORKS = [
+  ...SEGMENT_OPTIONS,
+  'device',
+  'inputOnesided',
+  'boundary',
+  'center',
+  'length',
+  'timeAxis',
+  'freqAxis',
+  'scaling',
+];
+/** Squares of a window that sum up to no more are taken for none, as in SciPy. */
+const NOTHING = 1e-10;
+
+/** Arrays of bins and frames of some shape, and what they are the transforms of. */
+export interface IstftJob {
+  readonly shape: readonly number[];
+  readonly time: number;
+  readonly frequency: number;
+  readonly adding: OverlapAddRequest;
+  /** Samples to leave out before the first one. */
+  readonly edge: number;
+  /** Samples of the result. */
+  readonly length: number;
+  /** Those of them that frames reach. */
+  readonly reached: number;
+}
+
+interface KnownIstft extends IstftJob {
+  readonly t: Float64Array;
+  readonly undetermined: readonly SampleRange[];
+}
+
+/**
+ * The signal of a short-time Fourier transform, with `scipy.signal.istft`'s meaning, options and defaults: window, `noverlap`,
+ * `nfft`, `fs` and `scaling` are those that `stft` had. What it returns may be longer than the signal was, by the zeros that
+ * `padded` added. A changed transform becomes the signal whose own one is nearest (Griffin and Lim, 1984).
+ *
+ * @param zxx complex, `[…, bins, …, frames]`; it must stay as it is until the promise resolves
+ * @throws FftError (as a rejection) `invalid-argument` where window and overlap leave samples between others that no frame
+ *   says anything about (SciPy warns, and returns what is no signal), and for options out of range; `wrong-length` where `nfft` has another
+ *   number of bins; `unknown-field`, `invalid-size`, `wrong-array-type`, `detached-array`, `out-of-memory`, and those of
+ *   `device.plan`
+ */
+export async function istft<Z extends ComplexArray>(zxx: Z, options: IstftOptions = {}): Promise<Istft<Z>> {
+  const { arrays, job, device } = calls.read([zxx], options);
+  const x = await overlapAdded(arrays[0]!, job, device ?? (await sharedDevice()));
+  const { t, undetermined } = job;
+  return { t: t.slice(), x: x as Istft<Z>['x'], undetermined: undetermined.map(([from, to]) => [from, to]) };
+}
+
+const calls = /* @__PURE__ */ new PreparedCalls<IstftOptions, KnownIstft>({
+  ...{ name: 'istft', works: WORKS, levels: SEGMENT_LEVELS, prepare: ([zxx], own) => jobOf(zxx!, own) },
+  bytesOf: ({ t, adding }) => 8 * (t.length + adding.taper.length + adding.weights.length),
+});
+
+function jobOf({ shape, dtype }: NumpyArray, own: IstftOptions): KnownIstft {
+  const { inputOnesided = true, boundary = true, scaling = 'spectrum' } = own;
+  if (!isComplex(dtype) || shape.length < 2) {
+    const message = `zxx is ${dtype} with ${shape.length} axes; bins and frames are complex64 or complex128, of two axes or more.`;
+    throw new FftError('wrong-array-type', message, { path: 'zxx' });
+  }
+  checkWord('inputOnesided', inputOnesided, [true, false]);
+  checkWord('boundary', boundary, [true, false, null]);
+  checkWord('scaling', scaling, stftScalings);
+  const time = resolveAxis(own.timeAxis ?? -1, shape.length, 'timeAxis');
+  const frequency = resolveAxis(own.freqAxis ?? -2, shape.length, 'freqAxis');
+  if (time === frequency) {
+    const message = `timeAxis and freqAxis are both axis ${time}; they are two axes.`;
+    throw new FftError('invalid-argument', message, { path: 'timeAxis' });
+  }
+  const bins = checkLength(shape[frequency]!, `The length of axis ${frequency}`);
+  const frames = checkLength(shape[time]!, `The length of axis ${time}`);
+  const { center } = own;
+  if (center !== undefined && own.boundary !== undefined) {
+    const message = "boundary is of SciPy's frames, and center of librosa's; give the one or the other.";
+    throw new FftError('invalid-argument', message, { path: 'boundary' });
+  }
+  checkWord('center', center, [true, false, undefined]);
+  const cut = inverseSegments(own, bins, inputOnesided);
+  const segments = center === undefined ? cut : centered(cut);
+  const { window, hop, nperseg } = segments;
+  const norm = floatZeros((frames - 1) * hop + nperseg, false) as Float64Array;
+  for (let frame = 0; frame < frames; frame++) {
+    for (let k = 0; k < nperseg; k++) norm[frame * hop + k]! += window[k]! * window[k]!;
+  }
+  const edge = (center ?? boundary) ? Math.floor(nperseg / 2) : 0;
+  const inside = norm.length - 2 * edge;
+  const length = own.length === undefined ? inside : checkLength(own.length, 'length');
+  // Where frames lie by their middles, the last one may reach what it has not been filled up for.
+  const reached = Math.min(length, center ? norm.length - edge : inside);
+  const undetermined = undeterminedIn(norm.subarray(edge, edge + reached), length);
+  const scale = gainOf(window, segments.fs, scaling) / segments.nfft;
+  // A loop: there may be millions, and `from` takes longer than the transforms.
+  const t = floatZeros(length, false) as Float64Array;
+  for (let k = 0; k < length; k++) t[k] = k / segments.fs;
+  const weights = norm.map((weight) => (weight > NOTHING ? 1 / weight : 0));
+  const spec = {
+    ...{ size: nperseg, hop, nfft: segments.nfft, frames, onesided: inputOnesided },
+    precision: isSingle(dtype) ? 'single' : 'double',
+  } as const;
+  const adding = overlapAddRequest(
+    spec,
+    window.map((value) => value * scale),
+    weights,
+  );
+  return { shape, time, frequency, adding, edge, length, reached, t, undetermined };
+}
+
+/** Without `nfft`, bins are taken for those of an even length, as in SciPy, unless frames are longer by one. */
+function inverseSegments(own: IstftOptions, bins: number, onesided: boolean): Segments {
+  const usual = onesided ? Math.max(1, 2 * (bins - 1)) : bins;
+  const nperseg = own.nperseg ?? (isFloats(own.window) ? own.window.length : usual);
+  const nfft = own.nfft ?? (onesided && nperseg === usual + 1 ? nperseg : usual);
+  // Before the window is made, which may be asked for in any length.
+  if (Number.isSafeInteger(nfft) && nfft >= 1 && bins !== binsOf({ nfft, twoSided: !onesided })) {
+    const wanted = binsOf({ nfft, twoSided: !onesided });
+    const message = `zxx has ${bins} bins; a transform of nfft ${nfft} has ${wanted}.`;
+    throw new FftError('wrong-length', message, { path: 'zxx' });
+  }
+  return readSegments({ ...own, nperseg, nfft }, nperseg);
+}
+
+/**
+ * What lies before the first and behind the last sample that frames determine.
+ * @param norm of the samples of the result that frames reach
+ * @param length of the result
+ * @throws FftError `invalid-argument` where the condition of nonzero overlap-add (NOLA) fails in between
+ */
+function undeterminedIn(norm: Float64Array, length: number): SampleRange[] {
+  const first = norm.findIndex((weight) => weight > NOTHING);
+  let end = norm.length;
+  while (end > 0 && !(norm[end - 1]! > NOTHING)) end--;
+  if (first < 0) return [[0, length]];
+  for (let k = first; k < end; k++) {
+    if (norm[k]! > NOTHING) continue;
+    const message = `window and noverlap do not determine sample ${k}: the squares of the windows over it sum up to ${norm[k]}, which is not invertible. Let frames overlap more.`;
+    throw new FftError('invalid-argument', message, { path: 'window' });
+  }
+  const ranges: SampleRange[] = [
+    [0, first],
+    [end, length],
+  ];
+  return ranges.filter(([from, to]) => from < to);
+}
+
+/** Frames of an array, transformed, windowed and added up. */
+export async function overlapAdded(given: NumpyArray, job: IstftJob, device: Device): Promise<NumpyArray> {
+  const { time, frequency, adding, length, edge, reached } = job;
+  const single = isSingle(given.dtype);
+  const { onesided } = adding.spec;
+  const parts = onesided ? 1 : 2;
+  const shape = given.shape.map((count, d) => (d === time ? length : count)).filter((_, d) => d !== frequency);
+  // Where time is in the result.
+  const axis = frequency < time ? time - 1 : time;
+  const inner = elementCount(shape.slice(axis + 1));
+  const data = floatZeros(elementCount(shape) * parts, single);
+  const planes = linesOfPlanes(given.shape, time, frequency);
+  await withOverlapAdd(device, adding, async (adder) => {
+    for (const [line, plane] of planes.entries()) {
+      const start = Math.floor(line / inner) * inner * length + (line % inner);
+      await adder.line(
+        (target, first, count) => loadFrames(given, job, plane + first * strideOf(given.shape, time), target, count),
+        (sums, from, begun) => {
+          write(sums, data, { from: from - edge * parts, begun, start, inner, reached: reached * parts, parts });
+        },
+      );
+    }
+  });
+  const dtype = onesided ? (single ? 'float32' : 'float64') : given.dtype;
+  return { data, shape, dtype } as NumpyArray;
+}
+
+/** Where sums go. */
+interface SumPlace {
+  /** The first number, counted from the first one of the result. */
+  readonly from: number;
+  /** How many of them are to be added to what is there. */
+  readonly begun: number;
+  /** Where the line begins in the result, and how far its samples are apart, in elements. */
+  readonly start: number;
+  readonly inner: number;
+  /** Numbers of the line that there are. */
+  readonly reached: number;
+  readonly parts: 1 | 2;
+}
+
+/** Writes the samples of one line that there are. */
+function write(sums: Floats, target: Floats, { from, begun, start, inner, reached, parts }: SumPlace): void {
+  const first = Math.max(0, -from);
+  const end = Math.min(sums.length, reached - from);
+  if (inner === 1) {
+    const at = start * parts + from;
+    const last = Math.min(end, begun);
+    for (let k = first; k < last; k++) target[at + k]! += sums[k]!;
+    const fresh = Math.max(first, last);
+    if (fresh < end) target.set(sums.subarray(fresh, end), at + fresh);
+    return;
+  }
+  for (let k = first; k < end; k++) {
+    const number = from + k;
+    const at = (start + Math.floor(number / parts) * inner) * parts + (number % parts);
+    target[at] = k < begun ? target[at]! + sums[k]! : sums[k]!;
+  }
+}
+
+function strideOf(shape: readonly number[], axis: number): number {
+  return elementCount(shape.slice(axis + 1));
+}
+
+/** Where each plane of bins and frames begins, in elements: all other axes, the last one fastest. */
+function linesOfPlanes(shape: readonly number[], time: number, frequency: number): number[] {
+  let starts = [0];
+  shape.forEach((count, axis) => {
+    if (axis === time || axis === frequency) return;
+    const stride = strideOf(shape, axis);
+    starts = starts.flatMap((start) => Array.from({ length: count }, (_, k) => start + k * stride));
+  });
+  return starts;
+}
+
+/** Bins of `count` frames from element `start` on: a row of frames for each bin. */
+function loadFrames(
+  { data, shape }: NumpyArray,
+  { time, frequency }: IstftJob,
+  start: number,
+  target: Floats,
+  count: number,
+): void {
+  const [perFrame, perBin] = [strideOf(shape, time), strideOf(shape, frequency)];
+  const bins = shape[frequency]!;
+  if (perFrame === 1 && perBin === count) {
+    target.set(data.subarray(2 * start, 2 * (start + bins * count)));
+    return;
+  }
+  for (let bin = 0; bin < bins; bin++) {
+    const from = start + bin * perBin;
+    if (perFrame === 1) target.set(data.subarray(2 * from, 2 * (from + count)), 2 * bin * count);
+    else
+      for (let frame = 0; frame < count; frame++) {
+        target[2 * (bin * count + frame)] = data[2 * (from + frame * perFrame)]!;
+        target[2 * (bin * count + frame) + 1] = data[2 * (from + frame * perFrame) + 1]!;
+      }
+  }
+}

@@ -1,0 +1,321 @@
+/** Short-time transforms with a window and a hop of their own, as `scipy.signal.ShortTimeFFT`. */
+import { readOptions } from '../../engine/arguments/options.ts';
+import {
+  type ArrayInput,
+  asArray,
+  type ComplexArray,
+  isComplex,
+  isSingle,
+  type NumpyArray,
+} from '../../numpy/array.ts';
+import { resolveAxis } from '../../numpy/axes.ts';
+import { checkDevice, type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import { FftError } from '../../problem/errors.ts';
+import { type Boundary, extend } from '../arguments/boundary.ts';
+import { check, checkInteger, checkPositive, checkWord } from '../arguments/check.ts';
+import { type Floats, isFloats, liveSamples } from '../arguments/floats.ts';
+import { linesAlong, newLines, readLine, writeLine } from '../arguments/lines.ts';
+import type { Trend } from '../filters/detrend.ts';
+import { framingOf } from '../frames/framing.ts';
+import { overlapAddRequest } from '../frames/overlap-add.ts';
+import type { Segments } from '../frames/segments.ts';
+import { conj, multiply } from '../spectra/complex.ts';
+import type { WindowName } from '../windows/window-kinds.ts';
+import { type WindowArguments, type WindowOptions, windowFunction } from '../windows/windows.ts';
+import { overlapAdded } from './istft.ts';
+import { shortTimeJob, shortTimeSpectra } from './short-time.ts';
+import { type FftMode, type FftScaling, fromMode, toMode } from './short-time-modes.ts';
+import { SliceGeometry } from './slice-geometry.ts';
+
+export interface ShortTimeFftOptions extends DeviceChoice {
+  /** Length of the transforms, from that of the window on, which is the default. */
+  readonly mfft?: number | undefined;
+  /** Which bins: from 0 on of real signals (the default), also with what the other side has, all from 0 on, or all with 0 in the middle. */
+  readonly fftMode?: FftMode | undefined;
+  /** Whether a sine of amplitude 1 has 0.5 in its bin, or squares are powers per hertz; default `null`: sums as they are. */
+  readonly scaleTo?: FftScaling | undefined;
+  /** Sample of the window, from its middle on, that phases are of; default 0. `null`: its first one. */
+  readonly phaseShift?: number | null | undefined;
+  /** The window of the inverse; default the one of the least energy. */
+  readonly dualWin?: Float32Array | Float64Array | undefined;
+}
+
+export interface SlicesOptions {
+  /** The first slice; default `pMin`. */
+  readonly p0?: number | undefined;
+  /** The one behind the last; default `pMax(n)`. */
+  readonly p1?: number | undefined;
+  /** Sample of x that is at time 0; default 0. */
+  readonly kOffset?: number | undefined;
+  /** What x is beyond its ends; default `zeros`. */
+  readonly padding?: 'zeros' | 'edge' | 'even' | 'odd' | undefined;
+  /** The axis of time; default −1. */
+  readonly axis?: number | undefined;
+}
+
+export interface SpectrogramSlicesOptions extends SlicesOptions {
+  /** What is taken off each slice; default nothing. */
+  readonly detr?: Exclude<Trend, false> | null | undefined;
+}
+
+export interface InverseSlicesOptions {
+  /** The first sample; default 0. */
+  readonly k0?: number | undefined;
+  /** The one behind the last; default all that slices reach. */
+  readonly k1?: number | undefined;
+  /** The axis of bins; default −2. */
+  readonly fAxis?: number | undefined;
+  /** The axis of slices; default −1. */
+  readonly tAxis?: number | undefined;
+}
+
+const WORKS = ['mfft', 'fftMode', 'scaleTo', 'phaseShift', 'dualWin', 'device'];
+const SLICES = ['p0', 'p1', 'kOffset', 'padding', 'axis'];
+const BOUNDARIES: Readonly<Record<NonNullable<SlicesOptions['padding']>, Boundary>> = {
+  ...({ zeros: 'zeros', edge: 'constant', even: 'even', odd: 'odd' } as const),
+};
+const MODES: readonly FftMode[] = ['onesided', 'onesided2X', 'twosided', 'centered'];
+
+/**
+ * A short-time transform with a window, a hop and a rate, and its inverse. Slice p has the middle of its window at sample p · hop: those that begin before the signal
+ * have negative numbers. Names, meaning and results are those of `scipy.signal.ShortTimeFFT` (in camel case); windows are real.
+ */
+export class ShortTimeFFT extends SliceGeometry {
+  readonly mfft: number;
+  readonly fftMode: FftMode;
+  readonly phaseShift: number | null;
+  private readonly device: DeviceChoice['device'];
+  private given: Float64Array | undefined;
+  private scale: FftScaling = null;
+
+  /**
+   * @param win values of the window
+   * @param hop samples from slice to slice
+   * @param fs samples a second, in hertz
+   * @throws FftError `invalid-argument` for what is out of range, `wrong-length` for a `dualWin` of another length, `unknown-field`, `detached-array`
+   */
+  constructor(win: Float32Array | Float64Array, hop: number, fs: number, options: ShortTimeFftOptions = {}) {
+    const own = readOptions(options, { works: WORKS }, 'ShortTimeFFT');
+    super(valuesOf('win', win), checkInteger('hop', hop, 1), checkPositive('fs', fs));
+    this.mfft = checkInteger('mfft', own.mfft ?? this.mNum, this.mNum);
+    this.fftMode = checkWord<FftMode>('fftMode', own.fftMode ?? 'onesided', MODES);
+    const { phaseShift = 0, scaleTo = null, dualWin } = own;
+    const isShift = phaseShift === null || (Number.isSafeInteger(phaseShift) && Math.abs(phaseShift) < this.mfft);
+    check('phaseShift', phaseShift, isShift, `an integer between −mfft and mfft, ${this.mfft}, or null`);
+    this.phaseShift = phaseShift;
+    this.device = checkDevice(own.device);
+    if (dualWin !== undefined) {
+      this.given = valuesOf('dualWin', dualWin);
+      if (this.given.length !== this.mNum) {
+        const message = `dualWin has ${this.given.length} values; it has as many as win, ${this.mNum}.`;
+        throw new FftError('wrong-length', message, { path: 'dualWin' });
+      }
+    }
+    checkWord<FftScaling>('scaleTo', scaleTo, [null, 'magnitude', 'psd']);
+    if (scaleTo !== null) this.scaleTo(scaleTo);
+    if (this.fftMode === 'onesided2X' && scaleTo === null) {
+      const message =
+        "fftMode 'onesided2X' needs to know what is to be twice as large: give scaleTo 'magnitude' or 'psd'.";
+      throw new FftError('invalid-argument', message, { path: 'scaleTo' });
+    }
+  }
+
+  /**
+   * One with a window by its name: `ShortTimeFFT.fromWindow('hann', fs, nperseg, noverlap)`.
+   * @throws FftError as the constructor, and those of `windowFunction`
+   */
+  static fromWindow(
+    name: WindowName,
+    fs: number,
+    nperseg: number,
+    noverlap: number,
+    { windowOptions, ...options }: ShortTimeFftOptions & { readonly windowOptions?: WindowOptions | undefined } = {},
+  ): ShortTimeFFT {
+    checkInteger('nperseg', nperseg, 1);
+    checkInteger('noverlap', noverlap, 0, nperseg - 1);
+    const window = windowFunction(name, nperseg, ...([windowOptions] as WindowArguments<WindowName>));
+    return new ShortTimeFFT(window, nperseg - noverlap, fs, options);
+  }
+
+  /** What the window has been scaled to. */
+  get scaling(): FftScaling {
+    return this.scale;
+  }
+
+  /** Scales the window, and the dual one the other way round. @throws FftError `invalid-argument` */
+  scaleTo(scaling: 'magnitude' | 'psd'): void {
+    checkWord('scaling', scaling, ['magnitude', 'psd']);
+    if (this.scale === scaling) return;
+    const factor = scaling === 'magnitude' ? this.facMagnitude : this.facPsd;
+    check(
+      'scaling',
+      scaling,
+      Number.isFinite(factor),
+      'one that the window allows; the values of this one sum up to 0',
+    );
+    this.given = this.given?.map((value) => value / factor);
+    this.setWindow(this.win.map((value) => value * factor));
+    this.scale = scaling;
+  }
+
+  /** The window of the inverse. @throws FftError `invalid-argument` where there is none: slices leave out samples */
+  get dualWin(): Float64Array {
+    return this.given ?? this.canonicalDual();
+  }
+
+  /** Whether there is an inverse. */
+  get invertible(): boolean {
+    return this.given !== undefined || this.isCovering;
+  }
+
+  /** Frequencies of the bins, in hertz. */
+  get f(): Float64Array {
+    const { fPts, mfft, deltaF } = this;
+    const half = Math.ceil(mfft / 2);
+    return Float64Array.from({ length: fPts }, (_, k) => {
+      if (this.onesidedFft) return k * deltaF;
+      if (this.fftMode === 'centered') return (k - Math.floor(mfft / 2)) * deltaF;
+      return (k < half ? k : k - mfft) * deltaF;
+    });
+  }
+
+  get fPts(): number {
+    return this.onesidedFft ? Math.floor(this.mfft / 2) + 1 : this.mfft;
+  }
+
+  /** Hertz from bin to bin. */
+  get deltaF(): number {
+    return this.fs / this.mfft;
+  }
+
+  get onesidedFft(): boolean {
+    return this.fftMode === 'onesided' || this.fftMode === 'onesided2X';
+  }
+
+  /**
+   * Slices of a signal.
+   *
+   * @param x real, or complex for modes of two sides; of half a window's samples or more
+   * @returns shape `[…, bins, …, slices]`: bins where x has the axis of time
+   * @throws FftError (as a rejection) `invalid-argument`, `unknown-field`, `wrong-array-type`, `detached-array`, `out-of-memory`, and those of `device.plan`
+   */
+  async stft(x: ArrayInput, options: SlicesOptions = {}): Promise<ComplexArray> {
+    return this.slices(x, readOptions(options, { works: SLICES }, 'stft'), false);
+  }
+
+  /** The same of slices without their mean (`constant`) or slope (`linear`). */
+  async stftDetrend(
+    x: ArrayInput,
+    detr: 'constant' | 'linear' | null,
+    options: SlicesOptions = {},
+  ): Promise<ComplexArray> {
+    checkWord('detr', detr, ['constant', 'linear', null]);
+    return this.slices(x, readOptions(options, { works: SLICES }, 'stftDetrend'), detr ?? false);
+  }
+
+  /** Squares of absolute values, or, with another signal of the same shape, the products with its conjugate. Errors as `stft`. */
+  async spectrogram(x: ArrayInput, y?: ArrayInput | null, options: SpectrogramSlicesOptions = {}): Promise<NumpyArray> {
+    const { detr = null, ...own } = readOptions(options, { works: [...SLICES, 'detr'] }, 'spectrogram');
+    const one = await this.stftDetrend(x, detr, own);
+    if (y !== undefined && y !== null) return multiply(one, conj(await this.stftDetrend(y, detr, own)));
+    const { data } = multiply(one, conj(one));
+    const powers = (data as Floats).filter((_, k) => k % 2 === 0);
+    return { data: powers, shape: one.shape, dtype: one.dtype === 'complex64' ? 'float32' : 'float64' } as NumpyArray;
+  }
+
+  /**
+   * The signal of slices from `pMin` on.
+   *
+   * @param s complex, bins and slices along two of its axes
+   * @returns samples from k0 up to k1, in the place of slices; real for modes of one side
+   * @throws FftError (as a rejection) as `stft`, and `wrong-length` for another number of bins
+   */
+  async istft(s: ComplexArray, options: InverseSlicesOptions = {}): Promise<NumpyArray> {
+    const own = readOptions(options, { works: ['k0', 'k1', 'fAxis', 'tAxis'] }, 'istft');
+    const given = asArray(s);
+    if (!isComplex(given.dtype) || given.shape.length < 2) {
+      const message = `s is ${given.dtype} with ${given.shape.length} axes; bins and slices are complex, of two axes or more.`;
+      throw new FftError('wrong-array-type', message, { path: 's' });
+    }
+    const frequency = resolveAxis(own.fAxis ?? -2, given.shape.length, 'fAxis');
+    const time = resolveAxis(own.tAxis ?? -1, given.shape.length, 'tAxis');
+    check('tAxis', time, time !== frequency, 'another axis than fAxis');
+    if (given.shape[frequency] !== this.fPts) {
+      const message = `s has ${given.shape[frequency]} bins; this transform has ${this.fPts}.`;
+      throw new FftError('wrong-length', message, { path: 's' });
+    }
+    const frames = checkInteger('slices', given.shape[time]!, 1);
+    const { pMin, kMin, hop, mNum, mNumMid } = this;
+    const end = (pMin + frames - 1) * hop - mNumMid + mNum;
+    const [k0, k1] = [own.k0 ?? 0, own.k1 ?? end];
+    check('k0', k0, Number.isSafeInteger(k0) && k0 >= kMin && k0 < end, `an integer from kMin, ${kMin}, to ${end - 1}`);
+    check(
+      'k1',
+      k1,
+      Number.isSafeInteger(k1) && k1 > k0 && k1 <= end,
+      `an integer from ${k0 + 1} to ${end}, where slices end`,
+    );
+    const precision = isSingle(given.dtype) ? 'single' : 'double';
+    const spec = { size: mNum, hop, nfft: this.mfft, frames, onesided: this.onesidedFft, precision } as const;
+    const window = this.dualWin.map((value) => value / this.mfft);
+    const adding = overlapAddRequest(spec, window, new Float64Array((frames - 1) * hop + mNum).fill(1));
+    const job = { shape: given.shape, time, frequency, adding, edge: k0 - kMin, length: k1 - k0, reached: k1 - k0 };
+    return overlapAdded(fromMode(given, frequency, this.modeOf()), job, this.device ?? (await sharedDevice()));
+  }
+
+  private async slices(x: ArrayInput, own: SlicesOptions, trend: Trend): Promise<ComplexArray> {
+    const lines = linesAlong(asArray(x), own.axis ?? -1);
+    if (lines.complex && this.onesidedFft) {
+      const message = `x is complex; fftMode '${this.fftMode}' is of real signals. Take 'twosided' or 'centered'.`;
+      throw new FftError('wrong-array-type', message, { path: 'x' });
+    }
+    const { n } = lines;
+    const kOffset = checkInteger('kOffset', own.kOffset ?? 0, Number.MIN_SAFE_INTEGER);
+    const [p0, p1] = this.pRange(n, own.p0, own.p1);
+    const padding = own.padding ?? 'zeros';
+    const boundary = BOUNDARIES[checkWord('padding', padding, ['zeros', 'edge', 'even', 'odd'] as const)];
+    const first = p0 * this.hop - this.mNumMid + kOffset;
+    const length = (p1 - p0 - 1) * this.hop + this.mNum;
+    const edge = Math.max(0, -first, first + length - n);
+    const isMirrored = padding === 'even' || padding === 'odd';
+    check('padding', padding, !isMirrored || edge < n, `${edge + 1} samples or more where it mirrors ${edge} of them`);
+    const parts = lines.complex ? 2 : 1;
+    const wide = newLines(lines, length, lines.complex);
+    const line = newLines(
+      { ...lines, count: 1, inner: 1, axis: 0, array: { ...lines.array, shape: [n] } },
+      n + 2 * edge,
+      lines.complex,
+    );
+    for (let l = 0; l < lines.count; l++) {
+      const data = line.array.data as Floats;
+      readLine(lines, l, data, edge * parts);
+      extend(data, { from: edge, length: n, edge, parts }, boundary);
+      writeLine(wide, l, data, (edge + first) * parts);
+    }
+    const framing = framingOf({}, this.segments(), length);
+    const twoSided = !this.onesidedFft;
+    const device = this.device ?? (await sharedDevice());
+    const job = shortTimeJob(wide, framing, { trend, twoSided, scale: 1 });
+    const spectra = await shortTimeSpectra(wide, job, device);
+    return toMode(spectra, lines.axis, this.modeOf()) as ComplexArray;
+  }
+
+  private segments(): Segments {
+    const { fs, win: window, mNum: nperseg, hop, mfft: nfft } = this;
+    return { fs, window, flat: window.every((value) => value === 1), nperseg, hop, nfft };
+  }
+
+  private modeOf() {
+    const { fftMode: mode, scale: scaling, mfft, phaseShift, mNumMid, mNum } = this;
+    const shift = phaseShift === null ? 0 : (((phaseShift + mNumMid) % mNum) + mNum) % mNum;
+    return { mode, scaling, mfft, shift };
+  }
+}
+
+function valuesOf(path: string, given: unknown): Float64Array {
+  check(path, given, isFloats(given), 'a Float32Array or a Float64Array');
+  const values = Float64Array.from(liveSamples(given as Floats, path));
+  const isWindow = values.length > 0 && values.every(Number.isFinite) && values.some((value) => value !== 0);
+  check(path, given, isWindow, 'finite values, of which one at least is not 0');
+  return values;
+}

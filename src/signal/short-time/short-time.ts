@@ -1,0 +1,139 @@
+/** Short-time transforms of all lines of an array: bins in the place of time, frames behind all axes. */
+import type { Device } from '../../engine/index.ts';
+import { dtypeOf, floatZeros, type NumpyArray } from '../../numpy/array.ts';
+import { copyOfFloats } from '../../numpy/memory.ts';
+import { extend } from '../arguments/boundary.ts';
+import type { Floats } from '../arguments/floats.ts';
+import { type Lines, readLineAs } from '../arguments/lines.ts';
+import type { Trend } from '../filters/detrend.ts';
+import {
+  type BinPart,
+  batchesOf,
+  binsOf,
+  type FrameRequest,
+  type FrameSpec,
+  frameRequest,
+  realsOf,
+  withFrames,
+} from '../frames/frames.ts';
+import type { Framing } from '../frames/framing.ts';
+
+export interface ShortTimeOptions {
+  readonly trend: Trend;
+  readonly twoSided: boolean;
+  readonly scale: number;
+  /** Default `complex`. */
+  readonly part?: BinPart;
+  /** Whether powers of bins that stand for both signs of a frequency count twice. */
+  readonly doubled?: boolean;
+}
+
+/** Short-time transforms of lines of some shape. */
+export interface ShortTimeJob {
+  readonly framing: Framing;
+  readonly request: FrameRequest;
+}
+
+/** Bytes that a job holds. */
+export function bytesOfShortTime({ framing, request }: ShortTimeJob): number {
+  return 8 * (framing.t.length + framing.segments.window.length + (request.taper?.length ?? 0));
+}
+
+export function shortTimeJob(
+  { complex, precision, n }: Lines,
+  framing: Framing,
+  { trend, twoSided, scale, part = 'complex', doubled = false }: ShortTimeOptions,
+): ShortTimeJob {
+  const { segments, frames, edge, boundary } = framing;
+  const { window, flat, hop, nperseg: size, nfft } = segments;
+  const frame: FrameSpec = {
+    ...{ size, flat, hop, nfft, frames, trend, complex, twoSided, precision, scale, part, doubled },
+    binsFirst: true,
+  };
+  const request = frameRequest(frame, window);
+  // What is written before and behind the signal: memory that other calls have left holds zeros there, or what is written each time.
+  const key = `${request.plan.key} of ${n} samples and ${edge} of ${boundary ?? 'nothing'}`;
+  return { framing, request: { ...request, plan: { ...request.plan, key } } };
+}
+
+/**
+ * Shape `[…, bins, …, frames]`: bins where x has the axis of time.
+ * @throws FftError (as a rejection) `out-of-memory`, and those of `device.plan`
+ */
+export function shortTimeSpectra(
+  lines: Lines,
+  { framing, request }: ShortTimeJob,
+  device: Device,
+  onProgress?: ((done: number, total: number) => void) | undefined,
+): Promise<NumpyArray> {
+  const { spec } = request;
+  const [bins, reals] = [binsOf(spec), realsOf(spec)];
+  const { frames, twoSided } = spec;
+  return withFrames(device, request, async (transform) => {
+    const target = new FrameTarget(lines, spec);
+    for (let l = 0; l < lines.count; l++) {
+      fillLine(lines, l, transform.line, framing, twoSided ? 2 : 1);
+      await transform.each((spectra, first, count, skip) => {
+        target.put(l, spectra, first, count, skip);
+        onProgress?.(l * frames + first + count, lines.count * frames);
+      });
+    }
+    const shape = lines.array.shape.map((length, d) => (d === lines.axis ? bins : length));
+    const dtype = dtypeOf(reals === 2, spec.precision === 'single');
+    return { data: target.data, shape: [...shape, frames], dtype } as NumpyArray;
+  });
+}
+
+/** A line and what is beyond its ends, where its frames are read. */
+function fillLine(
+  lines: Lines,
+  line: number,
+  target: Floats,
+  { edge, boundary, frames, segments }: Framing,
+  parts: 1 | 2,
+) {
+  // Of a signal that is longer than its frames reach, the end is in none.
+  const reach = (frames - 1) * segments.hop + segments.nfft;
+  const length = Math.min(lines.n, reach - edge);
+  readLineAs(lines, line, target, { at: edge, length, parts });
+  if (boundary === null || boundary === 'zeros' || edge === 0) return;
+  const behind = Math.min(edge, reach - edge - length);
+  extend(target, { from: edge, length, edge, behind, parts }, boundary);
+}
+
+/** The result: of one line bins lie inner · frames apart, and frames one. */
+class FrameTarget {
+  private readonly lines: Lines;
+  private readonly spec: FrameSpec;
+  private result: Floats | undefined;
+
+  constructor(lines: Lines, spec: FrameSpec) {
+    this.lines = lines;
+    this.spec = spec;
+  }
+
+  get data(): Floats {
+    const { spec, lines } = this;
+    this.result ??= floatZeros(lines.count * binsOf(spec) * spec.frames * realsOf(spec), spec.precision === 'single');
+    return this.result;
+  }
+
+  /** Frames from `first` on of line l; `spectra` has a row for each bin, which begins with `skip` frames that are there already. */
+  put(l: number, spectra: Floats, first: number, count: number, skip: number): void {
+    const { lines, spec } = this;
+    const { frames } = spec;
+    const [bins, batches, reals] = [binsOf(spec), batchesOf(spec), realsOf(spec)];
+    if (batches === frames && lines.count === 1) {
+      this.result = copyOfFloats(spectra);
+      return;
+    }
+    const { inner } = lines;
+    const start = Math.floor(l / inner) * inner * bins * frames + (l % inner) * frames;
+    const { data } = this;
+    if (batches === frames && inner === 1) return data.set(spectra, start * reals);
+    for (let bin = 0; bin < bins; bin++) {
+      const row = spectra.subarray((bin * batches + skip) * reals, (bin * batches + skip + count) * reals);
+      data.set(row, (start + bin * inner * frames + first) * reals);
+    }
+  }
+}

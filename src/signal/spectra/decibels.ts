@@ -1,0 +1,124 @@
+/** Powers and amplitudes in decibels and back: librosa's names, which SciPy has none for. */
+import { readOptions } from '../../engine/arguments/options.ts';
+import {
+  type ArrayInput,
+  asArray,
+  fitting,
+  isComplex,
+  type NumpyArray,
+  type RealTransformed,
+} from '../../numpy/array.ts';
+import { FftError } from '../../problem/errors.ts';
+import { check, checkPositive } from '../arguments/check.ts';
+import type { Floats } from '../arguments/floats.ts';
+
+export interface DecibelOptions {
+  /** What is 0 dB: a positive number, of the unit of what is given; `'max'`: the largest value. Default 1. */
+  readonly ref?: number | 'max' | undefined;
+  /** What smaller values, and `ref`, are taken for; default 1e-10 for powers, 1e-5 for amplitudes. */
+  readonly amin?: number | undefined;
+  /** Levels that are lower than the highest one by more than that become that low; default 80, `null` for none. */
+  readonly topDb?: number | null | undefined;
+}
+
+export interface FromDecibelOptions {
+  /** What 0 dB is; default 1. */
+  readonly ref?: number | undefined;
+}
+
+/** What a quantity is raised to in a power, and how small it may be. */
+interface Quantity {
+  readonly what: string;
+  readonly factor: 10 | 20;
+  readonly amin: number;
+}
+const POWER: Quantity = { what: 'powerToDb', factor: 10, amin: 1e-10 };
+const AMPLITUDE: Quantity = { what: 'amplitudeToDb', factor: 20, amin: 1e-5 };
+
+/** A real array of the shape of another one. */
+export type Levels<X extends ArrayInput> = RealTransformed<X>;
+
+/**
+ * Powers in decibels, 10 · log₁₀(power / ref): as `librosa.power_to_db`.
+ *
+ * @param power real, of any shape; values below `amin`, negative ones too, count as that
+ * @throws FftError `invalid-argument` for options out of range, `unknown-field`, `wrong-array-type` for complex numbers, `detached-array`, `out-of-memory`
+ */
+export function powerToDb<X extends ArrayInput>(power: X, options: DecibelOptions = {}): Levels<X> {
+  return levelsOf(power, options, POWER) as Levels<X>;
+}
+
+/** Amplitudes in decibels, 20 · log₁₀(amplitude / ref), with the sign left out: as `librosa.amplitude_to_db`. Errors as `powerToDb`. */
+export function amplitudeToDb<X extends ArrayInput>(amplitude: X, options: DecibelOptions = {}): Levels<X> {
+  return levelsOf(amplitude, options, AMPLITUDE) as Levels<X>;
+}
+
+/** Powers of levels in decibels: ref · 10^(level / 10). Errors as `powerToDb`. */
+export function dbToPower<X extends ArrayInput>(levels: X, options: FromDecibelOptions = {}): Levels<X> {
+  return fromLevels('dbToPower', levels, options, 10) as Levels<X>;
+}
+
+/** Amplitudes of levels in decibels: ref · 10^(level / 20). Errors as `powerToDb`. */
+export function dbToAmplitude<X extends ArrayInput>(levels: X, options: FromDecibelOptions = {}): Levels<X> {
+  return fromLevels('dbToAmplitude', levels, options, 20) as Levels<X>;
+}
+
+/** Reads options of decibels. @throws FftError `invalid-argument`, `unknown-field` */
+export function readDecibels(
+  options: DecibelOptions,
+  what: string,
+): Required<DecibelOptions> & { amin: number | undefined } {
+  const { ref = 1, amin, topDb = 80 } = readOptions(options, { works: ['ref', 'amin', 'topDb'] }, what);
+  check('ref', ref, ref === 'max' || (Number.isFinite(ref) && ref > 0), "a positive number, or 'max'");
+  if (amin !== undefined) checkPositive('amin', amin);
+  check(
+    'topDb',
+    topDb,
+    topDb === null || (Number.isFinite(topDb) && topDb >= 0),
+    'a number of decibels from 0 on, or null',
+  );
+  return { ref, amin, topDb } as Required<DecibelOptions> & { amin: number | undefined };
+}
+
+function levelsOf(given: ArrayInput, options: DecibelOptions, quantity: Quantity): NumpyArray {
+  const read = readDecibels(options, quantity.what);
+  const { data, shape, dtype } = realArray(given, quantity.what);
+  const levels = fitting(data.length, () => data.slice());
+  toDecibels(levels, read, quantity);
+  return { data: levels, shape: [...shape], dtype } as NumpyArray;
+}
+
+/** The same in place, of powers that are computed anyway. */
+export function powersToDb(powers: Floats, options: DecibelOptions): void {
+  toDecibels(powers, readDecibels(options, 'decibels'), POWER);
+}
+
+function toDecibels(values: Floats, { ref, amin, topDb }: DecibelOptions, { factor, amin: usual }: Quantity): void {
+  const least = amin ?? usual;
+  const size = (value: number) => (factor === 20 ? Math.abs(value) : value);
+  let [highest, largest] = [Number.NEGATIVE_INFINITY, 0];
+  if (ref === 'max') for (let k = 0; k < values.length; k++) largest = Math.max(largest, size(values[k]!));
+  const zero = factor * Math.log10(Math.max(least, ref === 'max' ? largest : ref!));
+  for (let k = 0; k < values.length; k++) {
+    values[k] = factor * Math.log10(Math.max(least, size(values[k]!))) - zero;
+    highest = Math.max(highest, values[k]!);
+  }
+  if (topDb === null || topDb === undefined) return;
+  for (let k = 0; k < values.length; k++) values[k] = Math.max(values[k]!, highest - topDb);
+}
+
+function fromLevels(what: string, given: ArrayInput, options: FromDecibelOptions, divisor: 10 | 20): NumpyArray {
+  const { ref = 1 } = readOptions(options, { works: ['ref'] }, what);
+  checkPositive('ref', ref);
+  const { data, shape, dtype } = realArray(given, what);
+  const values = fitting(data.length, () => data.slice());
+  for (let k = 0; k < values.length; k++) values[k] = ref * 10 ** (values[k]! / divisor);
+  return { data: values, shape: [...shape], dtype } as NumpyArray;
+}
+
+function realArray(given: ArrayInput, what: string): NumpyArray & { readonly data: Floats } {
+  const array = asArray(given);
+  if (!isComplex(array.dtype)) return array as NumpyArray & { readonly data: Floats };
+  const message = `${what} takes real numbers; take abs(z) of omnifft/signal of complex ones, and its square for powers.`;
+  throw new FftError('wrong-array-type', message, { path: 'x' });
+}

@@ -1,0 +1,322 @@
+/** Spectral densities by Welch's method, as `scipy.signal.welch`, `csd` and `coherence`. */
+
+import type { Device } from '../../engine/index.ts';
+import { type ArrayInput, floatZeros, type NumpyArray, type ShapeOf, type Transformed } from '../../numpy/array.ts';
+import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import { excerpt, FftError } from '../../problem/errors.ts';
+import { checkInteger, checkWord } from '../arguments/check.ts';
+import type { Floats } from '../arguments/floats.ts';
+import { geometryOf, type LineGeometry, type Lines, linesAlong, newLines, writeLine } from '../arguments/lines.ts';
+import { eachPlane } from '../arguments/planes.ts';
+import { PreparedCalls } from '../calls/prepared-calls.ts';
+import type { Trend } from '../filters/detrend.ts';
+import { type FrameRequest, type FrameSpec, frameRequest, withFrames } from '../frames/frames.ts';
+import {
+  binFrequencies,
+  framesIn,
+  gainOf,
+  readSegments,
+  SEGMENT_LEVELS,
+  SEGMENT_OPTIONS,
+  type SegmentOptions,
+} from '../frames/segments.ts';
+import { type Average, averages, newAverager } from './averages.ts';
+
+export interface CoherenceOptions extends SegmentOptions, DeviceChoice {
+  /** What is taken off each frame; default `constant`, its mean. */
+  readonly detrend?: Trend | undefined;
+  /** The axis of time; default −1. */
+  readonly axis?: number | undefined;
+}
+
+export interface WelchOptions extends CoherenceOptions {
+  /** Of real signals, the bins from 0 to half the rate only, with the power of both sides; default true. */
+  readonly returnOnesided?: boolean | undefined;
+  /** `density`: power per hertz, the default; `spectrum`: power. */
+  readonly scaling?: 'density' | 'spectrum' | undefined;
+  /** Of the frames; default `mean`. */
+  readonly average?: Average | undefined;
+}
+
+type RealOf<X extends ArrayInput> = Transformed<X>['dtype'] extends 'complex64' ? 'float32' : 'float64';
+
+/** A spectrum of real numbers: Python's `f, Pxx`. */
+export interface Density<X extends ArrayInput = ArrayInput> {
+  /** Frequencies of the bins, in hertz. */
+  readonly f: Float64Array;
+  /** Bins in the place of time. */
+  readonly pxx: NumpyArray<RealOf<X>, ShapeOf<X>>;
+}
+
+/** Python's `f, Pxy`. */
+export interface CrossDensity<X extends ArrayInput = ArrayInput> {
+  readonly f: Float64Array;
+  readonly pxy: Transformed<X>;
+}
+
+/** Python's `f, Cxy`. */
+export interface Coherence<X extends ArrayInput = ArrayInput> {
+  readonly f: Float64Array;
+  readonly cxy: NumpyArray<RealOf<X>, ShapeOf<X>>;
+}
+
+const COHERENCE = [...SEGMENT_OPTIONS, 'device', 'detrend', 'axis'];
+const WELCH = [...COHERENCE, 'returnOnesided', 'scaling', 'average'];
+
+/**
+ * Power spectral density: the average of the periodograms of overlapping frames (P. D. Welch, IEEE Transactions on Audio and
+ * Electroacoustics 15 (1967)), with `scipy.signal.welch`'s options, defaults and results: in units² per hertz, or units² with
+ * `scaling: 'spectrum'`.
+ *
+ * @param x real or complex, of any shape; it must stay as it is until the promise resolves
+ * @throws FftError (as a rejection) as `stft`
+ */
+export async function welch<X extends ArrayInput>(x: X, options: WelchOptions = {}): Promise<Density<X>> {
+  const { f, average } = await averaged('welch', [x], options);
+  return { f, pxx: average as Density<X>['pxx'] };
+}
+
+/**
+ * Cross spectral density of two signals, conj(X) · Y: options and errors as `welch`, results as `scipy.signal.csd`.
+ *
+ * @param y of the shape of x (SciPy repeats and fills up the smaller of the two)
+ * @throws FftError (as a rejection) as `welch`, and `wrong-length` for arrays of different shapes
+ */
+export async function csd<X extends ArrayInput, Y extends ArrayInput>(
+  x: X,
+  y: Y,
+  options: WelchOptions = {},
+): Promise<CrossDensity<X | Y>> {
+  const { f, average } = await averaged('csd', [x, y], options);
+  return { f, pxy: average as unknown as Transformed<X | Y> };
+}
+
+/**
+ * Magnitude-squared coherence |Pxy|² / (Pxx · Pyy), from 0 to 1, as `scipy.signal.coherence`. With a single frame it is 1.
+ * @throws FftError (as a rejection) as `csd`
+ */
+export async function coherence<X extends ArrayInput, Y extends ArrayInput>(
+  x: X,
+  y: Y,
+  options: CoherenceOptions = {},
+): Promise<Coherence<X | Y>> {
+  const { arrays, job, device } = calls.coherence.read([x, y], options);
+  const signals = arrays.map((array) => linesAlong(array, job.lines.axis)) as [Lines, Lines];
+  const cxy = await coherenceOf(signals, job, device ?? (await sharedDevice()));
+  return { f: job.f.slice(), cxy: cxy as Coherence<X | Y>['cxy'] };
+}
+
+type What = 'welch' | 'csd' | 'coherence';
+
+interface DensityJob {
+  readonly lines: LineGeometry;
+  readonly f: Float64Array;
+  readonly spec: FrameSpec;
+  readonly requests: Readonly<Record<'power' | 'complex' | 'product', FrameRequest>>;
+  readonly average: Average;
+}
+
+const callsOf = (what: What, works: readonly string[]) =>
+  /* @__PURE__ */ new PreparedCalls<WelchOptions, DensityJob>({
+    ...{ name: what, works, levels: SEGMENT_LEVELS },
+    prepare,
+    bytesOf: ({ f, requests }) => 8 * (f.length + 3 * (requests.power.taper?.length ?? 0)),
+  });
+const calls: Readonly<Record<What, PreparedCalls<WelchOptions, DensityJob>>> = {
+  welch: /* @__PURE__ */ callsOf('welch', WELCH),
+  csd: /* @__PURE__ */ callsOf('csd', WELCH),
+  coherence: /* @__PURE__ */ callsOf('coherence', COHERENCE),
+};
+
+/** @throws FftError as `welch` */
+function prepare(arrays: readonly NumpyArray[], own: WelchOptions): DensityJob {
+  const signals = arrays.map((x) => linesAlong(x, own.axis ?? -1));
+  const [first] = signals as [Lines];
+  refuseUnlike(signals);
+  const segments = readSegments(own, first.n);
+  const { detrend = 'constant', returnOnesided = true, scaling = 'density', average = 'mean' } = own;
+  checkWord('detrend', detrend, [false, 'constant', 'linear']);
+  checkWord('returnOnesided', returnOnesided, [true, false]);
+  checkWord('scaling', scaling, ['density', 'spectrum']);
+  checkWord('average', average, averages);
+  const { nperseg: size, hop, nfft, flat, window, fs } = segments;
+  // Of the wider type of both.
+  const complex = signals.some((lines) => lines.complex);
+  const precision = signals.some((lines) => lines.precision === 'double') ? 'double' : 'single';
+  const twoSided = complex || !returnOnesided;
+  const scale = 1 / gainOf(window, fs, scaling === 'density' ? 'psd' : scaling);
+  const spec: FrameSpec = {
+    ...{ size, hop, nfft, flat, frames: framesIn(first.n, segments), trend: detrend, complex, precision, twoSided },
+    ...{ scale, part: 'power', doubled: !twoSided, binsFirst: false },
+  };
+  // What is behind the signal stays as it is.
+  const request = (changed: Partial<FrameSpec>): FrameRequest => {
+    const { plan, ...others } = frameRequest({ ...spec, ...changed }, window);
+    return { ...others, plan: { ...plan, key: `${plan.key} of ${first.n} samples` } };
+  };
+  const complexRequest = request({ part: 'complex', doubled: false });
+  const requests = { power: request({}), complex: complexRequest, product: request({ part: 'product' }) };
+  const lines = { ...geometryOf(first), complex, precision } as const;
+  return { lines, f: binFrequencies(segments, twoSided), spec, requests, average };
+}
+
+/** @throws FftError `wrong-length` for signals of different shapes */
+function refuseUnlike(signals: readonly Lines[]): void {
+  const shapes = signals.map(({ array }) => excerpt(array.shape.join(', ')));
+  if (new Set(shapes).size === 1) return;
+  const message = `The signals have shapes [${shapes[0]}] and [${shapes[1]}]; two of the same shape are needed.`;
+  throw new FftError('wrong-length', message, { path: 'y' });
+}
+
+/** @returns averages with bins in the place of time: of powers for `welch`, of products for `csd` */
+async function averaged(what: 'welch' | 'csd', given: readonly ArrayInput[], options: WelchOptions) {
+  const { arrays, job, device: chosen } = calls[what].read(given, options);
+  const device = chosen ?? (await sharedDevice());
+  const [x, y] = arrays.map((array) => linesAlong(array, job.lines.axis)) as [Lines, Lines?];
+  return { f: job.f.slice(), average: await (y ? crossPowers(x, y, job, device) : powersOf(x, job, device)) };
+}
+
+/** Averages of the powers of all lines, with bins in the place of time. */
+function powersOf(lines: Lines, job: DensityJob, device: Device): Promise<NumpyArray> {
+  const { spec, requests, average } = job;
+  return withFrames(device, requests.power, async (transform) => {
+    const { bins } = transform;
+    // Only now: the device knows how many bins are too many.
+    const result = newLines({ ...job.lines, array: lines.array }, bins, false);
+    const averager = newAverager(average, bins, spec.frames);
+    const row = new Float64Array(bins);
+    for (let l = 0; l < lines.count; l++) {
+      transform.read(lines, l);
+      await transform.each((powers, frame, count, skip) => {
+        // A single frame is its own average.
+        if (spec.frames === 1) writeLine(result, l, powers);
+        else averager.add(skip > 0 ? powers.subarray(skip * bins) : powers, frame, count);
+      });
+      if (spec.frames === 1) continue;
+      averager.take(row);
+      writeLine(result, l, row);
+    }
+    return result.array;
+  });
+}
+
+/** Averages of the products conj(X) · Y of all lines: the transform of y multiplies with the spectra of x. */
+function crossPowers(x: Lines, y: Lines, job: DensityJob, device: Device): Promise<NumpyArray> {
+  const { spec, requests, average } = job;
+  return withFrames(device, requests.complex, (first) =>
+    withFrames(device, requests.product, async (second) => {
+      const { bins, batches } = first;
+      const result = newLines({ ...job.lines, array: x.array }, bins, true);
+      const averager = newAverager(average, 2 * bins, spec.frames);
+      const row = new Float64Array(2 * bins);
+      for (let l = 0; l < x.count; l++) {
+        first.read(x, l);
+        second.read(y, l);
+        for (let done = 0; done < spec.frames; done += batches) {
+          const from = Math.min(done, spec.frames - batches);
+          await first.block(from);
+          const products = await second.block(from, first.spectra);
+          averager.add(products.subarray(2 * bins * (done - from)), done, from + batches - done);
+        }
+        averager.take(row);
+        writeLine(result, l, row);
+      }
+      return result.array;
+    }),
+  );
+}
+
+/** Numbers that are summed up of each bin for the coherence: the powers of both spectra and both parts of their product. */
+const SUMS = 4;
+
+/** |Σ conj(X) · Y|² / (Σ |X|² · Σ |Y|²) over the frames of each pair of lines, of one transform of each signal. */
+function coherenceOf([x, y]: readonly [Lines, Lines], job: DensityJob, device: Device): Promise<NumpyArray> {
+  const { spec, requests } = job;
+  return withFrames(device, requests.complex, async (transform) => {
+    const { bins, batches } = transform;
+    const result = newLines({ ...job.lines, array: x.array }, bins, false);
+    const first = floatZeros(2 * bins * batches, spec.precision === 'single');
+    const sums = floatZeros(SUMS * bins, false) as Float64Array;
+    for (let l = 0; l < x.count; l++) {
+      sums.fill(0);
+      for (let done = 0; done < spec.frames; done += batches) {
+        const from = Math.min(done, spec.frames - batches);
+        transform.read(x, l);
+        first.set(await transform.block(from));
+        transform.read(y, l);
+        addProducts(first, await transform.block(from), (done - from) * bins, sums);
+      }
+      writeLine(result, l, coherences(sums));
+    }
+    return result.array;
+  });
+}
+
+/** Adds |x|², |y|² and conj(x)·y of two blocks of spectra, from number `start` on, to the sums of each bin. */
+function addProducts(x: Floats, y: Floats, start: number, sums: Float64Array): void {
+  for (let k = 2 * start; k < x.length; ) {
+    for (let to = 0; to < sums.length; to += SUMS, k += 2) {
+      const a = x[k]!;
+      const b = x[k + 1]!;
+      const c = y[k]!;
+      const d = y[k + 1]!;
+      sums[to]! += a * a + b * b;
+      sums[to + 1]! += c * c + d * d;
+      sums[to + 2]! += a * c + b * d;
+      sums[to + 3]! += a * d - b * c;
+    }
+  }
+}
+
+function coherences(sums: Float64Array): Float64Array {
+  return Float64Array.from({ length: sums.length / SUMS }, (_, bin) => {
+    const [xx, yy, re, im] = sums.subarray(SUMS * bin, SUMS * (bin + 1)) as unknown as [number, number, number, number];
+    return (re ** 2 + im ** 2) / xx / yy;
+  });
+}
+
+export interface PeriodogramOptions
+  extends Omit<WelchOptions, 'nperseg' | 'noverlap' | 'average' | 'nfft'>,
+    DeviceChoice {
+  /** Length of the transform; default that of the signal, which is cut off or filled up with zeros. */
+  readonly nfft?: number | undefined;
+}
+
+const WORKS = ['fs', 'window', 'windowOptions', 'nfft', 'detrend', 'returnOnesided', 'scaling', 'axis', 'device'];
+
+/**
+ * Power spectral density by one transform of all samples, in units² per hertz (or units² with `scaling: 'spectrum'`): as exact in frequency as can be,
+ * and as noisy. Options, defaults (a window of ones, the mean taken off) and results are those of `scipy.signal.periodogram`.
+ *
+ * @param x real or complex, of any shape; it must stay as it is until the promise resolves
+ * @throws FftError (as a rejection) as `welch`
+ */
+export async function periodogram<X extends ArrayInput>(x: X, options: PeriodogramOptions = {}): Promise<Density<X>> {
+  const { arrays, job, device } = periodogramCalls.read([x], options);
+  const { whole, cut, axis } = job;
+  const given = cut === undefined ? arrays[0]! : cutAlong(linesAlong(arrays[0]!, axis), cut);
+  return (await welch(given, device ? { ...whole, device } : whole)) as Density<X>;
+}
+
+interface PeriodogramJob {
+  readonly axis: number;
+  /** Options of `welch` for a single frame. */
+  readonly whole: WelchOptions;
+  /** Samples that are left, where there are fewer than the signal has. */
+  readonly cut: number | undefined;
+}
+
+const periodogramCalls = /* @__PURE__ */ new PreparedCalls<PeriodogramOptions, PeriodogramJob>({
+  ...{ name: 'periodogram', works: WORKS, levels: SEGMENT_LEVELS },
+  prepare: ([x], { nfft, window = 'boxcar', device: _, ...own }) => {
+    const { n, axis } = linesAlong(x!, own.axis ?? -1);
+    const length = nfft === undefined ? n : checkInteger('nfft', nfft, 1);
+    const nperseg = Math.min(length, n);
+    const whole = { ...own, window, nperseg, noverlap: 0, nfft: length };
+    return { axis, whole, cut: nperseg < n ? nperseg : undefined };
+  },
+});
+
+function cutAlong(lines: Lines, length: number): NumpyArray {
+  return eachPlane(lines, length, (source, target) => target.set(source.subarray(0, length)));
+}
