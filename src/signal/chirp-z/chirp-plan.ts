@@ -1,4 +1,4 @@
-/** A chirp z-transform that is kept: its tables, a plan of the device for the circle, and memory to work in. */
+/** A chirp z-transform that is kept: a plan of the device for the circle, and memory for its tables and to work in. */
 import type { Device, Plan } from '../../engine/index.ts';
 import { loadGroups } from '../../engine/lazy/lazy-modules.ts';
 import {
@@ -15,11 +15,10 @@ import {
 import { resolveAxis } from '../../numpy/axes.ts';
 import { refuseDetached } from '../../problem/bytes.ts';
 import { FftError } from '../../problem/errors.ts';
+import type { Callback, ProblemInput } from '../../problem/index.ts';
 import type { Floats } from '../arguments/floats.ts';
-import { type WorkMemory, workOn } from '../calls/work.ts';
-import { type ChirpProblem, type ChirpTables, checkSpiral, chirpTables, circleOf } from './chirp-tables.ts';
-
-type CirclePlan = Plan<{ precision: 'single' | 'double'; placement: 'in-place' }>;
+import { placesFor, type WorkMemory, workOn } from '../calls/work.ts';
+import { type ChirpProblem, checkSpiral, chirpTables, circleOf } from './chirp-tables.ts';
 
 /** The lines of an array along one axis: they begin at outer·n·inner + i, and their elements lie `inner` apart. */
 interface ChirpLines {
@@ -29,22 +28,27 @@ interface ChirpLines {
   readonly count: number;
 }
 
+/** What a call reads beside its lines: memory of the device itself where it can. */
+type ChirpMemory = Readonly<Record<'work' | 'before' | 'spectrum' | 'after', WorkMemory>>;
+
 export class ChirpPlan {
   readonly problem: ChirpProblem;
   private readonly length: number;
-  private readonly tables: ChirpTables;
-  private readonly circle: CirclePlan;
-  /** The circles of all batches. */
-  private readonly work: WorkMemory;
+  /** One convolution that multiplies on the way in and on the way out. */
+  private readonly circle: Plan;
+  private readonly memory: ChirpMemory;
+  private readonly arrays: { readonly arrays: { readonly [name: string]: WorkMemory['data'] } };
   private last: Promise<unknown> = Promise.resolve();
+  /** Calls that have not ended. */
+  private calls = 0;
   private destroyed = false;
 
-  private constructor(problem: ChirpProblem, tables: ChirpTables, circle: CirclePlan, work: WorkMemory) {
+  private constructor(problem: ChirpProblem, circle: Plan, memory: ChirpMemory) {
     this.problem = problem;
     this.length = circleOf(problem);
-    this.tables = tables;
     this.circle = circle;
-    this.work = work;
+    this.memory = memory;
+    this.arrays = { arrays: { before: memory.before.data, after: memory.after.data } };
   }
 
   /** @throws FftError (as a rejection) `invalid-argument` for too wide a spiral, `out-of-memory`, those of `device.plan` */
@@ -53,12 +57,15 @@ export class ChirpPlan {
     const { batches, precision } = problem;
     const length = circleOf(problem);
     // The device goes first: it knows what is too long, before the tables take their time.
-    const circle = await device.plan({ size: [length], batches, precision, placement: 'in-place' });
+    const circle = (await device.plan(circleProblem(problem))) as Plan;
     try {
       // What the tables are computed with.
       await loadGroups(['pairs of numbers']);
       const tables = fitting(8 * length, () => chirpTables(problem));
-      return new ChirpPlan(problem, tables, circle, workOn(device, 2 * length * batches, precision));
+      const lengths = { work: batches, before: 1, spectrum: 1, after: 1 };
+      const memory = placesFor(lengths, (circles) => workOn(device, 2 * length * circles, precision));
+      for (const name of ['before', 'spectrum', 'after'] as const) memory[name].array().set(tables[name]);
+      return new ChirpPlan(problem, circle, memory);
     } catch (error) {
       circle.destroy();
       throw error;
@@ -72,18 +79,26 @@ export class ChirpPlan {
    */
   async transform(x: ArrayInput, axis = -1): Promise<ComplexArray> {
     if (this.destroyed) throw new FftError('destroyed', 'This transform has been destroyed; plan another.');
-    const lines = this.linesOf(x, axis);
-    const result = this.last.then(() => this.run(lines));
-    this.last = result.catch(() => undefined);
+    return this.transformLines(this.linesOf(x, axis));
+  }
+
+  /** The same of lines that fit. */
+  transformLines(lines: ChirpLines): Promise<ComplexArray> {
+    const result = this.calls++ === 0 ? this.run(lines) : this.last.then(() => this.run(lines));
+    this.last = result.then(this.ended, this.ended);
     return result;
   }
+
+  private readonly ended = (): void => {
+    this.calls--;
+  };
 
   /** Gives memory and plan back when the calls made so far have ended. A second call does nothing. */
   destroy(): void {
     if (this.destroyed) return;
     this.destroyed = true;
     void this.last.then(() => {
-      this.work.free();
+      for (const place of Object.values(this.memory)) place.free();
       this.circle.destroy();
     });
   }
@@ -110,64 +125,78 @@ export class ChirpPlan {
     refuseDetached(lines.array.data, 'The array');
     const shape = lines.array.shape.map((length, axis) => (axis === lines.axis ? m : length));
     const data = floatZeros(2 * elementCount(shape), precision === 'single');
+    const { work, spectrum } = this.memory;
     for (let first = 0; first < lines.count; first += batches) {
       const count = Math.min(batches, lines.count - first);
       this.load(lines, first, count);
-      await this.circle.forward(this.work.array() as never);
-      this.multiply(count);
-      await this.circle.inverse(this.work.array() as never);
+      await this.circle.convolve(work.data as never, spectrum.data as never, work.data as never, this.arrays as never);
       this.store(data, lines, first, count);
     }
     return { data, shape, dtype: precision === 'single' ? 'complex64' : 'complex128' };
   }
 
-  /** Lines, times what comes before the transform, and zeros: what lies in between, and batches that are not there. */
+  /** Lines, with zeros up to the last point that comes out, and batches of zeros where there are no lines. */
   private load({ array, inner }: ChirpLines, first: number, count: number): void {
-    const { n } = this.problem;
-    const { before } = this.tables;
-    const work = this.work.array();
+    const { n, m, batches } = this.problem;
+    const work = this.memory.work.array();
     const { data } = array;
     const complex = isComplex(array.dtype);
-    work.fill(0);
     for (let line = 0; line < count; line++) {
       let from = lineStart(first + line, inner, n);
-      let to = 2 * line * this.length;
-      for (let j = 0; j < 2 * n; j += 2, to += 2, from += inner) {
-        const re = complex ? data[2 * from]! : data[from]!;
-        const im = complex ? data[2 * from + 1]! : 0;
-        work[to] = re * before[j]! - im * before[j + 1]!;
-        work[to + 1] = re * before[j + 1]! + im * before[j]!;
+      const start = 2 * line * this.length;
+      if (complex && inner === 1) work.set(data.subarray(2 * from, 2 * (from + n)), start);
+      else {
+        for (let to = start; to < start + 2 * n; to += 2, from += inner) {
+          work[to] = complex ? data[2 * from]! : data[from]!;
+          work[to + 1] = complex ? data[2 * from + 1]! : 0;
+        }
       }
+      if (m > n) work.fill(0, start + 2 * n, start + 2 * m);
     }
-  }
-
-  private multiply(count: number): void {
-    const { spectrum } = this.tables;
-    const work = this.work.array();
-    for (let line = 0; line < count; line++) {
-      let at = 2 * line * this.length;
-      for (let k = 0; k < spectrum.length; k += 2, at += 2) {
-        const [re, im] = [work[at]!, work[at + 1]!];
-        work[at] = re * spectrum[k]! - im * spectrum[k + 1]!;
-        work[at + 1] = re * spectrum[k + 1]! + im * spectrum[k]!;
-      }
-    }
+    if (count < batches) work.fill(0, 2 * count * this.length);
   }
 
   private store(data: Floats, { inner }: ChirpLines, first: number, count: number): void {
     const { m } = this.problem;
-    const { after } = this.tables;
-    const work = this.work.array();
+    const work = this.memory.work.array();
     for (let line = 0; line < count; line++) {
       let from = 2 * line * this.length;
       let to = 2 * lineStart(first + line, inner, m);
-      for (let k = 0; k < 2 * m; k += 2, from += 2, to += 2 * inner) {
-        const [re, im] = [work[from]!, work[from + 1]!];
-        data[to] = re * after[k]! - im * after[k + 1]!;
-        data[to + 1] = re * after[k + 1]! + im * after[k]!;
+      if (inner === 1) data.set(work.subarray(from, from + 2 * m), to);
+      else {
+        for (let k = 0; k < m; k++, from += 2, to += 2 * inner) {
+          data[to] = work[from]!;
+          data[to + 1] = work[from + 1]!;
+        }
       }
     }
   }
+}
+
+/**
+ * A convolution on the circle with a chirp whose spectrum is given; the points that go in and those that come out are multiplied by tables on the way. Beyond
+ * both nothing is read or written.
+ */
+function circleProblem({ n, m, precision, batches }: ChirpProblem): ProblemInput {
+  const length = circleOf({ n, m });
+  const used = Math.max(n, m);
+  const array = { type: precision === 'single' ? 'f32' : 'f64', length: 2 * length } as const;
+  const times =
+    (table: string): Callback =>
+    (x, { re, im }, at) => {
+      const place = x.index.mul(at.axis[0]!, 2);
+      const [a, b] = [x.load(table, place), x.load(table, x.index.add(place, 1))];
+      return { re: x.sub(x.mul(re, a), x.mul(im, b)), im: x.add(x.mul(re, b), x.mul(im, a)) };
+    };
+  return {
+    ...{ size: [length], batches, precision, placement: 'in-place', convolution: { kernelSpectrum: 'user' } },
+    ...(used < length ? { zeroPadding: { space: [{ from: used, to: length }] } } : {}),
+    callbacks: {
+      arrays: { before: array, after: array },
+      forward: { load: times('before') },
+      inverse: { store: times('after') },
+    },
+  };
 }
 
 /** Where a line begins, if lines are of so many elements. */

@@ -11,10 +11,9 @@
  * Electroacoustics 17 (1969).
  */
 import { nextFastLength } from '../../engine/fast-length.ts';
-import { scaleComplexDd, transformComplexDds } from '../../numeric/complex-dd.ts';
+import { transformComplexDds } from '../../numeric/complex-dd.ts';
 import { roundComplexDds } from '../../numeric/complex-dd-powers.ts';
 import { ddMulComplex } from '../../numeric/doubledouble.ts';
-import { rational, toDoubleDouble } from '../../numeric/exact.ts';
 import { FftError } from '../../problem/errors.ts';
 import { type ChirpPowers, type Curve, chirpPowers, doublings } from './curve.ts';
 
@@ -33,7 +32,7 @@ export interface ChirpProblem {
 export interface ChirpTables {
   /** What the n points are multiplied by. */
   readonly before: Float64Array;
-  /** What the spectrum of `length` points is multiplied by; the factor 1/length of the way back is in it. */
+  /** What the spectrum of `length` points is multiplied by. */
   readonly spectrum: Float64Array;
   /** What the first m points of the result are multiplied by. */
   readonly after: Float64Array;
@@ -84,10 +83,8 @@ export function chirpTables(problem: ChirpProblem): ChirpTables {
 function chirpZSpectrum({ n, m }: ChirpProblem, { inverse }: ChirpPowers): Float64Array {
   const length = circleOf({ n, m });
   const circle = new Float64Array(4 * length);
-  const [hi, lo] = toDoubleDouble(rational(1, length));
   for (let i = 0; i < Math.max(n, m); i++) {
     const value = inverse.subarray(4 * i, 4 * i + 4);
-    scaleComplexDd(value, 0, hi, lo);
     if (i < m) circle.set(value, 4 * i);
     if (i > 0 && i < n) circle.set(value, 4 * (length - i));
   }

@@ -8,18 +8,13 @@
 
 import { readOptions } from '../../engine/arguments/options.ts';
 import type { Device } from '../../engine/index.ts';
-import {
-  type ArrayInput,
-  asArray,
-  type ComplexArray,
-  elementCount,
-  isSingle,
-  type Transformed,
-} from '../../numpy/array.ts';
-import { checkLength, resolveAxis } from '../../numpy/axes.ts';
-import { checkDevice, type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import type { ArrayInput, ComplexArray, NumpyArray, Transformed } from '../../numpy/array.ts';
+import { checkLength } from '../../numpy/axes.ts';
+import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
 import { PlanCache } from '../../numpy/plans.ts';
 import { FftError } from '../../problem/errors.ts';
+import { type Lines, linesAlong } from '../arguments/lines.ts';
+import { type PreparedCall, PreparedCalls } from '../calls/prepared-calls.ts';
 import { ChirpPlan } from './chirp-plan.ts';
 import { type ChirpProblem, checkSpiral, circleOf } from './chirp-tables.ts';
 import {
@@ -64,8 +59,7 @@ const ZOOM = ['m', 'fs', 'endpoint', 'axis', 'device'];
  *   and those of `device.plan`
  */
 export async function czt<X extends ArrayInput>(x: X, options: CztOptions = {}): Promise<Transformed<X>> {
-  const own = readOptions(options, { works: CZT }, 'czt');
-  return (await transformAlongCurve(x, own, (m) => curveOf(m, own))) as Transformed<X>;
+  return (await transformAlongCurve(calls.czt.read([x], options))) as Transformed<X>;
 }
 
 /**
@@ -82,8 +76,7 @@ export async function zoomFft<X extends ArrayInput>(
   fn: FrequencyRange,
   options: ZoomFftOptions = {},
 ): Promise<Transformed<X>> {
-  const own = readOptions(options, { works: ZOOM }, 'zoomFft');
-  return (await transformAlongCurve(x, own, (m) => zoomCurve(m, fn, own))) as Transformed<X>;
+  return (await transformAlongCurve(calls.zoomFft.read([x], options, [fn]))) as Transformed<X>;
 }
 
 /**
@@ -100,26 +93,42 @@ export function cztPoints(m: number, options: CurveOptions = {}): ComplexArray<'
 /** Points of all batches that are transformed at once: enough for the device, and little memory. */
 const POINTS_AT_ONCE = 2 ** 20;
 
-async function transformAlongCurve(
-  x: ArrayInput,
-  options: CurveTransform,
-  curveFor: (m: number) => Curve,
-): Promise<ComplexArray> {
-  const chosen = checkDevice(options.device);
-  const array = asArray(x);
-  const { shape, dtype } = array;
-  const axis = resolveAxis(options.axis ?? -1, shape.length, 'axis');
-  const n = checkLength(shape[axis]!, `The length of axis ${axis}`);
-  const m = checkLength(options.m ?? n, 'm');
-  const lines = elementCount(shape) / n;
-  const batches = Math.max(1, Math.min(lines, Math.floor(POINTS_AT_ONCE / circleOf({ n, m }))));
-  const problem = { n, m, curve: curveFor(m), precision: isSingle(dtype) ? 'single' : 'double', batches } as const;
+/** What a call does. */
+interface ChirpJob {
+  readonly problem: ChirpProblem;
+  /** Its name among the plans that are kept. */
+  readonly key: string;
+  readonly lines: Pick<Lines, 'axis' | 'inner' | 'count'>;
+}
+
+function jobOf([array]: readonly NumpyArray[], own: CurveTransform, curveFor: (m: number) => Curve): ChirpJob {
+  const { axis, n, inner, count, precision } = linesAlong(array!, own.axis ?? -1);
+  const m = checkLength(own.m ?? n, 'm');
+  const batches = Math.max(1, Math.min(count, Math.floor(POINTS_AT_ONCE / circleOf({ n, m }))));
+  const problem = { n, m, curve: curveFor(m), precision, batches };
   checkSpiral(problem);
+  return { problem, key: JSON.stringify(problem), lines: { axis, inner, count } };
+}
+
+const calls = {
+  czt: /* @__PURE__ */ new PreparedCalls<CztOptions, ChirpJob>({
+    ...{ name: 'czt', works: CZT },
+    prepare: (arrays, own) => jobOf(arrays, own, (m) => curveOf(m, own)),
+  }),
+  zoomFft: /* @__PURE__ */ new PreparedCalls<ZoomFftOptions, ChirpJob>({
+    ...{ name: 'zoomFft', works: ZOOM },
+    prepare: (arrays, own, [fn]) => jobOf(arrays, own, (m) => zoomCurve(m, fn as FrequencyRange, own)),
+  }),
+};
+
+async function transformAlongCurve({ arrays, job, device: chosen }: PreparedCall<ChirpJob>): Promise<ComplexArray> {
+  const { problem, key } = job;
+  const lines = { array: arrays[0]!, ...job.lines };
   const device = chosen ?? (await sharedDevice());
   const plans = chirpPlansOn(device);
-  const lease = plans.take(problem);
+  const lease = plans.take(problem, key);
   try {
-    return await (await lease.plan).transform(array, axis);
+    return await (await lease.plan).transformLines(lines);
   } catch (error) {
     plans.forget(lease);
     if (!(error instanceof FftError && error.code === 'destroyed')) throw error;
@@ -129,7 +138,7 @@ async function transformAlongCurve(
   // Closing a device destroys its plans; asked for a new one, it says that it is closed.
   const plan = await ChirpPlan.make(problem, device);
   try {
-    return await plan.transform(array, axis);
+    return await plan.transformLines(lines);
   } finally {
     plan.destroy();
   }
@@ -146,7 +155,7 @@ function chirpPlansOn(device: Device): ChirpPlans {
     plans = new PlanCache({
       make: (problem) => ChirpPlan.make(problem, device),
       destroy: (plan) => plan.then((made) => made.destroy()).catch(() => undefined),
-      bytesOf: ({ precision, batches, ...rest }) => circleOf(rest) * (batches * (precision === 'single' ? 8 : 16) + 16),
+      bytesOf: ({ precision, batches, ...rest }) => circleOf(rest) * (batches + 3) * (precision === 'single' ? 8 : 16),
     });
     plansOf.set(device, plans);
   }
