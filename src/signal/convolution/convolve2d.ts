@@ -1,24 +1,23 @@
 /** Convolution and correlation of two images with boundaries, as `scipy.signal.convolve2d` and `correlate2d`. */
 
-import { readOptions } from '../../engine/arguments/options.ts';
-import type { Device } from '../../engine/index.ts';
 import {
   type ArrayInput,
-  asArray,
   dtypeOf,
+  elementCount,
   floatZeros,
   isComplex,
   isSingle,
   type NumpyArray,
 } from '../../numpy/array.ts';
 import { checkLength } from '../../numpy/axes.ts';
-import { checkDevice, sharedDevice } from '../../numpy/choice.ts';
+import { sharedDevice } from '../../numpy/choice.ts';
 import { FftError } from '../../problem/errors.ts';
 import { check, checkWord } from '../arguments/check.ts';
 import type { Floats } from '../arguments/floats.ts';
+import { type PreparedCall, PreparedCalls } from '../calls/prepared-calls.ts';
 import type { ComplexNumber } from '../chirp-z/curve.ts';
 import { type ConvolutionMode, type ConvolutionOptions, type Convolved, regionOf, reversed } from './convolve.ts';
-import { convolved } from './overlap-save.ts';
+import { type ConvolvedArrays, convolved, type PlannedConvolution, planConvolution } from './overlap-save.ts';
 
 export interface Convolution2dOptions extends ConvolutionOptions {
   /** What the first image is beyond its edges: `fillvalue` (`fill`, the default), itself again (`wrap`), or mirrored (`symm`). */
@@ -46,7 +45,7 @@ export async function convolve2d<X extends ArrayInput, Y extends ArrayInput>(
   y: Y,
   options: Convolution2dOptions = {},
 ): Promise<Convolved<X, Y>> {
-  return (await images('convolve2d', asArray(x), asArray(y), options)) as Convolved<X, Y>;
+  return (await images(calls.convolve2d.read([x, y], options))) as Convolved<X, Y>;
 }
 
 /**
@@ -59,39 +58,87 @@ export async function correlate2d<X extends ArrayInput, Y extends ArrayInput>(
   y: Y,
   options: Convolution2dOptions = {},
 ): Promise<Convolved<X, Y>> {
-  return (await images('correlate2d', asArray(x), asArray(y), options)) as Convolved<X, Y>;
+  return (await images(calls.correlate2d.read([x, y], options))) as Convolved<X, Y>;
 }
 
-async function images(what: string, x: NumpyArray, y: NumpyArray, options: Convolution2dOptions): Promise<NumpyArray> {
-  const own = readOptions(options, { works: ['mode', 'boundary', 'fillvalue', 'device'] }, what, 2);
-  const device = checkDevice(own.device);
+/** What a call does. */
+interface ImageJob {
+  readonly correlates: boolean;
+  /** Of `valid`, the larger image is the one that the smaller one moves in. */
+  readonly swapped: boolean;
+  /** Of the result. */
+  readonly shape: NumberPair;
+  readonly wide: WideImage;
+  /** Undefined where the sums are taken as they are. */
+  readonly planned: PlannedConvolution | undefined;
+}
+
+function prepareImages(what: string, [x, y]: readonly NumpyArray[], own: Convolution2dOptions): ImageJob {
   const mode = checkWord<ConvolutionMode>('mode', own.mode ?? 'full', ['full', 'same', 'valid']);
   const boundary = checkWord('boundary', own.boundary ?? 'fill', ['fill', 'wrap', 'symm'] as const);
-  for (const [path, { shape }] of [
-    ['x', x],
-    ['y', y],
-  ] as const) {
+  for (const [path, { shape }] of Object.entries({ x: x!, y: y! })) {
     shape.forEach((length, d) => checkLength(length, `The length of axis ${d}`));
     if (shape.length === 2) continue;
     throw new FftError('wrong-length', `${path} has ${shape.length} axes; ${what} takes 2.`, { path });
   }
   const fill = readFill(own.fillvalue ?? 0);
   const correlates = what === 'correlate2d';
-  const { shape } = regionOf(mode, x.shape, y.shape) as unknown as { shape: NumberPair };
-  // Of `valid`, the larger image is the one that the smaller one moves in.
-  const swapped = mode === 'valid' && y.shape.some((length, d) => length > x.shape[d]!);
-  const [image, kernel] = swapped ? [y, x] : [x, y];
-  const weights = correlates ? conjugateArray(kernel) : flipped(kernel);
+  const { shape } = regionOf(mode, x!.shape, y!.shape) as unknown as { shape: NumberPair };
+  const swapped = mode === 'valid' && y!.shape.some((length, d) => length > x!.shape[d]!);
+  const [image, kernel] = swapped ? [y!, x!] : [x!, y!];
   const offsets = kernel.shape.map((length) => {
     if (mode === 'valid') return 0;
     if (mode === 'full') return 1 - length;
     return correlates ? -Math.floor((length - 1) / 2) : -Math.ceil((length - 1) / 2);
   });
-  const wide = extended(image, offsets as unknown as NumberPair, shape, kernel.shape, boundary, fill);
-  const sum = await summed(wide, weights, shape, device);
-  if (!swapped || !correlates) return sum;
-  // The first image has moved over the second one: the other way round.
-  return reversed(sum);
+  const [rows, columns] = shape.map((length, d) =>
+    Int32Array.from({ length: length + kernel.shape[d]! - 1 }, (_, k) =>
+      placeIn(k + offsets[d]!, image.shape[d]!, boundary),
+    ),
+  ) as [Int32Array, Int32Array];
+  const single = isSingle(image.dtype);
+  const dtype = dtypeOf(isComplex(image.dtype) || (boundary === 'fill' && fill[1] !== 0), single);
+  const job = { correlates, swapped, shape, wide: { rows, columns, fill, dtype } };
+  const isDirect = elementCount(kernel.shape) <= DIRECT;
+  return { ...job, planned: isDirect ? undefined : planConvolution(asConvolution(job, image, kernel)) };
+}
+
+/** The image with what is around it, convolved; of the image only the type counts here. */
+function asConvolution(
+  { correlates, shape, wide }: Omit<ImageJob, 'planned'>,
+  image: NumpyArray,
+  kernel: NumpyArray,
+): ConvolvedArrays {
+  const { rows, columns, dtype } = wide;
+  return {
+    signal: { ...image, shape: [rows.length, columns.length], dtype } as NumpyArray,
+    kernel: correlates ? reversed(kernel) : kernel,
+    region: { origin: kernel.shape.map((length) => length - 1), shape: [...shape] },
+    ...{ cut: { axis: 0, step: Number.POSITIVE_INFINITY }, correlates: false },
+  };
+}
+
+const callsOf = (what: 'convolve2d' | 'correlate2d') =>
+  /* @__PURE__ */ new PreparedCalls<Convolution2dOptions, ImageJob>({
+    ...{ name: what, works: ['mode', 'boundary', 'fillvalue', 'device'], levels: 2 },
+    prepare: (arrays, own) => prepareImages(what, arrays, own),
+    bytesOf: ({ wide: { rows, columns } }) => 4 * (rows.length + columns.length),
+  });
+const calls = {
+  convolve2d: /* @__PURE__ */ callsOf('convolve2d'),
+  correlate2d: /* @__PURE__ */ callsOf('correlate2d'),
+};
+
+async function images({ arrays, job, device }: PreparedCall<ImageJob>): Promise<NumpyArray> {
+  const [x, y] = arrays as [NumpyArray, NumpyArray];
+  const { swapped, correlates, shape, planned } = job;
+  const [given, kernel] = swapped ? [y, x] : [x, y];
+  const image = extended(given, job.wide);
+  const sum = planned
+    ? await convolved(asConvolution(job, image, kernel), device ?? (await sharedDevice()), planned)
+    : directly(image, correlates ? conjugateArray(kernel) : conjugateArray(reversed(kernel)), shape);
+  // Where the first image has moved over the second one, it is the other way round.
+  return swapped && correlates ? reversed(sum) : sum;
 }
 
 function readFill(given: ComplexNumber): NumberPair {
@@ -100,45 +147,46 @@ function readFill(given: ComplexNumber): NumberPair {
   return pair as unknown as NumberPair;
 }
 
-/** The other way round, as a kernel that is correlated with stands for one that is convolved with. */
-function flipped(kernel: NumpyArray): NumpyArray {
-  return conjugateArray(reversed(kernel));
-}
-
 function conjugateArray({ data, shape, dtype }: NumpyArray): NumpyArray {
   if (!isComplex(dtype)) return { data, shape, dtype } as NumpyArray;
   return { data: data.map((value, k) => (k % 2 === 1 ? -value : value)), shape, dtype } as NumpyArray;
 }
 
-/** An image with all that a kernel reaches around a part of it. */
-function extended(
-  { data, shape, dtype }: NumpyArray,
-  offsets: NumberPair,
-  out: NumberPair,
-  kernel: readonly number[],
-  boundary: 'fill' | 'wrap' | 'symm',
-  fill: NumberPair,
-): NumpyArray {
-  const single = isSingle(dtype);
-  const complex = isComplex(dtype) || (boundary === 'fill' && fill[1] !== 0);
-  const [height, width] = out.map((length, d) => length + kernel[d]! - 1) as unknown as [number, number];
-  const [rows, columns] = [height, width].map((length, d) =>
-    Array.from({ length }, (_, k) => placeIn(k + offsets[d]!, shape[d]!, boundary)),
-  ) as [number[], number[]];
-  const parts = complex ? 2 : 1;
-  const own = isComplex(dtype) ? 2 : 1;
-  const result = floatZeros(height * width * parts, single);
-  for (let row = 0; row < height; row++) {
-    for (let column = 0; column < width; column++) {
-      const isInside = rows[row]! >= 0 && columns[column]! >= 0;
-      const from = own * (rows[row]! * shape[1]! + columns[column]!);
-      for (let part = 0; part < parts; part++) {
-        const inner = part < own ? data[from + part]! : 0;
-        result[parts * (row * width + column) + part] = isInside ? inner : fill[part]!;
-      }
+/** An image with all that a kernel reaches around a part of it: which row and column stands where, −1 outside. */
+interface WideImage {
+  readonly rows: Int32Array;
+  readonly columns: Int32Array;
+  readonly fill: NumberPair;
+  readonly dtype: NumpyArray['dtype'];
+}
+
+function extended({ data, shape, dtype }: NumpyArray, { rows, columns, fill, dtype: wide }: WideImage): NumpyArray {
+  const [parts, own] = [isComplex(wide) ? 2 : 1, isComplex(dtype) ? 2 : 1];
+  const [height, width, length] = [rows.length, columns.length, shape[1]!];
+  const result = floatZeros(height * width * parts, isSingle(wide));
+  // Where columns of the image stand one after another, they are copied together.
+  const begin = parts === own ? Math.max(0, columns.indexOf(0)) : 0;
+  let end = begin;
+  if (parts === own) while (end < width && columns[end] === columns[begin]! + end - begin && columns[end]! >= 0) end++;
+  const one = (row: number, column: number, to: number) => {
+    const isInside = row >= 0 && column >= 0;
+    const from = own * (row * length + column);
+    for (let part = 0; part < parts; part++) {
+      const inner = part < own ? data[from + part]! : 0;
+      result[to + part] = isInside ? inner : fill[part]!;
     }
+  };
+  for (let i = 0; i < height; i++) {
+    const row = rows[i]!;
+    const to = i * width * parts;
+    const isCopied = row >= 0 && end > begin;
+    if (isCopied) {
+      const from = own * (row * length + columns[begin]!);
+      result.set(data.subarray(from, from + own * (end - begin)), to + own * begin);
+    }
+    for (let j = 0; j < width; j++) if (!isCopied || j < begin || j >= end) one(row, columns[j]!, to + j * parts);
   }
-  return { data: result, shape: [height, width], dtype: dtypeOf(complex, single) } as NumpyArray;
+  return { data: result, shape: [height, width], dtype: wide } as NumpyArray;
 }
 
 /** Which element stands at an index, beyond the ends too; −1 where there is none. */
@@ -151,20 +199,6 @@ function placeIn(index: number, length: number, boundary: 'fill' | 'wrap' | 'sym
 }
 
 /** Σ weights[k, l] · wide[i + k, j + l]. */
-async function summed(
-  wide: NumpyArray,
-  weights: NumpyArray,
-  out: NumberPair,
-  device: Device | undefined,
-): Promise<NumpyArray> {
-  const [rows, columns] = weights.shape as NumberPair;
-  if (rows * columns <= DIRECT) return directly(wide, weights, out);
-  const region = { origin: [rows - 1, columns - 1], shape: [...out] };
-  const cut = { axis: 0, step: Number.POSITIVE_INFINITY };
-  const kernel = flipped(weights);
-  return convolved({ signal: wide, kernel, region, cut, correlates: false }, device ?? (await sharedDevice()));
-}
-
 function directly(wide: NumpyArray, weights: NumpyArray, out: NumberPair): NumpyArray {
   const single = isSingle(wide.dtype) && isSingle(weights.dtype);
   const [image, kernel] = [partPlanes(wide), partPlanes(weights)];
@@ -196,12 +230,15 @@ interface Plane {
 
 /** Products with each weight, row by row. */
 function addProducts(wide: Plane, weights: Plane, sum: Floats, [height, width]: NumberPair): void {
-  const columns = weights.shape[1]!;
+  const [columns, step] = [weights.shape[1]!, wide.shape[1]!];
+  const { data } = wide;
+  const factors = weights.data;
   for (let i = 0; i < height; i++) {
-    for (const [k, weight] of weights.data.entries()) {
-      const from = (i + Math.floor(k / columns)) * wide.shape[1]! + (k % columns);
-      const to = i * width;
-      for (let j = 0; j < width; j++) sum[to + j]! += weight * wide.data[from + j]!;
+    const to = i * width;
+    for (let k = 0; k < factors.length; k++) {
+      const weight = factors[k]!;
+      const from = (i + Math.floor(k / columns)) * step + (k % columns);
+      for (let j = 0; j < width; j++) sum[to + j]! += weight * data[from + j]!;
     }
   }
 }

@@ -10,7 +10,7 @@ import { dtypeOf, elementCount, floatZeros, isComplex, isSingle, type NumpyArray
 import type { ProblemInput } from '../../problem/index.ts';
 import type { Floats } from '../arguments/floats.ts';
 import { eachRow } from '../arguments/tensors.ts';
-import { planRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
+import { type PlanRequest, planRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
 import { unfilledOn, type WorkMemory } from '../calls/work.ts';
 
 /** What of the whole convolution is wanted: a box in it. */
@@ -59,8 +59,8 @@ interface Along {
   readonly period: number;
 }
 
-/** A convolution that is being computed. */
-interface ConvolutionJob extends ConvolvedArrays {
+/** What follows from the shapes and types of a convolution's arrays. */
+export interface PlannedConvolution {
   readonly along: readonly Along[];
   readonly period: readonly number[];
   /** Of all slices. */
@@ -68,25 +68,23 @@ interface ConvolutionJob extends ConvolvedArrays {
   readonly batches: number;
   readonly parts: 1 | 2;
   readonly precision: 'single' | 'double';
+  readonly request: PlanRequest;
 }
 
-/**
- * A part of the convolution of two arrays of the same number of axes, none of length 0; of several slices, one after another.
- * @throws FftError (as a rejection) `out-of-memory`, and those of `device.plan`
- */
-export async function convolved(convolution: ConvolvedArrays, device: Device): Promise<NumpyArray> {
-  const { signal, kernel, region, cut, correlates } = convolution;
+/** A convolution that is being computed. */
+type ConvolutionJob = ConvolvedArrays & PlannedConvolution;
+
+/** @param convolution of whose arrays only shapes and types count */
+export function planConvolution(convolution: ConvolvedArrays): PlannedConvolution {
+  const { signal, kernel, cut, correlates, slices = 1 } = convolution;
   const complex = isComplex(signal.dtype) || isComplex(kernel.dtype);
-  const single = isSingle(signal.dtype) && isSingle(kernel.dtype);
+  const precision = isSingle(signal.dtype) && isSingle(kernel.dtype) ? 'single' : 'double';
   const along = signal.shape.map((_, d) => alongAxis(convolution, d, !complex && d === signal.shape.length - 1));
   const period = along.map((axis) => axis.period);
-  const { slices = 1 } = convolution;
   const blocks = along[cut.axis]!.blocks * slices;
   // Rounds of nearly equal size waste least.
   const rounds = Math.ceil(blocks / Math.max(1, Math.floor(POINTS_AT_ONCE / elementCount(period))));
   const batches = Math.ceil(blocks / rounds);
-  const precision = single ? 'single' : 'double';
-  const job: ConvolutionJob = { ...convolution, along, period, blocks, batches, parts: complex ? 2 : 1, precision };
   const problem: ProblemInput = {
     ...{ size: [...period].reverse(), transform: complex ? 'c2c' : 'r2c', batches, precision, directions: 'forward' },
     ...unusedPoints(along, complex),
@@ -95,11 +93,26 @@ export async function convolved(convolution: ConvolvedArrays, device: Device): P
       ...(convolution.ownKernels ? { kernels: 'per-batch' } : {}),
     },
   };
-  const data = floatZeros(elementCount(region.shape) * slices * job.parts, single);
-  const numbers = elementCount(period) * job.parts * batches;
-  const place = () => placeOn(device, numbers, precision);
-  await withWorkplace(device, planRequest(problem), place, (plan, own) => runOverlapSave(job, plan, own, data));
-  return { data, shape: [...region.shape], dtype: dtypeOf(complex, single) } as NumpyArray;
+  return { along, period, blocks, batches, parts: complex ? 2 : 1, precision, request: planRequest(problem) };
+}
+
+/**
+ * A part of the convolution of two arrays of the same number of axes, none of length 0; of several slices, one after another.
+ * @throws FftError (as a rejection) `out-of-memory`, and those of `device.plan`
+ */
+export async function convolved(
+  convolution: ConvolvedArrays,
+  device: Device,
+  planned = planConvolution(convolution),
+): Promise<NumpyArray> {
+  const { region, slices = 1 } = convolution;
+  const { period, parts, batches, precision, request } = planned;
+  const single = precision === 'single';
+  const data = floatZeros(elementCount(region.shape) * slices * parts, single);
+  const job: ConvolutionJob = { ...convolution, ...planned };
+  const place = () => placeOn(device, elementCount(period) * parts * batches, precision);
+  await withWorkplace(device, request, place, (plan, own) => runOverlapSave(job, plan, own, data));
+  return { data, shape: [...region.shape], dtype: dtypeOf(parts === 2, single) } as NumpyArray;
 }
 
 /** @param pairs real lines go two samples at a time. */

@@ -170,6 +170,8 @@ interface FramePlace extends Workplace {
   readonly arrays: Readonly<Record<string, WorkMemory>>;
   /** What the array `window` holds. */
   taper: Float64Array | undefined;
+  /** That of the call before. */
+  transform: FrameTransform | undefined;
 }
 
 function placeOn(device: Device, spec: FrameSpec): FramePlace {
@@ -190,7 +192,7 @@ function placeOn(device: Device, spec: FrameSpec): FramePlace {
     .fill(1, 0, 1)
     .fill(nfft % 2 === 0 ? 1 : 2, nfft >> 1, (nfft >> 1) + 1);
   const free = () => [line!, spectra!, ...Object.values(rest)].forEach((memory) => memory.free());
-  return { line: line!, spectra: spectra!, arrays: rest, taper: undefined, free };
+  return { line: line!, spectra: spectra!, arrays: rest, taper: undefined, transform: undefined, free };
 }
 
 /** Transforms the frames of lines, block by block. */
@@ -203,18 +205,27 @@ export class FrameTransform {
   private readonly plan: Plan;
   private readonly place: FramePlace;
   private readonly arrays: Readonly<Record<string, Floats | DeviceMemory>>;
+  /** The options of every call without `others`: the same object, so that the plan knows it again. */
+  private readonly given: { readonly arrays: object };
 
-  constructor({ spec, taper }: FrameRequest, plan: Plan, place: FramePlace) {
+  private constructor(spec: FrameSpec, plan: Plan, place: FramePlace) {
     this.spec = spec;
     this.plan = plan;
     this.place = place;
     this.batches = batchesOf(spec);
     this.bins = binsOf(spec);
+    this.arrays = Object.fromEntries(Object.entries(place.arrays).map(([name, { data }]) => [name, data]));
+    this.given = { arrays: this.arrays };
+  }
+
+  /** In a place, which stays with its plan: the transform of the call before where that was for the same request. */
+  static in(place: FramePlace, { spec, taper }: FrameRequest, plan: Plan): FrameTransform {
     if (taper && place.taper !== taper) {
       place.arrays.window!.array().set(taper);
       place.taper = taper;
     }
-    this.arrays = Object.fromEntries(Object.entries(place.arrays).map(([name, { data }]) => [name, data]));
+    if (place.transform?.spec !== spec) place.transform = new FrameTransform(spec, plan, place);
+    return place.transform;
   }
 
   /** Where a line is to be written: (frames − 1) · hop + nfft samples, complex where spectra are of two sides. What nobody has written is 0. */
@@ -254,19 +265,19 @@ export class FrameTransform {
    */
   async block(first: number, others?: WorkMemory['data']): Promise<Floats> {
     const { spec, place, plan } = this;
-    const arrays = others === undefined ? this.arrays : { ...this.arrays, others };
+    const given = others === undefined ? this.given : { arrays: { ...this.arrays, others } };
     const { trend, hop, twoSided, frames, nfft } = spec;
     const { line, spectra } = place;
     const parts = twoSided ? 2 : 1;
     const start = first * hop * parts;
     const isWhole = this.batches === frames;
     const length = ((this.batches - 1) * hop + nfft) * parts;
-    const given = isWhole ? line.data : line.array().subarray(start, start + length);
+    const samples = isWhole ? line.data : line.array().subarray(start, start + length);
     if (trend !== false) {
       const { level, slope } = place.arrays;
       fillTrends(line.array(), start, { ...spec, frames: this.batches }, level!.array(), slope?.array());
     }
-    await plan.forward(given as never, spectra.data as never, { arrays: arrays as never });
+    await plan.forward(samples as never, spectra.data as never, given as never);
     return spectra.array();
   }
 }
@@ -281,5 +292,5 @@ export function withFrames<T>(
   use: (transform: FrameTransform) => Promise<T>,
 ): Promise<T> {
   const make = () => placeOn(device, request.spec);
-  return withWorkplace(device, request.plan, make, (plan, place) => use(new FrameTransform(request, plan, place)));
+  return withWorkplace(device, request.plan, make, (plan, place) => use(FrameTransform.in(place, request, plan)));
 }

@@ -120,13 +120,17 @@ const callsOf = (what: What, works: readonly string[]) =>
   /* @__PURE__ */ new PreparedCalls<WelchOptions, DensityJob>({
     ...{ name: what, works, levels: SEGMENT_LEVELS },
     prepare,
-    bytesOf: ({ f, requests }) => 8 * (f.length + 3 * (requests.power.taper?.length ?? 0)),
+    bytesOf,
   });
 const calls: Readonly<Record<What, PreparedCalls<WelchOptions, DensityJob>>> = {
   welch: /* @__PURE__ */ callsOf('welch', WELCH),
   csd: /* @__PURE__ */ callsOf('csd', WELCH),
   coherence: /* @__PURE__ */ callsOf('coherence', COHERENCE),
 };
+
+function bytesOf({ f, requests }: DensityJob): number {
+  return 8 * (f.length + 3 * (requests.power.taper?.length ?? 0));
+}
 
 /** @throws FftError as `welch` */
 function prepare(arrays: readonly NumpyArray[], own: WelchOptions): DensityJob {
@@ -172,27 +176,34 @@ function refuseUnlike(signals: readonly Lines[]): void {
 async function averaged(what: 'welch' | 'csd', given: readonly ArrayInput[], options: WelchOptions) {
   const { arrays, job, device: chosen } = calls[what].read(given, options);
   const device = chosen ?? (await sharedDevice());
-  const [x, y] = arrays.map((array) => linesAlong(array, job.lines.axis)) as [Lines, Lines?];
-  return { f: job.f.slice(), average: await (y ? crossPowers(x, y, job, device) : powersOf(x, job, device)) };
+  if (arrays.length === 1) return { f: job.f.slice(), average: await powersOf(arrays[0]!, job, device) };
+  const [x, y] = arrays.map((array) => linesAlong(array, job.lines.axis)) as [Lines, Lines];
+  return { f: job.f.slice(), average: await crossPowers(x, y, job, device) };
 }
 
 /** Averages of the powers of all lines, with bins in the place of time. */
-function powersOf(lines: Lines, job: DensityJob, device: Device): Promise<NumpyArray> {
+function powersOf(array: NumpyArray, job: DensityJob, device: Device): Promise<NumpyArray> {
   const { spec, requests, average } = job;
+  const lines = { ...job.lines, array };
   return withFrames(device, requests.power, async (transform) => {
     const { bins } = transform;
     // Only now: the device knows how many bins are too many.
-    const result = newLines({ ...job.lines, array: lines.array }, bins, false);
+    const result = newLines(lines, bins, false);
+    if (spec.frames === 1) {
+      // A single frame is its own average.
+      for (let l = 0; l < lines.count; l++) {
+        transform.read(lines, l);
+        writeLine(result, l, await transform.block(0));
+      }
+      return result.array;
+    }
     const averager = newAverager(average, bins, spec.frames);
     const row = new Float64Array(bins);
     for (let l = 0; l < lines.count; l++) {
       transform.read(lines, l);
       await transform.each((powers, frame, count, skip) => {
-        // A single frame is its own average.
-        if (spec.frames === 1) writeLine(result, l, powers);
-        else averager.add(skip > 0 ? powers.subarray(skip * bins) : powers, frame, count);
+        averager.add(skip > 0 ? powers.subarray(skip * bins) : powers, frame, count);
       });
-      if (spec.frames === 1) continue;
       averager.take(row);
       writeLine(result, l, row);
     }
@@ -293,26 +304,28 @@ const WORKS = ['fs', 'window', 'windowOptions', 'nfft', 'detrend', 'returnOnesid
  */
 export async function periodogram<X extends ArrayInput>(x: X, options: PeriodogramOptions = {}): Promise<Density<X>> {
   const { arrays, job, device } = periodogramCalls.read([x], options);
-  const { whole, cut, axis } = job;
+  const { axis, cut, whole } = job;
   const given = cut === undefined ? arrays[0]! : cutAlong(linesAlong(arrays[0]!, axis), cut);
-  return (await welch(given, device ? { ...whole, device } : whole)) as Density<X>;
+  const pxx = await powersOf(given, whole, device ?? (await sharedDevice()));
+  return { f: whole.f.slice(), pxx: pxx as Density<X>['pxx'] };
 }
 
 interface PeriodogramJob {
   readonly axis: number;
-  /** Options of `welch` for a single frame. */
-  readonly whole: WelchOptions;
+  /** That of `welch` for a single frame. */
+  readonly whole: DensityJob;
   /** Samples that are left, where there are fewer than the signal has. */
   readonly cut: number | undefined;
 }
 
 const periodogramCalls = /* @__PURE__ */ new PreparedCalls<PeriodogramOptions, PeriodogramJob>({
-  ...{ name: 'periodogram', works: WORKS, levels: SEGMENT_LEVELS },
+  ...{ name: 'periodogram', works: WORKS, levels: SEGMENT_LEVELS, bytesOf: ({ whole }) => bytesOf(whole) },
   prepare: ([x], { nfft, window = 'boxcar', device: _, ...own }) => {
     const { n, axis } = linesAlong(x!, own.axis ?? -1);
     const length = nfft === undefined ? n : checkInteger('nfft', nfft, 1);
     const nperseg = Math.min(length, n);
-    const whole = { ...own, window, nperseg, noverlap: 0, nfft: length };
+    const shape = x!.shape.map((extent, d) => (d === axis ? nperseg : extent));
+    const whole = prepare([{ ...x!, shape }], { ...own, window, nperseg, noverlap: 0, nfft: length });
     return { axis, whole, cut: nperseg < n ? nperseg : undefined };
   },
 });

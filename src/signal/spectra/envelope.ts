@@ -18,7 +18,7 @@ import {
 } from '../arguments/lines.ts';
 import { type PlanRequest, planRequest, type Workplace, withPlan, withWorkplace } from '../calls/plans.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
-import { placesFor, type WorkMemory, workOn } from '../calls/work.ts';
+import { placesFor, reaching, type WorkMemory, workOn } from '../calls/work.ts';
 import { magnitude, powerOf } from '../frames/frames.ts';
 import { changeHalf } from '../resampling/resample.ts';
 
@@ -142,13 +142,13 @@ async function eachLine(
     readLine(lines, line, waves.array());
     await plans.there.forward(waves.data as never, spectrum.data as never);
     bandOf(spectrum.array(), n, band, complex, bins.array(), num);
-    await plans.values.inverse(bins.array().subarray(0, 2 * num) as never, values.array().subarray(0, num) as never);
+    await plans.values.inverse(reaching(bins, 2 * num) as never, reaching(values, num) as never);
     writeLine(result, line, values.array());
     if (!rest) continue;
     const leave = complex ? residualBins : residualHalf;
     leave(spectrum.array(), n, band, residual === 'lowpass', bins.array(), num);
     const used = complex ? num : Math.floor(num / 2) + 1;
-    await plans.back.inverse(bins.array().subarray(0, 2 * used) as never, values.data as never);
+    await plans.back.inverse(reaching(bins, 2 * used) as never, values.data as never);
     writeLine(rest, line, values.array());
   }
   return { envelope: result.array, residual: rest?.array } as Envelope;

@@ -41,9 +41,11 @@ const MOST_KEPT = 4;
 
 const kept = new Map<string, Promise<readonly CqtOctave[]>>();
 
-/** @throws FftError (as a rejection) `invalid-argument` for filters that are too long, those of windows and of `device.plan` */
-export function octavesOf(spec: CqtSpec, device: Device): Promise<readonly CqtOctave[]> {
-  const key = JSON.stringify(spec);
+/**
+ * @param key the name of the spec
+ * @throws FftError (as a rejection) `invalid-argument` for filters that are too long, those of windows and of `device.plan`
+ */
+export function octavesOf(spec: CqtSpec, key: string, device: Device): Promise<readonly CqtOctave[]> {
   const found = kept.get(key);
   if (found) {
     // The one asked for last goes last.

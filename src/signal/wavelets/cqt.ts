@@ -3,16 +3,16 @@
  * "Calculation of a constant Q spectral transform", Journal of the Acoustical Society of America 89 (1991); J. C. Brown and M. S. Puckette, "An efficient algorithm
  * for the calculation of a constant Q transform", ibid. 92 (1992)).
  */
-import { readOptions } from '../../engine/arguments/options.ts';
 import type { Device } from '../../engine/index.ts';
-import { type ArrayInput, asArray, type ShapeOf, type Transformed } from '../../numpy/array.ts';
-import { checkDevice, type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import type { ArrayInput, ShapeOf, Transformed } from '../../numpy/array.ts';
+import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
 import { FftError } from '../../problem/errors.ts';
 import { type Boundary, extend } from '../arguments/boundary.ts';
 import { check, checkInteger, checkPositive, checkWord } from '../arguments/check.ts';
 import type { Floats } from '../arguments/floats.ts';
-import { type Lines, linesAlong, newLines, readLine } from '../arguments/lines.ts';
-import { type FrameSpec, frameRequest, withFrames } from '../frames/frames.ts';
+import { geometryOf, type LineGeometry, type Lines, linesAlong, newLines, readLine } from '../arguments/lines.ts';
+import { PreparedCalls } from '../calls/prepared-calls.ts';
+import { type FrameRequest, type FrameSpec, frameRequest, withFrames } from '../frames/frames.ts';
 import type { PadMode } from '../frames/framing.ts';
 import type { WindowName } from '../windows/window-kinds.ts';
 import { type CqtOctave, type CqtSpec, octavesOf } from './cqt-kernels.ts';
@@ -79,26 +79,49 @@ const BOUNDARY: Readonly<Record<PadMode, Boundary>> = { reflect: 'even', constan
  *   `unknown-field`, `invalid-size`, `wrong-length`, `detached-array`, `out-of-memory`, and those of `device.plan`
  */
 export async function cqt<X extends ArrayInput>(x: X, options: CqtOptions = {}): Promise<Cqt<X>> {
-  const own = readOptions(options, { works: WORKS }, 'cqt');
-  const chosen = checkDevice(own.device);
-  const lines = linesAlong(asArray(x), own.axis ?? -1);
-  if (lines.complex) {
-    throw new FftError('wrong-array-type', 'x is complex; cqt takes a real signal.', { path: 'x' });
-  }
-  const spec = readSpec(own, lines);
-  const padMode = checkWord<PadMode>('padMode', own.padMode ?? 'constant', ['reflect', 'constant', 'edge']);
-  const hop = checkInteger('hopLength', own.hopLength ?? 512, 1);
+  const { arrays, job, device: chosen } = calls.read([x], options);
+  const { spec, key, frames, f, t } = job;
+  const lines = { ...job.lines, array: arrays[0]! };
   const device = chosen ?? (await sharedDevice());
-  const octaves = await octavesOf(spec, device);
-  const frames = 1 + Math.floor(lines.n / hop);
+  const octaves = await octavesOf(spec, key, device);
   const result = newLines(lines, spec.nBins * frames, true);
-  for (const octave of octaves)
-    await addOctave(octave, { lines, result, hop, frames, padMode, nBins: spec.nBins }, device);
+  for (const octave of octaves) await addOctave(octave, job, lines, result, device);
   const shape = [...lines.array.shape.map((length, d) => (d === lines.axis ? spec.nBins : length)), frames];
-  const f = Float64Array.from({ length: spec.nBins }, (_, k) => spec.fMin * 2 ** (k / spec.binsPerOctave));
-  const t = Float64Array.from({ length: frames }, (_, k) => (k * hop) / spec.fs);
-  return { f, t, cqt: { ...result.array, shape } as unknown as Cqt<X>['cqt'] };
+  return { f: f.slice(), t: t.slice(), cqt: { ...result.array, shape } as unknown as Cqt<X>['cqt'] };
 }
+
+interface CqtJob {
+  readonly lines: LineGeometry;
+  readonly spec: CqtSpec;
+  /** The name of the spec. */
+  readonly key: string;
+  readonly padMode: PadMode;
+  readonly hop: number;
+  readonly frames: number;
+  readonly f: Float64Array;
+  readonly t: Float64Array;
+  /** Frames as an octave needs them, by the length of its transforms: found by the first call. */
+  readonly requests: Map<number, FrameRequest>;
+}
+
+const calls = /* @__PURE__ */ new PreparedCalls<CqtOptions, CqtJob>({
+  ...{ name: 'cqt', works: WORKS },
+  prepare: ([x], own) => {
+    const lines = linesAlong(x!, own.axis ?? -1);
+    if (lines.complex) {
+      throw new FftError('wrong-array-type', 'x is complex; cqt takes a real signal.', { path: 'x' });
+    }
+    const spec = readSpec(own, lines);
+    const padMode = checkWord<PadMode>('padMode', own.padMode ?? 'constant', ['reflect', 'constant', 'edge']);
+    const hop = checkInteger('hopLength', own.hopLength ?? 512, 1);
+    const frames = 1 + Math.floor(lines.n / hop);
+    const f = Float64Array.from({ length: spec.nBins }, (_, k) => spec.fMin * 2 ** (k / spec.binsPerOctave));
+    const t = Float64Array.from({ length: frames }, (_, k) => (k * hop) / spec.fs);
+    const requests = new Map<number, FrameRequest>();
+    return { lines: geometryOf(lines), spec, key: JSON.stringify(spec), padMode, hop, frames, f, t, requests };
+  },
+  bytesOf: ({ f, t }) => 8 * (f.length + t.length),
+});
 
 function readSpec(own: CqtOptions, { precision }: Lines): CqtSpec {
   const { fs = 22050, fMin = C1, nBins = 84, binsPerOctave = 12, filterScale = 1, window = 'hann', scale = true } = own;
@@ -121,44 +144,16 @@ function readSpec(own: CqtOptions, { precision }: Lines): CqtSpec {
   return { fs, fMin, nBins, binsPerOctave, filterScale, window, scale, precision };
 }
 
-interface CqtJob {
-  readonly lines: Lines;
-  readonly result: Lines;
-  readonly hop: number;
-  readonly frames: number;
-  readonly padMode: PadMode;
-  readonly nBins: number;
-}
-
 /** Bins of an octave: spectra of frames that are as long as its longest window, times those of its filters. */
-async function addOctave(octave: CqtOctave, job: CqtJob, device: Device): Promise<void> {
-  const { lines, result, hop, frames, padMode, nBins } = job;
+async function addOctave(octave: CqtOctave, job: CqtJob, lines: Lines, result: Lines, device: Device): Promise<void> {
+  const { frames, padMode, spec } = job;
   const { nfft, rows } = octave;
+  const { nBins } = spec;
+  const { inner } = lines;
   const edge = nfft / 2;
-  if (padMode === 'reflect') {
-    const hint = " Take fewer octaves, a higher fMin, or padMode: 'constant'.";
-    check('padMode', padMode, edge < lines.n, `${edge + 1} samples or more where it mirrors ${edge} of them`, hint);
-  }
-  const { precision, inner } = lines;
-  const spec: FrameSpec = {
-    ...{
-      size: nfft,
-      flat: true,
-      hop,
-      nfft,
-      frames,
-      trend: false,
-      complex: false,
-      twoSided: false,
-      precision,
-      scale: 1,
-    },
-    ...{ part: 'complex', doubled: false, binsFirst: false },
-  };
-  const { plan, ...request } = frameRequest(spec, new Float64Array(0));
-  // What is behind the signal stays as it is.
-  const key = `${plan.key} of ${lines.n} samples and ${edge} of ${padMode}`;
-  await withFrames(device, { ...request, plan: { ...plan, key } }, async (transform) => {
+  let request = job.requests.get(nfft);
+  if (!request) job.requests.set(nfft, (request = octaveFrames(job, nfft)));
+  await withFrames(device, request, async (transform) => {
     for (let l = 0; l < lines.count; l++) {
       const { line } = transform;
       const length = Math.min(lines.n, line.length - edge);
@@ -177,6 +172,34 @@ async function addOctave(octave: CqtOctave, job: CqtJob, device: Device): Promis
       });
     }
   });
+}
+
+/** @throws FftError `invalid-argument` where a signal is too short to be mirrored */
+function octaveFrames({ lines, hop, frames, padMode }: CqtJob, nfft: number): FrameRequest {
+  const edge = nfft / 2;
+  const { n, precision } = lines;
+  if (padMode === 'reflect') {
+    const hint = " Take fewer octaves, a higher fMin, or padMode: 'constant'.";
+    check('padMode', padMode, edge < n, `${edge + 1} samples or more where it mirrors ${edge} of them`, hint);
+  }
+  const spec: FrameSpec = {
+    ...{
+      size: nfft,
+      flat: true,
+      hop,
+      nfft,
+      frames,
+      trend: false,
+      complex: false,
+      twoSided: false,
+      precision,
+      scale: 1,
+    },
+    ...{ part: 'complex', doubled: false, binsFirst: false },
+  };
+  const { plan, ...request } = frameRequest(spec, new Float64Array(0));
+  // What is behind the signal stays as it is.
+  return { ...request, plan: { ...plan, key: `${plan.key} of ${n} samples and ${edge} of ${padMode}` } };
 }
 
 /** The sum of a filter times a spectrum: of its positive frequencies, and of negative ones, whose spectrum is conjugate. */
