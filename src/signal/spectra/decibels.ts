@@ -10,7 +10,7 @@ import {
 } from '../../numpy/array.ts';
 import { FftError } from '../../problem/errors.ts';
 import { check, checkPositive } from '../arguments/check.ts';
-import type { Floats } from '../arguments/floats.ts';
+import { areSingles, type Floats } from '../arguments/floats.ts';
 
 export interface DecibelOptions {
   /** What is 0 dB: a positive number, of the unit of what is given; `'max'`: the largest value. Default 1. */
@@ -95,16 +95,39 @@ export function powersToDb(powers: Floats, options: DecibelOptions): void {
 
 function toDecibels(values: Floats, { ref, amin, topDb }: DecibelOptions, { factor, amin: usual }: Quantity): void {
   const least = amin ?? usual;
-  const size = (value: number) => (factor === 20 ? Math.abs(value) : value);
-  let [highest, largest] = [Number.NEGATIVE_INFINITY, 0];
-  if (ref === 'max') for (let k = 0; k < values.length; k++) largest = Math.max(largest, size(values[k]!));
+  if (factor === 20) for (let k = 0; k < values.length; k++) values[k] = Math.abs(values[k]!);
+  let largest = 0;
+  if (ref === 'max') for (let k = 0; k < values.length; k++) largest = Math.max(largest, values[k]!);
   const zero = factor * Math.log10(Math.max(least, ref === 'max' ? largest : ref!));
-  for (let k = 0; k < values.length; k++) {
-    values[k] = factor * Math.log10(Math.max(least, size(values[k]!))) - zero;
-    highest = Math.max(highest, values[k]!);
-  }
+  const highest = areSingles(values)
+    ? singleLevels(values as Float32Array, factor, least, zero)
+    : doubleLevels(values as Float64Array, factor, least, zero);
   if (topDb === null || topDb === undefined) return;
-  for (let k = 0; k < values.length; k++) values[k] = Math.max(values[k]!, highest - topDb);
+  const lowest = highest - topDb;
+  for (let k = 0; k < values.length; k++) values[k] = Math.max(values[k]!, lowest);
+}
+
+/** By natural logarithms, which take half the time of decimal ones and differ in the last place of a double: nothing to singles. */
+function singleLevels(values: Float32Array, factor: number, least: number, zero: number): number {
+  const natural = factor / Math.LN10;
+  let highest = Number.NEGATIVE_INFINITY;
+  for (let k = 0; k < values.length; k++) {
+    const level = natural * Math.log(Math.max(least, values[k]!)) - zero;
+    values[k] = level;
+    highest = Math.max(highest, level);
+  }
+  return Math.fround(highest);
+}
+
+/** By decimal logarithms, to which powers of ten are whole numbers. */
+function doubleLevels(values: Float64Array, factor: number, least: number, zero: number): number {
+  let highest = Number.NEGATIVE_INFINITY;
+  for (let k = 0; k < values.length; k++) {
+    const level = factor * Math.log10(Math.max(least, values[k]!)) - zero;
+    values[k] = level;
+    highest = Math.max(highest, level);
+  }
+  return highest;
 }
 
 function fromLevels(what: string, given: ArrayInput, options: FromDecibelOptions, divisor: 10 | 20): NumpyArray {
