@@ -69,8 +69,8 @@ export async function compileProgram(
 
 /** Loads the modules that a program is lowered and planned by. Patterns that rearrange are layouts; butterflies of large primes are convolutions. */
 async function loadModules({ body }: Program, { profile }: Backend, hasTransforms: boolean): Promise<void> {
-  await loadGroups(['large primes', 'layouts']);
   const has = (pattern: RegExp) => reachableValues(body).some(({ op }) => pattern.test(op));
+  await loadGroups(has(/ft$/) ? ['large primes', 'layouts'] : ['layouts']);
   if (hasTransforms || has(/fft$/)) await loadGroups(['transforms in programs'], programLoaders);
   if (!has(/^mapWorkgroup$/)) return;
   await loadGroups(['work-groups in programs'], programLoaders);
