@@ -46,6 +46,7 @@ export {
 export type { LogMelOptions, MelSpectrogramOptions } from './features/feature-options.ts';
 export type { FeaturePreset, FramePadding, LogKind } from './features/feature-presets.ts';
 export type { Features } from './features/features.ts';
+export type { KaldiOptions } from './features/kaldi.ts';
 export { hzToMel, type MelOptions, type MelScale, melFilterBank, melToHz } from './features/mel.ts';
 export {
   type FbankOptions,

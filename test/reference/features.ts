@@ -127,12 +127,32 @@ export interface KaldiDefinition {
   readonly removeDcOffset?: boolean;
   readonly snipEdges?: boolean;
   readonly window?: 'povey' | 'hanning';
+  readonly useEnergy?: boolean;
+  readonly rawEnergy?: boolean;
+  readonly energyFloor?: number;
+  readonly vtlnWarp?: number;
+  readonly vtlnLow?: number;
+  readonly vtlnHigh?: number;
+}
+
+/** torchaudio.compliance.kaldi.vtln_warp_freq, a line for each of its pieces. */
+function vtlnWarp(f: number, [low, high]: readonly number[], [cutLow, cutHigh]: readonly number[], warp: number) {
+  const l = cutLow! * Math.max(1, warp);
+  const h = cutHigh! * Math.min(1, warp);
+  const scaleLeft = (l / warp - low!) / (l - low!);
+  const scaleRight = (high! - h / warp) / (high! - h);
+  let result = high! + scaleRight * (f - high!);
+  if (f < h) result = f / warp;
+  if (f < l) result = low! + scaleLeft * (f - low!);
+  return f < low! || f > high! ? f : result;
 }
 
 /** torchaudio.compliance.kaldi.fbank, dither 0: a row for each frame. */
 export function kaldiFbank(x: readonly number[], definition: KaldiDefinition = {}): number[][] {
   const { fs = 16000, nMels = 23, lowFrequency = 20, highFrequency = fs / 2, preemphasis = 0.97 } = definition;
   const { removeDcOffset = true, snipEdges = true, window = 'povey' } = definition;
+  const { useEnergy = false, rawEnergy = true, energyFloor = 1, vtlnLow = 100, vtlnHigh = -500 } = definition;
+  const cuts = [vtlnLow, vtlnHigh < 0 ? vtlnHigh + fs / 2 : vtlnHigh];
   const [size, shift] = [Math.floor(fs * 0.025), Math.floor(fs * 0.01)];
   const nFft = 2 ** Math.ceil(Math.log2(size));
   let [whole, count] = [x, 1 + Math.floor((x.length - size) / shift)];
@@ -145,6 +165,20 @@ export function kaldiFbank(x: readonly number[], definition: KaldiDefinition = {
   const mel = (f: number) => 1127 * Math.log(1 + f / 700);
   const [low, high] = [mel(lowFrequency), mel(highFrequency)];
   const step = (high - low) / (nMels + 1);
+  const edge = (m: number) => {
+    const f = 700 * (Math.exp((low + m * step) / 1127) - 1);
+    return mel(vtlnWarp(f, [lowFrequency, highFrequency], cuts, definition.vtlnWarp ?? 1));
+  };
+  const epsilon = 1.1920928955078125e-7;
+  const energy = (frame: readonly number[]) => {
+    const level = Math.log(
+      Math.max(
+        frame.reduce((sum, value) => sum + value * value, 0),
+        epsilon,
+      ),
+    );
+    return energyFloor === 0 ? level : Math.max(level, Math.log(energyFloor));
+  };
   return Array.from({ length: count }, (_, t) => {
     let frame = whole.slice(t * shift, t * shift + size);
     if (removeDcOffset) {
@@ -154,15 +188,16 @@ export function kaldiFbank(x: readonly number[], definition: KaldiDefinition = {
     const emphasised = frame.map((value, k) => value - preemphasis * frame[Math.max(0, k - 1)]!);
     const tapered = Array.from({ length: nFft }, (_, k) => (k < size ? emphasised[k]! * taper[k]! : 0));
     const power = powerSpectrum(tapered);
-    return Array.from({ length: nMels }, (_, m) => {
-      const [left, center, right] = [low + m * step, low + (m + 1) * step, low + (m + 2) * step];
+    const bands = Array.from({ length: nMels }, (_, m) => {
+      const [left, center, right] = [edge(m), edge(m + 1), edge(m + 2)];
       // The bin of half the rate has no weight.
       const sum = power.slice(0, nFft / 2).reduce((all, value, k) => {
         const at = mel((k * fs) / nFft);
         return all + value * Math.max(0, Math.min((at - left) / (center - left), (right - at) / (right - center)));
       }, 0);
-      return Math.log(Math.max(sum, 1.1920928955078125e-7));
+      return Math.log(Math.max(sum, epsilon));
     });
+    return useEnergy ? [energy(rawEnergy ? frame : tapered), ...bands] : bands;
   });
 }
 

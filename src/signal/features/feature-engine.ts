@@ -13,6 +13,7 @@ import { unfilledOn, type WorkMemory } from '../calls/work.ts';
 import { frameLength, windowOf } from './feature-frames.ts';
 import { melProgram } from './feature-levels.ts';
 import { type FeatureSpec, keyOf } from './feature-presets.ts';
+import { warpedFrequency } from './kaldi.ts';
 import { melBank } from './mel.ts';
 
 /** What an engine is made for. */
@@ -47,7 +48,9 @@ export class FeatureEngine {
     const plan = (await device.plan(frameProblem(request))) as Plan;
     let program: CompiledProgram | undefined;
     try {
-      const bank = melBank(bankOptions(spec), spec.isOwnBank);
+      const { vtln, fMin, fMax = spec.fs / 2 } = spec;
+      const warped = vtln ? (frequency: number) => warpedFrequency(frequency, vtln, fMin, fMax) : undefined;
+      const bank = melBank(bankOptions(spec), spec.isOwnBank, warped);
       const text = await melProgram(spec, bank, frames, isWhole);
       program = (await device.compile(text, { precision })) as unknown as CompiledProgram;
       return new FeatureEngine(device, request, plan, program);

@@ -19,6 +19,14 @@ export const padModes: readonly FramePadding[] = ['constant', 'edge', 'reflect',
 export type LogKind = 'ln' | 'log10' | 'db' | 'none';
 export const logKinds: readonly LogKind[] = ['ln', 'log10', 'db', 'none'];
 
+/** Kaldi's warping of the edges of bands: between the cut-offs frequencies are divided by `warp`, beyond them lines lead back to fMin and fMax. */
+export interface VocalTract {
+  readonly warp: number;
+  /** Cut-offs, in hertz. */
+  readonly low: number;
+  readonly high: number;
+}
+
 /** How features are made of a signal. */
 export interface FeatureSpec {
   readonly fs: number;
@@ -45,6 +53,8 @@ export interface FeatureSpec {
   readonly fMax: number | undefined;
   readonly melScale: MelScale;
   readonly norm: 'slaney' | null | number;
+  /** How frequencies are warped to the length of a speaker's vocal tract. */
+  readonly vtln: VocalTract | null;
   readonly log: LogKind;
   /** Values below are taken for this one, before the logarithm. */
   readonly amin: number;
@@ -70,7 +80,7 @@ export interface FeatureSpec {
 const librosa: FeatureSpec = {
   ...{ fs: 22050, nFft: 2048, hopLength: 512, winLength: 2048, window: 'hann', sym: false },
   ...{ frames: 'center', padMode: 'constant', preemphasis: 0, removeDcOffset: false, power: 2 },
-  ...{ nMels: 128, fMin: 0, fMax: undefined, melScale: 'slaney', norm: 'slaney' },
+  ...{ nMels: 128, fMin: 0, fMax: undefined, melScale: 'slaney', norm: 'slaney', vtln: null },
   ...{ log: 'db', amin: 1e-10, ref: 1, topDb: 80, add: 0, multiply: 1 },
   ...{ samples: null, maxFrames: null, dropLast: false, rows: 'mels', isOwnBank: false },
 };

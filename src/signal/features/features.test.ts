@@ -171,6 +171,19 @@ describe("fbank is Kaldi's", () => {
     ['with the offset', { removeDcOffset: false, window: 'hann' }, { removeDcOffset: false, window: 'hanning' }],
     ['without emphasis', { preemphasis: 0 }, { preemphasis: 0 }],
     ['at another rate', { fs: 8000 }, { fs: 8000 }],
+    ['with energies', { useEnergy: true }, { useEnergy: true }],
+    [
+      'with energies of windowed frames, mirrored at the ends',
+      { useEnergy: true, rawEnergy: false, energyFloor: 0, snipEdges: false },
+      { useEnergy: true, rawEnergy: false, energyFloor: 0, snipEdges: false },
+    ],
+    ['with a floor of energies', { useEnergy: true, energyFloor: 4 }, { useEnergy: true, energyFloor: 4 }],
+    ['of a shorter vocal tract', { vtlnWarp: 0.88 }, { vtlnWarp: 0.88 }],
+    [
+      'of a longer one, with cut-offs',
+      { vtlnWarp: 1.15, vtlnLow: 200, vtlnHigh: 6000, fMax: 7800 },
+      { vtlnWarp: 1.15, vtlnLow: 200, vtlnHigh: 6000, highFrequency: 7800 },
+    ],
   ] as const)('%s', async (_, options, definition) => {
     const wanted = reference.kaldiFbank(list(x), definition as reference.KaldiDefinition);
     same(await fbank(x, options), wanted, { relative: 0, absolute: 3e-5 });
@@ -183,6 +196,9 @@ describe("fbank is Kaldi's", () => {
     const all = reference.cepstrum(columns, 13);
     const wanted = rows.map((_, t) => all.map((row, k) => row[t]! * (1 + 11 * Math.sin((Math.PI * k) / 22))));
     same(await mfcc(doubles(x), { preset: 'kaldi' }), wanted, { relative: 1e-9, absolute: 1e-8 });
+    const energies = reference.kaldiFbank(list(x), { useEnergy: true });
+    wanted.forEach((row, t) => (row[0] = energies[t]![0]!));
+    same(await mfcc(doubles(x), { preset: 'kaldi', useEnergy: true }), wanted, { relative: 1e-9, absolute: 1e-8 });
   });
 });
 
@@ -295,6 +311,11 @@ describe('bad input is refused by name', () => {
     ['two scales', () => logMel(x, { ...good, htk: true, melScale: 'kaldi' }), 'invalid-argument', 'htk'],
     ['other names', () => logMel(x, { ...good, n_mels: 80 } as never), 'unknown-field', 'logMel.n_mels'],
     ['more cepstra than bands', () => mfcc(x, { ...good, nMels: 12 }), 'invalid-argument', 'nMfcc'],
+    ['energies of other features', () => mfcc(x, { ...good, useEnergy: true }), 'invalid-argument', 'useEnergy'],
+    ['a negative floor', () => fbank(x, { useEnergy: true, energyFloor: -1 }), 'invalid-argument', 'energyFloor'],
+    ['a cut-off below all bands', () => fbank(x, { vtlnWarp: 0.9, vtlnLow: 20 }), 'invalid-argument', 'vtlnLow'],
+    ['cut-offs the wrong way round', () => fbank(x, { vtlnWarp: 2, vtlnHigh: 90 }), 'invalid-argument', 'vtlnHigh'],
+    ['no warping at all', () => fbank(x, { vtlnWarp: 0 }), 'invalid-argument', 'vtlnWarp'],
     ['no device', () => logMel(x, { ...good, device: {} as never }), 'invalid-argument', 'device'],
     ['streams of wav2vec', () => featureExtractor('wav2vec').stream(), 'unsupported-feature', 'preset'],
   ])('%s', async (_, call, code, path) => {

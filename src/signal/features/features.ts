@@ -59,7 +59,11 @@ function usedFrames(spec: FeatureSpec, length: number): number {
   return Math.min(framesOf(spec, length), spec.maxFrames ?? Number.POSITIVE_INFINITY);
 }
 
-export function asFeatures(data: Floats, { rows, nMels }: FeatureSpec, frames: number): Features {
+export function asFeatures(
+  data: Floats,
+  { rows, nMels }: Pick<FeatureSpec, 'rows' | 'nMels'>,
+  frames: number,
+): Features {
   const shape = rows === 'mels' ? [nMels, frames] : [frames, nMels];
   return { data, shape, dtype: areSingles(data) ? 'float32' : 'float64' } as unknown as Features;
 }

@@ -13,6 +13,7 @@ import {
 } from './feature-options.ts';
 import type { FeaturePreset, FeatureSpec } from './feature-presets.ts';
 import { asFeatures, type Features, featuresOf, samplesOf } from './features.ts';
+import { energyOptions, frameEnergies, KALDI_OPTIONS, type KaldiOptions, kaldiSpec, warpedSpec } from './kaldi.ts';
 
 /** Options, and a window among them. */
 const LEVELS = 2;
@@ -52,7 +53,7 @@ export async function logMel<X extends Floats>(x: X, options: LogMelOptions & De
 }
 
 /** Options of `fbank`: Kaldi's defaults. */
-export interface FbankOptions extends Omit<LogMelOptions, 'center'>, DeviceChoice {
+export interface FbankOptions extends Omit<LogMelOptions, 'center'>, KaldiOptions, DeviceChoice {
   /** Whether the mean of each frame is taken off; default true. */
   readonly removeDcOffset?: boolean | undefined;
   /** False: as many frames as hops, of a signal that is mirrored at its ends; default true, whole frames only. */
@@ -64,14 +65,18 @@ export interface FbankOptions extends Omit<LogMelOptions, 'center'>, DeviceChoic
  * Povey's window, in transforms of the next power of two; 23 triangles over mels from 20 Hz on; natural logarithms.
  *
  * @param x as for `melSpectrogram`. Kaldi's own samples are integers up to 32767: multiply those of −1 … 1 where that matters
- * @returns shape `[frames, nMels]`
+ * @returns shape `[frames, nMels]`; with `useEnergy` `[frames, 1 + nMels]`, the energies first
  * @throws FftError (as a rejection) as `melSpectrogram`
  */
 export async function fbank<X extends Floats>(x: X, options: FbankOptions = {}): Promise<Features<X>> {
-  const works = [...LOG_OPTIONS.filter((name) => name !== 'center'), 'device', 'removeDcOffset', 'snipEdges'];
-  const own = readOptions(options, { works }, 'fbank', LEVELS);
+  const works = [...LOG_OPTIONS.filter((name) => name !== 'center'), ...KALDI_OPTIONS, 'device'];
+  const own = readOptions(options, { works: [...works, 'removeDcOffset', 'snipEdges'] }, 'fbank', LEVELS);
   const device = checkDevice(own.device);
-  return featuresOf(samplesOf(x), fbankSpec(own), device) as Promise<Features<X>>;
+  const spec = fbankSpec(own);
+  const energy = energyOptions(own, spec);
+  const samples = samplesOf(x);
+  const bands = await featuresOf(samples, spec, device);
+  return (energy ? withEnergies(bands, frameEnergies(samples, spec, energy)) : bands) as Features<X>;
 }
 
 function fbankSpec(own: FbankOptions): FeatureSpec {
@@ -82,20 +87,19 @@ function fbankSpec(own: FbankOptions): FeatureSpec {
   return { ...spec, removeDcOffset, frames: snipEdges ? 'snip' : 'round' };
 }
 
-/** Frames of 25 ms every 10 ms at any rate, transformed in the next power of two. */
-function kaldiSpec(own: LogMelOptions): FeatureSpec {
-  const { preset = 'kaldi', fs = 16000 } = own;
-  const rated =
-    Number.isFinite(fs) && fs > 0 ? { winLength: Math.floor(fs * 0.025), hopLength: Math.floor(fs * 0.01) } : {};
-  const winLength =
-    own.winLength ?? (own.window !== undefined && typeof own.window !== 'string' ? own.window.length : rated.winLength);
-  const isLength = winLength !== undefined && winLength >= 1;
-  const nFft = own.nFft ?? (isLength ? 2 ** Math.ceil(Math.log2(winLength)) : undefined);
-  return featureSpec({ ...rated, ...own, preset, winLength, nFft });
+/** Features with one number more in front of each frame. */
+function withEnergies({ data, shape }: Features, energies: Float64Array): Features {
+  const [frames, nMels] = shape as readonly [number, number];
+  const all = floatZeros(frames * (nMels + 1), areSingles(data));
+  for (let t = 0; t < frames; t++) {
+    all[t * (nMels + 1)] = energies[t]!;
+    all.set(data.subarray(t * nMels, (t + 1) * nMels), t * (nMels + 1) + 1);
+  }
+  return asFeatures(all, { rows: 'frames', nMels: nMels + 1 }, frames);
 }
 
 /** Options of `mfcc`. */
-export interface MfccOptions extends LogMelOptions, DeviceChoice {
+export interface MfccOptions extends LogMelOptions, KaldiOptions, DeviceChoice {
   /** Coefficients; default 20, of preset `torchaudio` 40, of `kaldi` 13. */
   readonly nMfcc?: number | undefined;
   /** How much higher coefficients are lifted: they are multiplied by 1 + lifter/2 · sin(π·k/lifter); default 0, not at all; of `kaldi` 22. */
@@ -108,14 +112,15 @@ export interface MfccOptions extends LogMelOptions, DeviceChoice {
  * Mel-frequency cepstral coefficients: the cosine transform (II) of `logMel`, as `librosa.feature.mfcc`.
  *
  * @param x as for `melSpectrogram`
- * @returns shape `[nMfcc, frames]`; of presets of Kaldi's kind `[frames, nMfcc]`
+ * @returns shape `[nMfcc, frames]`; of presets of Kaldi's kind `[frames, nMfcc]`, with `useEnergy` the energies in the place of coefficient 0
  * @throws FftError (as a rejection) as `melSpectrogram`
  */
 export async function mfcc<X extends Floats>(x: X, options: MfccOptions = {}): Promise<Features<X>> {
-  const works = [...LOG_OPTIONS, 'device', 'nMfcc', 'lifter', 'dctNorm'];
+  const works = [...LOG_OPTIONS, ...KALDI_OPTIONS, 'device', 'nMfcc', 'lifter', 'dctNorm'];
   const own = readOptions(options, { works }, 'mfcc', LEVELS);
   const device = checkDevice(own.device);
-  const spec = own.preset === 'kaldi' ? kaldiSpec(own) : featureSpec(own);
+  const spec = own.preset === 'kaldi' ? kaldiSpec(own) : warpedSpec(own, featureSpec(own));
+  const energy = energyOptions(own, spec);
   const {
     nMfcc = COEFFICIENTS[own.preset ?? 'librosa'] ?? 20,
     lifter = own.preset === 'kaldi' ? 22 : 0,
@@ -124,9 +129,12 @@ export async function mfcc<X extends Floats>(x: X, options: MfccOptions = {}): P
   checkInteger('nMfcc', nMfcc, 1, spec.nMels);
   check('lifter', lifter, Number.isFinite(lifter) && lifter >= 0, 'a number from 0 on');
   checkWord('dctNorm', dctNorm, ['ortho', null]);
-  const levels = await featuresOf(samplesOf(x), spec, device);
+  const samples = samplesOf(x);
+  const levels = await featuresOf(samples, spec, device);
   const matrix = cepstralMatrix(spec, nMfcc, lifter, dctNorm);
-  return cepstra(levels, matrix, spec, nMfcc) as Features<X>;
+  const result = cepstra(levels, matrix, spec, nMfcc) as Features<X>;
+  if (energy) frameEnergies(samples, spec, energy).forEach((value, t) => ((result.data as Floats)[t * nMfcc] = value));
+  return result;
 }
 
 const COEFFICIENTS: { readonly [preset in FeaturePreset]?: number } = { torchaudio: 40, kaldi: 13 };

@@ -92,9 +92,18 @@ export function melFilterBank(options: MelOptions | OldMelOptions): NumpyArray<'
   return melBank(options, true);
 }
 
-/** The same. @param warns whether bands without a bin are told of */
-export function melBank(options: MelOptions | OldMelOptions, warns: boolean): NumpyArray<'float64'> {
-  const bank = readMel(options);
+/**
+ * The same.
+ * @param warns whether bands without a bin are told of
+ * @param warped where edges of bands come to lie, in hertz
+ */
+export function melBank(
+  options: MelOptions | OldMelOptions,
+  warns: boolean,
+  warped: (frequency: number) => number = (frequency) => frequency,
+): NumpyArray<'float64'> {
+  const read = readMel(options);
+  const bank = { ...read, edges: read.edges.map(warped) };
   const { fs, nFft, nMels, melScale, edges, norm } = bank;
   const bins = Math.floor(nFft / 2) + 1;
   /** Where triangles are straight. */
