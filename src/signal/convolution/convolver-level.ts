@@ -3,6 +3,7 @@ import type { Device, Plan } from '../../engine/index.ts';
 import { floatZeros } from '../../numpy/array.ts';
 import type { FloatPrecision, Floats } from '../arguments/floats.ts';
 import { type WorkMemory, workOn } from '../calls/work.ts';
+import { BinProducts } from './bin-products.ts';
 import { isDue, type PartitionLevel, productCost, transformCost } from './partition-layout.ts';
 
 /** From a channel of the input to one of the output, by a row of the response. */
@@ -72,6 +73,8 @@ export class ConvolverLevel {
   /** Of each input, spectra of as many frames as there are partitions; the newest at `newest`. */
   private readonly past: readonly Floats[];
   private newest = 0;
+  /** What holds spectra in the place of these where one call does everything. */
+  private readonly atOnce: BinProducts | undefined;
   /** Of each row, spectra of the response, and those of the one that comes. */
   private response: readonly Floats[];
   private coming: readonly Floats[] | undefined;
@@ -101,8 +104,9 @@ export class ConvolverLevel {
       Array.from({ length: many }, () => floatZeros(length, precision === 'single'));
     this.history = arrays(inputs, 2 * size);
     this.frames = this.calls === 1 ? this.history : arrays(inputs, 2 * size);
-    this.past = arrays(inputs, count * this.width);
-    this.response = arrays(rows, count * this.width);
+    if (this.calls === 1) this.atOnce = new BinProducts({ bins: size + 1, count, inputs, rows, precision });
+    this.past = arrays(this.atOnce ? 0 : inputs, count * this.width);
+    this.response = arrays(this.atOnce ? 0 : rows, count * this.width);
     [this.sum, this.change] = arrays(2, this.width) as [Floats, Floats];
     this.ready = arrays(outputs, size);
     this.next = arrays(outputs, size);
@@ -129,16 +133,17 @@ export class ConvolverLevel {
   /** Makes the spectrum of one partition of a row: at once, or of the response that comes. */
   prepare(row: number, partition: number, samples: Floats, isComing: boolean): void {
     const { size, offset } = this.spec.level;
-    if (isComing)
-      this.coming ??= this.response.map(({ length }) => floatZeros(length, this.spec.precision === 'single'));
     const wave = this.wave.array();
     const start = offset + partition * size;
     const scale = 1 / (2 * size);
     wave.fill(0);
     for (let k = 0; k < size && start + k < samples.length; k++) wave[k] = samples[start + k]! * scale;
     this.plan.forwardSync(wave, this.spectrum.array());
-    const target = (isComing ? this.coming! : this.response)[row]!;
-    target.set(this.spectrum.array(), partition * this.width);
+    const spectrum = this.spectrum.array();
+    if (this.atOnce) return this.atOnce.prepare(row, partition, spectrum, isComing);
+    if (isComing)
+      this.coming ??= this.response.map(({ length }) => floatZeros(length, this.spec.precision === 'single'));
+    (isComing ? this.coming! : this.response)[row]!.set(spectrum, partition * this.width);
   }
 
   /** Begins to exchange the response for the one that has been prepared. */
@@ -153,6 +158,7 @@ export class ConvolverLevel {
   /** Forgets the past of the signal. */
   reset(): void {
     for (const array of [...this.history, ...this.frames, ...this.past, ...this.ready, ...this.next]) array.fill(0);
+    this.atOnce?.reset();
     this.filled = 0;
     this.task = this.tasks.length;
   }
@@ -168,9 +174,9 @@ export class ConvolverLevel {
 
   /** Does this call's share of the work. */
   advance(): void {
-    if (this.calls === 1) {
+    if (this.atOnce) {
       this.begin();
-      this.runTasks(0);
+      this.runAtOnce(this.atOnce);
       return;
     }
     this.runTasks(this.filled / this.spec.block);
@@ -208,9 +214,11 @@ export class ConvolverLevel {
     if (this.isWanted) this.exchange = { switched: 0, end: this.groupEnd(0), step: 0 };
     this.isWanted = this.isSettling = false;
     if (this.exchange) this.fadeFurther(this.exchange);
-    this.newest = (this.newest + 1) % this.spec.level.count;
+    if (this.atOnce) this.atOnce.begin();
+    else this.newest = (this.newest + 1) % this.spec.level.count;
     this.task = this.done = 0;
-    this.cost = this.costOfAll();
+    // A single call does everything, whatever it costs.
+    if (this.calls > 1) this.cost = this.costOfAll();
   }
 
   /** The step of the exchange before this one is over, as far as there was one. */
@@ -220,7 +228,8 @@ export class ConvolverLevel {
     exchange.end = this.groupEnd(exchange.switched);
     exchange.step = 1;
     if (exchange.switched < this.spec.level.count) return;
-    [this.response, this.coming] = [this.coming!, this.response];
+    if (this.atOnce) this.atOnce.exchange();
+    else [this.response, this.coming] = [this.coming!, this.response];
     this.exchange = undefined;
     this.isSettling = this.calls > 1;
   }
@@ -267,26 +276,56 @@ export class ConvolverLevel {
 
   private run(task: Task): void {
     switch (task.kind) {
-      case 'transform': {
-        const [wave, spectrum] = [this.wave.array(), this.spectrum.array()];
-        wave.set(this.frames[task.channel]!);
-        this.plan.forwardSync(wave, spectrum);
-        this.past[task.channel]!.set(spectrum, this.newest * this.width);
-        return;
-      }
+      case 'transform':
+        return this.transform(task.channel);
       case 'products':
         return this.addProducts(task);
-      case 'inverse': {
-        this.invert(this.sum);
-        const { size } = this.spec.level;
-        const [wave, target] = [this.wave.array(), this.next[task.channel]!];
-        // A loop: a view would be garbage.
-        for (let k = 0; k < size; k++) target[k] = wave[size + k]!;
-        return;
-      }
+      case 'inverse':
+        return this.output(task.channel);
       default:
         if (this.exchange) this.fadeIn(this.next[task.channel]!, this.exchange.step);
     }
+  }
+
+  /** All tasks of a block in one call: nothing is dealt out. */
+  private runAtOnce(products: BinProducts): void {
+    const { exchange, sum, change } = this;
+    const { inputs, routes, level } = this.spec;
+    for (let input = 0; input < inputs; input++) this.transform(input);
+    for (let k = 0; k < routes.length; k++) {
+      const { input, output, row } = routes[k]!;
+      if (routes[k - 1]?.output !== output) {
+        sum.fill(0);
+        change.fill(0);
+      }
+      if (exchange) {
+        const { switched, end } = exchange;
+        products.add(sum, input, row, 0, switched, true);
+        products.add(sum, input, row, switched, level.count, false);
+        products.add(change, input, row, switched, end, true);
+        products.add(change, input, row, switched, end, false, -1);
+      } else products.add(sum, input, row, 0, level.count, false);
+      if (routes[k + 1]?.output === output) continue;
+      this.output(output);
+      if (exchange) this.fadeIn(this.next[output]!, exchange.step);
+    }
+  }
+
+  private transform(input: number): void {
+    const [wave, spectrum] = [this.wave.array(), this.spectrum.array()];
+    wave.set(this.frames[input]!);
+    this.plan.forwardSync(wave, spectrum);
+    if (this.atOnce) this.atOnce.take(input, spectrum);
+    else this.past[input]!.set(spectrum, this.newest * this.width);
+  }
+
+  /** What the sum of an output's products is. */
+  private output(output: number): void {
+    this.invert(this.sum);
+    const { size } = this.spec.level;
+    const [wave, target] = [this.wave.array(), this.next[output]!];
+    // A loop: a view would be garbage.
+    for (let k = 0; k < size; k++) target[k] = wave[size + k]!;
   }
 
   private addProducts({ channel, row, partition, first }: Task): void {

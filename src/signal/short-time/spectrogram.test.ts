@@ -184,7 +184,12 @@ describe('decibels', () => {
       relativeError(dbToPower(powerToDb(values, { ref: 3 }), { ref: 3 }).data as Float64Array, values),
     ).toBeLessThan(1e-14);
     expect(relativeError(dbToAmplitude(amplitudeToDb(values)).data as Float64Array, values)).toBeLessThan(1e-14);
-    expect(powerToDb(Float32Array.of(1)).dtype).toBe('float32');
+    expect(powerToDb(Float32Array.of(1, 1000, 1e-4)).data).toEqual(Float32Array.of(0, 30, -40));
+    const singles = Float32Array.from(values);
+    const most = Math.max(...singles);
+    const levels = [...powerToDb(singles, { ref: 'max', topDb: null }).data];
+    expect(Math.max(...levels)).toBe(0);
+    levels.forEach((level, k) => expect(level).toBeCloseTo(10 * Math.log10(singles[k]! / most), 5));
     const complex = { data: new Float64Array(2), shape: [1], dtype: 'complex128' } as const;
     expect(() => powerToDb(complex)).toThrow(expect.objectContaining({ code: 'wrong-array-type' }));
   });

@@ -98,7 +98,7 @@ function toDecibels(values: Floats, { ref, amin, topDb }: DecibelOptions, { fact
   if (factor === 20) for (let k = 0; k < values.length; k++) values[k] = Math.abs(values[k]!);
   let largest = 0;
   if (ref === 'max') for (let k = 0; k < values.length; k++) largest = Math.max(largest, values[k]!);
-  const zero = factor * Math.log10(Math.max(least, ref === 'max' ? largest : ref!));
+  const zero = Math.max(least, ref === 'max' ? largest : ref!);
   const highest = areSingles(values)
     ? singleLevels(values as Float32Array, factor, least, zero)
     : doubleLevels(values as Float64Array, factor, least, zero);
@@ -110,9 +110,11 @@ function toDecibels(values: Floats, { ref, amin, topDb }: DecibelOptions, { fact
 /** By natural logarithms, which take half the time of decimal ones and differ in the last place of a double: nothing to singles. */
 function singleLevels(values: Float32Array, factor: number, least: number, zero: number): number {
   const natural = factor / Math.LN10;
+  // As the others, so that a number that is the reference is 0 dB.
+  const reference = natural * Math.log(zero);
   let highest = Number.NEGATIVE_INFINITY;
   for (let k = 0; k < values.length; k++) {
-    const level = natural * Math.log(Math.max(least, values[k]!)) - zero;
+    const level = natural * Math.log(Math.max(least, values[k]!)) - reference;
     values[k] = level;
     highest = Math.max(highest, level);
   }
@@ -121,9 +123,10 @@ function singleLevels(values: Float32Array, factor: number, least: number, zero:
 
 /** By decimal logarithms, to which powers of ten are whole numbers. */
 function doubleLevels(values: Float64Array, factor: number, least: number, zero: number): number {
+  const reference = factor * Math.log10(zero);
   let highest = Number.NEGATIVE_INFINITY;
   for (let k = 0; k < values.length; k++) {
-    const level = factor * Math.log10(Math.max(least, values[k]!)) - zero;
+    const level = factor * Math.log10(Math.max(least, values[k]!)) - reference;
     values[k] = level;
     highest = Math.max(highest, level);
   }
