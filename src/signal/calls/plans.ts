@@ -12,6 +12,8 @@ export interface Workplace {
 /** A plan that is kept, with the place that the call before has worked in. */
 interface KeptPlan {
   readonly plan: Promise<Plan>;
+  /** The plan as soon as it is there: waiting for it once more would take as long as a short transform. */
+  made: Plan | undefined;
   workplace: Workplace | undefined;
 }
 
@@ -36,59 +38,66 @@ const plansOf = new WeakMap<Device, KeptPlans>();
  * @throws FftError (as a rejection) those of `device.plan`, `device-closed`, and what `use` throws
  */
 export function withPlan<T>(device: Device, problem: PlanRequest, use: (plan: Plan) => Promise<T>): Promise<T> {
-  return withKept(device, problem, async ({ plan }) => use(await plan));
+  return withWorkplace(device, problem, undefined, use);
 }
 
 /**
  * The same with a place to work in, which stays with the plan: the next call finds the same memory, and the plan bound to it.
  * Calls that overlap have places of their own.
- * @param make such a place; always of the same kind for a problem.
+ * @param make such a place; always of the same kind for a problem. Undefined where none is needed.
+ * @param others further plans, which `use` gets behind the place
  */
-export function withWorkplace<W extends Workplace, T>(
+export async function withWorkplace<W extends Workplace, T>(
   device: Device,
   problem: PlanRequest,
-  make: () => W | Promise<W>,
-  use: (plan: Plan, workplace: W) => Promise<T>,
-): Promise<T> {
-  return withKept(device, problem, async (kept) => {
-    const plan = await kept.plan;
-    const found = kept.workplace as W | undefined;
-    kept.workplace = undefined;
-    const workplace = found ?? (await make());
-    try {
-      const result = await use(plan, workplace);
-      if (!kept.workplace) kept.workplace = workplace;
-      return result;
-    } finally {
-      if (kept.workplace !== workplace) workplace.free();
-    }
-  });
-}
-
-async function withKept<T>(
-  device: Device,
-  { key, problem }: PlanRequest,
-  use: (kept: KeptPlan) => Promise<T>,
+  make: (() => W | Promise<W>) | undefined,
+  use: (plan: Plan, workplace: W, ...others: Plan[]) => Promise<T>,
+  others: readonly PlanRequest[] = [],
 ): Promise<T> {
   const plans = plansOn(device);
-  const lease = plans.take(problem, key);
+  const own = plans.take(problem.problem, problem.key);
+  const rest = others.map((other) => plans.take(other.problem, other.key));
+  const kept = own.plan;
+  let workplace: W | undefined;
   try {
-    return await use(lease.plan);
+    const plan = kept.made ?? (await kept.plan);
+    const more: Plan[] = [];
+    for (const lease of rest) more.push(lease.plan.made ?? (await lease.plan.plan));
+    if (make) {
+      workplace = kept.workplace as W | undefined;
+      kept.workplace = undefined;
+      workplace ??= await make();
+    }
+    const result = await use(plan, workplace!, ...more);
+    if (!kept.workplace) kept.workplace = workplace;
+    return result;
   } catch (error) {
-    plans.forget(lease);
+    for (const lease of [own, ...rest]) plans.forget(lease);
     // Closing a device destroys its plans; asked for a new one, it says that it is closed.
-    if (error instanceof FftError && error.code === 'destroyed') (await device.plan(problem)).destroy();
+    if (error instanceof FftError && error.code === 'destroyed') (await device.plan(problem.problem)).destroy();
     throw error;
   } finally {
-    plans.give(lease);
+    if (workplace && kept.workplace !== workplace) workplace.free();
+    plans.give(own);
+    for (const lease of rest) plans.give(lease);
   }
+}
+
+function keptPlan(plan: Promise<Plan>): KeptPlan {
+  const kept: KeptPlan = { plan, made: undefined, workplace: undefined };
+  // Who waits for the plan is told why there is none.
+  plan.then(
+    (made) => (kept.made = made),
+    () => undefined,
+  );
+  return kept;
 }
 
 function plansOn(device: Device): KeptPlans {
   let plans = plansOf.get(device);
   if (!plans) {
     plans = new PlanCache<ProblemInput, KeptPlan>({
-      make: (problem) => ({ plan: device.plan(problem) as Promise<Plan>, workplace: undefined }),
+      make: (problem) => keptPlan(device.plan(problem) as Promise<Plan>),
       destroy: ({ plan, workplace }) => {
         workplace?.free();
         plan.then((made) => made.destroy()).catch(() => undefined);

@@ -1,6 +1,6 @@
 /** Resampling by transforms, as `scipy.signal.resample`. */
 
-import type { Device } from '../../engine/index.ts';
+import type { Device, Plan } from '../../engine/index.ts';
 import type { ArrayInput, DtypeOf, NumpyArray, ShapeOf } from '../../numpy/array.ts';
 import { checkLength } from '../../numpy/axes.ts';
 import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
@@ -17,7 +17,7 @@ import {
   readLine,
   writeLine,
 } from '../arguments/lines.ts';
-import { type PlanRequest, planRequest, type Workplace, withPlan, withWorkplace } from '../calls/plans.ts';
+import { type PlanRequest, planRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
 import { placesFor, reaching, type WorkMemory, workOn } from '../calls/work.ts';
 import type { WindowName } from '../windows/window-kinds.ts';
@@ -131,28 +131,27 @@ function resampled(lines: Lines, job: ResampleJob, device: Device): Promise<Nump
   // Of the spectra, what lines of so many samples reach.
   const reach = (length: number) => 2 * ((batches - 1) * row + (complex ? length : Math.floor(length / 2) + 1));
   const make = () => placeOn(device, lines, job);
-  return withPlan(device, inverse, (back) =>
-    withWorkplace(device, forward, make, async (there, { from, bins, to }) => {
-      // Only now: the device knows which lengths are too long.
-      const result = newLines(lines, num, complex);
-      for (let first = 0; first < count; first += batches) {
-        const some = Math.min(batches, count - first);
-        const waves = from.array();
-        for (let k = 0; k < some; k++) readLine(lines, first + k, waves, k * n * parts);
-        waves.fill(0, some * n * parts);
-        await there.forward(from.data as never, reaching(bins, reach(n)) as never);
-        for (let k = 0; k < some; k++) {
-          const spectrum = bins.array().subarray(2 * k * row, 2 * (k + 1) * row);
-          if (weights) weigh(spectrum, weights);
-          if (complex) changeBoth(spectrum, n, num);
-          else changeHalf(spectrum, n, num);
-        }
-        await back.inverse(reaching(bins, reach(num)) as never, to.data as never);
-        for (let k = 0; k < some; k++) writeLine(result, first + k, to.array(), k * num * parts);
+  const use = async (there: Plan, { from, bins, to }: ResamplePlace, back?: Plan) => {
+    // Only now: the device knows which lengths are too long.
+    const result = newLines(lines, num, complex);
+    for (let first = 0; first < count; first += batches) {
+      const some = Math.min(batches, count - first);
+      const waves = from.array();
+      for (let k = 0; k < some; k++) readLine(lines, first + k, waves, k * n * parts);
+      waves.fill(0, some * n * parts);
+      await there.forward(from.data as never, reaching(bins, reach(n)) as never);
+      for (let k = 0; k < some; k++) {
+        const spectrum = bins.array().subarray(2 * k * row, 2 * (k + 1) * row);
+        if (weights) weigh(spectrum, weights);
+        if (complex) changeBoth(spectrum, n, num);
+        else changeHalf(spectrum, n, num);
       }
-      return result.array;
-    }),
-  );
+      await back!.inverse(reaching(bins, reach(num)) as never, to.data as never);
+      for (let k = 0; k < some; k++) writeLine(result, first + k, to.array(), k * num * parts);
+    }
+    return result.array;
+  };
+  return withWorkplace(device, forward, make, use, [inverse]);
 }
 
 function weigh(spectrum: Floats, weights: Float64Array): void {

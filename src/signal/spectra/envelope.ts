@@ -16,7 +16,7 @@ import {
   readLine,
   writeLine,
 } from '../arguments/lines.ts';
-import { type PlanRequest, planRequest, type Workplace, withPlan, withWorkplace } from '../calls/plans.ts';
+import { type PlanRequest, planRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
 import { placesFor, reaching, type WorkMemory, workOn } from '../calls/work.ts';
 import { magnitude, powerOf } from '../frames/frames.ts';
@@ -121,10 +121,12 @@ function computed(lines: Lines, job: EnvelopeJob, device: Device): Promise<Envel
   // Memory of one plan is used with another one.
   const there = { ...forward, key: `${forward.key} to ${num}` };
   const make = () => placeOn(device, lines, job);
-  return withPlan(device, analytic, (values) =>
-    withPlan(device, inverse, (back) =>
-      withWorkplace(device, there, make, (plan, place) => eachLine(lines, job, { there: plan, values, back }, place)),
-    ),
+  return withWorkplace(
+    device,
+    there,
+    make,
+    (plan, place, values, back) => eachLine(lines, job, { there: plan, values: values!, back: back! }, place),
+    [analytic, inverse],
   );
 }
 

@@ -1,6 +1,6 @@
 /** Analytic signals, as `scipy.signal.hilbert`. */
 
-import type { Device } from '../../engine/index.ts';
+import type { Device, Plan } from '../../engine/index.ts';
 import type { ArrayInput, NumpyArray, Transformed } from '../../numpy/array.ts';
 import { checkLength } from '../../numpy/axes.ts';
 import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
@@ -15,7 +15,7 @@ import {
   readLine,
   writeLine,
 } from '../arguments/lines.ts';
-import { type PlanRequest, planRequest, type Workplace, withPlan, withWorkplace } from '../calls/plans.ts';
+import { type PlanRequest, planRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
 import { placesFor, reaching, type WorkMemory, workOn } from '../calls/work.ts';
 
@@ -92,27 +92,26 @@ function analytic(lines: Lines, job: HilbertJob, device: Device): Promise<NumpyA
   const { n, batches, forward, inverse } = job;
   const { count, precision } = lines;
   const make = () => placeOn(device, job, precision);
-  return withPlan(device, inverse, (back) =>
-    withWorkplace(device, forward, make, async (there, { waves, spectra, whole }) => {
-      // Only now: the device knows which lengths are too long.
-      const result = newLines(lines, n, true);
-      for (let first = 0; first < count; first += batches) {
-        const some = Math.min(batches, count - first);
-        const length = Math.min(n, lines.n);
-        const samples = waves.array();
-        for (let k = 0; k < some; k++) {
-          readLine(lines, first + k, samples, k * n, length);
-          samples.fill(0, k * n + length, (k + 1) * n);
-        }
-        const used = reaching(spectra, 2 * ((batches - 1) * n + Math.floor(n / 2) + 1));
-        await there.forward(waves.data as never, used as never);
-        for (let k = 0; k < some; k++) halveLoneBins(spectra.array(), 2 * n * k, n);
-        await back.inverse(spectra.data as never, whole.data as never);
-        for (let k = 0; k < some; k++) writeLine(result, first + k, whole.array(), 2 * n * k);
+  const use = async (there: Plan, { waves, spectra, whole }: HilbertPlace, back?: Plan) => {
+    // Only now: the device knows which lengths are too long.
+    const result = newLines(lines, n, true);
+    for (let first = 0; first < count; first += batches) {
+      const some = Math.min(batches, count - first);
+      const length = Math.min(n, lines.n);
+      const samples = waves.array();
+      for (let k = 0; k < some; k++) {
+        readLine(lines, first + k, samples, k * n, length);
+        samples.fill(0, k * n + length, (k + 1) * n);
       }
-      return result.array;
-    }),
-  );
+      const used = reaching(spectra, 2 * ((batches - 1) * n + Math.floor(n / 2) + 1));
+      await there.forward(waves.data as never, used as never);
+      for (let k = 0; k < some; k++) halveLoneBins(spectra.array(), 2 * n * k, n);
+      await back!.inverse(spectra.data as never, whole.data as never);
+      for (let k = 0; k < some; k++) writeLine(result, first + k, whole.array(), 2 * n * k);
+    }
+    return result.array;
+  };
+  return withWorkplace(device, forward, make, use, [inverse]);
 }
 
 /** Bin 0 and, of an even length, the middle one are no frequency's twin. */
