@@ -108,8 +108,8 @@ async function planned<P extends FloatPrecision>(
   const plan = await ChirpPlan.make(problem, chosen ?? (await sharedDevice()));
   return Object.freeze<CztPlan<P>>({
     ...{ n, m, precision: precision as P, batches },
-    async transform(x, choice = {}) {
-      const { axis } = readOptions(choice, { works: ['axis'] }, 'transform');
+    async transform(x, choice) {
+      const axis = choice === undefined ? undefined : readOptions(choice, { works: ['axis'] }, 'transform').axis;
       return (await plan.transform(x, axis)) as never;
     },
     points: () => pointArray(curve, m),
