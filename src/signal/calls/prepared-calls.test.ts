@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { relativeError } from '../../../test/support/accuracy.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
-import { csd, istft, lfilter, resample, spectrogram, stft, welch } from '../index.ts';
+import { convolve2d, csd, czt, istft, lfilter, resample, spectrogram, stft, welch, zoomFft } from '../index.ts';
 
 const random = randomFor('src/signal/prepared-calls');
 const noise = (n = 600) => Float64Array.from(uniform(random, n, 'double'));
@@ -64,6 +64,60 @@ describe('a call like an earlier one', () => {
     const complex = { data: noise(), shape: [300], dtype: 'complex128' } as const;
     expect((await welch(noise(300), { nperseg: 30 })).pxx.shape).toEqual([16]);
     expect((await welch(complex, { nperseg: 30 })).pxx.shape).toEqual([30]);
+  });
+});
+
+describe('a call like one that has not ended', () => {
+  it('has its own chirp z-transform, and nothing of the other one', async () => {
+    const at = (x: Float64Array, turns: number) =>
+      Float64Array.of(
+        x.reduce((sum, value, j) => sum + value * Math.cos(2 * Math.PI * turns * j), 0),
+        x.reduce((sum, value, j) => sum - value * Math.sin(2 * Math.PI * turns * j), 0),
+      );
+    for (let round = 0; round < 2; round++) {
+      const all = [noise(50), noise(50).fill(Number.NaN), noise(50)] as const;
+      const [first, none, last] = await Promise.all(all.map((x) => czt(x, { m: 70 })));
+      const k = random.integer(0, 69);
+      expect(relativeError(first!.data.slice(2 * k, 2 * k + 2), at(all[0], k / 70))).toBeLessThan(1e-12);
+      expect(relativeError(last!.data.slice(2 * k, 2 * k + 2), at(all[2], k / 70))).toBeLessThan(1e-12);
+      expect(none!.data.every(Number.isNaN)).toBe(true);
+      // Ranges are compared, too.
+      for (const end of [0.3, 0.5, 0.3]) {
+        const { data } = await zoomFft(all[0], [0.1, end], { m: 20, fs: 1, endpoint: true });
+        expect(relativeError(data.slice(38), at(all[0], end))).toBeLessThan(1e-12);
+      }
+    }
+  });
+
+  it('has its own images, with small and with large kernels', async () => {
+    for (const [side, boundary] of [
+      [3, 'fill'],
+      [9, 'wrap'],
+    ] as const) {
+      const [rows, columns] = [12, 17];
+      const images = [0, 1, 2].map(() => noise(rows * columns));
+      const kernels = images.map(() => noise(side * side));
+      const sums = await Promise.all(
+        images.map((data, n) =>
+          convolve2d(
+            { data, shape: [rows, columns], dtype: 'float64' },
+            { data: kernels[n]!, shape: [side, side], dtype: 'float64' },
+            { boundary, mode: 'same' },
+          ),
+        ),
+      );
+      sums.forEach((sum, n) => {
+        const [i, j] = [random.integer(0, rows - 1), random.integer(0, columns - 1)];
+        let wanted = 0;
+        for (let k = 0; k < side * side; k++) {
+          const [y, x] = [i + (side >> 1) - Math.floor(k / side), j + (side >> 1) - (k % side)];
+          const inside = y >= 0 && y < rows && x >= 0 && x < columns;
+          const sample = images[n]![((y + rows) % rows) * columns + ((x + columns) % columns)]!;
+          if (inside || boundary === 'wrap') wanted += kernels[n]![k]! * sample;
+        }
+        expect(sum.data[i * columns + j]).toBeCloseTo(wanted, 12);
+      });
+    }
   });
 });
 
