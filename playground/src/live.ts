@@ -190,7 +190,7 @@ function seen(element: Element): () => boolean {
 
 function codeOf(size: number, window: string): string {
   return `import { openDevice } from 'omnifft';
-import { windowFunction } from '../../src/signal/windows/windows.ts';
+import { windowFunction } from 'omnifft/signal';
 
 const device = await openDevice('cpu', { threads: 1 });
 const plan = await device.plan({ size: [${size}], transform: 'r2c', directions: 'forward' });
