@@ -20,7 +20,7 @@ import {
   type ViewMap,
   variable,
 } from '../ir/index.ts';
-import { type DirectionScale, type Leaf, stagedOf } from '../plan/tree/leaf.ts';
+import { type DirectionScale, type Leaf, type StepTwiddle, stagedOf } from '../plan/tree/leaf.ts';
 import { mixKernel } from './mix-channels.ts';
 import { numberTypeOf } from './number-types.ts';
 import { leafTiles, sidesOf, type Tiles } from './sides.ts';
@@ -74,15 +74,13 @@ export function leafKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
   };
 }
 
-/** The function that puts the twiddles of a four-step decomposition into the views of a leaf. */
+/** The function that puts the twiddles of four-step decompositions into the views of a leaf. */
 function twiddles(leaf: Leaf, tables: TableBuilder, tiles: Tiles): (views: Views) => Ends {
-  if (!leaf.twiddle) return (views) => views;
-  const { on, conjugated } = leaf.twiddle;
-  const onSide = (side: 'input' | 'output', isConjugated: boolean): ((views: Ends) => Ends) => {
+  const onSide = (twiddle: StepTwiddle, side: 'input' | 'output', isConjugated: boolean): ((views: Ends) => Ends) => {
     const factor =
       leaf.lockstep === 'vector'
-        ? stepTwiddles(tables, vectorLeaf(leaf), tiles.number, side)
-        : threadStepTwiddles(tables, leaf, tiles, side);
+        ? stepTwiddles(tables, vectorLeaf(leaf), twiddle, tiles, side)
+        : threadStepTwiddles(tables, leaf, twiddle, tiles, side);
     const own = isConjugated ? withConjugates(factor) : factor;
     // The table of factors is laid out for the passes, which walk along the columns; the copy that follows walks along the axis.
     if (side === 'output' && leaf.lockstep === 'vector' && stagedOf(leaf).output)
@@ -92,9 +90,13 @@ function twiddles(leaf: Leaf, tables: TableBuilder, tiles: Tiles): (views: Views
     if (side === 'input') return (views) => ({ ...views, input: mappedLoad(views.input, map) });
     return (views) => ({ ...views, output: mappedStore(views.output, map) });
   };
-  if (on !== 'both') return onSide(on, conjugated === true);
-  const [there, back] = [onSide('input', false), onSide('output', true)];
-  return (views) => back(there(views));
+  const maps = [leaf.twiddle, leaf.outerTwiddle].flatMap((twiddle) => {
+    if (!twiddle) return [];
+    const { on, conjugated } = twiddle;
+    if (on !== 'both') return [onSide(twiddle, on, conjugated === true)];
+    return [onSide(twiddle, 'input', false), onSide(twiddle, 'output', true)];
+  });
+  return (views) => maps.reduce((ends: Ends, map) => map(ends), views);
 }
 
 /** The map that multiplies by the conjugates of the factors. */

@@ -2,7 +2,7 @@
 
 import type { Complex, Expressions, Index, IndexLike, TableBuilder, ViewMap } from '../ir/index.ts';
 import { add, bytesOf, div, index, mod, range, scale, sub } from '../ir/index.ts';
-import { type Leaf, passesOf } from '../plan/tree/leaf.ts';
+import { type Leaf, passesOf, type StepTwiddle } from '../plan/tree/leaf.ts';
 import { RootMatrix } from './root-matrix.ts';
 import { dimensionsOfAxis, type Tiles } from './sides.ts';
 import type { PassTwiddle } from './twiddles.ts';
@@ -49,20 +49,30 @@ export function threadPassTwiddles(
  * The twiddles of a four-step decomposition for threads, as a map over places of a tile.
  * @param on the side that they are applied to
  */
-export function threadStepTwiddles(tables: TableBuilder, leaf: Leaf, tiles: Tiles, on: 'input' | 'output'): ViewMap {
+export function threadStepTwiddles(
+  tables: TableBuilder,
+  leaf: Leaf,
+  twiddle: StepTwiddle,
+  tiles: Tiles,
+  on: 'input' | 'output',
+): ViewMap {
   const columns = leaf.tile > 1 && passesOf(leaf).some(({ lanesAlong }) => Object.values(lanesAlong).includes('batch'));
-  const factor = leafStepTwiddles(tables, leaf, tiles, { columns, on });
-  return (x, value, at) => factor(x, value, [twiddledElement(leaf, at, on), at.at(-1)!]);
+  const factor = leafStepTwiddles(tables, leaf, twiddle, tiles, { columns, on });
+  return (x, value, at) => factor(x, value, [twiddledElement(leaf, twiddle, at, on), at.at(-1)!]);
 }
 
 /** The coordinate of an element along the axis that the four-step twiddles count. */
-function twiddledElement(leaf: Leaf, at: readonly IndexLike[], on: 'input' | 'output'): IndexLike {
-  const { axis = 0 } = leaf.twiddle!;
+function twiddledElement(
+  leaf: Leaf,
+  { axis = 0, on: sides }: StepTwiddle,
+  at: readonly IndexLike[],
+  on: 'input' | 'output',
+): IndexLike {
   const [dimension, ...digits] = dimensionsOfAxis(leaf, axis) as [number, ...number[]];
   if (digits.length === 0) return at[dimension]!;
   const [a, b] = leaf.lengths as [number, number];
   // After a transform forward and back, elements are written in the order in which they were read.
-  return on === 'input' || leaf.twiddle!.on === 'both' ? add(scale(at[0]!, b), at[1]!) : add(at[0]!, scale(at[1]!, a));
+  return on === 'input' || sides === 'both' ? add(scale(at[0]!, b), at[1]!) : add(at[0]!, scale(at[1]!, a));
 }
 
 /** The most transforms for which one table has a root for each; for more, two shorter tables are multiplied. */
@@ -78,12 +88,13 @@ const SMALL_TABLE_ROOTS = 4096;
 function leafStepTwiddles(
   tables: TableBuilder,
   leaf: Leaf,
+  twiddle: StepTwiddle,
   { first, outer }: Tiles,
   { columns, on }: { readonly columns: boolean; readonly on: 'input' | 'output' },
 ): ViewMap {
-  const { order, along = 0, first: begin = 0 } = leaf.twiddle!;
+  const { order, along = 0, first: begin = 0 } = twiddle;
   const count = leaf.batch[along]!;
-  const butterfly = butterflyAtTwiddles(leaf, on);
+  const butterfly = butterflyAtTwiddles(leaf, twiddle, on);
   if (along === 0) return placedTwiddles(tables, { count, tile: leaf.tile, columns, butterfly, begin }, order, first);
   // The tile lies along another batch dimension: all its transforms have the same coordinate in this one.
   const shape = { count, tile: 1, columns: false, butterfly, begin };
@@ -91,13 +102,11 @@ function leafStepTwiddles(
   return (x, value, [k]) => factor(x, value, [k!, 0]);
 }
 
-/**
- * The butterflies that load or store the twiddled elements: the number of their points, and the distance of these along the twiddled axis.
- */
-function butterflyAtTwiddles(leaf: Leaf, on: 'input' | 'output'): StepShape['butterfly'] {
+/** The butterflies that load or store the twiddled elements: the number of their points, and the distance of these along the twiddled axis. */
+function butterflyAtTwiddles(leaf: Leaf, { axis = 0 }: StepTwiddle, on: 'input' | 'output'): StepShape['butterfly'] {
   const side = on === 'input' ? 0 : -1;
   const { dimension, radices } = passesOf(leaf).at(side)!;
-  const counted = dimensionsOfAxis(leaf, leaf.twiddle!.axis ?? 0);
+  const counted = dimensionsOfAxis(leaf, axis);
   const length = counted.reduce((product, d) => product * leaf.lengths[d]!, 1);
   // All points of a butterfly along another axis have the same coordinate along this one.
   if (!counted.includes(dimension)) return { points: 1, apart: length };

@@ -105,7 +105,8 @@ describe('twiddles of vectors', () => {
           ...{ length, lanes, tile, radices, batch: [count], twiddle: { order, on } },
           lanesAlong: { input: lanesAlong, output: lanesAlong },
         });
-        const twiddle = stepTwiddles(tables, leaf, { constant: 0, terms: [{ atom: number, factor: 1 }] }, on);
+        const tiled = { number: { constant: 0, terms: [{ atom: number, factor: 1 }] }, outer: [] };
+        const twiddle = stepTwiddles(tables, leaf, { order, on }, tiled, on);
         const x = new Expressions();
         // Passes ask for the points of a butterfly: a place among the first ones, and a known distance from it.
         const radix = on === 'input' ? radices[0]! : radices.at(-1)!;

@@ -2,10 +2,12 @@
  * Twiddle factors for vectors: the roots that a pass needs, in tables laid out so that the lanes read whole vectors.
  */
 
-import type { Complex, Expressions, Index, IndexLike, TableBuilder, ViewMap } from '../ir/index.ts';
+import type { Complex, Expressions, IndexLike, TableBuilder, ViewMap } from '../ir/index.ts';
 import { add, div, index, mod, scale } from '../ir/index.ts';
+import type { StepTwiddle } from '../plan/tree/leaf.ts';
 import type { FactorFormat } from './pointwise.ts';
 import { RootMatrix } from './root-matrix.ts';
+import type { Tiles } from './sides.ts';
 import type { KernelStep } from './steps.ts';
 import type { VectorLeaf } from './vector-form.ts';
 
@@ -100,11 +102,23 @@ const FINE_TRANSFORMS = 16;
  * the fine table stays in the cache. The coarse table begins with the first value of b.
  * @param on the side that they are applied to
  */
-export function stepTwiddles(tables: TableBuilder, leaf: VectorLeaf, tile: Index, on: 'input' | 'output'): ViewMap {
+export function stepTwiddles(
+  tables: TableBuilder,
+  leaf: VectorLeaf,
+  { order, first: begin = 0, along = 0 }: StepTwiddle,
+  { number: tile, outer }: Pick<Tiles, 'number' | 'outer'>,
+  on: 'input' | 'output',
+): ViewMap {
   const { length, lanes, tile: size } = leaf;
-  const { order, first: begin = 0 } = leaf.twiddle!;
-  const count = leaf.batch[0]!;
+  const count = leaf.batch[along]!;
   const from = begin > 0 ? `from${begin}` : '';
+  if (along > 0) {
+    // All lanes are of one b.
+    const kind = leaf.lanesAlong[on] === 'batch' ? 'pairs' : 'planes';
+    const shape = { rows: count, columns: length };
+    const roots = new RootMatrix(tables, `step${order}outer${from}`, shape, kind, order, (b) => b + begin, lanes, true);
+    return (x, value, [k]) => x.cmul(value, roots.load(x, outer[along - 1]!, k!));
+  }
   if (leaf.lanesAlong[on] === 'batch') {
     const tiles = Math.ceil(count / size);
     const coarse = new RootMatrix(

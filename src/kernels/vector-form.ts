@@ -143,8 +143,12 @@ function liesInOrder({ layout, format }: LeafSide): boolean {
 }
 
 /** Whether a first pass along the axis may use packed lanes. */
-function readsPairs({ input, plain, scale, twiddle }: VectorLeaf): boolean {
-  const isUnchanged = plain && !input.callback && (twiddle?.on ?? 'output') === 'output' && scale.input === 1;
+function readsPairs({ input, plain, scale, twiddle, outerTwiddle }: VectorLeaf): boolean {
+  const isUnchanged =
+    plain &&
+    !input.callback &&
+    [twiddle, outerTwiddle].every((own) => (own?.on ?? 'output') === 'output') &&
+    scale.input === 1;
   return input.format === 'interleaved' && liesInOrder(input) && isUnchanged;
 }
 

@@ -184,6 +184,27 @@ describe.skipIf(repeated)('in several uploads', () => {
     device.close();
   });
 
+  it.each([
+    ['threads', () => openInterpreted(namedProfiles.h200.profile)],
+    ['vectors', () => openWith({}, 2)],
+  ] as const)('columns of reals are followed by rows in two uploads and more, by %s', async (_, open) => {
+    const device = await open();
+    for (let round = 0; round < (exhaustive ? 200 : 5); round++) {
+      // A factor of 2 that columns need, and small ones that make many uploads.
+      const length = 2 * random.pick([36, 60, 64, 90, 105, 128, 180, 210, 256, 420]);
+      const problem: ProblemInput = {
+        size: random.integer(0, 2) > 0 ? [length] : [length, 3],
+        ...{ batches: random.integer(1, 3), precision: random.pick(['single', 'double'] as const) },
+        placement: random.pick(['in-place', 'out-of-place'] as const),
+        tuning: { uploadSwitch: { two: 8, three: 16 } },
+      };
+      const plan = await device.plan({ ...problem, transform: 'r2c', directions: 'forward' } as ProblemInput);
+      expect(plan.explain()).toMatch(/columns of reals, \d+·\d+·\d+[·\d]*( × \d+)? at [\d.]+ \(chosen\)/);
+      await check(device, problem);
+    }
+    device.close();
+  });
+
   it('blocks of bins, which leave out what mirrors them', async () => {
     const device = await openWith({ sharedBytes: 4096 }, 2);
     for (const size of [[2048], [4096, 3], [1155, 2]])

@@ -165,7 +165,7 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
         `${indent}${launch.scheme} ${launch.title}: ${launch.from} → ${launch.to}`,
         `${indent}    length ${lengthText(launch)}${launch.padded ? ', a cyclic convolution' : ''}, lanes along ${launch.lanesAlong}, ${launch.transformsPerGroup} per group, ${launch.groups} groups × ${launch.blocks ? `${launch.blocks} blocks × ` : ''}${launch.threads} threads`,
         ...gridLines(launch).map((line) => `${indent}    ${line}`),
-        `${indent}    batch ${launch.batch.join(' × ')}${launch.twiddles ? `, twiddles of ${launch.twiddles}` : ''}${stagedText(launch)}`,
+        `${indent}    batch ${launch.batch.join(' × ')}${twiddlesText(launch)}${stagedText(launch)}`,
         `${indent}    memory ${launch.memory.input} → ${launch.memory.output}`,
         `${indent}    from ${operandText(launch.operands.input)} to ${operandText(launch.operands.output)}`,
         `${indent}    steps ${launchParts(launch)
@@ -201,6 +201,11 @@ export function transformText({ transform }: Pick<Problem, 'transform'>): string
   const [first] = transform;
   const isOne = first === 'r2c' || transform.every((kind) => kind === first);
   return isOne ? first! : transform.join(' × ');
+}
+
+function twiddlesText({ twiddles, outerTwiddles }: LaunchFacts): string {
+  if (!twiddles) return '';
+  return `, twiddles of ${twiddles}${outerTwiddles ? ` and ${outerTwiddles}` : ''}`;
 }
 
 /** `1024·1024 at 2.31` */

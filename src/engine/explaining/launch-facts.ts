@@ -108,6 +108,8 @@ export interface LaunchFacts {
   readonly twiddles?: number;
   /** Whether they are applied to what is read or to what is written, or to both, there and back; missing where there are none. */
   readonly twiddlesOn?: 'input' | 'output' | 'both';
+  /** The same of a decomposition around that one, applied on the other side. */
+  readonly outerTwiddles?: number;
   /** Steps fused into the launch that would otherwise be kernels of their own. */
   readonly fused: readonly string[];
   /** Where each number is: layouts of [dimensions of a tile …, batch …, part], in reals (`layout/print.ts`). */
@@ -140,6 +142,7 @@ export function launchFacts(launch: Launch, { kernel, grid }: CompiledKernel): L
     ...(grid ? { grid } : {}),
     lanesAlong: lanesText(leaf),
     ...(leaf.twiddle ? { twiddles: leaf.twiddle.order, twiddlesOn: leaf.twiddle.on } : {}),
+    ...(leaf.outerTwiddle ? { outerTwiddles: leaf.outerTwiddle.order } : {}),
     fused: shimsOf(node).map(({ name }) => name),
     memory: { input: printLayout(leaf.input.layout), output: printLayout(leaf.output.layout) },
     staged: stagedOf(leaf),
@@ -215,10 +218,12 @@ export interface LaunchPart {
 
 /** All steps of a launch in order, from memory to memory. */
 export function launchParts(launch: LaunchFacts): LaunchPart[] {
-  const { operands, steps, digits, lengths, twiddles, twiddlesOn } = launch;
+  const { operands, steps, digits, lengths, twiddles, twiddlesOn, outerTwiddles } = launch;
   const { input, output } = operands;
-  const twiddled = (side: 'input' | 'output') =>
-    twiddles && (twiddlesOn === side || twiddlesOn === 'both') ? [productPart(`twiddles of ${twiddles}`)] : [];
+  const twiddled = (side: 'input' | 'output') => {
+    const order = twiddlesOn === side || twiddlesOn === 'both' ? twiddles : outerTwiddles;
+    return order ? [productPart(`twiddles of ${order}`)] : [];
+  };
   const first = steps.findIndex((step) => step.do === 'passes' && step.of < 2);
   return [
     { kind: 'memory', text: `load ${input.storage}` },

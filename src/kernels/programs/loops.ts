@@ -177,7 +177,11 @@ function tiled(nest: Nest & { readonly along: Var }, tile: RegisterTile, profile
   const at = new Map([[along, add(first, lanes)], ...placesOf(others, add(firstRow, row))]);
   const loops: Loop[] = [
     { variable: row, ...limitOf(rows, together, firstRow) },
-    { variable: lanes, ...limitOf(along.count, columns, first), ...(isVector && tile.along > 1 ? { unroll: tile.along } : {}) },
+    {
+      variable: lanes,
+      ...limitOf(along.count, columns, first),
+      ...(isVector && tile.along > 1 ? { unroll: tile.along } : {}),
+    },
   ];
   const dealt = { group, loops, lanes, threads: Math.min(profile.maxThreads, together * columns), at };
   const x = new Expressions();

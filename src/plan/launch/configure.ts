@@ -39,12 +39,13 @@ export interface LaunchShape extends SideShape {
   readonly steps: readonly LeafStep[];
   /** The twiddles of `placed`, counted along the batch in the order given here. */
   readonly twiddle?: StepTwiddle | undefined;
+  readonly outerTwiddle?: StepTwiddle | undefined;
 }
 
 /** Completes a leaf: the number of threads and the kind of shared memory follow from its shape. */
 export function assembled(placed: PlacedLeaf, shape: LaunchShape, target: Target): Leaf {
   const { precision } = placed;
-  const { batch, lengths, tile, blocks, coupled, steps, twiddle } = shape;
+  const { batch, lengths, tile, blocks, coupled, steps, twiddle, outerTwiddle } = shape;
   const points = lengths.reduce((product, length) => product * length, tile) / blocks;
   const radices = passesOf(shape).flatMap((passes) => passes.radices);
   const threads = threadsFor(points, radices, placed, target, blocks > 1);
@@ -67,6 +68,7 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, target: Target
     inverse: placed.inverse,
     ...leafOperands(placed),
     ...(twiddle ? { twiddle } : {}),
+    ...(outerTwiddle ? { outerTwiddle } : {}),
     scale: placed.scale,
     aliased: placed.aliased,
   };
@@ -127,7 +129,7 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
       axes: { input: dimensions.map(({ input }) => input), output: dimensions.map(({ output }) => output) },
       ...(convolved?.by === 'rader' ? { order: powerOrders(axis.count) } : {}),
       places: tensorPlaces(dimensions),
-      twiddle: twiddle && twiddleOf(twiddle, order),
+      ...twiddlesOf(placed, batch, order),
     },
     target,
   );
@@ -276,10 +278,22 @@ export function productOf(
   return factors.matrix > 1 ? { do: 'multiply', kernel: factors } : { kernel: factors };
 }
 
-/** The twiddle after the batch dimensions were reordered; it counts along the dimension that was the first. */
-export function twiddleOf(twiddle: StepTwiddle, order: readonly number[]): StepTwiddle {
-  const along = order.indexOf(0);
-  return along > 0 ? { ...twiddle, along } : twiddle;
+/** Along which batch dimension twiddles count, once the merged `batch` has been reordered: those of the node's own decomposition, along the first. */
+export function twiddlesOf(
+  { node, batch: spans }: PlacedLeaf,
+  batch: readonly Span[],
+  order: readonly number[],
+): Pick<LaunchShape, 'twiddle' | 'outerTwiddle'> {
+  const { twiddle, outerTwiddle } = node;
+  const counting = (own: StepTwiddle, dimension: number): StepTwiddle => {
+    const { along: _, ...others } = own;
+    const along = order.indexOf(dimension);
+    return along > 0 ? { ...others, along } : others;
+  };
+  return {
+    twiddle: twiddle && counting(twiddle, 0),
+    outerTwiddle: outerTwiddle && counting(outerTwiddle, batch.indexOf(spans[outerTwiddle.along]!)),
+  };
 }
 
 /**

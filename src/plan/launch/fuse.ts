@@ -9,7 +9,7 @@ import { isContiguous, type Span, type Stride, walksAlong } from '../group/tilin
 import type { ConvolveSteps } from '../schemes/convolve-steps.ts';
 import type { HermitianSplit, LanesAlong, Leaf, LeafStep, MultiplyStep, PassesStep } from '../tree/leaf.ts';
 import type { LeafNode, Place } from '../tree/node.ts';
-import { assembled, elementCounts, productOf, radicesAndPrimes, type TileBins, twiddleOf } from './configure.ts';
+import { assembled, elementCounts, productOf, radicesAndPrimes, type TileBins, twiddlesOf } from './configure.ts';
 import { mergedBatch, type PlacedLeaf, packedAxis, tensorPlaces } from './placed.ts';
 
 /** A leaf of one axis as two digits; undefined if a cluster does not take it. */
@@ -181,7 +181,7 @@ interface TileShape extends Tiled {
 function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShape, target: Target): Leaf {
   const { coupled, slowest, faster } = shape;
   const { coordinates } = placed;
-  const { product, twiddle } = placed.node;
+  const { product } = placed.node;
   const merged = mergedBatch(placed);
   const batch = order.map((d) => merged[d]!);
   const others = [...faster, ...(coordinates ? [coordinates] : [])];
@@ -216,7 +216,7 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
         output: [...returned.output, ...others.map((span) => span.output)],
       },
       places: { input: [...digits.places.input, ...input], output: [...returned.places.output, ...output] },
-      twiddle: twiddle && twiddleOf(twiddle, order),
+      ...twiddlesOf(placed, merged, order),
     },
     target,
   );

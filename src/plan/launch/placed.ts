@@ -106,7 +106,7 @@ export function tensorPlaces(spans: readonly Span[]): Sides<readonly Place[]> {
  */
 export function mergedBatch(placed: PlacedLeaf): Span[] {
   const { batch, factors, node, callbacks } = placed;
-  const { twiddle, product, zeros, lines, real } = node;
+  const { twiddle, outerTwiddle, product, zeros, lines, real } = node;
   const known = product && 'along' in product ? [product] : [];
   const kernel = product && 'strides' in product ? product : undefined;
   const along = new Set([
@@ -124,7 +124,11 @@ export function mergedBatch(placed: PlacedLeaf): Span[] {
   return mergeSpans(
     batch,
     twiddle !== undefined,
-    ({ places }) => places !== undefined && (isAlong(places, 'input') || isAlong(places, 'output')),
+    (span) => {
+      if (outerTwiddle && span === batch[outerTwiddle.along]) return true;
+      const { places } = span;
+      return places !== undefined && (isAlong(places, 'input') || isAlong(places, 'output'));
+    },
     // The convolution kernel has strides of its own.
     (span, next) => !kernel || kernelStep(next, kernel) === span.count * kernelStep(span, kernel),
   );

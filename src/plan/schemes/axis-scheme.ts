@@ -39,8 +39,8 @@ export type RealScheme =
   | { readonly by: 'symmetric'; readonly points: ComplexScheme }
   /** Two lines that are neighbours along a dimension of the tensor are the parts of one complex line. */
   | { readonly by: 'lines'; readonly along: number; readonly points: ComplexScheme }
-  /** Two uploads, the first one of columns of reals, two of which are the parts of a complex one. */
-  | { readonly by: 'columns'; readonly lengths: readonly [number, number] }
+  /** Several uploads, the first one of columns of reals, two of which are the parts of a complex one. */
+  | { readonly by: 'columns'; readonly lengths: readonly number[] }
   /** Complex numbers whose imaginary parts are zero. */
   | { readonly by: 'zeros'; readonly points: ComplexScheme }
   /** Kind IV of even lengths: real n and real N − 1 − n are the parts of a complex number (VkFFT guide 2.5.5). */

@@ -7,8 +7,8 @@
  *   (kernels/symmetric-passes.ts).
  * - `lines`, for odd N where `tuning.mergeSequences` allows it: two sequences of the batch are the parts of one; a step pairs bins k
  *   and N − k, and the two are no longer independent.
- * - in columns, where that takes two launches: two columns of the four-step algorithm are the lines, both of one sequence.
- * - `zeros`, where it takes more: all imaginary parts are zero, and bins over the half are not stored.
+ * - `columns`, where that takes several launches: two columns of the four-step algorithm are the lines, both of one sequence.
+ * - `zeros`, where there is an odd number of columns: all imaginary parts are zero, and bins over the half are not stored.
  */
 import { line, pad } from '../../layout/index.ts';
 import { type Direction, hermitianLength, type Problem, tensorShape } from '../../problem/index.ts';
@@ -100,11 +100,10 @@ export function schemesOfReals(
 /** The best of so many complex ways are weighed as real ones. */
 const COMPLEX_WAYS = 8;
 
-/** Two uploads may be of columns of reals, two by two; zeros make twice as many points of the numbers that there are. */
+/** Several uploads may begin with columns of reals, two by two; zeros make twice as many points of the numbers that there are. */
 function inColumnsOrZeros({ value, price }: Priced<Uploads>): Priced<RealScheme> {
-  const [n1, n2, ...others] = value.lengths;
-  if (n2 !== undefined && n2 % 2 === 0 && others.length === 0)
-    return { value: { by: 'columns', lengths: [n1!, n2] }, price };
+  const [_, ...rows] = value.lengths;
+  if (rows.some((n) => n % 2 === 0)) return { value: { by: 'columns', lengths: value.lengths }, price };
   return { value: { by: 'zeros', points: value }, price: 2 * price };
 }
 

@@ -1,45 +1,58 @@
 /**
- * A long axis of reals in two uploads, the four-step algorithm with N = n₁·n₂: columns of n₁ reals, two of which at a time are the parts of
+ * A long axis of reals in several uploads, the four-step algorithm with N = n₁·n₂: columns of n₁ reals, two of which at a time are the parts of
  * a complex one, and rows of their bins, of which only the first ⌊n₁/2⌋ + 1 of each column are computed. What rows make of them are all
- * bins: those over the half are conjugates of others.
+ * bins: those over the half are conjugates of others. Rows take one upload, or several of the same algorithm.
  */
 import { concat, type Layout, mask, negate, numbers, reverse, slice, within } from '../../layout/index.ts';
 import { hermitianLength, type Problem, type Side, tensorShape } from '../../problem/index.ts';
+import type { StepTwiddle } from '../tree/leaf.ts';
 import {
   type BranchNode,
   type Dimension,
   type LeafNode,
   type LineView,
   leafNode,
+  leavesOf,
   mapLeaves,
   type Place,
 } from '../tree/node.ts';
 import { dimensionsOf } from './axis.ts';
 
-/** The tensor between two uploads of reals in columns: the bins up to the half of each column. */
-export function columnsShape(problem: Problem, [n1, n2]: readonly [number, number]): number[] {
-  return tensorShape(problem, 'input').map((count, of) => (of === 1 ? hermitianLength(n1) * n2 : count));
+/** The tensor between uploads of reals in columns: the bins up to the half of each column. */
+export function columnsShape(problem: Problem, uploads: readonly number[]): number[] {
+  return tensorShape(problem, 'input').map((count, of) => (of === 1 ? pointsOfRows(uploads) : count));
 }
 
-/** Two uploads of reals in columns. @param shape lengths of the tensor before and after both */
+/** Numbers between the uploads of an axis of reals in columns. */
+export function pointsOfRows([n1, ...rows]: readonly number[]): number {
+  return rows.reduce((a, b) => a * b, hermitianLength(n1!));
+}
+
+/** Uploads of reals in columns. @param shape lengths of the tensor before and after both */
 export function hermitianColumns(
   problem: Problem,
   side: Side,
-  lengths: readonly [number, number],
+  lengths: readonly number[],
   shape: Pick<BranchNode, 'length' | 'outputLength'>,
 ): BranchNode {
   const tensor = columnsShape(problem, lengths);
   return inColumns({ dimension: 1, others: otherDimensions(problem, 0), tensor, ...shape }, lengths, side);
 }
 
-/** Both uploads, bins in their natural order. @param side where the reals are */
-export function realColumns(problem: Problem, side: Side, lengths: readonly [number, number]): BranchNode {
+/** All uploads, bins in their natural order. @param side where the reals are */
+export function realColumns(problem: Problem, side: Side, lengths: readonly number[]): BranchNode {
   const node = hermitianColumns(problem, side, lengths, shapesOf(problem, side));
-  const [N, columns] = [problem.size[0]!, lengths[0]];
+  const [N, columns] = [problem.size[0]!, lengths[0]!];
   const read = side === 'output';
   const bins: LineView = read ? binsRead(N) : { dimension: 1, line: binsWritten(N, columns) };
   const lines = read ? { input: [bins], output: [] } : { input: [], output: [bins] };
-  return mapLeaves(node, (leaf) => (leaf.real ? leaf : { ...leaf, lines }));
+  const ending = binsLeaf(node, side);
+  return mapLeaves(node, (leaf) => (leaf === ending ? { ...leaf, lines } : leaf));
+}
+
+/** The launch that writes the bins of an axis in columns, or reads them. @param side where the reals are */
+export function binsLeaf(node: BranchNode, side: Side): LeafNode {
+  return leavesOf(node).at(side === 'input' ? -1 : 0)!;
 }
 
 /**
@@ -78,7 +91,7 @@ export function onceInRows(of: Layout, from: number, columns: number): Layout {
   return concat(0, slice(of, 0, 0, from), slice(once, 0, from, of.shape[0]! - from));
 }
 
-/** Where an axis lies that is transformed in columns, and how long the tensor is before, between and after both launches. */
+/** Where an axis lies that is transformed in columns, and how long the tensor is before, between and after all launches. */
 export interface ColumnsPlace extends Pick<BranchNode, 'length' | 'outputLength'> {
   /** Dimension of the tensor. */
   readonly dimension: number;
@@ -87,45 +100,81 @@ export interface ColumnsPlace extends Pick<BranchNode, 'length' | 'outputLength'
 }
 
 /**
- * Two uploads of N = n₁·n₂ reals. One is of columns of n₁, two of which are the parts of a complex one, of whose bins there are
- * ⌊n₁/2⌋ + 1 in each; the other one is of rows of these, n₂ long, and knows bins over the half as conjugates of those below.
+ * Several uploads of N = n₁·n₂ reals. One is of columns of n₁, two of which are the parts of a complex one, of whose bins there are
+ * ⌊n₁/2⌋ + 1 in each; the others are of rows of these, n₂ long, of which the last one knows bins over the half as conjugates of those below.
  */
-export function inColumns(
-  { dimension, others, tensor, length: before, outputLength: after }: ColumnsPlace,
-  uploads: readonly [number, number],
-  real: 'input' | 'output',
-): BranchNode {
-  const [n1, n2] = uploads;
-  const kept = hermitianLength(n1);
+export function inColumns(place: ColumnsPlace, uploads: readonly number[], real: Side): BranchNode {
+  const { dimension, others, tensor, length: before, outputLength: after } = place;
+  const n1 = uploads[0]!;
+  const n2 = pointsOfRows(uploads) / hermitianLength(n1);
   const title = `axis ${dimension - 1}`;
-  const at = (step: number): Place => ({ dimension, stride: step });
-  const both = (step: number) => ({ input: at(step), output: at(step) });
   const forward = real === 'input';
-  const directed = (dimension: Dimension): Dimension =>
-    forward ? dimension : { ...dimension, input: dimension.output, output: dimension.input };
-  const upload = (number: 1 | 2, axis: Dimension, batch: Dimension): LeafNode => ({
-    ...leafNode({
-      title: `${title}, upload ${number} of 2`,
-      axisOf: dimension - 1,
-      axis,
-      batch: [batch, ...others],
-      tensor,
-    }),
-    ...(number === 1 ? { length: before } : { outputLength: after }),
-  });
+  const both = (step: number) => ({ input: { dimension, stride: step }, output: { dimension, stride: step } });
   const columns: LeafNode = {
-    ...upload(forward ? 1 : 2, { count: n1, ...both(n2) }, { count: n2 / 2, ...both(2) }),
+    ...leafNode({
+      ...{ title, axisOf: dimension - 1, axis: { count: n1, ...both(n2) }, tensor },
+      batch: [{ count: n2 / 2, ...both(2) }, ...others],
+    }),
     exponents: 'forward',
     real: { side: real, by: 'lines', pairs: { along: dimension, on: 'both' } },
   };
-  const row = directed({ count: n2, input: at(1), output: at(n1) });
-  const rows: LeafNode = {
-    ...upload(forward ? 2 : 1, row, directed({ count: kept, input: at(n2), output: at(1) })),
-    twiddle: { order: n1 * n2, on: real },
-  };
-  const children = forward ? [columns, rows] : [rows, columns];
+  const there = [columns, ...rowsOfBins(place, uploads).map((row) => (forward ? row : backwards(row)))];
+  const children = forward ? there : there.toReversed();
+  const last = uploads.length - 1;
+  const named = children.map((leaf, n) => ({
+    ...leaf,
+    title: `${title}, upload ${n + 1} of ${uploads.length}`,
+    ...(n === 0 ? { length: before } : {}),
+    ...(n === last ? { outputLength: after } : {}),
+  }));
   const outer = { length: before, outputLength: after };
-  return { scheme: 'four-step', title, axisOf: dimension - 1, parts: [n1, n2], ...outer, children };
+  return { scheme: 'four-step', title, axisOf: dimension - 1, parts: uploads, ...outer, children: named };
+}
+
+/**
+ * The uploads of the rows, n₂ = m₁·m₂·… long, from reals to bins. Each leaves its bins where it found its points, and the last one writes bin
+ * k₁ + n₁·(k₂ + m₁·k₃ …). Row k₁ is multiplied by e^{−2πi·k₁·i/N} at element i, which is a product over the digits of i: each upload multiplies
+ * by the factors of its own digit, as it reads.
+ */
+function rowsOfBins({ dimension, others, tensor }: ColumnsPlace, [n1, ...lengths]: readonly number[]): LeafNode[] {
+  const at = (step: number): Place => ({ dimension, stride: step });
+  const n2 = lengths.reduce((a, b) => a * b, 1);
+  const rows = { count: hermitianLength(n1!), input: at(n2) };
+  const upload = (axis: Dimension, batch: readonly Dimension[]) =>
+    leafNode({ title: '', axisOf: dimension - 1, axis, batch: [...batch, ...others], tensor });
+  const bins: Dimension[] = [];
+  const children: LeafNode[] = [];
+  let [rest, produced] = [n2, n1!];
+  for (const n of lengths.slice(0, -1)) {
+    const points = rest;
+    rest /= n;
+    const kept = bins.map((bin) => ({ ...bin, output: bin.input }));
+    const along = { count: n, input: at(rest), output: at(rest) };
+    children.push({
+      ...upload(along, [{ count: rest, input: at(1), output: at(1) }, { ...rows, output: rows.input }, ...kept]),
+      twiddle: { order: points, on: 'output' },
+      outerTwiddle: { order: (n1! * n2) / rest, on: 'input', along: 1 },
+    });
+    bins.unshift({ count: n, input: at(rest), output: at(produced) });
+    produced *= n;
+  }
+  const last = { count: rest, input: at(1), output: at(produced) };
+  children.push({
+    ...upload(last, [{ ...rows, output: at(1) }, ...bins]),
+    twiddle: { order: n1! * n2, on: 'input' },
+  });
+  return children;
+}
+
+/** The launch from bins to reals, of one from reals to bins. */
+function backwards({ axis, batch, twiddle, outerTwiddle, ...leaf }: LeafNode): LeafNode {
+  const turned = ({ input, output, ...others }: Dimension): Dimension => ({ ...others, input: output, output: input });
+  const other = <T extends StepTwiddle>(own: T): T => ({ ...own, on: own.on === 'input' ? 'output' : 'input' });
+  return {
+    ...{ ...leaf, axis: turned(axis), batch: batch.map(turned) },
+    ...(twiddle ? { twiddle: other(twiddle) } : {}),
+    ...(outerTwiddle ? { outerTwiddle: other(outerTwiddle) } : {}),
+  };
 }
 
 /** Lengths of the tensor on both sides of a launch that makes bins of reals, or reals of bins. */

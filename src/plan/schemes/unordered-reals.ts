@@ -44,9 +44,11 @@ type Uploads = readonly [columns: number, rows: number];
 export type RowsMemory = 'in place' | 'copied' | undefined;
 
 /** Whether the bins of an axis of reals stay in rows. (Convolutions have an order of their own.) */
-export function leavesBins(problem: Problem, [n1, n2]: Uploads): boolean {
+export function leavesBins(problem: Problem, uploads: readonly number[]): uploads is Uploads {
   const { unordered, convolution } = problem;
-  return unordered && !convolution && n1 % 2 === 0 && n2 % 2 === 0 && !splitAxisOf(problem, 'output');
+  const [n1, n2, ...more] = uploads;
+  const even = n1! % 2 === 0 && n2! % 2 === 0 && more.length === 0;
+  return unordered && !convolution && even && !splitAxisOf(problem, 'output');
 }
 
 /** @param side where the reals are @param inPlace whether every launch may work in the memory of the bins */

@@ -284,6 +284,8 @@ export interface Leaf extends DirectionScale {
   readonly operands?: readonly Operand[];
   /** The twiddles of a four-step decomposition. */
   readonly twiddle?: StepTwiddle;
+  /** The same of a decomposition around that one, on the other side. */
+  readonly outerTwiddle?: StepTwiddle;
   /** Input and output may be the same memory. */
   readonly aliased: boolean;
 }
@@ -319,7 +321,7 @@ export interface StepTwiddle {
   readonly conjugated?: true;
   /** The first value of b; 0 if missing. */
   readonly first?: number;
-  /** Only in a leaf: the batch dimension that b counts along; the first if missing. */
+  /** The batch dimension that b counts along; the first if missing. */
   readonly along?: number;
   /** The axis that k counts along if a node has several: 0 (or missing) for `axis`, n for `more[n − 1]`. */
   readonly axis?: number;

@@ -150,6 +150,11 @@ export interface LeafNode {
   readonly intermediate?: Intermediate;
   /** The twiddles of a four-step decomposition, counted along a batch dimension: the first by default. */
   readonly twiddle?: StepTwiddle;
+  /**
+   * The twiddles of a decomposition around that one, whose rows are split in turn: they count along another batch dimension, and are on the
+   * other side.
+   */
+  readonly outerTwiddle?: StepTwiddle & { readonly along: number };
   /** The axis is transformed as a cyclic convolution. */
   readonly convolved?: CyclicConvolution;
   /** The product of a convolution: the axis is transformed, multiplied by this, and transformed back. */

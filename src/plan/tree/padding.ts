@@ -86,7 +86,7 @@ function cutAt({ leaf, sides }: PaddedLeaf, every: number, packed: readonly numb
     const dimension = batch[d]!;
     const part = partOf(dimension);
     if (part === undefined) continue;
-    const counted = leaf.twiddle && d === 0;
+    const counted = (leaf.twiddle && d === 0) || leaf.outerTwiddle?.along === d;
     if (counted || dimension.gap || !Number.isInteger(part) || dimension.count % part !== 0) return undefined;
     const far = ({ dimension, stride: step }: Place): Place => ({ dimension, stride: step * part });
     const outer = { count: dimension.count / part, input: far(dimension.input), output: far(dimension.output) };

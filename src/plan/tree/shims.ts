@@ -70,9 +70,11 @@ const shims: readonly Shim[] = [
     fits: fitsElsewhere,
   },
   {
-    // An upload with the four-step twiddles on its loads or stores. It is never dearer than two launches.
+    // An upload with the four-step twiddles on its loads or stores, on both where decompositions are nested. It is never dearer than launches
+    // of their own.
     name: 'twiddles',
-    joins: ({ twiddle }) => (twiddle ? ['upload', 'twiddles'] : []),
+    joins: ({ twiddle, outerTwiddle }) =>
+      twiddle ? ['upload', 'twiddles', ...(outerTwiddle ? ['twiddles'] : [])] : [],
     fits: fitsLineByLine,
   },
   {

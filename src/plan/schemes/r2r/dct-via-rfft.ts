@@ -43,7 +43,7 @@ import {
 } from '../../tree/node.ts';
 import { type ComplexScheme, inOneUpload, type RealScheme } from '../axis-scheme.ts';
 import { isInOneLaunch, isOneButterfly, lineNode, linesOf, schemesOfReals } from '../r2c.ts';
-import { otherDimensions } from '../real-columns.ts';
+import { binsLeaf, otherDimensions } from '../real-columns.ts';
 import { dhtEnds } from './dht.ts';
 import { betweenReals, columnsNode, complexAxis, folded, type RealDftEnds } from './r2r-ends.ts';
 
@@ -226,16 +226,18 @@ function inLines(asked: Asked, scheme: Extract<RealScheme, { readonly by: 'symme
   return inOne(asked, along, otherDimensions(problem, axis), scheme.points, real, back ? 1 : 2);
 }
 
-/** In two uploads, of which the columns of reals come first, or last. */
-function sumsInColumns(asked: Asked, uploads: readonly [number, number]): PlanNode {
+/** In several uploads, of which the columns of reals come first, or last. */
+function sumsInColumns(asked: Asked, uploads: readonly number[]): PlanNode {
   const { back, axis, problem } = asked;
-  const [n1, n2] = uploads;
-  const node = columnsNode(problem, axis, uploads, back ? 'output' : 'input');
+  const side = back ? 'output' : 'input';
+  const node = columnsNode(problem, axis, uploads, side);
+  const ending = binsLeaf(node, side);
   return mapLeaves(node, (leaf): LeafNode => {
     if (!leaf.real) {
-      const real = { side: back ? 'input' : 'output', by: 'parts' } as const;
       const exponents = back ? 'inverse' : 'forward';
-      return { ...leaf, exponents, real, ...sumsOf(asked, n1 * n2, n1) };
+      if (leaf !== ending) return { ...leaf, exponents };
+      const real = { side: back ? 'input' : 'output', by: 'parts' } as const;
+      return { ...leaf, exponents, real, ...sumsOf(asked, problem.size[axis]!, uploads[0]!) };
     }
     const own = pointsOf(asked);
     return {

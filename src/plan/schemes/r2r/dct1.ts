@@ -11,7 +11,7 @@ import type { Priced } from '../../price/priced.ts';
 import { type Dimension, type LeafNode, type LineView, mapLeaves, type PlanNode } from '../../tree/node.ts';
 import { type ComplexScheme, inOneUpload, type RealScheme } from '../axis-scheme.ts';
 import { inOneLaunch, isOneButterfly, lineNode, mergedLines, schemesOfReals } from '../r2c.ts';
-import { onceInRows, otherDimensions } from '../real-columns.ts';
+import { binsLeaf, onceInRows, otherDimensions } from '../real-columns.ts';
 import { betweenReals, columnsNode, complexAxis, type EndFactors } from './r2r-ends.ts';
 
 /** How the sums of one kind become a transform. */
@@ -127,20 +127,21 @@ function inHalves(problem: Problem, axis: number, scheme: ComplexScheme, ends: C
 function continuedInColumns(
   problem: Problem,
   axis: number,
-  uploads: readonly [number, number],
+  uploads: readonly number[],
   ends: ContinuedEnds,
   half: number,
 ): PlanNode {
   const { points } = ends;
-  const written: LineView = { dimension: points.dimension, line: onceInRows(points.line, half, uploads[0]) };
-  return mapLeaves(
-    columnsNode(problem, axis, uploads, 'input'),
-    (leaf): LeafNode =>
-      leaf.real
-        ? { ...leaf, lines: { input: [points], output: [] }, real: { ...leaf.real, points: 'continued' } }
-        : {
-            ...{ ...leaf, lines: { input: [], output: [written] }, ...rotated(ends, pointsOf(problem, axis)) },
-            ...{ exponents: 'forward', real: { side: 'output', by: 'parts', points: 'continued' } },
-          },
-  );
+  const written: LineView = { dimension: points.dimension, line: onceInRows(points.line, half, uploads[0]!) };
+  const node = columnsNode(problem, axis, uploads, 'input');
+  const ending = binsLeaf(node, 'input');
+  return mapLeaves(node, (leaf): LeafNode => {
+    if (leaf.real)
+      return { ...leaf, lines: { input: [points], output: [] }, real: { ...leaf.real, points: 'continued' } };
+    if (leaf !== ending) return { ...leaf, exponents: 'forward' };
+    return {
+      ...{ ...leaf, lines: { input: [], output: [written] }, ...rotated(ends, pointsOf(problem, axis)) },
+      ...{ exponents: 'forward', real: { side: 'output', by: 'parts', points: 'continued' } },
+    };
+  });
 }

@@ -1,7 +1,7 @@
 /** What is done at both ends of the complex transforms that sums of cosines and sines are made of. */
 import { type Layout, line, negate, pad, reverse, slice, stack } from '../../../layout/index.ts';
 import type { ScaleFactor } from '../../../numeric/scale-factor.ts';
-import { hermitianLength, type Problem, type Sides, tensorShape } from '../../../problem/index.ts';
+import { type Problem, type Sides, tensorShape } from '../../../problem/index.ts';
 import type { Target } from '../../device/target.ts';
 import type { Factors } from '../../tree/leaf.ts';
 import {
@@ -20,7 +20,7 @@ import { axisPlace } from '../axis.ts';
 import type { ComplexScheme } from '../axis-scheme.ts';
 import { schemeNode } from '../complex-axis.ts';
 import type { AxisPlace } from '../four-step.ts';
-import { inColumns, otherDimensions } from '../real-columns.ts';
+import { inColumns, otherDimensions, pointsOfRows } from '../real-columns.ts';
 
 /** The problem whose axis has so many complex points. */
 export function complexAxis(problem: Problem, axis: number, points: number): Problem {
@@ -33,19 +33,18 @@ export function complexAxis(problem: Problem, axis: number, points: number): Pro
 }
 
 /**
- * Two uploads of so many reals, n₁ columns of which are transformed two by two: leaves to be given their ends.
+ * Several uploads of so many reals, columns of which are transformed two by two: leaves to be given their ends.
  * @param real the side of the points
  */
 export function columnsNode(
   problem: Problem,
   axis: number,
-  uploads: readonly [number, number],
+  uploads: readonly number[],
   real: 'input' | 'output',
 ): BranchNode {
   const dimension = axis + 1;
-  const [n1, n2] = uploads;
   const shape = tensorShape(problem, 'input');
-  const tensor = shape.map((count, d) => (d === dimension ? hermitianLength(n1) * n2 : count));
+  const tensor = shape.map((count, d) => (d === dimension ? pointsOfRows(uploads) : count));
   return inColumns(
     { dimension, others: otherDimensions(problem, axis), tensor, length: shape, outputLength: shape },
     uploads,
