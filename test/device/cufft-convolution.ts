@@ -94,7 +94,7 @@ function loadProduct(gpu: CudaBackend, source: string, values: readonly bigint[]
   const { driver } = gpu;
   gpu.enter();
   const code = driver.compile({ source, entry: 'product' } as Parameters<typeof driver.compile>[0]);
-  const module = driver.api.handle('ModuleLoadData', code);
+  const module = driver.api.handle('ModuleLoadData', code.bytes);
   const entry = driver.api.handle('ModuleGetFunction', module, 'product');
   // First the values, then the pointers to them.
   const block = new ArrayBuffer(16 * values.length);
