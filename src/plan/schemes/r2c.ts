@@ -15,6 +15,7 @@ import { type Direction, hermitianLength, type Problem, tensorShape } from '../.
 import { wordsPerReal } from '../device/capacity.ts';
 import { boosted, type Target } from '../device/target.ts';
 import { LONGEST_BUTTERFLY } from '../group/tiling.ts';
+import { tripCost } from '../price/cost.ts';
 import { ifFits, type Priced } from '../price/priced.ts';
 import {
   type Dimension,
@@ -92,7 +93,7 @@ export function schemesOfReals(
     return [{ value: { by: 'zeros', points: value }, price: 2 * price }];
   }
   return uploadSchemes(uploadsQuestion(several, axis, target), Math.max(most, COMPLEX_WAYS))
-    .map(inColumnsOrZeros)
+    .map((uploads) => inColumnsOrZeros(uploads, target))
     .sort((a, b) => a.price - b.price)
     .slice(0, most);
 }
@@ -101,10 +102,13 @@ export function schemesOfReals(
 const COMPLEX_WAYS = 8;
 
 /** Several uploads may begin with columns of reals, two by two; zeros make twice as many points of the numbers that there are. */
-function inColumnsOrZeros({ value, price }: Priced<Uploads>): Priced<RealScheme> {
+function inColumnsOrZeros({ value, price }: Priced<Uploads>, target: Target): Priced<RealScheme> {
   const [_, ...rows] = value.lengths;
-  if (rows.some((n) => n % 2 === 0)) return { value: { by: 'columns', lengths: value.lengths }, price };
-  return { value: { by: 'zeros', points: value }, price: 2 * price };
+  if (!rows.some((n) => n % 2 === 0)) return { value: { by: 'zeros', points: value }, price: 2 * price };
+  const trips = value.lengths.length * tripCost(target);
+  const { ofReals } = target.calibration.uploads;
+  const own = target.lockstep === 'threads' ? trips + ofReals * (price - trips) : price;
+  return { value: { by: 'columns', lengths: value.lengths }, price: own };
 }
 
 /** Lines of an odd number of reals, which one launch takes whole: each by itself, or two by two where the problem allows that. */
