@@ -117,6 +117,30 @@ describe.skipIf(repeated)('in several uploads', () => {
     device.close();
   });
 
+  it('of columns whose rows take two uploads and more', async () => {
+    const devices = [openInterpreted(namedProfiles.h200.profile), await openWith({}, 2)];
+    const tuning = { uploadSwitch: { two: 8, three: 16 } };
+    for (const device of devices) {
+      for (const kinds of [
+        ['dct1'],
+        ['dst1'],
+        ['dct2', 'dst2'],
+        ['dct3', 'dst3'],
+        ['dct4', 'dst4'],
+        ['dht'],
+      ] as const) {
+        const transform = random.pick(kinds);
+        // As many points for each kind.
+        const n = random.pick([96, 120, 210]) + (transform === 'dct1' ? 1 : transform === 'dst1' ? -1 : 0);
+        const problem = { size: [n], transform, precision: random.pick(['single', 'double'] as const), tuning };
+        const plan = await device.plan(problem);
+        expect(plan.kernels.filter(({ direction }) => direction === 'forward').length).toBeGreaterThan(2);
+        await check(device, problem, 2);
+      }
+      device.close();
+    }
+  });
+
   it('of two axes and on vectors', async () => {
     const device = await openWith({ sharedBytes: 4096 }, 2);
     for (const n of [1024, 2187, 3000]) {
