@@ -103,4 +103,26 @@ describe('candidates', () => {
     const [best, next] = ranked({ size: [2 ** 14], batches: 1000, placement: 'in-place' }, h200);
     expect([best, next].map((one) => lengthsOf(one!.value.axes[0]).length)).toEqual([1, 2]);
   });
+
+  it('long lines of reals take three uploads from where two are dearer, and wide groups of rows beside their bins', () => {
+    const plan = (k: number, precision: 'single' | 'double') =>
+      planDirection(
+        normalizeProblem({ size: [2 ** k], batches: 2 ** (26 - k), transform: 'r2c', precision }),
+        'forward',
+        h200,
+        false,
+      );
+    const uploads = [20, 21, 22, 24, 26].map((k) =>
+      (['single', 'double'] as const).map((p) => plan(k, p).launches.length),
+    );
+    expect(uploads).toEqual([
+      [2, 2],
+      [2, 2],
+      [3, 3],
+      [3, 3],
+      [3, 3],
+    ]);
+    // 129 rows of 256 points are four groups of 33: runs of 264 bytes.
+    expect(plan(24, 'single').launches.map(({ leaf }) => leaf.tile)).toEqual([16, 16, 33]);
+  });
 });

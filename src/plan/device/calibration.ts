@@ -97,8 +97,11 @@ export interface Calibration {
     readonly second: number;
     /** Trips that each doubling costs of what the first of two launches takes of an axis between them. */
     readonly lean: number;
-    /** By what columns of reals multiply all that uploads by threads cost beyond their trips: they pair bins, and the mirror images of rows are out of step with sectors. */
-    readonly ofReals: number;
+    /**
+     * By what columns of reals multiply all that uploads by threads cost beyond their trips, where their rows take one upload, and several:
+     * they pair bins, and the mirror images of rows are out of step with sectors.
+     */
+    readonly ofReals: { readonly one: ByPrecision; readonly several: number };
   };
   /** Tiles of blocks that store into one another's shared memory. */
   readonly cluster: {
@@ -209,8 +212,8 @@ const MEASURED: Calibration = {
     copied: 1.5,
     second: 48,
     lean: 0.03,
-    // There and back, lines of 2¹⁸ to 2²⁴ reals in two uploads, 1.97 to 2.26 in single and 1.3 to 2.2 in double precision.
-    ofReals: 2.2,
+    // There and back, lines of 2¹⁸ to 2²⁴ reals, 1.97 to 2.26 in single and 1.3 to 2.2 in double precision; lines of 2²² to 2²⁶ in three uploads 0.9 to 1.8.
+    ofReals: { one: { single: 2.4, double: 2.2 }, several: 1.6 },
   },
   cluster: {
     two: 0.95,

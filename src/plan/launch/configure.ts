@@ -3,6 +3,7 @@
  * through shared memory, and the radices. All of it follows from the profile.
  */
 
+import { isOverNumbers } from '../../layout/index.ts';
 import { divisors } from '../../numeric/primes.ts';
 import type { Side, Sides } from '../../problem/index.ts';
 import { hasArithmetic, wordsPerReal } from '../device/capacity.ts';
@@ -91,7 +92,7 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
       twiddled: twiddle !== undefined,
       convolved: convolved !== undefined || product !== undefined || paired !== undefined || symmetric,
       longestButterfly: longest,
-      ...askedGroup(placed, target),
+      ...groupSize(placed, target),
     },
     coordinatesTarget(coordinates?.count ?? 1, target),
   );
@@ -330,7 +331,23 @@ function sharedMemoryOf(target: Target): SharedMemory {
   };
 }
 
-function askedGroup({ node: { axisOf } }: PlacedLeaf, { tuning }: Target): { group?: number } {
-  const group = axisOf === undefined ? 0 : (tuning?.groupedBatch?.[axisOf] ?? 0);
-  return group > 0 ? { group } : {};
+/** Transforms of a group, where somebody asks for a number or runs of mirror images want one. */
+function groupSize(placed: PlacedLeaf, target: Target): { group?: number } {
+  const { axisOf } = placed.node;
+  const group = axisOf === undefined ? 0 : (target.tuning?.groupedBatch?.[axisOf] ?? 0);
+  if (group > 0) return { group };
+  const rows = rowsOfMirrors(placed, target);
+  return rows ? { group: rows } : {};
+}
+
+/**
+ * Rows for a group that writes bins and the mirror images of bins, where two such groups fit on a multiprocessor: these runs of memory begin
+ * and end inside of sectors, each of which has to be read before a part of it can be written. So runs are about twice as long, and rows divide into groups evenly.
+ */
+function rowsOfMirrors({ node, axis }: PlacedLeaf, { lockstep, capacity }: Target): number | undefined {
+  const mirrors = node.lines.output.some(({ line }) => isOverNumbers(line));
+  if (lockstep === 'vector' || !mirrors || !node.twiddle) return undefined;
+  const { count } = node.batch[0]!;
+  const rows = Math.ceil(count / Math.max(1, Math.round(count / (2 * capacity.run))));
+  return 2 * rows * axis.count <= capacity.room ? rows : undefined;
 }

@@ -12,7 +12,7 @@
  */
 import { line, pad } from '../../layout/index.ts';
 import { type Direction, hermitianLength, type Problem, tensorShape } from '../../problem/index.ts';
-import { wordsPerReal } from '../device/capacity.ts';
+import { forPrecision, wordsPerReal } from '../device/capacity.ts';
 import { boosted, type Target } from '../device/target.ts';
 import { LONGEST_BUTTERFLY } from '../group/tiling.ts';
 import { tripCost } from '../price/cost.ts';
@@ -93,10 +93,15 @@ export function schemesOfReals(
     return [{ value: { by: 'zeros', points: value }, price: 2 * price }];
   }
   return uploadSchemes(uploadsQuestion(several, axis, target), Math.max(most, COMPLEX_WAYS))
-    .map((uploads) => inColumnsOrZeros(uploads, target))
-    .sort((a, b) => a.price - b.price)
-    .slice(0, most);
+    .map((uploads) => ({ ...inColumnsOrZeros(uploads, target), last: uploads.value.lengths.at(-1)! }))
+    .map((way) => ({ ...way, price: Math.round(way.price / SAME_PRICE) * SAME_PRICE }))
+    .sort((a, b) => a.price - b.price || a.last - b.last)
+    .slice(0, most)
+    .map(({ value, price }) => ({ value, price }));
 }
+
+/** Prices that differ by less are the same but for rounding: the way is better then whose upload beside the bins is shorter, which takes more rows side by side. */
+const SAME_PRICE = 1e-9;
 
 /** The best of so many complex ways are weighed as real ones. */
 const COMPLEX_WAYS = 8;
@@ -107,7 +112,8 @@ function inColumnsOrZeros({ value, price }: Priced<Uploads>, target: Target): Pr
   if (!rows.some((n) => n % 2 === 0)) return { value: { by: 'zeros', points: value }, price: 2 * price };
   const trips = value.lengths.length * tripCost(target);
   const { ofReals } = target.calibration.uploads;
-  const own = target.lockstep === 'threads' ? trips + ofReals * (price - trips) : price;
+  const beyond = (rows.length > 1 ? ofReals.several : forPrecision(ofReals.one, target.precision)) * (price - trips);
+  const own = target.lockstep === 'threads' ? trips + beyond : price;
   return { value: { by: 'columns', lengths: value.lengths }, price: own };
 }
 
