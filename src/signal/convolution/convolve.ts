@@ -194,13 +194,16 @@ export function reversed({ data, shape, dtype }: NumpyArray): NumpyArray {
   return { data: reversed, shape, dtype };
 }
 
+/** Steps of a transform that take as long as copying a block in and out does, however short it is. */
+const BLOCK_STEPS = 2048;
+
 /**
  * Samples of a block, for a signal and a kernel of these lengths. A transform of L points takes about L · log₂ L steps, and
  * brings L − kernel + 1 samples further: of all powers of two, and one block for everything, that which takes the fewest
- * steps for the whole signal.
+ * steps for the whole signal, with those of copying blocks.
  */
 export function blockLength(signal: number, kernel: number): number {
-  const costOf = (points: number) => points * Math.log2(2 * points);
+  const costOf = (points: number) => points * Math.log2(2 * points) + BLOCK_STEPS;
   let best = signal;
   let least = costOf(nextFastLength(signal + kernel - 1));
   for (let points = 2; points < 2 * (signal + kernel); points *= 2) {
