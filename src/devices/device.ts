@@ -1,7 +1,7 @@
 /**
  * What a device offers to the engine: memory, compilation, launches. One folder per kind implements it.
  */
-import type { PairForm } from '../emit/double-word/index.ts';
+import type { DoubleWordForm } from '../emit/double-word/index.ts';
 import type { ComputedRoots } from '../emit/spmd/program.ts';
 import type { Kernel, StorageType } from '../ir/index.ts';
 import type { DeviceProfile } from '../plan/device/profile.ts';
@@ -213,7 +213,7 @@ export interface Backend {
   /** Whether kernels can compute roots of unity, as exactly as tables have them but for a rounding or two. */
   readonly computesRoots?: boolean;
   /** How numbers that are pairs of those it computes in are computed with. */
-  readonly pairForm?: PairForm;
+  readonly pairForm?: DoubleWordForm;
   /** A kernel in numbers that the device computes in. */
   computable(kernel: Kernel): Kernel;
   /** Tries, once, whether its compilers leave alone what pairs rest on; where that is not known beforehand. */

@@ -126,7 +126,7 @@ export class Expressions {
     exactMul: new Map(),
   };
   private nextId = 0;
-  /** Values for each complex number: 2 for real and imaginary part; 1 if a vector holds both (`PairExpressions`). */
+  /** Values for each complex number: 2 for real and imaginary part; 1 if a vector holds both (`PackedExpressions`). */
   readonly perNumber: number = 2;
   /** Groups of values in the best order of computation: see `Phase.steps`. */
   readonly steps: Real[][] = [];

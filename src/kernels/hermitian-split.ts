@@ -27,10 +27,10 @@ import type { HermitianSplit } from '../plan/tree/leaf.ts';
 import { conjugated } from './views.ts';
 
 /** The twiddle of bin k: e^{−2πi·k/2N}. */
-export type PairRoot = (x: Expressions, k: IndexLike) => Complex;
+export type SplitRoot = (x: Expressions, k: IndexLike) => Complex;
 
 /** The views of a split: the numbers of the complex transform, and the bins of the first and the second line. */
-export interface PairSides {
+export interface SplitViews {
   readonly numbers: ComplexView;
   readonly bins: ComplexView;
   /** Missing where there is no second line. */
@@ -38,23 +38,23 @@ export interface PairSides {
 }
 
 /** A loop over pairs that all execute the same statements. */
-export interface PairItems {
+export interface SplitItems {
   readonly count: number;
   /** The statements for pair b of transform c of the tile. */
   readonly stores: (x: Expressions, b: IndexLike, c: IndexLike) => Store[];
 }
 
-export interface PairQuestion extends Omit<HermitianSplit, 'do'> {
+export interface SplitQuestion extends Omit<HermitianSplit, 'do'> {
   /** The column of the mirrored numbers of column c; missing if that is c itself. */
   readonly opposite?: (c: IndexLike) => IndexLike;
-  readonly sides: PairSides;
-  readonly root: PairRoot;
+  readonly sides: SplitViews;
+  readonly root: SplitRoot;
   /** Multiplies a bin by its number of the convolution kernel. Only for a convolution, whose split also goes back to complex numbers. */
   readonly multiplied?: ((x: Expressions, bin: Complex, k: IndexLike, c: IndexLike) => Complex) | undefined;
 }
 
 /** A split as one loop over all pairs: guards handle the pairs whose numbers are the same. */
-export function guardedPairs(question: PairQuestion): PairItems[] {
+export function guardedSplit(question: SplitQuestion): SplitItems[] {
   const { length, merged } = question;
   const stores = (x: Expressions, b: IndexLike, c: IndexLike): Store[] => {
     const mirror = sub(length, b);
@@ -67,9 +67,9 @@ export function guardedPairs(question: PairQuestion): PairItems[] {
 }
 
 /** A split as two loops without guards: pairs of two different numbers, and numbers 0 and N/2, each of which is its own mirror image. */
-export function plainPairs(question: PairQuestion): PairItems[] {
+export function unguardedSplit(question: SplitQuestion): SplitItems[] {
   const { length } = question;
-  const items: PairItems[] = [];
+  const items: SplitItems[] = [];
   const count = Math.floor((length - 1) / 2);
   if (count > 0) {
     items.push({
@@ -116,7 +116,7 @@ interface BinPair {
   readonly within?: Guard;
 }
 
-function pairAt(question: PairQuestion, x: Expressions, pair: BinPair): Store[] {
+function pairAt(question: SplitQuestion, x: Expressions, pair: BinPair): Store[] {
   const { by, back, merged } = question;
   if (merged) return back ? binsToMergedLines(question, x, pair) : mergedLinesToBins(question, x, pair);
   if (by === 'halves' && question.multiplied) return convolvedHalves(question, x, pair);
@@ -137,7 +137,7 @@ function evenAndOdd(x: Expressions, a: Complex, b: Complex): readonly [Complex, 
   ];
 }
 
-function halvesToBins({ sides: { numbers, bins }, root }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
+function halvesToBins({ sides: { numbers, bins }, root }: SplitQuestion, x: Expressions, pair: BinPair): Store[] {
   const { k, mirror, wrapped, c, opposite = c, within } = pair;
   const [e, d] = evenAndOdd(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, opposite]));
   const rotated = x.cmul(d, root(x, k));
@@ -149,7 +149,7 @@ function halvesToBins({ sides: { numbers, bins }, root }: PairQuestion, x: Expre
 }
 
 function binsToHalves(
-  { sides: { numbers, bins }, root, length }: PairQuestion,
+  { sides: { numbers, bins }, root, length }: SplitQuestion,
   x: Expressions,
   pair: BinPair,
 ): Store[] {
@@ -192,7 +192,7 @@ function properBins(
 }
 
 /** The split of a convolution: numbers → bins, products with the kernel, bins → numbers, which are stored through the view `bins`. */
-function convolvedHalves({ sides, root, length, multiplied }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
+function convolvedHalves({ sides, root, length, multiplied }: SplitQuestion, x: Expressions, pair: BinPair): Store[] {
   const { numbers, bins: target } = sides;
   const { k, mirror, wrapped, c, opposite = c, within } = pair;
   const w = root(x, k);
@@ -217,7 +217,7 @@ function isInner(k: ReturnType<typeof index>, length: number): Guard {
   return [{ index: k, from: 1, to: length }];
 }
 
-function linesToBins({ sides: { numbers, bins, secondLine } }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
+function linesToBins({ sides: { numbers, bins, secondLine } }: SplitQuestion, x: Expressions, pair: BinPair): Store[] {
   const { k, wrapped, c } = pair;
   const [a, b] = evenAndOdd(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, c]));
   const second = { re: b.im, im: x.neg(b.re) };
@@ -225,7 +225,7 @@ function linesToBins({ sides: { numbers, bins, secondLine } }: PairQuestion, x: 
 }
 
 function binsToLines(
-  { sides: { numbers, bins, secondLine }, length }: PairQuestion,
+  { sides: { numbers, bins, secondLine }, length }: SplitQuestion,
   x: Expressions,
   pair: BinPair,
 ): Store[] {
@@ -244,13 +244,13 @@ function binsToLines(
 }
 
 /** The mirror image of number k if bins 0 and N/2 are merged: number 0 goes with number N/2. */
-function partner({ length }: PairQuestion, k: BinPair['k'], wrapped: BinPair['wrapped']) {
+function partner({ length }: SplitQuestion, k: BinPair['k'], wrapped: BinPair['wrapped']) {
   const first: Guard = [{ index: k, from: 0, to: 1 }];
   const others: Guard = [{ index: k, from: 1, to: length }];
   return { first, others, at: { first: index(length / 2), others: wrapped } };
 }
 
-function mergedLinesToBins(question: PairQuestion, x: Expressions, { k, wrapped, c }: BinPair): Store[] {
+function mergedLinesToBins(question: SplitQuestion, x: Expressions, { k, wrapped, c }: BinPair): Store[] {
   const { numbers, bins, secondLine } = question.sides;
   const { first, others, at } = partner(question, k, wrapped);
   const one = numbers.load(x, [k, c]);
@@ -261,7 +261,7 @@ function mergedLinesToBins(question: PairQuestion, x: Expressions, { k, wrapped,
   return [...bins.store(x, [k, c], even), ...secondLine!.store(x, [k, c], odd)];
 }
 
-function binsToMergedLines(question: PairQuestion, x: Expressions, { k, wrapped, c }: BinPair): Store[] {
+function binsToMergedLines(question: SplitQuestion, x: Expressions, { k, wrapped, c }: BinPair): Store[] {
   const { numbers, bins, secondLine } = question.sides;
   const { first, others, at } = partner(question, k, wrapped);
   const [a, b] = [bins.load(x, [k, c]), secondLine!.load(x, [k, c])];

@@ -23,7 +23,7 @@ import {
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
 import { dft } from './butterfly.ts';
-import { PairExpressions } from './packed-lanes.ts';
+import { PackedExpressions } from './packed-lanes.ts';
 
 const random = randomFor('kernels/packed-lanes');
 const [memory, other, shared]: ArrayRef[] = [
@@ -41,7 +41,7 @@ function pointsOf(view: ComplexView, radix: number): Complex[] {
 }
 
 /** What a node is where `part` has a value, as the meaning of its operations says. */
-function meaning(node: Real, x: PairExpressions, part: number, data: Float64Array): number {
+function meaning(node: Real, x: PackedExpressions, part: number, data: Float64Array): number {
   const of = (operand: Real, at = part) => meaning(operand, x, at, data);
   if (node.op === 'const') return exact.toNumber(node.value);
   if (node.op === 'load') return data[evaluate(node.index, new Map([[x.part, part]]))]!;
@@ -59,7 +59,7 @@ describe.each([
 ])('numbers in pairs, $way', ({ view, sign }) => {
   it.each(radices)('transform as they do taken apart, radix %i', (radix) => {
     const points = pointsOf(view, radix);
-    const x = PairExpressions.over(item, points)!;
+    const x = PackedExpressions.over(item, points)!;
     const data = Float64Array.from({ length: 8 * radix }, () => 2 * random.unit() - 1);
     const outputs = dft(
       x,
@@ -83,7 +83,7 @@ describe.each([
 
   it.each(radices)('take half of the published additions, and few turns, radix %i', (radix) => {
     const points = pointsOf(view, radix);
-    const x = PairExpressions.over(item, points)!;
+    const x = PackedExpressions.over(item, points)!;
     const outputs = dft(
       x,
       points.map((point) => x.number(point)),
@@ -98,7 +98,7 @@ describe.each([
 
 describe('stores of both parts', () => {
   const points = pointsOf(strided(interleaved(memory!), [1]), 2);
-  const x = PairExpressions.over(item, points)!;
+  const x = PackedExpressions.over(item, points)!;
   const value = x.number(points[0]!);
 
   it('go where those of each part went', () => {
@@ -119,7 +119,7 @@ describe('stores of both parts', () => {
     [', which is stored first, too', swapped, 1],
   ] as const)('begin with the second part where that was read first%s', (_, turned, first) => {
     const view = swapped(strided(interleaved(memory!), [1]));
-    const inverse = PairExpressions.over(item, pointsOf(view, 2))!;
+    const inverse = PackedExpressions.over(item, pointsOf(view, 2))!;
     const to = turned(strided(stackedPlanes(shared!, 512), [3]));
     const number = inverse.number(pointsOf(view, 2)[1]!);
     const apart = to.store(inverse, [item], number);
@@ -154,7 +154,7 @@ describe('stores of both parts', () => {
 
 it('multiplies numbers by complex factors', () => {
   const points = pointsOf(strided(interleaved(memory!), [1]), 1);
-  const x = PairExpressions.over(item, points)!;
+  const x = PackedExpressions.over(item, points)!;
   const data = Float64Array.from({ length: 8 }, () => 2 * random.unit() - 1);
   const [re, im] = [random.unit(), -random.unit()];
   const product = x.cmul(x.number(points[0]!), { re: x.constant(re), im: x.constant(im) });
@@ -171,7 +171,7 @@ it('takes a single number whose parts lie anywhere in one array', () => {
   const load = new Expressions();
   const numbers = [0, 2].map((n) => view.load(load, [add(one, n)]));
   const reversed = swapped(view).load(load, [add(one, 4)]);
-  const x = PairExpressions.over(one, [...numbers, reversed])!;
+  const x = PackedExpressions.over(one, [...numbers, reversed])!;
   const data = Float64Array.from({ length: 1024 }, () => random.unit());
   for (const part of [0, 1]) {
     expect(meaning(x.number(numbers[1]!).re, x, part, data)).toBe(data[6 + 512 * part]);
@@ -180,7 +180,7 @@ it('takes a single number whose parts lie anywhere in one array', () => {
 });
 
 it('takes only numbers that lie side by side, all in the same order', () => {
-  const over = (view: ComplexView) => PairExpressions.over(item, pointsOf(view, 4));
+  const over = (view: ComplexView) => PackedExpressions.over(item, pointsOf(view, 4));
   const side = strided(interleaved(memory!), [1]);
   expect(over(side)).toBeDefined();
   expect(over(strided(interleaved(memory!), [2]))).toBeUndefined();
@@ -188,10 +188,10 @@ it('takes only numbers that lie side by side, all in the same order', () => {
   // One part may not be there.
   const guard = [{ index: index(item), from: 0, to: 3 }];
   const [re, im] = [side, side].map((view, n) => view.load(new Expressions(), [item], n === 0 ? undefined : guard));
-  expect(PairExpressions.over(item, [{ re: re!.re, im: im!.im }])).toBeUndefined();
+  expect(PackedExpressions.over(item, [{ re: re!.re, im: im!.im }])).toBeUndefined();
   const mixed = [...pointsOf(side, 2), ...pointsOf(swapped(side), 2)];
-  expect(PairExpressions.over(item, mixed)).toBeUndefined();
+  expect(PackedExpressions.over(item, mixed)).toBeUndefined();
   const x = new Expressions();
   const scaled = pointsOf(side, 2).map((point) => x.cscale(point, x.constant(3)));
-  expect(PairExpressions.over(item, scaled)).toBeUndefined();
+  expect(PackedExpressions.over(item, scaled)).toBeUndefined();
 });

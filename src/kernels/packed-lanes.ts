@@ -24,7 +24,7 @@ import {
 } from '../ir/index.ts';
 
 /** Expressions on packed numbers: both fields of a complex value are the same node, whose neighbouring lanes hold the two parts. */
-export class PairExpressions extends Expressions {
+export class PackedExpressions extends Expressions {
   override readonly perNumber = 1;
   /** The loop variable that replaces the item: it counts the parts of all items, two for each. */
   readonly part: Var;
@@ -43,7 +43,7 @@ export class PairExpressions extends Expressions {
    * Expressions for points that are pairs of reals in memory, adjacent to the pairs of neighbouring items. With a single item, the two
    * parts of a point may lie anywhere in one array. Undefined for other points.
    */
-  static over(item: Var, points: readonly Complex[]): PairExpressions | undefined {
+  static over(item: Var, points: readonly Complex[]): PackedExpressions | undefined {
     const distances = points.map(({ re, im }) => {
       if (re.op !== 'load' || im.op !== 'load' || re.array !== im.array || re.guard || im.guard) return undefined;
       // Converted loads handle single parts only.
@@ -53,7 +53,7 @@ export class PairExpressions extends Expressions {
     if (distances.some((distance) => distance === undefined)) return undefined;
     const all = (distance: number) => distances.every((other) => other === distance);
     if (item.count > 1 && !all(1) && !all(-1)) return undefined;
-    return new PairExpressions(item, all(-1));
+    return new PackedExpressions(item, all(-1));
   }
 
   /** The packed value of a point that was given to `over`. */

@@ -32,7 +32,7 @@ import {
 import type { KernelFactors, LanesAlong, Leaf, SharedMemory } from '../plan/tree/leaf.ts';
 import { chooseLayout, type SharedLayout, spanOf, type Tile, type WaveAccess } from './banks.ts';
 import { dft } from './butterfly.ts';
-import { guardedPairs, type PairItems, type PairRoot } from './hermitian-split.ts';
+import { guardedSplit, type SplitItems, type SplitRoot } from './hermitian-split.ts';
 import { numberTypeOf } from './number-types.ts';
 import type { PassEnds } from './pointwise.ts';
 import { binProduct, type KernelView, matrixStores } from './products.ts';
@@ -74,7 +74,7 @@ export interface Stage extends Tile {
   /** The column with the mirrored bins of column c, along all axes of the tile. */
   readonly opposite: (c: IndexLike) => Index;
   /** The twiddles of the Hermitian split. */
-  readonly pairRoot: (length: number) => PairRoot;
+  readonly pairRoot: (length: number) => SplitRoot;
   readonly twiddle: (step: Extract<KernelStep, { kind: 'pass' }>, shifted: boolean) => StageTwiddle;
   /** The tables and twiddles for column c in a step of a Rader pass. */
   readonly raderPass: (
@@ -247,12 +247,12 @@ function pairsOf(
   source: ComplexView,
   target: ComplexView,
   secondLine: ComplexView | undefined,
-): PairItems {
+): SplitItems {
   const sides = step.back
     ? { numbers: target, bins: source, secondLine }
     : { numbers: source, bins: target, secondLine };
   const numbers = step.kernel && products(step.kernel);
-  return guardedPairs({
+  return guardedSplit({
     ...{ ...step, sides, root: pairRoot(step.length) },
     ...(step.everyAxis ? { opposite } : {}),
     multiplied: numbers && ((x, bin, k, c) => binProduct(x, step.kernel!, bin, numbers(x, [k, c], 0))),

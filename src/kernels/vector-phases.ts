@@ -30,10 +30,10 @@ import {
 } from '../ir/index.ts';
 import type { KernelFactors, PassesStep } from '../plan/tree/leaf.ts';
 import { dft } from './butterfly.ts';
-import { plainPairs } from './hermitian-split.ts';
+import { unguardedSplit } from './hermitian-split.ts';
 import { numberTypeOf } from './number-types.ts';
 import { autosort, type Butterflies, digitReversed, samePlaces } from './orders.ts';
-import { PairExpressions } from './packed-lanes.ts';
+import { PackedExpressions } from './packed-lanes.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
 import { binProduct, kernelView, matrixStores } from './products.ts';
 import { type RaderStep, raderRows, raderStores, raderTwiddles } from './rader-pass.ts';
@@ -264,7 +264,7 @@ class VectorPhases {
       : { numbers: from.view, bins: to.view, secondLine };
     const { kernel } = step;
     const numbers = kernel && kernelView(kernel, this.kernel!, this.coordinates);
-    const items = plainPairs({
+    const items = unguardedSplit({
       ...{ ...step, sides, root },
       multiplied: numbers && ((x, bin, k, c) => binProduct(x, kernel, bin, numbers(x, [k, c], 0))),
     });
@@ -456,7 +456,7 @@ class VectorPhases {
     const along = loops.find(({ variable }) => variable === lanes)!;
     if (along.limit || 2 * lanes.count < Math.max(longestVector(this.leaf.precision), this.leaf.lanes))
       return undefined;
-    const x = PairExpressions.over(lanes, points);
+    const x = PackedExpressions.over(lanes, points);
     if (!x) return undefined;
     const outputs = dft(
       x,

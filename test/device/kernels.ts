@@ -1,6 +1,6 @@
 /** The kernels of a list of problems, built for a device that need not be there. */
 
-import { doubleWordPart, inPairs } from '../../src/emit/double-word/index.ts';
+import { doubleWordPart, inDoubleWords } from '../../src/emit/double-word/index.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 import { buildKernel } from '../../src/kernels/index.ts';
 import type { DeviceProfile } from '../../src/plan/device/profile.ts';
@@ -17,7 +17,7 @@ export function kernelsOf(problems: readonly ProblemInput[], profile: DeviceProf
       if (kernels.has(key)) continue;
       const kernel = buildKernel(leaf);
       const part = doubleWordPart(kernel.precision, true);
-      kernels.set(key, part ? inPairs(kernel, part, { fused: true }) : kernel);
+      kernels.set(key, part ? inDoubleWords(kernel, part, { fused: true }) : kernel);
     }
   }
   return [...kernels.values()];

@@ -1,5 +1,5 @@
 /** The part of `Backend` that all devices share. */
-import { computable, type PairForm } from '../../emit/double-word/index.ts';
+import { computable, type DoubleWordForm } from '../../emit/double-word/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError } from '../../problem/errors.ts';
@@ -26,7 +26,7 @@ export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
   abstract readonly name: string;
   abstract readonly profile: DeviceProfile;
   abstract readonly memory: Allocator<B>;
-  readonly pairForm?: PairForm;
+  readonly pairForm?: DoubleWordForm;
   readonly store: CodeStore | undefined;
   protected closed = false;
   /** Kernels compiled by this device and not discarded. */

@@ -2,7 +2,7 @@
  * The CPU as a device: kernels are WebAssembly SIMD, device memory is one WebAssembly memory, multiprocessors are
  * worker threads.
  */
-import type { PairForm } from '../../emit/double-word/index.ts';
+import type { DoubleWordForm } from '../../emit/double-word/index.ts';
 import type { VectorArithmetic } from '../../emit/wasm/multiply-adds.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
@@ -49,7 +49,7 @@ export function openCpuBackend({ threads, workers, ...options }: CpuOptions & Kn
 class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
   readonly kind = 'cpu';
   readonly runsBothWays = true;
-  override readonly pairForm: PairForm;
+  override readonly pairForm: DoubleWordForm;
   readonly name: string;
   readonly profile: DeviceProfile;
   readonly queue = new Queue();

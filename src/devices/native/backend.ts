@@ -1,5 +1,5 @@
 /** A device behind a C library: memory, copies, launches, all on one stream of its driver. */
-import type { PairForm } from '../../emit/double-word/index.ts';
+import type { DoubleWordForm } from '../../emit/double-word/index.ts';
 import type { SpirvProgram } from '../../emit/spirv/index.ts';
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
@@ -35,7 +35,7 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
   readonly kind: DeviceKind;
   readonly target: EncodeTarget;
   readonly computesRoots = true;
-  override readonly pairForm: PairForm = { fused: true };
+  override readonly pairForm: DoubleWordForm = { fused: true };
   readonly name: string;
   readonly profile: DeviceProfile;
   abstract readonly driver: NativeDriver;

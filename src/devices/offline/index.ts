@@ -2,7 +2,7 @@
  * A device that is not there: its profile is planned for and its kernels are written, but it has no memory and runs
  * nothing. What plans need only to describe themselves (the sizes of tables) is pretended.
  */
-import { computable, type PairForm } from '../../emit/double-word/index.ts';
+import { computable, type DoubleWordForm } from '../../emit/double-word/index.ts';
 import { tablesBeside } from '../../emit/spmd/memory.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
@@ -68,7 +68,7 @@ export class OfflineBackend implements Backend {
   readonly profile: DeviceProfile;
   readonly severalStreams: boolean;
   readonly computesRoots: boolean;
-  readonly pairForm: PairForm;
+  readonly pairForm: DoubleWordForm;
   readonly runsBothWays?: true;
   protected readonly language: OfflineLanguage;
   private readonly write: Writer;

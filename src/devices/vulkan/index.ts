@@ -2,7 +2,7 @@
  * Vulkan 1.2 as a device, over the system's loader library: any GPU with a driver for it. Kernels are SPIR-V of our own, so
  * no compiler is needed; they find memory by its addresses.
  */
-import type { PairForm } from '../../emit/double-word/index.ts';
+import type { DoubleWordForm } from '../../emit/double-word/index.ts';
 import type { SpirvProgram } from '../../emit/spirv/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
@@ -121,7 +121,7 @@ function profileOf({ physical, features }: VkSetup): DeviceProfile {
 
 class VkBackend extends NativeBackend<VkBuffer, VkKernel> {
   /** Nothing in Vulkan promises that a product and a sum are rounded once. */
-  override readonly pairForm: PairForm = {};
+  override readonly pairForm: DoubleWordForm = {};
   readonly driver: VkDriver;
   readonly memory: VkAllocator;
 

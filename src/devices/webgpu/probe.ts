@@ -2,7 +2,7 @@
  * Whether doubles that are two singles keep their digits on a device. Compilers behind WGSL may contract and reorder, and which do
  * nobody says: a kernel tells, whose results have less than half of their digits where that breaks what pairs rest on.
  */
-import { inPairs } from '../../emit/double-word/index.ts';
+import { inDoubleWords } from '../../emit/double-word/index.ts';
 import { type ArrayRef, Expressions, type Kernel, type Real, variable } from '../../ir/index.ts';
 import type { Backend, Binding } from '../device.ts';
 
@@ -118,7 +118,7 @@ export async function pairsSurvive(backend: Backend): Promise<boolean> {
 
 /** By how much each of the tried operations is off at most; NaN where it is no number. @throws FftError as launches do */
 export async function pairErrors(backend: Backend): Promise<number[]> {
-  const kernel = backend.compile(inPairs(probeKernel(), 'f32', backend.pairForm ?? {}));
+  const kernel = backend.compile(inDoubleWords(probeKernel(), 'f32', backend.pairForm ?? {}));
   const { doubles, pairs } = probeNumbers(VALUES.length * ITEMS);
   const found = new Float32Array(2 * TRIED.length * ITEMS);
   const [input, output] = [backend.allocate(pairs.byteLength), backend.allocate(found.byteLength)];

@@ -23,7 +23,7 @@ import {
 import * as exact from '../../numeric/exact.ts';
 
 /** Properties of a device's floating-point operations. */
-export interface PairForm {
+export interface DoubleWordForm {
   /** Whether the device has a fused multiply-add. */
   readonly fused?: boolean;
   /** Whether ordinary operations are computed as written too, except that a product and a sum may be fused. */
@@ -38,16 +38,16 @@ export interface DoubleWord {
   readonly loose?: true;
 }
 
-export class PairArithmetic {
+export class DoubleWordArithmetic {
   private readonly x: Expressions;
   private readonly element: ElementType;
-  private readonly form: PairForm;
+  private readonly form: DoubleWordForm;
   private readonly zero: Real;
   /** Numbers already split into two halves of their bits. */
   private readonly split = new Map<Real, readonly [upper: Real, lower: Real]>();
   private readonly shapes = new Map<DoubleWord, DoubleWord>();
 
-  constructor(x: Expressions, element: ElementType, form: PairForm) {
+  constructor(x: Expressions, element: ElementType, form: DoubleWordForm) {
     this.x = x;
     this.element = element;
     this.form = form;

@@ -6,7 +6,7 @@ import { runWasm } from '../../../test/support/wasm.ts';
 import { roundsOnce } from '../../devices/cpu/relaxed.ts';
 import { type ArrayRef, add, Expressions, type Kernel, type Real, scale, variable, verify } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
-import { doubleWordPart, inPairs, type PairForm } from './index.ts';
+import { type DoubleWordForm, doubleWordPart, inDoubleWords } from './index.ts';
 
 type Exact = exact.Exact;
 const random = randomFor('emit/pairs');
@@ -109,7 +109,7 @@ function check(part: 'f64' | 'f32', input: ArrayLike<number>, output: ArrayLike<
   }
 }
 
-const forms: readonly PairForm[] = [{}, { ordered: true }, { fused: true }, { fused: true, ordered: true }];
+const forms: readonly DoubleWordForm[] = [{}, { ordered: true }, { fused: true }, { fused: true, ordered: true }];
 
 describe.each([
   ['dd', 'f64'],
@@ -119,7 +119,7 @@ describe.each([
   const results = () => (part === 'f64' ? new Float64Array(length) : new Float32Array(length));
 
   it.each(forms)('%j', (form) => {
-    const kernel = inPairs(kernelOf(wide), part, form);
+    const kernel = inDoubleWords(kernelOf(wide), part, form);
     expect(verify(kernel)).toEqual([]);
     expect(kernel.precision).toBe(part);
     const memory = { input: pairsFor(part, 3 * ITEMS), output: results() };
@@ -131,7 +131,7 @@ describe.each([
     const once = roundsOnce() ? [{ fused: true, ordered: true }] : [];
     for (const form of [{ ordered: true }, ...once]) {
       const input = pairsFor(part, 3 * ITEMS);
-      const kernel = inPairs(kernelOf(wide), part, form);
+      const kernel = inDoubleWords(kernelOf(wide), part, form);
       for (const relaxedSimd of once.length > 0 && !('fused' in form) ? [false, true] : [once.length > 0]) {
         const { output } = runWasm(kernel, { input, output: results() }, {}, { relaxedSimd });
         check(part, input, output as Float64Array);
@@ -147,7 +147,7 @@ it('parts are what devices compute in', () => {
     doubleWordPart('f64', false),
     doubleWordPart('f32', false),
   ]).toEqual(['f64', undefined, 'f32', undefined]);
-  expect(() => inPairs(kernelOf('dd'), 'f32', {})).toThrow(RangeError);
+  expect(() => inDoubleWords(kernelOf('dd'), 'f32', {})).toThrow(RangeError);
 });
 
 it.each([5, 70])('sums of a loop of %i rounds, guards and narrow arrays', (rounds) => {
@@ -172,7 +172,7 @@ it.each([5, 70])('sums of a loop of %i rounds, guards and narrow arrays', (round
     narrow: Float64Array.of(7, 7, 7, 7),
     output: new Float64Array(16),
   };
-  interpret(inPairs(kernel, 'f64', {}), memory);
+  interpret(inDoubleWords(kernel, 'f64', {}), memory);
   const at = (from: ArrayLike<number>, n: number) =>
     exact.add(exact.exact(from[2 * n]!), exact.exact(from[2 * n + 1]!));
   for (let n = 0; n < 4; n++) {

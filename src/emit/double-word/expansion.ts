@@ -22,14 +22,14 @@ import {
   type Table,
 } from '../../ir/index.ts';
 import { withoutShortFolds } from '../folds.ts';
-import { type DoubleWord, PairArithmetic, type PairForm } from './arithmetic.ts';
+import { type DoubleWord, DoubleWordArithmetic, type DoubleWordForm } from './arithmetic.ts';
 
 /**
  * A kernel with every number as hi and lo.
  * @param part type of hi and lo
  * @throws RangeError for exact operations, which double-words do not have
  */
-export function inPairs(kernel: Kernel, part: ElementType, form: PairForm): Kernel {
+export function inDoubleWords(kernel: Kernel, part: ElementType, form: DoubleWordForm): Kernel {
   const written = withoutShortFolds(kernel);
   const expansion = new Expansion(written, part, form);
   const { globals, tables, shared, phases, reverse } = written;
@@ -47,12 +47,12 @@ export function inPairs(kernel: Kernel, part: ElementType, form: PairForm): Kern
 class Expansion {
   private readonly wide: NumberType;
   private readonly part: ElementType;
-  private readonly form: PairForm;
+  private readonly form: DoubleWordForm;
   private readonly arrays = new Map<ArrayRef, ArrayRef>();
   /** Phases already expanded, so that a phase shared by both directions stays shared. */
   private readonly phases = new Map<Phase, Phase>();
 
-  constructor({ precision }: Kernel, part: ElementType, form: PairForm) {
+  constructor({ precision }: Kernel, part: ElementType, form: DoubleWordForm) {
     this.wide = precision;
     this.part = part;
     this.form = form;
@@ -89,7 +89,7 @@ class Expansion {
 
   private expanded(phase: Phase): Phase {
     const x = new Expressions();
-    const pairs = new PairArithmetic(x, elementTypeOf(this.part), this.form);
+    const pairs = new DoubleWordArithmetic(x, elementTypeOf(this.part), this.form);
     const made = new Map<Real, DoubleWord>();
     for (const node of reachable(phase.stores.map(({ value }) => value))) {
       made.set(
@@ -116,7 +116,12 @@ class Expansion {
     ];
   }
 
-  private value(node: Real, x: Expressions, pairs: PairArithmetic, of: (operand: Real) => DoubleWord): DoubleWord {
+  private value(
+    node: Real,
+    x: Expressions,
+    pairs: DoubleWordArithmetic,
+    of: (operand: Real) => DoubleWord,
+  ): DoubleWord {
     switch (node.op) {
       case 'const':
         return pairs.constant(node.value);

@@ -1,10 +1,10 @@
 /** The room's entry: kernels in number types that a device lacks. */
 import type { ElementType, Kernel, NumberType } from '../../ir/index.ts';
-import type { PairForm } from './arithmetic.ts';
-import { inPairs } from './expansion.ts';
+import type { DoubleWordForm } from './arithmetic.ts';
+import { inDoubleWords } from './expansion.ts';
 
-export type { PairForm } from './arithmetic.ts';
-export { inPairs } from './expansion.ts';
+export type { DoubleWordForm } from './arithmetic.ts';
+export { inDoubleWords } from './expansion.ts';
 
 /** The type of the two parts of a double-word number; undefined if the device computes in the type itself. @param doubles whether the device has doubles */
 export function doubleWordPart(type: NumberType, doubles: boolean): ElementType | undefined {
@@ -17,8 +17,8 @@ export function computable(
   {
     profile,
     pairForm = {},
-  }: { readonly profile: { readonly precisions?: readonly string[] | undefined }; readonly pairForm?: PairForm },
+  }: { readonly profile: { readonly precisions?: readonly string[] | undefined }; readonly pairForm?: DoubleWordForm },
 ): Kernel {
   const part = doubleWordPart(kernel.precision, profile.precisions?.includes('double') !== false);
-  return part ? inPairs(kernel, part, pairForm) : kernel;
+  return part ? inDoubleWords(kernel, part, pairForm) : kernel;
 }
