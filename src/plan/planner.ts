@@ -90,7 +90,7 @@ export function* plansOf(
 ): Generator<DirectionPlan> {
   const target = splits?.threads === undefined ? device : withThreads(device, splits.threads);
   const seen = withoutCallbacks(problem);
-  const offer = offerOf(problem, direction, throughWork);
+  const available = availableBuffersOf(problem, direction, throughWork);
   if (splits) checkSplits(seen, target, splits);
   const { chosen, tree, pads, assignments } = sparing(splits ? [splits] : waysOf(seen, target), (chosen) => ({
     chosen,
@@ -99,8 +99,8 @@ export function* plansOf(
       direction,
       target,
       {
-        offer,
-        rows: problem.unordered && isReal(problem) ? memoryOfRows(problem, direction, offer, target) : undefined,
+        available,
+        rows: problem.unordered && isReal(problem) ? memoryOfRows(problem, direction, available, target) : undefined,
       },
       chosen,
     ),
@@ -196,7 +196,7 @@ export function planLaunches(arranged: ArrangedPlan): DirectionPlan {
   const read: SideFormat = elementKind(problem, 'input') === 'real' ? 'real' : problem.layout.input;
   const elementsIn = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1);
   const [shape, work] = [tensorShape(problem, 'input'), tensorShape(problem, 'output')];
-  const offer: AvailableBuffers = {
+  const available: AvailableBuffers = {
     input: { type: read, elements: elementsIn(shape), shape, writable: !problem.preserveInput && !scratch },
     output: {
       ...{ type: written.layout, elements: elementsIn(written.shape), shape: written.shape },
@@ -206,7 +206,7 @@ export function planLaunches(arranged: ArrangedPlan): DirectionPlan {
     sameLayout: inPlace,
     ...(throughWork ? { work: { type: 'interleaved', elements: elementsIn(work) } } : {}),
   };
-  const assignments = assignBuffers(tree, offer);
+  const assignments = assignBuffers(tree, available);
   const [assignment] = assignments;
   const storage: Sides<Stored> = {
     input: problem.edgeStorage as Stored,
@@ -243,7 +243,7 @@ function assigned(
   problem: Problem,
   direction: Direction,
   target: Target,
-  { offer: given, rows }: { readonly offer: AvailableBuffers } & Pick<TreeWishes, 'rows'>,
+  { available: given, rows }: { readonly available: AvailableBuffers } & Pick<TreeWishes, 'rows'>,
   splits: Splits,
 ): AssignedTree {
   const treeOf = (sparing: boolean) =>
@@ -252,17 +252,17 @@ function assigned(
   const usual = treeOf(false);
   // In place, work has nothing to hold then.
   const { work, ...others } = given;
-  const offer = work && given.same && leavesOf(usual).some(({ stays }) => stays) ? others : given;
+  const available = work && given.same && leavesOf(usual).some(({ stays }) => stays) ? others : given;
   if (problem.strategy === 'least-memory') {
     const [fast, sparing] = [usual, treeOf(true)].map(
-      (tree): AssignedTree => ({ tree, pads: [], assignments: assignBuffers(tree, offer) }),
+      (tree): AssignedTree => ({ tree, pads: [], assignments: assignBuffers(tree, available) }),
     );
     return sparing!.assignments[0].temps < fast!.assignments[0].temps ? sparing! : fast!;
   }
   if (!padding || isR2r(problem) || !isPacked(usual, problem))
-    return { tree: usual, pads: [], assignments: assignBuffers(usual, offer) };
+    return { tree: usual, pads: [], assignments: assignBuffers(usual, available) };
   const { tree, pads } = padded(usual, packedOf(problem), 2 * realBytes(problem.storage), padding);
-  return { tree, pads, assignments: assignBuffers(tree, { ...offer, padded: pads.length > 0 }) };
+  return { tree, pads, assignments: assignBuffers(tree, { ...available, padded: pads.length > 0 }) };
 }
 
 /** Whether all that lies between launches is the tensor, no longer one. */
@@ -280,7 +280,7 @@ function isSame(input: SplitAxis | undefined, output: SplitAxis | undefined): bo
 }
 
 /** The buffers that a direction may use. */
-function offerOf(whole: Problem, direction: Direction, throughWork: boolean): AvailableBuffers {
+function availableBuffersOf(whole: Problem, direction: Direction, throughWork: boolean): AvailableBuffers {
   const problem = withoutCallbacks(whole);
   const elements = elementsOf(problem);
   const inPlace = problem.placement === 'in-place';

@@ -3,8 +3,8 @@
  * range of one.
  *
  * Error-free transforms (Dekker 1971; Knuth, TAOCP vol. 2, 4.2.2) compute the rounding error of a sum or product exactly. They rest on
- * operations that no compiler contracts or reorders. All other operations work on terms of low order and may be contracted. A pair is
- * normalised if |lo| is at most half a unit in the last place of hi. Stored pairs and factors are normalised; results of sums and
+ * operations that no compiler contracts or reorders. All other operations work on terms of low order and may be contracted. A double-word is
+ * normalised if |lo| is at most half a unit in the last place of hi. Stored numbers and factors are normalised; results of sums and
  * products are normalised only when it matters (Lange and Rump, "Faithfully rounded floating-point computations", 2020).
  *
  * With u the roundoff of one number, a product is off by at most 5u² of itself, a quotient by 10u² (Joldes, Muller and

@@ -1,5 +1,5 @@
 /**
- * A pass Kernel → Kernel that replaces numbers of a type that the device lacks by pairs of a type that it has: a double-double by two
+ * A pass Kernel → Kernel that replaces numbers of a type that the device lacks by double-words of a type that it has: a double-double by two
  * doubles; a double, on a device without doubles, by two singles.
  *
  * In arrays of such numbers, in global memory, tables and shared memory, hi and lo of each number are neighbours. Arrays of other types do

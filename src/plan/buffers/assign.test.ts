@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FftError } from '../../problem/errors.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode, type PlanNode } from '../tree/node.ts';
 import { type Assignment, assignBuffers, searchAssignments } from './assign.ts';
-import type { ArrayType, AvailableBuffers } from './offer.ts';
+import type { ArrayType, AvailableBuffers } from './available-buffers.ts';
 
 const TENSOR = [8, 8, 8];
 const ELEMENTS = 512;
@@ -45,7 +45,7 @@ function route(assignment: Assignment | undefined): string {
   return ['input', ...assignment.steps.map(({ output }) => output.buffer)].join(' ');
 }
 
-const best = (root: PlanNode, offer: AvailableBuffers) => assignBuffers(root, offer)[0]!;
+const best = (root: PlanNode, available: AvailableBuffers) => assignBuffers(root, available)[0]!;
 
 describe('one step', () => {
   it('reads the input and writes the output', () => {
@@ -69,13 +69,13 @@ describe('one step', () => {
   });
 
   it('cannot transpose in place, nor change strides there', () => {
-    for (const [root, offer] of [
+    for (const [root, available] of [
       [leaf('transpose', true), inPlace()],
       [whole, inPlace(false)],
     ] as const) {
       let thrown: unknown;
       try {
-        assignBuffers(root, offer);
+        assignBuffers(root, available);
       } catch (error) {
         thrown = error;
       }
@@ -86,8 +86,8 @@ describe('one step', () => {
   });
 
   it('changes the array type between the buffers of the user', () => {
-    const offer = outOfPlace({ output: { type: 'planar', elements: ELEMENTS } });
-    expect(best(whole, offer)).toMatchObject({ typeChanges: 1, inPlace: 0 });
+    const available = outOfPlace({ output: { type: 'planar', elements: ELEMENTS } });
+    expect(best(whole, available)).toMatchObject({ typeChanges: 1, inPlace: 0 });
   });
 });
 
@@ -118,9 +118,9 @@ describe('several uploads', () => {
   });
 
   it('pass through work, which leaves the input unread after the first and the output unwritten before the last', () => {
-    for (const offer of [throughWork, { ...throughWork, input: { ...throughWork.input, writable: true } }]) {
-      expect(route(best(twoUploads, offer))).toBe('input work output');
-      expect(route(best(threeUploads, offer))).toBe('input work work output');
+    for (const available of [throughWork, { ...throughWork, input: { ...throughWork.input, writable: true } }]) {
+      expect(route(best(twoUploads, available))).toBe('input work output');
+      expect(route(best(threeUploads, available))).toBe('input work work output');
     }
     const shuffles = branch('four-step', leaf('first', true), leaf('second', true), leaf('last', true));
     expect(route(best(shuffles, throughWork))).toBe('input work temp output');
@@ -170,9 +170,9 @@ describe('array types', () => {
   });
 
   it('change once on the way from planar to interleaved', () => {
-    const offer = outOfPlace({ input: { type: 'planar', elements: ELEMENTS, writable: false } });
-    expect(best(threeUploads, offer)).toMatchObject({ typeChanges: 1, inPlace: 1 });
-    expect(assignBuffers(threeUploads, offer).at(-1)!.typeChanges).toBe(3);
+    const available = outOfPlace({ input: { type: 'planar', elements: ELEMENTS, writable: false } });
+    expect(best(threeUploads, available)).toMatchObject({ typeChanges: 1, inPlace: 1 });
+    expect(assignBuffers(threeUploads, available).at(-1)!.typeChanges).toBe(3);
   });
 
   it('never change within one memory', () => {

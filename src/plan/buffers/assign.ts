@@ -12,7 +12,6 @@
  */
 import { FftError } from '../../problem/errors.ts';
 import { isLeaf, type LeafNode, leavesOf, type PlanNode } from '../tree/node.ts';
-import { type Criteria, compareCriteria } from './criteria.ts';
 import {
   type AvailableBuffers,
   type BufferName,
@@ -20,7 +19,8 @@ import {
   operandChoices,
   type TempCount,
   type TypedBuffer,
-} from './offer.ts';
+} from './available-buffers.ts';
+import { type Criteria, compareCriteria } from './criteria.ts';
 import { branchTo, type PlacementTrace, pathTo, rootTrace, uses } from './trace.ts';
 import { createValidity, type Validity } from './validity.ts';
 
@@ -68,32 +68,32 @@ export interface AssignmentSearch {
  */
 export function assignBuffers(
   root: PlanNode,
-  offer: AvailableBuffers,
+  available: AvailableBuffers,
   options?: SearchOptions,
 ): readonly [Assignment, ...Assignment[]] {
-  return searchAssignments(root, offer, options).assignments;
+  return searchAssignments(root, available, options).assignments;
 }
 
 /** `assignBuffers` with the trace of the search. */
 export function searchAssignments(
   root: PlanNode,
-  offer: AvailableBuffers,
+  available: AvailableBuffers,
   { keep = 4096 }: SearchOptions = {},
 ): AssignmentSearch {
   checkTree(root);
   const leaves = leavesOf(root);
-  const validity = createValidity(offer);
+  const validity = createValidity(available);
   for (const temps of [0, 1, 2] as const) {
-    const { tries, complete, merged } = growTries(leaves, offer, temps, validity, keep);
+    const { tries, complete, merged } = growTries(leaves, available, temps, validity, keep);
     const [best, ...others] = complete.sort(compareCriteria);
     if (!best) continue;
-    const assignment = (trace: PlacementTrace) => toAssignment(trace, offer, temps);
+    const assignment = (trace: PlacementTrace) => toAssignment(trace, available, temps);
     const cache = { hits: validity.hits, misses: validity.misses };
     return { assignments: [assignment(best), ...others.map(assignment)], tries, merged, cache };
   }
   throw new FftError(
     'internal-error',
-    `No buffers can be assigned to the ${leaves.length} steps of '${root.title}' ${describeOffer(offer)}, even with two ` +
+    `No buffers can be assigned to the ${leaves.length} steps of '${root.title}' ${describeBuffers(available)}, even with two ` +
       'temp buffers. A plan needs a step that may write memory other than the one it reads, and an output that holds it.',
   );
 }
@@ -106,13 +106,13 @@ interface Growth {
 
 function growTries(
   leaves: readonly LeafNode[],
-  offer: AvailableBuffers,
+  available: AvailableBuffers,
   temps: TempCount,
   validity: Validity,
   keep: number,
 ): Growth {
-  const operands = operandChoices(offer, temps);
-  const tries = rootTrace(offer);
+  const operands = operandChoices(available, temps);
+  const tries = rootTrace(available);
   let frontier = [tries];
   let merged = false;
   leaves.forEach((leaf, index) => {
@@ -124,7 +124,8 @@ function growTries(
       for (const output of choices) {
         // The temp buffers are interchangeable until one is used: ordering them avoids finding every assignment twice.
         if (output.buffer === 'temp2' && !uses(trace, 'temp')) continue;
-        if (validity.validOutput(leaf, trace.output, output, isLast)) next.push(branchTo(trace, leaf, output, offer));
+        if (validity.validOutput(leaf, trace.output, output, isLast))
+          next.push(branchTo(trace, leaf, output, available));
       }
     }
     frontier = next;
@@ -150,14 +151,14 @@ function bestOfEachState(tries: readonly PlacementTrace[]): PlacementTrace[] {
   return [...best.values()];
 }
 
-function toAssignment(trace: PlacementTrace, offer: AvailableBuffers, temps: TempCount): Assignment {
+function toAssignment(trace: PlacementTrace, available: AvailableBuffers, temps: TempCount): Assignment {
   const steps = pathTo(trace).map(({ leaf, input, output }): AssignedStep => {
-    const inPlace = memoryOf(input.buffer, offer) === memoryOf(output.buffer, offer);
+    const inPlace = memoryOf(input.buffer, available) === memoryOf(output.buffer, available);
     return { leaf: leaf!, input, output, inPlace };
   });
-  const buffers = new Map<BufferName, BufferName>([[memoryOf('input', offer), 'input']]);
+  const buffers = new Map<BufferName, BufferName>([[memoryOf('input', available), 'input']]);
   for (const { buffer } of steps.map((step) => step.output)) {
-    const memory = memoryOf(buffer, offer);
+    const memory = memoryOf(buffer, available);
     if (!buffers.has(memory)) buffers.set(memory, buffer);
   }
   const { bufferCount, padded, inPlace, typeChanges } = trace;
@@ -175,7 +176,7 @@ function checkTree(node: PlanNode): void {
   for (const child of node.children) checkTree(child);
 }
 
-function describeOffer({ same, sameLayout, work }: AvailableBuffers): string {
+function describeBuffers({ same, sameLayout, work }: AvailableBuffers): string {
   const place = same ? `in place with ${sameLayout ? 'equal' : 'different'} strides` : 'out of place';
   return work ? `${place} through work` : place;
 }

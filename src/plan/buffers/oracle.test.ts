@@ -11,7 +11,7 @@ import { seedFor } from '../../../test/support/random.ts';
 import { FftError } from '../../problem/index.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode, leavesOf } from '../tree/node.ts';
 import { searchAssignments } from './assign.ts';
-import type { ArrayType, AvailableBuffers, BufferName, TypedBuffer } from './offer.ts';
+import type { ArrayType, AvailableBuffers, BufferName, TypedBuffer } from './available-buffers.ts';
 
 const seed = seedFor('plan/buffers');
 
@@ -25,7 +25,7 @@ interface AxisPlan {
 interface Scene {
   readonly tensor: readonly number[];
   readonly axes: readonly AxisPlan[];
-  readonly offer: AvailableBuffers;
+  readonly available: AvailableBuffers;
 }
 
 function treeOf({ tensor, axes }: Scene): BranchNode {
@@ -76,11 +76,11 @@ function movesOf({ axis, batch }: LeafNode, tensor: readonly number[]): [number,
 }
 
 /** The two words of an element in memory. The input side of a problem with unequal strides runs backwards. */
-function wordsOf(element: number, { buffer, type }: TypedBuffer, { offer, tensor }: Scene): [string, string] {
+function wordsOf(element: number, { buffer, type }: TypedBuffer, { available, tensor }: Scene): [string, string] {
   const size = tensor.reduce((a, b) => a * b, 1);
-  const reversed = buffer === 'input' && !offer.sameLayout;
+  const reversed = buffer === 'input' && !available.sameLayout;
   const at = reversed ? size - 1 - element : element;
-  const memory = offer.same && buffer === 'input' ? 'output' : buffer;
+  const memory = available.same && buffer === 'input' ? 'output' : buffer;
   return type === 'planar'
     ? [`${memory} ${at}`, `${memory} ${size + at}`]
     : [`${memory} ${2 * at}`, `${memory} ${2 * at + 1}`];
@@ -88,7 +88,7 @@ function wordsOf(element: number, { buffer, type }: TypedBuffer, { offer, tensor
 
 /** Run the steps; false where one would read something stale, race with itself or overwrite what is not its own. */
 function survives(route: readonly TypedBuffer[], leaves: readonly LeafNode[], scene: Scene): boolean {
-  const { offer, tensor } = scene;
+  const { available, tensor } = scene;
   /** Who wrote a word last: the step and the place of the element that it belongs to. */
   const memory = new Map<string, string>();
   const size = tensor.reduce((a, b) => a * b, 1);
@@ -97,9 +97,9 @@ function survives(route: readonly TypedBuffer[], leaves: readonly LeafNode[], sc
     const from = route[step]!;
     const to = route[step + 1]!;
     const last = step === leaves.length - 1;
-    if (to.buffer === 'input' && !offer.same && !offer.input.writable) return false;
-    if (offer.work && !last && (to.buffer === 'input' || to.buffer === 'output')) return false;
-    if (to.buffer !== 'temp' && to.buffer !== 'temp2' && offer[to.buffer]!.elements < size) return false;
+    if (to.buffer === 'input' && !available.same && !available.input.writable) return false;
+    if (available.work && !last && (to.buffer === 'input' || to.buffer === 'output')) return false;
+    if (to.buffer !== 'temp' && to.buffer !== 'temp2' && available[to.buffer]!.elements < size) return false;
     const readers = new Map<string, number>();
     const moves = movesOf(leaf, tensor);
     for (const [mover, [source]] of moves.entries()) {
@@ -116,17 +116,17 @@ function survives(route: readonly TypedBuffer[], leaves: readonly LeafNode[], sc
     }
   }
   // The output has to hold every element, from the last step.
-  return Array.from({ length: size }, (_, e) => wordsOf(e, { buffer: 'output', type: offer.output.type }, scene)).every(
-    (words, e) => words.every((word, part) => memory.get(word) === `${leaves.length} ${e} ${part}`),
-  );
+  return Array.from({ length: size }, (_, e) =>
+    wordsOf(e, { buffer: 'output', type: available.output.type }, scene),
+  ).every((words, e) => words.every((word, part) => memory.get(word) === `${leaves.length} ${e} ${part}`));
 }
 
-function everyRoute(steps: number, { offer }: Scene, temps: number): TypedBuffer[][] {
+function everyRoute(steps: number, { available }: Scene, temps: number): TypedBuffer[][] {
   const both = ['interleaved', 'planar'] as const;
   const choices: TypedBuffer[] = [
-    { buffer: 'input', type: offer.input.type },
-    { buffer: 'output', type: offer.output.type },
-    ...(offer.work ? [{ buffer: 'work', type: offer.work.type } as const] : []),
+    { buffer: 'input', type: available.input.type },
+    { buffer: 'output', type: available.output.type },
+    ...(available.work ? [{ buffer: 'work', type: available.work.type } as const] : []),
     ...(['temp', 'temp2'] as const).slice(0, temps).flatMap((buffer) => both.map((type) => ({ buffer, type }))),
   ];
   let routes: TypedBuffer[][] = [[choices[0]!]];
@@ -137,8 +137,8 @@ function everyRoute(steps: number, { offer }: Scene, temps: number): TypedBuffer
 }
 
 /** One spelling for routes that differ in names only: temps swapped, or the one buffer of an in-place problem. */
-function spell(route: readonly TypedBuffer[], { offer }: Scene): string {
-  const oneName = offer.same && offer.sameLayout && offer.input.type === offer.output.type;
+function spell(route: readonly TypedBuffer[], { available }: Scene): string {
+  const oneName = available.same && available.sameLayout && available.input.type === available.output.type;
   const temps: BufferName[] = [];
   return route
     .map(({ buffer, type }) => {
@@ -151,14 +151,14 @@ function spell(route: readonly TypedBuffer[], { offer }: Scene): string {
     .join(', ');
 }
 
-function scoreOf(route: readonly TypedBuffer[], { offer }: Scene): number[] {
-  const memories = route.map(({ buffer }) => (offer.same && buffer === 'input' ? 'output' : buffer));
+function scoreOf(route: readonly TypedBuffer[], { available }: Scene): number[] {
+  const memories = route.map(({ buffer }) => (available.same && buffer === 'input' ? 'output' : buffer));
   const later = route.slice(1);
   const inPlace = later.filter((_, step) => memories[step] === memories[step + 1]).length;
   const typeChanges = later.filter(({ type }, step) => type !== route[step]!.type).length;
   const temps = memories.filter((memory) => memory === 'temp' || memory === 'temp2').length;
   // Each of them is written and read once.
-  return [new Set(memories).size, -(offer.padded ? 2 * temps : 0), -inPlace, typeChanges];
+  return [new Set(memories).size, -(available.padded ? 2 * temps : 0), -inPlace, typeChanges];
 }
 
 function bruteForce(leaves: readonly LeafNode[], scene: Scene) {
@@ -200,7 +200,7 @@ const scenes: fc.Arbitrary<Scene> = fc
       room -= uploads;
       return room < 0 ? [] : [{ of, factors, reordered }];
     });
-    const offer: AvailableBuffers = {
+    const available: AvailableBuffers = {
       input: { type: read, elements: elements - Number(short === 'input'), writable },
       output: { type: written, elements: elements - Number(short === 'output') },
       same,
@@ -208,7 +208,7 @@ const scenes: fc.Arbitrary<Scene> = fc
       padded,
       work: work && { type: work, elements: elements - Number(short === 'work') },
     };
-    return { tensor, axes, offer };
+    return { tensor, axes, available };
   });
 
 describe('the search against brute force', () => {
@@ -221,10 +221,10 @@ describe('the search against brute force', () => {
         const leaves = leavesOf(tree);
         const expected = bruteForce(leaves, scene);
         if (!expected) {
-          expect(() => searchAssignments(tree, scene.offer)).toThrow(/two temp buffers/);
+          expect(() => searchAssignments(tree, scene.available)).toThrow(/two temp buffers/);
           return;
         }
-        const { assignments, merged } = searchAssignments(tree, scene.offer);
+        const { assignments, merged } = searchAssignments(tree, scene.available);
         const routes = assignments.map(({ steps }) => [steps[0]!.input, ...steps.map(({ output }) => output)]);
         for (const { steps } of assignments) {
           for (const [n, { input }] of steps.slice(1).entries()) expect(input).toEqual(steps[n]!.output);
@@ -254,8 +254,8 @@ describe('the search against brute force', () => {
       fc.property(scenes, fc.integer({ min: 1, max: 6 }), (scene, keep) => {
         // Twice as many leaves as brute force can follow.
         const tree = treeOf({ ...scene, axes: [...scene.axes, ...scene.axes] });
-        const full = attempt(() => searchAssignments(tree, scene.offer, { keep: Number.POSITIVE_INFINITY }));
-        const merging = attempt(() => searchAssignments(tree, scene.offer, { keep }));
+        const full = attempt(() => searchAssignments(tree, scene.available, { keep: Number.POSITIVE_INFINITY }));
+        const merging = attempt(() => searchAssignments(tree, scene.available, { keep }));
         expect(full?.merged ?? false).toBe(false);
         expect(merging?.assignments[0]).toEqual(full?.assignments[0]);
         if (merging?.merged) mergedRuns++;

@@ -3,8 +3,15 @@
  * root to a trace without branches is an assignment or a dead end.
  */
 import type { LeafNode } from '../tree/node.ts';
+import {
+  type AvailableBuffers,
+  type BufferName,
+  bufferNames,
+  isTemp,
+  memoryOf,
+  type TypedBuffer,
+} from './available-buffers.ts';
 import type { Criteria } from './criteria.ts';
-import { type AvailableBuffers, type BufferName, bufferNames, isTemp, memoryOf, type TypedBuffer } from './offer.ts';
 
 export interface PlacementTrace extends Criteria {
   /** The leaf that was placed; undefined at the root, which stands for the user's input. */
@@ -17,9 +24,9 @@ export interface PlacementTrace extends Criteria {
   readonly used: number;
 }
 
-export function rootTrace(offer: AvailableBuffers): PlacementTrace {
-  const output: TypedBuffer = { buffer: 'input', type: offer.input.type };
-  const used = bitOf(memoryOf('input', offer));
+export function rootTrace(available: AvailableBuffers): PlacementTrace {
+  const output: TypedBuffer = { buffer: 'input', type: available.input.type };
+  const used = bitOf(memoryOf('input', available));
   const counts: Criteria = { bufferCount: 1, padded: 0, inPlace: 0, typeChanges: 0 };
   return { leaf: undefined, input: output, output, branches: [], parent: undefined, used, ...counts };
 }
@@ -29,10 +36,10 @@ export function branchTo(
   parent: PlacementTrace,
   leaf: LeafNode,
   output: TypedBuffer,
-  offer: AvailableBuffers,
+  available: AvailableBuffers,
 ): PlacementTrace {
   const input = parent.output;
-  const memory = memoryOf(output.buffer, offer);
+  const memory = memoryOf(output.buffer, available);
   const trace: PlacementTrace = {
     leaf,
     input,
@@ -41,8 +48,8 @@ export function branchTo(
     parent,
     used: parent.used | bitOf(memory),
     bufferCount: parent.bufferCount + Number(!uses(parent, memory)),
-    padded: parent.padded + (offer.padded ? Number(isTemp(input)) + Number(isTemp(output)) : 0),
-    inPlace: parent.inPlace + Number(memoryOf(input.buffer, offer) === memory),
+    padded: parent.padded + (available.padded ? Number(isTemp(input)) + Number(isTemp(output)) : 0),
+    inPlace: parent.inPlace + Number(memoryOf(input.buffer, available) === memory),
     typeChanges: parent.typeChanges + Number(input.type !== output.type),
   };
   parent.branches.push(trace);

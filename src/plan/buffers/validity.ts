@@ -25,7 +25,7 @@ import {
   sameAddresses,
   sameRows,
   type TypedBuffer,
-} from './offer.ts';
+} from './available-buffers.ts';
 
 /** The decision function for one set of buffers. Answers are cached over leaves of equal shape and over all rounds of the search. */
 export interface Validity {
@@ -47,7 +47,7 @@ interface LeafShape {
   readonly stays: boolean;
 }
 
-export function createValidity(offer: AvailableBuffers): Validity {
+export function createValidity(available: AvailableBuffers): Validity {
   const shapes = new Map<string, LeafShape>();
   const shapeOfLeaf = new Map<LeafNode, LeafShape>();
   const answers = new Map<number, boolean>();
@@ -77,7 +77,7 @@ export function createValidity(offer: AvailableBuffers): Validity {
         hits++;
         return known;
       }
-      const answer = decide(shape, from, to, isLast, offer);
+      const answer = decide(shape, from, to, isLast, available);
       answers.set(key, answer);
       return answer;
     },
@@ -102,26 +102,26 @@ function decide(
   from: TypedBuffer,
   to: TypedBuffer,
   isLast: boolean,
-  offer: AvailableBuffers,
+  available: AvailableBuffers,
 ): boolean {
   if (isLast && to.buffer !== 'output') return false;
   if ((to.type === 'real') !== shape.writesReals) return false;
-  if (!isLast && !takesIntermediates(to, offer)) return false;
+  if (!isLast && !takesIntermediates(to, available)) return false;
   if (to.buffer !== 'temp' && to.buffer !== 'temp2') {
-    const user = offer[to.buffer];
+    const user = available[to.buffer];
     if (!user || user.type !== to.type || user.elements < shape.elements) return false;
     if (user.shape?.some((count, d) => count < shape.tensor[d]!)) return false;
   }
-  const oneMemory = memoryOf(from.buffer, offer) === memoryOf(to.buffer, offer);
-  if (shape.stays && !sameAddresses(from, to, offer)) return false;
-  return !oneMemory || (shape.inPlace && (sameAddresses(from, to, offer) || sameRows(from, to, offer)));
+  const oneMemory = memoryOf(from.buffer, available) === memoryOf(to.buffer, available);
+  if (shape.stays && !sameAddresses(from, to, available)) return false;
+  return !oneMemory || (shape.inPlace && (sameAddresses(from, to, available) || sameRows(from, to, available)));
 }
 
 /** Whether an intermediate result may be in this buffer. */
-function takesIntermediates({ buffer }: TypedBuffer, offer: AvailableBuffers): boolean {
+function takesIntermediates({ buffer }: TypedBuffer, available: AvailableBuffers): boolean {
   if (isTemp({ buffer })) return true;
-  if (offer.work) return buffer === 'work';
+  if (available.work) return buffer === 'work';
   // In place, input and output are one memory.
-  if (offer.output.spared && memoryOf(buffer, offer) === 'output') return false;
-  return buffer === 'output' || (buffer === 'input' && (offer.input.writable || offer.same));
+  if (available.output.spared && memoryOf(buffer, available) === 'output') return false;
+  return buffer === 'output' || (buffer === 'input' && (available.input.writable || available.same));
 }

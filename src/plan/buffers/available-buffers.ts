@@ -56,19 +56,19 @@ export function isTemp({ buffer }: Pick<TypedBuffer, 'buffer'>): boolean {
 }
 
 /** The memory of a buffer under a unique name: in place, `input` is another name of `output`. */
-export function memoryOf(buffer: BufferName, offer: Pick<AvailableBuffers, 'same'>): BufferName {
-  return offer.same && buffer === 'input' ? 'output' : buffer;
+export function memoryOf(buffer: BufferName, available: Pick<AvailableBuffers, 'same'>): BufferName {
+  return available.same && buffer === 'input' ? 'output' : buffer;
 }
 
 /** Whether an element has the same address in both operands. */
-export function sameAddresses(a: TypedBuffer, b: TypedBuffer, offer: AvailableBuffers): boolean {
-  if (a.type !== b.type || memoryOf(a.buffer, offer) !== memoryOf(b.buffer, offer)) return false;
-  return a.buffer === b.buffer || offer.sameLayout;
+export function sameAddresses(a: TypedBuffer, b: TypedBuffer, available: AvailableBuffers): boolean {
+  if (a.type !== b.type || memoryOf(a.buffer, available) !== memoryOf(b.buffer, available)) return false;
+  return a.buffer === b.buffer || available.sameLayout;
 }
 
 /** Whether one operand is real, the other complex, and each line of reals lies in the memory of its bins. */
-export function sameRows(a: TypedBuffer, b: TypedBuffer, offer: AvailableBuffers): boolean {
-  return offer.sameRows === true && (a.type === 'real') !== (b.type === 'real') && !isTemp(a) && !isTemp(b);
+export function sameRows(a: TypedBuffer, b: TypedBuffer, available: AvailableBuffers): boolean {
+  return available.sameRows === true && (a.type === 'real') !== (b.type === 'real') && !isTemp(a) && !isTemp(b);
 }
 
 /**
@@ -76,16 +76,16 @@ export function sameRows(a: TypedBuffer, b: TypedBuffer, offer: AvailableBuffers
  * preferred: the output first, because it is written anyway; the input after the user's other buffers, because leaving it unchanged costs
  * nothing; interleaved temps before planar ones, because they are one memory stream instead of two.
  */
-export function operandChoices(offer: AvailableBuffers, temps: TempCount): TypedBuffer[] {
-  const input: TypedBuffer = { buffer: 'input', type: offer.input.type };
-  const output: TypedBuffer = { buffer: 'output', type: offer.output.type };
+export function operandChoices(available: AvailableBuffers, temps: TempCount): TypedBuffer[] {
+  const input: TypedBuffer = { buffer: 'input', type: available.input.type };
+  const output: TypedBuffer = { buffer: 'output', type: available.output.type };
   const operands = [output];
-  if (offer.work) operands.push({ buffer: 'work', type: offer.work.type });
+  if (available.work) operands.push({ buffer: 'work', type: available.work.type });
   // In place with equal layouts, input and output are one operand: trying both would find every assignment twice.
-  if (!sameAddresses(input, output, offer)) operands.push(input);
+  if (!sameAddresses(input, output, available)) operands.push(input);
   for (const buffer of (['temp', 'temp2'] as const).slice(0, temps)) {
     operands.push({ buffer, type: 'interleaved' }, { buffer, type: 'planar' });
-    if (offer.reals) operands.push({ buffer, type: 'real' });
+    if (available.reals) operands.push({ buffer, type: 'real' });
   }
   return operands;
 }
