@@ -26,20 +26,20 @@ function bestThreads(
 ): number {
   const { lockstep, lockstepBytes, maxThreads, registers } = target;
   // Data exchanged in quarters is computed two butterflies at a time.
-  const together = target.parts / 2;
+  const butterfliesAtOnce = target.parts / 2;
   const { occupancy, cluster } = target.calibration;
   const stepped = steppedRadices(passes, target);
-  const radices = stepped.map((radix) => together * radix);
+  const radices = stepped.map((radix) => butterfliesAtOnce * radix);
   const all = butterfliesOfPasses(points, stepped, real?.by === 'symmetric' && !convolved);
-  const items = all.map((butterflies) => butterflies / together);
+  const items = all.map((butterflies) => butterflies / butterfliesAtOnce);
   const plain = Math.min(...items);
   if (lockstep === 'vector') return Math.ceil(plain);
   const warp = lockstepBytes / 4;
   const words = wordsPerReal(target.precision);
   const values = registers / (2 * words);
-  const few = values / 2;
+  const halfOfRegisters = values / 2;
   const { sharedBytes } = target.capacity;
-  const pairable = 2 * points * sharedBytes <= (target.residentBytes ?? target.sharedBytes);
+  const fitsTwice = 2 * points * sharedBytes <= (target.residentBytes ?? target.sharedBytes);
   let best = Math.ceil(plain);
   let least = Number.POSITIVE_INFINITY;
   for (const share of [1, 2, 3, 4, 5, 6, 7, 8]) {
@@ -47,14 +47,15 @@ function bestThreads(
       const threads = Math.ceil(count / share);
       if (threads > maxThreads || (threads < 2 * warp && threads < plain)) continue;
       if (items.some((n, p) => Math.ceil(n / threads) * radices[p]! > Math.max(values, ...radices))) continue;
-      const taken = Math.ceil(threads / warp) * warp;
-      const held = Math.max(...items.map((n, p) => Math.ceil(n / threads) * radices[p]!));
-      if (clustered && held * 2 * words > cluster.registers) continue;
+      const wholeWarps = Math.ceil(threads / warp) * warp;
+      const pointsOfThread = Math.max(...items.map((n, p) => Math.ceil(n / threads) * radices[p]!));
+      if (clustered && pointsOfThread * 2 * words > cluster.registers) continue;
       if (clustered && Math.max(...items) > cluster.butterflies * threads) continue;
       // A group with more than half of the threads excludes a second group, though shared memory has room for it.
-      const alone = pairable && threads > maxThreads / 2 && held <= few ? occupancy.excludes : 1;
-      const burden = !clustered && held > occupancy.burdened.above ? occupancy.burdened.times : 1;
-      const idle = burden * alone * items.reduce((sum, n) => sum + (Math.ceil(n / threads) * taken) / n, 0);
+      const exclusion =
+        fitsTwice && threads > maxThreads / 2 && pointsOfThread <= halfOfRegisters ? occupancy.excludes : 1;
+      const burden = !clustered && pointsOfThread > occupancy.burdened.above ? occupancy.burdened.times : 1;
+      const idle = burden * exclusion * items.reduce((sum, n) => sum + (Math.ceil(n / threads) * wholeWarps) / n, 0);
       if (idle < least - 1e-9 || (idle < least + 1e-9 && threads > best !== clustered)) {
         best = threads;
         least = idle;
