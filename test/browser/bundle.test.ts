@@ -15,20 +15,20 @@ import { bundleBrowser, libraryEntries, root } from '../../scripts/bundle-browse
  * threads these have lazy modules of their own.
  */
 const MOST_BYTES = [
-  [['cpu'], [], 128_200],
-  [['webgpu'], ['threads'], 150_300],
-  [['cpu', 'webgpu'], ['threads'], 171_100],
+  [['cpu'], [], 128_400],
+  [['webgpu'], ['threads'], 150_500],
+  [['cpu', 'webgpu'], ['threads'], 171_300],
 ] as const;
 /** Bytes, compressed, of the entry that can load nothing later. */
-const MOST_SYNC_BYTES = 181_400;
+const MOST_SYNC_BYTES = 181_600;
 /** And of the one for signals, whose streams can neither. */
-const MOST_SIGNAL_BYTES = 211_400;
+const MOST_SIGNAL_BYTES = 214_300;
 
 /**
  * And what programs of patterns add to a page that opens a CPU, all of it: a bundler leaves out what rewrites, prints and interprets where
  * a page does nothing of that, which is some 30 kB then. A part lies in chunks that non-uniform transforms share.
  */
-const MOST_LIFT_BYTES = 35_800;
+const MOST_LIFT_BYTES = 36_000;
 
 let bundle: Awaited<ReturnType<typeof bundleBrowser>>;
 
@@ -196,7 +196,7 @@ describe('the bundle for browsers', () => {
     ['sosfilt', 'signal', 7000, 14_300],
     ['findPeaks', 'signal', 6900, 14_200],
     // What is whole has the devices, too; a page that splits code loads these, and programs, when it first calls.
-    ['logMel', 'signal', 281_700, 19_400],
+    ['logMel', 'signal', 283_200, 19_400],
   ])(
     'gives who takes %s of omnifft/%s at most %i bytes of gzip, %i where code is split',
     async (name, entry, whole, split) => {
