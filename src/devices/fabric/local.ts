@@ -1,4 +1,4 @@
-/** All ranks are in this thread, and it sees the memory of each, no address of which is asked for: an exchange is copies. */
+/** The fabric of ranks in one thread, which sees the memory of all of them: an exchange copies arrays. */
 import { count, type Exchange, type Fabric, type Part } from './fabric.ts';
 import { copyRows } from './rows.ts';
 

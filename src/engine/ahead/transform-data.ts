@@ -156,9 +156,9 @@ function runData({ p, step, q, count, re, im, stride, block, skip }: RootRun): R
 const DIGITS = Array.from({ length: 95 }, (_, n) => String.fromCharCode(32 + n)).filter(
   (digit) => !'"<\\'.includes(digit),
 );
-/** Bytes of one digit. Others have two, of which the first is one of the last digits. */
+/** The byte values that are written as one digit; others take two digits. */
 const SINGLES = 90;
-/** Added to each byte: so most of those in WebAssembly with vectors have one digit. */
+/** Added to each byte, so that the most frequent bytes of WebAssembly with vectors have one digit. */
 const SHIFT = 47;
 
 /**

@@ -279,7 +279,7 @@ export function productOf(
   return factors.matrix > 1 ? { do: 'multiply', kernel: factors } : { kernel: factors };
 }
 
-/** Along which batch dimension twiddles count, once the merged `batch` has been reordered: those of the node's own decomposition, along the first. */
+/** The twiddles of a leaf, with the batch dimension that they count along once the merged `batch` has been reordered. */
 export function twiddlesOf(
   { node, batch: spans }: PlacedLeaf,
   batch: readonly Span[],

@@ -39,7 +39,7 @@ export type RealScheme =
   | { readonly by: 'symmetric'; readonly points: ComplexScheme }
   /** Two lines that are neighbours along a dimension of the tensor are the parts of one complex line. */
   | { readonly by: 'lines'; readonly along: number; readonly points: ComplexScheme }
-  /** Several uploads, the first one of columns of reals, two of which are the parts of a complex one. */
+  /** Several uploads. The first transforms columns of reals, two at a time as the parts of a complex column. */
   | { readonly by: 'columns'; readonly lengths: readonly number[] }
   /** Complex numbers whose imaginary parts are zero. */
   | { readonly by: 'zeros'; readonly points: ComplexScheme }

@@ -1,7 +1,8 @@
 /**
- * A long axis of reals in several uploads, the four-step algorithm with N = n₁·n₂: columns of n₁ reals, two of which at a time are the parts of
- * a complex one, and rows of their bins, of which only the first ⌊n₁/2⌋ + 1 of each column are computed. What rows make of them are all
- * bins: those over the half are conjugates of others. Rows take one upload, or several of the same algorithm.
+ * A long axis of reals in several uploads, by the four-step algorithm with N = n₁·n₂. The first upload transforms columns of n₁ reals, a pair of
+ * columns at a time as the real and imaginary part of one complex column; each column keeps its bins 0 to ⌊n₁/2⌋. The other uploads transform
+ * rows of these bins, n₂ long, in one upload or by the same algorithm again. The last one computes all N bins and writes each bin above N/2 as
+ * the conjugate of its mirror image.
  */
 import { concat, type Layout, mask, negate, numbers, reverse, slice, within } from '../../layout/index.ts';
 import { hermitianLength, type Problem, type Side, tensorShape } from '../../problem/index.ts';
@@ -28,7 +29,7 @@ export function pointsOfRows([n1, ...rows]: readonly number[]): number {
   return rows.reduce((a, b) => a * b, hermitianLength(n1!));
 }
 
-/** Uploads of reals in columns. @param shape lengths of the tensor before and after both */
+/** Uploads of reals in columns. @param shape lengths of the tensor before the first and after the last upload */
 export function hermitianColumns(
   problem: Problem,
   side: Side,
@@ -72,8 +73,8 @@ export function binsRead(N: number): LineView {
 }
 
 /**
- * The same where bins are written in rows, which begin at each of the first half of so many columns. A row whose mirror image is another
- * row writes its bins over the half in their conjugates' places; of a row that is its own mirror image the bins below them have done so.
+ * The places of bins that are written in rows: row k holds the bins k, k + columns, k + 2·columns, …, for k up to columns / 2. Bins above N/2 go
+ * to the place of their mirror image, conjugated; a row that is its own mirror image leaves them out, because its bins below N/2 are the same.
  */
 export function binsWritten(N: number, columns: number): Layout {
   const half = numbers(hermitianLength(N));
@@ -99,10 +100,7 @@ export interface ColumnsPlace extends Pick<BranchNode, 'length' | 'outputLength'
   readonly tensor: readonly number[];
 }
 
-/**
- * Several uploads of N = n₁·n₂ reals. One is of columns of n₁, two of which are the parts of a complex one, of whose bins there are
- * ⌊n₁/2⌋ + 1 in each; the others are of rows of these, n₂ long, of which the last one knows bins over the half as conjugates of those below.
- */
+/** The uploads of N = n₁·n₂ reals: columns of n₁ in pairs, then rows of their bins; in the opposite order where the reals are the output. */
 export function inColumns(place: ColumnsPlace, uploads: readonly number[], real: Side): BranchNode {
   const { dimension, others, tensor, length: before, outputLength: after } = place;
   const n1 = uploads[0]!;

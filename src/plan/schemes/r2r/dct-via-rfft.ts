@@ -226,7 +226,7 @@ function inLines(asked: Asked, scheme: Extract<RealScheme, { readonly by: 'symme
   return inOne(asked, along, otherDimensions(problem, axis), scheme.points, real, back ? 1 : 2);
 }
 
-/** In several uploads, of which the columns of reals come first, or last. */
+/** The uploads of a long axis; the one that transforms columns of reals comes first or last. */
 function sumsInColumns(asked: Asked, uploads: readonly number[]): PlanNode {
   const { back, axis, problem } = asked;
   const side = back ? 'output' : 'input';
