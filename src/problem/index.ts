@@ -89,5 +89,5 @@ export type {
   Tuning,
 } from './problem.ts';
 export { convolvingCallbacks, keptBins } from './read-convolution.ts';
-export { storageOfSide, withSideStorage } from './side-storage.ts';
+export { storageOfSide, withHalves } from './side-storage.ts';
 export { type BlockRun, placeOf, type SplitAxis, splitAxisOf, withSplitAxes } from './split-axis.ts';

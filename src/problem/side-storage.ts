@@ -13,8 +13,9 @@ export function storageOfSide(problem: Pick<Problem, 'edgeStorage'> & Partial<Pr
   return problem.sideStorage?.[side] ?? problem.edgeStorage;
 }
 
-/** The same problem, some sides of which are stored otherwise. */
-export function withSideStorage<P extends Problem>(problem: P, sideStorage: Partial<Sides<Storage | undefined>>): P {
-  const own = Object.fromEntries(Object.entries(sideStorage).filter(([, storage]) => storage !== undefined));
-  return Object.keys(own).length > 0 ? { ...problem, sideStorage: own } : problem;
+/** The same problem with halves stored on the sides that are true. */
+export function withHalves<P extends Problem>(problem: P, { input, output }: Sides<boolean>): P {
+  if (!input && !output) return problem;
+  const sideStorage = { ...(input ? { input: 'half' } : {}), ...(output ? { output: 'half' } : {}) };
+  return { ...problem, sideStorage };
 }

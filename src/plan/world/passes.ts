@@ -3,10 +3,9 @@ import {
   type BlockRun,
   normalizeProblem,
   type PlannedProblem,
-  type Side,
   type SplitAxis,
   type Storage,
-  withSideStorage,
+  withHalves,
   withSplitAxes,
 } from '../../problem/index.ts';
 import { lengthsOf, type WorldProblem } from '../../problem/world/index.ts';
@@ -48,10 +47,7 @@ export function localPass(
   const strides = { input: stridesOf(input), output: stridesOf(output) };
   const offsets = { input: firstBlock(input).offset, output: firstBlock(output).offset };
   const blocks = { input: splitAxisOfPlace(input), output: splitAxisOfPlace(output) };
-  const stored = (side: Side) => (halves[side] ? 'half' : undefined);
-  const problem = withSideStorage(withSplitAxes({ ...packed, strides, offsets }, blocks), {
-    ...{ input: stored('input'), output: stored('output') },
-  });
+  const problem = withHalves(withSplitAxes({ ...packed, strides, offsets }, blocks), halves);
   return { problem, nothing: space === 'all' ? 'input' : frequency === 'all' ? 'output' : undefined };
 }
 
