@@ -1,5 +1,5 @@
 /** Resampling, smoothing, peaks, spectra and images beside SciPy, where there is one: random shapes, options and types. */
-import { casesFor, describeScipy, near, type ScipyCase, vector } from '../../test/support/scipy-cases.ts';
+import { casesFor, describeScipy, inDoubles, near, type ScipyCase, vector } from '../../test/support/scipy-cases.ts';
 import type { NumpyArray } from '../numpy/index.ts';
 import {
   convolve2d,
@@ -119,9 +119,10 @@ function savgolCase(): ScipyCase {
   const mode = random.pick(['interp', 'mirror', 'nearest', 'constant', 'wrap'] as const);
   const options = { axis, mode, ...some({ deriv: random.integer(0, 3), delta: 0.5, cval: 2 }) };
   return {
-    call: { name: 'savgol_filter', arrays: [x], options: { window_length: window, polyorder, ...options } },
+    // SciPy fits the edges of singles in singles, which is less exact than ours: it is asked for doubles.
+    call: { name: 'savgol_filter', arrays: [inDoubles(x)], options: { window_length: window, polyorder, ...options } },
     ours: () => [savgolFilter(x, window, polyorder, options)],
-    most: alike(x) * (x.dtype === 'float32' ? 10 : 1),
+    most: near(x),
   };
 }
 

@@ -50,6 +50,13 @@ export function casesFor(name: string) {
 
 export const vector = (data: Float64Array): NumpyArray => ({ data, shape: [data.length], dtype: 'float64' });
 
+/** The same reals as doubles. */
+export const inDoubles = ({ data, shape }: NumpyArray): NumpyArray => ({
+  data: Float64Array.from(data),
+  shape,
+  dtype: 'float64',
+});
+
 /** What is single here is double there, where filters are doubles. */
 export const near = ({ dtype }: NumpyArray) => (dtype === 'float32' || dtype === 'complex64' ? 2e-7 : 1e-10);
 
