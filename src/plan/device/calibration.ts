@@ -1,178 +1,183 @@
 /**
- * What the planner knows of devices from measurements: shares, powers and thresholds that prices are made of. Here is what each
- * number means, and what was measured on the devices that there were; a profile may have numbers of its own.
+ * The numbers about devices that prices are made of: shares, powers and thresholds, all found by measurement. This file says what each
+ * number means, and holds the values that were measured on the devices at hand; a profile may have numbers of its own.
  *
- * A *share* is the part of a device's copy bandwidth that is left. A *group* is a block of threads on a GPU, and what one
- * thread works on at a time on a CPU. An *odd butterfly* has prime factors over 3.
+ * A *share* is the fraction of a device's copy bandwidth that a launch reaches. A *group* is a block of threads on a GPU, and on a CPU the
+ * points
+ * that one thread works on at a time. An *odd butterfly* has prime factors over 3. A *trip* reads a point from memory and writes it back.
  */
 
 type ByPrecision = Readonly<Record<'single' | 'double', number>>;
 
 export interface Calibration {
-  /** Trips to memory beside passes over what is near. */
+  /** Memory trips, as they compare with passes over data in caches or shared memory. */
   readonly trip: {
-    /** Passes of radix 4 that take as long as a trip to memory and back. */
+    /** The number of passes of radix 4 that take as long as one trip. */
     readonly passes: number;
-    /** Trips that it is worth to do without a temp buffer. */
+    /** The price of a temp buffer, in trips: a plan without one may cost this much more. */
     readonly temp: number;
   };
-  /** Launches: what it takes to start one, and those that leave multiprocessors idle. */
+  /** Launches: the time to start one, and the bandwidth of one that leaves multiprocessors idle. */
   readonly launch: {
-    /** Bytes that a multiprocessor moves, at its part of the bandwidth, in the time that it takes to start one. */
+    /** Bytes that a multiprocessor moves, at its part of the bandwidth, while a launch starts. */
     readonly bytes: number;
-    /** How many times its part of the bandwidth a multiprocessor reaches while others are idle. */
+    /** A factor: how much more than its part of the bandwidth a multiprocessor reaches while others are idle. */
     readonly reach: number;
   };
-  /** Groups side by side on a multiprocessor. */
+  /** Occupancy: the groups that run side by side on a multiprocessor. */
   readonly occupancy: {
-    /** Share with one group, with one that has as many threads as there are, and with several groups. */
+    /** Shares: of one group alone, of one group with the most threads that the device allows, and of several groups. */
     readonly alone: number;
     readonly fullThreads: number;
     readonly several: number;
-    /** To what power the share of the registers counts that there are, where one group wants more. */
+    /** A power: a group that needs more registers than there are has the share (registers there are / registers needed) to this power. */
     readonly spill: number;
-    /** Groups that shared memory has room for, below which caches get too little of it, and the share then. */
+    /** A lower share for groups that leave the cache little room: it holds where shared memory has room for fewer groups than `below`. */
     readonly fullShared: { readonly below: number; readonly share: number };
-    /** Groups that shared memory has room for, below which the profile's `crowded` is what is left. */
+    /** The number of groups that fit in shared memory below which the share is the profile's `crowded`. */
     readonly crowdedBelow: number;
-    /** How many times as long the passes of a group take that leaves no threads for a second one, where memory would do. */
+    /** A factor on the passes of a group whose threads leave none for a second group, though shared memory has room for it. */
     readonly excludes: number;
-    /** Groups side by side from which on barriers cost more than the shared memory that they save is worth. */
+    /** The number of groups side by side from which on barriers cost more than the shared memory that they save is worth. */
     readonly roomy: number;
-    /** Threads outside clusters that hold more points than this in a pass cost so many times as much: there are too few of them. */
+    /** A factor `times` on the passes of threads outside clusters that hold more points than `above`: there are too few of these threads. */
     readonly burdened: { readonly above: number; readonly times: number };
   };
-  /** Registers of a thread, in reals of its precision where it does not say otherwise. */
+  /** Registers of a thread, counted in reals of its precision unless stated otherwise. */
   readonly registers: {
-    /** For addresses and the like: always, and for each butterfly that a thread has in hand. */
+    /** Registers for addresses and the like: a constant, and a number for each butterfly that a thread computes at the same time. */
     readonly always: number;
     readonly butterfly: number;
-    /** 32-bit registers more for an odd butterfly, as prices reckon. */
+    /** Further 32-bit registers for an odd butterfly, in prices only. */
     readonly odd: number;
-    /** 32-bit registers more, with which compilers have many loads under way at once. */
+    /** Further 32-bit registers that let a compiler keep many loads in flight. */
     readonly spare: number;
-    /** Values of a butterfly beside its points, and additions that each costs which has no register. */
+    /** Values that a butterfly needs beside its points, and the cost, in additions, of each value that has no register. */
     readonly working: number;
     readonly spill: number;
   };
-  /** Groups side by side that a compiler is held to. */
+  /** Residency: the number of groups side by side for which the compiler has to leave registers. */
   readonly residency: {
-    /** At most: blocks of clusters, small ones of them, and others. */
+    /** The most groups: blocks of a cluster, blocks of a small cluster, and blocks outside clusters. */
     readonly cluster: number;
     readonly smallCluster: number;
     readonly block: number;
-    /** Groups that shared memory has room for, from which on memory does not decide how many there are. */
+    /** The number of groups that fit in shared memory from which on memory no longer limits how many run. */
     readonly free: number;
-    /** There, bytes that all of them have to hold for each pass, to be under way in others while one waits. */
+    /** Where memory does not limit them: bytes per pass that all groups together have to hold, so that some move data while others wait. */
     readonly passBytes: number;
-    /** … and by how much more than the points of the largest butterfly a thread may hold of several. */
+    /** Where memory does not limit them: the most points that a thread may hold, as a multiple of those of its largest butterfly. */
     readonly held: number;
   };
-  /** Neighbouring columns that a group moves. */
+  /** Columns: groups that move neighbouring columns. */
   readonly columns: {
-    /** To what power the share of a group counts that moves columns on one side only. */
+    /** A power: a group with columns on one side only has its share to this power. */
     readonly oneSided: number;
-    /** Share with halves, quarters, … of runs, where the profile has no `cutRuns`. */
+    /** Shares of groups whose runs are halves, quarters, … of whole runs, where the profile has no `cutRuns`. */
     readonly cutRuns: readonly number[];
-    /** Sectors in a run: one that does not begin at a sector touches one more. */
+    /** The number of sectors in a run: a run that does not begin at a sector touches one more. */
     readonly sectors: number;
-    /** Into how many parts runs may be cut: of a whole axis, and of one of several uploads. */
+    /** The most parts that runs may be cut into: for a whole axis, and for one of several uploads. */
     readonly parts: { readonly strided: number; readonly upload: number };
-    /** Passes of radix 4 that columns cost a vector's upload that do not fill their last tile. */
+    /** The price of columns that do not fill the last tile of a vector's upload, in passes of radix 4. */
     readonly ragged: number;
-    /** What each point over four of a butterfly adds to a vector's pass over columns: near, and where it goes to memory. */
+    /** The price, in a vector's pass over columns, of each point that a butterfly has over four: in a cache, and in memory. */
     readonly rows: { readonly cached: number; readonly memory: number };
-    /** Shorter axes do not fill the lanes of a vector along them. */
+    /** The length below which an axis does not fill the lanes of a vector along it. */
     readonly shortAxis: number;
   };
-  /** Uploads of one axis, and axes that share two launches. */
+  /** Uploads of one axis, and two launches that share axes. */
   readonly uploads: {
-    /** What each doubling of the ratio between the uploads' lengths costs, in the device's unit. */
+    /** The price of each doubling of the ratio between the uploads' lengths, in the device's unit. */
     readonly unbalanced: number;
-    /** Passes of radix 4 that each doubling costs away from the best length of a first upload that reorders. */
+    /** The price, in passes of radix 4, of each doubling between a first upload that reorders and its best length. */
     readonly firstBalance: number;
-    /** Passes of radix 4 that it costs to copy a tile which its first pass cannot transpose. */
+    /** The price, in passes of radix 4, of copying a tile that its first pass cannot transpose. */
     readonly copied: number;
-    /** Length of a second upload from which on it need not be longer. */
+    /** The length of a second upload from which on it need not be longer. */
     readonly second: number;
-    /** Trips that each doubling costs of what the first of two launches takes of an axis between them. */
+    /** The price, in trips, of each doubling of the part of the middle axis that the first of two launches takes. */
     readonly lean: number;
     /**
-     * By what columns of reals multiply all that uploads by threads cost beyond their trips, where their rows take one upload, and several:
-     * they pair bins, and the mirror images of rows are out of step with sectors.
+     * A factor for columns of reals on threads: it multiplies the cost of all uploads beyond their trips. `one` is for rows in one upload,
+     * `several` for rows in several. They cost more because they pair bins, and because the mirror images of rows are out of step with
+     * sectors.
      */
     readonly ofReals: { readonly one: ByPrecision; readonly several: number };
   };
-  /** Tiles of blocks that store into one another's shared memory. */
+  /** Clusters: tiles of blocks that store into one another's shared memory. */
   readonly cluster: {
-    /** Share with two blocks of the size that the profile says is best. */
+    /** The share of two blocks of the size that the profile says is best. */
     readonly two: number;
-    /** By what each doubling of their number, and of their size, multiplies it. */
+    /** Factors on the share: for each doubling of the number of blocks, and of their size. */
     readonly moreBlocks: number;
     readonly largerBlocks: number;
-    /** By what odd butterflies multiply it. */
+    /** A factor on the share for odd butterflies. */
     readonly odd: number;
-    /** By what pieces that are no whole runs multiply it where radices have factors other than 2, between more blocks than `few`. */
+    /** A factor on the share where radices have factors other than 2 and more blocks than `few` exchange pieces that are not whole runs. */
     readonly ragged: ByPrecision;
     readonly few: number;
-    /** By what more than two passes of a digit multiply it whose radices are no powers of two. */
+    /** A factor on the share of a digit with more than two passes whose radices are not powers of two. */
     readonly deep: number;
-    /** By what odd butterflies multiply it, in single precision, where blocks exchange after the first pass. */
+    /** A factor on the share of odd butterflies, in single precision, where blocks exchange after the first pass. */
     readonly oddEarly: number;
-    /** Times that threads may take over what they would if none were idle: usually, and where a block would do nearly as well. */
+    /** The most time that idle threads may cost, relative to no idle threads: usually, and where one block would do nearly as well. */
     readonly idle: { readonly most: number; readonly little: number };
-    /** Blocks that have to fit on a multiprocessor, butterflies of a pass that a thread may have, registers for its points. */
+    /** Limits: blocks that have to fit on a multiprocessor, butterflies of a pass that a thread may have, registers for its points. */
     readonly sideBySide: number;
     readonly butterflies: number;
     readonly registers: number;
-    /** By how much longer an axis has to be for a cluster that memory runs along. */
+    /** A factor on the length from which on an axis that memory runs along is given to a cluster. */
     readonly contiguous: number;
-    /** The choice between cuts, in halvings of the speed: each doubling of blocks, and of their size … */
+    /** The choice between cuts. Prices in halvings of the speed: each doubling of the number of blocks, and of their size. */
     readonly choice: {
       readonly moreBlocks: number;
       readonly largerBlocks: number;
-      /** … and in passes of radix 4: a halving, a factor of two between digits, a block's share shorter than a run. */
+      /** Prices in passes of radix 4: a halving, a factor of two between digits, a block's part shorter than a run. */
       readonly halving: number;
       readonly unequal: number;
       readonly shortShare: number;
     };
   };
-  /** By what the passes of a convolution in one launch multiply those of a transform as long, on threads … */
+  /** Exposure: a factor on the passes of a convolution in one launch of threads, relative to a plain transform of the same length. */
   readonly exposure: {
-    /** … where fewer groups than this fit on a multiprocessor side by side, or at least as many, or in a cluster. */
+    /** The factors: `few` where fewer groups than `fewBelow` fit on a multiprocessor side by side, else `several`; `cluster` in a cluster. */
     readonly fewBelow: number;
     readonly few: number;
     readonly several: number;
     readonly cluster: number;
   };
-  /** Passes of vectors, in passes of radix 4. */
+  /** Passes of vectors: prices in passes of radix 4, and factors on the price of a butterfly. */
   readonly passes: {
-    /** What it costs to store a complex number lane by lane. */
+    /** The price of storing complex numbers lane by lane. */
     readonly scatter: number;
-    /** What it costs where vectors straddle the blocks of lanes. */
+    /** The price of vectors that straddle the blocks of lanes. */
     readonly unaligned: number;
-    /** By what twiddles multiply a wide butterfly of two factors, over what was measured. */
+    /** A factor on the measured price of a wide butterfly of two factors, where it has twiddles. */
     readonly wideTwiddled: number;
-    /** The same in a pass that is the only one. */
+    /** The same factor in a pass that is the only one. */
     readonly wideAlone: number;
   };
-  /** Rader's algorithm, in passes of radix 4. */
+  /** Rader's algorithm: prices in passes of radix 4. */
   readonly rader: {
-    /** What it costs that points come from memory in the order of powers, and go back so. */
+    /** The price of reading points from memory in the order of powers, and of writing them so. */
     readonly permuted: number;
-    /** The same in a pass of several, which goes from shared memory to shared memory. */
+    /** The price of the same order in one of several passes, which goes from shared memory to shared memory. */
     readonly pass: number;
   };
 }
 
 /**
- * For threads fitted to some thousand kernels timed on an H200 (docs/performance-gpu.md): right to a fifth or so there, which is
- * enough to choose between plans. Other GPUs are weighed by it, too, but were not measured. For vectors measured on a Zen 4, a
- * Zen 5 and two Xeons (docs/performance-notes.md says what on which). `npm run calibrate` says how good choices are.
+ * The measured values. The numbers for threads are fitted to some thousand kernels timed on an H200 (docs/performance-gpu.md): prices are right
+ * to
+ * a fifth or so there, which is enough to choose between plans. Other GPUs are priced by the same numbers, but were not measured. The numbers
+ * for vectors
+ * were measured on a Zen 4, a Zen 5 and two Xeons (docs/performance-notes.md says which on what). `npm run calibrate` says how good the choices
+ * are.
  */
 const MEASURED: Calibration = {
   trip: { passes: 27, temp: 0.25 },
-  // 766 random problems on an H100 and an H200: the plan takes 1.04 of the fastest candidate in the mean; without these two, 1.13.
+  // 766 random problems on an H100 and an H200: the plan takes 1.04 of the time of the fastest candidate in the mean; without these two, 1.13.
   launch: { bytes: 30_500, reach: 2 },
   occupancy: {
     alone: 0.78,
@@ -200,8 +205,8 @@ const MEASURED: Calibration = {
     sectors: 4,
     parts: { strided: 4, upload: 2 },
     ragged: 1,
-    // Rows that lie a power of two apart share few places in a cache: columns of 2048 points take half the time with a radix of
-    // 2 at the end instead of 8 at the beginning.
+    // Rows that lie a power of two apart share few places in a cache: columns of 2048 points take half the time if a radix of 2 comes at the
+    // end instead of a radix of 8 at the beginning.
     rows: { cached: 0.005, memory: 0.01 },
     shortAxis: 48,
   },
@@ -212,7 +217,8 @@ const MEASURED: Calibration = {
     copied: 1.5,
     second: 48,
     lean: 0.03,
-    // There and back, lines of 2¹⁸ to 2²⁴ reals, 1.97 to 2.26 in single and 1.3 to 2.2 in double precision; lines of 2²² to 2²⁶ in three uploads 0.9 to 1.8.
+    // Forward and inverse, lines of 2¹⁸ to 2²⁴ reals: 1.97 to 2.26 in single and 1.3 to 2.2 in double precision; lines of 2²² to 2²⁶ in
+    // three uploads: 0.9 to 1.8.
     ofReals: { one: { single: 2.4, double: 2.2 }, several: 1.6 },
   },
   cluster: {
@@ -231,27 +237,27 @@ const MEASURED: Calibration = {
     contiguous: 1.6,
     choice: { moreBlocks: 0.2, largerBlocks: 0.5, halving: 5, unequal: 0.2, shortShare: 1 },
   },
-  // Measured on an H100, as what points in the order of powers cost.
+  // Measured on an H100, like the price of the order of powers.
   exposure: { fewBelow: 4, few: 3, several: 0.8, cluster: 1.3 },
   passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1.08, wideAlone: 0.9 },
   rader: { permuted: 65, pass: 1 },
 };
 
-/** What may have numbers of its own: a profile. */
+/** A profile, as far as it may have numbers of its own. */
 interface Calibrated {
   readonly calibration?: Partial<Calibration>;
 }
 
 const known = new WeakMap<Calibrated, Calibration>();
 
-/** The numbers of a profile: its own, and for the rest what is known of others. */
+/** The numbers of a profile: its own groups, and the measured ones for the rest. */
 export function calibrationOf(profile: Calibrated): Calibration {
   let own = known.get(profile);
   if (!own) known.set(profile, (own = { ...MEASURED, ...profile.calibration }));
   return own;
 }
 
-/** Whether a value is a calibration, or some groups of one: numbers from 0 up, by the names above. */
+/** Whether a value is a calibration, or some groups of one: numbers from 0 up, under the names above. */
 export function isCalibration(value: unknown): value is Partial<Calibration> {
   return (
     typeof value === 'object' &&

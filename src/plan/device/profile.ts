@@ -1,110 +1,118 @@
 /**
- * A device as the planner sees it: numbers only (design decision 5). Nothing in plan/ asks what kind of device it is.
+ * The device as the planner sees it: numbers only (design decision 5). The planner decides by these numbers, never by the name of a device.
  */
 import type { Calibration } from './calibration.ts';
 
 export interface DeviceProfile {
-  /** For people; the planner never reads it. */
+  /** The device's name, for people; the planner never reads it. */
   readonly name: string;
   /**
-   * What runs in lockstep: the elements of a vector, which walk along one loop together, or threads of a group, each of
-   * which may take any item of a phase.
+   * The kind of parallelism: `vector`, the elements of a vector, which walk along one loop together; or `threads`, the threads of a group,
+   * each of which may take any item of a phase.
    */
   readonly lockstep: 'vector' | 'threads';
-  /** Bytes that the threads in lockstep hold of one variable: 16 for a `v128`, 128 for a warp of 32 singles. */
+  /** Bytes of one variable in all lanes: 16 for a `v128`, 128 for a warp of 32 singles. */
   readonly lockstepBytes: number;
-  /** Bytes of memory shared by a group. On a CPU: the share of the second-level cache that a core can count on. */
+  /** Bytes of memory shared by a group. On a CPU: the part of the second-level cache that a core can count on. */
   readonly sharedBytes: number;
-  /** Bytes of shared memory for all groups that run side by side on a multiprocessor; default: those of one group. */
+  /** Bytes of shared memory for all groups that run side by side on a multiprocessor; default: `sharedBytes`. */
   readonly residentBytes?: number;
-  /** Share of the bandwidth that is left where a group takes more than three tenths of those; missing: reckoned (share.ts). */
+  /** The share of the bandwidth of groups that take more than three tenths of `residentBytes`; missing: it is estimated (share.ts). */
   readonly crowded?: number;
-  /** Groups of several blocks that write into one another's shared memory. Missing where there are none. */
+  /** Clusters: groups of several blocks that write into one another's shared memory; missing where the device has none. */
   readonly cluster?: ClusterProfile;
-  /** Bytes of memory that addresses on the device reach: what a problem's buffers have to fit into. */
+  /** Bytes of memory that the device can address: the limit for a problem's buffers. */
   readonly maxBytes?: number;
-  /** Bytes that memory moves at once; runs shorter than this waste bandwidth. */
+  /** Bytes that memory moves at once: shorter runs waste bandwidth. */
   readonly coalescedBytes: number;
   /**
-   * What `coalescedBytes` is for columns in batches of more bytes than `above`: those come from memory and not from a cache, a
-   * page for each element. Of axes in one upload, and of a last upload that works in place. Missing: the same as elsewhere.
+   * Other values of `coalescedBytes`, for columns of batches of more than `above` bytes: they come from memory instead of a cache, and each
+   * element
+   * from a page of its own. `axes` is for axes in one upload, `uploads` for a last upload that works in place. Missing: `coalescedBytes` holds
+   * everywhere.
    */
   readonly distant?: { readonly above: number; readonly axes: number; readonly uploads: number };
-  /** Share of the bandwidth that runs of half, a quarter, … of those bytes reach; shorter ones are not used. */
+  /** Shares of the bandwidth for runs of half, a quarter, … of `coalescedBytes`; shorter runs are not used. */
   readonly cutRuns?: readonly number[];
   /**
-   * True where the first of two uploads of an axis had best do the reordering, so that the second can work in place and
-   * walks along columns on both sides: where it matters how many buffers share a cache, and that tiles are transposed. In
-   * place only as far as `chunks` counts on a cache.
+   * True where the first of two uploads of an axis had better do the reordering. The second upload then works in place, along columns on both
+   * sides. That pays where the number of buffers in a cache matters and tiles are transposed. A problem that is itself in place is planned so
+   * only if
+   * it stays in a cache, by `chunks`.
    */
   readonly reorderFirst?: boolean;
   /**
-   * Chunks of batches that stay in a cache from one launch to the next: bytes of one side that a multiprocessor had best
-   * have of them, and the most that a single batch may have; no cache is counted on for a transform of more. Missing where
-   * chunks do not pay. Where a device runs two launches as one whose groups are interleaved, `ahead`: bytes by which the first
-   * one is ahead of the second.
+   * Chunks of batches that stay in a cache from one launch to the next. `bytes`: the best size of one side of a chunk for each multiprocessor.
+   * `most`: the
+   * size of a transform beyond which no cache is counted on. `ahead`: on a device that runs two launches as one with interleaved groups, the
+   * bytes by which
+   * the first launch is ahead of the second. Missing where chunks do not pay.
    */
   readonly chunks?: { readonly bytes: number; readonly most: number; readonly ahead?: number };
-  /** What a butterfly may keep alive: vector registers, or 32-bit registers of one of many threads. */
+  /** Registers that a butterfly may use: vector registers, or 32-bit registers of one of many threads. */
   readonly registers: number;
-  /** 32-bit registers for all groups that run side by side on a multiprocessor; missing where that is not known. */
+  /** 32-bit registers for all groups that run side by side on a multiprocessor; missing where the number is not known. */
   readonly registerFile?: number;
-  /** Threads in a group at most. */
+  /** The most threads in a group. */
   readonly maxThreads: number;
-  /** Groups that run at the same time. */
+  /** The number of multiprocessors, or of cores: groups on different ones run at the same time. */
   readonly multiprocessors: number;
   /**
-   * True where a thread's values cannot stay in registers over an exchange, so that a pass has to read one shared
-   * buffer and write another, unless it works in place (kernels/orders.ts).
+   * True where the values of a thread cannot stay in registers over an exchange. A pass then reads one shared buffer and writes another,
+   * unless
+   * it works in place (kernels/orders.ts).
    */
   readonly doubleBuffered: boolean;
   /**
-   * How complex numbers lie in shared memory: in blocks of one lockstep width, as two planes, or one after another; or
+   * The format of complex numbers in shared memory: in blocks of one lockstep width, as two planes, or as pairs one after another; or
    * 'halves': first all real parts, then all imaginary ones, in half the memory, while registers hold the rest.
    */
   readonly sharedFormat: 'blocked' | 'planes' | 'pairs' | 'halves';
-  /** 4-byte banks of shared memory that threads in lockstep share; 1 where every access costs the same. */
+  /** The number of 4-byte banks of shared memory; 1 where every access costs the same. */
   readonly banks: number;
   /** Points that make a group worth its start, and keep the machine busy. */
   readonly groupPoints: number;
-  /** What it can compute in; missing where it is both. */
+  /** The precisions of the device's arithmetic; missing where it has both. */
   readonly precisions?: readonly ('single' | 'double')[];
-  /** Cost of a pass over shared memory in additions per point: what the radix search weighs arithmetic against. */
+  /** The cost of a pass over shared memory, in additions per point: the radix search weighs arithmetic against it. */
   readonly passCost: number;
   /**
-   * Measured cost per point of a twiddled pass of some radices, in passes of radix 4. Where it is missing the planner
-   * estimates it from operation counts and registers.
+   * Measured costs per point of twiddled passes of some radices, in passes of radix 4. The planner estimates a missing one from operation
+   * counts and registers.
    */
   readonly radixCosts?: Readonly<Record<number, number>>;
   /**
-   * The first-level cache: where both buffers of a transform along the axis take more than these bytes together, a pass
-   * from one to the other costs no less than `beyond`, in passes of radix 4, however little there is to compute.
+   * The first-level cache. Where both buffers of a transform along the axis together take more than `bytes`, a pass from one to the other
+   * costs
+   * at least `beyond`, in passes of radix 4, however little it computes.
    */
   readonly firstLevel?: { readonly bytes: number; readonly beyond: number };
   /**
-   * Steps through temp buffers that are slow: multiples of so many bytes, taken at least `count` times in a row. They are made
-   * `by` bytes longer. Missing where that gains nothing.
+   * Slow steps through temp buffers: multiples of `multiple` bytes, taken at least `count` times in a row. The planner makes such a step `by`
+   * bytes
+   * longer. Missing where that gains nothing.
    */
   readonly padding?: { readonly multiple: number; readonly count: number; readonly by: number };
-  /** What was measured on the device where it differs from others, group by group (calibration.ts). */
+  /** Measured numbers of this device, where they differ from the usual ones, group by group (calibration.ts). */
   readonly calibration?: Partial<Calibration>;
-  /** What a problem asks for instead of the planner's own choice (docs/tuning.md). */
+  /** Decisions that a problem takes out of the planner's hands (docs/tuning.md). */
   readonly tuning?: PlannerTuning;
 }
 
 export interface ClusterProfile {
-  /** Blocks at most. */
+  /** The most blocks in a cluster. */
   readonly blocks: number;
-  /** Bytes that each block had best take of its shared memory. */
+  /** The best size of each block's shared memory, in bytes. */
   readonly sharedBytes: number;
   /**
-   * Bytes above which a tile of one axis is shared out even where one block could hold all or half of it, by precision.
-   * (Two axes are, wherever the blocks can exchange their shares at once: see `plan/group/cuts.ts`.)
+   * The size in bytes, by precision, above which a tile of one axis is shared out even where one block could hold all or half of it. (Tiles of
+   * two
+   * axes are shared out wherever the blocks can exchange their parts at once: see `plan/group/cuts.ts`.)
    */
   readonly above: Readonly<Record<'single' | 'double', number>>;
 }
 
-/** Decisions that are otherwise the planner's. Each is a wish: what does not fit is met as far as it does. */
+/** Decisions that are otherwise the planner's. Each is a wish: the planner follows it as far as it fits. */
 export interface PlannerTuning {
   /** Threads of a group. */
   readonly threads?: number;
@@ -112,16 +120,20 @@ export interface PlannerTuning {
   readonly halfThreads?: boolean;
   /** Transforms per group, for each axis; 0: the planner's choice. */
   readonly groupedBatch?: readonly number[];
-  /** Lengths from which on an axis has at least two or three uploads. */
+  /** The lengths from which on an axis has at least two, or at least three, uploads. */
   readonly uploadSwitch?: { readonly two?: number; readonly three?: number };
-  /** Into how many parts a run of memory may be cut for a longer upload; −1: any number. */
+  /** The number of parts that a run of memory may be cut into for a longer upload; −1: any number. */
   readonly performBandwidthBoost?: number;
-  /** How many times over registers stand in for shared memory, in the one upload of an axis and in each of several. */
+  /** The factor by which registers extend shared memory: for an axis in one upload, and for each of several uploads. */
   readonly registerBoost?: number;
   readonly registerBoost4Step?: number;
-  /** Whether they do for lengths that are no powers of two. */
+  /** Whether registers extend shared memory for lengths that are not powers of two, too. */
   readonly registerBoostNonPow2?: boolean;
-  /** What is convolved to which length, by primes up to which, and what by Rader's algorithm. */
+  /**
+   * The length of Bluestein's convolution: the largest prime in it, or the length itself, for all axes or by `pattern`; and which launches are
+   * fused.
+   * Rader's algorithm: the ranges of primes that are multiplied directly, and that are convolved.
+   */
   readonly bluestein?: {
     readonly maxRadix?: number;
     readonly length?: number;
@@ -132,6 +144,6 @@ export interface PlannerTuning {
     readonly multiply?: readonly [least: number, most: number];
     readonly convolve?: readonly [least: number, most: number];
   };
-  /** The innermost axis is planned like the others. */
+  /** Whether the innermost axis is planned like the others. */
   readonly considerAllAxesStrided?: boolean;
 }

@@ -1,7 +1,8 @@
 /**
- * The device as one plan sees it: the numbers of its profile, and what follows from them for the precision that the plan computes in.
- * It is made once, where planning begins, and handed down as one thing. A launch may see a variant of it, with less shared memory or
- * other runs; equal variants of a target are the same object, so answers can be remembered by it.
+ * The device as one plan sees it: the numbers of its profile, and the numbers that follow from them for the precision of the plan. It is made
+ * once, where planning begins, and handed down as one thing. A launch may see a variant of it, with less shared memory or other runs; equal
+ * variants
+ * of a target are the same object, so answers can be remembered by it.
  */
 import { type Calibration, calibrationOf } from './calibration.ts';
 import { type Arithmetic, type Capacity, capacityOf, type SharedParts } from './capacity.ts';
@@ -9,9 +10,9 @@ import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 
 export interface Target extends DeviceProfile {
-  /** What kernels compute in. */
+  /** The arithmetic of the kernels. */
   readonly precision: Arithmetic;
-  /** Only for shared memory in `halves`. */
+  /** The number of exchanges for shared memory in `halves`; without effect in other formats. */
   readonly parts: SharedParts;
   readonly capacity: Capacity;
   readonly calibration: Calibration;
@@ -31,15 +32,17 @@ function completed(profile: DeviceProfile, precision: Arithmetic, parts: SharedP
 
 const variants = new Memo<Target>();
 
-/** The target with other numbers. @param key says which ones */
+/** A variant of the target with other numbers. @param key which numbers */
 function variant(target: Target, key: string, changes: Partial<DeviceProfile>, parts = target.parts): Target {
   return variants.of(target, key, () => completed({ ...target, ...changes }, target.precision, parts));
 }
 
 /**
- * The target for transforms of one length. Registers may stand in for a part of shared memory (VkFFT guide 2.5.6, "register
- * overutilization"): real and imaginary parts then follow one another in it. A problem can ask for that, or for its opposite.
- * @param passesAlone the launch has one axis and only passes, so that quarters may follow one another where they are asked for.
+ * The target for transforms of one length. Registers may extend shared memory (VkFFT guide 2.5.6, "register overutilization"): real and
+ * imaginary
+ * parts then go through it one after the other. The tuning of a problem can ask for that, or for its opposite.
+ * @param split the length is one of several uploads
+ * @param passesAlone the launch has one axis and only passes, so that the tuning may ask for quarters of the points one after another.
  */
 export function boosted(target: Target, length: number, split: boolean, passesAlone = false): Target {
   const { registerBoost, registerBoost4Step, registerBoostNonPow2 } = target.tuning ?? {};
@@ -48,23 +51,23 @@ export function boosted(target: Target, length: number, split: boolean, passesAl
   const usual = target.sharedFormat;
   const asked = times === undefined ? usual : times > 1 ? 'halves' : usual === 'halves' ? 'pairs' : usual;
   if (asked !== 'halves') return formatted(target, asked);
-  // Few threads or registers hold less than shared memory would.
+  // Whole numbers in shared memory are better where threads and registers are so few that halves would have less room.
   const whole = formatted(target, usual === 'halves' ? 'pairs' : usual);
   const halves = formatted(target, 'halves');
-  // Each pass but the first then has an even radix, so both halves of the points are known to each butterfly.
+  // Quarters need an even radix in each pass but the first, so that each butterfly has points of both halves: powers of two have that.
   const quartered = passesAlone && (times ?? 1) >= 4 && Number.isInteger(Math.log2(length));
   const parted = quartered ? variant(halves, 'quarters', {}, 4) : halves;
   return parted.capacity.room < whole.capacity.room ? whole : parted;
 }
 
 /**
- * The target for one upload along memory: whole numbers in shared memory where halves are usual, but nobody asked for
- * them, and there is room to spare: they are exchanged at once then, not part by part.
+ * The target for one upload along memory. Where halves are the usual format, the tuning has not asked for them, and there is room to spare,
+ * shared memory has whole numbers instead: they are exchanged at once, not part by part.
  */
 export function roomy(target: Target, length: number): Target {
   const { groupPoints, residentBytes = target.sharedBytes, sharedFormat, tuning = {}, calibration } = target;
   if (sharedFormat !== 'halves' || length > groupPoints) return target;
-  // What somebody asked for was measured with halves, or is about how much fits.
+  // Tuned numbers of groups or threads were measured with halves, and a register boost is about how much fits: they keep the format.
   const { registerBoost, groupedBatch, threads } = tuning;
   if ([registerBoost, groupedBatch, threads].some((knob) => knob !== undefined)) return target;
   const pairs = formatted(target, 'pairs');
@@ -75,7 +78,7 @@ export function roomy(target: Target, length: number): Target {
 
 /**
  * The target for columns of a batch of so many bytes: see `DeviceProfile.distant`.
- * @param narrow some of what they move is reals, whose runs are half as long as those of as many complex numbers.
+ * @param narrow some of the columns are reals, whose runs take half the bytes of as many complex numbers.
  */
 export function forBatches(bytes: number, of: 'axes' | 'uploads', target: Target, narrow = false): Target {
   const { distant } = target;
@@ -84,7 +87,7 @@ export function forBatches(bytes: number, of: 'axes' | 'uploads', target: Target
   return variant(target, `runs of ${coalescedBytes}`, { coalescedBytes });
 }
 
-/** Points that a thread usually has: a butterfly of radix 8. */
+/** The usual number of points per thread: a butterfly of radix 8. */
 export const POINTS_PER_THREAD = 8;
 
 /** The target with groups of so many threads. */
@@ -103,14 +106,14 @@ export function withoutClusters(target: Target): Target {
   return target.cluster ? variant(target, 'no clusters', { cluster: undefined as never }) : target;
 }
 
-/** The target of one of several coordinates that share a tile. */
+/** The target for one coordinate, where several of them share a tile. */
 export function coordinatesTarget(count: number, target: Target): Target {
   if (count === 1) return target;
   const alone = withoutClusters(target);
   return variant(alone, `one of ${count}`, { sharedBytes: Math.floor(target.sharedBytes / count) });
 }
 
-/** Whether so many complex numbers stay in a cache from one launch to the next: a temp buffer for them costs nothing. */
+/** Whether a buffer of so many complex numbers stays in a cache from one launch to the next, so that it costs nothing. */
 export function staysCached(elements: number, { capacity, chunks }: Target): boolean {
   return elements * capacity.complexBytes <= (chunks?.most ?? 0);
 }
