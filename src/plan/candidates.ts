@@ -13,7 +13,7 @@ import { complexPart, isR2r, isReal } from './schemes/complex-part.ts';
 import { complexSchemes, isConvolved } from './schemes/complex-schemes.ts';
 import { realSchemes } from './schemes/r2c.ts';
 import { r2rSchemes } from './schemes/r2r/r2r.ts';
-import { checkTogether, waysTogether } from './schemes/shared-axes.ts';
+import { checkSharedAxes, sharedAxesChoices } from './schemes/shared-axes.ts';
 import type { Splits } from './schemes/splits.ts';
 
 /** A way to split the axes, and what it costs per point in the device's unit (`cost.ts`). */
@@ -32,7 +32,7 @@ export function rankSplits(problem: Problem, target: Target, most: number): Cand
     if (!own) known.set(axis, (own = schemesAlone(problem, axis, target, most)));
     return own;
   };
-  for (const { value, price } of waysTogether(problem, target)) {
+  for (const { value, price } of sharedAxesChoices(problem, target)) {
     const { shared, axes } = value;
     const alone = transformed.filter((axis) => !axes.includes(axis));
     if (isFull(best, most, price + alone.length * tripCost(target))) continue;
@@ -55,7 +55,7 @@ function schemesAlone(problem: Problem, axis: number, target: Target, most: numb
 /** @throws RangeError where these are no splits that a plan may have. */
 export function checkSplits(problem: Problem, target: Target, splits: Splits): void {
   checkThreads(splits, target);
-  const { axes } = checkTogether(splits, problem, target);
+  const { axes } = checkSharedAxes(splits, problem, target);
   splits.axes.forEach((scheme, axis) => {
     const alone = transformedAxes(problem).includes(axis) && !axes.includes(axis);
     if (alone) checkScheme(problem, axis, target, scheme);

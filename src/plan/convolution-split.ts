@@ -10,7 +10,7 @@ import { ifFits, keepCheapest, type Priced } from './price/priced.ts';
 import { cheapestBluestein, roundTrips, roundTripUploads } from './schemes/axis.ts';
 import { asComplex, complexPart, isReal } from './schemes/complex-part.ts';
 import { isConvolved, isPaddedAxis } from './schemes/complex-schemes.ts';
-import { waysRound } from './schemes/shared-axes.ts';
+import { sharedConvolveChoices } from './schemes/shared-axes.ts';
 import type { Splits } from './schemes/splits.ts';
 
 /** An axis in the middle by itself. */
@@ -135,10 +135,12 @@ function runsOf(axes: readonly number[]): number[][] {
 /** Axes that share one launch, or two. @param others of the problem that are not among them */
 function sharesOf(problem: Problem, axes: readonly number[], target: Target, matrix: number): Priced<Middle>[] {
   const omit = problem.omit.map((_, axis) => !axes.includes(axis));
-  return waysRound({ ...problem, omit }, axes, target, coordinatesTarget(matrix, target)).map(({ value, price }) => ({
-    value: { axes, ...(value.launches === 2 ? { parts: value.parts } : {}), real: false },
-    price,
-  }));
+  return sharedConvolveChoices({ ...problem, omit }, axes, target, coordinatesTarget(matrix, target)).map(
+    ({ value, price }) => ({
+      value: { axes, ...(value.launches === 2 ? { parts: value.parts } : {}), real: false },
+      price,
+    }),
+  );
 }
 
 /** The axis of reals, two of which at a time are complex numbers, and others that share its launches. */

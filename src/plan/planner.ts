@@ -92,7 +92,7 @@ export function* plansOf(
   const seen = withoutCallbacks(problem);
   const available = availableBuffersOf(problem, direction, throughWork);
   if (splits) checkSplits(seen, target, splits);
-  const { chosen, tree, pads, assignments } = sparing(splits ? [splits] : waysOf(seen, target), (chosen) => ({
+  const { chosen, tree, pads, assignments } = sparing(splits ? [splits] : rankedSplits(seen, target), (chosen) => ({
     chosen,
     ...assigned(
       seen,
@@ -143,7 +143,7 @@ export function* plansOf(
 export const WAYS_WITHOUT_TEMP = 64;
 
 /** The fastest way to split the axes; or several, one of which may do with less memory. */
-function waysOf(problem: Problem, target: Target): Splits[] {
+function rankedSplits(problem: Problem, target: Target): Splits[] {
   const most = problem.strategy === 'least-memory' ? WAYS_WITHOUT_TEMP : 1;
   return rankSplits(problem, target, most).map(({ value }) => value);
 }

@@ -131,8 +131,7 @@ export interface PlannerTuning {
   readonly registerBoostNonPow2?: boolean;
   /**
    * The length of Bluestein's convolution: the largest prime in it, or the length itself, for all axes or by `pattern`; and which launches are
-   * fused.
-   * Rader's algorithm: the ranges of primes that are multiplied directly, and that are convolved.
+   * fused. Rader's algorithm: the ranges of primes that are multiplied directly, and that are convolved.
    */
   readonly bluestein?: {
     readonly maxRadix?: number;

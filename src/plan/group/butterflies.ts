@@ -2,7 +2,7 @@
  * The butterflies that passes may use, their operation counts, and the choice between two algorithms for large primes: direct
  * multiplication, which combines pairs of points (Rader's direct multiplication, VkFFT guide 4.3.6), or a cyclic convolution by transforms
  * of p − 1 points (Rader 1968). Primes too large for a butterfly use the same two algorithms in several steps through shared memory
- * (`raderWay`).
+ * (`raderPassAlgorithm`).
  */
 import { primeFactors } from '../../numeric/primes.ts';
 import { isInPairs, wordsPerReal } from '../device/capacity.ts';
@@ -64,7 +64,7 @@ export interface AllowedAlgorithms {
   readonly asked: boolean;
 }
 
-export function waysOf(prime: number, { tuning }: Pick<Target, 'tuning'>): AllowedAlgorithms {
+export function allowedAlgorithms(prime: number, { tuning }: Pick<Target, 'tuning'>): AllowedAlgorithms {
   const { multiply, convolve } = tuning?.rader ?? {};
   const within = (range: readonly [number, number] | undefined) =>
     range !== undefined && prime >= range[0] && prime <= range[1];
@@ -92,10 +92,10 @@ export const LARGEST_CONVOLVED_PRIME = 2 ** 22;
  * The algorithm of a prime radix whose pass takes several steps; undefined if the prime is no such radix or has a butterfly. A derived
  * butterfly is replaced only if the user asked for that; for primes up to 13, only by `multiply`.
  */
-export function raderWay(prime: number, target: ButterflyTarget): PrimeAlgorithm | undefined {
+export function raderPassAlgorithm(prime: number, target: ButterflyTarget): PrimeAlgorithm | undefined {
   if (prime <= LARGEST_LISTED_PRIME) return prime > 2 && isMultiplyAsked(prime, target) ? 'multiplied' : undefined;
   if (isRadixPrime(prime, target)) return undefined;
-  const isConvolved = waysOf(prime, target).convolved && prime <= LARGEST_CONVOLVED_PRIME;
+  const isConvolved = allowedAlgorithms(prime, target).convolved && prime <= LARGEST_CONVOLVED_PRIME;
   if (isConvolved && largePrimesOf(prime - 1).every((other) => isRadixPrime(other, target))) return 'convolved';
   return prime <= LARGEST_MULTIPLIED_PRIME && isMultiplyAsked(prime, target) ? 'multiplied' : undefined;
 }
@@ -108,7 +108,7 @@ export function isMultiplyAsked(prime: number, { tuning }: Pick<Target, 'tuning'
 
 /** Whether a length with this large prime factor can be transformed by passes: with a butterfly or in several steps. */
 export function isPassPrime(prime: number, target: ButterflyTarget): boolean {
-  return isRadixPrime(prime, target) || raderWay(prime, target) !== undefined;
+  return isRadixPrime(prime, target) || raderPassAlgorithm(prime, target) !== undefined;
 }
 
 /** The fields of a target that decide which butterflies are available. */
@@ -126,7 +126,7 @@ const CONVOLUTION_SHARE = 0.95;
 /** The algorithm of the butterfly of a large prime; undefined if it has no butterfly. */
 function butterflyAlgorithm(prime: number, target: Pick<Target, 'tuning'>): PrimeAlgorithm | undefined {
   if (prime > LARGEST_RADIX_PRIME) return undefined;
-  const { multiplied, convolved } = waysOf(prime, target);
+  const { multiplied, convolved } = allowedAlgorithms(prime, target);
   const others = largePrimesOf(prime - 1).every((other) => butterflyAlgorithm(other, target));
   if (!multiplied || !(convolved && others))
     return multiplied ? 'multiplied' : convolved && others ? 'convolved' : undefined;
@@ -155,8 +155,9 @@ const LARGEST_THREAD_PRIME = 53;
  */
 export function isRadixPrime(prime: number, target: ButterflyTarget): boolean {
   if (butterflyAlgorithm(prime, target) === undefined) return false;
-  if (isInPairs(target.precision, target) && prime > LARGEST_PAIRED_PRIME && !waysOf(prime, target).asked) return false;
-  if (target.banks === 1 || waysOf(prime, target).asked) return true;
+  if (isInPairs(target.precision, target) && prime > LARGEST_PAIRED_PRIME && !allowedAlgorithms(prime, target).asked)
+    return false;
+  if (target.banks === 1 || allowedAlgorithms(prime, target).asked) return true;
   const large = target.registerFile !== undefined && prime <= LARGEST_THREAD_PRIME;
   const registers = target.registers * (large ? REGISTERS_OF_LARGE_BUTTERFLIES : 1);
   return 2 * prime * wordsPerReal(target.precision) <= registers;
@@ -175,7 +176,7 @@ export function convolvedPrimes(
   const visit = (length: number) => {
     for (const prime of largePrimesOf(length)) {
       if (found.has(prime) || butterflyAlgorithm(prime, target) !== 'convolved') continue;
-      if (multiplied && !waysOf(prime, target).asked) continue;
+      if (multiplied && !allowedAlgorithms(prime, target).asked) continue;
       found.add(prime);
       visit(prime - 1);
     }

@@ -18,7 +18,7 @@ import {
   LARGEST_PAIRED_RADIX,
   largePrimesOf,
   RADICES,
-  raderWay,
+  raderPassAlgorithm,
 } from './butterflies.ts';
 
 /**
@@ -132,7 +132,7 @@ const raderRadices = new Memo<RaderRadix | undefined>();
 export function raderRadix(radix: number, target: Target): RaderRadix | undefined {
   if (radix <= 16 && target.tuning?.rader?.multiply === undefined) return undefined;
   return raderRadices.of(target, String(radix), () => {
-    const way = radix > 2 && radix === largestPrimeFactor(radix) ? raderWay(radix, target) : undefined;
+    const way = radix > 2 && radix === largestPrimeFactor(radix) ? raderPassAlgorithm(radix, target) : undefined;
     if (way === undefined) return undefined;
     if (way === 'multiplied') return { prime: radix, by: 'multiplication' };
     const question = { length: radix - 1, lanesAlong: 'batch', lanes: 1, butterflies: true } as const;

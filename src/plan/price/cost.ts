@@ -1,7 +1,8 @@
 /**
- * What launches cost per point, in one unit for each device. For threads it is the *trip*: what it takes to read a point from
- * memory and write it back at the full bandwidth. For vectors it is the *pass*: what a pass of radix 4 over cached data
- * takes. Either counts both, trips and passes; candidates of one problem are compared by nothing else.
+ * Launch costs per point, in one unit for each device. The unit for threads is the *trip*: reading a point from memory and writing it back at
+ * the full bandwidth. The unit for vectors is the *pass*: a pass of radix 4 over cached data. Both units count memory trips and passes together,
+ * and
+ * candidates for a problem are compared by their cost alone.
  */
 
 import { mayFuse, type Target } from '../device/target.ts';
@@ -13,26 +14,26 @@ import { chooseTile, transposesTile } from '../group/tiling.ts';
 
 export type CostUnit = 'trips to memory' | 'passes of radix 4';
 
-/** What prices on a device are counted in. */
+/** The unit of prices on a device. */
 export function unitOf({ lockstep }: Pick<Target, 'lockstep'>): CostUnit {
   return lockstep === 'threads' ? 'trips to memory' : 'passes of radix 4';
 }
 
-/** A trip to memory at the full bandwidth. */
+/** The price of a trip to memory at the full bandwidth. */
 export function tripCost(target: Target): number {
   return target.lockstep === 'threads' ? 1 : target.calibration.trip.passes;
 }
 
-/** What a launch costs per point. */
+/** The cost of a launch per point. */
 export interface LaunchCost {
   readonly price: number;
-  /** Of that: to start it … */
+  /** The part of the price that it takes to start the launch. */
   readonly start: number;
-  /** … and to go to memory and back at the full bandwidth, which is done once however much is computed. */
+  /** The part of the price for memory at the full bandwidth, which is paid once, however much the launch computes. */
   readonly trip: number;
 }
 
-/** A launch for several dimensions of these lengths. @param cut as `cutAxes` or `cutColumns` has it. @param elements of the tensor. */
+/** The cost of a launch for several dimensions of these lengths. @param cut from `cutAxes` or `cutColumns` @param elements of the tensor */
 export function cutCost(
   { share, blocks, tile = 1 }: Pick<Cut, 'share' | 'blocks'> & { readonly tile?: number },
   lengths: readonly number[],
@@ -44,13 +45,13 @@ export function cutCost(
   return launchCost({ share, points, elements }, passes, target);
 }
 
-/** What a launch costs at the least per point of a tensor of so many. */
+/** The least cost of a launch per point of a tensor with so many elements. */
 export function leastCost(elements: number, target: Target): LaunchCost {
   const [start, trip] = [startCost(elements, target), tripCost(target)];
   return { price: start + trip, start, trip };
 }
 
-/** To start a launch takes others to be told of it: one multiprocessor just goes on. */
+/** The price of starting a launch. It grows with the other multiprocessors, which have to be notified; a single one just goes on. */
 function startCost(elements: number, target: Target): number {
   const { complexBytes } = target.capacity;
   const others = target.multiprocessors - 1;
@@ -58,9 +59,9 @@ function startCost(elements: number, target: Target): number {
 }
 
 /**
- * One upload.
- * @param columns that lie side by side. The last upload of an axis reads whole transforms, and only writes columns.
- * @param elements of the tensor.
+ * The cost of one upload.
+ * @param columns the number of neighbouring columns; the last upload of an axis reads whole transforms, and only writes columns
+ * @param elements of the tensor
  */
 export function uploadCost(n: number, columns: number, last: boolean, elements: number, target: Target): LaunchCost {
   if (target.lockstep === 'vector') return columnsCost(n, columns, elements, target);
@@ -69,14 +70,14 @@ export function uploadCost(n: number, columns: number, last: boolean, elements: 
   return cutCost(cut, [n], elements, target);
 }
 
-/** What one of several uploads costs at the least, however many columns lie side by side: at the full bandwidth, by enough groups. */
+/** A lower bound of the cost of an upload, however many columns lie side by side: full bandwidth and enough groups. */
 export function leastUploadCost(n: number, elements: number, target: Target): LaunchCost {
   return launchCost({ share: 1, points: 0, elements }, passesOf(n, target), target);
 }
 
 /**
- * The first of two uploads by vectors, where it reorders: it reads columns and writes rows.
- * @param ideal the length that it had best have.
+ * The cost of the first of two uploads by vectors if it reorders: it reads columns and writes rows.
+ * @param ideal its best length
  */
 export function firstUploadCost(n: number, ideal: number, columns: number, elements: number, target: Target): number {
   const { lanes } = target.capacity;
@@ -90,8 +91,8 @@ export function firstUploadCost(n: number, ideal: number, columns: number, eleme
 }
 
 /**
- * An axis that memory runs along, in one upload.
- * @param elements of the tensor: lanes of vectors take transforms side by side rather than short axes.
+ * The cost of an axis that memory runs along, in one upload.
+ * @param elements of the tensor: the lanes of vectors take transforms side by side if axes are short.
  */
 export function wholeCost(length: number, elements: number, target: Target): LaunchCost {
   const { lanes } = target.capacity;
@@ -105,7 +106,7 @@ export function wholeCost(length: number, elements: number, target: Target): Lau
   return cluster ? cutCost({ ...cluster, tile: 1 }, [length], elements, target) : groupCost(length, elements, target);
 }
 
-/** The same by threads of one group. */
+/** The cost of an axis that memory runs along, by threads of one group. */
 export function groupCost(length: number, elements: number, target: Target): LaunchCost {
   const { lanes } = target.capacity;
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes }, target);
@@ -115,27 +116,27 @@ export function groupCost(length: number, elements: number, target: Target): Lau
 }
 
 /**
- * An axis of some length as a convolution of another one, in one upload: a transform of that length and back.
- * @param alone what a transform of the other length costs by itself.
- * @param exposed by what the work in it is multiplied, as in `exposure`.
+ * The cost of an axis as a convolution of `padded` points in one upload: a transform of that length and its inverse.
+ * @param alone the cost of one transform of `padded` points
+ * @param exposed the factor on its passes, see `exposure`
  */
 export function convolvedCost(length: number, padded: number, { price, start, trip }: LaunchCost, exposed = 1): number {
   return trip + (padded * (start + 2 * exposed * (price - start - trip))) / length;
 }
 
-/** What passes over reals cost that compute bins up to the half, by what those of complex numbers do. */
+/** The price of passes over reals that compute the bins up to the half, given the cost of complex passes. */
 export function symmetricPrice({ price, start, trip }: LaunchCost): number {
   return start + trip + (price - start - trip) / 2;
 }
 
-/** A transform there and back in one launch, which two launches do not do for less. @param exposed see `convolvedCost` */
+/** The cost of a transform and its inverse in one launch: at most that of two launches. @param exposed see `convolvedCost` */
 export function roundCost(alone: LaunchCost, exposed = 1): number {
   return Math.min(2 * alone.price, convolvedCost(1, 1, alone, exposed));
 }
 
 /**
- * By what the passes of a convolution in one launch multiply those of a transform as long: they are too many for the trips to
- * memory of other groups to hide, the fewer of these there are.
+ * The factor on the passes of a convolution in one launch, relative to a transform of the same length: the fewer groups there are, the less of
+ * the passes is hidden behind the memory trips of other groups.
  */
 export function exposure(padded: number, target: Target): number {
   if (target.lockstep === 'vector') return 1;
@@ -144,19 +145,19 @@ export function exposure(padded: number, target: Target): number {
   return padded * sharedBytes * fewBelow > (target.residentBytes ?? target.sharedBytes) ? few : several;
 }
 
-/** The same where it may be a cluster's launch. */
+/** The same factor where the launch may be a cluster's. */
 export function clusterExposure(padded: number, target: Target): number {
   const { cluster } = target.calibration.exposure;
   return mayFuse(target) && clusterFor(padded, 1, 0, target) ? cluster : exposure(padded, target);
 }
 
-/** Neighbouring columns by vectors. */
+/** The cost of neighbouring columns by vectors. */
 function columnsCost(n: number, columns: number, elements: number, target: Target): LaunchCost {
   const points = columnPoints(n, columns, target);
   return launchCost({ share: 1, points, elements }, passesOf(n, target), target);
 }
 
-/** What a group of vectors takes of neighbouring columns. */
+/** The points of neighbouring columns that a group of vectors takes. */
 function columnPoints(n: number, columns: number, target: Target): number {
   const { lanes: grain, run, room } = target.capacity;
   return n * chooseTile(n, columns, { grain, run, room, group: undefined }, target);
@@ -164,17 +165,17 @@ function columnPoints(n: number, columns: number, target: Target): number {
 
 /** The groups of a launch. */
 interface Groups {
-  /** Of the bandwidth, what they reach where there are enough of them. */
+  /** The share of the bandwidth that they reach if there are enough of them. */
   readonly share: number;
-  /** In each of them, or in each block of a cluster. */
+  /** Points in each group, or in each block of a cluster. */
   readonly points: number;
-  /** Points of the tensor. */
+  /** Elements of the tensor. */
   readonly elements: number;
 }
 
 /**
- * A launch with so many passes of radix 4. It has to be started; and where it has fewer groups than there are multiprocessors, the
- * others are idle.
+ * The cost of a launch with so many passes of radix 4: its start, its memory trip and its passes. If it has fewer groups than there are
+ * multiprocessors, the others are idle.
  */
 function launchCost({ share, points, elements }: Groups, passes: number, target: Target): LaunchCost {
   const calibration = target.calibration;
@@ -186,7 +187,7 @@ function launchCost({ share, points, elements }: Groups, passes: number, target:
   return { price: start + trip / share + work, start, trip };
 }
 
-/** Passes of radix 4 that take as long as those of a transform. */
+/** The number of passes of radix 4 that take as long as a transform's passes. */
 export function passesOf(length: number, target: Target): number {
   const { lanes } = target.capacity;
   return chooseRadices({ length, lanesAlong: 'batch', lanes }, target).cost;

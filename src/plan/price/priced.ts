@@ -1,15 +1,15 @@
-/** Lists of the cheapest: what every search of the planner gives, however many of them somebody wants to see. */
+/** Lists of the cheapest candidates: the result of every search of the planner, however many candidates the caller wants. */
 
 export interface Priced<T> {
   readonly value: T;
-  /** In the device's unit: see `cost.ts`. */
+  /** The price in the device's unit: see `cost.ts`. */
   readonly price: number;
 }
 
-/** Prices that differ by less are the same, and what was found first stays first. */
+/** The difference below which two prices count as equal: the candidate that was found first then stays first. */
 const TOLERANCE = 1e-9;
 
-/** Puts one more into a list of the cheapest, cheapest first; at most so many stay. */
+/** Adds a candidate to a list of the cheapest, cheapest first; the list keeps at most `most`. */
 export function keepCheapest<T>(list: Priced<T>[], one: Priced<T>, most: number): void {
   const place = list.findIndex(({ price }) => one.price < price - TOLERANCE);
   if (place >= 0) list.splice(place, 0, one);
@@ -17,12 +17,12 @@ export function keepCheapest<T>(list: Priced<T>[], one: Priced<T>, most: number)
   if (list.length > most) list.pop();
 }
 
-/** Whether something of at least this price would change nothing. */
+/** Whether a candidate of at least this price would leave the list as it is. */
 export function isFull(list: readonly Priced<unknown>[], most: number, price: number): boolean {
   return list.length >= most && list.at(-1)!.price <= price;
 }
 
-/** The cheapest ways to take one of each list. */
+/** The cheapest combinations of one candidate from each list. */
 export function cheapestOfEach<T>(lists: readonly (readonly Priced<T>[])[], most: number): Priced<readonly T[]>[] {
   let ways: Priced<readonly T[]>[] = [{ value: [], price: 0 }];
   for (const list of lists) {
@@ -36,7 +36,7 @@ export function cheapestOfEach<T>(lists: readonly (readonly Priced<T>[])[], most
   return ways;
 }
 
-/** What there is, where it fits the profile: searches throw RangeErrors where nothing does. */
+/** The result of a search; undefined where nothing fits the profile, which searches say by a RangeError. */
 export function ifFits<T>(way: () => T): T | undefined {
   try {
     return way();

@@ -5,52 +5,51 @@ import { dividingTile } from '../group/tiling.ts';
 import { isFull, keepCheapest, type Priced } from './priced.ts';
 
 /**
- * What one upload of a length costs per point.
- * @param columns that lie side by side: those it reads and writes, or in the last upload, which reads whole transforms,
- * those it writes.
+ * The cost per point of one upload of a length.
+ * @param columns the number of neighbouring columns that it reads and writes; the last upload reads whole transforms, and only writes columns
  */
 export type UploadCost = (length: number, columns: number, last: boolean) => number;
 
-/** One axis, and what its uploads cost in the device's unit (`cost.ts`). */
+/** One axis, and the costs of its uploads in the device's unit (`cost.ts`). */
 export interface UploadsQuestion {
   readonly title: string;
   readonly length: number;
-  /** Memory does not run along the axis. */
+  /** Whether memory does not run along the axis. */
   readonly strided: boolean;
-  /** Longest transform that fits one upload, alone and as one of several columns. */
+  /** The longest transform that fits one upload: alone, and as one of several columns. */
   readonly capacity: { readonly whole: number; readonly columns: number };
-  /** Whether a longer one fits several blocks together, alone or as one of several columns, whole or as a part. */
+  /** Whether a longer transform fits several blocks together: alone or as one of several columns, as the whole axis or as a part of it. */
   readonly fusable: (length: number, columns: boolean, split: boolean) => boolean;
-  /** Uploads at least, as far as the length has factors; default: one. */
+  /** The least number of uploads, as far as the length has factors; default: one. */
   readonly uploads?: number;
-  /** What one upload costs that holds the whole axis. */
+  /** The cost of one upload that holds the whole axis. */
   readonly whole: () => number;
-  /** What one of several costs. */
+  /** The cost of one of several uploads. */
   readonly cost: UploadCost;
-  /** What the first of two costs where it reorders, balance included; missing where it costs what others do. */
+  /** The cost, balance included, of the first of two uploads if it reorders; missing where it costs what others do. */
   readonly first?: ((length: number) => number) | undefined;
-  /** What an upload costs at the least: a trip to memory. */
+  /** The least cost of an upload: a trip to memory. */
   readonly trip: number;
-  /** The same of the last one, where that is less. */
+  /** The least cost of the last upload, where that is less. */
   readonly lastTrip?: number;
-  /** What one of several costs at the least, however many columns there are; default: a trip. */
+  /** The least cost of one of several uploads, for any number of columns; default: a trip. */
   readonly least?: (length: number, last: boolean) => number;
-  /** What several uploads cost more where one would do. */
+  /** The extra cost of several uploads where one would do. */
   readonly several: number;
-  /** What an upload costs more whose columns do not fill their last tile. */
+  /** The extra cost of an upload whose columns do not fill their last tile. */
   readonly ragged: number;
-  /** What one doubling of the ratio between factors costs. */
+  /** The cost of one doubling of the ratio between factors. */
   readonly unbalanced: number;
-  /** Neighbouring columns that one group had best take. */
+  /** The best number of neighbouring columns for one group. */
   readonly tile: number;
-  /** Neighbouring columns of which a group takes multiples. */
+  /** The number of neighbouring columns of which a group takes multiples. */
   readonly grain: number;
 }
 
 /**
- * Lengths of the uploads: one that holds the whole axis, as few as fit, or one more than that.
- * @returns the cheapest, at most so many.
- * @throws RangeError where there is no way.
+ * The lengths of the uploads: one that holds the whole axis, as few as fit, or one more than that.
+ * @returns the `most` cheapest splits, or fewer
+ * @throws RangeError where no split fits
  */
 export function rankUploads(question: UploadsQuestion, most: number): Priced<readonly number[]>[] {
   const { length, title, whole, trip, lastTrip = trip } = question;
@@ -72,13 +71,13 @@ export function rankUploads(question: UploadsQuestion, most: number): Priced<rea
   return best;
 }
 
-/** @throws RangeError where the axis cannot have uploads of such lengths, or has no use for so many. */
+/** @throws RangeError where the axis cannot have uploads of these lengths, or needs fewer of them */
 export function checkUploads(given: readonly number[], question: UploadsQuestion): void {
   const { length, capacity, title } = question;
   const least = leastUploads(question);
   const divide = given.every((n) => Number.isSafeInteger(n) && n > 1) && given.reduce((a, b) => a * b, 1) === length;
   const hold = () => (given.length === 1 ? fitsWhole(question) : given.every((n) => fitsPart(n, question)));
-  // Neighbours that fit one upload together: as few uploads as that are enough, and one more may be faster.
+  // The number of uploads when neighbouring factors that fit one upload are merged: that many are enough, and one more may be faster.
   let enough = 1;
   let size = 1;
   for (const n of given) {
@@ -97,7 +96,7 @@ function fitsWhole({ length, capacity, strided, fusable }: UploadsQuestion): boo
   return length <= capacity.whole || fusable(length, strided, false);
 }
 
-/** Whether one of several uploads may be so long. */
+/** Whether one of several uploads may have this length. */
 function fitsPart(n: number, { capacity, fusable }: UploadsQuestion): boolean {
   return n <= capacity.columns || fusable(n, true, true);
 }
@@ -105,8 +104,8 @@ function fitsPart(n: number, { capacity, fusable }: UploadsQuestion): boolean {
 type Search = (uploads: number, most: number) => Priced<readonly number[]>[];
 
 /**
- * Searches for splits into some number of factors: by and large equal, and divided by whole tiles, or by others of whole
- * grains that a group may take instead.
+ * Searches for splits into a given number of factors. Factors are about equal, and whole tiles divide them, or else tiles of whole grains
+ * that a group may take instead.
  */
 function searchSplits(question: UploadsQuestion): Search {
   const { length, cost, first, tile, grain, trip, lastTrip = trip } = question;
@@ -127,7 +126,7 @@ function searchSplits(question: UploadsQuestion): Search {
   };
 }
 
-/** Each price is asked for once. */
+/** The same cost function, which computes each price once. */
 function remembered(cost: UploadCost): UploadCost {
   const known = [new Map<number, Map<number, number>>(), new Map<number, Map<number, number>>()];
   return (n, columns, last) => {
@@ -141,17 +140,18 @@ function remembered(cost: UploadCost): UploadCost {
 
 interface Prices {
   readonly price: UploadCost;
-  /** No upload of this length costs less. */
+  /** A lower bound of the cost of an upload of this length. */
   readonly bound: (length: number, last: boolean) => number;
 }
 
-/** What is dearer than the cheapest by more than this is dearer whatever the rounding. */
+/** The difference in price from which on a split is dearer than another whatever the rounding. */
 const ROUNDING_SLACK = 1e-6;
 
 /**
- * Shortest paths over the divisors: what is left and how many uploads it may take is all that matters. Parts are tried from
- * those that may be cheap to those that cannot be, up to where they could not be among the cheapest; equals are told apart by
- * length, whatever came first.
+ * Shortest paths over the divisors. A state is the length that is left and the number of uploads that it may take. Parts are tried in the order
+ * of
+ * their lower bounds, up to the first that cannot be among the cheapest; equally cheap splits are ordered by length, not by when they were
+ * found.
  */
 function cheapestSplits(
   length: number,
@@ -188,7 +188,7 @@ function cheapestSplits(
   };
   const from = (rest: number, left: number): Priced<readonly number[]>[] => {
     if (left === 1) return bounds.has(rest) ? [{ value: [rest], price: price(rest, length / rest, true) }] : [];
-    // Too much for so few uploads, or too little.
+    // The rest is too long for so few uploads, or too short for so many.
     if (rest > longest ** left || rest < 2 ** left) return [];
     const key = `${rest},${left}`;
     let found = known.get(key);

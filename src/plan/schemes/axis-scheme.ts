@@ -1,29 +1,30 @@
 /**
- * How one axis is transformed: what the search over plans has decided for it, as data. A scheme is made once, with its price, by the
- * file of its transform; saved plans keep it, `explain()` prints it, and the nodes of the axis are made from it without asking again.
+ * An axis scheme: what the search over plans has decided for one axis, as data. The file of a transform makes its schemes, each once and with
+ * its price; saved plans keep them, `explain()` prints them, and the nodes of the axis are made from a scheme without another search.
  */
 
-/** Stockham passes: in one launch, or by the four-step algorithm in several uploads of these lengths. */
+/** Stockham passes: in one launch, or in several uploads of these lengths by the four-step algorithm. */
 export interface Uploads {
   readonly by: 'uploads';
   readonly lengths: readonly number[];
 }
 
-/** Rader's algorithm: a prime length as a cyclic convolution of one point less, in one launch. */
+/** Rader's algorithm: a transform of prime length as a cyclic convolution of one point less, in one launch. */
 export interface Rader {
   readonly by: 'rader';
 }
 
-/** Bluestein's algorithm: any length as a cyclic convolution of a longer one. */
+/** Bluestein's algorithm: a transform of any length as a cyclic convolution of a longer one. */
 export interface Bluestein {
   readonly by: 'bluestein';
   /** Points of the convolution. */
   readonly length: number;
-  /** Uploads of its transforms, there and back; missing where all of it is one launch. */
+  /** Lengths of the uploads of the transform of `length` points and of its inverse; missing where all of it is one launch. */
   readonly uploads?: readonly number[];
   /**
-   * `transforms`: the last upload there and the first one back are two launches. `steps`: so are chirp and padding, the product, and chirp
-   * and crop, which are part of the transforms' launches otherwise.
+   * Steps with launches of their own. `transforms`: the last upload of the first transform and the first one of the inverse are two launches.
+   * `steps`:
+   * so are chirp and padding, the product, and chirp and crop, which are otherwise part of the transforms' launches.
    */
   readonly apart?: 'transforms' | 'steps';
 }
@@ -35,13 +36,13 @@ export type ComplexScheme = Uploads | Rader | Bluestein;
 export type RealScheme =
   /** Two neighbouring reals are the parts of a complex number; a Hermitian split follows, or comes before. */
   | { readonly by: 'halves'; readonly points: ComplexScheme }
-  /** Each line by itself, by passes that compute bins up to the half only. */
+  /** Each line is transformed by itself, by passes that compute only the bins up to the half. */
   | { readonly by: 'symmetric'; readonly points: ComplexScheme }
   /** Two lines that are neighbours along a dimension of the tensor are the parts of one complex line. */
   | { readonly by: 'lines'; readonly along: number; readonly points: ComplexScheme }
-  /** Several uploads. The first transforms columns of reals, two at a time as the parts of a complex column. */
+  /** Several uploads, the first of which transforms columns of reals, two at a time as the parts of a complex column. */
   | { readonly by: 'columns'; readonly lengths: readonly number[] }
-  /** Complex numbers whose imaginary parts are zero. */
+  /** Reals are complex numbers whose imaginary parts are zero. */
   | { readonly by: 'zeros'; readonly points: ComplexScheme }
   /** Kind IV of even lengths: real n and real N − 1 − n are the parts of a complex number (VkFFT guide 2.5.5). */
   | { readonly by: 'folded'; readonly points: ComplexScheme };
@@ -49,12 +50,12 @@ export type RealScheme =
 /** How an axis is transformed. */
 export type AxisScheme = ComplexScheme | RealScheme;
 
-/** Passes of one launch over so many points. */
+/** The scheme of passes in one launch. */
 export function inOneUpload(length: number): Uploads {
   return { by: 'uploads', lengths: [length] };
 }
 
-/** For people: `1024·1024`, `Bluestein 2187`, `halves of 512`. */
+/** The name of a scheme, for people: `1024·1024`, `Bluestein 2187`, `halves of 512`. */
 export function schemeText(scheme: AxisScheme): string {
   switch (scheme.by) {
     case 'uploads':

@@ -1,4 +1,4 @@
-/** An axis of a problem on a device: how it lies, and what its uploads may be and cost. */
+/** An axis of a problem on a device: its place in the tensor, the uploads that it may have, and their costs. */
 import { largestPrimeFactor, nextSmooth } from '../../numeric/primes.ts';
 import { type Direction, FftError, type Problem, tensorShape } from '../../problem/index.ts';
 import type { PlannerTuning } from '../device/profile.ts';
@@ -27,7 +27,7 @@ import type { Bluestein } from './axis-scheme.ts';
 import { longLengths, paddedLength } from './bluestein.ts';
 import type { AxisPlace } from './four-step.ts';
 
-/** Every dimension of the tensor, as it lies. */
+/** Every dimension of the tensor, with the same place on both sides. */
 export function dimensionsOf(problem: Problem): Dimension[] {
   return tensorShape(problem, 'input').map((count, dimension) => ({
     count,
@@ -36,7 +36,7 @@ export function dimensionsOf(problem: Problem): Dimension[] {
   }));
 }
 
-/** Where an axis lies for those who make its nodes. @param sparing see `planTree` */
+/** The place of an axis, from which its nodes are made. @param sparing see `planTree` */
 export function axisPlace(
   problem: Problem,
   direction: Direction,
@@ -57,12 +57,12 @@ export function axisPlace(
   };
 }
 
-/** Memory runs along the axis, and it is not to be planned like the others. */
+/** Whether memory runs along the axis, and the tuning does not ask to plan it like the others. */
 function isInnermost(problem: Problem, axis: number, { tuning = {} }: Target): boolean {
   return !tuning.considerAllAxesStrided && neighboursOf(problem, axis) === 1;
 }
 
-/** What lies side by side where memory does not run along the axis. */
+/** The number of elements that lie side by side, where memory does not run along the axis. */
 function neighboursOf(problem: Problem, axis: number): number {
   return tensorShape(problem, 'input')
     .slice(0, axis + 1)
@@ -70,8 +70,8 @@ function neighboursOf(problem: Problem, axis: number): number {
 }
 
 /**
- * Whether the first of two uploads reorders. In place, the second would read another buffer than it writes: in long steps
- * from memory, that costs more than columns that a temp buffer holds in tiles.
+ * Whether the first of two uploads reorders, so that the second one can work in place. For a problem in place, a second upload that reorders
+ * would read another buffer than it writes: long steps through memory cost more than columns that a temp buffer holds in tiles.
  */
 function reordersFirst(problem: Problem, axis: number, target: Target): boolean {
   const near = staysCached(problem.size[axis]!, target);
@@ -81,13 +81,14 @@ function reordersFirst(problem: Problem, axis: number, target: Target): boolean 
 
 /**
  * The cheapest way to transform an axis by Bluestein's algorithm.
- * @throws FftError `unsupported-length` where it is too long for that.
+ * @throws FftError `unsupported-length` where the axis is too long for that
  */
 export function cheapestBluestein(problem: Problem, axis: number, target: Target): Priced<Bluestein> {
   const length = problem.size[axis]!;
   const alone = bluesteinInOne(problem, axis, target);
   const offers: Priced<Bluestein>[] = alone ? [alone] : [];
-  // Several vectors' launches are never better than one, nor are those of threads where groups hide what others do.
+  // Several launches of vectors are never better than one; on threads they may be, unless one launch is cheap because other groups hide its
+  // passes.
   if (!alone || (target.lockstep === 'threads' && alone.price > LONG_TRIPS * tripCost(target))) {
     offers.push(
       ...longLengths(length, target).flatMap((long) => bluesteinInSeveral(problem, axis, target, long) ?? []),
@@ -97,12 +98,12 @@ export function cheapestBluestein(problem: Problem, axis: number, target: Target
   return offers.reduce((best, other) => (other.price < best.price ? other : best));
 }
 
-/** A convolution in several launches, or in one of a cluster, takes so many trips to memory at least. */
+/** The least cost, in memory trips, of a convolution in several launches, or in one launch of a cluster. */
 const LONG_TRIPS = 4;
 
 /**
- * Bluestein's algorithm in one launch of one group; undefined where that has no room for the points of the convolution.
- * @param ofReals of bins only those up to the half are wanted, or there.
+ * Bluestein's algorithm in one launch of one group; undefined where the points of the convolution do not fit.
+ * @param ofReals reals on one side, and only the bins up to the half on the other
  */
 export function bluesteinInOne(
   problem: Problem,
@@ -119,12 +120,12 @@ export function bluesteinInOne(
   return { value: { by: 'bluestein', length: padded }, price };
 }
 
-/** What is left apart where somebody asks for it. */
+/** The form that the tuning asks for → the steps that have launches of their own. */
 const APART = { fused: undefined, separate: 'transforms', six: 'steps' } as const;
 
 /**
- * An axis as a convolution of some length in several launches: uploads there, the last one there and back, the others back. The
- * first launch of all reads no more points than there are, and the last one writes no more.
+ * An axis as a convolution of some length in several launches: uploads, a launch that does the last upload, the product and the first upload of
+ * the inverse, and the other uploads of the inverse. The first launch reads only the axis' own points, and the last one writes no more.
  */
 function bluesteinInSeveral(
   problem: Problem,
@@ -146,8 +147,8 @@ function bluesteinInSeveral(
 }
 
 /**
- * The uploads of an axis whose last one goes there and back, and what all cost both ways.
- * @param clusters whether that may be a cluster of blocks.
+ * The uploads of an axis whose last upload and its inverse are one launch, and the cost of all launches of both transforms.
+ * @param clusters whether that launch may be a cluster's
  * @throws RangeError where there are none
  */
 export function roundTripUploads(
@@ -159,7 +160,7 @@ export function roundTripUploads(
   return roundTrips(problem, axis, target, clusters, 1)[0]!;
 }
 
-/** The same, so many ways at most, cheapest first. */
+/** The same, cheapest first, `most` at most. */
 export function roundTrips(
   problem: Problem,
   axis: number,
@@ -173,7 +174,7 @@ export function roundTrips(
 }
 
 /**
- * What one upload of an axis of some length costs one group, where the axis lies. (Threads that cannot take whole runs of columns waste
+ * The cost of one upload of an axis of some length by one group, where the axis lies. (Threads that cannot take whole runs of columns waste
  * most of what they read; how much hardly matters.)
  */
 export function aloneCost(problem: Problem, axis: number, length: number, target: Target): LaunchCost {
@@ -186,10 +187,10 @@ export function aloneCost(problem: Problem, axis: number, length: number, target
   return Number.isFinite(columns.price) ? columns : scaled(whole, UNFIT_COLUMNS);
 }
 
-/** Where threads cannot take whole runs of columns: by what that multiplies the cost of elements that are next to each other. */
+/** The factor on the cost of contiguous elements where threads cannot take whole runs of columns. */
 const UNFIT_COLUMNS = 4;
 
-/** The problem with a longer axis whose bins may stay as they come, as between the two halves of a convolution. */
+/** The problem with a longer axis whose bins may stay in any order, as between the two transforms of a convolution. */
 export function lengthened(problem: Problem, axis: number, length: number): Problem {
   return { ...problem, size: problem.size.map((n, d) => (d === axis ? length : n)), unordered: true };
 }
@@ -207,9 +208,9 @@ function scaled({ price, start, trip }: LaunchCost, times: number): LaunchCost {
 }
 
 /**
- * What the search over uploads has to know of an axis.
- * @param convolveSteps where the last upload goes there and back: half of what that costs. Others are counted once, and come back for as
- * much.
+ * The data for the search over uploads of an axis.
+ * @param convolveSteps half the cost of the last upload with its inverse in the same launch, where it has that. The other uploads are counted
+ * once, and their inverses cost as much.
  */
 export function uploadsQuestion(
   problem: Problem,
@@ -229,7 +230,7 @@ export function uploadsQuestion(
   const least = leastCost(elements, target);
   const priceOfLast = convolveSteps ?? (({ price }: LaunchCost) => price);
   const calibration = target.calibration;
-  // An order that is to stay has one upload where it can; in place, several take a temp buffer.
+  // Unordered bins stay in their order if there is one upload; several uploads in place take a temp buffer.
   const apart = innermost && !problem.unordered && problem.placement === 'out-of-place';
   const free = lockstep === 'vector' || apart || staysCached(elements, target);
   return {
@@ -251,7 +252,7 @@ export function uploadsQuestion(
       const one = uploadCost(n, beside, innermost && last, elements, own(n, true));
       return last ? priceOfLast(one) : one.price;
     },
-    // No odd length transposes its tile.
+    // Tiles of odd lengths cannot be transposed.
     first:
       reordersFirst(problem, axis, target) && lockstep === 'vector' && length % grain === 0
         ? (n) => firstUploadCost(n, ideal, length / n, elements, own(n, true))
@@ -263,7 +264,7 @@ export function uploadsQuestion(
       return last ? priceOfLast(one) : one.price;
     },
     several: free ? 0 : calibration.trip.temp * tripCost(target),
-    // Threads hardly notice.
+    // Threads hardly notice columns that do not fill the last tile.
     ragged: lockstep === 'vector' ? calibration.columns.ragged : 0,
     unbalanced: calibration.uploads.unbalanced,
     tile: run,
@@ -277,7 +278,7 @@ function capacityFor(problem: Problem, axis: number, target: Target): UploadsQue
   const { lanes, run } = target.capacity;
   const grain = target.lockstep === 'vector' ? lanes : 1;
   const roomFor = (split: boolean) => boosted(target, length, split, true).capacity.room;
-  // Half a run of neighbours still reads whole cache lines: better than one more upload.
+  // Half a run of neighbours still reads whole cache lines, and costs less than one more upload.
   const { parts } = target.calibration.columns;
   const cut = (room: number, into: number) =>
     Math.min(room, Math.floor(room / run) * cutsOf(run, target.tuning?.performBandwidthBoost ?? into, grain));
@@ -291,34 +292,34 @@ function capacityFor(problem: Problem, axis: number, target: Target): UploadsQue
 }
 
 /**
- * The length that the first of two uploads had best have, where it reorders: as long as shared memory holds half a run of
- * it, and the second one does not become too short.
+ * The best length of the first of two uploads if it reorders: shared memory holds half a run of it, and the second one does not become too
+ * short.
  */
 function idealFirst(length: number, room: number, run: number, target: Target): number {
   return Math.min((2 * room) / run, length / target.calibration.uploads.second);
 }
 
 /**
- * Whether all passes along an axis that memory runs along are in place, so that a second shared array is nobody's. Only
- * asked for single transforms: batches of transforms as long gain as often as they lose.
+ * Whether all passes along an axis that memory runs along are in place, so that a second shared array would be unused. Only single transforms
+ * ask: batches of transforms of that length gain as often as they lose.
  */
 function needsOneArray({ layout, size, strides }: Problem, axis: number, target: Target): boolean {
   const { lanes } = target.capacity;
   const plain = [layout.input, layout.output].every((one) => one === 'interleaved');
   const along = [strides.input, strides.output].every((of) => of[axis + 1] === 1);
-  // (A vector of one may as well run along the batch.)
+  // (A vector of one lane may as well run along the batch.)
   const vectors = target.lockstep === 'vector' && target.sharedFormat === 'blocked' && lanes > 1;
   if (!vectors || !plain || !along) return false;
   return chooseRadices({ length: size[axis]!, lanesAlong: 'axis', lanes }, target).inPlace ?? false;
 }
 
-/** Into how many parts a run may be cut, −1 being as many as there are. */
+/** The number of parts that a run may be cut into; −1 stands for as many as there are. */
 function cutsOf(run: number, parts: number, grain: number): number {
   const most = Math.max(1, run / grain);
   return parts === -1 ? most : Math.min(parts, most);
 }
 
-/** Uploads that an axis is to have at least. */
+/** The number of uploads that the tuning asks for at least. */
 function uploadsFor(length: number, { uploadSwitch = {} }: PlannerTuning): number {
   const { two = Number.POSITIVE_INFINITY, three = Number.POSITIVE_INFINITY } = uploadSwitch;
   return length >= three ? 3 : length >= two ? 2 : 1;

@@ -4,9 +4,10 @@
  *
  *   X(k) = c(k) · Σ x(n)·c(n) · c*(k − n),   c(n) = e^{−πi·n²/N}.
  *
- * The sum is a convolution with the conjugated chirp c*, done by a transform of length M, a product with the spectrum of c*,
- * which plan time knows, and the way back. In one launch the chirp and the padding are part of what the first pass reads, the
- * product of what the last pass of the first transform writes, chirp and crop of what the last pass of all writes.
+ * The sum is a convolution with the conjugated chirp c*: a transform of length M, a product with the spectrum of c*, which plan time computes,
+ * and an inverse transform. In one launch, the first pass multiplies by the chirp and pads as it reads, the last pass of the first transform
+ * applies
+ * the product as it writes, and the last pass of all multiplies by the chirp and crops as it writes.
  */
 import { line, pad } from '../../layout/index.ts';
 import { LARGEST_ORDER } from '../../numeric/nearest-roots.ts';
@@ -30,15 +31,18 @@ import type { ConvolveSteps } from './convolve-steps.ts';
 import type { AxisPlace } from './four-step.ts';
 
 /**
- * What is done to points and bins where an axis of `count` points is convolved in one launch.
- * @param conjugated everything is: of the transform of the other sign.
+ * The steps of a convolution in one launch, for an axis of `count` points.
+ * @param conjugated for the transform of the other sign, which has everything conjugated
  */
 export function chirped(count: number, conjugated = false): ConvolveSteps {
-  return chirpedTrip(count, { read: count, written: count }, conjugated);
+  return chirpedSteps(count, { read: count, written: count }, conjugated);
 }
 
-/** @param numbers how many of the `count` points and bins there are. */
-function chirpedTrip(count: number, { read, written }: ChirpReach, conjugated: boolean): Required<ConvolveSteps> {
+/**
+ * The steps for an axis of `count` points, if it reads some of them and writes some of the bins.
+ * @param read the number of points that are read; `written`: the number of bins that are written
+ */
+function chirpedSteps(count: number, { read, written }: ChirpReach, conjugated: boolean): Required<ConvolveSteps> {
   const own = { modulus: count, ...(conjugated ? { conjugated } : {}) };
   const end = (numbers: number) => ({ count: numbers, factors: { kind: 'chirp' as const, ...own } });
   const cropped = read !== written && hasCroppedChirp(count) ? { reach: { read, written } } : {};
@@ -47,47 +51,47 @@ function chirpedTrip(count: number, { read, written }: ChirpReach, conjugated: b
 }
 
 /**
- * The same of `count` reals and their bins up to the half.
- * @param back from bins to reals, which is the transform of the other sign: everything is conjugated.
+ * The steps for `count` reals and their bins up to the half.
+ * @param back from bins to reals: the transform of the other sign, which has everything conjugated
  */
 export function chirpedReals(count: number, back: boolean): ConvolveSteps {
   const bins = hermitianLength(count);
-  if (!back) return chirpedTrip(count, { read: count, written: bins }, back);
-  const { product, ends } = chirpedTrip(count, { read: bins, written: count }, back);
+  if (!back) return chirpedSteps(count, { read: count, written: bins }, back);
+  const { product, ends } = chirpedSteps(count, { read: bins, written: count }, back);
   return { product, ends: { read: { ...ends.read, hermitian: true }, write: ends.write } };
 }
 
 /**
- * Whether the chirp of so many reals ends where the last bin is that they need: it is not symmetric then, so that plan time takes
+ * Whether the chirp of so many reals is cropped at the last bin that they need. It is not symmetric then, so that plan time takes
  * several times as long for its spectrum.
  */
 function hasCroppedChirp(length: number): boolean {
   return length <= LONGEST_CROPPED;
 }
 
-/** Spectra of longer chirps take plan time more than a tenth of a second. */
+/** The longest chirp that is cropped: spectra of longer ones take plan time more than a tenth of a second. */
 const LONGEST_CROPPED = 2 ** 15;
 
-/** Points that a convolution with a chirp has to have: the chirp goes from the last point that is read to the last one that is written. */
+/** The least length of a convolution with a chirp: the chirp reaches from the last point that is read to the last one that is written. */
 function leastPadded(length: number, ofReals: boolean): number {
   return length + (ofReals && hasCroppedChirp(length) ? hermitianLength(length) : length) - 1;
 }
 
-/** Prime factors over this make passes that cost more than a somewhat longer convolution. */
+/** The largest prime factor of a convolution's length: passes of larger ones cost more than a somewhat longer convolution. */
 const LARGEST_FACTOR = 7;
-/** Lengths over the least that would do, times this, are only taken where nothing shorter fits. */
+/** The factor over the least length beyond which a length is only taken where nothing shorter fits. */
 const MOST_OVER_LEAST = 1.3;
 
-/** One thread of vectors takes no longer ones: its memory is all that a launch has beside the sides. */
+/** The longest convolution of one thread of vectors, whose memory is all that a launch has beside the sides. */
 const LONGEST_IN_ONE = 2 ** 24;
 
 const known = new Memo<number | undefined>();
 
 /**
- * The length of the convolution that costs the least, of those that shared memory holds. (To vectors that is memory like any
- * other: a longer one only takes longer.)
- * @param ofReals of bins only those up to the half are wanted, or there.
- * @returns undefined where there is none.
+ * The cheapest length of a convolution that shared memory holds. (To vectors, shared memory is memory like any other: a longer convolution only
+ * takes longer.)
+ * @param ofReals reals on one side, and only the bins up to the half on the other
+ * @returns undefined where no length fits
  */
 export function paddedLength(length: number, target: Target, ofReals = false): number | undefined {
   return known.of(target, `${length},${ofReals}`, () => {
@@ -101,13 +105,13 @@ export function paddedLength(length: number, target: Target, ofReals = false): n
   });
 }
 
-/** Lengths that an axis may be convolved to: the one that was asked for, or those that have small primes. */
+/** The lengths that an axis may be convolved with: the one that the tuning asks for, or lengths with small primes. */
 function lengthsFor(length: number, least: number, most: number, { tuning }: Target): readonly number[] {
   const { maxRadix = LARGEST_FACTOR, length: all, pattern = [] } = tuning?.bluestein ?? {};
   const entry = pattern.findLast(({ from }) => from <= length);
   // An entry without a length ends the pattern.
   const asked = entry ? entry.length : all;
-  // An entry of the pattern serves as far as it holds both ends of the chirp.
+  // An entry of the pattern holds as long as its length has room for both ends of the chirp.
   if (asked !== undefined && asked >= 2 * length - 1) return [asked];
   return smoothBetween(least, most, maxRadix);
 }
@@ -125,9 +129,10 @@ function cheapest(candidates: readonly number[], target: Target): number | undef
 }
 
 /**
- * Lengths that a convolution in several launches, or in one of a cluster, may have: uploads move whole runs where powers of two
- * divide it, so of those that as many twos divide the shortest is enough; clusters are best at powers of two, however long. None
- * beyond the longest that there are roots of unity for.
+ * Lengths of a convolution in several launches, or in one launch of a cluster. Uploads move whole runs where powers of two divide the length,
+ * so for each power of two the shortest such length is enough; clusters are best at powers of two, however long. No length exceeds the longest
+ * with
+ * roots of unity.
  */
 export function longLengths(length: number, target: Target): number[] {
   const least = leastPadded(length, false);
@@ -142,17 +147,20 @@ export function longLengths(length: number, target: Target): number[] {
   return [...new Set([...shortest.values(), ...powers])];
 }
 
-/** Runs are no longer than this many points. */
+/** The longest run, in points. */
 const LONGEST_RUN = 4096;
 
 /**
- * The same in several launches: the uploads of the transform, which leave their bins as they come, and those of the way back,
- * which begin there. The chirp and the padding are part of what the first one reads, chirp and crop of what the last one writes.
- * The last upload there, the product and the first one back are one launch; or, `transforms` being apart, two, the product being part of
- * what the first of them writes. With all `steps` apart, chirp and padding, the product, and chirp and crop have launches of their own, as in
- * rocFFT's default form, whose chirp plan time knows here.
- * @param there the transform of the padded axis, `back` the same in reverse.
- * @param place of the axis as the problem has it.
+ * The launches of a convolution in several launches: the uploads of the transform, which leave their bins in any order, and the uploads of its
+ * inverse, which begin with that order. The first launch multiplies by the chirp and pads as it reads; the last one multiplies by the chirp and
+ * crops as
+ * it writes. The last upload of the transform, the product and the first upload of the inverse are one launch. With `transforms` apart they are
+ * two,
+ * and the first one applies the product as it writes. With all `steps` apart, chirp and padding, the product, and chirp and crop have launches
+ * of
+ * their own, as in rocFFT's default form, but plan time computes the chirp.
+ * @param there the transform of the padded axis; `back` is the same transform with its uploads in reverse
+ * @param place the axis, with the length that the problem gives it
  */
 export function convolvedInSeveral(
   { there, back }: { readonly there: PlanNode; readonly back: PlanNode },
@@ -203,7 +211,7 @@ export function convolvedInSeveral(
   return { scheme: 'convolution', title, axisOf: dimension - 1, length: tensor, outputLength: tensor, children };
 }
 
-/** A launch that moves the points of an axis, and does what its ends say. @param tensor with the axis as it is seen */
+/** A launch that moves the points of an axis, for steps at its ends. @param tensor the tensor with the length of the axis in that launch */
 function copyNode({ dimension, others, title }: AxisPlace, tensor: readonly number[], step: string): LeafNode {
   const whole = { dimension, stride: 1 };
   return leafNode({

@@ -7,7 +7,7 @@ import type { Bluestein, ComplexScheme } from './axis-scheme.ts';
 import { convolvedInSeveral } from './bluestein.ts';
 import { type AxisPlace, axisNode, convolvedNode } from './four-step.ts';
 
-/** @param place of the axis, whose other dimensions need not be those of the problem. */
+/** @param place of the axis; its other dimensions may differ from the problem's */
 export function schemeNode(
   problem: Problem,
   axis: number,

@@ -1,4 +1,4 @@
-/** Which problems are not complex, and what is complex of them. */
+/** The kinds of problems, and the complex transforms inside a real one. */
 import {
   hermitianLength,
   isRealTransform,
@@ -8,14 +8,14 @@ import {
   withSplitAxes,
 } from '../../problem/index.ts';
 
-/** Whether one side of a problem holds reals, and the other one the bins that are not known from others. */
+/** Whether a problem has reals on one side, and on the other one the bins up to the half. */
 export function isReal({ transform }: Pick<Problem, 'transform'>): boolean {
   return transform[0] === 'r2c';
 }
 
 /**
- * What is complex of a problem: of a real one, the transforms along all axes but the first one, between bins of that. Any other is
- * returned as it is.
+ * The complex part of a problem. For a real problem that is the transforms along all axes but the first one, between the bins of the first one.
+ * Any other problem is returned unchanged.
  */
 export function complexPart(problem: Problem): Problem {
   if (!isReal(problem)) return problem;
@@ -32,8 +32,8 @@ export function complexPart(problem: Problem): Problem {
 }
 
 /**
- * In place, whether the reals of every line lie in the memory of its own bins, so that a launch may read the ones and write the
- * others, line by line.
+ * Whether, in place, the reals of every line lie in the memory of the line's own bins. A launch may then read one and write the other, line by
+ * line.
  */
 export function sharesRows(problem: Problem): boolean {
   const { input, output } = problem.strides;
@@ -43,7 +43,7 @@ export function sharesRows(problem: Problem): boolean {
   return input[1] === 1 && output[1] === 1 && alike && problem.offsets.input === 2 * problem.offsets.output;
 }
 
-/** The first axis of a real problem as a complex one of so many points; its bins come in their order, whatever others do. */
+/** The first axis of a real problem as a complex one of some length; its bins come in natural order, even where the problem is unordered. */
 export function asComplex(problem: Problem, length: number): Problem {
   const whole = complexPart(problem);
   return {

@@ -1,12 +1,19 @@
 /**
- * How an axis is transformed: by passes alone, a large prime being a radix like any other, some of them in several steps; a prime length as a cyclic convolution
- * of one point less (Rader 1968); or any length as a longer one (Bluestein 1970). The one that costs the least, unless somebody
- * asked for another.
+ * The algorithms for an axis: passes alone, where a large prime is a radix like any other or takes several steps; for a prime length, a cyclic
+ * convolution of one point less (Rader 1968); for any length, a longer convolution (Bluestein 1970). The cheapest one is taken, unless the
+ * tuning asks
+ * for another.
  */
 import { FftError, type Problem } from '../../problem/index.ts';
 import { Memo } from '../device/memo.ts';
 import { boosted, type Target } from '../device/target.ts';
-import { isPassPrime, isRadixPrime, largePrimesOf, raderWay, waysOf } from '../group/butterflies.ts';
+import {
+  allowedAlgorithms,
+  isPassPrime,
+  isRadixPrime,
+  largePrimesOf,
+  raderPassAlgorithm,
+} from '../group/butterflies.ts';
 import { convolvedCost, exposure, groupCost, symmetricPrice, wholeCost } from '../price/cost.ts';
 import { ifFits, type Priced } from '../price/priced.ts';
 import { rankUploads, type UploadsQuestion } from '../price/uploads.ts';
@@ -17,14 +24,14 @@ import { mayConvolve, raderCost } from './rader.ts';
 
 const known = new Memo<Priced<ComplexScheme>>();
 
-/** Whether an axis is more than passes. @throws FftError `unsupported-length` where there is no way. */
+/** Whether an axis takes more than passes. @throws FftError `unsupported-length` where no algorithm has room for it */
 export function isConvolved(problem: Problem, axis: number, target: Target): boolean {
   return convolvedScheme(problem, axis, target) !== undefined;
 }
 
 /**
  * The convolution that transforms an axis; undefined where passes alone do, or cost less.
- * @throws FftError `unsupported-length` where there is no way.
+ * @throws FftError `unsupported-length` where no algorithm has room for it
  */
 export function convolvedScheme(problem: Problem, axis: number, target: Target): Priced<Rader | Bluestein> | undefined {
   if (largePrimesOf(problem.size[axis]!).length === 0) return undefined;
@@ -44,21 +51,22 @@ export function uploadSchemes(question: UploadsQuestion, most: number): Priced<U
 }
 
 /**
- * Whether an axis of real numbers, or one packed of them, is convolved with more points: it is never with one less. Known from its
+ * Whether an axis of reals, or of complex numbers made of reals, is convolved by Bluestein's algorithm; it never is by Rader's. That follows
+ * from its
  * length, whatever lies beside it.
- * @param symmetric it is one of reals whose passes compute bins up to the half, which is half the work of complex ones.
+ * @param symmetric the axis has reals whose passes compute bins up to the half, which is half the work of complex ones
  */
 export function isPadded(length: number, target: Target, symmetric = false): boolean {
   const large = largePrimesOf(length);
-  // Passes over reals take butterflies only.
+  // Passes over reals have butterflies only.
   const isPass = symmetric ? isRadixPrime : isPassPrime;
   if (!large.every((prime) => isPass(prime, target))) return true;
-  if (large.length === 0 || large.every((prime) => waysOf(prime, target).asked)) return false;
+  if (large.length === 0 || large.every((prime) => allowedAlgorithms(prime, target).asked)) return false;
   const own = boosted(target, length, false);
   const padded = paddedLength(length, own, symmetric);
   if (padded === undefined || length > own.capacity.room) return false;
   const threads = target.lockstep === 'threads';
-  // Vectors take a line by itself, threads so many that no multiprocessor is idle.
+  // The number of elements behind the prices: vectors take a line by itself, threads so many lines that no multiprocessor is idle.
   const elements = (points: number) => (threads ? Number.POSITIVE_INFINITY : points);
   const complex = wholeCost(length, elements(length), own);
   const alonePrice = symmetric ? symmetricPrice(complex) : complex.price;
@@ -67,7 +75,7 @@ export function isPadded(length: number, target: Target, symmetric = false): boo
   return convolvedCost(length, padded, alone, exposed) < alonePrice;
 }
 
-/** The same of an axis in several launches, whose factors have to fit into uploads. */
+/** The same for an axis in several launches, whose factors also have to fit into uploads. */
 export function isPaddedAxis(problem: Problem, axis: number, target: Target): boolean {
   const length = problem.size[axis]!;
   if (isPadded(length, target)) return true;
@@ -85,22 +93,22 @@ function cheapest(problem: Problem, axis: number, target: Target): Priced<Comple
   const offer = (scheme: Priced<ComplexScheme> | undefined) => scheme && offers.push(scheme);
   offer(passes(problem, axis, target));
   offer(rader(problem, axis, target));
-  // What was asked for is not compared with what was not.
-  const asked = largePrimesOf(problem.size[axis]!).every((prime) => waysOf(prime, target).asked);
+  // An algorithm that the tuning asks for is not compared with others.
+  const asked = largePrimesOf(problem.size[axis]!).every((prime) => allowedAlgorithms(prime, target).asked);
   if (!asked || offers.length === 0) offer(bluestein(problem, axis, target, offers.length > 0));
   return offers.reduce((best, other) => (other.price < best.price ? other : best));
 }
 
-/** Passes alone; undefined where a prime is too large for one, or is all of the length, which `rader` does in one launch of its own. */
+/** Passes alone; undefined where a prime is too large for one, or is the whole length, which `rader` transforms in a launch of its own. */
 function passes(problem: Problem, axis: number, target: Target): Priced<Uploads> | undefined {
   const length = problem.size[axis]!;
   const primes = largePrimesOf(length);
-  const isAlone = primes[0] === length && raderWay(length, target) === 'convolved';
+  const isAlone = primes[0] === length && raderPassAlgorithm(length, target) === 'convolved';
   if (isAlone || !primes.every((prime) => isPassPrime(prime, target))) return undefined;
   return ifFits(() => uploadSchemes(uploadsQuestion(problem, axis, target), 1)[0]!);
 }
 
-/** A convolution of one point less; undefined where there is none. */
+/** Rader's convolution of one point less; undefined where it does not fit. */
 function rader(problem: Problem, axis: number, target: Target): Priced<Rader> | undefined {
   const length = problem.size[axis]!;
   const own = boosted(target, length, false);
@@ -109,7 +117,7 @@ function rader(problem: Problem, axis: number, target: Target): Priced<Rader> | 
   return { value: { by: 'rader' }, price };
 }
 
-/** @param spared there is another way: that it is too long for this one is no error. */
+/** @param spared another algorithm has been found, so that a length too long for this one is no error */
 function bluestein(problem: Problem, axis: number, target: Target, spared: boolean): Priced<Bluestein> | undefined {
   try {
     return cheapestBluestein(problem, axis, target);

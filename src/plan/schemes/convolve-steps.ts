@@ -1,20 +1,21 @@
 /**
- * There and back in one launch: passes along an axis, a product with what is known of its bins, and the passes back. That is a
- * cyclic convolution (rocFFT Bluestein design, "the convolution building block"; VkFFT guide 2.5.8): bins need no order in between.
+ * A transform and its inverse in one launch: passes along an axis, a product with factors known at plan time, and the passes of the inverse.
+ * Together
+ * they are a cyclic convolution (rocFFT Bluestein design, "the convolution building block"; VkFFT guide 2.5.8): bins need no order in between.
  */
 import type { HermitianSplit, LeafStep, MultiplyStep, PassesStep, PointwiseStep } from '../tree/leaf.ts';
 
-/** What is done to single points on the way. */
+/** The steps for single points, beside the passes. */
 export interface ConvolveSteps {
-  /** To the bins, as the last pass there writes them. */
+  /** The product with the bins: the last pass of the first transform applies it as it writes. */
   readonly product: PointwiseStep | MultiplyStep | HermitianSplit;
-  /** To the points, as the first pass of all reads them and the last one writes them. */
+  /** The steps at both ends: the first pass of all applies `read` as it reads, the last pass of all `write` as it writes. */
   readonly ends?: { readonly read: PointwiseStep; readonly write: PointwiseStep };
 }
 
 /**
- * The passes of a transform → the steps there and back.
- * @param inverse there it is the inverse transform: the caller conjugates what is known.
+ * The passes of a transform → the steps of the convolution.
+ * @param inverse the first transform is the inverse one; the caller conjugates the factors
  */
 export function convolveSteps(passes: PassesStep, { product, ends }: ConvolveSteps, inverse = false): LeafStep[] {
   const { input, output } = passes.lanesAlong;

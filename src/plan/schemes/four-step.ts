@@ -23,11 +23,12 @@ export interface AxisPlace {
   readonly others: readonly Dimension[];
   readonly title: string;
   readonly tensor: readonly number[];
-  /** Of two uploads the first one reorders, so that the second may work in place. */
+  /** Whether the first of two uploads reorders, so that the second may work in place. */
   readonly reorderFirst: boolean;
   /**
-   * `left`: the last reordering is left out, bins stay where the uploads put them. `restored`: undoes such a transform, the
-   * uploads in reverse and their twiddles on the way in.
+   * The order of the bins. `left`: the last reordering is left out, and bins stay where the uploads put them. `restored`: the transform starts
+   * from that
+   * order, with its uploads in reverse and their twiddles on the way in.
    */
   readonly order: 'natural' | 'left' | 'restored';
 }
@@ -42,7 +43,7 @@ export function convolvedNode(
   return { ...leafNode({ title, axisOf: dimension - 1, axis, batch: others, tensor }), convolved };
 }
 
-/** @param factors lengths of the uploads: one that holds the whole axis, or several. */
+/** The nodes of an axis. @param factors lengths of the uploads: one that holds the whole axis, or several */
 export function axisNode(place: AxisPlace, factors: readonly number[]): PlanNode {
   const { dimension, length, others, title, tensor } = place;
   if (factors.length === 1) {
@@ -65,20 +66,20 @@ export function axisNode(place: AxisPlace, factors: readonly number[]): PlanNode
   return { ...node, children: inOrder(place, factors, name) };
 }
 
-/** An axis with more points than the problem has. @param uploads of it; missing: one launch */
+/** An axis with more points than the problem has. @param uploads its uploads; default: one launch */
 export function longAxis(place: AxisPlace, length: number, uploads: readonly number[] = [length]): PlanNode {
   const tensor = place.tensor.map((count, of) => (of === place.dimension ? length : count));
   return axisNode({ ...place, length, tensor }, uploads);
 }
 
-/** Each upload leaves its bins where it found its points; the last one reorders, unless bins are to stay so. */
+/** The uploads in their order: each leaves its bins where it found its points; the last one reorders, unless the order is `left`. */
 function inOrder(place: AxisPlace, factors: readonly number[], name: (upload: number) => string): LeafNode[] {
   const { dimension, length, others, order } = place;
   const mirrored = order === 'restored';
   const unordered = order !== 'natural';
   const at = (step: number): Place => ({ dimension, stride: step });
   const children: LeafNode[] = [];
-  // Dimensions of bins that earlier uploads have produced, and where they finally belong.
+  // Dimensions of bins that earlier uploads have produced, with their final places.
   const bins: Dimension[] = [];
   let rest = length;
   let produced = 1;
@@ -128,7 +129,7 @@ export function leaving(dimension: number, [n1, n2]: readonly [number, number]) 
   } satisfies Record<string, Dimension>;
 }
 
-/** Two uploads so: two buffers instead of three share the caches. */
+/** Two uploads, the first of which reorders: two buffers share the caches instead of three. */
 function reorderedFirst(
   place: AxisPlace,
   factors: readonly [number, number],

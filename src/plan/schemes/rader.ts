@@ -4,40 +4,46 @@
  *
  *   X(0) = Σ x(n),   X(g^−k) = x(0) + Σ x(g^n) · w(g^(n − k)),   w(m) = e^{−2πi·m/p}.
  *
- * The sum is done by a transform of length p − 1, a product with the spectrum of w(g^−n), which plan time knows, and the way back.
- * The two orders are part of what the launch reads and writes. Where the first transform ends, its bin 0 is the sum of all
- * inputs but x(0): with that it is X(0); and x(0), added to it after the product, comes back in every output.
+ * The sum is a cyclic convolution: a transform of length p − 1, a product with the spectrum of w(g^−n), which plan time computes, and an inverse
+ * transform. The launch reads and writes its points in the two orders of powers. Bin 0 of the first transform is the sum of all inputs but x(0):
+ * adding
+ * x(0) makes X(0) of it. And x(0), added to bin 0 after the product, comes back in every output.
  */
 import type { Order } from '../../layout/index.ts';
 import { isPrime } from '../../numeric/primes.ts';
 import type { Sides } from '../../problem/index.ts';
 import type { Target } from '../device/target.ts';
-import { isPassPrime, LARGEST_CONVOLVED_PRIME, largePrimesOf, waysOf } from '../group/butterflies.ts';
+import { allowedAlgorithms, isPassPrime, LARGEST_CONVOLVED_PRIME, largePrimesOf } from '../group/butterflies.ts';
 import { convolvedCost, exposure, type LaunchCost } from '../price/cost.ts';
 import type { ConvolveSteps } from './convolve-steps.ts';
 
-/** Whether a length is a prime whose convolution passes can do, in one launch. */
+/** Whether a length is a prime whose convolution can be done by passes, in one launch. */
 export function mayConvolve(length: number, target: Target): boolean {
-  if (length < 5 || length > LARGEST_CONVOLVED_PRIME || !isPrime(length) || !waysOf(length, target).convolved)
+  if (
+    length < 5 ||
+    length > LARGEST_CONVOLVED_PRIME ||
+    !isPrime(length) ||
+    !allowedAlgorithms(length, target).convolved
+  )
     return false;
   const { room } = target.capacity;
   if (target.lockstep === 'threads' && length - 1 > room) return false;
   return largePrimesOf(length - 1).every((prime) => isPassPrime(prime, target));
 }
 
-/** What an axis costs so. @param alone what a transform of one point less costs by itself. */
+/** The cost of an axis by Rader's algorithm. @param alone the cost of one transform of one point less */
 export function raderCost(length: number, alone: LaunchCost, target: Target): number {
   const { rader, trip } = target.calibration;
   const permuted = target.lockstep === 'threads' ? rader.permuted / trip.passes : rader.permuted;
   return convolvedCost(length, length - 1, alone, exposure(length - 1, target)) + permuted;
 }
 
-/** What is done to the bins of a transform of one point less. */
+/** The step for the bins of the transform of one point less. */
 export function permuted(prime: number): ConvolveSteps {
   return { product: { factors: { kind: 'root-spectrum', modulus: prime }, origin: true } };
 }
 
-/** In which order the launch reads and writes the points. */
+/** The orders in which the launch reads and writes the points. */
 export function powerOrders(prime: number): Sides<Order> {
   return { input: { powersOf: prime }, output: { powersOf: prime, inverse: true } };
 }

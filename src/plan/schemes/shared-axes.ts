@@ -35,7 +35,7 @@ export function sharedAxes(
   { shared, axes: schemes }: Splits,
 ): SharedAxes | undefined {
   if (!shared) return undefined;
-  const question = askedOf(sharable(problem, target), schemes)!;
+  const question = axesWithoutScheme(sharable(problem, target), schemes)!;
   const axes = takenBy(shared, question.axes);
   const node = sharedNode(problem, direction, axes, question.real, shared);
   return { axes, node };
@@ -56,14 +56,14 @@ export function sharedNode(
 }
 
 /** Some of the axes of a problem that share launches, or none. */
-export interface Together {
+export interface SharedChoice {
   readonly shared: Sharing | undefined;
   readonly axes: readonly number[];
 }
 
 /** The ways in which axes may share launches, none of them among these, and what those launches cost. */
-export function waysTogether(problem: Problem, target: Target): Priced<Together>[] {
-  const ways: Priced<Together>[] = [];
+export function sharedAxesChoices(problem: Problem, target: Target): Priced<SharedChoice>[] {
+  const ways: Priced<SharedChoice>[] = [];
   const questions = sharable(problem, target);
   const add = (axes: readonly number[], shared: Sharing | undefined, price: number | undefined) => {
     if (price !== undefined) ways.push({ value: { shared, axes: takenBy(shared, axes) }, price });
@@ -75,7 +75,7 @@ export function waysTogether(problem: Problem, target: Target): Priced<Together>
   }
   add([], undefined, 0);
   for (const question of questions)
-    for (const { value, price } of waysInTwo(question, target, ({ near, far }) => near.price + far.price))
+    for (const { value, price } of choicesInTwo(question, target, ({ near, far }) => near.price + far.price))
       add(question.axes, value, price);
   return ways;
 }
@@ -85,7 +85,7 @@ export function waysTogether(problem: Problem, target: Target): Priced<Together>
  * @param problem no others of which are transformed.
  * @param convolveSteps the profile for that launch.
  */
-export function waysRound(
+export function sharedConvolveChoices(
   problem: Problem,
   axes: readonly number[],
   target: Target,
@@ -101,11 +101,11 @@ export function waysRound(
     const alone = cutCost(cut, lengths, question.elements, convolveSteps);
     ways.push({ value: { launches: 1, axes: axes.length }, price: roundCost(alone, exposed) });
   }
-  return [...ways, ...waysInTwo(question, convolveSteps, ({ near, far }) => 2 * near.price + roundCost(far))];
+  return [...ways, ...choicesInTwo(question, convolveSteps, ({ near, far }) => 2 * near.price + roundCost(far))];
 }
 
 /** The second axis cut in two, one part for each of two launches; the larger part is better the second one's. */
-function waysInTwo(
+function choicesInTwo(
   question: Sharable,
   last: Target,
   costOf: (launches: { readonly near: LaunchCost; readonly far: LaunchCost }) => number,
@@ -189,14 +189,14 @@ function passedAxes(problem: Problem, real: boolean, target: Target): readonly n
 }
 
 /** The axes of which none has a scheme of its own. */
-function askedOf(questions: readonly Sharable[], schemes: Splits['axes']): Sharable | undefined {
+function axesWithoutScheme(questions: readonly Sharable[], schemes: Splits['axes']): Sharable | undefined {
   return questions.find(({ axes }) => schemes[axes[0]!] === null);
 }
 
 /** The axes that share launches so. @throws RangeError where none can */
-export function checkTogether({ shared, axes }: Splits, problem: Problem, target: Target): Together {
+export function checkSharedAxes({ shared, axes }: Splits, problem: Problem, target: Target): SharedChoice {
   if (shared === undefined) return { shared, axes: [] };
-  const question = askedOf(sharable(problem, target), axes);
+  const question = axesWithoutScheme(sharable(problem, target), axes);
   if (question && mayShare(shared, question)) return { shared, axes: takenBy(shared, question.axes) };
   const points = question ? ` of ${show(question.lengths)} points` : '';
   throw new RangeError(`axes${points} do not share launches as ${show(shared)}`);

@@ -45,7 +45,7 @@ const shims: readonly Shim[] = [
     fits: fitsLineByLine,
   },
   {
-    // Transforms along several axes, one after another, while their tile is in shared memory. `waysTogether` weighs it.
+    // Transforms along several axes, one after another, while their tile is in shared memory. `sharedAxesChoices` weighs it.
     name: 'axes',
     joins: ({ more = [] }) => (more.length > 0 ? ['axis', ...more.map(() => 'axis')] : []),
     fits: fitsLineByLine,

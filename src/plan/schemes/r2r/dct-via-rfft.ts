@@ -66,23 +66,23 @@ export function cosinesAxis(
   kind: TransformKind,
 ): PlanNode {
   const ends = kind === 'dht' ? dhtEnds : kind.endsWith('4') ? oddEnds : cosineEnds;
-  const asked: Asked = { problem, axis, target, ...ends(problem.size[axis]!, kind) };
+  const dft: RealDft = { problem, axis, target, ...ends(problem.size[axis]!, kind) };
   switch (scheme.by) {
     case 'halves':
-      return inHalves(asked, scheme.points);
+      return inHalves(dft, scheme.points);
     case 'symmetric':
     case 'lines':
-      return inLines(asked, scheme);
+      return inLines(dft, scheme);
     case 'columns':
-      return sumsInColumns(asked, scheme.lengths);
+      return sumsInColumns(dft, scheme.lengths);
     case 'zeros':
-      return inZeros(asked, scheme.points);
+      return inZeros(dft, scheme.points);
     default:
       throw new RangeError(`no such transform of reals is ${scheme.by}`);
   }
 }
 
-interface Asked extends RealDftEnds {
+interface RealDft extends RealDftEnds {
   readonly problem: Problem;
   readonly axis: number;
   readonly target: Target;
@@ -127,8 +127,8 @@ function oddEnds(count: number, kind: TransformKind): RealDftEnds {
  * The line and the factors of the side of the sums. Bins that come from passes backwards are conjugated.
  * @param rows where bins come in rows that begin at the first half of so many columns
  */
-function sumsOf(asked: Asked, count: number, rows?: number): Pick<LeafNode, 'lines' | 'factors'> {
-  const { back, sums, roots, axis, problem } = asked;
+function sumsOf(dft: RealDft, count: number, rows?: number): Pick<LeafNode, 'lines' | 'factors'> {
+  const { back, sums, roots, axis, problem } = dft;
   const length = problem.size[axis]!;
   const along: ElementFactors = {
     kind: 'roots',
@@ -143,62 +143,62 @@ function sumsOf(asked: Asked, count: number, rows?: number): Pick<LeafNode, 'lin
     if (back) return within(im, 0, 1, length);
     return rows ? mask(im, 0, rows, 1, Math.max(1, Math.ceil(rows / 2))) : within(im, 0, 1, Math.max(1, half));
   });
-  return endsOf(asked, own, along);
+  return endsOf(dft, own, along);
 }
 
 /** Lines of both sides of one launch, and the factors of the sums. */
 function endsOf(
-  asked: Asked,
+  dft: RealDft,
   sums: Pick<LineView, 'line' | 'title'>,
   along: ElementFactors,
 ): Pick<LeafNode, 'lines' | 'factors'> {
-  const view: LineView = { dimension: asked.axis + 1, ...sums };
-  return asked.back
+  const view: LineView = { dimension: dft.axis + 1, ...sums };
+  return dft.back
     ? { lines: { input: [view], output: [] }, factors: { input: [along], output: [] } }
     : { lines: { input: [], output: [view] }, factors: { input: [], output: [along] } };
 }
 
 /** A dimension of points, where these are not the reals as they lie. */
-function pointsOf({ axis, points }: Asked): LineView[] {
+function pointsOf({ axis, points }: RealDft): LineView[] {
   return points ? [{ dimension: axis + 1, ...points }] : [];
 }
 
 /** The factor of a launch. @param two where pairs of bins do not make twice of the sums already */
-function timesOf({ times = 1 }: Asked, two: 1 | 2): ScaleFactor {
+function timesOf({ times = 1 }: RealDft, two: 1 | 2): ScaleFactor {
   return product(times, two);
 }
 
 /** One launch. @param points the scheme of its points @param two see `timesOf` */
 function inOne(
-  asked: Asked,
+  dft: RealDft,
   axis: Dimension,
   batch: readonly Dimension[],
   points: ComplexScheme,
   real: RealParts,
   two: 1 | 2 = 1,
 ): LeafNode {
-  const { problem, axis: axisOf, back } = asked;
+  const { problem, axis: axisOf, back } = dft;
   const bins = hermitianLength(problem.size[axisOf]!);
   // Passes of a convolution reach for the roots of all of its points; those beyond the bins are multiplied by zero.
   const roots = real.by === 'symmetric' && points.by === 'bluestein' ? points.length : bins;
-  const { lines, factors } = sumsOf(asked, roots);
-  const own = pointsOf(asked);
+  const { lines, factors } = sumsOf(dft, roots);
+  const own = pointsOf(dft);
   return {
     ...lineNode(problem, axisOf, axis, batch, points),
     lines: back ? { input: lines.input, output: own } : { input: own, output: lines.output },
     factors,
-    times: timesOf(asked, two),
-    real: { ...real, ...sumsOfPoints(asked) },
+    times: timesOf(dft, two),
+    real: { ...real, ...sumsOfPoints(dft) },
     exponents: 'forward',
   };
 }
 
-function sumsOfPoints({ points }: Asked): Pick<RealParts, 'points'> {
+function sumsOfPoints({ points }: RealDft): Pick<RealParts, 'points'> {
   return points ? { points: 'sums' } : {};
 }
 
-function inHalves(asked: Asked, points: ComplexScheme): LeafNode {
-  const { back, axis, problem } = asked;
+function inHalves(dft: RealDft, points: ComplexScheme): LeafNode {
+  const { back, axis, problem } = dft;
   const dimension = axis + 1;
   const [one, two] = [1, 2].map((step): Place => ({ dimension, stride: step })) as [Place, Place];
   const along = back ? { input: one, output: two } : { input: two, output: one };
@@ -208,27 +208,27 @@ function inHalves(asked: Asked, points: ComplexScheme): LeafNode {
     ...(back ? { back } : {}),
     pairs: { along: dimension, on: back ? 'output' : 'input' },
   };
-  return inOne(asked, { count: problem.size[axis]! / 2, ...along }, otherDimensions(problem, axis), points, real);
+  return inOne(dft, { count: problem.size[axis]! / 2, ...along }, otherDimensions(problem, axis), points, real);
 }
 
-function inLines(asked: Asked, scheme: Extract<RealScheme, { readonly by: 'symmetric' | 'lines' }>): LeafNode {
-  const { back, axis, problem } = asked;
+function inLines(dft: RealDft, scheme: Extract<RealScheme, { readonly by: 'symmetric' | 'lines' }>): LeafNode {
+  const { back, axis, problem } = dft;
   const one: Place = { dimension: axis + 1, stride: 1 };
   const along = { count: problem.size[axis]!, input: one, output: one };
   const way = back ? { back } : {};
   if (scheme.by === 'lines') {
     const pairs = { along: scheme.along, on: 'both' } as const;
     const batch = linesOf(problem, axis, scheme.along);
-    return inOne(asked, along, batch, scheme.points, { side: 'both', by: 'lines', ...way, pairs });
+    return inOne(dft, along, batch, scheme.points, { side: 'both', by: 'lines', ...way, pairs });
   }
   const real: RealParts = { side: 'both', by: 'symmetric', ...way };
   // Pairs of bins make twice the transforms of reals; bins by themselves do not.
-  return inOne(asked, along, otherDimensions(problem, axis), scheme.points, real, back ? 1 : 2);
+  return inOne(dft, along, otherDimensions(problem, axis), scheme.points, real, back ? 1 : 2);
 }
 
 /** The uploads of a long axis; the one that transforms columns of reals comes first or last. */
-function sumsInColumns(asked: Asked, uploads: readonly number[]): PlanNode {
-  const { back, axis, problem } = asked;
+function sumsInColumns(dft: RealDft, uploads: readonly number[]): PlanNode {
+  const { back, axis, problem } = dft;
   const side = back ? 'output' : 'input';
   const node = columnsNode(problem, axis, uploads, side);
   const ending = binsLeaf(node, side);
@@ -237,21 +237,21 @@ function sumsInColumns(asked: Asked, uploads: readonly number[]): PlanNode {
       const exponents = back ? 'inverse' : 'forward';
       if (leaf !== ending) return { ...leaf, exponents };
       const real = { side: back ? 'input' : 'output', by: 'parts' } as const;
-      return { ...leaf, exponents, real, ...sumsOf(asked, problem.size[axis]!, uploads[0]!) };
+      return { ...leaf, exponents, real, ...sumsOf(dft, problem.size[axis]!, uploads[0]!) };
     }
-    const own = pointsOf(asked);
+    const own = pointsOf(dft);
     return {
       ...leaf,
       lines: back ? { input: [], output: own } : { input: own, output: [] },
-      times: back ? leaf.times : timesOf(asked, 2),
-      real: { ...leaf.real, ...sumsOfPoints(asked) },
+      times: back ? leaf.times : timesOf(dft, 2),
+      real: { ...leaf.real, ...sumsOfPoints(dft) },
     };
   });
 }
 
 /** In several uploads of as many points: imaginary parts of those are zero, and bins over the half are not written. */
-function inZeros(asked: Asked, scheme: ComplexScheme): PlanNode {
-  const { back, problem, axis, target, roots, sums, points } = asked;
+function inZeros(dft: RealDft, scheme: ComplexScheme): PlanNode {
+  const { back, problem, axis, target, roots, sums, points } = dft;
   const length = problem.size[axis]!;
   // Conjugates of the bins have the same real parts for their points, and go through passes forward.
   const { negated: _, ...conjugates } = sums;
@@ -268,7 +268,7 @@ function inZeros(asked: Asked, scheme: ComplexScheme): PlanNode {
       roots: back ? { input: roots } : { output: roots },
       input: back ? bins : points,
       output: back ? points : bins,
-      times: back ? 1 : timesOf(asked, 2),
+      times: back ? 1 : timesOf(dft, 2),
       points: points ? 'sums' : 'facing',
     },
   );
