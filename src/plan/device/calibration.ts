@@ -2,8 +2,7 @@
  * The numbers about devices that prices are made of: shares, powers and thresholds, all found by measurement. This file says what each
  * number means, and holds the values that were measured on the devices at hand; a profile may have numbers of its own.
  *
- * A *share* is the fraction of a device's copy bandwidth that a launch reaches. A *group* is a block of threads on a GPU, and on a CPU the
- * points
+ * A *share* is the fraction of a device's copy bandwidth that a launch reaches. A *group* is a block of threads on a GPU, and on a CPU the points
  * that one thread works on at a time. An *odd butterfly* has prime factors over 3. A *trip* reads a point from memory and writes it back.
  */
 
@@ -168,12 +167,10 @@ export interface Calibration {
 }
 
 /**
- * The measured values. The numbers for threads are fitted to some thousand kernels timed on an H200 (docs/performance-gpu.md): prices are right
- * to
- * a fifth or so there, which is enough to choose between plans. Other GPUs are priced by the same numbers, but were not measured. The numbers
- * for vectors
- * were measured on a Zen 4, a Zen 5 and two Xeons (docs/performance-notes.md says which on what). `npm run calibrate` says how good the choices
- * are.
+ * The measured values. The numbers for threads are fitted to some thousand kernels timed on an H200 (docs/performance-gpu.md): prices are right to
+ * a fifth or so there, which is enough to choose between plans. Other GPUs are priced by the same numbers, but were not measured. The numbers for
+ * vectors were measured on a Zen 4, a Zen 5 and two Xeons (docs/performance-notes.md says which on what). `npm run calibrate` says how good the
+ * choices are.
  */
 const MEASURED: Calibration = {
   trip: { passes: 27, temp: 0.25 },

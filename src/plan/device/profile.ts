@@ -26,8 +26,7 @@ export interface DeviceProfile {
   /** Bytes that memory moves at once: shorter runs waste bandwidth. */
   readonly coalescedBytes: number;
   /**
-   * Other values of `coalescedBytes`, for columns of batches of more than `above` bytes: they come from memory instead of a cache, and each
-   * element
+   * Other values of `coalescedBytes`, for columns of batches of more than `above` bytes: they come from memory instead of a cache, and each element
    * from a page of its own. `axes` is for axes in one upload, `uploads` for a last upload that works in place. Missing: `coalescedBytes` holds
    * everywhere.
    */
@@ -36,17 +35,14 @@ export interface DeviceProfile {
   readonly cutRuns?: readonly number[];
   /**
    * True where the first of two uploads of an axis had better do the reordering. The second upload then works in place, along columns on both
-   * sides. That pays where the number of buffers in a cache matters and tiles are transposed. A problem that is itself in place is planned so
-   * only if
-   * it stays in a cache, by `chunks`.
+   * sides. That pays where the number of buffers in a cache matters and tiles are transposed. A problem that is itself in place is planned so only
+   * if it stays in a cache, by `chunks`.
    */
   readonly reorderFirst?: boolean;
   /**
    * Chunks of batches that stay in a cache from one launch to the next. `bytes`: the best size of one side of a chunk for each multiprocessor.
-   * `most`: the
-   * size of a transform beyond which no cache is counted on. `ahead`: on a device that runs two launches as one with interleaved groups, the
-   * bytes by which
-   * the first launch is ahead of the second. Missing where chunks do not pay.
+   * `most`: the size of a transform beyond which no cache is counted on. `ahead`: on a device that runs two launches as one with interleaved
+   * groups, the bytes by which the first launch is ahead of the second. Missing where chunks do not pay.
    */
   readonly chunks?: { readonly bytes: number; readonly most: number; readonly ahead?: number };
   /** Registers that a butterfly may use: vector registers, or 32-bit registers of one of many threads. */
@@ -58,9 +54,8 @@ export interface DeviceProfile {
   /** The number of multiprocessors, or of cores: groups on different ones run at the same time. */
   readonly multiprocessors: number;
   /**
-   * True where the values of a thread cannot stay in registers over an exchange. A pass then reads one shared buffer and writes another,
-   * unless
-   * it works in place (kernels/orders.ts).
+   * True where the values of a thread cannot stay in registers over an exchange. A pass then reads one shared buffer and writes another, unless it
+   * works in place (kernels/orders.ts).
    */
   readonly doubleBuffered: boolean;
   /**
@@ -82,14 +77,12 @@ export interface DeviceProfile {
    */
   readonly radixCosts?: Readonly<Record<number, number>>;
   /**
-   * The first-level cache. Where both buffers of a transform along the axis together take more than `bytes`, a pass from one to the other
-   * costs
-   * at least `beyond`, in passes of radix 4, however little it computes.
+   * The first-level cache. Where both buffers of a transform along the axis together take more than `bytes`, a pass from one to the other costs at
+   * least `beyond`, in passes of radix 4, however little it computes.
    */
   readonly firstLevel?: { readonly bytes: number; readonly beyond: number };
   /**
-   * Slow steps through temp buffers: multiples of `multiple` bytes, taken at least `count` times in a row. The planner makes such a step `by`
-   * bytes
+   * Slow steps through temp buffers: multiples of `multiple` bytes, taken at least `count` times in a row. The planner makes such a step `by` bytes
    * longer. Missing where that gains nothing.
    */
   readonly padding?: { readonly multiple: number; readonly count: number; readonly by: number };
@@ -105,8 +98,7 @@ export interface ClusterProfile {
   /** The best size of each block's shared memory, in bytes. */
   readonly sharedBytes: number;
   /**
-   * The size in bytes, by precision, above which a tile of one axis is shared out even where one block could hold all or half of it. (Tiles of
-   * two
+   * The size in bytes, by precision, above which a tile of one axis is shared out even where one block could hold all or half of it. (Tiles of two
    * axes are shared out wherever the blocks can exchange their parts at once: see `plan/group/cuts.ts`.)
    */
   readonly above: Readonly<Record<'single' | 'double', number>>;

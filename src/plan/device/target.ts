@@ -1,8 +1,7 @@
 /**
- * The device as one plan sees it: the numbers of its profile, and the numbers that follow from them for the precision of the plan. It is made
- * once, where planning begins, and handed down as one thing. A launch may see a variant of it, with less shared memory or other runs; equal
- * variants
- * of a target are the same object, so answers can be remembered by it.
+ * The device as one plan sees it: the numbers of its profile, and the numbers that follow from them for the precision of the plan. It is made once,
+ * where planning begins, and handed down as one thing. A launch may see a variant of it, with less shared memory or other runs; equal variants of a
+ * target are the same object, so answers can be remembered by it.
  */
 import { type Calibration, calibrationOf } from './calibration.ts';
 import { type Arithmetic, type Capacity, capacityOf, type SharedParts } from './capacity.ts';
@@ -38,8 +37,7 @@ function variant(target: Target, key: string, changes: Partial<DeviceProfile>, p
 }
 
 /**
- * The target for transforms of one length. Registers may extend shared memory (VkFFT guide 2.5.6, "register overutilization"): real and
- * imaginary
+ * The target for transforms of one length. Registers may extend shared memory (VkFFT guide 2.5.6, "register overutilization"): real and imaginary
  * parts then go through it one after the other. The tuning of a problem can ask for that, or for its opposite.
  * @param split the length is one of several uploads
  * @param passesAlone the launch has one axis and only passes, so that the tuning may ask for quarters of the points one after another.

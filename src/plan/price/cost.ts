@@ -1,7 +1,6 @@
 /**
- * Launch costs per point, in one unit for each device. The unit for threads is the *trip*: reading a point from memory and writing it back at
- * the full bandwidth. The unit for vectors is the *pass*: a pass of radix 4 over cached data. Both units count memory trips and passes together,
- * and
+ * Launch costs per point, in one unit for each device. The unit for threads is the *trip*: reading a point from memory and writing it back at the
+ * full bandwidth. The unit for vectors is the *pass*: a pass of radix 4 over cached data. Both units count memory trips and passes together, and
  * candidates for a problem are compared by their cost alone.
  */
 

@@ -148,10 +148,8 @@ interface Prices {
 const ROUNDING_SLACK = 1e-6;
 
 /**
- * Shortest paths over the divisors. A state is the length that is left and the number of uploads that it may take. Parts are tried in the order
- * of
- * their lower bounds, up to the first that cannot be among the cheapest; equally cheap splits are ordered by length, not by when they were
- * found.
+ * Shortest paths over the divisors. A state is the length that is left and the number of uploads that it may take. Parts are tried in the order of
+ * their lower bounds, up to the first that cannot be among the cheapest; equally cheap splits are ordered by length, not by when they were found.
  */
 function cheapestSplits(
   length: number,

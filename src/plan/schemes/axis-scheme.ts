@@ -23,8 +23,7 @@ export interface Bluestein {
   readonly uploads?: readonly number[];
   /**
    * Steps with launches of their own. `transforms`: the last upload of the first transform and the first one of the inverse are two launches.
-   * `steps`:
-   * so are chirp and padding, the product, and chirp and crop, which are otherwise part of the transforms' launches.
+   * `steps`: so are chirp and padding, the product, and chirp and crop, which are otherwise part of the transforms' launches.
    */
   readonly apart?: 'transforms' | 'steps';
 }

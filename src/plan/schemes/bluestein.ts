@@ -4,9 +4,8 @@
  *
  *   X(k) = c(k) · Σ x(n)·c(n) · c*(k − n),   c(n) = e^{−πi·n²/N}.
  *
- * The sum is a convolution with the conjugated chirp c*: a transform of length M, a product with the spectrum of c*, which plan time computes,
- * and an inverse transform. In one launch, the first pass multiplies by the chirp and pads as it reads, the last pass of the first transform
- * applies
+ * The sum is a convolution with the conjugated chirp c*: a transform of length M, a product with the spectrum of c*, which plan time computes, and
+ * an inverse transform. In one launch, the first pass multiplies by the chirp and pads as it reads, the last pass of the first transform applies
  * the product as it writes, and the last pass of all multiplies by the chirp and crops as it writes.
  */
 import { line, pad } from '../../layout/index.ts';
@@ -129,9 +128,8 @@ function cheapest(candidates: readonly number[], target: Target): number | undef
 }
 
 /**
- * Lengths of a convolution in several launches, or in one launch of a cluster. Uploads move whole runs where powers of two divide the length,
- * so for each power of two the shortest such length is enough; clusters are best at powers of two, however long. No length exceeds the longest
- * with
+ * Lengths of a convolution in several launches, or in one launch of a cluster. Uploads move whole runs where powers of two divide the length, so
+ * for each power of two the shortest such length is enough; clusters are best at powers of two, however long. No length exceeds the longest with
  * roots of unity.
  */
 export function longLengths(length: number, target: Target): number[] {
@@ -153,12 +151,9 @@ const LONGEST_RUN = 4096;
 /**
  * The launches of a convolution in several launches: the uploads of the transform, which leave their bins in any order, and the uploads of its
  * inverse, which begin with that order. The first launch multiplies by the chirp and pads as it reads; the last one multiplies by the chirp and
- * crops as
- * it writes. The last upload of the transform, the product and the first upload of the inverse are one launch. With `transforms` apart they are
- * two,
- * and the first one applies the product as it writes. With all `steps` apart, chirp and padding, the product, and chirp and crop have launches
- * of
- * their own, as in rocFFT's default form, but plan time computes the chirp.
+ * crops as it writes. The last upload of the transform, the product and the first upload of the inverse are one launch. With `transforms` apart
+ * they are two, and the first one applies the product as it writes. With all `steps` apart, chirp and padding, the product, and chirp and crop have
+ * launches of their own, as in rocFFT's default form, but plan time computes the chirp.
  * @param there the transform of the padded axis; `back` is the same transform with its uploads in reverse
  * @param place the axis, with the length that the problem gives it
  */

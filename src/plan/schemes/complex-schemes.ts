@@ -1,8 +1,7 @@
 /**
  * The algorithms for an axis: passes alone, where a large prime is a radix like any other or takes several steps; for a prime length, a cyclic
- * convolution of one point less (Rader 1968); for any length, a longer convolution (Bluestein 1970). The cheapest one is taken, unless the
- * tuning asks
- * for another.
+ * convolution of one point less (Rader 1968); for any length, a longer convolution (Bluestein 1970). The cheapest one is taken, unless the tuning
+ * asks for another.
  */
 import { FftError, type Problem } from '../../problem/index.ts';
 import { Memo } from '../device/memo.ts';
@@ -51,9 +50,8 @@ export function uploadSchemes(question: UploadsQuestion, most: number): Priced<U
 }
 
 /**
- * Whether an axis of reals, or of complex numbers made of reals, is convolved by Bluestein's algorithm; it never is by Rader's. That follows
- * from its
- * length, whatever lies beside it.
+ * Whether an axis of reals, or of complex numbers made of reals, is convolved by Bluestein's algorithm; it never is by Rader's. That follows from
+ * its length, whatever lies beside it.
  * @param symmetric the axis has reals whose passes compute bins up to the half, which is half the work of complex ones
  */
 export function isPadded(length: number, target: Target, symmetric = false): boolean {

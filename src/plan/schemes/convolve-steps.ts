@@ -1,7 +1,7 @@
 /**
  * A transform and its inverse in one launch: passes along an axis, a product with factors known at plan time, and the passes of the inverse.
- * Together
- * they are a cyclic convolution (rocFFT Bluestein design, "the convolution building block"; VkFFT guide 2.5.8): bins need no order in between.
+ * Together they are a cyclic convolution (rocFFT Bluestein design, "the convolution building block"; VkFFT guide 2.5.8): bins need no order in
+ * between.
  */
 import type { HermitianSplit, LeafStep, MultiplyStep, PassesStep, PointwiseStep } from '../tree/leaf.ts';
 

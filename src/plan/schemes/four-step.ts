@@ -26,9 +26,8 @@ export interface AxisPlace {
   /** Whether the first of two uploads reorders, so that the second may work in place. */
   readonly reorderFirst: boolean;
   /**
-   * The order of the bins. `left`: the last reordering is left out, and bins stay where the uploads put them. `restored`: the transform starts
-   * from that
-   * order, with its uploads in reverse and their twiddles on the way in.
+   * The order of the bins. `left`: the last reordering is left out, and bins stay where the uploads put them. `restored`: the transform starts from
+   * that order, with its uploads in reverse and their twiddles on the way in.
    */
   readonly order: 'natural' | 'left' | 'restored';
 }

@@ -1,14 +1,14 @@
 /**
- * Real transforms along the first axis (VkFFT guide 2.3.3 and 2.5.3): N reals on one side, ⌊N/2⌋ + 1 bins on the other, with half
- * the work of N complex points. What comes of one sequence depends on that sequence alone.
+ * Real transforms along the first axis (VkFFT guide 2.3.3 and 2.5.3): N reals on one side, ⌊N/2⌋ + 1 bins on the other, with half the work of N
+ * complex points. The result of a sequence depends on that sequence alone, except in `lines`.
  *
  * - `halves`, for even N: points 2n and 2n + 1 are the parts of one complex number; a step pairs bins k and N/2 − k.
  * - `symmetric`, for odd N, and for a short line that is one butterfly: passes over reals that compute bins up to the half only
  *   (kernels/symmetric-passes.ts).
- * - `lines`, for odd N where `tuning.mergeSequences` allows it: two sequences of the batch are the parts of one; a step pairs bins k
- *   and N − k, and the two are no longer independent.
- * - `columns`, where that takes several launches: two columns of the four-step algorithm are the lines, both of one sequence.
- * - `zeros`, where there is an odd number of columns: all imaginary parts are zero, and bins over the half are not stored.
+ * - `lines`, for odd N where `tuning.mergeSequences` allows it: two sequences of the batch are the real and the imaginary part of one; a step pairs
+ *   bins k and N − k, and the two sequences are no longer independent.
+ * - `columns`, where N takes several launches: two columns of the four-step algorithm are such a pair of lines, both from one sequence.
+ * - `zeros`, where the number of columns is odd: all imaginary parts are zero, and bins over the half are not stored.
  */
 import { line, pad } from '../../layout/index.ts';
 import { type Direction, hermitianLength, type Problem, tensorShape } from '../../problem/index.ts';
@@ -50,7 +50,7 @@ export function realSchemes(problem: Problem, target: Target, most: number): Pri
   return [{ ...best, value: { by: 'symmetric', points: inOneUpload(length) } }];
 }
 
-/** A line that is one butterfly of its reals: no bins have to be paired, and rounding errors are the smallest. */
+/** Whether a line is one butterfly of its reals: no bins have to be paired, and rounding errors are the smallest. */
 function isShortLine(problem: Problem, target: Target): boolean {
   return isOneButterfly(problem, 0, problem.size[0]!, target, 'reals');
 }
@@ -70,8 +70,8 @@ export function isOneButterfly(
 }
 
 /**
- * The ways to transform an axis of reals between bins up to the half, cheapest first.
- * @param complex the problem with as many complex numbers along that axis
+ * The ways to transform an axis from reals to the bins up to the half, or back, cheapest first.
+ * @param complex makes a problem with a given number of complex points along that axis
  */
 export function schemesOfReals(
   complex: (length: number) => Problem,
@@ -100,13 +100,19 @@ export function schemesOfReals(
     .map(({ value, price }) => ({ value, price }));
 }
 
-/** Prices that differ by less are the same but for rounding: the way is better then whose upload beside the bins is shorter, which takes more rows side by side. */
+/**
+ * The difference below which two prices are equal but for rounding. Then the scheme with the shorter last upload is better, as it takes more rows
+ * side by side.
+ */
 const SAME_PRICE = 1e-9;
 
-/** The best of so many complex ways are weighed as real ones. */
+/** The number of complex schemes that are tried as schemes of reals, the best first. */
 const COMPLEX_WAYS = 8;
 
-/** Several uploads may begin with columns of reals, two by two; zeros make twice as many points of the numbers that there are. */
+/**
+ * Several uploads of an axis of reals. They begin with columns of reals, two by two; if the rows are odd, imaginary parts are zero, which doubles
+ * the number of points.
+ */
 function inColumnsOrZeros({ value, price }: Priced<Uploads>, target: Target): Priced<RealScheme> {
   const [_, ...rows] = value.lengths;
   if (!rows.some((n) => n % 2 === 0)) return { value: { by: 'zeros', points: value }, price: 2 * price };
@@ -117,7 +123,7 @@ function inColumnsOrZeros({ value, price }: Priced<Uploads>, target: Target): Pr
   return { value: { by: 'columns', lengths: value.lengths }, price: own };
 }
 
-/** Lines of an odd number of reals, which one launch takes whole: each by itself, or two by two where the problem allows that. */
+/** The scheme of an odd number of reals in one launch: each line by itself, or two lines at a time where the problem allows that. */
 function oddLines(problem: Problem, axis: number, points: ComplexScheme): RealScheme {
   const along = mergedLines(problem, axis);
   return along === undefined ? { by: 'symmetric', points } : { by: 'lines', along, points };
@@ -130,8 +136,8 @@ export function isInOneLaunch(scheme: RealScheme): boolean {
 }
 
 /**
- * An axis in one launch of one block; undefined where it takes more, or more are cheaper.
- * @param ofReals points are reals, of which a launch makes the bins up to the half; else they are pairs of reals.
+ * The scheme of an axis in one launch of one block; undefined where the axis takes more launches, or more are cheaper.
+ * @param ofReals points are reals, and the launch computes the bins up to the half; else each point is a pair of reals
  */
 export function inOneLaunch(
   problem: Problem,
@@ -178,7 +184,7 @@ export function realAxis(
   }
 }
 
-/** One launch of one block. @param axis a dimension of as many points as it transforms @param points their scheme */
+/** A launch of one block over whole lines. @param axis a dimension with as many points as are transformed @param points the scheme of these points */
 export function lineNode(
   problem: Problem,
   axisOf: number,
@@ -190,13 +196,13 @@ export function lineNode(
   return points.by === 'bluestein' ? { ...node, convolved: { by: 'bluestein', length: points.length } } : node;
 }
 
-/** The first axis as one of numbers that have two reals for their parts. @param side where the reals are */
+/** The first axis as a dimension of complex numbers whose parts are two reals. @param side the side of the reals */
 export function halvedAxis({ size }: Problem, side: 'input' | 'output'): Dimension {
   const [two, one] = [2, 1].map((step): Place => ({ dimension: 1, stride: step })) as [Place, Place];
   return { count: size[0]! / 2, ...(side === 'input' ? { input: two, output: one } : { input: one, output: two }) };
 }
 
-/** What else a launch has that makes bins of two reals each. */
+/** The ends of a launch that makes bins from complex numbers of two reals each, or such numbers from bins. */
 export function realEnds(
   problem: Problem,
   side: 'input' | 'output',
@@ -208,7 +214,7 @@ export function realEnds(
   };
 }
 
-/** Lines that one launch takes whole. */
+/** A launch that takes whole lines. */
 function wholeLines(
   problem: Problem,
   side: 'input' | 'output',
@@ -223,7 +229,7 @@ function wholeLines(
   return { ...node, exponents: 'forward', real, ...shapesOf(problem, side) };
 }
 
-/** Every dimension but an axis that has more than one element. @param merged a dimension whose lines are taken two by two */
+/** Every dimension, except the axis, that has more than one element. @param merged a dimension whose lines are taken two by two */
 export function linesOf(problem: Problem, axis: number, merged: number | undefined): Dimension[] {
   return otherDimensions(problem, axis).map((dimension) =>
     dimension.input.dimension === merged ? twoByTwo(dimension) : dimension,
@@ -231,8 +237,8 @@ export function linesOf(problem: Problem, axis: number, merged: number | undefin
 }
 
 /**
- * The dimension of which two neighbours are the parts of complex numbers along an axis; undefined where there is none, or where
- * lines are to be independent of one another.
+ * The dimension along which two neighbouring lines are the parts of one complex line; undefined where no dimension has two lines, or where
+ * lines have to be independent of one another.
  */
 export function mergedLines(problem: Problem, axis: number): number | undefined {
   if (!problem.tuning.mergeSequences) return undefined;
@@ -240,7 +246,7 @@ export function mergedLines(problem: Problem, axis: number): number | undefined 
   return (others.find(({ count }) => count % 2 === 0) ?? others[0])?.input.dimension;
 }
 
-/** Lines that are taken two by two: each first one of two. */
+/** A dimension whose lines are taken two by two: it counts the first line of each pair. */
 function twoByTwo({ count, input: { dimension } }: Dimension): Dimension {
   const apart = { dimension, stride: 2 };
   return { count: Math.ceil(count / 2), input: apart, output: apart };

@@ -6,8 +6,7 @@
  *
  * The sum is a cyclic convolution: a transform of length p − 1, a product with the spectrum of w(g^−n), which plan time computes, and an inverse
  * transform. The launch reads and writes its points in the two orders of powers. Bin 0 of the first transform is the sum of all inputs but x(0):
- * adding
- * x(0) makes X(0) of it. And x(0), added to bin 0 after the product, comes back in every output.
+ * adding x(0) makes X(0) of it. And x(0), added to bin 0 after the product, comes back in every output.
  */
 import type { Order } from '../../layout/index.ts';
 import { isPrime } from '../../numeric/primes.ts';

@@ -19,17 +19,17 @@ import {
 } from '../tree/node.ts';
 import { dimensionsOf } from './axis.ts';
 
-/** The tensor between uploads of reals in columns: the bins up to the half of each column. */
+/** The shape of the tensor between uploads of reals in columns, which holds the bins up to the half of each column. */
 export function columnsShape(problem: Problem, uploads: readonly number[]): number[] {
   return tensorShape(problem, 'input').map((count, of) => (of === 1 ? pointsOfRows(uploads) : count));
 }
 
-/** Numbers between the uploads of an axis of reals in columns. */
+/** The number of bins between the uploads of an axis of reals in columns. */
 export function pointsOfRows([n1, ...rows]: readonly number[]): number {
   return rows.reduce((a, b) => a * b, hermitianLength(n1!));
 }
 
-/** Uploads of reals in columns. @param shape lengths of the tensor before the first and after the last upload */
+/** The uploads of reals in columns. @param shape lengths of the tensor before the first and after the last upload */
 export function hermitianColumns(
   problem: Problem,
   side: Side,
@@ -40,7 +40,7 @@ export function hermitianColumns(
   return inColumns({ dimension: 1, others: otherDimensions(problem, 0), tensor, ...shape }, lengths, side);
 }
 
-/** All uploads, bins in their natural order. @param side where the reals are */
+/** All uploads of an axis of reals in columns, bins in their natural order. @param side the side of the reals */
 export function realColumns(problem: Problem, side: Side, lengths: readonly number[]): BranchNode {
   const node = hermitianColumns(problem, side, lengths, shapesOf(problem, side));
   const [N, columns] = [problem.size[0]!, lengths[0]!];
@@ -51,7 +51,7 @@ export function realColumns(problem: Problem, side: Side, lengths: readonly numb
   return mapLeaves(node, (leaf) => (leaf === ending ? { ...leaf, lines } : leaf));
 }
 
-/** The launch that writes the bins of an axis in columns, or reads them. @param side where the reals are */
+/** The launch that writes the bins of an axis in columns, or reads them. @param side the side of the reals */
 export function binsLeaf(node: BranchNode, side: Side): LeafNode {
   return leavesOf(node).at(side === 'input' ? -1 : 0)!;
 }
@@ -92,7 +92,7 @@ export function onceInRows(of: Layout, from: number, columns: number): Layout {
   return concat(0, slice(of, 0, 0, from), slice(once, 0, from, of.shape[0]! - from));
 }
 
-/** Where an axis lies that is transformed in columns, and how long the tensor is before, between and after all launches. */
+/** The place of an axis that is transformed in columns, and the lengths of the tensor before, between and after all launches. */
 export interface ColumnsPlace extends Pick<BranchNode, 'length' | 'outputLength'> {
   /** Dimension of the tensor. */
   readonly dimension: number;
@@ -164,7 +164,7 @@ function rowsOfBins({ dimension, others, tensor }: ColumnsPlace, [n1, ...lengths
   return children;
 }
 
-/** The launch from bins to reals, of one from reals to bins. */
+/** The reverse launch, from bins to reals, for a launch from reals to bins. */
 function backwards({ axis, batch, twiddle, outerTwiddle, ...leaf }: LeafNode): LeafNode {
   const turned = ({ input, output, ...others }: Dimension): Dimension => ({ ...others, input: output, output: input });
   const other = <T extends StepTwiddle>(own: T): T => ({ ...own, on: own.on === 'input' ? 'output' : 'input' });
@@ -175,13 +175,13 @@ function backwards({ axis, batch, twiddle, outerTwiddle, ...leaf }: LeafNode): L
   };
 }
 
-/** Lengths of the tensor on both sides of a launch that makes bins of reals, or reals of bins. */
+/** Lengths of the tensor on both sides of a launch from reals to bins, or from bins to reals. */
 export function shapesOf(problem: Problem, real: 'input' | 'output') {
   const [reals, bins] = [tensorShape(problem, 'input'), tensorShape(problem, 'output')];
   return real === 'input' ? { length: reals, outputLength: bins } : { length: bins, outputLength: reals };
 }
 
-/** Every dimension but an axis that has more than one element. */
+/** Every dimension, except the axis, that has more than one element. */
 export function otherDimensions(problem: Problem, axis: number): Dimension[] {
   return dimensionsOf(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
 }

@@ -1,10 +1,9 @@
 /**
- * Axes that share launches: several that fit one tile are one launch; and where that leaves one trip to memory for each of
- * the others, two launches may do them all, the axis in the middle cut by the four-step algorithm (VkFFT guide 2.5.2) into
- * a part for either of them.
+ * Axes that share launches. Several axes that fit one tile are one launch. Where each of the others would then take a memory trip of its own, two
+ * launches may do all of them: the four-step algorithm (VkFFT guide 2.5.2) cuts the axis in the middle into one part for either launch.
  *
- * The first axis of a real problem is one of them: its reals are numbers two by two, whose bins along all axes of a tile are paired
- * at the end.
+ * The first axis of a real problem may share launches, too: two of its reals at a time are a complex number, and a step at the end pairs the bins
+ * along all axes of the tile.
  */
 import { divisors } from '../../numeric/primes.ts';
 import { show } from '../../problem/errors.ts';
@@ -21,13 +20,13 @@ import { leaving, reordering } from './four-step.ts';
 import { halvedAxis, realEnds } from './r2c.ts';
 import type { Sharing, Splits } from './splits.ts';
 
-/** Axes that a node takes care of, and the node. */
+/** A node, and the axes that it transforms. */
 export interface SharedAxes {
   readonly axes: readonly number[];
   readonly node: BranchNode | LeafNode;
 }
 
-/** The node of the axes that share launches, where some do. */
+/** The node of the axes that share launches; undefined where none do. */
 export function sharedAxes(
   problem: Problem,
   direction: Direction,
@@ -41,7 +40,7 @@ export function sharedAxes(
   return { axes, node };
 }
 
-/** @param real the first of the axes is one of reals. */
+/** The node of axes that share launches. @param real the first of the axes has reals */
 export function sharedNode(
   problem: Problem,
   direction: Direction,
@@ -55,13 +54,13 @@ export function sharedNode(
   return inTwo(shared, sharing.parts, side ? side === 'output' : problem.unordered && direction === 'inverse');
 }
 
-/** Some of the axes of a problem that share launches, or none. */
+/** A choice of axes that share launches, perhaps none, and how they share them. */
 export interface SharedChoice {
   readonly shared: Sharing | undefined;
   readonly axes: readonly number[];
 }
 
-/** The ways in which axes may share launches, none of them among these, and what those launches cost. */
+/** The choices of axes that share launches, no sharing among them, with the cost of these launches. */
 export function sharedAxesChoices(problem: Problem, target: Target): Priced<SharedChoice>[] {
   const ways: Priced<SharedChoice>[] = [];
   const questions = sharable(problem, target);
@@ -81,9 +80,9 @@ export function sharedAxesChoices(problem: Problem, target: Target): Priced<Shar
 }
 
 /**
- * The ways in which axes may share launches, the last of which goes there and back, and what these cost both ways.
- * @param problem no others of which are transformed.
- * @param convolveSteps the profile for that launch.
+ * The choices for axes that share launches, whose last launch also transforms back, with the cost of both ways.
+ * @param problem transforms no other axes
+ * @param convolveSteps the target for the launch that also transforms back
  */
 export function sharedConvolveChoices(
   problem: Problem,
@@ -104,7 +103,7 @@ export function sharedConvolveChoices(
   return [...ways, ...choicesInTwo(question, convolveSteps, ({ near, far }) => 2 * near.price + roundCost(far))];
 }
 
-/** The second axis cut in two, one part for each of two launches; the larger part is better the second one's. */
+/** The choices for two launches, with the second axis cut into a part for each. The larger part had better be the second launch's. */
 function choicesInTwo(
   question: Sharable,
   last: Target,
@@ -118,7 +117,7 @@ function choicesInTwo(
     const cost = costOf(costs);
     return [{ n1, cost, leaning: cost + lean * Math.log2(n1) }];
   });
-  // Only against one another: what the best of them costs is what it costs.
+  // The preference for small first parts only decides between these choices: the best one keeps its own cost.
   const best = ways.reduce((one, other) => (other.leaning < one.leaning ? other : one), ways[0]!);
   return ways.map(({ n1, leaning }) => ({
     value: { launches: 2, parts: [n1, middle / n1] },
@@ -131,26 +130,26 @@ function takenBy(shared: Sharing | undefined, axes: readonly number[]): readonly
   return shared.launches === 1 ? axes.slice(0, shared.axes) : axes;
 }
 
-/** Axes that may share launches, two or three of them. */
+/** Two or three axes that may share launches. */
 interface Sharable extends Pick<Problem, 'placement'> {
   readonly axes: readonly number[];
-  /** Points along each of them: of reals, numbers that have two for their parts. */
+  /** The number of points along each axis; for an axis of reals, the number of pairs. */
   readonly lengths: readonly number[];
-  /** What lies side by side before the first of them. */
+  /** The number of elements that lie side by side before the first axis. */
   readonly neighbours: number;
-  /** The first of them is one of reals. */
+  /** Whether the first axis has reals. */
   readonly real: boolean;
-  /** Of the tensor. */
+  /** The number of elements of the tensor. */
   readonly elements: number;
-  /** Bins may stay where launches leave them. */
+  /** Whether bins may stay where launches leave them. */
   readonly unordered: boolean;
   readonly target: Target;
 }
 
-/** The first axes that are transformed, if they may share launches at all; of a real problem also those after the first one. */
+/** The first transformed axes, if they may share launches; for a real problem also the axes after the first one, as a second choice. */
 function sharable(problem: Problem, target: Target): Sharable[] {
   const { tuning = {} } = target;
-  // Uploads or groups that somebody asked for are not for us to undo.
+  // Uploads or groups that the tuning asks for would be lost in shared launches.
   if (!mayFuse(target) || isR2r(problem)) return [];
   if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return [];
   if (tuning.performBandwidthBoost !== undefined) return [];
@@ -177,7 +176,7 @@ function passedAxes(problem: Problem, real: boolean, target: Target): readonly n
   const all = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
   const before = (axis: number) => size.slice(0, axis).reduce((a, b) => a * b, problem.leftBatches);
   const { run } = target.capacity;
-  // Where memory runs along the first one and others lie in between, whole runs of it are read.
+  // If memory runs along the first axis and other axes lie in between, the launch has to read whole runs.
   const isApart = (axis: number, n: number) => {
     const last = n > 0 ? before(all[n - 1]! + 1) : 0;
     return n > 0 && before(all[0]!) === 1 && before(axis) !== last && last % run !== 0;
@@ -188,12 +187,12 @@ function passedAxes(problem: Problem, real: boolean, target: Target): readonly n
   return first < 0 ? all : all.slice(0, first);
 }
 
-/** The axes of which none has a scheme of its own. */
+/** The axes that may share launches and have no scheme of their own. */
 function axesWithoutScheme(questions: readonly Sharable[], schemes: Splits['axes']): Sharable | undefined {
   return questions.find(({ axes }) => schemes[axes[0]!] === null);
 }
 
-/** The axes that share launches so. @throws RangeError where none can */
+/** The choice that splits make for axes that share launches. @throws RangeError where the axes cannot share them so */
 export function checkSharedAxes({ shared, axes }: Splits, problem: Problem, target: Target): SharedChoice {
   if (shared === undefined) return { shared, axes: [] };
   const question = axesWithoutScheme(sharable(problem, target), axes);
@@ -214,7 +213,7 @@ function mayShare(given: Sharing, question: Sharable): boolean {
   return cuts && costsInTwo(n1, question, question.target) !== undefined;
 }
 
-/** Axes, of a problem that is complex between them but for the first one's reals, on whichever side these are. */
+/** Axes of a problem; the problem is complex along all of them, except for reals along the first axis on one side, if any. */
 interface Shared {
   readonly problem: Problem;
   readonly axes: readonly number[];
@@ -227,7 +226,7 @@ function inOne(shared: Shared): LeafNode {
   return innermost(shared, { title: `axes ${axes.join(' and ')}`, more, batch: othersOf(shared) });
 }
 
-/** The launch of the first axis and of others. */
+/** The launch that transforms the first axis, with others or parts of them. */
 function innermost(
   { problem, axes, side }: Shared,
   { title, more, batch }: Pick<LeafNode, 'title' | 'batch'> & { readonly more: readonly Dimension[] },
@@ -238,7 +237,7 @@ function innermost(
   return leafNode({ ...place, axis: dimensionsOf(problem)[axes[0]! + 1]! });
 }
 
-/** All other dimensions that have more than one element. */
+/** All dimensions, other than these axes, that have more than one element. */
 function othersOf({ problem, axes }: Shared): Dimension[] {
   return dimensionsOf(problem).filter(({ count }, d) => count > 1 && !axes.includes(d - 1));
 }
@@ -250,7 +249,7 @@ function fits(n: number, target: Target): boolean {
   return n <= Math.min(room, Math.floor(room / run) * parts) || cutAxis(n, run, target) !== undefined;
 }
 
-/** One launch for so many axes together; undefined where they do not fit. */
+/** The cost of one launch for the first axes together; undefined where they do not fit. */
 function costInOne(count: number, question: Sharable): number | undefined {
   const { lengths, elements, target } = question;
   const axes = lengths.slice(0, count);
@@ -259,8 +258,8 @@ function costInOne(count: number, question: Sharable): number | undefined {
 }
 
 /**
- * The first of the axes and others as the tile of one launch.
- * @param split whether one of them is a part of an axis.
+ * The first axes as the tile of one launch.
+ * @param split whether the last length is a part of an axis
  */
 function cutInnermost(
   lengths: readonly number[],
@@ -273,17 +272,17 @@ function cutInnermost(
 }
 
 /**
- * Two launches, the first of which takes so much of the second axis; undefined where they cannot.
- * @param last the profile for the second one.
+ * The costs of two launches, the first of which takes `n1` points of the second axis; undefined where these do not fit.
+ * @param last the target for the second launch
  */
 function costsInTwo(n1: number, question: Sharable, last: Target) {
   const { lengths, neighbours, real, unordered, elements, target, placement } = question;
   const [inner, middle, outer] = lengths as [number, number, number | undefined];
   const { run } = target.capacity;
   const n2 = middle / n1;
-  // A part of an axis is reordered on the way: in place that takes a temp buffer, which three launches do without.
+  // The cut axis is reordered on the way, which takes a temp buffer in place; three launches do without one.
   if (placement === 'in-place' && !unordered && !staysCached(elements, target)) return undefined;
-  // Both launches move whole runs: the second one along the first axis and the bins of the first launch.
+  // Both launches move whole runs. The columns of the second launch are the first axis and the bins of the first launch.
   const columns = neighbours * (real ? inner + 1 : inner) * n1;
   if (n1 === 1 || n2 === 1 || columns % run !== 0) return undefined;
   const one = cutInnermost([inner, n1], question, true);
@@ -298,9 +297,9 @@ function costsInTwo(n1: number, question: Sharable, last: Target) {
 }
 
 /**
- * The middle axis is cut in two, as `reordering` has it, or `leaving` where bins may stay: a part of it goes with the inner one, the
- * rest with the outer one.
- * @param back all of that is done the other way around, as where reals are written, or bins have stayed.
+ * Two launches, with the middle axis cut by `reordering`, or by `leaving` where bins may stay: one part goes with the inner axis, the other one
+ * with the outer axis.
+ * @param back the launches run in the opposite order, as where reals are written, or bins have stayed where launches left them
  */
 function inTwo(shared: Shared, factors: readonly [number, number], back: boolean): BranchNode {
   const { problem, axes, side } = shared;
@@ -315,7 +314,7 @@ function inTwo(shared: Shared, factors: readonly [number, number], back: boolean
   const outers = outer ? [outer] : [];
   const tensor = dimensions.map(({ count }) => count);
   const near = innermost(shared, { title: name(back ? 2 : 1), more: [part], batch: [rows, ...outers, ...others] });
-  // Exponents of reals have the sign of the way there.
+  // Exponents of reals have the forward sign in both directions.
   const conjugated = side && back ? { conjugated: true as const } : {};
   const twiddled = { on: back ? ('input' as const) : ('output' as const), ...conjugated };
   const children: LeafNode[] = [

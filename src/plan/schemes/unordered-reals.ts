@@ -1,13 +1,13 @@
 /**
  * A long axis of reals in two uploads whose bins stay in the rows that the second upload takes (`unordered`), with N = n₁·n₂, both even.
  *
- * Bin k₁ + n₁·k₂ is in row k₁, at place k₁·n₂ + k₂, for k₁ = 1 … n₁/2 − 1; if it is over the half, the bin at N − (k₁ + n₁·k₂) is there.
+ * Bin k₁ + n₁·k₂ is in row k₁, at place k₁·n₂ + k₂, for k₁ = 1 … n₁/2 − 1; if the bin is over the half, bin N − (k₁ + n₁·k₂) is there instead.
  * Rows 0 and n₁/2 each hold the bins of their second half in the first one. They share the places of row 0: bin (n₁/2)·j is at place j, and
  * bin N/2 at place N/2. So N/2 + 1 places hold all bins and nothing else.
  *
- * In place, all launches work in that memory. The columns leave a row n₁/2 that is merged with row 0 already: reals c with
- * c(i) = (a(i) + b(i))/2 and c(i + n₂) = (a(i) − b(i))/2, a and b being bins 0 and n₁/2 of column i, which are reals. A real transform of
- * these 2·n₂ makes row 0, in a short launch of its own.
+ * In place, all launches work in that memory. The columns leave row n₁/2 merged with row 0: reals c with c(i) = (a(i) + b(i))/2 and c(i + n₂) =
+ * (a(i) − b(i))/2, where a and b are bins 0 and n₁/2 of column i, which are reals. A real transform of these 2·n₂ reals makes row 0, in a short
+ * launch of its own.
  */
 import {
   concat,
@@ -40,7 +40,7 @@ import { otherDimensions, realColumns, shapesOf } from './real-columns.ts';
 
 type Uploads = readonly [columns: number, rows: number];
 
-/** The memory of rows: that of the user, or a copy. Missing: launches go from one memory to another, and rows n₁/2 and 0 are apart in between. */
+/** The memory of rows: the user's, or a copy. Undefined: launches go from one memory to another, and rows n₁/2 and 0 are apart in between. */
 export type RowsMemory = 'in place' | 'copied' | undefined;
 
 /** Whether the bins of an axis of reals stay in rows. (Convolutions have an order of their own.) */
@@ -51,7 +51,11 @@ export function leavesBins(problem: Problem, uploads: readonly number[]): upload
   return unordered && !convolution && even && !splitAxisOf(problem, 'output');
 }
 
-/** @param side where the reals are @param inPlace whether every launch may work in the memory of the bins */
+/**
+ * The launches of an axis whose bins stay in rows.
+ * @param side the side of the reals
+ * @param inPlace whether every launch may work in the memory of the bins
+ */
 export function unorderedColumns(problem: Problem, side: Side, uploads: Uploads, inPlace: boolean): BranchNode {
   const node = realColumns(problem, side, uploads);
   const left = { left: 'hermitian' } as const;
@@ -62,7 +66,7 @@ export function unorderedColumns(problem: Problem, side: Side, uploads: Uploads,
   return { ...mapLeaves(node, (leaf) => (leaf.real ? leaf : { ...leaf, lines })), ...left };
 }
 
-/** Where bin k lies, of an axis of N reals whose bins have stayed in rows. */
+/** The place of bin k, for an axis of N reals whose bins have stayed in rows. */
 export function placeInRows(k: number, parts: readonly number[]): number {
   const [n1, n2] = parts as Uploads;
   const [N, row] = [n1 * n2, k % n1];
@@ -71,7 +75,7 @@ export function placeInRows(k: number, parts: readonly number[]): number {
   return row < n1 / 2 ? row * n2 + Math.floor(k / n1) : placeInRows(N - k, parts);
 }
 
-/** All N bins in their natural order, from where they lie. @param read whether bins over the half are wanted, too, as conjugates of the stored ones. */
+/** All N bins in their natural order, found in rows. @param read whether bins over the half are also wanted, as conjugates of the stored ones */
 function binsOfRows(N: number, [n1, n2]: Uploads, read: boolean): Layout {
   const bins = numbers(hermitianLength(N));
   const rows = split(slice(bins, 0, 0, N / 2), 0, n2);
@@ -91,13 +95,13 @@ function binsOfRows(N: number, [n1, n2]: Uploads, read: boolean): Layout {
   return join(permute(pad(all, 0, 0, n1 / 2 - 1), [1, 0, 2]), 0);
 }
 
-/** The conjugates of numbers whose parts are the last dimension. */
+/** The conjugates of numbers; their parts are the last dimension. */
 function conjugate(of: Layout): Layout {
   const parts = of.shape.length - 1;
   return concat(parts, slice(of, parts, 0, 1), negate(slice(of, parts, 1, 1)));
 }
 
-/** The launches in the memory of the bins: columns, all rows but the first, and that one. */
+/** The launches in the memory of the bins: the columns, all rows but the first, and the first row. */
 function inRows(problem: Problem, side: Side, [n1, n2]: Uploads): PlanNode[] {
   const N = problem.size[0]!;
   const forward = side === 'input';
@@ -145,15 +149,18 @@ function inRows(problem: Problem, side: Side, [n1, n2]: Uploads): PlanNode[] {
   return forward ? children : children.reverse();
 }
 
-/** Elements in rows of `row` elements: element i of the first half of a row, then element i of its second half, and so on. An incomplete last row is left out. */
+/**
+ * The elements of each row of `row` elements, reordered: element i of its first half, then element i of its second half, and so on. An incomplete
+ * last row is left out.
+ */
 export function halvesOfRows(count: number, row: number): Layout {
   const rows = split(slice(line(count), 0, 0, count - (count % row)), 0, row);
   return join(permute(split(rows, 1, row / 2), [0, 2, 1]), 0);
 }
 
 /**
- * Whether the launches of a long axis of reals had better work in memory that has just the bins: in place, where that has the reals, too; out of
- * place on vectors only, where a short launch more costs nothing, and memory less spares the caches.
+ * The memory in which the launches of a long axis of reals should work. In place it is the memory of the bins, where the reals fit, too. Out of
+ * place that memory serves on vectors only: there a short launch more costs nothing, and less memory spares the caches.
  */
 export function memoryOfRows(
   { callbacks }: Problem,

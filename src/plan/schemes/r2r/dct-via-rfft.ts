@@ -1,19 +1,20 @@
 /**
  * DCT and DST II and III, and IV of odd lengths, by real transforms of as many points (VkFFT guide 2.5.5).
  *
- * Kind II (Makhoul, "A fast cosine transform in one and two dimensions", 1980): the points v of that are those with even numbers, then the others backwards; with its bins V,
+ * Kind II (Makhoul, "A fast cosine transform in one and two dimensions", 1980): the real transform takes the points with even numbers, then the
+ * others backwards. With its bins V,
  *
  *   2·e^{−2πi·k/4N}·V(k) = X(k) − i·X(N−k), X(N) = 0,
  *
- * for cosines of kind II; kind III is the way back. Sines are cosines of every second real with the other sign, in reverse.
+ * for cosines of kind II; kind III is the inverse. Sines are cosines of the reals in reverse, every second one with the other sign.
  *
- * Kind IV of an odd N (after Chan and Ho, "Direct methods for computing discrete sinusoidal transforms", 1990) begins in the middle,
- * h = (N−1)/2: point n is (−1)^n·x(h + 2n), where x goes on as its sums do, x(2N−1−j) = −x(j) and x(2N+j) = −x(j). That goes through
- * all odd 2j+1 with steps that are N apart from whole turns, so that a bin's roots are eighths of a turn:
+ * Kind IV of an odd N (after Chan and Ho, "Direct methods for computing discrete sinusoidal transforms", 1990) begins in the middle, h = (N−1)/2:
+ * point n is (−1)^n·x(h + 2n), where x continues by the symmetry of its sums, x(2N−1−j) = −x(j) and x(2N+j) = −x(j). These points go through all
+ * odd 2j+1 in steps whose angles are N apart from whole turns, so that the roots of bins are eighths of a turn:
  *
  *   2·e^{−2πi·(N+2k)/8}·V(k) = X(h+k) − i·s·X(h−k), s = i^{N−1}.
  *
- * How a real transform is split into launches is that of R2C: real.ts.
+ * Real transforms are split into launches as in R2C: r2c.ts.
  */
 import {
   alternate,
@@ -57,7 +58,7 @@ export function cosineSchemes(problem: Problem, axis: number, target: Target, mo
   return [{ ...best, value: { by: 'zeros', points: inOneUpload(length) } }];
 }
 
-/** @param scheme one of `cosineSchemes` */
+/** The node of an axis. @param scheme one of `cosineSchemes` */
 export function cosinesAxis(
   problem: Problem,
   axis: number,
@@ -102,7 +103,7 @@ function cosineEnds(count: number, kind: TransformKind): RealDftEnds {
   };
 }
 
-/** Kind IV of an odd number of reals. */
+/** The ends of kind IV for an odd number of reals. */
 function oddEnds(count: number, kind: TransformKind): RealDftEnds {
   const sines = kind.startsWith('dst');
   const middle = (count - 1) / 2;
@@ -118,14 +119,14 @@ function oddEnds(count: number, kind: TransformKind): RealDftEnds {
       ...{ first: middle, last: middle, forwards: sines ? 'im' : 're' },
       ...(middle % 2 === 0 ? { negated: true as const } : {}),
     },
-    // Sines of reals, every second one of which has the other sign: that of the middle.
+    // Kind IV sines are cosines of the reals, every second one with the other sign; here all signs are relative to the middle real.
     roots: { modulus: 8, step: 2, first: sines && middle % 2 === 1 ? count + 4 : count },
   };
 }
 
 /**
- * The line and the factors of the side of the sums. Bins that come from passes backwards are conjugated.
- * @param rows where bins come in rows that begin at the first half of so many columns
+ * The line and the factors of the side of the results. Bins are conjugated where passes are inverse.
+ * @param rows the number of columns, where bins come in rows that begin in the first half of the columns
  */
 function sumsOf(dft: RealDft, count: number, rows?: number): Pick<LeafNode, 'lines' | 'factors'> {
   const { back, sums, roots, axis, problem } = dft;
@@ -137,7 +138,7 @@ function sumsOf(dft: RealDft, count: number, rows?: number): Pick<LeafNode, 'lin
     along: axis + 1,
     ...(back ? { conjugated: true } : {}),
   };
-  // Both of a pair are written by one number of it alone; all that there are are read.
+  // Each pair of results is written by one bin alone; on the way back, all results are read.
   const half = Math.ceil(length / 2);
   const own = folded(length, sums, (im) => {
     if (back) return within(im, 0, 1, length);
@@ -146,7 +147,7 @@ function sumsOf(dft: RealDft, count: number, rows?: number): Pick<LeafNode, 'lin
   return endsOf(dft, own, along);
 }
 
-/** Lines of both sides of one launch, and the factors of the sums. */
+/** The lines of both sides of one launch, and the factors on the side of the results. */
 function endsOf(
   dft: RealDft,
   sums: Pick<LineView, 'line' | 'title'>,
@@ -158,17 +159,17 @@ function endsOf(
     : { lines: { input: [], output: [view] }, factors: { input: [], output: [along] } };
 }
 
-/** A dimension of points, where these are not the reals as they lie. */
+/** The dimension of the points, where their order is not that of the reals. */
 function pointsOf({ axis, points }: RealDft): LineView[] {
   return points ? [{ dimension: axis + 1, ...points }] : [];
 }
 
-/** The factor of a launch. @param two where pairs of bins do not make twice of the sums already */
+/** The scale factor of a launch. @param two 2 where pairs of bins do not double the results already, else 1 */
 function timesOf({ times = 1 }: RealDft, two: 1 | 2): ScaleFactor {
   return product(times, two);
 }
 
-/** One launch. @param points the scheme of its points @param two see `timesOf` */
+/** The only launch of an axis. @param points the scheme of its points @param two see `timesOf` */
 function inOne(
   dft: RealDft,
   axis: Dimension,
@@ -179,7 +180,7 @@ function inOne(
 ): LeafNode {
   const { problem, axis: axisOf, back } = dft;
   const bins = hermitianLength(problem.size[axisOf]!);
-  // Passes of a convolution reach for the roots of all of its points; those beyond the bins are multiplied by zero.
+  // Passes of a convolution also read roots for padded points, which are multiplied by zero.
   const roots = real.by === 'symmetric' && points.by === 'bluestein' ? points.length : bins;
   const { lines, factors } = sumsOf(dft, roots);
   const own = pointsOf(dft);
@@ -222,7 +223,7 @@ function inLines(dft: RealDft, scheme: Extract<RealScheme, { readonly by: 'symme
     return inOne(dft, along, batch, scheme.points, { side: 'both', by: 'lines', ...way, pairs });
   }
   const real: RealParts = { side: 'both', by: 'symmetric', ...way };
-  // Pairs of bins make twice the transforms of reals; bins by themselves do not.
+  // Pairs of bins double the results of real transforms; single bins do not.
   return inOne(dft, along, otherDimensions(problem, axis), scheme.points, real, back ? 1 : 2);
 }
 
@@ -249,11 +250,11 @@ function sumsInColumns(dft: RealDft, uploads: readonly number[]): PlanNode {
   });
 }
 
-/** In several uploads of as many points: imaginary parts of those are zero, and bins over the half are not written. */
+/** Several uploads of as many complex points: their imaginary parts are zero, and bins over the half are not written. */
 function inZeros(dft: RealDft, scheme: ComplexScheme): PlanNode {
   const { back, problem, axis, target, roots, sums, points } = dft;
   const length = problem.size[axis]!;
-  // Conjugates of the bins have the same real parts for their points, and go through passes forward.
+  // Conjugated bins have the same real parts as points, and can go through forward passes.
   const { negated: _, ...conjugates } = sums;
   const half = hermitianLength(length);
   const pairs = (im: Layout) => within(im, 0, 1, back ? length : Math.max(1, Math.ceil(length / 2)));

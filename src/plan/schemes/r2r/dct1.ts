@@ -1,8 +1,8 @@
 /**
- * Sums of cosines and sines by continuation: N reals are continued to a sequence of L points, even or odd around both ends, whose
- * transform has the sums as its bins, but for a factor at each point and each bin (Martucci, "Symmetric convolution and the discrete
- * sine and cosine transforms", 1994). It is linear in complex numbers, too: two lines of reals are the parts of one, and come out side
- * by side. What continues to reals may be half as many numbers, whose bins are paired as those of any reals are: real.ts.
+ * DCT and DST I by symmetric extension: N reals are extended to a sequence of L points, even or odd around both ends. The bins of that sequence are
+ * the results, but for a factor at each point and each bin (Martucci, "Symmetric convolution and the discrete sine and cosine transforms", 1994).
+ * The transform is linear in complex numbers, too, so two lines of reals may be the parts of one complex line. Or two neighbouring points are the
+ * parts of one complex number, and bins are paired as for any reals: r2c.ts.
  */
 import { concat, type Layout, line, negate, pad, reverse, slice, zeros } from '../../../layout/index.ts';
 import { hermitianLength, type Problem, type TransformKind } from '../../../problem/index.ts';
@@ -14,15 +14,15 @@ import { inOneLaunch, isOneButterfly, lineNode, mergedLines, schemesOfReals } fr
 import { binsLeaf, onceInRows, otherDimensions } from '../real-columns.ts';
 import { betweenReals, columnsNode, complexAxis, type EndFactors } from './r2r-ends.ts';
 
-/** How the sums of one kind become a transform. */
+/** The symmetric extension of one kind. */
 interface Continuation {
-  /** Points: twice as many as there are reals, and twice this many more. */
+  /** The number of points is 2·(N + `more`) for N reals. */
   readonly more: -1 | 1;
-  /** The bin of the first sum. */
+  /** The bin of the first result. */
   readonly first: 0 | 1;
-  /** Sines come out imaginary, and begin where they are not all zero. */
+  /** Whether the results are sines: bins are then imaginary. */
   readonly sines?: true;
-  /** All points, of a line of reals. */
+  /** All points, from a line of reals. */
   readonly extension: (reals: Layout) => Layout;
 }
 
@@ -37,12 +37,12 @@ const CONTINUATIONS: Readonly<Partial<Record<TransformKind, Continuation>>> = {
   },
 };
 
-/** Points of the transform that makes the sums along an axis. */
+/** The number of points of the transform along an axis. */
 function pointsOf({ size, transform }: Problem, axis: number): number {
   return 2 * (size[axis]! + CONTINUATIONS[transform[axis]!]!.more);
 }
 
-/** The ways to transform an axis, cheapest first. Lines that merge need no pairs of bins. */
+/** The ways to transform an axis, cheapest first. Lines that are merged need no pairs of bins. */
 export function extensionSchemes(problem: Problem, axis: number, target: Target, most: number): Priced<RealScheme>[] {
   const points = pointsOf(problem, axis);
   const complex = (length: number) => complexAxis(problem, axis, length);
@@ -57,20 +57,20 @@ export function extensionSchemes(problem: Problem, axis: number, target: Target,
   }));
 }
 
-/** One butterfly, in which points that mirror one another are sums and differences of nothing else. */
+/** Whether the points are one butterfly, in which points that mirror one another only occur in sums and differences. */
 function isShort(problem: Problem, axis: number, target: Target): boolean {
   return isOneButterfly(problem, axis, pointsOf(problem, axis), target, 'continued');
 }
 
-/** Both ends of a continued axis. */
+/** The lines and factors at both ends of an extended axis. */
 interface ContinuedEnds {
   readonly points: LineView;
   readonly bins: LineView;
-  /** What bins are multiplied by. */
+  /** The factor of the bins. */
   readonly roots: EndFactors | undefined;
 }
 
-/** @param scheme one of `extensionSchemes` */
+/** The node of an axis. @param scheme one of `extensionSchemes` */
 export function extensionAxis(
   problem: Problem,
   axis: number,
@@ -121,7 +121,7 @@ function inHalves(problem: Problem, axis: number, scheme: ComplexScheme, ends: C
 }
 
 /**
- * Bins over the half are those below, even or odd, as the points are: they are written where these would be read.
+ * The uploads of columns. Bins over the half repeat the bins below, even or odd as the points are, so only one of both is written.
  * @param half the first bin over the half
  */
 function continuedInColumns(

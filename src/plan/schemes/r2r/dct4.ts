@@ -27,7 +27,7 @@ export function foldedSchemes(problem: Problem, axis: number, target: Target, mo
   return schemes().map(({ value, price }) => ({ value: { by: 'folded', points: value }, price }));
 }
 
-/** @param scheme of N/2 complex points */
+/** The node of an axis. @param scheme the scheme of N/2 complex points */
 export function foldedAxis(
   problem: Problem,
   axis: number,

@@ -1,4 +1,4 @@
-/** What is done at both ends of the complex transforms that sums of cosines and sines are made of. */
+/** The ends of complex transforms that compute cosine and sine transforms: the order of points and results, and the factors on both. */
 import { type Layout, line, negate, pad, reverse, slice, stack } from '../../../layout/index.ts';
 import type { ScaleFactor } from '../../../numeric/scale-factor.ts';
 import { type Problem, type Sides, tensorShape } from '../../../problem/index.ts';
@@ -22,7 +22,7 @@ import { schemeNode } from '../complex-axis.ts';
 import type { AxisPlace } from '../four-step.ts';
 import { inColumns, otherDimensions, pointsOfRows } from '../real-columns.ts';
 
-/** The problem whose axis has so many complex points. */
+/** The problem with so many complex points along the axis. */
 export function complexAxis(problem: Problem, axis: number, points: number): Problem {
   return {
     ...problem,
@@ -33,7 +33,7 @@ export function complexAxis(problem: Problem, axis: number, points: number): Pro
 }
 
 /**
- * Several uploads of so many reals, columns of which are transformed two by two: leaves to be given their ends.
+ * Several uploads of reals, whose columns are transformed two by two. The caller adds the ends to these leaves.
  * @param real the side of the points
  */
 export function columnsNode(
@@ -52,42 +52,42 @@ export function columnsNode(
   );
 }
 
-/** Roots by which points are multiplied before all else, or bins after it. */
+/** Roots that multiply points before everything else, or bins after it. */
 export interface EndFactors extends Pick<Factors, 'modulus' | 'step' | 'first'> {
-  /** Default: roots. */
+  /** The kind of the roots; default: roots of unity. */
   readonly kind?: 'roots' | 'hartley';
 }
 
 /**
- * How a transform between reals is done by a real one: the order of its points, and what two of its results the parts of each bin are
- * that has been multiplied by twice a root.
+ * The ends of a real transform that computes another transform between reals: the order of its points, and the two results that are the parts of
+ * each bin after multiplication by twice a root.
  */
 export interface RealDftEnds {
-  /** The other way around, from results to points: kind III. */
+  /** Whether the transform goes from results to points: kind III. */
   readonly back: boolean;
-  /** Points: reals of the line, in an order of their own. Missing: the reals as they lie. */
+  /** The reals of the line in the order of the points; missing: the points are the reals as they lie. */
   readonly points?: Pick<LineView, 'line' | 'title'>;
-  /** Results that are the parts of each bin. */
+  /** The two results that are the parts of each bin. */
   readonly sums: Folding;
   readonly roots: EndFactors;
-  /** What results are multiplied by beside that. */
+  /** A further factor on the results. */
   readonly times?: ScaleFactor;
 }
 
 /**
- * Two reals of a line of N that are the parts of a number, counted from both ends: of number n, one is real `first` + n and the other one
- * real `last` − n, where there is one.
+ * Two reals of a line of N that are the parts of a complex number, counted from both ends: number n has real `first` + n and real `last` − n,
+ * as far as the line has them.
  */
 export interface Folding {
   readonly first: number;
   readonly last: number;
-  /** The part that is counted from the first real on. */
+  /** The part that is counted forwards, from real `first`. */
   readonly forwards: 're' | 'im';
-  /** Imaginary parts have the other sign. */
+  /** Whether imaginary parts have the other sign. */
   readonly negated?: true;
 }
 
-/** N numbers, each of two reals of a line. @param imaginary what is left of the imaginary parts */
+/** N complex numbers from two reals of a line each. @param imaginary masks imaginary parts that are not read or written */
 export function folded(
   N: number,
   { first, last, forwards, negated }: Folding,
@@ -100,27 +100,27 @@ export function folded(
   return { line: stack(1, re, parts), title: 'parts from both ends' };
 }
 
-/** As many elements from an index on, which may lie before the first one, with zeros where there are none. */
+/** As many elements as the layout has, from an index on that may be negative, with zeros outside the layout. */
 function fromIndex(of: Layout, from: number): Layout {
   const length = of.shape[0]!;
   if (from <= 0) return slice(pad(of, 0, -from, 0), 0, 0, length);
   return pad(slice(of, 0, from, length - from), 0, 0, from);
 }
 
-/** What the first launch does as it reads, and the last one as it writes. */
+/** The views and factors of the first launch, which reads, and of the last one, which writes. */
 export interface R2rEnds {
   readonly input: Pick<LineView, 'line' | 'title'> | undefined;
   readonly output: Pick<LineView, 'line' | 'title'> | undefined;
-  /** What the last launch multiplies what it writes by. */
+  /** The factor on all that the last launch writes. */
   readonly times?: ScaleFactor;
   /** See `RealParts`. */
   readonly points: RealParts['points'];
   readonly roots: Partial<Sides<EndFactors>>;
-  /** A dimension of which two neighbours are the parts of numbers in between. */
+  /** The dimension along which two neighbouring lines are the parts of complex numbers between the ends. */
   readonly merged?: number | undefined;
 }
 
-/** An axis in one launch or several, between reals on both sides. @param scheme of so many complex points */
+/** The node of an axis in one launch or several, with reals on both sides. @param scheme the scheme of `points` complex points */
 export function betweenReals(
   problem: Problem,
   axis: number,
@@ -150,7 +150,7 @@ export function betweenReals(
 
 interface PlacedR2rEnds extends R2rEnds {
   readonly axis: number;
-  /** Roots at each end, those of padded points included. */
+  /** The number of roots at each end, including roots for padded points. */
   readonly table: number;
   readonly tensor: readonly number[];
 }

@@ -1,11 +1,11 @@
 /**
- * Cosine and sine transforms, DCT and DST I to IV as FFTW defines them (REDFT and RODFT; VkFFT guide 2.5.5): real on both sides.
+ * Cosine and sine transforms, DCT and DST I to IV as FFTW defines them (REDFT and RODFT; VkFFT guide 2.5.5): reals on both sides.
  *
  * - II and III, and IV of odd lengths, by the real transform of as many points: dct-via-rfft.ts.
  * - IV of even lengths, by half as many complex points: dct4.ts.
- * - I, by continuing the reals to a sequence twice as long: dct1.ts.
+ * - I, by extending the reals to a sequence about twice as long: dct1.ts.
  *
- * On vectors short ones are one butterfly of their reals, or of the points that continue them: `LONGEST_BUTTERFLY`, tiling.ts.
+ * On vectors, a short transform is one butterfly of its reals, or of its extended points: `LONGEST_BUTTERFLY`, tiling.ts.
  */
 import { type Direction, type Problem, type TransformKind, tensorShape } from '../../../problem/index.ts';
 import type { Target } from '../../device/target.ts';
@@ -48,7 +48,7 @@ export function r2rAxis(
   return cosinesAxis(problem, axis, target, scheme, kind);
 }
 
-/** Nothing to transform: reals are copied. */
+/** The node of a problem with nothing to transform: reals are copied. */
 export function copiedReals(problem: Problem): LeafNode {
   const tensor = tensorShape(problem, 'input');
   const batch = dimensionsOf(problem).filter(({ count }) => count > 1);
