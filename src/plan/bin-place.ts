@@ -1,4 +1,4 @@
-/** Where bins lie that uploads have left as they came (`unordered`). */
+/** The places of bins that uploads have left in their own order (`unordered`). */
 import { unorderedPlace } from '../numeric/primes.ts';
 import { placeInRows } from './schemes/unordered-reals.ts';
 import { type BranchNode, isLeaf } from './tree/node.ts';

@@ -1,5 +1,5 @@
 /**
- * Candidates: the ways to split the axes of a problem, each with its price, cheapest first. The first of them is the plan.
+ * Candidates: the ways to split the axes of a problem, each with its price, cheapest first. The first candidate is the plan.
  */
 import { show } from '../problem/errors.ts';
 import type { Problem } from '../problem/index.ts';
@@ -16,12 +16,13 @@ import { r2rSchemes } from './schemes/r2r/r2r.ts';
 import { checkSharedAxes, sharedAxesChoices } from './schemes/shared-axes.ts';
 import type { Splits } from './schemes/splits.ts';
 
-/** A way to split the axes, and what it costs per point in the device's unit (`cost.ts`). */
+/** A way to split the axes, with its price per point in the device's unit (`cost.ts`). */
 export type Candidate = Priced<Splits>;
 
 /**
- * @param most candidates that are asked for; there may be fewer.
- * @throws RangeError where nothing fits the profile.
+ * The candidates for a problem, cheapest first.
+ * @param most the number of candidates that the caller wants; there may be fewer
+ * @throws RangeError where nothing fits the profile
  */
 export function rankSplits(problem: Problem, target: Target, most: number): Candidate[] {
   const best: Candidate[] = [];
@@ -52,7 +53,7 @@ function schemesAlone(problem: Problem, axis: number, target: Target, most: numb
   return complexSchemes(complexPart(problem), axis, target, most);
 }
 
-/** @throws RangeError where these are no splits that a plan may have. */
+/** Checks splits that were saved or given. @throws RangeError where a plan cannot have these splits */
 export function checkSplits(problem: Problem, target: Target, splits: Splits): void {
   checkThreads(splits, target);
   const { axes } = checkSharedAxes(splits, problem, target);
@@ -70,14 +71,14 @@ function checkThreads({ threads }: Splits, { lockstep, maxThreads }: Target): vo
   throw new RangeError(`groups do not have ${show(threads)} threads`);
 }
 
-/** Ways of an axis that a saved plan may have taken, more than are ever tried. */
+/** The number of schemes of an axis that saved splits are looked up in: more than are ever tried. */
 const MOST_SAVED_WAYS = 64;
 
-/** @throws RangeError where an axis is not transformed so */
+/** @throws RangeError where the axis cannot have that scheme */
 function checkScheme(problem: Problem, axis: number, target: Target, given: AxisScheme | null): void {
   const complex = complexPart(problem);
   const isComplex = !isRealAxis(problem, axis) && !isR2r(problem);
-  // Of uploads there may be more ways than the search would look at.
+  // Uploads of a saved plan may lie outside what the search looks at, so they are checked directly.
   if (isComplex && isUploads(given) && !isConvolved(complex, axis, target))
     return checkUploads(given.lengths, uploadsQuestion(complex, axis, target));
   const known = schemesAlone(problem, axis, target, MOST_SAVED_WAYS);
@@ -93,7 +94,7 @@ function isRealAxis(problem: Problem, axis: number): boolean {
   return axis === 0 && isReal(problem);
 }
 
-/** Axes that are more than stepped over. (A single real becomes a complex number, or a sum that is twice as large.) */
+/** The axes that are transformed, not just stepped over. (Length 1 may count: a single real becomes a complex number, or a sum twice as large.) */
 function transformedAxes(problem: Problem): number[] {
   const { size, omit } = problem;
   const alwaysDone = (axis: number) => isRealAxis(problem, axis) || isR2r(problem);

@@ -28,7 +28,7 @@ export function columnsThrough({ problem, returning, kernel }: MiddleQuestion, u
   };
 }
 
-/** The launches of a kernel, whose bins stay where its rows have found them. */
+/** The launches of a kernel's transform, whose bins stay in rows. */
 export function kernelColumns(given: Problem, uploads: Uploads): BranchNode {
   const length = tensorShape(given, 'input');
   const bins = columnsShape(given, uploads);

@@ -1,6 +1,6 @@
 /**
- * The middle of a convolution: which axes, or which part of one, its launch in the middle takes, and how the others are split.
- * The cheapest way of all; the launches of the others are counted twice, there and back.
+ * The split of a convolution: the axes, or the part of an axis, that its middle launch takes, and the schemes of the other axes. The cheapest
+ * split is taken; launches of the other axes are counted twice, once for each direction.
  */
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
 import { rankSplits } from './candidates.ts';
@@ -15,40 +15,40 @@ import type { Splits } from './schemes/splits.ts';
 
 /** An axis in the middle by itself. */
 export interface Period {
-  /** Points of the axis, and of the period that it is convolved with. */
+  /** The length of the axis. */
   readonly own: number;
   readonly length: number;
-  /** Missing where one launch takes a longer period. */
+  /** Uploads of the period; missing where one launch takes a period longer than the axis. */
   readonly uploads?: readonly number[];
 }
 
-/** What the launch in the middle takes. */
+/** The middle of a convolution: the axes whose last forward launch is also their first inverse launch. */
 export interface Middle {
-  /** Axes whose last launch there is the first one back; none where the product is a launch by itself. */
+  /** The axes of the middle; none where the product is a launch by itself. */
   readonly axes: readonly number[];
-  /** Of one of them. */
+  /** The period of the only axis in the middle. */
   readonly period?: Period;
-  /** Several share one launch; or two, the second of the axes cut into these parts. */
+  /** The parts of the second axis, where the axes share two launches; missing where they share one. */
   readonly parts?: readonly [number, number];
-  /** Reals are complex numbers whose imaginary parts are zero: the only axis that is transformed is one of them. */
+  /** Whether the only transformed axis has reals, which are complex numbers whose imaginary parts are zero. */
   readonly real: boolean;
-  /** The first of the axes is one of reals, two of which at a time are complex numbers; one launch pairs their bins. */
+  /** The first of the axes has reals, two of which at a time are a complex number; one launch pairs their bins. */
   readonly halves?: true;
   /**
-   * The only axis that is transformed is one of reals in two uploads: of columns of so many, and of rows of their bins up to the half,
-   * so long, which go there and back in the middle.
+   * The only transformed axis has reals, in two uploads: columns of the first length, and rows of their bins, of the second length. The rows
+   * are the middle.
    */
   readonly columns?: readonly [number, number];
 }
 
 export interface ConvolutionSplit extends Middle {
-  /** Of the axes that are transformed before and after. */
+  /** The schemes of the axes that are transformed before and after the middle. */
   readonly splits: Splits;
-  /** Of the kernel more points follow its end, as a correlation takes them, instead of going before its beginning. */
+  /** Whether most of the kernel follows its end, as in a correlation, instead of preceding its beginning. */
   readonly after: boolean;
 }
 
-/** The problem between complex numbers: that of the bins of reals, or, where nothing else is transformed, of the reals themselves. */
+/** The problem between complex numbers: the bins of reals, or, where nothing else is transformed, the reals themselves. */
 export function complexOf(problem: Problem, real: boolean): Problem {
   const complex = real ? asComplex(problem, problem.size[0]!) : complexPart(problem);
   return { ...complex, unordered: true };
@@ -65,7 +65,7 @@ export function restOf(problem: Problem, { axes, real }: Pick<Middle, 'axes' | '
   return { ...rest, omit: rest.omit.map((omitted, axis) => omitted || axes.includes(axis)) };
 }
 
-/** @throws FftError `unsupported-length`; RangeError where nothing fits the profile. */
+/** The cheapest split of a convolution. @throws FftError `unsupported-length`; RangeError where nothing fits the profile */
 export function splitConvolution(problem: Problem, target: Target): ConvolutionSplit {
   const best: Priced<ConvolutionSplit>[] = [];
   const known = new Map<string, Priced<Splits> | undefined>();
@@ -86,7 +86,7 @@ export function splitConvolution(problem: Problem, target: Target): ConvolutionS
   return best[0]!.value;
 }
 
-/** All that may be the middle, and what it costs there and back. */
+/** All possible middles, with the cost of both directions. */
 function middlesOf(problem: Problem, target: Target): Priced<Middle>[] {
   const alone = isReal(problem) && transformedAxes(complexOf(problem, false)).length === 0;
   const complex = complexOf(problem, alone);
@@ -94,20 +94,20 @@ function middlesOf(problem: Problem, target: Target): Priced<Middle>[] {
   const elements = tensorShape(complex, 'input').reduce((a, b) => a * b, 1);
   return [
     ...(isReal(problem) ? realsOf(problem, target) : []),
-    // Of equals, the first is the one without which others are neighbours.
+    // The first of equally cheap middles is taken: it should leave axes that are neighbours.
     ...[...axes.slice(0, 1), ...axes.slice(1).reverse()].flatMap((axis) => periodsOf(problem, complex, axis, target)),
     ...(alone ? [] : runsOf(axes).flatMap((run) => sharesOf(complex, run, target, problem.convolution!.matrix))),
     { value: { axes: [], real: alone && axes.length === 0 }, price: leastCost(elements, target).price },
   ];
 }
 
-/** An axis by itself. */
+/** The middles that are one axis by itself. */
 function periodsOf(problem: Problem, complex: Problem, axis: number, target: Target): Priced<Middle>[] {
   const { crossPower, matrix, kernelSpectrum } = problem.convolution!;
   const [own, length] = [coordinatesTarget(matrix, target), complex.size[axis]!];
   const real = isReal(problem) && axis === 0;
   const priced = (period: Omit<Period, 'own'>, price: number): Priced<Middle>[] => {
-    // Imaginary parts that are zero are computed with, too; where they go from one launch to the next, they are also moved.
+    // Imaginary parts that are zero are computed, too; if they go from one launch to the next, they are also moved.
     const carried = period.uploads !== undefined && period.uploads.length > 1;
     const ofReals = carried ? 2 * price : 2 * price - tripCost(target);
     const value = { axes: [axis], period: { own: length, ...period }, real };
@@ -117,7 +117,7 @@ function periodsOf(problem: Problem, complex: Problem, axis: number, target: Tar
   // A cluster of reals takes three times as long as one of complex numbers: longer than five launches.
   const uploads = passes && ifFits(() => roundTripUploads(complex, axis, own, matrix === 1 && !real));
   if (uploads) return priced({ length, uploads: uploads.value }, uploads.price);
-  // Of a longer period, the bins are others.
+  // A longer period has other bins, so it is excluded where the caller sees the bins or their magnitudes.
   if (crossPower || kernelSpectrum === 'user' || blocksOf(problem, 'output')[axis]) return [];
   const longer = ifFits(() => cheapestBluestein(complex, axis, own));
   if (!longer) return [];
@@ -125,14 +125,14 @@ function periodsOf(problem: Problem, complex: Problem, axis: number, target: Tar
   return priced({ length: points, ...(several ? { uploads: several } : {}) }, longer.price);
 }
 
-/** Neighbours among the axes, two or three of them. */
+/** All runs of two or three neighbouring axes. */
 function runsOf(axes: readonly number[]): number[][] {
   return axes.flatMap((_, n) =>
     [2, 3].map((count) => axes.slice(n, n + count)).filter((run, at) => run.length === at + 2),
   );
 }
 
-/** Axes that share one launch, or two. @param others of the problem that are not among them */
+/** The middles of axes that share one launch, or two. @param axes the only axes that are transformed */
 function sharesOf(problem: Problem, axes: readonly number[], target: Target, matrix: number): Priced<Middle>[] {
   const omit = problem.omit.map((_, axis) => !axes.includes(axis));
   return sharedConvolveChoices({ ...problem, omit }, axes, target, coordinatesTarget(matrix, target)).map(
@@ -143,7 +143,7 @@ function sharesOf(problem: Problem, axes: readonly number[], target: Target, mat
   );
 }
 
-/** The axis of reals, two of which at a time are complex numbers, and others that share its launches. */
+/** The middles with the axis of reals, two of which at a time are a complex number, and with axes that share its launches. */
 function realsOf(problem: Problem, target: Target): Priced<Middle>[] {
   const { matrix } = problem.convolution!;
   const others = transformedAxes(complexOf(problem, false));
@@ -158,7 +158,7 @@ function realsOf(problem: Problem, target: Target): Priced<Middle>[] {
     const way = !isConvolved(complex, 0, target) && ifFits(() => roundTripUploads(complex, 0, target, false));
     return way && way.value.length === 1 ? pairs([0], way.price) : [];
   };
-  // Bins that mirror one another have one matrix, and one place in a launch; a block of one of them would have to be of both.
+  // Bins that mirror one another share a matrix and a place in a launch, so a block of zeros would have to hold both of them.
   const blocked = blocksOf(problem, 'output').some((block, axis) => axis > 0 && block !== null);
   return [
     ...(others.length === 0 && matrix === 1 && Number.isInteger(half) && half > 1 ? inOne() : []),
@@ -170,7 +170,7 @@ function realsOf(problem: Problem, target: Target): Priced<Middle>[] {
   ];
 }
 
-/** An axis of reals in columns, two of which at a time are complex numbers: half of what complex numbers move, in as many launches. */
+/** The middle of an axis of reals in columns, two of which are one complex column: half the data of zero imaginary parts, in as many launches. */
 function columnsOf(problem: Problem, target: Target): Priced<Middle>[] {
   const complex = { ...asComplex(problem, problem.size[0]!), unordered: true };
   if (isPaddedAxis(complex, 0, target)) return [];
@@ -184,5 +184,5 @@ function columnsOf(problem: Problem, target: Target): Priced<Middle>[] {
   return best ? [best] : [];
 }
 
-/** The best of so many ways in complex numbers are looked at. */
+/** The number of complex candidates that are tried, the best first. */
 const WAYS = 8;

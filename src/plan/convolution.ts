@@ -1,11 +1,11 @@
 /**
- * Convolutions (VkFFT guide 2.5.8 and 4.3.9; rocFFT Bluestein design, "fast convolution"): the signal's axes one after another;
- * the last upload of the last one, the product with the kernel's spectrum and the first upload back in one launch; and the other
- * axes back. Bins stay where uploads leave them in between, so the kernel's are prepared in that order.
+ * Convolutions (VkFFT guide 2.5.8 and 4.3.9; rocFFT Bluestein design, "fast convolution"). The signal's axes are transformed one after another;
+ * one launch does the last upload of the last axis, the product with the kernel's spectrum, and the first upload of the inverse; then the other
+ * axes are transformed back. Bins stay in the order of the uploads in between, so the kernel's bins are prepared in that order.
  *
- * An axis whose length has primes that no radix has is convolved with a longer period, of which the signal fills the beginning,
- * and the kernel goes on around it. Where products are divided by their magnitude that would be another result: then all axes
- * are transformed as they are, and the product is a launch by itself.
+ * An axis whose length has primes without a radix is convolved with a longer period: the signal fills the beginning of the period, and the
+ * kernel is extended around it. Products that are divided by their magnitude would change in a longer period: then all axes are transformed at
+ * their own length, and the product is a launch by itself.
  */
 
 import { line, pad } from '../layout/index.ts';
@@ -55,13 +55,13 @@ import { nodesOfAxes } from './tree.ts';
 export interface ConvolutionPlan {
   readonly convolve: DirectionPlan;
   readonly prepare: DirectionPlan;
-  /** Complex numbers of a kernel's spectrum, what they are in memory, and what tells a prepared one from that of another plan. */
+  /** The spectrum of a kernel: its complex numbers, their format in memory, and a key that tells spectra of different plans apart. */
   readonly kernel: { readonly elements: number; readonly storage: Storage; readonly key: string | undefined };
 }
 
 /**
- * A problem whose input side is `h`: packed, its entries for coordinates and its kernels for batches. Of a spectral layer it has the kept bins, as
- * complex numbers.
+ * A problem whose input side is `h`, packed: its coordinates are the kernel's entries, its batches the kernels. For a spectral layer, it has the
+ * kept bins as complex numbers.
  */
 export function kernelProblem(problem: Problem): Problem {
   const { size, transform, layout } = problem;
@@ -87,7 +87,7 @@ export function kernelProblem(problem: Problem): Problem {
   return { ...shape, strides: { input: defaultStrides(shape, 'input'), output: defaultStrides(shape, 'output') } };
 }
 
-/** A problem whose input side is the result: where the output side would be, or, of reals, as the signal lies. */
+/** A problem whose input side is the result, which lies where the output side would be, or, for reals, as the signal lies. */
 export function resultProblem(problem: Problem): Problem {
   const kernels = kernelsOfEach(problem.convolution!);
   const side = resultSide(problem);
@@ -106,13 +106,13 @@ export function resultProblem(problem: Problem): Problem {
   const channels = channelsOf(problem);
   if (channels) {
     const placed = { strides: own(strides), offsets: own(offsets) };
-    // In place, too, it takes no more memory than the signal: nothing makes room for bins.
+    // In place, the result of reals takes no more memory than the signal, as it has no bins.
     return { ...result, ...placed, coordinates: channels.out, placement: 'out-of-place', convolution: null };
   }
   return isReal(problem) ? result : { ...result, strides: own(strides), offsets: own(offsets) };
 }
 
-/** @throws FftError `unsupported-length`; RangeError where nothing fits the profile. */
+/** The plan of a convolution. @throws FftError `unsupported-length`; RangeError where nothing fits the profile */
 export function planConvolution(whole: Problem, target: Target, throughWork: boolean): ConvolutionPlan {
   const problem: Problem = { ...whole, callbacks: null };
   if (splitAxisOf(problem, 'input') || splitAxisOf(problem, 'output'))
@@ -121,7 +121,7 @@ export function planConvolution(whole: Problem, target: Target, throughWork: boo
   const result = resultProblem(problem);
   const { crossPower, kernelSpectrum } = problem.convolution!;
   const ofUser = kernelSpectrum === 'user';
-  // An adjoint takes kernels in the order in which the plan that it is made of prepares them.
+  // An adjoint takes kernels in the order in which the original plan prepares them, so it has the same split.
   const split = splitConvolution(adjointConvolutionOf(problem).like ?? problem, target);
   const memory = kernelMemory(problem, given, split);
   const { period } = split;
@@ -140,7 +140,7 @@ export function planConvolution(whole: Problem, target: Target, throughWork: boo
       offset: result.offsets.input,
       shape: tensorShape(result, 'input'),
     },
-    // Products of magnitude 1 know nothing of a factor in the kernel, and the user's kernel has none.
+    // A factor in the kernel is lost in products of magnitude 1, and the user's kernel has none.
     scale: crossPower || ofUser ? product(problem.scale.forward, mean) : problem.scale.forward,
   });
   const elements = memory.lengths.reduce((a, b) => a * b, 1);
@@ -162,13 +162,13 @@ export function planConvolution(whole: Problem, target: Target, throughWork: boo
   return { convolve, prepare, kernel: { elements, storage: problem.precision, key } };
 }
 
-/** What a prepared kernel depends on: it may be conjugated later, and one of several may be that of a batch. */
+/** The facts that a prepared kernel depends on. It may be conjugated by the plan, and be used as one batch's kernel. */
 function keyOf(problem: Problem): unknown {
   const { matrix, symmetric, crossPower } = problem.convolution!;
   return { ...{ matrix, symmetric, crossPower }, ...kernelCounts(problem) };
 }
 
-/** The spectrum of a kernel as a user has it: a transform like any other. */
+/** The plan for a kernel's spectrum in the user's order: a plain transform. */
 function planSpectrum(given: Problem, target: Target): DirectionPlan {
   const { layout, zeroPadding } = given;
   const plain: Problem = {
@@ -185,7 +185,7 @@ function convolvingTree(problem: Problem, split: ConvolutionSplit, kernel: Kerne
   const there = nodesOfAxes(restOf(problem, split), 'forward', target, split.splits);
   const back = nodesOfAxes(restOf(returning, split), 'inverse', target, split.splits).map(backwards);
   const asked: MiddleQuestion = { problem, returning, split, kernel, target };
-  // Reals are what is read first and written last.
+  // Reals are read first and written last.
   const outside = !split.parts || !isReal(problem) || !split.axes.includes(0);
   const children = outside
     ? [...there, middleNode(asked), ...back]
@@ -196,7 +196,7 @@ function convolvingTree(problem: Problem, split: ConvolutionSplit, kernel: Kerne
   return withConvolutionBlocks(tree, problem, middle, adjointConvolutionOf(problem).result !== undefined);
 }
 
-/** The launches of the middle. @param between nodes of other axes before the last launch there, and after the first one back. */
+/** The launches of the middle. @param between nodes of other axes: before the last forward launch, and after the first inverse one */
 function middleNode(asked: MiddleQuestion, between: Sides<readonly PlanNode[]> = { input: [], output: [] }): PlanNode {
   const { problem, returning, split } = asked;
   const { axes, period, halves, columns } = split;
@@ -222,7 +222,7 @@ function middleNode(asked: MiddleQuestion, between: Sides<readonly PlanNode[]> =
   return { scheme: 'convolution', title: `axes ${axes.join(', ')}`, length, outputLength, children };
 }
 
-/** Launches there and the same back: the last one and the first one of these become one, with the product in between. */
+/** Forward launches and inverse ones: the last forward launch and the first inverse one become one launch, with the product in between. */
 function roundOf(
   { problem, split, kernel }: MiddleQuestion,
   there: readonly LeafNode[],
@@ -243,13 +243,13 @@ function roundOf(
   ];
 }
 
-/** The tensors before and after, complex numbers all of them. */
+/** The complex tensors before and after the middle. */
 function tensorsOf({ problem, returning, split }: MiddleQuestion): Sides<number[]> {
   const [input, output] = [problem, returning].map((one) => tensorShape(complexOf(one, split.real), 'input'));
   return { input: input!, output: output! };
 }
 
-/** One axis, as long as its period is. */
+/** One axis by itself, at the length of its period. */
 function periodThrough(asked: MiddleQuestion, { own, length, uploads }: Period): PlanNode {
   const { problem, returning, split, target } = asked;
   const axis = split.axes[0]!;
@@ -267,7 +267,7 @@ function periodThrough(asked: MiddleQuestion, { own, length, uploads }: Period):
   return { scheme: 'convolution', title, axisOf: axis, length: input, outputLength: output, children };
 }
 
-/** The product in a launch by itself. */
+/** A launch of the product alone. */
 function productAlone(asked: MiddleQuestion): PlanNode {
   const { problem, split, kernel } = asked;
   const tensors = tensorsOf(asked);
@@ -279,7 +279,7 @@ function productAlone(asked: MiddleQuestion): PlanNode {
   return ended([product], split, tensors)[0]!;
 }
 
-/** The one launch of an axis of reals, two of which at a time are complex numbers, and of all others. */
+/** The only launch of an axis of reals, two of which at a time are a complex number, with all other axes in it. */
 function halvesThrough({ problem, returning, split, kernel }: MiddleQuestion): LeafNode {
   const [before, after] = [problem, returning].map((one) => tensorShape(one, 'input')) as [number[], number[]];
   const [, ...others] = split.axes;
@@ -302,13 +302,13 @@ function halvesThrough({ problem, returning, split, kernel }: MiddleQuestion): L
   };
 }
 
-/** The first and the last launch of an axis read and write what is there of it. */
+/** The ends of the middle: the first and the last launch of an axis read and write only its own points, without the rest of the period. */
 function ended(
   all: readonly LeafNode[],
   { axes, period, real }: ConvolutionSplit,
   tensors: Sides<readonly number[]>,
 ): LeafNode[] {
-  // Those that one launch takes it knows of itself.
+  // A period in one launch is known to the launch itself.
   const longer = period?.uploads && period.length > period.own;
   const view: LineView[] = longer
     ? [{ dimension: axes[0]! + 1, line: pad(line(period.own), 0, 0, period.length - period.own) }]
@@ -326,7 +326,7 @@ function ended(
   });
 }
 
-/** The same launches with the other sign: those of the way back. */
+/** The same launches with the other sign: those of the inverse transform. */
 export function backwards<N extends PlanNode>(node: N): N {
   if (node.children.length > 0) return { ...node, children: (node.children as readonly PlanNode[]).map(backwards) };
   const { exponents, factors, ...leaf } = node as unknown as LeafNode;

@@ -1,6 +1,6 @@
 /**
- * The launch of a device function: one line, which as many threads transform as the function has. Threads keep the line in registers, so
- * it matters that all of them hold equally many elements, and the same ones before and after, where radices allow it.
+ * The launch of a device function: one line, which all threads of the function transform. Threads keep the line in registers, so all of them
+ * should hold equally many elements, and the same elements before and after, where radices allow it.
  */
 import { divisors } from '../numeric/primes.ts';
 import type { Direction, Problem } from '../problem/index.ts';
@@ -19,7 +19,7 @@ export interface LineLeaf {
   readonly lines: number;
 }
 
-/** Candidates that are looked at for one of a single launch. */
+/** The number of candidates among which one with a single launch is looked for. */
 const MOST_CANDIDATES = 32;
 
 /**
@@ -42,7 +42,7 @@ function ofOneLine(leaf: Leaf, target: Target): LineLeaf {
   const even = evenPasses(leaf, target);
   const threads = even?.threads ?? Math.ceil(leaf.threads / leaf.tile);
   const steps = leaf.steps.flatMap((step): LeafStep[] => {
-    // Nothing is copied between registers and shared memory: the caller's loads are what walks along memory.
+    // The caller's own loads walk along memory, so nothing is copied between registers and shared memory.
     if (step.do === 'copy') return [];
     return [step.do === 'passes' && even ? { ...step, radices: even.radices } : step];
   });
@@ -68,7 +68,7 @@ function threadCounts({ steps, lengths, threads, tile }: Leaf, { maxThreads }: T
   return counts.filter((count) => count <= maxThreads).sort((a, b) => a - b);
 }
 
-/** The number of a list that is nearest by ratio. */
+/** The entry of a list that is nearest by ratio. */
 function nearest(counts: readonly number[], wanted: number): number {
   const apart = (count: number) => Math.abs(Math.log(count / wanted));
   return counts.reduce((best, count) => (apart(count) < apart(best) ? count : best));
@@ -83,8 +83,8 @@ interface EvenPasses {
 const MORE_PASSES = 1;
 
 /**
- * The cheapest passes in which T threads hold N/T points each, the same ones before the first pass and after the last one. That takes radices
- * of both that divide N/T. Undefined where there are none, and where passes are no plain butterflies.
+ * The cheapest passes in which T threads hold N/T points each, the same points before the first pass and after the last one. The radices of both
+ * passes then divide N/T. Undefined where no such passes exist, or passes are not plain butterflies.
  */
 function evenPasses(leaf: Leaf, target: Target): EvenPasses | undefined {
   const [passes] = passesOf(leaf) as [PassesStep];
@@ -112,7 +112,7 @@ function evenPasses(leaf: Leaf, target: Target): EvenPasses | undefined {
   return best;
 }
 
-/** What passes cost, threads without work counted. */
+/** The cost of passes, with idle threads counted. */
 function costOf(radices: readonly number[], length: number, threads: number, target: Target): number {
   let stride = 1;
   return radices.reduce((sum, radix) => {

@@ -12,20 +12,20 @@ import { binsRead, columnsShape } from './schemes/real-columns.ts';
 import type { Stored } from './tree/leaf.ts';
 import type { KernelProduct } from './tree/node.ts';
 
-/** Lengths of the tensor of a spectrum, and how it is seen. */
+/** The shape of a spectrum's tensor, and the views of it. */
 export type KernelMemory = Pick<KernelProduct, 'lengths' | 'storage' | 'orders' | 'lines' | 'zeros' | 'transposed'>;
 
-/** What the launches of the middle are made from. */
+/** The data from which the launches of the middle are made. */
 export interface MiddleQuestion {
   readonly problem: Problem;
-  /** With the batches of the result. */
+  /** The problem with the batches of the result. */
   readonly returning: Problem;
   readonly split: ConvolutionSplit;
   readonly kernel: KernelMemory;
   readonly target: Target;
 }
 
-/** @param given the problem whose input side is the kernel. */
+/** The memory of the kernel's spectrum. @param given the problem whose input side is the kernel */
 export function kernelMemory(problem: Problem, given: Problem, split: ConvolutionSplit): KernelMemory {
   const { transposed } = adjointConvolutionOf(problem);
   const own = transposed ? { transposed } : {};
@@ -35,7 +35,7 @@ export function kernelMemory(problem: Problem, given: Problem, split: Convolutio
   const orders = lengths.map((_, of) =>
     of > 0 && of <= problem.size.length ? orderLeft(given, of - 1, split) : undefined,
   );
-  // Launches that take reals for complex numbers, or rows of them, find bins over the half, too.
+  // Launches that take reals as complex numbers, or rows of their bins, also read bins over the half.
   const mirrored = isReal(problem) && problem.size[0]! > 1 && (split.real || split.columns !== undefined);
   return {
     ...{ lengths, storage: problem.edgeStorage as Stored, orders, ...own },
@@ -53,7 +53,7 @@ function preparedShape(given: Problem, { axes: [axis], period, real, halves, col
   );
 }
 
-/** Lengths of the uploads in whose order the signal's bins of an axis come; undefined where they come in the natural one. */
+/** Lengths of the uploads that give the signal's bins of an axis their order; undefined where that order is natural. */
 function orderLeft(given: Problem, axis: number, split: ConvolutionSplit): readonly number[] | undefined {
   const { axes, period, columns } = split;
   if (columns && axis === 0) return columns;
@@ -69,7 +69,7 @@ function severalOf(lengths: readonly number[] | undefined): readonly number[] | 
 /**
  * The scheme by which the kernel is transformed along an axis, so that its bins are left in the same order as the signal's bins.
  * Undefined if the signal's bins are in natural order, where any scheme will do.
- * @param axis not one that is in the middle by itself.
+ * @param axis not an axis that is in the middle by itself
  */
 export function schemeLike(given: Problem, axis: number, split: ConvolutionSplit): ComplexScheme | undefined {
   const { axes, parts, splits } = split;

@@ -1,10 +1,10 @@
-/** A launch of a transform with the product of a convolution behind it: what it multiplies by, and the loops that this takes. */
+/** A launch of a transform with the product of a convolution behind it: the kernel that it multiplies by, and the loops over it. */
 import { type Convolution, kernelsOfEach, ownKernels } from '../problem/index.ts';
 import type { KernelMemory } from './kernel-memory.ts';
 import { packedStrides } from './launch/launches.ts';
 import type { Dimension, LeafNode } from './tree/node.ts';
 
-/** A launch that transforms → one that also multiplies by the kernel, and goes back. @param tensor of the signal. */
+/** A launch that transforms → a launch that also multiplies by the kernel and transforms back. @param tensor the signal's */
 export function multiplied(
   leaf: LeafNode,
   convolution: Convolution,
@@ -30,7 +30,7 @@ export function multiplied(
     ...(rows ? { coordinates: rows } : {}),
     product: {
       ...memory,
-      // Left batches share a kernel, and so do coordinates and batches that have none of their own.
+      // Left batches share a kernel, and so do coordinates and batches without kernels of their own.
       strides: strides.map((stride, of) => {
         const shares = of === 0 || (of === coordinates && !own.coordinates) || (of === last && !own.batches);
         return shares ? 0 : stride;
@@ -41,7 +41,7 @@ export function multiplied(
   };
 }
 
-/** A launch whose loops over bins that uploads have left count along one digit each, so that each has a stride in natural order. */
+/** The launch with one loop for each digit of bins that uploads have left, so that each loop has a stride in natural order. */
 function digitByDigit(leaf: LeafNode, { orders }: KernelMemory): LeafNode {
   const batch = leaf.batch.flatMap((dimension): readonly Dimension[] => {
     const { count, input } = dimension;
@@ -52,7 +52,7 @@ function digitByDigit(leaf: LeafNode, { orders }: KernelMemory): LeafNode {
   return { ...leaf, batch };
 }
 
-/** A loop as one for each digit, fastest first: the last upload left neighbours. */
+/** One loop for each digit of a loop, fastest first: the last upload has left its bins side by side. */
 function digitsOf({ input, output }: Dimension, order: readonly number[]): Dimension[] {
   let step = 1;
   return [...order].reverse().map((count) => {

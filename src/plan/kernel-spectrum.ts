@@ -1,4 +1,4 @@
-/** The launches that make the spectrum of a convolution's kernel, in the order in which those of the signal find its bins. */
+/** The launches that make the spectrum of a convolution's kernel, in the order of the signal's bins. */
 import { concat, type Layout, line, pad, slice } from '../layout/index.ts';
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
 import { kernelColumns } from './convolution-columns.ts';
@@ -22,7 +22,7 @@ import {
   type PlanNode,
 } from './tree/node.ts';
 
-/** @param bins lengths of the tensor of the spectrum. */
+/** The tree that prepares a kernel. @param bins the shape of the spectrum's tensor */
 export function preparingTree(
   given: Problem,
   split: ConvolutionSplit,
@@ -54,9 +54,9 @@ export function preparingTree(
   return { scheme: 'axes', title: 'prepareKernel', length, outputLength: bins, children };
 }
 
-/** The axis of reals. */
+/** The node of the axis of reals. */
 function realThrough(given: Problem, target: Target): PlanNode {
-  // The second of two lines has no factors.
+  // Merged lines are switched off: the second line of a pair has no factors.
   const unmerged = { ...given, tuning: { ...given.tuning, mergeSequences: undefined } };
   const whole = blocksOf(given, 'output')[0] ? unmerged : given;
   const scheme = realSchemes(whole, target, 1)[0]!.value;
@@ -64,7 +64,7 @@ function realThrough(given: Problem, target: Target): PlanNode {
   return banded(node, given, 0, { order: 'natural', hermitian: scheme.by === 'columns' });
 }
 
-/** The launches of an axis that is transformed as it is, its bins where those of the signal come. */
+/** The launches of an axis at its own length, with bins in the order of the signal's. */
 function axisThrough(given: Problem, axis: number, split: ConvolutionSplit, target: Target): PlanNode {
   const likewise = schemeLike(given, axis, split);
   const problem = { ...complexOf(given, split.real), unordered: likewise !== undefined };
@@ -74,9 +74,9 @@ function axisThrough(given: Problem, axis: number, split: ConvolutionSplit, targ
 }
 
 /**
- * Bins in a block of the frequency side are zero: so is every product with them.
- * @param order `left`: bins are where the uploads of the axis have put them.
- * @param hermitian the last launch knows of all bins of an axis of reals: those over the half are conjugates of the others.
+ * The launches with zeros for the bins in a block of the frequency side, as products with them are zero.
+ * @param order `left`: bins are where the uploads of the axis have put them
+ * @param hermitian the last launch computes the bins of reals up to the half, and the others are their conjugates
  */
 function banded(
   node: PlanNode,
@@ -88,7 +88,7 @@ function banded(
   if (!block) return node;
   const last = leavesOf(node).at(-1)!;
   const count = hermitian ? given.size[axis]! : last.outputLength[axis + 1]!;
-  // Passes of a convolution reach for the factors of all of its points, though only the first ones are written.
+  // Passes of a convolution read factors for all of its points, though only the first points are written.
   const factors = Math.max(count, last.convolved?.length ?? 0);
   const parts = order === 'left' && node.scheme === 'four-step' ? node.parts! : undefined;
   const { from, to } = block;
@@ -112,7 +112,7 @@ function banded(
   });
 }
 
-/** The first launch of an axis reads a kernel that goes on around the period of the signal. */
+/** The first launch of an axis, which reads a kernel that is extended around the period of the signal. */
 function circular(
   leaf: LeafNode,
   { axes, after, real }: ConvolutionSplit,
@@ -129,8 +129,8 @@ function circular(
 }
 
 /**
- * Circular extension of a kernel of so many taps to a period: all taps but one again. Sums over k − n need all but the first one at the end of
- * the period, sums over k + n all but the last one right behind the kernel.
+ * The circular extension of a kernel to a period: all taps but one appear twice. Sums over k − n need all taps but the first one at the end of
+ * the period; sums over k + n need all but the last one right behind the kernel.
  */
 function circularExtension(taps: number, period: number, after: boolean): Layout {
   const kernel = line(taps);

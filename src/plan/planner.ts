@@ -45,18 +45,18 @@ import { type Pad, padded, paddedElements, paddedStep } from './tree/padding.ts'
 import { sparesOutput, withBlocks } from './tree/zero-padding.ts';
 import { planTree, type TreeWishes } from './tree.ts';
 
-/** What a plan can do: transform either way; or convolve, and prepare the kernels for that. */
+/** The task of a plan: a transform in one direction, a convolution, or the preparation of kernels for convolutions. */
 export type PlanTask = Direction | 'convolve' | 'prepareKernel';
 
 export interface DirectionPlan extends Chunking {
   readonly direction: PlanTask;
   readonly tree: BranchNode;
-  /** How it splits the axes; missing where launches were arranged otherwise than by these. */
+  /** The splits of its axes; missing where launches were not arranged by splits. */
   readonly splits?: Splits;
   readonly assignment: Assignment;
-  /** Valid assignments that were found; the first of them won. */
+  /** The number of valid assignments; the first of them was taken. */
   readonly candidates: number;
-  /** By what it is better than the second one; `order`: by nothing but that it was found first. Missing where it is the only one. */
+  /** The criterion by which the assignment is better than the second one; `order`: found first. Missing where there is only one. */
   readonly decidedBy?: keyof Criteria | 'order';
   readonly launches: readonly Launch[];
   /** Complex numbers in each temp buffer. */
@@ -65,9 +65,9 @@ export interface DirectionPlan extends Chunking {
 
 /**
  * The plan of the best assignment of buffers.
- * @param throughWork the caller brings `work`, VkFFT's main buffer, for what lies between the launches.
- * @param splits of the axes, where they are known already: they are looked at, not searched for.
- * @throws RangeError where nothing fits the profile, or the splits are none that a plan may have.
+ * @param throughWork the caller brings `work`, VkFFT's main buffer, for the data between launches
+ * @param splits known splits of the axes: they are checked, and nothing is searched
+ * @throws RangeError where nothing fits the profile, or a plan cannot have these splits
  */
 export function planDirection(
   problem: Problem,
@@ -76,7 +76,7 @@ export function planDirection(
   throughWork: boolean,
   splits?: Splits,
 ): DirectionPlan {
-  // An assignment is always found: the search throws where there is none.
+  // The search throws where no assignment exists, so there is a first one.
   return plansOf(problem, direction, target, throughWork, splits).next().value!;
 }
 
@@ -107,7 +107,7 @@ export function* plansOf(
   }));
   const most = Math.max(...leavesOf(tree).map(({ outputLength }) => outputLength.reduce((a, b) => a * b, 1)));
   const tempElements = paddedElements(Math.max(most, elementsOf(seen)), pads);
-  // Launches over tensors of other sizes have other batches in a chunk.
+  // Chunks need the same batches in all launches, so tensors of other sizes exclude them.
   const alike = most === elementsOf(seen);
   for (const assignment of assignments) {
     const launches = launchesOf({ problem, seen, direction, target, tree, assignment, pads });
@@ -139,16 +139,16 @@ export function* plansOf(
   }
 }
 
-/** Ways to split the axes among which one without a temp buffer is looked for, where that is asked for. */
+/** The number of splits among which one without a temp buffer is looked for, if the strategy asks for that. */
 export const WAYS_WITHOUT_TEMP = 64;
 
-/** The fastest way to split the axes; or several, one of which may do with less memory. */
+/** The fastest splits; several where the strategy asks for little memory. */
 function rankedSplits(problem: Problem, target: Target): Splits[] {
   const most = problem.strategy === 'least-memory' ? WAYS_WITHOUT_TEMP : 1;
   return rankSplits(problem, target, most).map(({ value }) => value);
 }
 
-/** Of some ways, the fastest one that takes the fewest temp buffers. */
+/** The fastest of the splits with the fewest temp buffers. */
 function sparing<T extends Pick<AssignedTree, 'assignments'>>(ways: readonly Splits[], treeOf: (way: Splits) => T): T {
   const [first, ...others] = ways as [Splits, ...Splits[]];
   let best = treeOf(first);
@@ -160,7 +160,7 @@ function sparing<T extends Pick<AssignedTree, 'assignments'>>(ways: readonly Spl
   return best;
 }
 
-/** How many assignments there were, and why the first of them won. */
+/** The number of assignments, and the criterion by which the first one won. */
 function contest([first, second, ...others]: readonly Assignment[]): Pick<DirectionPlan, 'candidates' | 'decidedBy'> {
   if (!second) return { candidates: 1 };
   return { candidates: 2 + others.length, decidedBy: decidingCriterion(first!, second) ?? 'order' };
@@ -169,7 +169,7 @@ function contest([first, second, ...others]: readonly Assignment[]): Pick<Direct
 /** Launches that have been arranged already, and the memory at both ends. */
 export interface ArrangedPlan {
   readonly name: PlanTask;
-  /** Its input side is what is read; its output side has the strides of what is written. */
+  /** The problem whose input side is read, and whose output side has the strides of what is written. */
   readonly problem: Problem;
   readonly tree: BranchNode;
   readonly target: Target;
@@ -178,17 +178,17 @@ export interface ArrangedPlan {
     readonly layout: SideFormat;
     readonly offset: number;
     readonly shape: readonly number[];
-    /** What numbers are there, where that is not as the problem says. */
+    /** The format of the written numbers, where it differs from the problem's. */
     readonly storage?: Stored;
   };
   readonly scale: ScaleFactor;
-  /** Of its `forward` pair, the first launch loads through one, and the last one stores through the other; the problem has none. */
+  /** Callbacks, which the problem itself has not: the first launch loads through one of the `forward` pair, the last one stores through the other. */
   readonly callbacks?: BuiltCallbacks | null;
-  /** `temps`: what lies between launches goes through memory of our own only, where it is packed. */
+  /** `temps`: data between launches only goes through the plan's own memory, packed. */
   readonly scratch?: 'temps';
 }
 
-/** The plan of the best assignment of buffers to such launches. */
+/** The plan of the best assignment of buffers to arranged launches. */
 export function planLaunches(arranged: ArrangedPlan): DirectionPlan {
   const { name, problem: given, tree, target, throughWork, written, scale, scratch } = arranged;
   const problem: Problem = { ...given, offsets: { input: given.offsets.input, output: written.offset } };
@@ -238,7 +238,7 @@ interface AssignedTree {
   readonly assignments: readonly [Assignment, ...Assignment[]];
 }
 
-/** The tree that the strategy of a problem prefers. @param problem without callbacks. @param rows see `TreeWishes` */
+/** The tree that the strategy of a problem prefers. @param problem without callbacks @param rows see `TreeWishes` */
 function assigned(
   problem: Problem,
   direction: Direction,
@@ -250,7 +250,7 @@ function assigned(
     withBlocks(planTree(problem, direction, target, splits, { sparing, rows }), problem, direction);
   const { padding } = target;
   const usual = treeOf(false);
-  // In place, work has nothing to hold then.
+  // Work has nothing to hold where launches stay in the memory of the bins.
   const { work, ...others } = given;
   const available = work && given.same && leavesOf(usual).some(({ stays }) => stays) ? others : given;
   if (problem.strategy === 'least-memory') {
@@ -265,7 +265,7 @@ function assigned(
   return { tree, pads, assignments: assignBuffers(tree, { ...available, padded: pads.length > 0 }) };
 }
 
-/** Whether all that lies between launches is the tensor, no longer one. */
+/** Whether all data between launches are as long as the tensor, not longer. */
 function isPacked(tree: BranchNode, problem: Problem): boolean {
   const elements = elementsOf(problem);
   const last = leavesOf(tree).length - 1;
@@ -284,7 +284,7 @@ function availableBuffersOf(whole: Problem, direction: Direction, throughWork: b
   const problem = withoutCallbacks(whole);
   const elements = elementsOf(problem);
   const inPlace = problem.placement === 'in-place';
-  // Out of place, memory that has reals of complex numbers is too small for what lies between launches.
+  // Out of place, memory for one real per complex number is too small for data between launches.
   const halved = (side: Side) => !inPlace && keepsReals(whole, side);
   const [read, written] = [sideOfDirection(direction, 'read'), sideOfDirection(direction, 'written')];
   const bufferOf = (side: Side) => ({

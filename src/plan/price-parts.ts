@@ -1,4 +1,4 @@
-/** What a candidate's price is made of, for people: the search adds up prices of launches and keeps no more of them. */
+/** The parts of a candidate's price, for people: the search itself only keeps sums of prices. */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
 import type { Target } from './device/target.ts';
 import { leastCost, passesOf, tripCost } from './price/cost.ts';
@@ -7,22 +7,22 @@ import type { Splits } from './schemes/splits.ts';
 import { type LeafNode, leavesOf } from './tree/node.ts';
 import { planTree } from './tree.ts';
 
-/** Parts of a price, in its unit; they add up to it. */
+/** The parts of a price, in its unit; they add up to it. */
 export interface PriceParts {
-  /** To start the launches. */
+  /** The part that starts the launches. */
   readonly start: number;
-  /** To go to memory and back in each, at the full bandwidth. */
+  /** The part for one memory trip in each launch, at the full bandwidth. */
   readonly trips: number;
-  /** What passes take that keep all multiprocessors busy. */
+  /** The part for passes, if all multiprocessors are busy. */
   readonly passes: number;
   /**
-   * All else: multiprocessors that are idle and bandwidth that is not reached, imaginary parts that are zero, what uneven uploads or a temp
-   * buffer cost. Less than nothing where trips hide passes.
+   * The rest: idle multiprocessors, bandwidth that is not reached, imaginary parts that are zero, uneven uploads, a temp buffer. It is
+   * negative where memory trips hide passes.
    */
   readonly rest: number;
 }
 
-/** @param problem without callbacks. @param price of the splits. @returns parts, and the launches of a direction */
+/** The parts of a price. @param problem without callbacks @param price of the splits @returns the parts, and the launches of a direction */
 export function pricePartsOf(
   problem: Problem,
   direction: Direction,
@@ -37,7 +37,7 @@ export function pricePartsOf(
   const points = sizeOf(tree.length) + sizeOf(tree.outputLength);
   const sum = { start: 0, trips: 0, passes: 0 };
   for (const leaf of leaves.filter(transforms)) {
-    // A convolution in several launches has more points between them than there are.
+    // A convolution in several launches has more points between them than the problem has.
     const longer = Math.max(1, (sizeOf(leaf.length) + sizeOf(leaf.outputLength)) / points);
     const padded = pointsOf(leaf) / leaf.axis.count;
     sum.start += longer * padded * least.start;
@@ -47,7 +47,7 @@ export function pricePartsOf(
   return { launches: leaves.length, parts: { ...sum, rest: price - sum.start - sum.trips - sum.passes } };
 }
 
-/** A copy has no price. */
+/** Whether a launch transforms; a copy has no price. */
 function transforms({ axis, more = [], coordinates }: LeafNode): boolean {
   return axis.count > 1 || more.length > 0 || coordinates !== undefined;
 }
@@ -60,7 +60,7 @@ function passesIn(leaf: LeafNode, target: Target): number {
   return (ways * there * tripCost(target)) / target.calibration.trip.passes;
 }
 
-/** Points that passes along the axis of a launch go through. */
+/** The number of points in the passes along the axis of a launch. */
 function pointsOf({ axis, convolved }: LeafNode): number {
   return convolved?.length ?? axis.count;
 }

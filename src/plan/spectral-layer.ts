@@ -1,10 +1,10 @@
 /**
  * Spectral layers (Fourier neural operators, Li et al. 2021): transforms of all channels of the signal, of whose bins some are kept; a matrix
- * over channels at each of these bins; and transforms back, with zeros for all other bins.
+ * over channels at each kept bin; and inverse transforms, with zeros for all other bins.
  *
- * Between launches there are kept bins only. So each axis is cut by the launch that finds its bins, and all launches after that have fewer
- * lines to transform; on the way back the axes come in the opposite order, and each launch that transforms an axis reads zeros for the bins
- * that are not there.
+ * Only kept bins exist between launches. The launch that computes the bins of an axis cuts it, so that all later launches have fewer lines to
+ * transform. The inverse transforms take the axes in the opposite order, and each launch that transforms an axis reads zeros for the bins that
+ * were not kept.
  */
 
 import { power, product } from '../numeric/scale-factor.ts';
@@ -37,7 +37,7 @@ import {
 import { withConvolutionBlocks } from './tree/zero-padding.ts';
 import { nodesOfAxes } from './tree.ts';
 
-/** @throws FftError `unsupported-length`; RangeError where nothing fits the profile. */
+/** The plan of a spectral layer. @throws FftError `unsupported-length`; RangeError where nothing fits the profile */
 export function planSpectralLayer(whole: Problem, target: Target): ConvolutionPlan {
   const problem: Problem = { ...whole, callbacks: null };
   const { kernelSpectrum } = problem.convolution!;
@@ -52,7 +52,7 @@ export function planSpectralLayer(whole: Problem, target: Target): ConvolutionPl
   const signal = sideProblem(problem, 'input');
   const convolve = planLaunches({
     name: 'convolve',
-    // What is written lies as the result does.
+    // The output has the strides of the result.
     problem: { ...signal, strides: { input: signal.strides.input, output: problem.strides.output } },
     tree: layerTree(problem, storage as Stored, target),
     target,
@@ -76,7 +76,7 @@ export function planSpectralLayer(whole: Problem, target: Target): ConvolutionPl
     scale: ofUser ? 1 : mean,
   });
   const elements = bins.reduce((a, b) => a * b, 1);
-  // Matrices lie as they are given, whatever the plan.
+  // Matrices have the caller's order in every plan.
   const key = JSON.stringify(['spectral layer', problem.precision, problem.size, problem.transform[0], bins]);
   return { convolve, prepare, kernel: { elements, storage, ...(ofUser ? { key: undefined } : { key }) } };
 }
@@ -101,7 +101,7 @@ function sideProblem(problem: Problem, side: 'input' | 'output'): Problem {
 
 function layerTree(problem: Problem, storage: Stored, target: Target): BranchNode {
   const there = axesOf(problem, 'forward', target);
-  // Launches that find the bins of an axis cut it; on the way back, the axis that was cut last is whole first.
+  // A launch that computes the bins of an axis cuts it; on the way back, the axis that was cut last is restored first.
   const back = axesOf(problem, 'inverse', target);
   const mix = mixNode(problem, storage);
   const length = tensorShape(problem, 'input');
@@ -114,7 +114,7 @@ function layerTree(problem: Problem, storage: Stored, target: Target): BranchNod
   return withConvolutionBlocks(tree, problem, middle, false);
 }
 
-/** The axes' nodes, which know nothing of modes: there in their order; back in the opposite order, reals at the end. */
+/** The nodes of the axes, before they are cut: forward in their order; inverse in the opposite order, reals at the end. */
 function axesOf(problem: Problem, direction: Direction, target: Target): PlanNode[] {
   const side = sideProblem(problem, direction === 'forward' ? 'input' : 'output');
   const splits = rankSplits(side, target, 1)[0]!.value;
@@ -133,7 +133,7 @@ interface Cut {
   readonly block: ZeroBlock;
 }
 
-/** Axes of which not all bins are kept. */
+/** The axes that lose bins. */
 function cutsOf(problem: Problem): Cut[] {
   return keptBins(problem).flatMap((kept, axis): Cut[] => {
     const ofReals = problem.transform[axis] === 'r2c';
@@ -145,7 +145,7 @@ function cutsOf(problem: Problem): Cut[] {
   });
 }
 
-/** Launches of an axis: numbers of the first and of the last one. */
+/** The numbers of the first and the last launch of an axis. */
 function launchesAlong(leaves: readonly LeafNode[], dimension: number): readonly [number, number] {
   const own = leaves.flatMap(({ axis, more = [] }, n) =>
     [axis, ...more].some(({ input }) => input.dimension === dimension) ? [n] : [],
@@ -153,7 +153,7 @@ function launchesAlong(leaves: readonly LeafNode[], dimension: number): readonly
   return [own[0]!, own.at(-1)!];
 }
 
-/** From its last launch on an axis has the kept bins only. */
+/** The forward nodes, cut: from its last launch on, an axis has its kept bins only. */
 function cutThere(problem: Problem, nodes: readonly PlanNode[]): readonly PlanNode[] {
   const leaves = nodes.flatMap(leavesOf);
   const cuts = cutsOf(problem).map((cut) => ({ ...cut, at: launchesAlong(leaves, cut.dimension)[1] }));
@@ -162,7 +162,7 @@ function cutThere(problem: Problem, nodes: readonly PlanNode[]): readonly PlanNo
   );
 }
 
-/** Up to its first launch an axis has the kept bins only. */
+/** The inverse nodes, cut: up to its first launch, an axis has its kept bins only. */
 function cutBack(problem: Problem, nodes: readonly PlanNode[]): readonly PlanNode[] {
   const leaves = nodes.flatMap(leavesOf);
   const cuts = cutsOf(problem).map((cut) => ({ ...cut, at: launchesAlong(leaves, cut.dimension)[0] }));
@@ -176,7 +176,7 @@ function mapAll(nodes: readonly PlanNode[], of: (leaf: LeafNode, number: number)
   return mapLeaves(tree, of).children;
 }
 
-/** The launch that knows of all bins of an axis, and has kept ones on one side. */
+/** The launch that transforms an axis, with all of its bins on one side and the kept bins on the other. */
 function cutOn(leaf: LeafNode, { dimension, kept, block }: Cut, side: 'input' | 'output'): LeafNode {
   const zeros = { ...leaf.zeros, [side]: [...leaf.zeros[side], block] };
   const tensor = side === 'input' ? leaf.length : leaf.outputLength;
@@ -184,7 +184,7 @@ function cutOn(leaf: LeafNode, { dimension, kept, block }: Cut, side: 'input' | 
   return { ...leaf, zeros, ...(side === 'input' ? { length: own } : { outputLength: own }) };
 }
 
-/** A launch that only steps over an axis of kept bins. */
+/** The launch, where it only steps over an axis of kept bins. */
 function between(leaf: LeafNode, { dimension, bins, kept }: Cut): LeafNode {
   const shorter = (tensor: readonly number[]) => tensor.map((count, d) => (d === dimension ? kept : count));
   const batch = leaf.batch.map((one): Dimension => {
@@ -195,7 +195,7 @@ function between(leaf: LeafNode, { dimension, bins, kept }: Cut): LeafNode {
   return { ...leaf, batch, length: shorter(leaf.length), outputLength: shorter(leaf.outputLength) };
 }
 
-/** The launch that multiplies by the matrices. What it reads and writes is packed, so all kept bins are one loop. */
+/** The launch that multiplies by the matrices. It reads and writes packed data, so that all kept bins are one loop. */
 function mixNode(problem: Problem, storage: Stored): LeafNode {
   const { channels, conjugate } = problem.convolution!;
   const kept = keptBins(problem);
@@ -219,7 +219,7 @@ function mixNode(problem: Problem, storage: Stored): LeafNode {
   return { ...leaf, outputLength: tensorOf(channels!.out), mix: { ...channels!, conjugate, storage } };
 }
 
-/** The launch that takes matrices as they are given. */
+/** The tree of one launch, which copies matrices as they are given. */
 function copyTree(bins: readonly number[]): BranchNode {
   const point = { dimension: 1, stride: 1 };
   const batch = bins.flatMap((count, dimension): Dimension[] => {

@@ -1,6 +1,5 @@
 /**
- * How axes are split → the plan tree: one node for each transformed axis, in one or several uploads, or for several that share
- * launches.
+ * The splits of the axes → the plan tree: a node for each transformed axis, in one or several uploads, or for several axes that share launches.
  *
  * Axes other than the innermost are read in tiles of neighbouring columns, so no transposes are needed between them.
  */
@@ -18,14 +17,13 @@ import type { RowsMemory } from './schemes/unordered-reals.ts';
 import { type BranchNode, type Dimension, isLeaf, leafNode, leavesOf, type PlanNode } from './tree/node.ts';
 import { mayWrite } from './tree/shims.ts';
 
-/** What a tree is to make of the memory that there is. */
+/** Wishes about the memory of a tree. */
 export interface TreeWishes {
   /**
-   * To do without a temp buffer where that is possible: where bins are reordered on the way out of the input, everything after that works in
-   * place.
+   * Whether a temp buffer should be avoided if possible: bins are reordered as they leave the input, and all later launches work in place.
    */
   readonly sparing?: boolean;
-  /** Where uploads of reals leave their bins in rows. */
+  /** The memory in which uploads of reals leave their bins in rows. */
   readonly rows?: RowsMemory;
 }
 
@@ -47,7 +45,7 @@ export function planTree(
   else if (wishes.rows === 'copied' && leavesOf(end!).some(({ stays }) => stays))
     children.splice(direction === 'forward' ? children.length : 0, 0, copy());
   else if (isReal(problem) && others.length === 0 && problem.placement === 'in-place') {
-    // What may not be one launch in one memory takes another one, and what lies in between has memory of its own.
+    // A launch that may not work in one memory needs a second launch, and memory of its own for the data in between.
     const fits = mayWrite(only, { oneMemory: true, alike: sharesRows(problem) });
     if (!fits) children.splice(direction === 'forward' ? 1 : 0, 0, copy());
   }
@@ -56,7 +54,7 @@ export function planTree(
   return { scheme: 'axes', title: direction, length, outputLength: tensorShape(problem, written), children };
 }
 
-/** The nodes of all axes of a problem that is complex on one side at least, in their order. */
+/** The nodes, in order, of all axes of a problem that is complex on at least one side. */
 export function nodesOfAxes(
   problem: Problem,
   direction: Direction,
@@ -83,7 +81,7 @@ function r2rTree(problem: Problem, direction: Direction, target: Target, splits:
   return { scheme: 'axes', title: direction, length: tensor, outputLength: tensor, children };
 }
 
-/** The nodes of all axes between complex numbers, in their order. */
+/** The nodes, in order, of all axes between complex numbers. */
 function complexAxes(
   problem: Problem,
   direction: Direction,
@@ -100,12 +98,12 @@ function complexAxes(
   });
   if (direction === 'inverse') children.reverse();
   if (sparing) children.sort((a, b) => Number(isLeaf(a)) - Number(isLeaf(b)));
-  // First in both directions: where it reorders, that is on the way out of the input, and needs no memory of its own.
+  // Shared launches come first in both directions: if they reorder, they do so as they leave the input, without memory of their own.
   if (shared && !problem.omit[shared.axes[0]!]) children.unshift(shared.node);
   return children;
 }
 
-/** Nothing to transform: the transform of length 1 of everything, which still scales and changes layouts. */
+/** The node of a problem with nothing to transform: a transform of length 1, which still scales and changes layouts. */
 function copyNode(dimensions: readonly Dimension[], tensor: readonly number[]): PlanNode {
   const batch = dimensions.filter(({ count }) => count > 1);
   const axis = { count: 1, input: { dimension: 1, stride: 1 }, output: { dimension: 1, stride: 1 } };
