@@ -1,16 +1,16 @@
-/** Which decomposition is taken: the cheapest one, of those that the problem allows. */
+/** The choice of a decomposition: the cheapest of all that the problem allows. */
 import { realBytes } from '../../problem/index.ts';
 import type { WorldProblem } from '../../problem/world/index.ts';
 import { type CostQuestion, costOf, type WorldCost } from './cost.ts';
 import { decompositionsOf } from './decompositions.ts';
 
-/** Chunks of an exchange that overlaps with the pass before it, on a device whose work runs beside the host's. */
+/** The number of chunks of an exchange that overlaps with the pass before it, on a device whose work runs beside the host's. */
 const CHUNKS_BESIDE = 4;
 
-/** Decompositions whose messages are all counted, the cheapest ones. */
+/** The number of decompositions, the cheapest ones, whose messages are all counted. */
 const MOST_COUNTED = 8;
 
-/** Ranks that the others are estimated by. */
+/** The number of ranks whose messages are counted for an estimate of all. */
 const MOST_LOOKED_AT = 64;
 
 /** Priced decompositions, cheapest first; of those that cost the same, the first one stays first. */
@@ -25,8 +25,9 @@ export function rankDecompositions(question: CostQuestion): WorldCost[] {
 }
 
 /**
- * @param beside whether messages move while a pass is computed.
- * @param leastBytes of what a rank holds of a chunk, where chunks of fewer cost more than they hide.
+ * The number of chunks of each exchange.
+ * @param beside whether messages move while a pass is computed
+ * @param leastBytes the least bytes of a chunk on a rank: smaller chunks cost more than they hide
  */
 export function chunksFor({ chunks, whole, ranks }: WorldProblem, beside: boolean, leastBytes = 0): number {
   if (chunks !== 'auto') return chunks;

@@ -1,4 +1,4 @@
-/** What a decomposition costs: seconds of the slowest rank, and what it sends. */
+/** The cost of a decomposition: seconds of the slowest rank, and the bytes that it sends. */
 import { realBytes } from '../../problem/index.ts';
 import { bricksOfRank, bytesOnWire, lengthsOf, sendsHalves, type WorldProblem } from '../../problem/world/index.ts';
 import { type Decomposition, stageTensor } from './decompositions.ts';
@@ -6,7 +6,7 @@ import type { Machine, Sending } from './machine.ts';
 import { largestBox, type Reshape, type Traffic, trafficOf } from './reshapes.ts';
 import { scheduleOf, type WorldSchedule } from './schedule.ts';
 
-/** An exchange, told in bytes. */
+/** An exchange, in bytes. */
 export interface ExchangeCost {
   readonly seconds: number;
   /** Bytes of all ranks, of the rank that sends the most, and between nodes. */
@@ -14,36 +14,37 @@ export interface ExchangeCost {
   readonly worstBytes: number;
   readonly leavingBytes: number;
   readonly messages: number;
-  /** Whether ranks pack or unpack it by copies of their own, which passes do not do on the way. */
+  /** Whether ranks pack or unpack messages by copies of their own, instead of in passes. */
   readonly copied: boolean;
 }
 
 export interface WorldCost {
   readonly decomposition: Decomposition;
-  /** Of all passes of a rank. */
+  /** Seconds of all passes of a rank. */
   readonly computing: number;
   readonly exchanges: readonly ExchangeCost[];
   readonly seconds: number;
-  /** Bytes that a rank needs for messages, beside what the caller holds. */
+  /** Bytes of memory for messages on a rank, beside the caller's memory. */
   readonly memory: number;
 }
 
 /**
- * The planner's price of a pass: units a point.
- * @param lengths of the box of a rank, batches last. @param axes that are transformed.
+ * The planner's price of a pass, in its units per point.
+ * @param lengths of a rank's box, batches last
+ * @param axes that are transformed
  */
 export type PriceOfPass = (lengths: readonly number[], axes: readonly number[]) => number;
 
 export interface CostQuestion {
   readonly problem: WorldProblem;
   readonly machine: Machine;
-  /** Ranks of a node. */
+  /** The number of ranks of a node. */
   readonly perNode: number;
   readonly chunks: number;
   readonly priceOfPass: PriceOfPass;
-  /** Default: messages. */
+  /** The way of sending that a decomposition uses; default: messages. */
   readonly sending?: ((decomposition: Decomposition) => Sending) | undefined;
-  /** Ranks whose messages are counted; where these are not all, bytes and messages are estimates. Default: all. */
+  /** The number of ranks whose messages are counted; if it is not all of them, bytes and messages are estimates. Default: all. */
   readonly counted?: number;
 }
 
@@ -56,10 +57,10 @@ export function costOf(question: CostQuestion, decomposition: Decomposition): Wo
   const exchanges = schedule.reshapes.map((reshape, n) => {
     const traffic = trafficOf(reshape, perNode, question.counted);
     const copied = isCopied(schedule, n);
-    // GPUs copy what the caller holds as it is.
+    // GPUs copy the caller's data in the caller's format.
     const stored = copied && sending !== 'messages' ? 2 * realBytes(problem.whole.edgeStorage) : bytes;
     const per = reshape.from.elements === 'real' ? stored / 2 : stored;
-    // Kernels store what passes leave; the caller's bricks are copied.
+    // Kernels store the results of passes; the caller's bricks are copied.
     const way = sending === 'stores' && copied ? 'copies' : sending;
     const onLinks = linkSeconds(question, reshape, traffic, per);
     const seconds = onLinks + memorySeconds(question, reshape, traffic, { per, copied, way });
@@ -69,7 +70,7 @@ export function costOf(question: CostQuestion, decomposition: Decomposition): Wo
   const first = Number(schedule.reshapesFirst);
   const exchanging = exchanges.reduce((sum, { cost: { seconds }, onLinks, way }, n) => {
     const [before, stage] = [passes[n - first] ?? 0, decomposition.stages[n - first]];
-    // In chunks, all but one of them are on their way while the pass before goes on; stores are while its last launch does.
+    // All chunks but one are on their way while the pass before continues; stores are on their way while its last launch runs.
     const { chunks } = schedule.reshapes[n]!;
     const beside =
       way === 'stores'
@@ -105,7 +106,7 @@ function passSeconds({ problem, machine, priceOfPass }: CostQuestion, { stages }
   return points * priceOfPass(lengths, stages[n]!.axes) * machine.unit;
 }
 
-/** What the slowest rank sends, on its way. */
+/** The seconds that links take for the slowest rank. */
 function linkSeconds(
   { machine: { latency, bandwidth }, perNode }: CostQuestion,
   { chunks, ranks }: Reshape,
@@ -118,21 +119,21 @@ function linkSeconds(
   return inside / bandwidth.inside + between / bandwidth.between + wait * Math.max(chunks, traffic.worstMessages);
 }
 
-/** What ranks move in their own memory for it. */
+/** The seconds that a rank takes to move messages in its own memory. */
 function memorySeconds(
   { machine, problem }: CostQuestion,
   { from }: Reshape,
   { worst }: Traffic,
   { per, copied, way }: { readonly per: number; readonly copied: boolean; readonly way: Sending },
 ): number {
-  // Whatever makes halves of the caller's numbers reads and writes them once more.
+  // Converting the caller's numbers to halves reads and writes them once more.
   const times = (copied ? 2 : 0) + (copied && way === 'messages' && sendsHalves(problem) ? 2 : 0);
-  // Copies between GPUs read and write memory that passes wait for, and what stays with a rank is copied, too.
+  // Copies between GPUs read and write memory that passes wait for, and the part that stays on a rank is copied, too.
   const held = way === 'copies' ? elementsOf(from, problem) : 0;
   return ((times * worst + held) * per) / machine.memory;
 }
 
-/** Passes write what is sent and read what was received; only at the caller's own memory may an exchange need copies. */
+/** Whether an exchange needs copies. Only exchanges of the caller's own memory may: between stages, passes write and read the messages themselves. */
 function isCopied({ reshapesFirst, passes }: WorldSchedule, n: number): boolean {
   const stageAfter = n + Number(!reshapesFirst);
   return stageAfter === 0 || stageAfter >= (passes?.decomposition.stages.length ?? 0);

@@ -1,5 +1,5 @@
 /**
- * Decompositions: in which order the axes are transformed, and how the tensor is shared out meanwhile. In every stage ranks hold some axes
+ * Decompositions: the order in which the axes are transformed, and how the tensor is shared out meanwhile. In every stage, ranks hold some axes
  * whole and transform these; between two stages is a reshape.
  */
 import { FftError } from '../../problem/index.ts';
@@ -13,11 +13,14 @@ export interface Stage {
 }
 
 export interface Decomposition {
-  /** `none`: batches are shared out, or one rank has all; `slab`: one axis is cut at a time; `pencils`: two. */
+  /**
+   * The kind of the decomposition. `none`: batches are shared out, or one rank has everything; `slab`: one axis is cut at a time; `pencils`:
+   * two are.
+   */
   readonly kind: 'none' | 'slab' | 'pencils';
-  /** Ranks along either cut of pencils, of slabs [ranks, 1]. */
+  /** The numbers of ranks along the two cuts of pencils; for slabs [ranks, 1]. */
   readonly ranks: readonly [rows: number, columns: number];
-  /** In the order of the forward direction. */
+  /** The stages in the order of the forward direction. */
   readonly stages: readonly Stage[];
 }
 
@@ -30,7 +33,7 @@ export function stageTensor({ whole }: WorldProblem, { grid, axes }: Stage, end:
 }
 
 /**
- * All that a problem may be computed by.
+ * All decompositions that a problem allows.
  * @throws FftError `too-few-points` where the decomposition that was asked for leaves ranks without points; `unsupported-feature` where
  * there is no such decomposition of so few axes
  */
@@ -60,7 +63,7 @@ function hasPoints({ whole }: WorldProblem, { dimension, parts }: Cut): boolean 
   return sharedShape(whole, 'output')[dimension]! >= parts;
 }
 
-/** Ranks share out batches, so that nothing is exchanged; a single transform is done by one rank. */
+/** Decompositions without an exchange: ranks share out batches, or one rank computes a single transform. */
 function undivided({ whole, ranks }: WorldProblem): Decomposition[] {
   const axes = [...whole.size.keys()];
   const parts = Math.min(ranks, whole.batches);
@@ -68,7 +71,7 @@ function undivided({ whole, ranks }: WorldProblem): Decomposition[] {
   return [{ kind: 'none', ranks: [parts, 1], stages: [{ grid, axes }] }];
 }
 
-/** Axes that may be cut before the first exchange: not the first one of reals, along which a line is transformed first. */
+/** Axes that may be cut before the first exchange. The first axis of reals may not, as its lines are transformed first. */
 function mayBeCutFirst({ whole }: WorldProblem): number[] {
   return [...whole.size.keys()].filter((axis) => axis > 0 || whole.transform[0] !== 'r2c');
 }
@@ -97,7 +100,10 @@ function factorsOf(ranks: number): [number, number][] {
   return pairs;
 }
 
-/** Two axes are cut. One of them is gathered while a third one is cut, then the other one while a fourth, or the first, is. */
+/**
+ * Decompositions that cut two axes. One of them is gathered while a third axis is cut; then the other one is gathered while a fourth axis, or
+ * the first one, is cut.
+ */
 function pencils(problem: WorldProblem, [rows, columns]: readonly [number, number]): Decomposition[] {
   const axes = [...problem.whole.size.keys()];
   const made: Decomposition[] = [];

@@ -1,4 +1,4 @@
-/** How many ranks compute a transform together: pure data, which any fabric runs. */
+/** Decompositions and schedules of transforms over many ranks: pure data, which any fabric can run. */
 export { chunksFor, rankDecompositions } from './choice.ts';
 export { type CostQuestion, costOf, type ExchangeCost, type PriceOfPass, type WorldCost } from './cost.ts';
 export { type Decomposition, decompositionsOf, type Stage, stageTensor } from './decompositions.ts';

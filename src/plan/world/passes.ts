@@ -17,11 +17,14 @@ import { zerosWithin } from './zeros.ts';
 /** A part of a pass, for one device. */
 export interface LocalPass {
   readonly problem: PlannedProblem;
-  /** The side of which all numbers count as zeros: there is nothing to read, or nothing may be written. */
+  /** The side of which all numbers count as zeros: nothing is read from it, or nothing is written to it. */
   readonly nothing: 'input' | 'output' | undefined;
 }
 
-/** @param stages how many there are: blocks of zeros are those of the first one's input and the last one's output. */
+/**
+ * The problem of a part of a pass.
+ * @param stages the number of stages: blocks of zeros belong to the input of the first and the output of the last
+ */
 export function localPass(
   { whole }: WorldProblem,
   { stages }: Decomposition,
@@ -59,7 +62,7 @@ function firstBlock({ blocks }: Place) {
   return blocks[0]!;
 }
 
-/** Of a left batch, the axes, a coordinate, and the batches. */
+/** Strides in the order of a tensor: left batch, axes, coordinate, batches. */
 function tensorStrides(strides: readonly number[]): number[] {
   const batch = strides.at(-1)!;
   return [1, ...strides.slice(0, -1), batch, batch];
@@ -69,7 +72,7 @@ function stridesOf(place: Place): readonly number[] {
   return tensorStrides(firstBlock(place).strides);
 }
 
-/** Blocks of one length, equally far apart, are one run. */
+/** The blocks of a place as an axis in blocks. Neighbouring blocks of one length at equal distances are one run. */
 function splitAxisOfPlace({ blocks, dimension, memory }: Place): SplitAxis | undefined {
   if (dimension === undefined || blocks.length === 1) return undefined;
   const first = blocks[0]!.offset;

@@ -1,4 +1,4 @@
-/** Where a rank has a box of a tensor in memory. */
+/** Boxes of a tensor in the memory of a rank. */
 import {
   type Box,
   type Brick,
@@ -10,9 +10,9 @@ import {
 } from '../../problem/world/index.ts';
 
 /**
- * Memory of a rank. `input` and `output` are the caller's; `sent` and `received` hold messages, side by side; `before` and `after` whole
- * boxes, where a pass cannot read or write messages as they are. `window` is memory for the messages that all ranks receive, a slot for each
- * rank, and every rank sees all of it; `slot` is the rank's own part of it.
+ * The memories of a rank. `input` and `output` are the caller's. `sent` and `received` hold messages, side by side. `before` and `after` hold
+ * whole boxes, where a pass cannot read or write messages directly. `window` is memory that every rank sees; it has a slot for the messages that
+ * each rank receives, and `slot` is the rank's own.
  */
 export const memories = [
   ...(['input', 'output', 'sent', 'received', 'received2', 'before', 'after', 'after2'] as const),
@@ -50,7 +50,7 @@ export function packedPlace(memory: Memory, box: Box): Place {
   return { memory, box, blocks: [block], dimension: undefined };
 }
 
-/** A box within a place; where its parts lie in the blocks. */
+/** The place of a smaller box: the parts of it that lie in the blocks of a place. */
 export function partOfPlace(place: Place, box: Box): Place {
   const blocks = place.blocks.flatMap((block) => {
     const shared = intersectionOf(block, box);
@@ -59,13 +59,13 @@ export function partOfPlace(place: Place, box: Box): Place {
   return { ...place, box, blocks };
 }
 
-/** A box inside of a block. */
+/** The block of a smaller box inside a block. */
 export function blockWithin(block: Block, box: Box): Block {
   const skipped = box.from.reduce((sum, first, d) => sum + (first - block.from[d]!) * block.strides[d]!, 0);
   return { from: box.from, to: box.to, offset: block.offset + skipped, strides: block.strides };
 }
 
-/** Blocks that make up a box, as a place; undefined where they do not lie side by side along one dimension. */
+/** The blocks that make up a box, as a place; undefined where they do not lie side by side along one dimension. */
 export function placeOfBlocks(memory: Memory, box: Box, blocks: readonly Block[]): Place | undefined {
   const differing = box.from
     .map((_, d) => d)
@@ -77,13 +77,13 @@ export function placeOfBlocks(memory: Memory, box: Box, blocks: readonly Block[]
   return { memory, box, blocks: ordered, dimension };
 }
 
-/** Whether the elements of a block fill a stretch of memory, in their own order. */
+/** Whether the elements of a block fill one stretch of memory, in their own order. */
 export function isContiguous(block: Block): boolean {
   const packed = packedStrides(block);
   return lengthsOf(block).every((length, d) => length === 1 || block.strides[d] === packed[d]);
 }
 
-/** Elements of memory up to the last one of a place. */
+/** The number of elements of memory up to the last one of a place. */
 export function spanOfPlace({ blocks }: Place): number {
   return blocks.reduce((most, block) => Math.max(most, spanOfBlock(block)), 0);
 }
@@ -93,7 +93,7 @@ export function spanOfBlock(block: Block): number {
   return lengthsOf(block).reduce((span, length, d) => span + (length - 1) * block.strides[d]!, block.offset + 1);
 }
 
-/** Boxes laid into memory one behind another. */
+/** Blocks for boxes that lie in memory one behind another. */
 export function stacked(boxes: readonly Box[], from = 0): Block[] {
   let offset = from;
   return boxes.map((box) => {

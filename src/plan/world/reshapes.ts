@@ -1,6 +1,6 @@
 /**
- * A reshape: a tensor that is shared out in one way comes to be shared out in another. What each rank sends to each other one is where the
- * boxes of the two ways meet.
+ * A reshape: the change of a tensor from one sharing among ranks to another. A rank sends to each other rank the intersections of its old boxes
+ * with the other's new boxes.
  */
 import {
   type Box,
@@ -25,23 +25,23 @@ export interface Reshape {
   readonly from: SharedTensor;
   readonly to: SharedTensor;
   readonly ranks: number;
-  /** Into how many parts it is cut along `along`, one after another. */
+  /** The number of parts that the tensor is cut into along `along`, which are sent one after another. */
   readonly chunks: number;
-  /** The dimension that ranks hold parts of before, and all of after it; undefined where there is none or several. */
+  /** The dimension that ranks hold in parts before the reshape, and whole after it; undefined where there is none or several. */
   readonly along: number | undefined;
 }
 
-/** What goes from one rank to another, or stays on one, in one chunk. */
+/** A box that goes from one rank to another, or stays on one, in one chunk. */
 export interface Piece {
   readonly peer: number;
   readonly chunk: number;
   readonly box: Box;
-  /** The bricks that it is part of on either side. */
+  /** The bricks on both sides that contain it. */
   readonly source: Brick;
   readonly target: Brick;
 }
 
-/** @param chunks that are wanted; there is one where no dimension can be cut. */
+/** The reshape from one sharing to another. @param chunks the number that the caller wants; there is one if no dimension can be cut */
 export function reshapeOf(from: SharedTensor, to: SharedTensor, ranks: number, chunks = 1): Reshape {
   const along = gatheredDimension(from, to);
   return { from, to, ranks, along, chunks: along === undefined ? 1 : chunks };
@@ -53,7 +53,7 @@ function gatheredDimension({ sharing: before }: SharedTensor, { sharing: after }
   return gathered.length === 1 ? gathered[0]!.dimension : undefined;
 }
 
-/** Parts of what a rank holds, in the order in which they are sent. */
+/** The parts of a rank's box, in the order in which they are sent. */
 export function chunksOfBox(box: Box, { along, chunks }: Pick<Reshape, 'along' | 'chunks'>): Box[] {
   if (along === undefined || chunks === 1) return [box];
   const first = box.from[along]!;
@@ -62,7 +62,7 @@ export function chunksOfBox(box: Box, { along, chunks }: Pick<Reshape, 'along' |
   return Array.from({ length: chunks }, (_, part) => withRange(box, along, start(part), start(part + 1)));
 }
 
-/** What a rank sends, chunk by chunk, ordered by who gets it. */
+/** The pieces that a rank sends, chunk by chunk, ordered by receiving rank. */
 export function piecesFrom(reshape: Reshape, rank: number): Piece[] {
   const pieces: Piece[] = [];
   for (const source of bricksOfRank(reshape.from, rank)) {
@@ -76,7 +76,7 @@ export function piecesFrom(reshape: Reshape, rank: number): Piece[] {
   return pieces.sort((a, b) => a.chunk - b.chunk || a.peer - b.peer);
 }
 
-/** What a rank receives, chunk by chunk, ordered by who sends it. Between two ranks the order is that of `piecesFrom`. */
+/** The pieces that a rank receives, chunk by chunk, ordered by sending rank. Between two ranks the order is that of `piecesFrom`. */
 export function piecesTo(reshape: Reshape, rank: number): Piece[] {
   const pieces: Piece[] = [];
   const targets = bricksOfRank(reshape.to, rank);
@@ -118,25 +118,26 @@ export function isSameSharing(a: SharedTensor, b: SharedTensor, ranks: number): 
   return true;
 }
 
-/** What a reshape sends, in elements. What stays on its rank is not counted. */
+/** The traffic of a reshape, in elements. Elements that stay on their rank are not counted. */
 export interface Traffic {
-  /** Of all ranks. */
+  /** Elements that all ranks send. */
   readonly elements: number;
   readonly messages: number;
-  /** Between ranks of different nodes. */
+  /** Elements that are sent between ranks of different nodes. */
   readonly leaving: number;
-  /** Of the rank that sends the most. */
+  /** Elements that the rank with the most of them sends. */
   readonly worst: number;
-  /** Of that, between nodes. */
+  /** The most elements that one rank sends to other nodes. */
   readonly worstLeaving: number;
   /** Messages of the rank that sends the most of them. */
   readonly worstMessages: number;
 }
 
 /**
- * @param perNode ranks of a node: those with neighbouring numbers.
- * @param counted ranks that are looked at, the first ones: where these are not all, the sums are estimates. The first ranks of
- * grids have the largest boxes.
+ * The traffic of a reshape.
+ * @param perNode the number of ranks of a node, which have neighbouring numbers
+ * @param counted the number of ranks that are counted, from the first on: if not all, sums are estimates. The first ranks of grids have the
+ * largest boxes.
  */
 export function trafficOf(reshape: Reshape, perNode: number, counted = reshape.ranks): Traffic {
   const { from, to } = reshape;
@@ -165,7 +166,7 @@ function countedTraffic(reshape: Reshape, perNode: number, counted: number): Tra
   return scaled(total, reshape.ranks / counted);
 }
 
-/** Sums over all ranks, of which some were counted. */
+/** Estimates of the sums over all ranks, from the ranks that were counted. */
 function scaled(total: Traffic, times: number): Traffic {
   const { elements, leaving, messages } = total;
   return { ...total, elements: elements * times, leaving: leaving * times, messages: messages * times };
@@ -186,7 +187,7 @@ function addRank(total: { -readonly [K in keyof Traffic]: number }, { elements, 
   total.worstMessages = Math.max(total.worstMessages, messages);
 }
 
-/** The same from one box a rank to a grid, where how many ranks a box meets is a product over the dimensions: no message is looked at. */
+/** The traffic from one box per rank to a grid. The number of ranks that a box meets is a product over the dimensions, so messages are not listed. */
 function gridTraffic(reshape: Reshape, perNode: number, counted: number): Traffic {
   const { from, to, ranks } = reshape;
   const total = { elements: 0, messages: 0, leaving: 0, worst: 0, worstLeaving: 0, worstMessages: 0 };
@@ -213,8 +214,8 @@ function gridTraffic(reshape: Reshape, perNode: number, counted: number): Traffi
 }
 
 /**
- * Elements of a box that the ranks from `first` on hold, up to `end`, which is not one of them. Ranks that have all digits of the cuts below
- * one of the highest cut share a range of that dimension: no rank is looked at.
+ * Elements of a box that the ranks from `first` up to `end`, not included, hold. Ranks with all digits of the cuts below one digit of the
+ * highest cut share a range of that dimension, so ranks are not listed.
  */
 function heldByRanks(box: Box, shape: readonly number[], grid: Grid, first: number, end: number): number {
   if (first >= end || isEmptyBox(box)) return 0;

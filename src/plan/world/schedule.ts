@@ -1,6 +1,6 @@
 /**
- * What one rank does, in order: passes over what it holds, and exchanges with the others. Plain data, which any fabric runs. The inverse
- * direction does the same backwards: what was written is read.
+ * The schedule of a transform: the steps of one rank in order, which are passes over its boxes and exchanges with other ranks. It is plain data,
+ * which any fabric can run. The inverse direction runs the steps backwards, and reads where the forward direction writes.
  */
 import {
   type Box,
@@ -41,36 +41,36 @@ export interface PassStep {
   readonly kind: 'pass';
   readonly stage: number;
   readonly axes: readonly number[];
-  /** Whether it reads messages of halves, or writes some, whatever numbers are stored as. */
+  /** Whether each side of the pass is messages in half precision, whatever precision the problem stores. */
   readonly halves: Readonly<Record<'input' | 'output', boolean>>;
-  /** One for each chunk of the exchange behind it, perhaps without points; none where the rank has none. */
+  /** One part for each chunk of the exchange behind the pass, perhaps without points; empty where the rank has no points. */
   readonly parts: readonly PassPart[];
 }
 
-/** What is sent to a rank, or received from it: a box in memory. */
+/** A box in memory that is sent to a rank, or received from one. */
 export interface Transfer extends Block {
   readonly peer: number;
   readonly chunk: number;
   readonly memory: Memory;
 }
 
-/** A box that is moved within a rank, between the memory of bricks or passes and that of messages. */
+/** A box that is moved within a rank, between the memory of bricks or passes and the memory of messages. */
 export interface Copy {
   readonly from: Block & { readonly memory: Memory };
   readonly to: Block & { readonly memory: Memory };
 }
 
-/** As users name them; or `window`: passes write straight into memory that the receiving rank reads. */
+/** The ways of an exchange that users can name, and `window`: passes write straight into memory that the receiving rank reads. */
 export type ScheduledWay = Exclude<ExchangeWay, 'auto'> | 'window';
 
 export interface ExchangeStep {
   readonly kind: 'exchange';
-  /** Its number among the exchanges. */
+  /** The number of the exchange. */
   readonly reshape: number;
   readonly chunks: number;
   readonly elements: SharedTensor['elements'];
   readonly way: ScheduledWay;
-  /** Whether passes write and read halves, and these are sent. */
+  /** Whether passes write and read messages in half precision. */
   readonly halves: boolean;
   readonly sent: readonly Transfer[];
   readonly received: readonly Transfer[];
@@ -80,25 +80,25 @@ export interface ExchangeStep {
 
 export type Step = PassStep | ExchangeStep;
 
-/** How the whole world computes a problem. */
+/** The schedule of the whole world for a problem. */
 export interface WorldSchedule {
   readonly ranks: number;
   readonly input: SharedTensor;
   readonly output: SharedTensor;
-  /** Undefined where nothing is transformed. */
+  /** The transform; undefined where the tensor only changes hands. */
   readonly passes: { readonly problem: WorldProblem; readonly decomposition: Decomposition } | undefined;
   readonly reshapes: readonly Reshape[];
   /** Whether there is a reshape before the first stage. */
   readonly reshapesFirst: boolean;
   readonly way: ScheduledWay;
-  /** Elements from a slot of the window to the next one, where there is a window. */
+  /** The distance between two slots of the window in elements, where there is a window. */
   readonly slot: number;
 }
 
 export interface RankSchedule {
   readonly rank: number;
   readonly steps: readonly Step[];
-  /** Reals that each memory has to hold. */
+  /** The number of reals in each memory. */
   readonly reals: Readonly<Record<Memory, number>>;
 }
 
@@ -106,7 +106,7 @@ export interface ScheduleChoice {
   readonly decomposition: Decomposition;
   readonly chunks: number;
   readonly way: ScheduledWay;
-  /** Elements that a slot of a window is a multiple of. */
+  /** The number of elements of which a window's slot is a multiple. */
   readonly slotUnit?: number | undefined;
 }
 
@@ -131,7 +131,7 @@ export function scheduleOf(
   return { ranks, input, output, passes: { problem, decomposition }, reshapes, reshapesFirst, way, slot };
 }
 
-/** Elements that the rank which receives the most receives in one of several reshapes. */
+/** The most elements that a rank receives in one of several reshapes. */
 function mostReceived(reshapes: readonly Reshape[], ranks: number): number {
   const received = reshapes.flatMap((reshape) =>
     Array.from({ length: ranks }, (_, rank) => spanOfBlocks(messageBlocks(piecesTo(reshape, rank)))),
@@ -154,14 +154,14 @@ export function redistributionSchedule(
   return { ranks, input, output, passes: undefined, reshapes, reshapesFirst: true, way, slot: 0 };
 }
 
-/** What a rank does of a schedule. */
+/** The steps of one rank. */
 export function rankSchedule(world: WorldSchedule, rank: number): RankSchedule {
   return new RankScheduler(world, rank).schedule();
 }
 
 /**
- * Whether a rank sends and receives memory as it is: nothing of it is packed, set to zero or made halves of by anyone but passes and
- * the library that carries messages.
+ * Whether a rank sends and receives messages straight from and to memory: only passes, or the library that carries messages, pack them, set them
+ * to zero or convert them to halves.
  */
 export function movesAsItIs(world: WorldSchedule, rank: number): boolean {
   const problem = world.passes?.problem;
@@ -174,7 +174,7 @@ export function movesAsItIs(world: WorldSchedule, rank: number): boolean {
   );
 }
 
-/** Elements that one side of an exchange by blocks or pairs counts, the most that a rank has. */
+/** The most elements of a rank that one side of an exchange by blocks or pairs counts. */
 export function elementsCounted({ steps }: RankSchedule): number {
   const ends = steps.flatMap((step) =>
     step.kind === 'exchange' && step.way !== 'types' ? [...step.sent, ...step.received].map(spanOfBlock) : [],
@@ -182,7 +182,7 @@ export function elementsCounted({ steps }: RankSchedule): number {
   return Math.max(0, ...ends);
 }
 
-/** Where a pass writes what is then sent, and where one reads what was received. */
+/** An exchange, with the places that the pass before it writes and the pass after it reads. */
 interface Ends {
   readonly step: ExchangeStep;
   /** One place for each chunk. */
@@ -237,7 +237,7 @@ class RankScheduler {
     const toPass = stageAfter < (passes?.decomposition.stages.length ?? 0);
     // Only a pass writes into a window, and only a pass reads it.
     const way = world.way === 'window' && !(fromPass && toPass) ? 'blocks' : world.way;
-    // While chunks arrive, the pass may still read what came before.
+    // The pass may still read its input while chunks of the next exchange arrive, so exchanges take turns with two memories.
     const isOther = reshape.chunks > 1 && n % 2 === 1;
     const inWindow = way === 'window';
     const received: Memory = inWindow ? 'slot' : isOther ? 'received2' : 'received';
@@ -265,7 +265,7 @@ class RankScheduler {
     };
   }
 
-  /** Where messages of this rank lie in the window, peer by peer; the messages for one peer lie one behind another. */
+  /** The starts of this rank's messages in the window, by peer; messages for one peer lie one behind another. */
   private startsInWindow(reshape: Reshape): Map<number, number[]> {
     const { slot } = this.world;
     const starts = new Map<number, number[]>();
@@ -311,7 +311,7 @@ class RankScheduler {
   }
 }
 
-/** One end of an exchange on a rank: what it sends, or what it receives. */
+/** One end of an exchange on a rank: the messages that it sends, or the messages that it receives. */
 class End {
   private readonly pieces: readonly Piece[];
   private readonly memory: Memory;
@@ -321,8 +321,8 @@ class End {
   private readonly messages: readonly Transfer[];
 
   /**
-   * @param zeros blocks of the caller's memory that are neither read nor written.
-   * @param starts of the messages to each rank, in their order; default: one behind another.
+   * @param zeros blocks of the caller's memory that are neither read nor written
+   * @param starts the starts of the messages to each rank, in their order; default: one behind another
    */
   constructor(
     pieces: readonly Piece[],
@@ -342,7 +342,7 @@ class End {
     });
   }
 
-  /** Where a pass is on the other side of the messages. @param boxes what it reads or writes at once. */
+  /** The transfers, copies and places for an end at a pass. @param boxes that the pass reads or writes at once */
   besidePass(whole: 'before' | 'after' | 'after2', boxes: readonly Box[]) {
     const { pieces, messages } = this;
     if (!this.types) {
@@ -361,7 +361,7 @@ class End {
     return { ...this.between(whole, inBox), places };
   }
 
-  /** Where the bricks of the caller are on the other side of the messages. */
+  /** The transfers and copies for an end at the caller's bricks. */
   besideBricks(memory: 'input' | 'output', end: 'source' | 'target') {
     const places = undefined;
     return {
@@ -374,7 +374,8 @@ class End {
   }
 
   /**
-   * Messages straight from or to the memory where types tell how the pieces lie, or each lies in one stretch; else all are packed.
+   * The transfers between memory and messages. They are direct where types describe the pieces, or each piece is one stretch; else all pieces
+   * are packed.
    */
   private between(memory: Memory, blocks: readonly Block[]): { transfers: readonly Transfer[]; copies: Copy[] } {
     const { pieces, messages, zeros } = this;
@@ -395,7 +396,7 @@ class End {
   }
 }
 
-/** Lays messages one behind another, sorted by the rank at their other end: all chunks for one rank are one stretch of memory. */
+/** The messages in memory, one behind another, sorted by the rank at their other end: all chunks for one rank are one stretch. */
 function messageBlocks(pieces: readonly Piece[]): Block[] {
   const order = [...pieces.keys()].sort((a, b) => pieces[a]!.peer - pieces[b]!.peer || a - b);
   const blocks = stacked(order.map((n) => pieces[n]!.box));

@@ -1,11 +1,11 @@
-/** Blocks of zeros of a side (`zeroPadding`), as a rank sees them. */
+/** Blocks of zeros of a side (`zeroPadding`) on one rank. */
 import type { Block as ZeroBlock } from '../../problem/index.ts';
 import { type Box, isEmptyBox, withRange } from '../../problem/world/index.ts';
 
-/** One entry for each axis. */
+/** The blocks of zeros, one entry for each axis. */
 export type ZeroBlocks = readonly (ZeroBlock | null)[];
 
-/** The parts of a box that no block of zeros touches. */
+/** The parts of a box outside all blocks of zeros. */
 export function outsideBlocks(box: Box, zeros: ZeroBlocks | undefined): Box[] {
   let parts: Box[] = [box];
   zeros?.forEach((zero, axis) => {
@@ -19,7 +19,7 @@ export function outsideBlocks(box: Box, zeros: ZeroBlocks | undefined): Box[] {
   return parts;
 }
 
-/** The blocks of zeros inside of a box, counted from its first point; `all` where nothing of the box is outside of them. */
+/** The blocks of zeros inside a box, counted from its first point; `all` where they cover the box. */
 export function zerosWithin(box: Box, zeros: ZeroBlocks): ZeroBlocks | 'all' {
   const within = zeros.map((zero, axis): ZeroBlock | null => {
     if (!zero) return null;
