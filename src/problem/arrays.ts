@@ -1,6 +1,6 @@
 /**
- * From the type of a problem to the types of its arrays. Nothing here exists at run time: a new transform is a row of
- * `Elements`, a new kind of storage a row of `StorageArrays`.
+ * Types of a problem's arrays, derived from the type of the problem. They do not exist at run time: a new transform is a row of `Elements`, a
+ * new kind of storage a row of `StorageArrays`.
  */
 
 import type { AnyCallback, CallbackComplex, NumberKind } from './callbacks.ts';
@@ -26,7 +26,7 @@ export type NewFloat64Array = ReturnType<Float64ArrayConstructor['of']>;
 export type NewUint16Array = ReturnType<Uint16ArrayConstructor['of']>;
 export type NewUint8Array = ReturnType<Uint8ArrayConstructor['of']>;
 
-/** What numbers are stored in: arrays that are taken, and arrays that are made. */
+/** The array types of each storage: `taken` are accepted, `made` are created. */
 interface StorageArrays {
   /** Half-precision numbers as their IEEE 754 bits. */
   half: { taken: Uint16Array; made: NewUint16Array };
@@ -65,7 +65,7 @@ export interface PlanarData<T = HostArray> {
   readonly im: T;
 }
 
-/** What a problem type can say about arrays: fields of a problem, or a descriptor. */
+/** The types from which array types are derived: fields of a problem, or a descriptor. */
 export type ProblemLike = Partial<ProblemInput> | string;
 
 interface Letters {
@@ -82,7 +82,7 @@ interface Described<P, T, D, A> {
   readonly placement: A;
 }
 
-/** What the four letters of a descriptor say; where its text is not known, all that they may. */
+/** The facts in the four letters of a descriptor; all possible ones where its text is not known. */
 type DescribedProblem<S extends string> =
   Lowercase<S> extends `${infer P extends keyof Letters['precision']}${infer T extends
     keyof Letters['transform']}${infer D extends keyof Letters['directions']}${infer A extends
@@ -90,17 +90,17 @@ type DescribedProblem<S extends string> =
     ? Described<Letters['precision'][P], Letters['transform'][T], Letters['directions'][D], Letters['placement'][A]>
     : Described<Precision, ReleasedTransform, Direction, Placement>;
 
-/** A field of a problem, or its default where the problem does not say or may not. */
+/** The type of a problem's field, or of the field's default where the problem lacks the field or may lack it. */
 type Field<P, K extends PropertyKey, Default> = K extends keyof P
   ? Exclude<P[K], undefined> | (undefined extends P[K] ? Default : never)
   : Default;
 
-/** An r2c transform is one along its first axis only. */
+/** The transform of the first axis. (In a list, only the first axis can be r2c.) */
 type FirstOf<T> = T extends readonly [infer First, ...unknown[]] ? First : T extends readonly (infer Any)[] ? Any : T;
 
 type LayoutOf<L, S extends Side> = L extends ComplexLayout ? L : Field<L, S, 'interleaved'>;
 
-/** What types tell of the normal form of a problem: all that its arrays depend on. */
+/** The facts about a problem's normal form, as far as types know them, that its arrays depend on. */
 export interface Facts<
   P = Precision,
   Stored = Storage,
@@ -124,7 +124,7 @@ export interface Facts<
   readonly convolution: V;
 }
 
-/** Callbacks that leave numbers of these kinds on both sides. */
+/** The type of callbacks that leave numbers of these kinds on both sides. */
 type Leaving<Input extends NumberKind, Output extends NumberKind> =
   | {
       readonly forward: { readonly store: CallbackStore<Output> };
@@ -132,7 +132,7 @@ type Leaving<Input extends NumberKind, Output extends NumberKind> =
     }
   | ('complex' extends Input ? ('complex' extends Output ? null : never) : never);
 
-/** What a callback has built that leaves numbers of a kind: none leaves what there is. */
+/** The type of the built store callback that leaves numbers of a kind; no callback leaves them unchanged. */
 type CallbackStore<K extends NumberKind> = K extends 'real'
   ? { readonly gives: 'real' }
   : { readonly gives: 'complex' } | null;
@@ -140,7 +140,7 @@ type CallbackStore<K extends NumberKind> = K extends 'real'
 /** The type of an optional field; undefined if the object lacks it. */
 type At<T, K extends PropertyKey> = T extends object ? (K extends keyof T ? T[K] : undefined) : undefined;
 
-/** What a callback leaves of a complex number: one that returns it, or whatever both a real and a complex number may be, all of it. */
+/** The kind that a callback leaves of a complex number; the value's own kind for a callback that returns its argument. */
 type Left<C> = C extends (...args: never[]) => infer R
   ? R extends CallbackComplex
     ? 'complex'
@@ -157,10 +157,10 @@ type LeftBy<P, D extends Direction> =
 
 type StorageOf<P> = Field<P, 'storage', Field<P, 'precision', 'single'>>;
 
-/** Half precision is short for single arithmetic. */
+/** The precision for a word: half precision is short for single arithmetic. */
 type ComputedIn<Word> = Word extends 'half' ? 'single' : Word;
 
-/** Whether a plan convolves, whose spectra it takes, and whether it has channels, as far as the type of its problem tells. */
+/** The facts about a convolution: whether a plan convolves, the spectra that it takes, and whether it has channels. */
 type ConvolutionOf<Given> = Given extends null
   ? null
   : Convolution & {
@@ -206,12 +206,12 @@ export type PlannedDirection<F extends Facts> = F['directions'] extends infer D
 export type ReadSide<D extends Direction> = D extends 'forward' ? 'input' : 'output';
 export type WrittenSide<D extends Direction> = D extends 'forward' ? 'output' : 'input';
 
-/** What callbacks leave of complex numbers on a side. */
+/** The kind that callbacks leave of complex numbers on a side. */
 type Kept<F extends Facts, S extends Side> = NonNullable<
   NonNullable<F['callbacks']>[S extends 'output' ? 'forward' : 'inverse']['store']
 >['gives'];
 
-/** A spectral layer has a result of the kind of its signal. */
+/** The kind of a side's elements; the result of a spectral layer has the kind of its signal. */
 type ElementOf<F extends Facts, S extends Side> = SideElements[F['transform'][number]][IsLayer<F> extends true
   ? 'input'
   : S] extends infer E
@@ -243,7 +243,7 @@ export type NewData<F extends Facts, S extends Side> = Laid<
 export type ParsedDescriptor<S extends string> = Pick<ProblemInput, 'size' | 'leftBatches' | 'batches' | 'strides'> &
   DescribedProblem<S>;
 
-/** The problem, if this release knows all that it says; a field that it does not know can have no value. */
+/** The problem, if this release supports all of its fields; a field that is not supported can have no value. */
 export type Checked<P extends ProblemInput | string> = P extends string
   ? ParsedDescriptor<P> extends ProblemInput
     ? P

@@ -17,7 +17,7 @@ export function arrayClass(value: unknown): string | undefined {
   return classGetter.call(value) as string | undefined;
 }
 
-// Each by itself, for the engine to make no more of it than of the field.
+// The functions below are separate so that the engine inlines each to the read of one field.
 export function lengthOf(array: unknown): number {
   return lengthGetter.call(array) as number;
 }
@@ -40,7 +40,7 @@ export function copyInto(target: unknown, source: unknown): void {
   set.call(target as Uint8Array, source as Uint8Array);
 }
 
-/** Names by which an array could speak for itself where we read or call them. */
+/** Names of properties by which an array could hide its real contents from code that reads or calls them. */
 const NAMES = ['length', 'buffer', 'byteOffset', 'byteLength', 'BYTES_PER_ELEMENT', 'constructor'] as const;
 const METHODS = ['set', 'subarray', 'slice'] as const;
 
@@ -50,8 +50,8 @@ const usual = { Float32Array, Float64Array, Uint8Array, Uint16Array, Uint32Array
 export type UsualClass = keyof typeof usual;
 
 /**
- * The array itself; where it does not answer as its class does (fields of its own, a class of the caller's, another
- * window), a view of the same memory that does.
+ * A view of an array that answers as its class does: the array itself, or, if it has fields of its own, a class of the caller's, or comes from
+ * another window, a plain view of the same memory.
  * @param array not detached
  * @param name its `arrayClass`
  */

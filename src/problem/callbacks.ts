@@ -1,7 +1,7 @@
 /**
- * Callbacks: what users say of them, and the plain data that they become. A callback is a function that is called once, at plan
- * time, with symbols instead of numbers; what it builds of them (record.ts) is what every device runs (cuFFT's and rocFFT's load
- * and store callbacks are functions of the device's own language instead).
+ * Callbacks: the types of the functions that users write, and of the plain data that is made of them. A callback is called once, at plan time,
+ * with symbols instead of numbers; every device runs what it builds from these (record.ts). (In cuFFT and rocFFT, load and store callbacks are
+ * functions in the device's own language instead.)
  */
 import type { Direction } from './directions.ts';
 
@@ -31,12 +31,12 @@ export interface CallbackIndex {
 }
 
 /**
- * What a callback is given: `{ re, im }` where that side of the transform has complex numbers, a real where it has reals. (Which of
- * the two, the problem says; the type is both, so that no callback has to say it again.)
+ * The element that a callback is given: `{ re, im }` where that side of the transform has complex numbers, a real where it has reals. (The
+ * problem decides which of the two; the type is both, so that callbacks need not repeat it.)
  */
 export type CallbackValue = CallbackReal & CallbackComplex;
 
-/** What a callback may return: complex numbers, or reals. */
+/** The result of a callback: a complex number or a real. */
 export type CallbackResult = CallbackReal | CallbackComplex;
 
 /**
@@ -91,14 +91,14 @@ export interface CallbackPlace {
  */
 export type Callback = (x: CallbackBuilder, value: CallbackValue, at: CallbackPlace) => CallbackResult;
 
-/** An array of the user's own that callbacks load numbers from; each call of a plan is given it. */
+/** An array of the user's that callbacks load numbers from; each call of a plan is given it. */
 export interface CallbackArray {
   readonly type: 'f32' | 'f64';
-  /** Numbers in it. */
+  /** The number of its elements. */
   readonly length: number;
 }
 
-/** A function; or what one has built, which is in the normal form of a problem. */
+/** A callback: a function; or the data that one has built, as in the normal form of a problem. */
 export type AnyCallback = Callback | BuiltCallback | null | undefined;
 
 /** Field `callbacks` of a problem. */
@@ -116,14 +116,14 @@ export type RealBinary = 'add' | 'sub' | 'mul' | 'div' | 'min' | 'max';
 
 /** One step of a callback. Its operands are earlier steps, named by their numbers. */
 export type CallbackNode =
-  /** The real part of what it is given, or all of it; the imaginary part. */
+  /** The real part of the element, or all of a real one; the imaginary part. */
   | { readonly op: 're' | 'im' }
   | { readonly op: 'constant'; readonly value: number }
   | { readonly op: RealUnary; readonly a: number }
   | { readonly op: RealBinary; readonly a: number; readonly b: number }
   | { readonly op: 'select'; readonly less: readonly [number, number]; readonly a: number; readonly b: number }
   | { readonly op: 'load'; readonly array: string; readonly index: number }
-  /** `a` where `from` ≤ index < `to`, otherwise `b`: weights of adjoints. Functions of users cannot say it. */
+  /** `a` where `from` ≤ index < `to`, otherwise `b`: the weights of adjoints. Users' functions cannot build it. */
   | {
       readonly op: 'where';
       readonly index: number;
@@ -140,7 +140,7 @@ export type CallbackNode =
 
 /** A callback as plain data: two that do the same in the same order are equal. */
 export interface BuiltCallback {
-  /** What it is given, and what it returns. */
+  /** The kind of the element that it takes, and of its result. */
   readonly takes: NumberKind;
   readonly gives: NumberKind;
   readonly nodes: readonly CallbackNode[];

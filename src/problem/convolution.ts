@@ -1,4 +1,4 @@
-/** What follows from the field `convolution` of a problem. */
+/** Facts that follow from the field `convolution` of a problem. */
 import type { Direction } from './directions.ts';
 import type { ComplexLayout, Convolution, Problem, Side } from './problem.ts';
 
@@ -8,12 +8,12 @@ export function directionsOf({ directions, convolution }: Pick<Problem, 'directi
   return directions === 'both' ? ['forward', 'inverse'] : [directions];
 }
 
-/** Kernels that each signal meets: as many results has it. */
+/** The number of kernels that each signal is convolved with, which is also its number of results. */
 export function kernelsOfEach({ kernels }: Convolution): number {
   return typeof kernels === 'number' ? kernels : 1;
 }
 
-/** Whether coordinates, and whether batches, have kernels of their own. */
+/** Whether each coordinate, and whether each batch, has a kernel of its own. */
 export function ownKernels({ kernels }: Convolution): { readonly coordinates: boolean; readonly batches: boolean } {
   return {
     coordinates: kernels === 'per-coordinate' || kernels === 'per-both',
@@ -21,7 +21,7 @@ export function ownKernels({ kernels }: Convolution): { readonly coordinates: bo
   };
 }
 
-/** Coordinates and batches of `h`: the entries of its matrices, or those of its own coordinates, and its kernels. */
+/** The numbers of coordinates and batches of `h`: the entries of its matrices or its own coordinates, and its kernels. */
 export function kernelCounts({
   convolution,
   coordinates,
@@ -39,23 +39,23 @@ export function kernelCounts({
   };
 }
 
-/** Elements of a kernel at each of its points: one, or those of a matrix, or of its upper triangle. */
+/** The number of elements of a kernel at each of its points: one, or those of a matrix or of its upper triangle. */
 function entriesOf({ matrix, symmetric }: Convolution): number {
   return symmetric ? (matrix * (matrix + 1)) / 2 : matrix * matrix;
 }
 
-/** The side whose strides a result has, with a batch for each batch and kernel: of reals it lies as the signal does. */
+/** The side whose strides a result has, with a batch for each batch and kernel. A result of reals lies as the signal does. */
 export function resultSide({ transform, convolution }: Pick<Problem, 'transform' | 'convolution'>): Side {
   return transform[0] === 'r2c' && !convolution?.channels ? 'input' : 'output';
 }
 
-/** How the adjoint of a convolution differs from convolutions that users ask for. */
+/** The differences between the adjoint of a convolution and a convolution that users ask for. */
 export interface AdjointConvolution {
-  /** The problem that it is the adjoint of, whose kernels it takes, too: axes are split as there. */
+  /** The problem that it is the adjoint of. It takes that problem's kernels, so axes are split as there. */
   readonly like?: Problem;
-  /** Matrices multiply with rows and columns exchanged. */
+  /** Whether matrices multiply with rows and columns exchanged. */
   readonly transposed?: true;
-  /** Where a result lies that is written as a whole, blocks of zeros or not; its batches go on from one kernel to the next. */
+  /** The layout of a result that is written as a whole, without regard to blocks of zeros; its batches go on from one kernel to the next. */
   readonly result?: { readonly strides: readonly number[]; readonly layout: ComplexLayout };
 }
 
@@ -64,7 +64,7 @@ export interface ProblemOfAdjoint extends Problem {
   readonly adjointConvolution: AdjointConvolution;
 }
 
-/** What a problem has of the adjoint of a convolution. */
+/** The adjoint of a convolution that a problem is, if it is one. */
 export function adjointConvolutionOf(problem: Problem): AdjointConvolution {
   return 'adjointConvolution' in problem ? (problem as ProblemOfAdjoint).adjointConvolution : {};
 }

@@ -1,5 +1,5 @@
 /**
- * Writes problems as bbfft descriptors: the way back of descriptor.ts, which gives the grammar.
+ * The writer of bbfft descriptors from problems: the inverse of descriptor.ts, which gives the grammar.
  */
 import { maximumAxes, sidesOfDirections } from './descriptor.ts';
 import { type FftProblem, throwIfAny } from './errors.ts';
@@ -37,7 +37,7 @@ function formatStrides(problem: Problem): string {
     usual: sayable(defaultStrides(problem, side)),
   }));
   const isCustom = lists.map(({ text, usual }) => text !== usual);
-  // In place a descriptor has to repeat the strides even where one of the lists is the default.
+  // A descriptor in place has to give both lists of strides even where one of them is the default.
   const both = problem.placement === 'in-place' && isCustom.includes(true);
   return lists.map(({ text }, i) => (both || isCustom[i] ? `${'io'[i]}${text}` : '')).join('');
 }

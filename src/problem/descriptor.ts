@@ -17,7 +17,7 @@ import type { AnyProblemInput, Side } from './problem.ts';
 /** The grammar's limit on transformed axes. */
 export const maximumAxes = 3;
 
-/** Enough for the longest sizes and strides there can be, several times over. */
+/** The most characters of a descriptor: several times enough for the longest sizes and strides. */
 const MOST_CHARACTERS = 1000;
 
 /** The fields of a problem that a descriptor sets. */

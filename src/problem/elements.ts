@@ -1,5 +1,5 @@
 /**
- * The elements of a strided tensor in an array that also holds other things: copied without touching what lies between.
+ * Copies of the elements of a strided tensor in an array that also holds other data, which stay untouched.
  */
 import { copyInto, partOf } from './bytes.ts';
 import { blocksOf, elementKind, tensorShape, wordsOf } from './layout.ts';
@@ -13,11 +13,11 @@ export interface ElementSteps {
   readonly skip: number;
 }
 
-/** Where elements lie, in numbers of a host array: runs of `length` from `start` on, one for each combination of steps. */
+/** The places of elements, in numbers of a host array: runs of `length` from `start` on, one run for each combination of steps. */
 export interface ElementRuns {
   readonly start: number;
   readonly length: number;
-  /** The longest strides first. */
+  /** The steps of all dimensions, longest strides first. */
   readonly steps: readonly ElementSteps[];
 }
 
@@ -30,11 +30,11 @@ export function elementRuns(problem: Problem, side: Side): ElementRuns {
   let start = unit * problem.offsets[side];
   const steps = tensorShape(problem, side)
     .map((all, d): ElementSteps => {
-      // Blocks of zeros are left alone.
+      // Blocks of zeros are not copied.
       const { from = all, to = all } = blocks[d - 1] ?? {};
       const [stride, skip] = [unit * strides[d]!, to - from];
       if (stride >= 0) return { count: all - skip, stride, before: from, skip };
-      // Backwards from the last element are the same places as forwards from the first.
+      // Backwards from the last element, the places are the same as forwards from the first.
       start += (all - 1) * stride;
       return { count: all - skip, stride: -stride, before: all - to, skip };
     })
@@ -45,14 +45,14 @@ export function elementRuns(problem: Problem, side: Side): ElementRuns {
   return { start, length, steps };
 }
 
-/** A typed array, as far as copying goes. */
+/** A typed array, as far as copies need it. */
 interface NumberArray {
   [n: number]: number;
   set(from: ArrayLike<number>, at?: number): void;
   subarray(from: number, to: number): ArrayLike<number>;
 }
 
-/** Runs longer than this are copied by the engine; below, setting that up takes longer. */
+/** The longest run that is copied here, element by element: the engine copies longer ones, but takes some time to begin. */
 const SHORT_RUN = 32;
 
 /** Copies the elements from one array to the same places in another. */
@@ -70,7 +70,7 @@ export function copyElements<T extends NumberArray>(to: T, from: T, runs: Elemen
       for (let n = 0; n < count; n++) walk(depth + 1, at + (n < before ? n : n + skip) * stride);
       return;
     }
-    // The most common case without a call for each element.
+    // Runs of two elements are the most common ones; they are copied without a call for each element.
     const two = length === 2;
     for (let n = 0, place = at; n < count; n++, place += stride) {
       to[place] = from[place]!;

@@ -34,7 +34,7 @@ export const knownFields = [
   'debug',
 ] as const;
 
-/** Names that other libraries use, and ours for the same thing. */
+/** Names that other libraries use for fields, with our names. */
 const foreignNames: Readonly<Record<string, string>> = {
   shape: 'size',
   dimensions: 'size',
@@ -82,7 +82,7 @@ const foreignNames: Readonly<Record<string, string>> = {
   useLUT_4step: 'twiddles4Step',
 };
 
-/** The known word for what has the written name in another library. */
+/** The known word that corresponds to another library's word. */
 function translated(written: string, known: readonly string[]): string | undefined {
   const ours = Object.hasOwn(foreignNames, written) ? foreignNames[written]! : written;
   return known.find((path) => path === ours || path === `tuning.${ours}`);
@@ -96,14 +96,14 @@ interface OtherNames {
   readonly inside?: readonly string[];
 }
 
-/** No fields, and none inherited. */
+/** A record without fields, even inherited ones. */
 const NOTHING = emptyRecord();
 Object.freeze(NOTHING);
 
 /** Unknown fields of one object that are reported one by one. */
 const UNKNOWN_REPORTED = 16;
 
-/** Collects problems while it reads, from a snapshot of what the user gave. */
+/** The reader of fields: it takes them from a snapshot of the user's object, and collects problems. */
 /** Remarks on names whose meaning is the opposite of one of ours. */
 const REMARKS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   disableMergeSequencesR2C: 'sequences are never merged unless tuning.mergeSequences is true: leave it out.',

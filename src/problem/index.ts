@@ -1,4 +1,4 @@
-/** The room `problem/`: what is asked for, in one normal form, and the error type of the whole library. */
+/** The room `problem/`: the normal form of problems, and the error type of the whole library. */
 export type {
   Checked,
   Facts,

@@ -1,6 +1,6 @@
 /**
- * Where the elements of a problem's two tensors lie: shapes, default strides, spans and element sizes, for complex and
- * for real data. Rules: docs/layouts.md, bbfft's descriptor document and the VkFFT guide, section 2.4.2.
+ * The layout of a problem's two tensors: shapes, default strides, spans and element sizes, for complex and for real data. Rules:
+ * docs/layouts.md, bbfft's descriptor document and the VkFFT guide, section 2.4.2.
  */
 
 import { power, product, type ScaleFactor } from '../numeric/scale-factor.ts';
@@ -20,7 +20,7 @@ import {
 import { storageOfSide } from './side-storage.ts';
 import { type BlockRun, type SplitAxis, splitAxisOf } from './split-axis.ts';
 
-/** What a spectral layer says of its sides. */
+/** The field of a problem that says whether its sides are those of a spectral layer. */
 type TensorKind = Partial<Pick<Problem, 'convolution'>>;
 
 /** The facts that shapes and strides follow from; a `Problem` is one. */
@@ -30,26 +30,26 @@ export type TensorFacts = Pick<
 > &
   Partial<Pick<Problem, 'callbacks' | 'convolution'>>;
 
-/** Channels of a spectral layer, whose output side has a result of the kind of the signal, where a problem is one. */
+/** The channels of a spectral layer, whose output side has a result of the signal's kind; null for other problems. */
 export function channelsOf({ convolution }: Partial<Pick<Problem, 'convolution'>>): Convolution['channels'] {
   return convolution?.channels ?? null;
 }
 
-/** Coordinates on one side. */
+/** The number of coordinates on one side. */
 export function coordinatesOf(problem: Pick<Problem, 'coordinates'> & TensorKind, side: Side): number {
   const channels = channelsOf(problem);
   return channels ? channels[side === 'input' ? 'in' : 'out'] : problem.coordinates;
 }
 
-/** Whether the elements of one side are single reals or complex numbers. */
+/** The kind of the elements of one side: single reals or complex numbers. */
 export type ElementKind = NumberKind;
 
-/** Length of the complex half of a real transform of n points: ⌊n/2⌋ + 1. */
+/** The number of bins up to the half for a real transform of n points: ⌊n/2⌋ + 1. */
 export function hermitianLength(n: number): number {
   return Math.floor(n / 2) + 1;
 }
 
-/** Reals between neighbouring rows of default real data along the first axis: in place each row has room for its result. */
+/** The number of reals between neighbouring rows of default real data along the first axis: in place, each row has room for its bins. */
 export function realRowLength(n: number, placement: Placement): number {
   return placement === 'in-place' ? 2 * hermitianLength(n) : n;
 }
@@ -61,7 +61,7 @@ export function transformedKind(problem: Pick<Problem, 'transform'> & TensorKind
   return isRealTransform(kind) ? 'real' : 'complex';
 }
 
-/** Whether a callback leaves a real of every complex number on one side, or makes complex numbers of the reals there. */
+/** Whether callbacks leave only one real for each complex number on one side, or make complex numbers of reals there. */
 export function keepsReals({ callbacks }: Partial<Pick<Problem, 'callbacks'>>, side: Side): boolean {
   if (!callbacks) return false;
   const [written, read] = side === 'output' ? (['forward', 'inverse'] as const) : (['inverse', 'forward'] as const);
@@ -70,7 +70,7 @@ export function keepsReals({ callbacks }: Partial<Pick<Problem, 'callbacks'>>, s
   return (store?.takes === 'complex' && store.gives === 'real') || (load?.takes === 'real' && load.gives === 'complex');
 }
 
-/** Type of the elements of one side in memory: what the transform has there, or the reals that a callback leaves of it. */
+/** The kind of the elements of one side in memory: the transform's, or the reals that a callback leaves. */
 export function elementKind(
   problem: Pick<Problem, 'transform'> & Partial<Pick<Problem, 'callbacks' | 'convolution'>>,
   side: Side,
@@ -79,8 +79,8 @@ export function elementKind(
 }
 
 /**
- * The problem without its callbacks, as the transform sees it: what they leave reals of are complex numbers. In place, each real lies
- * where its number's real part would.
+ * The problem without its callbacks, as the transform sees it: where callbacks leave reals, it has complex numbers. In place, each real lies
+ * where the real part would.
  */
 export function withoutCallbacks(problem: Problem): Problem {
   if (!problem.callbacks) return problem;
@@ -133,7 +133,7 @@ export function defaultStrides(problem: TensorFacts, side: Side): number[] {
   return strides;
 }
 
-/** How far the elements of a tensor reach from the one with all indices 0, which negative strides have others in front of. */
+/** The reach of a tensor's elements before and after the element with all indices 0. Negative strides put others in front of it. */
 export function stridedExtent(
   shape: readonly number[],
   strides: readonly number[],
@@ -151,7 +151,7 @@ export function stridedExtent(
 export function tensorSpan(problem: Problem, side: Side): number {
   const changes = elementKind(problem, 'input') !== elementKind(problem, 'output') || keepsReals(problem, 'output');
   if (problem.placement !== 'in-place' || !changes) return sideSpan(problem, side);
-  // One buffer holds reals first and then complex numbers, or the other way around: as long as the longer ones need.
+  // One buffer holds reals first and then complex numbers, or the other way around: it is as long as the longer of the two.
   const complex = (of: Side) =>
     elementKind(problem, of) === 'real' ? Math.ceil(sideSpan(problem, of) / 2) : sideSpan(problem, of);
   const most = Math.max(complex('input'), complex('output'));
@@ -177,17 +177,17 @@ function runSpan(
   return offset + stridedExtent(counts, [apart, ...strides]).behind + 1;
 }
 
-/** Bytes of one real number. A double-double is two doubles. */
+/** The bytes of one real number. A double-double is two doubles. */
 export function realBytes(storage: Storage): number {
   return { half: 2, single: 4, double: 8, 'double-double': 16 }[storage];
 }
 
-/** Numbers of a host array that make up one real: a double-double takes two doubles, hi and lo. */
+/** The numbers of a host array for one real: a double-double takes two doubles, hi and lo. */
 export function wordsOf(storage: Storage): 1 | 2 {
   return storage === 'double-double' ? 2 : 1;
 }
 
-/** Bytes of one element of one side as the user stores it; of a planar complex number, both its parts together. */
+/** The bytes of one element of a side in the user's memory; for a planar complex number, both parts together. */
 export function elementBytes(
   problem: Pick<Problem, 'transform' | 'edgeStorage'> & Partial<Pick<Problem, 'callbacks' | 'convolution'>>,
   side: Side,
@@ -195,7 +195,7 @@ export function elementBytes(
   return realBytes(storageOfSide(problem, side)) * (elementKind(problem, side) === 'complex' ? 2 : 1);
 }
 
-/** The number of points by which a round trip over one axis multiplies (FFTW's logical size for real-to-real). */
+/** The factor on the data of a forward and an inverse transform over one axis (for real-to-real transforms, FFTW's logical size). */
 export function logicalLength(kind: TransformKind, n: number): number {
   if (kind === 'c2c' || kind === 'r2c' || kind === 'dht') return n;
   if (kind === 'dct1') return 2 * (n - 1);
@@ -203,14 +203,14 @@ export function logicalLength(kind: TransformKind, n: number): number {
   return 2 * n;
 }
 
-/** The least normal number of each precision. Smaller numbers lose digits or are flushed to zero. */
+/** The least normal number of each precision: smaller numbers lose digits or are flushed to zero. */
 const LEAST_NORMAL = { single: 2 ** -126, double: 2 ** -1022 } as const;
 
 /**
- * The factors of one direction, on what is read and on what is written. Their product is its `scale`, divided by ∏ of the
- * transformed axes where an inverse is normalised. The first one is 1, unless the product is no normal number: then it is
- * a power of two, and either takes half of the exponent. (The sums of the transform stand between the two. Side by side
- * they would be one small constant again for compilers that may reorder products.)
+ * The factors of one direction, on input and output. Their product is its `scale`, divided by ∏ of the transformed axes where an inverse is
+ * normalised. The first factor is 1, unless the product is not a normal number: then it is a power of two with half of the exponent. (The sums
+ * of the transform stand between the two factors. Side by side, compilers that may reorder products would make one small constant of them
+ * again.)
  */
 export function scaleFactors(problem: Problem, direction: Direction): Sides<ScaleFactor> {
   const scale = problem.scale[direction];
@@ -224,7 +224,7 @@ export function scaleFactors(problem: Problem, direction: Direction): Sides<Scal
   const least = LEAST_NORMAL[problem.precision === 'single' ? 'single' : 'double'];
   const size = Math.abs(scale);
   if (scale === 0 || size / points >= least) return { input: 1, output: divided(1) };
-  // A single that is smaller still makes nothing but zeros of singles.
+  // Singles times a still smaller factor would all be zeros.
   const half = Math.round((Math.log2(size) - Math.log2(points)) / 2);
   const input = Math.max(2 ** half, least);
   return { input, output: divided(input) };

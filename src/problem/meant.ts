@@ -1,9 +1,8 @@
 /**
- * What somebody meant who wrote a word that is not known here: the word that other libraries' word stands for, or the
- * nearest one.
+ * Suggestions for words that are not known: the word that corresponds to another library's word, or the nearest known one.
  */
 
-/** Options by the names that NumPy, SciPy, MATLAB, librosa and PyTorch have for them: ours, the likeliest first. */
+/** Options under the names that NumPy, SciPy, MATLAB, librosa and PyTorch have for them, with our names, the likeliest first. */
 const FOREIGN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   ...{ dim: ['axis', 'axes'], dims: ['axes', 'axis'], dimension: ['axis', 'axes'], axes: ['axis'], axis: ['axes'] },
   ...{ length: ['n', 'nperseg', 'size'], num: ['n'], npoints: ['n'], points: ['n', 'm'], nfft: ['size', 'n'] },
@@ -27,7 +26,7 @@ const FOREIGN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   ...{ mels: ['nMels'], nfilters: ['nMels'], scale: ['melScale'], zphase: ['detrend'] },
 };
 
-/** Words that options take, likewise. */
+/** Words that options take in other libraries, with our words. */
 const FOREIGN_WORDS: Readonly<Record<string, readonly unknown[]>> = {
   ...{ hanning: ['hann'], rect: ['boxcar'], ones: ['boxcar'], uniform: ['boxcar'], box: ['boxcar'] },
   ...{ triangular: ['triang'], triangle: ['triang'], bartletthann: ['barthann'], chebyshev: ['chebwin'] },
@@ -54,7 +53,7 @@ const FOREIGN_WORDS: Readonly<Record<string, readonly unknown[]>> = {
   ...{ wasm: ['cpu'], webassembly: ['cpu'], metal: ['webgpu'], dawn: ['webgpu'], wgpu: ['webgpu'] },
 };
 
-/** MATLAB's `hann`, `rectwin`, `gausswin` … and names with `_`, `-` and capitals of their own. */
+/** A word without the decoration of other libraries: MATLAB's `hann`, `rectwin`, `gausswin` …, and names with `_`, `-` and capitals. */
 function plainly(written: string): string {
   return written.slice(0, MOST_LETTERS).toLowerCase().replace(/[\W_]/g, '');
 }

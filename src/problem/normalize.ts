@@ -1,5 +1,5 @@
 /**
- * From what a user wrote to the one normal form. Everything that is wrong is found in one pass and thrown as one error.
+ * The way from a user's problem to its normal form. One pass finds everything that is wrong, and throws it as one error.
  */
 
 import type { PlannedProblem } from './arrays.ts';
@@ -30,7 +30,7 @@ import { isRecord, type RawRecord, snapshot } from './snapshot.ts';
 import { knobPaths, readTuning } from './tuning.ts';
 import { checkExtent, checkGeometry, checkRelease } from './validate.ts';
 
-/** Strides and offsets are only worth judging where these fields, which they depend on, are right. */
+/** The fields that strides and offsets depend on: unless they are valid, strides and offsets are not judged. */
 const geometryFields = [
   'size',
   'transform',
@@ -84,7 +84,7 @@ export function normalFormOf(written: unknown): PlannedProblem {
   return problem;
 }
 
-/** Knobs that were not set are looked for in objects that have nothing but what was set. */
+/** Removes the prototype of the knobs, so that a knob that was not set is not found in it. */
 function inheritNothing(tuning: object): void {
   if (!Array.isArray(tuning)) Object.setPrototypeOf(tuning, null);
   for (const value of Object.values(tuning)) if (typeof value === 'object' && value !== null) inheritNothing(value);
@@ -97,8 +97,8 @@ function freeze(value: unknown): void {
 }
 
 /**
- * The normal form whether or not this release can compute it; for what only speaks about problems.
- * @param refusal why there must be no callbacks, which are not called then.
+ * The normal form of a problem, whether or not this release can compute it, for functions that only describe problems.
+ * @param refusal the reason why callbacks are not accepted; they are not called then
  * @throws FftError as `normalizeProblem`, but without `unsupported-length` and without `unsupported-feature` for values
  */
 export function resolveProblem(input: AnyProblemInput | string, refusal?: string): Problem {
@@ -107,7 +107,7 @@ export function resolveProblem(input: AnyProblemInput | string, refusal?: string
   return problem;
 }
 
-/** Reads all fields. The problem is meaningful only where no problems were found, but complete in any case. */
+/** Reads all fields. The problem is complete in any case, but meaningful only if no problems were found. */
 function resolve(input: AnyProblemInput | string, refusal?: string): { problem: Problem; problems: FftProblem[] } {
   const given = typeof input === 'string' ? parseDescriptor(input) : input;
   const raw = snapshot(given, 'The problem', { code: 'invalid-field', depth: LEVELS, functions: true });
@@ -119,11 +119,11 @@ function resolve(input: AnyProblemInput | string, refusal?: string): { problem: 
   reader.onlyKnown(raw, knownFields, '', { inside: knobPaths() });
 
   const size = readSize(reader, raw.size);
-  // Without a list of lengths nothing that has one entry per axis can be judged.
+  // Fields with one entry per axis can only be judged if there is a list of lengths.
   const axes = Array.isArray(raw.size) && raw.size.length > 0 ? size.length : undefined;
   const asked = raw.convolution as AnyProblemInput['convolution'];
   const convolution = asked === undefined || asked === null ? null : readConvolution(reader, asked);
-  // A matrix says how many coordinates there are, and so do channels.
+  // The size of matrices, or of channels, is also the number of coordinates.
   const coordinates =
     raw.coordinates === undefined ? (convolution?.channels?.in ?? convolution?.matrix) : raw.coordinates;
   const extents = {
@@ -240,7 +240,7 @@ function readBlock(reader: FieldReader, value: unknown, path: string, length: nu
   const end = (name: 'from' | 'to') =>
     reader.integer(record[name], `${path}.${name}`, 'invalid-field', 'an element', 0);
   const [from, to] = [end('from'), end('to')];
-  // An empty block.
+  // An empty block is none.
   if (from === to && to <= length) return null;
   if (from < to && to <= length && to - from < length) return Object.freeze({ from, to });
   const accepted = `a block begins before it ends, ends within the axis of ${length}, and leaves some of it`;
@@ -321,7 +321,7 @@ function fillStrides(
       elementKind(problem, 'input') === elementKind(problem, 'output') || problem.transform[0] !== 'r2c';
     if (sameElements) {
       const other = given.input ? 'input' : 'output';
-      // A real is half as long as the complex number in whose place it lies.
+      // A real that stands for a complex number takes half its length.
       const times = (side: Side) => (keepsReals(problem, side) ? 2 : 1) / (keepsReals(problem, other) ? 2 : 1);
       return bothSides((side) => given[side] ?? Object.freeze(one.map((stride) => Math.floor(stride * times(side)))));
     }
@@ -343,7 +343,7 @@ function readOffsets(reader: FieldReader, value: unknown): Partial<Sides<number>
   return given;
 }
 
-/** In place, one side follows the other, to the same byte: two reals are as long as a complex number. */
+/** The offsets of both sides. In place, one side follows the other to the same byte: two reals are as long as a complex number. */
 function fillOffsets(reader: FieldReader, given: Partial<Sides<number>>, problem: WithoutStrides): Problem['offsets'] {
   if (problem.placement !== 'in-place') return bothSides((side) => given[side] ?? 0);
   const reals = (side: Side) => (elementKind(problem, side) === 'real' ? 1 : 2);

@@ -1,13 +1,13 @@
 /**
  * Do two different elements of a strided tensor share a memory location?
  *
- * They do exactly when Σ dᵢ·strideᵢ = 0 has a solution d ≠ 0 with |dᵢ| < countᵢ (d is the difference of two indices).
- * Sorting by stride settles almost every tensor people use. What is left is a small integer problem: it is first reduced
- * (dimensions that cannot take part are dropped, contiguous ones merged, divisibility divided out), then searched, with
- * the last two dimensions solved in closed form. No element is ever enumerated.
+ * They do exactly when Σ dᵢ·strideᵢ = 0 has a solution d ≠ 0 with |dᵢ| < countᵢ (d is the difference of two indices). Sorting by stride settles
+ * almost every tensor people use. The rest is a small integer problem: it is first reduced (dimensions that cannot take part are dropped,
+ * contiguous ones merged, divisibility divided out), then searched, with the last two dimensions solved in closed form. No element is ever
+ * enumerated.
  *
- * A dimension that is walked backwards shares locations as one that is walked forwards: only the sign of its difference is another. The
- * whole span is below 2^53, so that every sum here is exact.
+ * A dimension with a negative stride shares locations as one with a positive stride: only the sign of its difference changes. The whole span is
+ * below 2^53, so that every sum here is exact.
  */
 import { gcd, inverseModulo, multiplyModulo } from '../numeric/primes.ts';
 
@@ -58,7 +58,7 @@ function reach(unknowns: readonly Unknown[]): number {
   return unknowns.reduce((sum, { stride, max }) => sum + stride * max, 0);
 }
 
-/** The cheap sufficient test: every stride steps over all that the smaller ones span. */
+/** Whether every stride exceeds the span of all smaller ones: a cheap sufficient test. */
 function nested(unknowns: readonly Unknown[]): boolean {
   let covered = 0;
   for (const { stride, max } of [...unknowns].sort((a, b) => a.stride - b.stride)) {
@@ -79,13 +79,13 @@ function reduce(start: readonly Unknown[]): Unknown[] {
   }
 }
 
-/** An unknown whose stride exceeds the reach of all others together must be zero. */
+/** Drops unknowns whose stride exceeds the reach of all others together: they must be zero. */
 function dropUnreachable(unknowns: readonly Unknown[]): Unknown[] {
   const total = reach(unknowns);
   return unknowns.filter(({ stride, max }) => stride <= total - stride * max);
 }
 
-/** Two dimensions of which the second starts where the first ends are one longer dimension. */
+/** Merges two dimensions into one longer dimension if the second starts where the first ends. */
 function mergeContiguous(unknowns: readonly Unknown[]): Unknown[] {
   const sorted = [...unknowns].sort((a, b) => a.stride - b.stride);
   for (let i = 0; i < sorted.length; i++) {
@@ -109,7 +109,7 @@ function mergeContiguous(unknowns: readonly Unknown[]): Unknown[] {
   return sorted;
 }
 
-/** Each unknown must be a multiple of g / gcd(g, stride), where g is the divisor common to all other strides. */
+/** Divides out common divisors: each unknown must be a multiple of g / gcd(g, stride), where g is the divisor common to all other strides. */
 function divideOut(unknowns: readonly Unknown[]): Unknown[] {
   const list = [...unknowns];
   for (let i = 0; i < list.length; i++) {
@@ -170,7 +170,7 @@ class OverlapSearch {
     if (i === this.order.length - 2) return this.solvePair(i, sum, zeroSoFar);
     const { stride, max } = this.order[i]!;
     const rest = this.reachAfter[i]!;
-    // A solution's negative is a solution: the first value that is not zero may be taken as positive.
+    // The negative of a solution is a solution, so the first value other than zero may be taken as positive.
     const low = zeroSoFar ? 0 : Math.max(-max, ceilDivide(-rest - sum, stride));
     const high = Math.min(max, floorDivide(rest - sum, stride));
     for (let value = low; value <= high; value++) {

@@ -1,16 +1,16 @@
 /**
- * What a user may ask for (`ProblemInput`) and the one form in which the rest of the library reads it (`Problem`).
- * Types and the lists of accepted words only: normalize.ts makes the second of the first.
+ * The problem as a user writes it (`ProblemInput`), and its normal form, which the rest of the library reads (`Problem`). This file has only
+ * types and lists of accepted words; normalize.ts makes normal forms.
  */
 
 import type { BuiltCallbacks, Callbacks } from './callbacks.ts';
 import type { Direction, Directions } from './directions.ts';
 
-/** The arithmetic that a plan can be asked to do. */
+/** The arithmetic of a plan. */
 export const precisions = ['single', 'double', 'double-double'] as const;
 export type Precision = (typeof precisions)[number];
 
-/** What a number in memory can be. */
+/** The formats of numbers in memory. */
 export const storages = ['half', ...precisions] as const;
 export type Storage = (typeof storages)[number];
 
@@ -28,11 +28,11 @@ export type ComplexLayout = (typeof complexLayouts)[number];
 export const placements = ['out-of-place', 'in-place'] as const;
 export type Placement = (typeof placements)[number];
 
-/** How a plan is chosen: by what the planner reckons, by timing the best few on the device, or for the least temp memory. */
+/** The choice of a plan: by estimated prices, by timing the best few candidates on the device, or for the least temp memory. */
 export const strategies = ['fast', 'measure', 'least-memory'] as const;
 export type Strategy = (typeof strategies)[number];
 
-/** `input` is what the forward transform reads and the inverse writes; `output` is the other side. */
+/** The sides of a problem: `input` is read by the forward transform and written by the inverse; `output` is the other one. */
 export const sides = ['input', 'output'] as const;
 export type Side = (typeof sides)[number];
 
@@ -42,7 +42,7 @@ export interface Sides<T> {
   readonly output: T;
 }
 
-/** Knobs of the planner, for those who know better on one device; docs/tuning.md explains each. */
+/** Knobs of the planner, for users who know better on one device; docs/tuning.md explains each. */
 export interface Tuning {
   /** Bytes that memory moves at once. A power of two from 16 to 4096. */
   readonly coalescedBytes?: number | undefined;
@@ -64,7 +64,7 @@ export interface Tuning {
   readonly groupedBatch?: number | readonly number[] | undefined;
   /** Lengths from which on an axis has at least two, or three, uploads. */
   readonly uploadSwitch?: { readonly two?: number | undefined; readonly three?: number | undefined } | undefined;
-  /** Into how many parts a run of memory may be cut for a longer upload: 1 to 64, or −1 for any number. */
+  /** The number of parts that a run of memory may be cut into for a longer upload: 1 to 64, or −1 for any number. */
   readonly performBandwidthBoost?: number | undefined;
   /** Plan the innermost axis like the others. */
   readonly considerAllAxesStrided?: boolean | undefined;
@@ -74,18 +74,22 @@ export interface Tuning {
   readonly twiddles4Step?: 'table' | 'computed' | undefined;
   /** Streams that launches are spread over, from 1 to 128, where a device has several. */
   readonly streams?: number | undefined;
-  /** How many times over registers stand in for shared memory where an axis has one upload; 1: not at all; 2, 3: twice; from 4 on: four times, where all axes are complex powers of two. */
+  /**
+   * The factor by which registers extend shared memory where an axis has one upload. 1: not at all; 2, 3: twice; from 4 on: four times, where
+   * all axes are complex powers of two.
+   */
   readonly registerBoost?: number | undefined;
-  /** False: not for lengths that are no powers of two. */
+  /** False: not for lengths that are not powers of two. */
   readonly registerBoostNonPow2?: boolean | undefined;
-  /** The same in each of several uploads. */
+  /** The same factor in each of several uploads. */
   readonly registerBoost4Step?: number | undefined;
-  /** Groups in one dimension of a launch at most; more fold over the others, and over launches. */
+  /** The most groups in one dimension of a launch; more groups fold over the other dimensions, and over launches. */
   readonly maxGroups?: number | undefined;
   /**
-   * Lengths of convolutions by Bluestein's algorithm: of primes up to `maxRadix`; or `length`; or by `pattern`, which has a length for
-   * axes of `from` points on, up to the next entry. Where it takes several launches, `separate` leaves the last one there and the
-   * first one back apart, which are one otherwise; `six` also gives chirp and padding, the product, and chirp and crop launches of their own.
+   * Lengths of convolutions by Bluestein's algorithm: products of primes up to `maxRadix`; or `length`; or by `pattern`, whose entries have a
+   * length for axes of `from` points on, up to the next entry. If a convolution takes several launches, `separate` splits the launch in the
+   * middle into the end of the first transform and the beginning of the inverse; `six` also gives chirp and padding, the product, and chirp
+   * and crop launches of their own.
    */
   readonly bluestein?:
     | {
@@ -96,8 +100,8 @@ export interface Tuning {
       }
     | undefined;
   /**
-   * Primes, from the first number to the second, that are multiplied as radices (`multiply`), or convolved as radices and lengths
-   * (`convolve`). Those up to 13 are concerned by a range of `multiply` only that ends beyond 13.
+   * Ranges of primes, both ends included, that are multiplied as radices (`multiply`), or convolved as radices and lengths (`convolve`). A
+   * range of `multiply` only affects primes up to 13 if it ends beyond 13.
    */
   readonly rader?:
     | {
@@ -106,47 +110,47 @@ export interface Tuning {
       }
     | undefined;
   /**
-   * True: two real sequences of a batch may go through one complex transform, as its real and its imaginary part, where that is
-   * faster. What one of them holds then reaches the other: rounding errors are relative to the larger one, and a NaN or an infinity
-   * spoils both. By default every sequence is transformed by itself.
+   * True: two real sequences of a batch may go through one complex transform, as its real and its imaginary part, where that is faster. They
+   * are no longer independent then: rounding errors are relative to the larger one, and a NaN or an infinity spoils both. By default every
+   * sequence is transformed by itself.
    */
   readonly mergeSequences?: boolean | undefined;
 }
 
-/** Elements along an axis: from `from` on, up to `to`, which is not one of them. */
+/** Elements along an axis: from `from` up to `to`, not included. */
 export interface Block {
   readonly from: number;
   readonly to: number;
 }
 
-/** What the products of a convolution are of. */
+/** The convolution of a plan. */
 export interface Convolution {
   /**
-   * A number: kernels that each signal is convolved with; the result has batches × kernels systems, the kernels slowest. A word: each
+   * A number: the kernels that each signal is convolved with; the result has batches × kernels systems, the kernels slowest. A word: each
    * coordinate, each batch, or each coordinate of each batch has a kernel of its own, and the result has the signal's shape.
    */
   readonly kernels: number | 'per-coordinate' | 'per-batch' | 'per-both';
-  /** Rows and columns of the matrix that a kernel has at each point, by which the coordinates of the signal are multiplied. */
+  /** Rows and columns of the kernel's matrix at each point, which multiplies the coordinates of the signal. */
   readonly matrix: 1 | 2 | 3;
-  /** Only the upper triangle of the matrix is there. */
+  /** Whether only the upper triangle of the matrix is stored. */
   readonly symmetric: boolean;
-  /** Which spectrum is conjugated before the product. */
+  /** The spectrum that is conjugated before the product. */
   readonly conjugate: 'none' | 'signal' | 'kernel';
-  /** Each product is divided by its magnitude. */
+  /** Whether each product is divided by its magnitude. */
   readonly crossPower: boolean;
   /**
-   * What a call is given as its kernel. `prepared`: what `prepareKernel` has made. `user`: memory of the caller's with the spectrum of the
-   * kernel, bins in their natural order.
+   * The kernel that a call is given. `prepared`: a result of `prepareKernel`. `user`: the caller's memory with the spectrum of the kernel,
+   * bins in their natural order.
    */
   readonly kernelSpectrum: 'prepared' | 'user';
   /**
-   * A spectral layer, as in Fourier neural operators: of the spectrum of `in` coordinates some bins are kept (`modes`), each is multiplied by
-   * a matrix of in × out complex numbers, and all other bins are zero. `null` where there is none.
+   * The channels of a spectral layer, as in Fourier neural operators: some bins of the spectrum of `in` coordinates are kept (`modes`), each
+   * is multiplied by a matrix of in × out complex numbers, and all other bins are zero. `null` for other convolutions.
    */
   readonly channels: { readonly in: number; readonly out: number } | null;
   /**
-   * For each axis how many bins at either end a spectral layer keeps: 0 … m − 1 and −m … −1; of reals along the first axis 0 … m − 1 alone.
-   * `null` where there are no channels.
+   * The number of bins at either end of each axis that a spectral layer keeps: 0 … m − 1 and −m … −1; along the first axis of reals only 0 … m
+   * − 1. `null` where there are no channels.
    */
   readonly modes: readonly number[] | null;
 }
@@ -154,7 +158,7 @@ export interface Convolution {
 type PartialSides<T> = { readonly [S in Side]?: T | undefined };
 
 /**
- * What the language of problems can say, computed by this release (`ProblemInput`) or not. Only `size` is required.
+ * The language of problems, whether this release computes them (`ProblemInput`) or not. Only `size` is required.
  *
  * The tensor is `leftBatches × size[0] × … × size[D−1] × coordinates × batches`, in order of increasing default stride:
  * axes are listed **fastest first**.
@@ -163,20 +167,20 @@ export interface AnyProblemInput {
   /** Lengths of the D ≥ 1 axes, fastest first. */
   readonly size: readonly number[];
   /**
-   * What is computed. `c2c`: complex numbers of complex numbers. `r2c`: `size[0]` reals on the `input` side, ⌊size[0]/2⌋ + 1 complex
-   * bins on the `output` side, and complex transforms along the other axes. `dct1` … `dst4`: FFTW's cosine and sine transforms, `dht`: its discrete
-   * Hartley transform, reals on both sides; one word for all axes, or one for each. Default `c2c`.
+   * The transform. `c2c`: complex to complex. `r2c`: `size[0]` reals on the `input` side, ⌊size[0]/2⌋ + 1 complex bins on the `output` side,
+   * and complex transforms along the other axes. `dct1` … `dst4`: FFTW's cosine and sine transforms, `dht`: its discrete Hartley transform,
+   * reals on both sides; one word for all axes, or one for each. Default `c2c`.
    */
   readonly transform?: TransformKind | readonly TransformKind[] | undefined;
-  /** Axes of `size` that are only there to be stepped over, one flag per axis. Default none. */
+  /** Axes of `size` that are not transformed but only stepped over, one flag per axis. Default: no axis. */
   readonly omit?: readonly boolean[] | undefined;
   /** Arithmetic; `half` is short for single arithmetic over half storage. Default `single`. */
   readonly precision?: Storage | undefined;
-  /** Work and temp memory. Default: the precision. */
+  /** The format of work and temp memory. Default: the precision. */
   readonly storage?: Storage | undefined;
-  /** Input and output memory. Default: the storage. */
+  /** The format of input and output memory. Default: the storage. */
   readonly edgeStorage?: Storage | undefined;
-  /** How complex numbers lie, for both sides or for each. Default `interleaved`. */
+  /** The layout of complex numbers, for both sides or for each. Default `interleaved`. */
   readonly layout?: ComplexLayout | PartialSides<ComplexLayout> | undefined;
   /** Transforms outside all axes (the slowest dimension). Default 1. */
   readonly batches?: number | undefined;
@@ -189,16 +193,15 @@ export interface AnyProblemInput {
   /** Forbids scratch writes to the buffer that is read. Default true; without meaning in place. */
   readonly preserveInput?: boolean | undefined;
   /**
-   * D + 2 entries `[left, axis 0, …, axis D−1, batch]`, or D + 3 with the coordinate stride before the batch (required
-   * when `coordinates > 1`), in elements of that side's own type: reals where it holds reals, complex numbers elsewhere. A negative one
-   * walks backwards from the offset; 0 reads the same again, on a side that is never written. Default:
-   * packed; of `r2c` in place, each row of reals has room for its bins, 2(⌊size[0]/2⌋ + 1) reals. In place, one side speaks for
-   * both, but for `r2c`, which needs both.
+   * D + 2 entries `[left, axis 0, …, axis D−1, batch]`, or D + 3 with the coordinate stride before the batch (required when `coordinates >
+   * 1`), in elements of that side's own type: reals where it holds reals, complex numbers elsewhere. A negative stride walks backwards from
+   * the offset; 0 reads the same elements again, on a side that is never written. Default: packed; for `r2c` in place, each row of reals has
+   * room for its bins, 2(⌊size[0]/2⌋ + 1) reals. In place, the strides of one side hold for both, but `r2c` needs both.
    */
   readonly strides?: PartialSides<readonly number[]> | undefined;
   /**
-   * Where the element whose indices are all 0 lies in each buffer, in elements of that side's own type, as strides. Default 0. With negative
-   * strides others lie in front of it.
+   * The place in each buffer of the element whose indices are all 0, in elements of that side's own type, as strides. Default 0. With negative
+   * strides, other elements lie in front of it.
    */
   readonly offsets?: PartialSides<number> | undefined;
   /**
@@ -211,19 +214,19 @@ export interface AnyProblemInput {
   /** Which directions to plan for. Default `both`. */
   readonly directions?: Directions | undefined;
   /**
-   * Leave the bins of an axis of several uploads where these put them; `plan.output.order` tells where that is. Real-to-real transforms, and real
-   * ones that gain nothing by it, have their bins in order. Default false.
+   * Leave the bins of an axis in several uploads where the uploads put them; `plan.output.order` tells their places. Real-to-real transforms,
+   * and real ones that gain nothing by it, have their bins in order. Default false.
    */
   readonly unordered?: boolean | undefined;
   /**
-   * Blocks of zeros: one entry for each axis, fastest first, `null` where it has none. An element lies in the block of a side
-   * if any of its axes does; it counts as zero where it would be read, and is not touched where it would be written.
+   * Blocks of zeros: one entry for each axis, fastest first, `null` for an axis without one. An element lies in the block of a side if it does
+   * so along any axis; it counts as zero where it would be read, and is not touched where it would be written.
    */
   readonly zeroPadding?:
     | {
-        /** Of the `input` side. */
+        /** Blocks of the `input` side. */
         readonly space?: readonly (Block | null)[] | undefined;
-        /** Of the `output` side. */
+        /** Blocks of the `output` side. */
         readonly frequency?: readonly (Block | null)[] | undefined;
       }
     | undefined;
@@ -233,17 +236,17 @@ export interface AnyProblemInput {
    */
   readonly callbacks?: Callbacks | null | undefined;
   /**
-   * The plan also convolves (`prepareKernel`, `convolve`): with so many `kernels` (default 1), numbers or matrices of `matrix` rows
-   * (default 1: numbers) of which `symmetric` ones have their upper triangle only; the spectrum of the signal or the kernel
-   * conjugated (a correlation); with `crossPower` each product divided by its magnitude, or 0 where that is 0. With `channels` and `modes` it is
-   * a spectral layer, which only convolves: it has no `forward` and `inverse`, its input side holds the signal, `in` coordinates of it, and
-   * its output side the result, `out` coordinates, of reals for reals.
+   * The plan also convolves (`prepareKernel`, `convolve`), with `kernels` kernels (default 1). They are numbers, or matrices of `matrix` rows
+   * (default 1: numbers), of which `symmetric` ones store their upper triangle only. `conjugate` conjugates the spectrum of the signal or the
+   * kernel (a correlation); `crossPower` divides each product by its magnitude, or makes it 0 where that is 0. With `channels` and `modes` the
+   * plan is a spectral layer, which only convolves: it has no `forward` and `inverse`, its input side holds the signal, with `in` coordinates,
+   * and its output side the result, with `out` coordinates, of reals for reals.
    */
   readonly convolution?: { readonly [F in keyof Convolution]?: Convolution[F] | undefined } | null | undefined;
   /**
-   * `fast`: the plan that the planner reckons to be the fastest. `measure`: its best few candidates are timed on the device,
-   * which takes a second or two, and the fastest is kept (FFTW's MEASURE). `least-memory`: the plan that does with as little
-   * temp memory (`plan.bytes.temp`) as the planner knows how. Default `fast`.
+   * `fast`: the plan with the least estimated price. `measure`: the best few candidates are timed on the device, which takes a second or two,
+   * and the fastest is kept (FFTW's MEASURE). `least-memory`: the plan with the least temp memory (`plan.bytes.temp`) that the planner can
+   * find. Default `fast`.
    */
   readonly strategy?: Strategy | undefined;
   /** Knobs of the planner. Default: none is set. */
@@ -252,7 +255,7 @@ export interface AnyProblemInput {
   readonly debug?: boolean | undefined;
 }
 
-/** What a user may ask for: the part of the language that this release computes. */
+/** A problem as a user writes it, within the part of the language that this release computes. */
 export interface ProblemInput extends AnyProblemInput {
   readonly transform?: ReleasedTransform | readonly ReleasedTransform[] | undefined;
   readonly precision?: Storage | undefined;
@@ -264,7 +267,7 @@ export interface ProblemInput extends AnyProblemInput {
 export interface Problem {
   /** Lengths of the D axes, fastest first. */
   readonly size: readonly number[];
-  /** One per axis; of an r2c problem the first axis is `r2c`, the others `c2c`. */
+  /** The transform of each axis; for an r2c problem the first axis is `r2c`, the others `c2c`. */
   readonly transform: readonly TransformKind[];
   readonly omit: readonly boolean[];
   readonly precision: Precision;
@@ -279,20 +282,20 @@ export interface Problem {
   readonly preserveInput: boolean;
   /** D + 3 entries `[left, axis 0, …, axis D−1, coordinate, batch]` in elements of that side's type. */
   readonly strides: Sides<readonly number[]>;
-  /** In elements of that side's type. */
+  /** The place of the element with all indices 0, in elements of that side's type. */
   readonly offsets: Sides<number>;
   readonly normalize: boolean;
   readonly scale: { readonly [S in Direction]: number };
   readonly directions: Directions;
   readonly unordered: boolean;
   readonly strategy: Strategy;
-  /** The block of each axis, `null` where it has none. */
+  /** The block of each axis, `null` for an axis without one. */
   readonly zeroPadding: { readonly space: readonly (Block | null)[]; readonly frequency: readonly (Block | null)[] };
-  /** What the functions have built; `null` where there are none. */
+  /** The built callbacks; `null` where there are none. */
   readonly callbacks: BuiltCallbacks | null;
   /** `null` where the plan does not convolve. */
   readonly convolution: Convolution | null;
-  /** What differs from the planner's own choice, in the order of `Tuning`; `groupedBatch` as a list. */
+  /** The knobs that differ from the defaults, in the order of `Tuning`; `groupedBatch` as a list. */
   readonly tuning: Tuning;
   readonly debug: boolean;
 }

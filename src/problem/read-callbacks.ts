@@ -1,4 +1,4 @@
-/** Field `callbacks` of a problem: its arrays are checked, and its functions called, each once. */
+/** The field `callbacks` of a problem: its arrays are checked, and each of its functions is called once. */
 
 import type { BuiltCallback, BuiltCallbacks, BuiltPair, CallbackArray, NumberKind } from './callbacks.ts';
 import { kernelsOfEach } from './convolution.ts';
@@ -11,7 +11,7 @@ import { isRecord, type RawRecord } from './snapshot.ts';
 
 const DIRECTIONS: readonly Direction[] = ['forward', 'inverse'];
 
-/** What a problem has to say before its callbacks can be called. */
+/** The fields of a problem that callbacks depend on. */
 type CallbackFacts = Pick<
   Problem,
   | 'size'
@@ -25,14 +25,15 @@ type CallbackFacts = Pick<
   | 'convolution'
 >;
 
-/** Names of arrays: those that are names in programs, too. */
+/** Valid names of arrays: identifiers, as programs have them. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 const NO_CALLBACKS = Object.freeze({ load: null, store: null });
 
 /**
- * @param problem undefined where it is not known what callbacks would be called with: only arrays are looked at then.
- * @param refusal why there must be none: then none is called.
+ * The normal form of the field.
+ * @param problem undefined if the arguments of callbacks are not known: only arrays are checked then
+ * @param refusal the reason why callbacks are not accepted: none is called then
  * @returns `null` where there are no callbacks
  */
 export function readCallbacks(
@@ -51,7 +52,7 @@ export function readCallbacks(
     ]),
   ) as Record<Direction, RawRecord>;
   if (!problem) return null;
-  // A convolution goes both ways, whatever else is planned.
+  // A convolution needs both directions, whatever else is planned.
   const planned = (direction: Direction) =>
     problem.convolution !== null || problem.directions === 'both' || problem.directions === direction;
   const isGiven = (direction: Direction) => (pairs[direction].load ?? pairs[direction].store) != null;
@@ -62,7 +63,7 @@ export function readCallbacks(
     return null;
   }
   const call = callerOf(reader, problem, arrays);
-  // What one direction leaves in memory is what the other one finds there.
+  // The kind of element that one direction stores is the kind that the other one loads.
   const stores = {
     forward: planned('forward') ? call('forward', 'store', pairs.forward.store) : null,
     inverse: planned('inverse') ? call('inverse', 'store', pairs.inverse.store) : null,
@@ -78,7 +79,7 @@ export function readCallbacks(
   return Object.freeze({ forward: pairOf('forward'), inverse: pairOf('inverse'), arrays });
 }
 
-/** What calls one callback. @param found kind of the elements that it finds in memory, where that is not the transform's. */
+/** The function that calls one callback. @param found the kind of the elements in memory, if it is not the transform's */
 function callerOf(reader: FieldReader, problem: CallbackFacts, arrays: BuiltCallbacks['arrays']) {
   return (
     direction: Direction,
@@ -90,12 +91,12 @@ function callerOf(reader: FieldReader, problem: CallbackFacts, arrays: BuiltCall
     const side = sideOf(problem, direction, what);
     const kind = transformedKind(problem, side);
     const path = `callbacks.${direction}.${what}`;
-    // What has been built says what it takes; nobody else does where the other direction is not planned.
+    // A built callback says which kind it takes; that is needed where the other direction, which would decide it, is not planned.
     const alone = problem.directions !== 'both' && isRecord(callback) && callback.takes === 'real';
     const built = record(callback, {
       shape: shapeOf(problem, side, what),
       takes: what === 'load' ? (found ?? (alone ? 'real' : kind)) : kind,
-      // The result of a convolution is of the kind of the signal.
+      // The result of a convolution has the kind of the signal.
       gives: what === 'store' && kind === 'complex' && !problem.convolution ? ['complex', 'real'] : [kind],
       precision: problem.precision === 'single' ? 'single' : 'double',
       arrays,
@@ -112,7 +113,7 @@ function sideOf(problem: CallbackFacts, direction: Direction, what: 'load' | 'st
   return (direction === 'forward') === (what === 'load') ? 'input' : 'output';
 }
 
-/** Counts of the elements that a callback is called for: a result has batches for each of several kernels. */
+/** The shape of the tensor that a callback is called for: a result has batches for each of several kernels. */
 function shapeOf(problem: CallbackFacts, side: Side, what: 'load' | 'store'): number[] {
   const shape = tensorShape(problem, side);
   const kernels = problem.convolution && what === 'store' ? kernelsOfEach(problem.convolution) : 1;

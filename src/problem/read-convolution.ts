@@ -1,4 +1,4 @@
-/** The field `convolution` as a user wrote it, and which problems may be convolved. */
+/** The field `convolution` of a user's problem, and the rules about problems that are convolved. */
 import type { BuiltCallbacks } from './callbacks.ts';
 import { kernelCounts, kernelsOfEach, ownKernels } from './convolution.ts';
 import { type FftProblem, show } from './errors.ts';
@@ -68,14 +68,14 @@ function readModes(reader: FieldReader, value: unknown, needed: boolean): Convol
   return Object.freeze([]);
 }
 
-/** The callbacks of a convolution: what a forward transform loads through, and what an inverse one stores through. */
+/** The callbacks of a convolution: the load callback of the forward and the store callback of the inverse transform. */
 export function convolvingCallbacks({ callbacks }: Pick<Problem, 'callbacks'>): BuiltCallbacks | null {
   if (!callbacks) return null;
   const { forward, inverse, arrays } = callbacks;
   return { forward: { load: forward.load, store: inverse.store }, inverse: { load: null, store: null }, arrays };
 }
 
-/** Bins of each axis that a spectral layer keeps. */
+/** The number of bins of each axis that a spectral layer keeps. */
 export function keptBins({ transform, convolution }: Pick<Problem, 'transform' | 'convolution'>): number[] {
   return convolution!.modes!.map((count, axis) => (transform[axis] === 'r2c' ? count : 2 * count));
 }
@@ -169,7 +169,7 @@ function checkAny({ unordered, transform, omit, callbacks }: Problem): FftProble
   return found;
 }
 
-/** Fields that exclude a spectral layer, and modes that an axis has not. */
+/** Fields that exclude a spectral layer, and modes that do not fit an axis. */
 function checkLayer(problem: Problem): FftProblem[] {
   const { convolution, coordinates, size, transform, placement, zeroPadding, omit } = problem;
   const { kernels, matrix, symmetric, crossPower, channels, modes } = convolution!;

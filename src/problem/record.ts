@@ -1,6 +1,6 @@
 /**
- * Calls a callback with symbols and writes down what it builds of them. Everything that goes in is checked where it goes in, so
- * that what comes out is plain data that every device can run.
+ * The recorder of callbacks: it calls a callback with symbols and writes down the expressions that it builds. All arguments are checked as they
+ * come in, so that the result is plain data that every device can run.
  */
 import type {
   BuiltCallback,
@@ -19,27 +19,27 @@ import type {
 import { FftError, reasonOf, show } from './errors.ts';
 import { isRecord, type RawRecord } from './snapshot.ts';
 
-/** What a callback is called with. */
+/** The arguments and limits of a callback. */
 export interface CallbackSetting {
-  /** Counts of the dimensions of the tensor that its element lies in: [left, axis 0 …, coordinate, batch]. */
+  /** The shape of the tensor that the element lies in: [left, axis 0 …, coordinate, batch]. */
   readonly shape: readonly number[];
   readonly takes: NumberKind;
-  /** What it may return. */
+  /** The kinds of number that it may return. */
   readonly gives: readonly NumberKind[];
   readonly precision: 'single' | 'double';
   readonly arrays: { readonly [name: string]: CallbackArray };
 }
 
-/** Steps at most: far more than any device has registers for. */
+/** The most steps of a callback: far more than any device has registers for. */
 const MOST_NODES = 4096;
 
-/** Magnitudes of constants: what is smaller has fewer digits, what is larger is no number of the precision. */
+/** The range of constants' magnitudes: smaller numbers have fewer digits, larger ones are no numbers of the precision. */
 const CONSTANTS = {
   single: { least: 2 ** -126, most: (2 - 2 ** -23) * 2 ** 127 },
   double: { least: 2 ** -200, most: Number.MAX_VALUE },
 } as const;
 
-/** What a symbol stands for. */
+/** The meaning of a symbol. */
 type Meaning =
   | { readonly kind: 'real'; readonly node: number }
   | { readonly kind: 'condition'; readonly less: readonly [number, number] }
@@ -52,8 +52,8 @@ type Of<K extends Meaning['kind']> = Extract<Meaning, { kind: K }>;
 const allSymbols = new WeakSet<object>();
 
 /**
- * @param callback is called once.
- * @returns what it does, or what is wrong with it, as the end of a sentence that begins with its name
+ * Records a callback, which is called once.
+ * @returns the steps that it has built, or what is wrong with it, as the end of a sentence that begins with its name
  */
 export function record(given: unknown, recording: CallbackSetting): BuiltCallback | string {
   const recorder = new Recorder(recording);
@@ -62,14 +62,14 @@ export function record(given: unknown, recording: CallbackSetting): BuiltCallbac
   try {
     return recorder.built(callback(recorder.builder(), recorder.value(), recorder.place()));
   } catch (cause) {
-    // What the callback caught does not make it right.
+    // A fault remains a fault even if the callback caught its error.
     return recorder.fault ?? `has thrown an exception: ${reasonOf(cause)}.`;
   } finally {
     recorder.close();
   }
 }
 
-/** What was built once as a function that builds it again, and is checked like any other. */
+/** Runs the steps of a built callback again, as its function did, so that they are checked like any other. */
 function replayed({ nodes, result }: RawRecord, recorder: Recorder): unknown {
   if (!Array.isArray(nodes) || !Array.isArray(result)) return undefined;
   return (x: CallbackBuilder, value: CallbackValue, at: CallbackPlace) => {
@@ -87,7 +87,7 @@ function replayed({ nodes, result }: RawRecord, recorder: Recorder): unknown {
         load: () => x.load(array as string, of(index)),
         where: () => recorder.where(of(index), [from, to], of(a), of(b)),
         place: () => dimensions[dimension as number],
-        // No symbol by itself, but what the others take.
+        // An integer is no symbol by itself, but an operand of others.
         integer: () => number,
         'index-add': () => x.index.add(of(a), of(b)),
         'index-mul': () => x.index.mul(of(a), by as number),
@@ -106,7 +106,7 @@ function replayed({ nodes, result }: RawRecord, recorder: Recorder): unknown {
 const UNARY = ['neg', 'sqrt', 'abs'] as const satisfies readonly RealUnary[];
 const BINARY = ['add', 'sub', 'mul', 'div', 'min', 'max'] as const satisfies readonly RealBinary[];
 
-/** Of what callbacks are given, only complex numbers have parts. */
+/** Whether an element is a single real; only complex numbers have parts. */
 function recordedReal(value: CallbackValue): boolean {
   return !('re' in value);
 }
@@ -117,7 +117,7 @@ class Recorder {
   private readonly recording: CallbackSetting;
   private readonly nodes: CallbackNode[] = [];
   private readonly meanings = new WeakMap<object, Meaning>();
-  /** What JavaScript's own arithmetic asks of all symbols. */
+  /** Methods by which JavaScript's own arithmetic converts all symbols; they report a fault. */
   private readonly symbols = Object.freeze({
     __proto__: null,
     [Symbol.toPrimitive]: () => this.fail('takes a symbol for a number; x.mul, x.add, x.less … compute with symbols.'),
@@ -215,7 +215,7 @@ class Recorder {
     });
   }
 
-  /** What the callback has returned, with all that it rests on and nothing else. */
+  /** The built callback: the steps of the returned value with all that these depend on, and nothing else. */
   built(returned: unknown): BuiltCallback {
     if (this.fault !== undefined) this.fail(this.fault);
     const { takes, gives: allowed } = this.recording;
@@ -241,7 +241,7 @@ class Recorder {
 
   private parts(returned: unknown, allowed: readonly NumberKind[]): number[] {
     if (isThenable(returned)) {
-      // What it still does with the builder fails, and nobody else waits for it.
+      // A promise is refused; further calls to the builder fail, and its rejection has no other handler.
       returned.then(undefined, () => undefined);
       return this.fail('has returned a promise, but must return the value itself.');
     }
@@ -360,7 +360,7 @@ class Recorder {
     );
   }
 
-  /** What a callback gave where something else was wanted. */
+  /** A value that a callback gave in place of an expected one, in words. */
   private named(value: unknown): string {
     const meaning = this.meanings.get(value as object);
     if (meaning) return NAMES[meaning.kind];
@@ -386,7 +386,7 @@ const KINDS: Readonly<Record<string, string>> = {
   'complex,real': 'a complex number, { re, im }, or a real',
 };
 
-/** Of indices, on the way to a place too: 32 bits with a sign. */
+/** The largest magnitude of an index, even of an intermediate one: 32 bits with a sign. */
 const MOST_INDEX = 2 ** 31 - 1;
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -9,7 +9,7 @@ import { isRecord } from './snapshot.ts';
 const LARGEST_PRIME = 13;
 /** The longest padded length: the largest order of tables of roots. */
 const LONGEST = 2 ** 32;
-/** More entries of a pattern are a mistake. */
+/** The most entries of a pattern: more are a mistake. */
 const MOST_ENTRIES = 1024;
 
 type Fields<T> = { -readonly [K in keyof T]: T[K] };
@@ -35,7 +35,7 @@ export function readBluestein(reader: FieldReader, value: unknown, path: string)
   return Object.keys(set).length > 0 ? Object.freeze(set) : undefined;
 }
 
-/** A length that passes can do whatever the device. */
+/** Reads a length that passes can do on any device. */
 function readLength(reader: FieldReader, value: unknown, path: string): number | undefined {
   const length = wholeNumberKnob(1, LONGEST)(reader, value, path, 1);
   const large = length === undefined ? undefined : primeFactors(length).find((prime) => prime > LARGEST_PRIME);
@@ -113,7 +113,7 @@ function readRange(reader: FieldReader, value: unknown, path: string): Range | u
   return undefined;
 }
 
-/** Axes whose convolution does not fit the padded length that was asked for. */
+/** The axes whose convolution does not fit the padded length that the tuning asks for. */
 export function tooShort({ size, omit, tuning }: Problem): { readonly path: string; readonly message: string }[] {
   const { length, pattern = [] } = tuning.bluestein ?? {};
   if (length === undefined) return [];

@@ -1,32 +1,32 @@
 /**
- * The door for what callers give as objects and lists: a copy of plain data as it is now, which is all that anybody reads.
+ * Snapshots of objects and lists from callers: copies of plain data as it is now. The library only reads these copies.
  *
- * Fields are read once, so getters and proxies cannot say one thing to a check and another thing later. Only fields of an
- * object's own are read, and the copy inherits none either: what somebody puts on `Object.prototype` is nobody's wish.
- * How much is read is bounded before it is read.
+ * Fields are read once, so getters and proxies cannot show one value to a check and another one later. Only an object's own fields are read, and
+ * the copy inherits none either: fields that somebody puts on `Object.prototype` are not meant as options. The amount of data is bounded before
+ * it is read.
  */
 import { excerpt, FftError, type FftErrorCode, Opaque, reasonOf, show } from './errors.ts';
 
-/** Fields and entries of one value, all levels together. */
+/** The most fields and entries of one value, all levels together. */
 const MOST_VALUES = 4096;
 
-/** How a value is read. */
+/** The limits of a snapshot. */
 export interface Reading {
-  /** Of the error where it cannot be read, or has no end. */
+  /** The code of the error if a value cannot be read, or has no end. */
   readonly code: FftErrorCode;
-  /** Levels of objects and lists that are read. */
+  /** The most levels of objects and lists. */
   readonly depth: number;
-  /** What else there may be stays as it is (arrays, memory, devices); otherwise only its name for messages does. */
+  /** Whether other objects (arrays, memory, devices) are kept; otherwise only their names for messages are. */
   readonly keep?: boolean;
-  /** Functions stay as they are. */
+  /** Whether functions are kept. */
   readonly functions?: boolean;
-  /** Fields and entries at most. */
+  /** The most fields and entries. */
   readonly most?: number;
 }
 
 interface State extends Reading {
   left: number;
-  /** What has no end, as a sentence. */
+  /** The fault of a value without an end, as a sentence. */
   fault?: string;
 }
 
@@ -49,7 +49,7 @@ export function snapshot(value: unknown, what: string, reading: Reading): unknow
 /** A list or record of a snapshot that can be read field by field. */
 export type RawRecord = Readonly<Record<string, unknown>>;
 
-/** What was copied here, and nothing else: asking an object itself may run the caller's code. */
+/** All records that were copied here. Records are looked up, as asking an object itself may run the caller's code. */
 const records = new WeakSet<object>();
 
 /** Whether a value is an object of a snapshot that has fields. */
@@ -95,7 +95,7 @@ function recordOf(record: RawRecord, path: string, depth: number, state: State):
 }
 
 function take(count: number, what: string, path: string, state: State): void {
-  // A proxy's length may be anything.
+  // The length of a proxy may be anything, so it is checked.
   if (Number.isSafeInteger(count) && count >= 0 && (state.left -= count) >= 0) return;
   const where = path === '' ? '' : `: ${excerpt(path)}`;
   state.fault = `${where} has ${show(count)} ${what}, but ${state.most} of them all together are the most.`;

@@ -1,7 +1,7 @@
 /**
- * An axis in blocks: where a tensor is shared out among ranks, what one of them holds of an axis came from several others, and the block of
- * each lies where it arrived. Plans of one device read and write such tensors as they are, so that no launch only packs or unpacks.
- * Users cannot ask for it: it is for transforms over several ranks.
+ * An axis in blocks. If a tensor is shared out among ranks, a rank's part of an axis may come from several other ranks, and each block lies
+ * where it arrived. Plans of one device read and write such tensors directly, so that no launch has to pack or unpack them. Users cannot ask for
+ * it: it is for transforms over several ranks.
  */
 import type { Problem, Side, Sides } from './problem.ts';
 
@@ -10,29 +10,29 @@ export interface BlockRun {
   readonly blocks: number;
   /** Points of the axis in each block. */
   readonly length: number;
-  /** From the first element of the side to the first one of these blocks, in elements of the side. */
+  /** The distance from the first element of the side to the first element of these blocks, in elements of the side. */
   readonly offset: number;
-  /** From one block to the next. */
+  /** The distance from one block to the next. */
   readonly apart: number;
-  /** Of every dimension inside a block: blocks of another length may be packed by other strides. */
+  /** The strides of every dimension inside a block: blocks of another length may be packed by other strides. */
   readonly strides: readonly number[];
 }
 
 export interface SplitAxis {
-  /** Which dimension of the tensor, counted as its strides are. */
+  /** The dimension of the tensor, counted as its strides are. */
   readonly dimension: number;
-  /** In the order of the axis; all their points together are its length. */
+  /** The runs in the order of the axis; their points add up to its length. */
   readonly runs: readonly BlockRun[];
-  /** Blocks lie in the memory of other devices: only the last launch of a plan writes them. */
+  /** Whether blocks lie in the memory of other devices: only the last launch of a plan writes them. */
   readonly far?: boolean;
 }
 
-/** A problem with sides of which an axis lies in blocks; `strides` are then those inside the first blocks. */
+/** A problem with sides that have an axis in blocks; `strides` are then the strides inside the first blocks. */
 export interface ProblemInBlocks extends Problem {
   readonly splitAxis: Partial<Sides<SplitAxis>>;
 }
 
-/** The axis of a side that lies in blocks, where one does. */
+/** The axis of a side that lies in blocks, if there is one. */
 export function splitAxisOf(problem: Problem, side: Side): SplitAxis | undefined {
   return 'splitAxis' in problem ? (problem as ProblemInBlocks).splitAxis[side] : undefined;
 }
@@ -44,7 +44,7 @@ export function withSplitAxes<P extends Problem>(problem: P, splitAxis: Partial<
   return (Object.keys(sides).length > 0 ? { ...whole, splitAxis: sides } : whole) as P;
 }
 
-/** Where an element lies in the memory of its side. */
+/** The place of an element in the memory of its side. */
 export function placeOf(problem: Problem, side: Side, coordinates: readonly number[]): number {
   const split = splitAxisOf(problem, side);
   const along = (strides: readonly number[], at: readonly number[]) =>

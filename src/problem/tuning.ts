@@ -1,6 +1,6 @@
 /**
- * The field `tuning`: every knob read, judged by itself, and left out of the normal form where it says what is so anyway.
- * Whether a device can follow is for the engine to say.
+ * The field `tuning`: every knob is read and judged by itself, and left out of the normal form where it repeats the default. The engine decides
+ * whether a device can follow it.
  */
 
 import { show } from './errors.ts';
@@ -16,7 +16,7 @@ import type { Tuning } from './problem.ts';
 import { readBluestein, readRader } from './scheme-knobs.ts';
 import { isRecord, type RawRecord } from './snapshot.ts';
 
-/** Every knob, in the order of the normal form. A function, so that bundlers see that nobody needs it who asks for no plan. */
+/** Every knob, in the order of the normal form. It is a function so that bundlers can drop it from pages that make no plans. */
 function knobs(): { readonly [K in keyof Tuning]-?: KnobReading<Tuning[K]> } {
   return {
     coalescedBytes: powerOfTwoKnob(16, 4096),
@@ -49,9 +49,9 @@ export function knobPaths(): readonly string[] {
   return Object.keys(knobs()).map((name) => `tuning.${name}`);
 }
 
-/** @param axes the number of axes, where that is known. */
+/** The normal form of the field. @param axes the number of axes, where that is known */
 export function readTuning(reader: FieldReader, value: unknown, axes = 1): Tuning {
-  // Nothing is inherited: every knob may be missing.
+  // The record inherits nothing, so every knob may be missing.
   const tuning: Record<string, unknown> = Object.create(null);
   if (value !== undefined && !isRecord(value)) {
     reader.report('invalid-field', 'tuning', `tuning is ${show(value)}, but must be an object of named settings.`);
@@ -67,7 +67,7 @@ export function readTuning(reader: FieldReader, value: unknown, axes = 1): Tunin
   return Object.freeze(tuning);
 }
 
-/** A flag of which neither setting is what is so anyway. */
+/** A flag without a default: both settings change something. */
 function either(reader: FieldReader, value: unknown, path: string): boolean {
   return reader.flag(value, path, false);
 }

@@ -1,5 +1,5 @@
 /**
- * Rules about a problem as a whole: what fits into exact indices, what its strides may be, and what this release can do.
+ * The rules about a problem as a whole: the limits of exact indices, the strides that it may have, and the features of this release.
  */
 import { kernelsOfEach, resultSide } from './convolution.ts';
 import { excerpt, type FftErrorCode, type FftProblem } from './errors.ts';
@@ -69,14 +69,14 @@ export function checkGeometry(problem: Problem): FftProblem[] {
     const unsafe = checkAddresses(problem, side);
     problems.push(...unsafe);
     if (unsafe.length > 0 || !mustNotOverlap(problem, side)) continue;
-    // In place there is one tensor: say it once.
+    // In place there is one tensor, which needs one message.
     if (side === 'input' && problem.placement === 'in-place' && sameStrides(problem)) continue;
     problems.push(...checkOverlap(problem, side));
   }
   return problems;
 }
 
-/** As they are given: one coordinate has no stride. */
+/** The strides as the user gave them: one coordinate has no stride. */
 function stridesText(problem: Problem, side: Side): string {
   const { strides, size } = problem;
   const coordinates = coordinatesOf(problem, side);
@@ -84,13 +84,13 @@ function stridesText(problem: Problem, side: Side): string {
   return `strides.${side} [${excerpt(shown.join(', '))}]`;
 }
 
-/** One element alone has no neighbours, whatever its stride. */
+/** Whether both sides have the same strides; a dimension of one element has no neighbours, so its stride does not matter. */
 function sameStrides(problem: Problem): boolean {
   const { input, output } = problem.strides;
   return tensorShape(problem, 'input').every((count, d) => count === 1 || input[d] === output[d]);
 }
 
-/** In place, data that keep their type keep their place. */
+/** The rules in place: data that keep their type keep their place. */
 function checkInPlace(whole: Problem): FftProblem[] {
   if (whole.placement !== 'in-place') return [];
   const broken = checkKept(whole);
@@ -118,7 +118,7 @@ function checkInPlace(whole: Problem): FftProblem[] {
   return problems;
 }
 
-/** In place, a real that a callback leaves of a complex number lies where its real part would. */
+/** The rule in place for callbacks: the real that a callback leaves lies where the real part would. */
 function checkKept(problem: Problem): FftProblem[] {
   return sides.flatMap((side) => {
     if (!keepsReals(problem, side)) return [];
@@ -158,7 +158,10 @@ function checkAddresses(problem: Problem, side: Side): FftProblem[] {
   return [];
 }
 
-/** Elements may only share memory on a side that is never written: read by the one direction planned, and preserved. */
+/**
+ * Whether the elements of a side must not share memory. They may on a side that is never written: read by the only direction planned, and
+ * preserved.
+ */
 function mustNotOverlap(problem: Problem, side: Side): boolean {
   if (!problem.preserveInput || isResult(problem, side)) return true;
   if (channelsOf(problem)) return false;
@@ -166,12 +169,12 @@ function mustNotOverlap(problem: Problem, side: Side): boolean {
   return side === (problem.directions === 'forward' ? 'output' : 'input');
 }
 
-/** Whether the result of a convolution lies by the strides of a side. */
+/** Whether the result of a convolution has the strides of a side. */
 function isResult(problem: Problem, side: Side): boolean {
   return problem.convolution !== null && side === resultSide(problem);
 }
 
-/** Counts of what lies by the strides of a side: of the result of a convolution, the batches of every kernel. */
+/** The shape that the strides of a side are for: the result of a convolution has batches for every kernel. */
 function writtenShape(problem: Problem, side: Side): number[] {
   const shape = tensorShape(problem, side);
   if (isResult(problem, side)) shape.push(shape.pop()! * kernelsOfEach(problem.convolution!));
@@ -209,7 +212,7 @@ function dimensionName(problem: Problem, dimension: number, ofKernels: boolean):
   return ofKernels ? 'the batches of all kernels' : 'the batch';
 }
 
-/** What only complex transforms have. */
+/** The features that only complex transforms have. */
 function checkReal(problem: Problem): FftProblem[] {
   if (problem.transform[0] === 'c2c') return [];
   const problems: FftProblem[] = [];
@@ -235,7 +238,7 @@ function checkSums({ size, transform, omit }: Problem): FftProblem[] {
   });
 }
 
-/** What is valid, but not to be had from this release. */
+/** Features that are valid, but not in this release. */
 export function checkRelease(problem: Problem): FftProblem[] {
   const problems: FftProblem[] = [];
   const refuse = (path: string, message: string) => problems.push(found('unsupported-feature', path, message));
@@ -248,7 +251,7 @@ export function checkRelease(problem: Problem): FftProblem[] {
   const widths: readonly Storage[] = ['half', 'single', 'double', 'double-double'];
   const wide = new Set<Storage>([problem.precision]);
   for (const field of ['storage', 'edgeStorage'] as const) {
-    // The edge's default is the storage: what was said about that is not said again.
+    // The default of `edgeStorage` is `storage`, so the same value is reported once.
     const isNarrow = widths.indexOf(problem[field]) <= widths.indexOf(problem.precision);
     if (isNarrow || wide.has(problem[field])) continue;
     wide.add(problem[field]);
