@@ -20,7 +20,7 @@ import { stridedExtent, tensorShape } from '../layout.ts';
 import { normalFormOf, normalizeProblem } from '../normalize.ts';
 import type { AnyProblemInput, Block, ComplexLayout, Convolution, Problem } from '../problem.ts';
 
-/** What a step reads or writes: data of the call, or memory between two steps. */
+/** The data that a step reads or writes: data of the call, or memory between two steps. */
 export type StepPlace = 'input' | 'output' | 'factor' | { readonly between: number };
 
 /** One of the problems that make up an adjoint. */
@@ -29,13 +29,13 @@ export interface AdjointStep {
   readonly task: 'forward' | 'convolve';
   readonly reads: StepPlace;
   readonly writes: StepPlace;
-  /** Of `convolve`. */
+  /** The kernel of a step that convolves. */
   readonly kernel?: StepPlace;
 }
 
 export interface AdjointSteps {
   readonly steps: readonly AdjointStep[];
-  /** Elements of the memory between steps. */
+  /** The memories between steps, with their numbers of elements. */
   readonly between: readonly { readonly elements: number; readonly complex: boolean }[];
 }
 
@@ -50,7 +50,7 @@ export function adjointToSignal(problem: Problem): AdjointSteps {
   return kernelsOfEach(problem.convolution!) > 1 ? sumOfKernels(problem) : correlation(problem);
 }
 
-/** @throws FftError `unsupported-feature` for what is not linear, or has no adjoint yet */
+/** Refuses problems without an adjoint. @throws FftError `unsupported-feature` for problems that are not linear, or have no adjoint yet */
 function refuseWithoutAdjoint({ convolution, callbacks }: Problem): void {
   if (convolution!.crossPower) {
     const message =
@@ -73,22 +73,22 @@ function unsupported(path: string, message: string): never {
   throw new FftError('unsupported-feature', message, { path });
 }
 
-/** A normal form with what users cannot ask for. */
+/** A normal form with fields that users cannot set. */
 function withAdjoint(input: AnyProblemInput, adjointConvolution: AdjointConvolution): PlannedProblem {
   return normalFormOf({ ...normalizeProblem(input), adjointConvolution } satisfies ProblemOfAdjoint);
 }
 
-/** Matrices of which both triangles are there change rows and columns. */
+/** The exchange of rows and columns for matrices that are stored in full; symmetric ones need none. */
 function transposedMatrices({ matrix, symmetric }: Convolution): Pick<AdjointConvolution, 'transposed'> {
   return matrix > 1 && !symmetric ? { transposed: true } : {};
 }
 
-/** What all steps have of the problem. Knobs are for axes that it has. */
+/** The fields that all steps take from the problem. Knobs are left out, as they are for the problem's own axes. */
 function common({ precision, storage, edgeStorage, debug }: Problem) {
   return { precision, storage, edgeStorage, debug, directions: 'forward' } as const;
 }
 
-/** One kernel for each signal: the other factor conjugated, sides exchanged. */
+/** The adjoint with one kernel for each signal: the other factor is conjugated, and the sides are exchanged. */
 function correlation(problem: Problem): AdjointSteps {
   const convolution = problem.convolution!;
   const swap = resultSide(problem) === 'output';
@@ -98,7 +98,7 @@ function correlation(problem: Problem): AdjointSteps {
     {
       ...problem,
       ...common(problem),
-      // Convolutions are not measured, and neither are their adjoints.
+      // Convolutions are not measured, so neither are their adjoints.
       strategy: problem.strategy === 'measure' ? 'fast' : problem.strategy,
       ...{ strides: sides(problem.strides), offsets: sides(problem.offsets), layout: sides(problem.layout) },
       ...{ normalize: false, scale: { forward: problem.scale.forward } },
@@ -112,7 +112,7 @@ function correlation(problem: Problem): AdjointSteps {
   };
 }
 
-/** Several kernels for each signal: each result is correlated with its kernel, and all of them are added up. */
+/** The adjoint with several kernels for each signal: each result is correlated with its kernel, and all of them are added up. */
 function sumOfKernels(problem: Problem): AdjointSteps {
   const { size, transform, omit, leftBatches, coordinates, batches, zeroPadding, scale } = problem;
   const convolution = problem.convolution!;
@@ -130,7 +130,7 @@ function sumOfKernels(problem: Problem): AdjointSteps {
       ...{ leftBatches: folded.leftBatches, coordinates: folded.coordinates, batches: kernels },
       strides: {
         input: [folded.left ?? strides[0]!, ...strides.slice(1, -2), folded.along, batches * ofBatch],
-        // The spectrum of reals, which is not written.
+        // The spectrum of reals is not written.
       },
       offsets: { input: problem.offsets[side] },
       layout: { input: problem.layout[side], output: 'interleaved' },
@@ -154,15 +154,15 @@ function sumOfKernels(problem: Problem): AdjointSteps {
   };
 }
 
-/** Where the batches go in a problem whose own batches count kernels. */
+/** The place of the problem's batches in a problem whose own batches count kernels. */
 interface FoldedBatches {
   readonly leftBatches: number;
   readonly coordinates: number;
-  /** Stride of the left batches; default: as in the problem that is adjoined. */
+  /** The stride of the left batches; default: as in the original problem. */
   readonly left?: number;
-  /** Stride of the coordinates. */
+  /** The stride of the coordinates. */
   readonly along: number;
-  /** The strides of the problem's dimensions, from strides of the folded tensor. */
+  /** The strides of the problem's dimensions, from the strides of the folded tensor. */
   placesOf(strides: readonly number[]): {
     readonly left: number;
     readonly coordinates: number;
@@ -199,25 +199,25 @@ function foldedBatches(
   );
 }
 
-/** A tensor whose elements are summed along one more axis, which comes behind the axes of `size`. */
+/** A tensor whose elements are summed along one more axis, behind the axes of `size`. */
 interface Summed {
   readonly size: readonly number[];
   readonly leftBatches: number;
   readonly coordinates: number;
   readonly batches: number;
-  /** [left, axes …, the axis of the sum, coordinate, batch] */
+  /** The strides of the summands: [left, axes …, the axis of the sum, coordinate, batch]. */
   readonly from: readonly number[];
-  /** The same without the axis of the sum. */
+  /** The strides of the sums, without the axis of the sum. */
   readonly to: readonly number[];
   readonly offset: number;
   readonly layout: ComplexLayout;
   readonly blocks: readonly (Block | null)[];
 }
 
-/** Bin 0 of a transform along an axis: the sum of its elements. */
+/** A sum along an axis, which is bin 0 of a transform. */
 function sumAlong(problem: Problem, count: number, summed: Summed): PlannedProblem {
   const { size, leftBatches, coordinates, batches, from, to, offset, layout, blocks } = summed;
-  // No bin but the first is written: the others would lie behind everything else.
+  // Only bin 0 is written: the strides of the axis put other bins behind everything else.
   const shape = [leftBatches, ...size, coordinates, batches];
   const { before, behind } = stridedExtent(shape, to);
   const beyond = before + behind + 1;
@@ -238,8 +238,8 @@ function packed(shape: readonly number[]): number[] {
 }
 
 /**
- * The adjoint with respect to the kernel: the spectrum of the signal, the product of that with the spectrum of the cotangent, system by
- * system, and the sum over the systems that share a kernel.
+ * The adjoint with respect to the kernel: the spectrum of the signal; its product with the spectrum of the cotangent, system by system; and the
+ * sum over the systems that share a kernel.
  * @throws FftError `unsupported-feature`
  */
 export function adjointToKernel(problem: Problem): AdjointSteps {
@@ -290,14 +290,14 @@ export function adjointToKernel(problem: Problem): AdjointSteps {
 /** A dimension that counts systems. */
 interface SystemDimension {
   readonly count: number;
-  /** From one system to the next, in the cotangent. */
+  /** The stride from one system to the next in the cotangent. */
   readonly stride: number;
   /** Whether each index along this dimension has a kernel of its own. */
   readonly own: boolean;
   readonly name: 'left' | 'coordinate' | 'batch';
 }
 
-/** What is multiplied system by system: the dimensions that become omitted axes of the product, each with a factor of its own. */
+/** The dimensions that count systems: they become omitted axes of the product, each with a factor of its own. */
 function systemsOf(problem: Problem): readonly SystemDimension[] {
   const { leftBatches, coordinates, batches, convolution } = problem;
   const strides = problem.strides[resultSide(problem)];
@@ -307,7 +307,7 @@ function systemsOf(problem: Problem): readonly SystemDimension[] {
     { name: 'coordinate', count: coordinates, stride: strides.at(-2)!, own: own.coordinates },
     { name: 'batch', count: batches, stride: strides.at(-1)!, own: own.batches },
   ];
-  // Matrices go by the coordinates, of signal and result.
+  // Matrices take the coordinates of signal and result together, so coordinates count no systems then.
   return all.filter(({ name, count }) => count > 1 && !(name === 'coordinate' && convolution!.matrix > 1));
 }
 
@@ -334,9 +334,9 @@ function signalSpectrum(problem: Problem, systems: readonly SystemDimension[]): 
 
 interface SystemProducts {
   readonly problem: PlannedProblem;
-  /** Missing where the product is the result. */
+  /** The sum; missing where the product is the result. */
   readonly sum?: PlannedProblem;
-  /** How many results there are before they are summed. */
+  /** The number of results before they are summed. */
   readonly systems: number;
 }
 
@@ -350,7 +350,7 @@ function systemProducts(problem: Problem, systems: readonly SystemDimension[]): 
   const points = size.reduce((a, b) => a * b, 1);
   const shared = systems.filter(({ own }) => !own);
   const sums = shared.reduce((all, { count }) => all * count, 1);
-  // Systems that are summed are neighbours; behind them are entries of matrices and kernels.
+  // Systems that are summed are neighbours; the entries of matrices and the kernels are behind them.
   const unit = points * sums;
   let next = points;
   const places = new Map<SystemDimension, number>();
@@ -364,7 +364,7 @@ function systemProducts(problem: Problem, systems: readonly SystemDimension[]): 
     places.set(one, next);
     next *= one.count;
   }
-  // Kernels of the product are the columns of matrices, which come after the kernels of the problem.
+  // The kernels of the product are the columns of matrices, which come after the kernels of the problem.
   const [ofKernel, ofColumn] = [unit, unit * kernels];
   const permuted = matrix > 1 && kernels > 1;
   const direct = sums === 1 && !permuted;

@@ -1,9 +1,9 @@
 /**
- * The adjoint of a transform, under the real inner product ⟨x, y⟩ = Σ (re·re + im·im), as a problem: the same tensors, read and written by
- * the other direction, with what makes that direction the exact transpose.
+ * The adjoint of a transform, under the real inner product ⟨x, y⟩ = Σ (re·re + im·im), as a problem: the other direction on the same tensors,
+ * with factors that make it the exact transpose.
  *
- * - The scale is that of the direction asked for, and blocks of zeros change sides: what it does not write, its adjoint does not read.
- * - The half of a spectrum counts each bin once, where a transform to reals counts those between the ends twice.
+ * - The scale is that of the original direction, and blocks of zeros change sides: elements that it does not write are not read by its adjoint.
+ * - Half a spectrum has each bin once, but a transform to reals counts the bins between the ends twice.
  * - FFTW's cosine and sine transforms are transposes of one another, but for factors on their first and last elements.
  * - Callbacks change sides, transposed.
  */
@@ -26,6 +26,7 @@ export interface AdjointProblem {
 }
 
 /**
+ * The problem of an adjoint.
  * @throws FftError `unsupported-feature` where a callback is not linear in its value; `overlapping-strides` where the direction reads some
  * elements more than once
  */
@@ -43,7 +44,7 @@ export function adjointProblem(problem: Problem, of: Direction): AdjointProblem 
   const { strides, offsets, ...fields } = withSplitAxes(problem, {});
   const derived = normalizeProblem({
     ...fields,
-    // An axis in blocks has strides of which only its blocks know what they mean.
+    // The strides of an axis in blocks hold inside its blocks only, so the sides are described by the blocks.
     ...(inBlocks ? {} : { strides, offsets }),
     directions: direction,
     normalize: false,
@@ -55,7 +56,7 @@ export function adjointProblem(problem: Problem, of: Direction): AdjointProblem 
   return { problem: own, direction };
 }
 
-/** The factor of a direction, where a number can say it; `divisor` is what is left to divide by. */
+/** The scale factor of a direction, as a number, and a `divisor` for the part of it that no number can express. */
 function scaleOf(problem: Problem, of: Direction): { readonly scale: number; readonly divisor: number } {
   const scale = problem.scale[of];
   if (of === 'forward' || !problem.normalize) return { scale, divisor: 1 };
@@ -68,7 +69,7 @@ function scaleOf(problem: Problem, of: Direction): { readonly scale: number; rea
   return isExact ? { scale: scale / points, divisor: 1 } : { scale, divisor: points };
 }
 
-/** What the direction reads, its adjoint writes: no element may be there twice. */
+/** Refuses strides of 0: the adjoint writes the elements that the direction reads, so each must have a place of its own. */
 function refuseRepeats(problem: Problem, of: Direction): void {
   const side: Side = of === 'forward' ? 'input' : 'output';
   const strides = problem.strides[side];
@@ -102,14 +103,14 @@ function adjointCallbacks(problem: Problem, of: Direction, divisor: number): unk
   return { [direction]: made, arrays: problem.callbacks?.arrays ?? {} };
 }
 
-/** What reads reals where there are complex numbers, if no callback of the user does. */
+/** The load callback for complex numbers in place of reals, if the user has none there. */
 const REALS_AS_COMPLEX: BuiltCallback = {
   ...{ takes: 'real', gives: 'complex' },
   nodes: [{ op: 're' }, { op: 'constant', value: 0 }],
   result: [0, 1],
 };
 
-/** @param path of the callback. @throws FftError `unsupported-feature` */
+/** The transpose of a callback. @param path of the callback @throws FftError `unsupported-feature` where it is not linear in its value */
 function transposedOrRefused(
   built: BuiltCallback | null,
   path: string,
@@ -122,7 +123,7 @@ function transposedOrRefused(
   throw new FftError('unsupported-feature', message, { path });
 }
 
-/** What the transpose multiplies by before the transform of the other direction (`load`), and behind it (`store`). */
+/** The factors of the transpose: before the transform of the other direction (`load`), and behind it (`store`). */
 interface Weights {
   readonly load: readonly Weight[];
   readonly store: readonly Weight[];
@@ -142,7 +143,7 @@ const NO_WEIGHTS: Weights = { load: [], store: [] };
 
 type AxisWeight = Omit<Weight, 'dimension'>;
 
-/** @param n points of the axis. */
+/** The factors along one axis. @param n points of the axis */
 function axisWeights(
   kind: TransformKind,
   n: number,
@@ -150,7 +151,7 @@ function axisWeights(
 ): { readonly load?: AxisWeight; readonly store?: AxisWeight } {
   const between = { from: 1, outside: 1 };
   if (kind === 'r2c') {
-    // Bins that are their own conjugates are at the ends.
+    // The bins at the ends are their own conjugates.
     const inner = { ...between, to: Math.ceil(n / 2) };
     return of === 'forward' ? { load: { ...inner, inside: 1 / 2 } } : { store: { ...inner, inside: 2 } };
   }
@@ -169,7 +170,7 @@ function axisWeights(
     case 'dst3':
       return { store: { ...last, inside: 1 / 2 } };
     default:
-      // Symmetric matrices; and complex ones whose adjoints are the other direction.
+      // These have symmetric matrices, or complex ones whose adjoint is the other direction.
       return {};
   }
 }

@@ -1,12 +1,12 @@
 /**
- * Steps of a callback that is put together by the library itself, as plain data. What is known folds: a factor of 1, a sum with 0.
+ * A builder of callbacks for the library itself, as plain data. It folds constants: factors of 1, sums with 0.
  */
 import type { CallbackNode, NumberKind } from '../callbacks.ts';
 
 /** The number of a step. */
 export type Step = number;
 
-/** A callback before it is in the normal form of a problem, which calls it and leaves out what nothing rests on. */
+/** A callback before it is in the normal form of a problem, where it is called and steps without effect are left out. */
 export interface DraftCallback {
   readonly takes: NumberKind;
   readonly gives: NumberKind;
@@ -28,7 +28,7 @@ export class Steps {
     return step;
   }
 
-  /** Whether a step is a constant, and this one. */
+  /** Whether a step is the constant `value`. */
   is(step: Step, value: number): boolean {
     return this.constants.get(value) === step;
   }

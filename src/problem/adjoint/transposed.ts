@@ -15,14 +15,14 @@ export interface Weight {
   readonly outside: number;
 }
 
-/** What results are multiplied by. */
+/** The factors of results. */
 export interface Factors {
   readonly weights: readonly Weight[];
-  /** Results are divided by this. */
+  /** The number that results are divided by. */
   readonly divisor: number;
 }
 
-/** A real as a sum: coefficients of the two parts of the value, and what does not depend on it. What is absent is 0. */
+/** A real that is linear in the value: the coefficients of the two parts of the value, and the rest. Missing terms are 0. */
 interface Sum {
   readonly re?: Step | undefined;
   readonly im?: Step | undefined;
@@ -33,7 +33,7 @@ type Part = 're' | 'im';
 
 const PARTS = ['re', 'im', 'free'] as const;
 
-/** Why a callback is not linear in its value, as the end of a sentence about it. */
+/** The reason why a callback is not linear in its value, as the end of a sentence about it. */
 export class NotLinear {
   readonly why: string;
 
@@ -81,7 +81,7 @@ function isUnitRow(steps: Steps, row: Sum, n: number, kind: NumberKind): boolean
   });
 }
 
-/** The steps of a product of the transposed matrix and the value. */
+/** The steps that multiply the value by the transposed matrix. */
 function multiplied(
   steps: Steps,
   rows: readonly Sum[],

@@ -3,25 +3,25 @@
  * then the batches.
  */
 
-/** Points from `from` on, up to `to`, which is not one of them, in each dimension. */
+/** Points from `from` up to `to`, not included, in each dimension. */
 export interface Box {
   readonly from: readonly number[];
   readonly to: readonly number[];
 }
 
-/** A cut of one dimension into so many parts. */
+/** A cut of one dimension into some number of parts. */
 export interface Cut {
   readonly dimension: number;
   readonly parts: number;
 }
 
 /**
- * How a tensor is cut into one box for each rank. A rank is a number whose digits say which part of each cut it has, the digit of the first
- * cut being the lowest. Ranks beyond the last box have none.
+ * A cut of a tensor into one box for each rank. The digits of a rank's number select its part of each cut; the digit of the first cut is the
+ * lowest. Ranks beyond the last box have none.
  */
 export type Grid = readonly Cut[];
 
-/** All of a tensor. */
+/** The box of a whole tensor. */
 export function wholeBox(shape: readonly number[]): Box {
   return { from: shape.map(() => 0), to: [...shape] };
 }
@@ -30,7 +30,7 @@ export function lengthsOf({ from, to }: Box): number[] {
   return from.map((first, d) => to[d]! - first);
 }
 
-/** Elements of a box. */
+/** The number of elements of a box. */
 export function volumeOf({ from, to }: Box): number {
   return from.reduce((volume, first, d) => volume * Math.max(0, to[d]! - first), 1);
 }
@@ -39,14 +39,14 @@ export function isEmptyBox(box: Box): boolean {
   return box.from.some((first, d) => box.to[d]! <= first);
 }
 
-/** What two boxes share; undefined where that is nothing. */
+/** The intersection of two boxes; undefined where it is empty. */
 export function intersectionOf(a: Box, b: Box): Box | undefined {
   const from = a.from.map((first, d) => Math.max(first, b.from[d]!));
   const to = a.to.map((last, d) => Math.min(last, b.to[d]!));
   return from.some((first, d) => to[d]! <= first) ? undefined : { from, to };
 }
 
-/** Elements that two boxes share. */
+/** The number of elements that two boxes share. */
 export function sharedVolume(a: Box, b: Box): number {
   let volume = 1;
   for (let d = 0; d < a.from.length && volume > 0; d++)
@@ -64,7 +64,7 @@ export function withRange(box: Box, dimension: number, from: number, to: number)
   return { from: along(box.from, from), to: along(box.to, to) };
 }
 
-/** Where a part begins when points are cut into equal parts but for one more point in the first ones. */
+/** The start of a part, where points are cut into parts that are equal but for one more point in the first ones. */
 export function startOfPart(points: number, parts: number, part: number): number {
   return part * Math.floor(points / parts) + Math.min(part, points % parts);
 }
@@ -76,12 +76,12 @@ export function partOfPoint(points: number, parts: number, point: number): numbe
   return point < inLonger ? Math.floor(point / (length + 1)) : longer + Math.floor((point - inLonger) / length);
 }
 
-/** Ranks that a grid has boxes for. */
+/** The number of ranks that a grid has boxes for. */
 export function ranksOf(grid: Grid): number {
   return grid.reduce((ranks, { parts }) => ranks * parts, 1);
 }
 
-/** The box of a rank; an empty one where the grid has none for it, or has more parts than there are points. */
+/** The box of a rank; it is empty where the grid has none for the rank, or has more parts than points. */
 export function boxOfRank(shape: readonly number[], grid: Grid, rank: number): Box {
   const box = wholeBox(shape) as { from: number[]; to: number[] };
   let digits = rank;

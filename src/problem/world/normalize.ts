@@ -1,4 +1,4 @@
-/** From what a user wrote of a tensor that ranks share to the one normal form. Everything that is wrong is thrown as one error. */
+/** The way from a user's description of a shared tensor to its normal form. All faults are thrown as one error. */
 import { FftError, type FftProblem, show, throwIfAny } from '../errors.ts';
 import { FieldReader } from '../fields.ts';
 import { tensorShape } from '../layout.ts';
@@ -21,7 +21,7 @@ import {
 } from './problem.ts';
 import { packedStrides, readSharing } from './sharing.ts';
 
-/** Fields of a world's problem that mean what they mean on one device. */
+/** Fields of a world's problem with the meaning that they have on one device. */
 const SAME_FIELDS = [
   'size',
   'transform',
@@ -43,7 +43,8 @@ const MOST_VALUES = 2 ** 20;
 const MOST_CHUNKS = 64;
 
 /**
- * @param ranks of the world.
+ * The normal form of a transform over ranks.
+ * @param ranks of the world
  * @throws FftError with everything that is wrong: codes of `normalizeProblem`, `overlapping-bricks`, `incomplete-bricks`
  */
 export function normalizeWorldProblem(input: WorldProblemInput, ranks: number): WorldProblem {
@@ -76,7 +77,7 @@ export function normalizeWorldProblem(input: WorldProblemInput, ranks: number): 
   return problem;
 }
 
-/** @throws FftError with everything that is wrong */
+/** The normal form of a redistribution. @throws FftError with everything that is wrong */
 export function normalizeRedistribution(input: RedistributionInput, ranks: number): Redistribution {
   const raw = readRecord(input, 'The redistribution');
   const reader = new FieldReader();
@@ -99,7 +100,7 @@ function readRecord(input: unknown, what: string): RawRecord {
   throw new FftError('invalid-field', `${what} is ${show(raw)}, but must be an object such as { size: [64, 64, 64] }.`);
 }
 
-/** The transform as one device would do it. What is wrong with it is thrown at once: nothing else can be judged then. */
+/** The transform as a problem of one device. Its faults are thrown at once, as nothing else can be judged then. */
 function wholeProblem(raw: RawRecord, reader: FieldReader): WorldProblem['whole'] {
   const kind = reader.oneOf(raw.transform, 'transform', ['c2c', 'r2c'] as const, 'c2c');
   const same: Record<string, unknown> = {};
@@ -113,7 +114,7 @@ function wholeProblem(raw: RawRecord, reader: FieldReader): WorldProblem['whole'
   }
 }
 
-/** Points along each axis of a side, and batches. */
+/** The points along each axis of a side, and the batches. */
 export function sharedShape(whole: Problem, side: Side): readonly number[] {
   const shape = tensorShape(whole, side);
   return [...shape.slice(1, -2), shape.at(-1)!];
@@ -138,7 +139,7 @@ function readOutput(
   return read();
 }
 
-/** The same grid; or bricks cut off where the other side of a real transform has fewer points. */
+/** The sharing of the other side: the same grid; or bricks, cut off where the other side of a real transform has fewer points. */
 function withinShape(sharing: Sharing, shape: readonly number[]): Sharing {
   if (sharing.by === 'grid') return sharing;
   const used = new Map<number, number>();
@@ -151,7 +152,7 @@ function withinShape(sharing: Sharing, shape: readonly number[]): Sharing {
   });
   if (bricks.length === sharing.bricks.length && bricks.every((brick) => sharing.bricks.includes(brick)))
     return sharing;
-  // What was cut lies packed, one brick behind another.
+  // Bricks that were cut off are packed, one behind another.
   const packed = bricks.map((brick) => {
     const offset = used.get(brick.rank) ?? 0;
     used.set(brick.rank, offset + brick.to.reduce((volume, to, d) => volume * (to - brick.from[d]!), 1));

@@ -1,6 +1,6 @@
 /**
- * A transform of a tensor that several ranks share: what a user may ask for (`WorldProblemInput`) and the one form in which the rest of
- * the library reads it (`WorldProblem`).
+ * A transform of a tensor that several ranks share: as a user writes it (`WorldProblemInput`), and its normal form, which the rest of the
+ * library reads (`WorldProblem`).
  */
 import type { PlannedProblem } from '../arrays.ts';
 import { type ElementKind, realBytes } from '../layout.ts';
@@ -18,20 +18,20 @@ export const worldStrategies = ['estimate', 'measure'] as const;
 export interface BrickInput {
   /** First point along each axis, fastest first; one entry more counts batches. */
   readonly from: readonly number[];
-  /** The points after the last ones. */
+  /** The points after the last ones of the brick. */
   readonly to: readonly number[];
-  /** Who holds it. Default: the place of the brick in the list. */
+  /** The rank that holds it. Default: the place of the brick in the list. */
   readonly rank?: number | undefined;
-  /** Between neighbours along each axis in the memory of the rank, in elements. Default: packed. */
+  /** The distance between neighbours along each axis in the memory of the rank, in elements. Default: packed. */
   readonly strides?: readonly number[] | undefined;
 }
 
-/** How a side is shared out among the ranks. */
+/** The sharing of a side among the ranks. */
 export type SideInput =
   | { readonly split: 'slab' | readonly number[]; readonly bricks?: undefined }
   | { readonly bricks: readonly BrickInput[]; readonly split?: undefined };
 
-/** Two grids that a decomposition may be asked to be. */
+/** The decomposition: the planner's choice, slabs, or pencils of a grid. */
 export type DecompositionInput = 'auto' | 'slab' | readonly [rows: number, columns: number];
 
 export interface WorldProblemInput
@@ -40,17 +40,17 @@ export interface WorldProblemInput
     'size' | 'batches' | 'normalize' | 'scale' | 'zeroPadding' | 'tuning' | 'precision' | 'debug'
   > {
   readonly transform?: 'c2c' | 'r2c' | undefined;
-  /** Of all memory: what the ranks hold, and what is sent. Default: the precision. */
+  /** The format of all memory: of the ranks' data and of messages. Default: the precision. */
   readonly storage?: Storage | undefined;
   /** Default `{ split: 'slab' }`: the slowest axis is cut. */
   readonly input?: SideInput | undefined;
-  /** `as-input` (default) is shared out as the input is; `any` is left where the last pass leaves it, which saves an exchange. */
+  /** The sharing of the output. `as-input` (default): as the input; `any`: the sharing after the last pass, which saves an exchange. */
   readonly output?: SideInput | 'as-input' | 'any' | undefined;
   readonly decomposition?: DecompositionInput | undefined;
   readonly exchange?: ExchangeWay | undefined;
-  /** Into how many parts an exchange is cut, so that a part is sent while the next one is computed. */
+  /** The number of parts of an exchange, one of which is sent while the next one is computed. */
   readonly chunks?: 'auto' | number | undefined;
-  /** `half` sends halves of what is kept as singles or doubles. */
+  /** The format of messages: `half` sends halves of data that are stored as singles or doubles. */
   readonly wire?: (typeof wires)[number] | undefined;
   /** `measure` times the best few plans on all ranks. Default `estimate`. */
   readonly strategy?: (typeof worldStrategies)[number] | undefined;
@@ -63,7 +63,7 @@ export interface Brick extends Box {
   readonly strides: readonly number[];
 }
 
-/** How the elements of a tensor are shared out: a box each, by a grid, or bricks. */
+/** The sharing of a tensor's elements: one box per rank, by a grid, or bricks. */
 export type Sharing =
   | { readonly by: 'grid'; readonly grid: Grid }
   | { readonly by: 'bricks'; readonly bricks: readonly Brick[] };
@@ -77,11 +77,11 @@ export interface SharedTensor {
 }
 
 export interface WorldProblem {
-  /** The transform as one device would do it, packed and out of place. */
+  /** The transform as a problem of one device, packed and out of place. */
   readonly whole: PlannedProblem;
   readonly ranks: number;
   readonly input: SharedTensor;
-  /** `any`: wherever the last pass leaves it. */
+  /** The shared output; `any`: the sharing after the last pass. */
   readonly output: SharedTensor | 'any';
   readonly decomposition: DecompositionInput;
   readonly exchange: ExchangeWay;
@@ -90,7 +90,7 @@ export interface WorldProblem {
   readonly strategy: (typeof worldStrategies)[number];
 }
 
-/** A tensor that changes hands, and is not transformed. */
+/** A tensor that changes its sharing, and is not transformed. */
 export interface RedistributionInput {
   readonly size: readonly number[];
   readonly type?: ElementKind | undefined;
@@ -107,12 +107,12 @@ export interface Redistribution {
   readonly output: SharedTensor;
 }
 
-/** Bytes of a complex number that passes send. */
+/** The number of bytes of a complex number in a message. */
 export function bytesOnWire(problem: Pick<WorldProblem, 'wire' | 'whole'>): number {
   return 2 * realBytes(sendsHalves(problem) ? 'half' : problem.whole.edgeStorage);
 }
 
-/** Whether numbers that are stored as something else travel between ranks as halves. */
+/** Whether numbers travel between ranks as halves, though they are stored in another format. */
 export function sendsHalves({ wire, whole }: Pick<WorldProblem, 'wire' | 'whole'>): boolean {
   return wire === 'half' && whole.edgeStorage !== 'half';
 }

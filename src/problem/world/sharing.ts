@@ -1,6 +1,6 @@
 /**
- * How the elements of a tensor are shared out among ranks: reads what a user wrote, checks that bricks cover the tensor once, and answers
- * which rank holds what.
+ * The sharing of a tensor's elements among ranks: this file reads it as a user writes it, checks that bricks cover the tensor once, and tells
+ * which rank holds which elements.
  */
 import { show } from '../errors.ts';
 import type { FieldReader } from '../fields.ts';
@@ -29,13 +29,13 @@ export function packedStrides(box: Box): number[] {
   });
 }
 
-/** Elements from the first one of a rank's memory to the last one of a brick. */
+/** The number of elements from the first one of a rank's memory to the last one of a brick. */
 export function brickSpan(brick: Brick): number {
   if (isEmptyBox(brick)) return brick.offset;
   return lengthsOf(brick).reduce((span, length, d) => span + (length - 1) * brick.strides[d]!, brick.offset + 1);
 }
 
-/** Bricks by their ranks, of lists that were asked for. */
+/** Bricks by their ranks, for lists that have been looked up. */
 const byRank = new WeakMap<readonly Brick[], Map<number, Brick[]>>();
 const NONE: readonly Brick[] = [];
 
@@ -51,14 +51,14 @@ function sorted(bricks: readonly Brick[]): Map<number, Brick[]> {
   return known;
 }
 
-/** What a rank holds of a tensor; bricks without elements are left out. */
+/** The bricks of a rank; bricks without elements are left out. */
 export function bricksOfRank({ shape, sharing }: SharedTensor, rank: number): readonly Brick[] {
   if (sharing.by === 'bricks') return sorted(sharing.bricks).get(rank) ?? NONE;
   const box = boxOfRank(shape, sharing.grid, rank);
   return isEmptyBox(box) ? [] : [{ ...box, rank, offset: 0, strides: packedStrides(box) }];
 }
 
-/** Bricks that share elements with a box, in the order of their ranks and, of one rank, of its memory. */
+/** The bricks that share elements with a box, in the order of their ranks and, within a rank, of its memory. */
 export function bricksThatMeet({ shape, sharing }: SharedTensor, box: Box): Brick[] {
   if (sharing.by === 'bricks') return sharing.bricks.filter((brick) => intersectionOf(brick, box));
   let ranks = [0];
@@ -74,12 +74,12 @@ export function bricksThatMeet({ shape, sharing }: SharedTensor, box: Box): Bric
   return ranks.flatMap((rank) => bricksOfRank({ shape, sharing, elements: 'complex' }, rank));
 }
 
-/** Elements of the memory that a rank needs for its bricks. */
+/** The number of elements of a rank's memory for its bricks. */
 export function spanOfRank(tensor: SharedTensor, rank: number): number {
   return bricksOfRank(tensor, rank).reduce((span, brick) => Math.max(span, brickSpan(brick)), 0);
 }
 
-/** Who reads a side, and of what tensor. */
+/** The reader of a side, and the tensor of the side. */
 export interface SideReading {
   readonly reader: FieldReader;
   readonly path: string;
@@ -88,7 +88,7 @@ export interface SideReading {
   readonly ranks: number;
 }
 
-/** @param value `{ split }` or `{ bricks }`; what is wrong with it is reported to the reader. */
+/** The sharing of a side. @param value `{ split }` or `{ bricks }`; faults are reported to the reader */
 export function readSharing(value: unknown, reading: SideReading): Sharing {
   const { reader, path } = reading;
   const record: RawRecord = value === undefined ? {} : reader.record(value, path, ['split', 'bricks']);
@@ -138,7 +138,7 @@ function readBricks(value: unknown, reading: SideReading): Brick[] {
   return held;
 }
 
-/** @param used elements of each rank's memory that the bricks before it take. */
+/** @param used the elements of each rank's memory that earlier bricks take */
 function readBrick(
   value: unknown,
   n: number,
@@ -175,7 +175,7 @@ function readEnds(value: unknown, path: string, end: 'from' | 'to', { reader, sh
   return points.length === shape.length ? points : [...points, end === 'from' ? 0 : shape.at(-1)!];
 }
 
-/** Strides of the axes, and of batches; those of batches follow the longest of the others where they are left out. */
+/** The strides of the axes and of batches; where batches have none, they follow the longest of the others. */
 function readStrides(value: unknown, path: string, box: Box, reader: FieldReader): number[] {
   const dimensions = box.from.length;
   if (value === undefined) return packedStrides(box);
