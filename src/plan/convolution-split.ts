@@ -32,7 +32,7 @@ export interface Middle {
   readonly parts?: readonly [number, number];
   /** Whether the only transformed axis has reals, which are complex numbers whose imaginary parts are zero. */
   readonly real: boolean;
-  /** The first of the axes has reals, two of which at a time are a complex number; one launch pairs their bins. */
+  /** The first of the axes has reals, and pairs of them are complex numbers; one launch pairs their bins. */
   readonly halves?: true;
   /**
    * The only transformed axis has reals, in two uploads: columns of the first length, and rows of their bins, of the second length. The rows
@@ -143,7 +143,7 @@ function sharesOf(problem: Problem, axes: readonly number[], target: Target, mat
   );
 }
 
-/** The middles with the axis of reals, two of which at a time are a complex number, and with axes that share its launches. */
+/** The middles that contain the axis of reals, as pairs of reals, and axes that share its launches. */
 function realsOf(problem: Problem, target: Target): Priced<Middle>[] {
   const { matrix } = problem.convolution!;
   const others = transformedAxes(complexOf(problem, false));

@@ -106,7 +106,7 @@ export function resultProblem(problem: Problem): Problem {
   const channels = channelsOf(problem);
   if (channels) {
     const placed = { strides: own(strides), offsets: own(offsets) };
-    // In place, the result of reals takes no more memory than the signal, as it has no bins.
+    // In place, a result of reals takes no more memory than the signal, since no room for bins is needed.
     return { ...result, ...placed, coordinates: channels.out, placement: 'out-of-place', convolution: null };
   }
   return isReal(problem) ? result : { ...result, strides: own(strides), offsets: own(offsets) };
@@ -182,14 +182,14 @@ function planSpectrum(given: Problem, target: Target): DirectionPlan {
 function convolvingTree(problem: Problem, split: ConvolutionSplit, kernel: KernelMemory, target: Target): BranchNode {
   const kernels = kernelsOfEach(problem.convolution!);
   const returning = { ...problem, batches: problem.batches * kernels };
-  const there = nodesOfAxes(restOf(problem, split), 'forward', target, split.splits);
-  const back = nodesOfAxes(restOf(returning, split), 'inverse', target, split.splits).map(backwards);
-  const asked: MiddleQuestion = { problem, returning, split, kernel, target };
+  const forward = nodesOfAxes(restOf(problem, split), 'forward', target, split.splits);
+  const inverse = nodesOfAxes(restOf(returning, split), 'inverse', target, split.splits).map(backwards);
+  const question: MiddleQuestion = { problem, returning, split, kernel, target };
   // Reals are read first and written last.
   const outside = !split.parts || !isReal(problem) || !split.axes.includes(0);
   const children = outside
-    ? [...there, middleNode(asked), ...back]
-    : [middleNode(asked, { input: there, output: back })];
+    ? [...forward, middleNode(question), ...inverse]
+    : [middleNode(question, { input: forward, output: inverse })];
   const [length, outputLength] = [tensorShape(problem, 'input'), tensorShape(returning, 'input')];
   const tree: BranchNode = { scheme: 'axes', title: 'convolve', length, outputLength, children };
   const middle = leavesOf(tree).findIndex(({ product }) => product && 'strides' in product);
@@ -197,13 +197,16 @@ function convolvingTree(problem: Problem, split: ConvolutionSplit, kernel: Kerne
 }
 
 /** The launches of the middle. @param between nodes of other axes: before the last forward launch, and after the first inverse one */
-function middleNode(asked: MiddleQuestion, between: Sides<readonly PlanNode[]> = { input: [], output: [] }): PlanNode {
-  const { problem, returning, split } = asked;
+function middleNode(
+  question: MiddleQuestion,
+  between: Sides<readonly PlanNode[]> = { input: [], output: [] },
+): PlanNode {
+  const { problem, returning, split } = question;
   const { axes, period, halves, columns } = split;
-  if (halves) return halvesThrough(asked);
-  if (columns) return columnsThrough(asked, columns);
-  if (axes.length === 0) return productAlone(asked);
-  if (period) return periodThrough(asked, period);
+  if (halves) return halvesThrough(question);
+  if (columns) return columnsThrough(question, columns);
+  if (axes.length === 0) return productAlone(question);
+  if (period) return periodThrough(question, period);
   const real = isReal(problem) && axes.includes(0);
   const node = (one: Problem, direction: Direction) => {
     const own = real ? { ...one, unordered: true } : complexOf(one, false);
@@ -211,9 +214,9 @@ function middleNode(asked: MiddleQuestion, between: Sides<readonly PlanNode[]> =
     const sharing: Sharing = parts ? { launches: 2, parts } : { launches: 1, axes: axes.length };
     return leavesOf(sharedNode(own, direction, axes, real, sharing));
   };
-  const there = node(problem, 'forward');
-  const back = node(returning, 'inverse');
-  const all = roundOf(asked, there, back);
+  const forward = node(problem, 'forward');
+  const inverse = node(returning, 'inverse');
+  const all = joinedByProduct(question, forward, inverse);
   if (all.length === 1) return all[0]!;
   const [first, middle, last] = all as [LeafNode, LeafNode, LeafNode];
   const { length } = first;
@@ -223,23 +226,23 @@ function middleNode(asked: MiddleQuestion, between: Sides<readonly PlanNode[]> =
 }
 
 /** Forward launches and inverse ones: the last forward launch and the first inverse one become one launch, with the product in between. */
-function roundOf(
+function joinedByProduct(
   { problem, split, kernel }: MiddleQuestion,
-  there: readonly LeafNode[],
-  back: readonly LeafNode[],
+  forward: readonly LeafNode[],
+  inverse: readonly LeafNode[],
 ): LeafNode[] {
   const before = tensorShape(complexOf(problem, split.real), 'input');
   const middle = multiplied(
-    { ...there.at(-1)!, outputLength: back[0]!.outputLength },
+    { ...forward.at(-1)!, outputLength: inverse[0]!.outputLength },
     problem.convolution!,
     kernel,
     before,
   );
   const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
   return [
-    ...there.slice(0, -1).map((leaf) => named(leaf, 'there')),
+    ...forward.slice(0, -1).map((leaf) => named(leaf, 'there')),
     named(middle, 'there and back'),
-    ...back.slice(1).map((leaf) => named(backwards(leaf), 'back')),
+    ...inverse.slice(1).map((leaf) => named(backwards(leaf), 'back')),
   ];
 }
 
@@ -250,16 +253,16 @@ function tensorsOf({ problem, returning, split }: MiddleQuestion): Sides<number[
 }
 
 /** One axis by itself, at the length of its period. */
-function periodThrough(asked: MiddleQuestion, { own, length, uploads }: Period): PlanNode {
-  const { problem, returning, split, target } = asked;
+function periodThrough(question: MiddleQuestion, { own, length, uploads }: Period): PlanNode {
+  const { problem, returning, split, target } = question;
   const axis = split.axes[0]!;
-  const [there, back] = [['forward', problem] as const, ['inverse', returning] as const].map(([direction, one]) =>
+  const [forward, inverse] = [['forward', problem] as const, ['inverse', returning] as const].map(([direction, one]) =>
     leavesOf(longAxis(axisPlace(complexOf(one, split.real), direction, axis, target), length, uploads)),
   ) as [LeafNode[], LeafNode[]];
-  const all = roundOf(asked, there, back).map((leaf) =>
+  const all = joinedByProduct(question, forward, inverse).map((leaf) =>
     uploads ? leaf : { ...leaf, convolved: { by: 'period' as const, length }, axis: { ...leaf.axis, count: own } },
   );
-  const tensors = tensorsOf(asked);
+  const tensors = tensorsOf(question);
   const children = ended(all, split, tensors);
   if (children.length === 1) return children[0]!;
   const { input, output } = tensors;
@@ -268,9 +271,9 @@ function periodThrough(asked: MiddleQuestion, { own, length, uploads }: Period):
 }
 
 /** A launch of the product alone. */
-function productAlone(asked: MiddleQuestion): PlanNode {
-  const { problem, split, kernel } = asked;
-  const tensors = tensorsOf(asked);
+function productAlone(question: MiddleQuestion): PlanNode {
+  const { problem, split, kernel } = question;
+  const tensors = tensorsOf(question);
   const batch = dimensionsOf(complexOf(problem, split.real)).filter(({ count }) => count > 1);
   const point = { dimension: 1, stride: 0 };
   const axis = { count: 1, input: point, output: point };
@@ -279,7 +282,7 @@ function productAlone(asked: MiddleQuestion): PlanNode {
   return ended([product], split, tensors)[0]!;
 }
 
-/** The only launch of an axis of reals, two of which at a time are a complex number, with all other axes in it. */
+/** The only launch of an axis of reals, as pairs of reals, and of all other axes of the middle. */
 function halvesThrough({ problem, returning, split, kernel }: MiddleQuestion): LeafNode {
   const [before, after] = [problem, returning].map((one) => tensorShape(one, 'input')) as [number[], number[]];
   const [, ...others] = split.axes;

@@ -79,7 +79,7 @@ interface EvenPasses {
   readonly threads: number;
 }
 
-/** How many passes a sequence of radices may have beyond the planner's sequence, so that every thread holds equally many points. */
+/** The most passes beyond the planner's sequence that radices may have so that every thread holds equally many points. */
 const MORE_PASSES = 1;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * How the spectrum of a convolution's kernel lies in memory when the launch with the product reads it. A prepared spectrum has its bins in
+ * The layout of a kernel's spectrum in memory, as the launch with the product reads it. A prepared spectrum has its bins in
  * the order in which the uploads of the signal leave theirs. A spectrum that the user gives (VkFFT guide 2.4.1) has them in natural
  * order; for real kernels it holds the first ⌊N/2⌋ + 1 bins.
  */

@@ -100,15 +100,15 @@ function sideProblem(problem: Problem, side: 'input' | 'output'): Problem {
 }
 
 function layerTree(problem: Problem, storage: Stored, target: Target): BranchNode {
-  const there = axesOf(problem, 'forward', target);
+  const forward = axesOf(problem, 'forward', target);
   // A launch that computes the bins of an axis cuts it; on the way back, the axis that was cut last is restored first.
-  const back = axesOf(problem, 'inverse', target);
+  const inverse = axesOf(problem, 'inverse', target);
   const mix = mixNode(problem, storage);
   const length = tensorShape(problem, 'input');
   const outputLength = tensorShape(problem, 'output');
   const tree: BranchNode = {
     ...{ scheme: 'axes', title: 'convolve', length, outputLength },
-    children: [...cutThere(problem, there), mix, ...cutBack(problem, back)],
+    children: [...cutForward(problem, forward), mix, ...cutInverse(problem, inverse)],
   };
   const middle = leavesOf(tree).findIndex((leaf) => leaf.mix !== undefined);
   return withConvolutionBlocks(tree, problem, middle, false);
@@ -154,7 +154,7 @@ function launchesAlong(leaves: readonly LeafNode[], dimension: number): readonly
 }
 
 /** The forward nodes, cut: from its last launch on, an axis has its kept bins only. */
-function cutThere(problem: Problem, nodes: readonly PlanNode[]): readonly PlanNode[] {
+function cutForward(problem: Problem, nodes: readonly PlanNode[]): readonly PlanNode[] {
   const leaves = nodes.flatMap(leavesOf);
   const cuts = cutsOf(problem).map((cut) => ({ ...cut, at: launchesAlong(leaves, cut.dimension)[1] }));
   return mapAll(nodes, (leaf, n) =>
@@ -163,7 +163,7 @@ function cutThere(problem: Problem, nodes: readonly PlanNode[]): readonly PlanNo
 }
 
 /** The inverse nodes, cut: up to its first launch, an axis has its kept bins only. */
-function cutBack(problem: Problem, nodes: readonly PlanNode[]): readonly PlanNode[] {
+function cutInverse(problem: Problem, nodes: readonly PlanNode[]): readonly PlanNode[] {
   const leaves = nodes.flatMap(leavesOf);
   const cuts = cutsOf(problem).map((cut) => ({ ...cut, at: launchesAlong(leaves, cut.dimension)[0] }));
   return mapAll(nodes, (leaf, n) =>

@@ -71,7 +71,7 @@ export type FftErrorCode = (typeof fftErrorCodes)[number];
 /** One thing that is wrong with what was asked for. */
 export interface FftProblem {
   readonly code: FftErrorCode;
-  /** What was given and what would be accepted, in one sentence or two. */
+  /** The given value and the values that would be accepted, in one sentence or two. */
   readonly message: string;
   /** Where: a field path such as `size[1]` or `strides.output`; empty when it is not about one place. */
   readonly path: string;
@@ -198,7 +198,7 @@ function onOneLine(text: string): string {
   });
 }
 
-/** What a value is, in messages about its type: the name of its class, or `null`, `undefined`, `number` … */
+/** The type of a value for messages: the name of its class, or `null`, `undefined`, `number` … */
 export function typeName(value: unknown): string {
   try {
     return value === null || value === undefined ? String(value) : (className(value) ?? typeof value);

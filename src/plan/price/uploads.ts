@@ -42,7 +42,7 @@ export interface UploadsQuestion {
   readonly unbalanced: number;
   /** The best number of neighbouring columns for one group. */
   readonly tile: number;
-  /** The number of neighbouring columns of which a group takes multiples. */
+  /** The unit of a group's number of neighbouring columns. */
   readonly grain: number;
 }
 

@@ -28,10 +28,10 @@ export interface Bluestein {
   readonly apart?: 'transforms' | 'steps';
 }
 
-/** How an axis of complex numbers is transformed. */
+/** The scheme of an axis of complex numbers. */
 export type ComplexScheme = Uploads | Rader | Bluestein;
 
-/** How an axis of real numbers is transformed, by complex transforms or by passes over reals. */
+/** The scheme of an axis of real numbers: by complex transforms or by passes over reals. */
 export type RealScheme =
   /** Two neighbouring reals are the parts of a complex number; a Hermitian split follows, or comes before. */
   | { readonly by: 'halves'; readonly points: ComplexScheme }
@@ -39,14 +39,14 @@ export type RealScheme =
   | { readonly by: 'symmetric'; readonly points: ComplexScheme }
   /** Two lines that are neighbours along a dimension of the tensor are the parts of one complex line. */
   | { readonly by: 'lines'; readonly along: number; readonly points: ComplexScheme }
-  /** Several uploads, the first of which transforms columns of reals, two at a time as the parts of a complex column. */
+  /** Several uploads. The first one transforms columns of reals, two at a time as the parts of a complex column. */
   | { readonly by: 'columns'; readonly lengths: readonly number[] }
   /** Reals are complex numbers whose imaginary parts are zero. */
   | { readonly by: 'zeros'; readonly points: ComplexScheme }
   /** Kind IV of even lengths: real n and real N − 1 − n are the parts of a complex number (VkFFT guide 2.5.5). */
   | { readonly by: 'folded'; readonly points: ComplexScheme };
 
-/** How an axis is transformed. */
+/** The scheme of any axis. */
 export type AxisScheme = ComplexScheme | RealScheme;
 
 /** The scheme of passes in one launch. */

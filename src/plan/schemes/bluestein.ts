@@ -1,5 +1,5 @@
 /**
- * Bluestein's algorithm: a transform of any length N as a cyclic convolution of a length M ≥ 2N − 1 (of reals, of which only the bins
+ * Bluestein's algorithm: a transform of any length N as a cyclic convolution of a length M ≥ 2N − 1 (for reals, of which only the bins
  * up to the half are wanted, M ≥ N + ⌊N/2⌋) that has small prime factors (Bluestein 1970; VkFFT guide 2.5.1; rocFFT Bluestein design). With n·k = (n² + k² − (k − n)²)/2,
  *
  *   X(k) = c(k) · Σ x(n)·c(n) · c*(k − n),   c(n) = e^{−πi·n²/N}.
@@ -61,7 +61,7 @@ export function chirpedReals(count: number, back: boolean): ConvolveSteps {
 }
 
 /**
- * Whether the chirp of so many reals is cropped at the last bin that they need. It is not symmetric then, so that plan time takes
+ * Whether the chirp of `length` reals is cropped at the last bin that they need. It is not symmetric then, so that plan time takes
  * several times as long for its spectrum.
  */
 function hasCroppedChirp(length: number): boolean {
@@ -154,25 +154,25 @@ const LONGEST_RUN = 4096;
  * crops as it writes. The last upload of the transform, the product and the first upload of the inverse are one launch. With `transforms` apart
  * they are two, and the first one applies the product as it writes. With all `steps` apart, chirp and padding, the product, and chirp and crop have
  * launches of their own, as in rocFFT's default form, but plan time computes the chirp.
- * @param there the transform of the padded axis; `back` is the same transform with its uploads in reverse
+ * @param forward the transform of the padded axis; `inverse` is the same transform with its uploads in reverse
  * @param place the axis, with the length that the problem gives it
  */
 export function convolvedInSeveral(
-  { there, back }: { readonly there: PlanNode; readonly back: PlanNode },
+  { forward, inverse }: { readonly forward: PlanNode; readonly inverse: PlanNode },
   place: AxisPlace,
   padded: number,
   apart: Bluestein['apart'],
 ): BranchNode {
   const { dimension, length, tensor, title } = place;
-  const order = isLeaf(there) ? undefined : there.parts!;
+  const order = isLeaf(forward) ? undefined : forward.parts!;
   const known = { modulus: length, count: padded, along: dimension };
   const chirp = { ...known, kind: 'chirp' } as const;
   const spectrum = { ...known, kind: 'chirp-spectrum', ...(order ? { order } : {}) } as const;
   const view: LineView = { dimension, line: pad(line(length), 0, 0, padded - length) };
-  const [uploads, returns] = [leavesOf(there), leavesOf(back)];
+  const [uploads, returns] = [leavesOf(forward), leavesOf(inverse)];
   const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
   const last = uploads.at(-1)!;
-  const copied = (step: string) => copyNode(place, there.length, step);
+  const copied = (step: string) => copyNode(place, forward.length, step);
   const first: LeafNode = { ...named(returns[0]!, 'back'), exponents: 'opposite' };
   const times = { input: [], output: [spectrum] };
   const middle: LeafNode[] =

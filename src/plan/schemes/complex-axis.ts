@@ -34,6 +34,9 @@ function inSeveralLaunches(
     others: place.others,
     tensor: place.tensor.map((count, of) => (of === place.dimension ? length : count)),
   });
-  const ways = { there: axisNode(longPlace('forward'), uploads), back: axisNode(longPlace('inverse'), uploads) };
-  return convolvedInSeveral(ways, place, length, apart);
+  const transforms = {
+    forward: axisNode(longPlace('forward'), uploads),
+    inverse: axisNode(longPlace('inverse'), uploads),
+  };
+  return convolvedInSeveral(transforms, place, length, apart);
 }

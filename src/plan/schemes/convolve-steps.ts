@@ -21,14 +21,14 @@ export function convolveSteps(passes: PassesStep, { product, ends }: ConvolveSte
   const { input, output } = passes.lanesAlong;
   const sign = (backward: boolean) => (backward === inverse ? {} : { inverse: true as const });
   const isStep = 'do' in product;
-  const there: PassesStep = {
+  const first: PassesStep = {
     ...{ ...passes, ...sign(false), lanesAlong: { input, output } },
     ...(isStep ? {} : { write: product }),
     ...(ends ? { read: ends.read } : {}),
   };
-  const back: PassesStep = {
+  const second: PassesStep = {
     ...{ ...passes, ...sign(true), lanesAlong: { input: output, output } },
     ...(ends ? { write: ends.write } : {}),
   };
-  return [there, ...(isStep ? [product] : []), back];
+  return [first, ...(isStep ? [product] : []), second];
 }

@@ -103,7 +103,7 @@ function inOrder(place: AxisPlace, factors: readonly number[], name: (upload: nu
 }
 
 /**
- * The loops of two launches, the first of which leaves element i₂ of bin k₁ at k₁ + n₁·i₂. The second then finds every
+ * The loops of two launches. The first one leaves element i₂ of bin k₁ at k₁ + n₁·i₂. The second then finds every
  * column where its bins belong, k₁ + n₁·k₂, and may work in place.
  */
 export function reordering(dimension: number, [n1, n2]: readonly [number, number]) {
@@ -128,7 +128,7 @@ export function leaving(dimension: number, [n1, n2]: readonly [number, number]) 
   } satisfies Record<string, Dimension>;
 }
 
-/** Two uploads, the first of which reorders: two buffers share the caches instead of three. */
+/** Two uploads, where the first one reorders: two buffers share the caches instead of three. */
 function reorderedFirst(
   place: AxisPlace,
   factors: readonly [number, number],

@@ -55,7 +55,7 @@ function isShortLine(problem: Problem, target: Target): boolean {
   return isOneButterfly(problem, 0, problem.size[0]!, target, 'reals');
 }
 
-/** Whether so many points of an axis of reals are one butterfly, whatever their primes. @param kind see `LONGEST_BUTTERFLY` */
+/** Whether `points` points of an axis of reals are one butterfly, whatever their primes. @param kind see `LONGEST_BUTTERFLY` */
 export function isOneButterfly(
   problem: Problem,
   axis: number,

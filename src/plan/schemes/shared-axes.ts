@@ -272,7 +272,7 @@ function cutInnermost(
 }
 
 /**
- * The costs of two launches, the first of which takes `n1` points of the second axis; undefined where these do not fit.
+ * The costs of two launches, where the first one takes `n1` points of the second axis; undefined where they do not fit.
  * @param last the target for the second launch
  */
 function costsInTwo(n1: number, question: Sharable, last: Target) {

@@ -114,11 +114,11 @@ function inRows(problem: Problem, side: Side, [n1, n2]: Uploads): PlanNode[] {
   const upload = (title: string, axis: Dimension, batch: readonly Dimension[]) =>
     leafNode({ title: `axis 0, ${title}`, axisOf: 0, axis, batch, tensor: bins });
   const sides = (columns: Layout, rows: Layout): LeafNode['lines'] => {
-    const [there, back] = [columns, rows].map((own): LineView[] => [{ dimension: 1, line: own }]) as [
+    const [ofColumns, ofRows] = [columns, rows].map((own): LineView[] => [{ dimension: 1, line: own }]) as [
       LineView[],
       LineView[],
     ];
-    return forward ? { input: there, output: back } : { input: back, output: there };
+    return forward ? { input: ofColumns, output: ofRows } : { input: ofRows, output: ofColumns };
   };
   const columns: LeafNode = {
     ...upload('columns', at(n1, n2), [at(n2 / 2, 2), ...others]),

@@ -6,7 +6,7 @@ import { FftError } from '../../problem/index.ts';
 import { type Cut, type Grid, type SharedTensor, sharedShape, type WorldProblem } from '../../problem/world/index.ts';
 
 export interface Stage {
-  /** How the ranks share the tensor. */
+  /** The sharing of the tensor among the ranks. */
   readonly grid: Grid;
   /** Axes that are whole on each rank, and transformed. */
   readonly axes: readonly number[];

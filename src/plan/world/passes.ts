@@ -17,7 +17,7 @@ import { zerosWithin } from './zeros.ts';
 /** A part of a pass, for one device. */
 export interface LocalPass {
   readonly problem: PlannedProblem;
-  /** The side of which all numbers count as zeros: nothing is read from it, or nothing is written to it. */
+  /** The side whose numbers all count as zeros: nothing is read from it, or nothing is written to it. */
   readonly nothing: 'input' | 'output' | undefined;
 }
 

@@ -106,7 +106,7 @@ export interface ScheduleChoice {
   readonly decomposition: Decomposition;
   readonly chunks: number;
   readonly way: ScheduledWay;
-  /** The number of elements of which a window's slot is a multiple. */
+  /** The unit of a slot's size in a window, in elements. */
   readonly slotUnit?: number | undefined;
 }
 

@@ -37,7 +37,7 @@ const SAME_FIELDS = [
 const OWN_FIELDS = ['input', 'output', 'decomposition', 'exchange', 'chunks', 'wire', 'strategy'] as const;
 const MOVE_FIELDS = ['size', 'type', 'precision', 'batches', 'input', 'output'] as const;
 
-/** A list of bricks, of one of them, its points. */
+/** Levels of nesting in a problem with bricks: the deepest are the points of one brick. */
 const LEVELS = 7;
 const MOST_VALUES = 2 ** 20;
 const MOST_CHUNKS = 64;

@@ -8,7 +8,7 @@ import type { AnyProblemInput, Storage } from '../problem.ts';
 import type { Box, Grid } from './boxes.ts';
 
 export const exchangeWays = ['auto', 'blocks', 'types', 'pairs'] as const;
-/** How messages are sent: packed by one collective call, unpacked by one that is told where things lie, or packed, pair by pair. */
+/** The way of an exchange: one collective call with packed messages, one with types that describe unpacked pieces, or packed messages between pairs. */
 export type ExchangeWay = (typeof exchangeWays)[number];
 
 export const wires = ['storage', 'half'] as const;
