@@ -154,11 +154,11 @@ const LONGEST_RUN = 4096;
  * crops as it writes. The last upload of the transform, the product and the first upload of the inverse are one launch. With `transforms` apart
  * they are two, and the first one applies the product as it writes. With all `steps` apart, chirp and padding, the product, and chirp and crop have
  * launches of their own, as in rocFFT's default form, but plan time computes the chirp.
- * @param forward the transform of the padded axis; `inverse` is the same transform with its uploads in reverse
+ * @param inverse the transform of the padded axis, `forward`, with its uploads in reverse
  * @param place the axis, with the length that the problem gives it
  */
 export function convolvedInSeveral(
-  { forward, inverse }: { readonly forward: PlanNode; readonly inverse: PlanNode },
+  [forward, inverse]: readonly [PlanNode, PlanNode],
   place: AxisPlace,
   padded: number,
   apart: Bluestein['apart'],

@@ -34,9 +34,6 @@ function inSeveralLaunches(
     others: place.others,
     tensor: place.tensor.map((count, of) => (of === place.dimension ? length : count)),
   });
-  const transforms = {
-    forward: axisNode(longPlace('forward'), uploads),
-    inverse: axisNode(longPlace('inverse'), uploads),
-  };
-  return convolvedInSeveral(transforms, place, length, apart);
+  const [forward, inverse] = [axisNode(longPlace('forward'), uploads), axisNode(longPlace('inverse'), uploads)];
+  return convolvedInSeveral([forward, inverse], place, length, apart);
 }
