@@ -1,6 +1,6 @@
 /**
- * What makes the adjoint of a plan: the problem that is derived from its problem; or, where that takes several problems, what runs these one
- * after another in one call.
+ * The adjoint of a plan: one problem that is derived from the plan's problem, or a sequence of several problems that run one after another in
+ * one call.
  */
 import type { Binding, BoundProgram, DeviceBuffer } from '../devices/device.ts';
 import { bytesOf } from '../ir/index.ts';
@@ -32,27 +32,27 @@ import type { DirectionProgram, ProgramBindings, SideBinding } from './programs/
 export type AdjointOf = 'signal' | 'kernel';
 
 export interface AdjointOptions {
-  /** Of a convolution: with respect to what. */
+  /** The factor that the adjoint of a convolution is taken with respect to. */
   readonly of?: AdjointOf;
-  /** What `serialize()` of the same adjoint gave, instead of planning anew. */
+  /** The result of `serialize()` of the same adjoint, which is loaded instead of planning anew. */
   readonly from?: string | Uint8Array;
 }
 
-/** A plan to be made. */
+/** A request to plan an adjoint. */
 export interface AdjointRequest {
   readonly problem: PlannedProblem;
-  /** All problems that are planned for it. */
+  /** All problems that the adjoint runs. */
   readonly problems: readonly PlannedProblem[];
   readonly tasks: CallTasks;
-  /** Where the order of bins has to be that of another plan. */
+  /** The splits of another plan, if the order of bins has to be the same as there. */
   readonly splits: Splits | undefined;
   readonly from: string | Uint8Array | undefined;
-  /** Where it runs several problems. */
+  /** Makes the sequence to run, if the adjoint runs several problems. */
   work?(host: PlanHost): PlanWork;
 }
 
 /**
- * @param of the call whose adjoint is wanted.
+ * @param name the call whose adjoint is wanted.
  * @throws FftError `invalid-argument`, `unknown-field`, `direction-not-planned`, `unsupported-feature`, `overlapping-strides`
  */
 export function adjointRequest(plan: PlanWork, name: PlanTask, options: AdjointOptions): AdjointRequest {
@@ -61,7 +61,7 @@ export function adjointRequest(plan: PlanWork, name: PlanTask, options: AdjointO
     const message = `adjoint was asked for ${show(name)}; choose 'forward', 'inverse' or 'convolve'.`;
     throw new FftError('invalid-argument', message);
   }
-  // What cannot be called has no adjoint.
+  // `hostOf` throws for calls that the plan does not have: these have no adjoint either.
   plan.hostOf(name);
   const task = plan.taskOf(name);
   if (name === 'convolve') return convolutionRequest(plan, of, from);
@@ -106,7 +106,7 @@ function convolutionRequest(plan: PlanWork, of: unknown, from: AdjointRequest['f
   return { ...rest, problem: problem as PlannedProblem, tasks: {}, work };
 }
 
-/** Names of what the planes of a signal are bound to. */
+/** Names of the bindings for the planes of a signal. */
 const SIGNAL = ['signal', 'signal.im'] as const;
 
 /** The problems of an adjoint as one program, with memory of its own between them. */
@@ -286,14 +286,14 @@ class AdjointSequence implements PlanWork {
   }
 }
 
-/** Each plane of a signal as what a program reads beside its sides. */
+/** The planes of a signal as operands: memory that a program reads beside its sides. */
 function signalOperands(facts: SideFacts): DirectionOperand[] {
   if (facts.layout !== 'planar') return [{ name: SIGNAL[0], what: SIGNAL[0], bound: SIGNAL[0], facts }];
   const plane: SideFacts = { ...facts, layout: 'real' };
   return SIGNAL.map((bound, n) => ({ name: bound, what: n === 0 ? 'signal.re' : 'signal.im', bound, facts: plane }));
 }
 
-/** Programs one after another: a device runs what it is given in order. */
+/** Joins programs so that they run one after another: a device keeps the order in which work is submitted. */
 function inOrder(all: readonly BoundProgram[]): BoundProgram {
   const canWait = all.every(({ runSync }) => runSync);
   return {

@@ -1,4 +1,4 @@
-/** Devices that are not there, whose plans are compiled all the same. Commands only: nothing that a page loads imports it. */
+/** Devices that compile plans for hardware that is not present. Only the command line imports this file; pages never load it. */
 import { createAheadBackends } from '../devices/offline/ahead.ts';
 import type { AheadSettings } from '../devices/offline/compilers.ts';
 import type { OfflineLanguage } from '../devices/offline/index.ts';
@@ -11,8 +11,8 @@ import { loaders } from './lazy/lazy-tables.ts';
 import { chosenProfile, ProfileDevice } from './profile-device.ts';
 
 /**
- * Devices like that of `openProfile` whose plans can be serialized with their binaries: `omnifft aot-generate`. Several, where one
- * compilation does not fit all devices of the kind.
+ * Opens devices like the one of `openProfile`, but their plans can be serialized with binaries, for `omnifft aot-generate`. There are several
+ * devices where one compilation does not fit all hardware of the kind.
  * @throws FftError (as a rejection) `unknown-device`, `invalid-argument`, `unsupported-feature`
  */
 export async function compilingDevices(

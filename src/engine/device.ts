@@ -87,7 +87,7 @@ export class Device {
     return this.backend.kind;
   }
 
-  /** For people. */
+  /** The name of the device, for people to read. */
   get name(): string {
     return this.backend.name;
   }
@@ -101,7 +101,7 @@ export class Device {
    * Plans a transform: chooses its decomposition, writes and compiles its kernels, and warms them up.
    *
    * @param problem the problem, or a bbfft descriptor such as `scfo1024*16`.
-   * @param options `from`: what `plan.serialize()` gave, instead of planning anew.
+   * @param options `from`: the result of `plan.serialize()`, which is loaded instead of planning anew.
    * @throws FftError (as a rejection): what is wrong with the problem (`invalid-size`, `invalid-strides`, `unsupported-length` and the
    *   others of docs/errors.md, *What was asked for*), `unsupported-precision`,
    *   `device-limit`, `invalid-saved-plan`, `unknown-field` for other options, `out-of-memory`, `compile-failed`,
@@ -133,8 +133,8 @@ export class Device {
   }
 
   /**
-   * @internal Plans a normal form as it is: axes of its sides may lie in blocks (`withSplitAxes`). For passes of a transform that several
-   * ranks share. Host arrays are not given to sides in blocks.
+   * @internal Plans a problem that is in normal form already: axes of its sides may lie in blocks (`withSplitAxes`). A transform that several
+   * ranks share plans its passes so. Sides in blocks take device memory only, no host arrays.
    */
   async planPass(problem: PlannedProblem): Promise<Plan> {
     this.check();
@@ -156,7 +156,7 @@ export class Device {
     return this.made<PlanTypes>(problem, () => this.planOf(request), adjoint);
   }
 
-  /** Loads the code that a plan takes, and asks the device what is not known of it yet. */
+  /** Loads the modules that planning needs, and probes the device's arithmetic if the precision depends on it. */
   private async prepare(asked: PlanRequest): Promise<void> {
     const loading = loadGroups([
       ...lazyGroupsOf(asked.problem, this.backend.profile),
@@ -179,7 +179,7 @@ export class Device {
     return this.ready(this.newPlan<T>(problem, planOf(), undefined, adjoint), true);
   }
 
-  /** @param watched until its kernels run at full speed; else they may still be on their way there. */
+  /** @param watched whether to wait until the kernels run at full speed; if not, they may still be warming up. */
   private async ready<T extends PlanTypes>(plan: Plan<T>, watched: boolean): Promise<Plan<T>> {
     try {
       await Promise.all([this.backend.warmUp(plan.compiledKernels, watched), this.cache.filled()]);
@@ -225,7 +225,7 @@ export class Device {
     return plan;
   }
 
-  /** The plan as an earlier process has made it; undefined where none is kept, or what is kept is not taken. */
+  /** The plan that an earlier process has kept; undefined if there is none, or if its code no longer compiles here. */
   private restored<T extends PlanTypes>(keptBy: string | undefined): Plan<T> | undefined {
     const kept = keptBy === undefined ? undefined : findPlan(keptBy, this.backend);
     if (!kept) return undefined;
@@ -237,7 +237,7 @@ export class Device {
     }
   }
 
-  /** The plan of saved binaries. @throws FftError `invalid-saved-plan`, `compile-failed` */
+  /** The plan from saved binaries. @throws FftError `invalid-saved-plan`, `compile-failed` */
   private loaded<T extends PlanTypes>({ from, problem, adjoint }: PlanRequest): Plan<T> {
     const kept = loadBinaries(from, problem, this.backend);
     return asSaved(() => this.newPlan<T>(problem, this.planOfKept(kept), kept, adjoint));
@@ -264,7 +264,7 @@ export class Device {
     return { problem: normal, from, keptBy };
   }
 
-  /** The plan of plain data that an earlier process was given, and has found to be a problem. */
+  /** A kept plan for plain data that an earlier process has checked to be a problem; undefined where the slower way is needed. */
   private known<T extends PlanTypes>(problem: unknown, options: PlanOptions): Plan<T> | undefined {
     this.check();
     const { probePairs, store, unpack } = this.backend;
@@ -307,14 +307,14 @@ export class Device {
     if (isKept(problem, this.backend)) keepMeasured(problem, measured, this.backend);
   }
 
-  /** @param kept the programs of both directions, made before. @param adjoint where it is the adjoint of another plan. */
+  /** @param kept the programs of both directions, made before. @param adjoint the request, if this is the adjoint of another plan. */
   private newPlan<T extends PlanTypes>(
     normal: PlannedProblem,
     planOf: PlanOf,
     kept?: KeptPlan,
     adjoint?: AdjointRequest,
   ): Plan<T> {
-    // An adjoint of several problems has plans of each.
+    // An adjoint of several problems plans each problem by itself.
     const planOfOwn = (of: Problem): PlanOf =>
       of === normal ? planOf : (direction, throughWork) => this.remembered.direction(of, direction, throughWork);
     const host: PlanHost & { adjoint(request: AdjointRequest): Promise<Plan> } = {
@@ -364,7 +364,7 @@ export class Device {
     return compiler(this.programHost(), program as never, options) as Promise<CompiledProgram<I>>;
   }
 
-  /** @internal What compiled programs need of this device: programs of patterns (`compile`) and non-uniform transforms (`omnifft/nufft`). */
+  /** @internal Services of this device for compiled programs: programs of patterns (`compile`) and non-uniform transforms (`omnifft/nufft`). */
   programHost(): ProgramHost {
     this.check();
     const { backend, cache } = this;
@@ -400,7 +400,7 @@ export class Device {
 
   /**
    * Allocates device memory.
-   * @param bytes at least; `plan.input.bytes` and `plan.output.bytes` say what a plan needs.
+   * @param bytes the least size; `plan.input.bytes` and `plan.output.bytes` say what a plan needs.
    * @param precision of the numbers that `memory.array` shows, where the host can see the memory; default: that of the
    * plan made last on this device, `single` before there was one.
    * @throws FftError `invalid-argument`, `out-of-memory`, `device-closed`
@@ -468,7 +468,7 @@ export class Device {
     this.check();
     const { backend, cache } = this;
     const { profile } = backend;
-    // Planning something far too large would take its time, so the sides are looked at before, temp after it.
+    // The sides are checked before planning, since planning a far too large problem takes long; temp memory is known only afterwards.
     refuseTooLarge(problem, 0, profile);
     if (kept && !throughWork) {
       const own = (direction: Direction) => planOf(direction, false);
@@ -476,7 +476,7 @@ export class Device {
     }
     const plan = planOf(direction, throughWork);
     refuseTooLarge(problem, tempBytesOf(plan, problem), profile);
-    // Plans that go through `work` are made when they are first used: perhaps one of them only.
+    // Plans that go through `work` are made when they are first used, since often only one direction is.
     const both = problem.directions === 'both' && !throughWork;
     const other = both ? () => planOf(direction === 'forward' ? 'inverse' : 'forward', false) : undefined;
     return compilePlan({ plan, other, problem, backend, cache });

@@ -1,4 +1,4 @@
-/** Which lengths are fast here. */
+/** The lengths that this library transforms fast. */
 import { nextSmooth, previousSmooth } from '../numeric/primes.ts';
 import { LARGEST_LISTED_PRIME } from '../plan/group/butterflies.ts';
 import { FftError, show } from '../problem/errors.ts';
@@ -6,15 +6,15 @@ import { readOptions } from './arguments/options.ts';
 
 export interface FastLengthOptions {
   /**
-   * Whether it is for real data, of which two samples at a time make a complex number: the length is even then, but for 1.
-   * Default false.
+   * Whether the length is for real data, two samples of which make a complex number: the result is even then, except 1.
+   * Default: false.
    */
   readonly real?: boolean | undefined;
 }
 
 /**
  * The smallest length of at least `target` that has a butterfly for each of its primes (at most 13), and with `real` is even.
- * It is what `scipy.fft.next_fast_len` is for, by what is fast here.
+ * It serves the purpose of `scipy.fft.next_fast_len`, but for the lengths that are fast in this library.
  * @throws FftError `invalid-size` when `target` is not a positive integer, or none follows below 2^53; `invalid-argument`,
  *   `unknown-field`
  */
@@ -29,8 +29,8 @@ export function nextFastLength(target: number, options: FastLengthOptions = {}):
 }
 
 /**
- * The largest length of at most `target` that is fast in the same way: where data is rather cropped than filled with zeros.
- * @throws FftError as `nextFastLength`, but that there always is one
+ * The largest length of at most `target` that is fast in the same sense, for data that is cropped instead of filled with zeros.
+ * @throws FftError as `nextFastLength`, except that such a length always exists
  */
 export function prevFastLength(target: number, options: FastLengthOptions = {}): number {
   const real = checkFastLength(target, options, 'prevFastLength');
@@ -38,7 +38,7 @@ export function prevFastLength(target: number, options: FastLengthOptions = {}):
   return previousSmooth(target, LARGEST_LISTED_PRIME);
 }
 
-/** @returns whether it is for real data. @throws FftError `invalid-argument`, `unknown-field`, `invalid-size` */
+/** @returns whether the length is for real data. @throws FftError `invalid-argument`, `unknown-field`, `invalid-size` */
 function checkFastLength(target: number, options: FastLengthOptions, name: string): boolean {
   const { real = false } = readOptions(options, { works: ['real'] }, name);
   if (typeof real !== 'boolean') {

@@ -1,18 +1,18 @@
-/** What a device asks of a problem before it plans it: whether it can, and whether the plan can be kept for later processes. */
+/** Checks of a problem before it is planned: whether the device can compute it, and whether its plan can be kept for later processes. */
 import type { Backend } from '../devices/device.ts';
 import { isInPairs } from '../plan/device/capacity.ts';
 import type { DeviceProfile } from '../plan/device/profile.ts';
 import { elementBytes, FftError, type FftProblem, type Problem, type Side, tensorSpan } from '../problem/index.ts';
 import type { LazyGroup } from './lazy/lazy-modules.ts';
 
-/** Whether plans of a problem are kept: functions of the caller's cannot be, and what is debugged is to be made anew. */
+/** Whether plans of a problem are kept: the caller's functions cannot be written to a cache, and debugging has to make a plan anew. */
 export function isKept({ callbacks, convolution, debug }: Problem, { store, unpack }: Backend): boolean {
   return store !== undefined && unpack !== undefined && !callbacks && !convolution && !debug;
 }
 
 /** `unsupported-precision` where the device cannot compute in the precision of a problem. */
 export function precisionProblems({ precision }: Pick<Problem, 'precision'>, { name, profile }: Backend): FftProblem[] {
-  // Pairs of doubles are double-doubles, pairs of singles are doubles.
+  // A double-double is a pair of doubles; a double may be computed as a pair of singles.
   const needed = precision === 'double-double' ? 'double' : 'single';
   const { precisions } = profile;
   if (!precisions || precisions.includes(needed)) return [];
@@ -22,7 +22,7 @@ export function precisionProblems({ precision }: Pick<Problem, 'precision'>, { n
   return [{ code: 'unsupported-precision', path: 'precision', message }];
 }
 
-/** Whether the device has yet to be probed: double-word arithmetic fails if a compiler reorders floating-point operations. */
+/** Whether the device still has to be probed: double-word arithmetic fails if a compiler reorders floating-point operations. */
 export function mustProbe(
   { precision }: Pick<Problem, 'precision'>,
   { probePairs, pairsBroken, profile }: Backend,
@@ -30,7 +30,7 @@ export function mustProbe(
   return isInPairs(precision, profile) && probePairs !== undefined && pairsBroken === undefined;
 }
 
-/** @throws FftError `unsupported-precision` where a device was tried and does not keep to what pairs rest on */
+/** @throws FftError `unsupported-precision` where a probe has shown that double-word arithmetic is not exact on the device */
 export function refuseBrokenPairs(
   { precision }: Pick<Problem, 'precision'>,
   { name, pairsBroken, profile }: Backend,
@@ -61,7 +61,7 @@ export function refuseTooLarge(problem: Problem, temp: number, { name, maxBytes 
   );
 }
 
-/** The groups of modules by which `normalizeProblem` reads a problem: what fields it has, whatever they hold. */
+/** The groups of modules that `normalizeProblem` needs to read a problem. They follow from the fields that are present, whatever they hold. */
 export function readingGroupsOf(problem: unknown): LazyGroup[] {
   const has = (field: string) => {
     try {

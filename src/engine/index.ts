@@ -1,4 +1,4 @@
-/** The room's door. */
+/** The exports of the engine. */
 import type { ProblemInput, ProblemLike } from '../problem/index.ts';
 import { Plan as PlanWith } from './plan.ts';
 import type { PlanTypesFor } from './plan-types.ts';
@@ -41,7 +41,7 @@ export type { PlanKernel } from './plan-kernel.ts';
 export type { PlanOptions } from './plan-request.ts';
 export type { PlanSide } from './plan-side.ts';
 
-/** A plan for problems, or descriptors, of the type `P`: those of one type have the same arrays. `Plan` alone: for any problem. */
+/** A plan for problems, or descriptors, of the type `P`: plans of one type take the same arrays. `Plan` alone is a plan for any problem. */
 export type Plan<P extends ProblemLike = ProblemInput> = PlanWith<PlanTypesFor<P>>;
 
 /**

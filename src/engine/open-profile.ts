@@ -1,6 +1,6 @@
 /**
- * Planning for a device that is not there: named profiles, and profiles of the caller's own. What does it is loaded when it is
- * asked for.
+ * Planning for a device that is not present, by a named profile or by the caller's own. The code for it is loaded when
+ * it is called for.
  */
 import type { OfflineLanguage } from '../devices/offline/index.ts';
 import type { ProfileName } from '../devices/profiles/names.ts';
@@ -17,11 +17,11 @@ import type { PlanTypesFor } from './plan-types.ts';
 export { type ProfileName, profileNames } from '../devices/profiles/names.ts';
 
 export interface ProfileOptions {
-  /** What kernels are written in. Default: the named profile's own; of other profiles `cuda`, or `wasm` for vectors. */
+  /** The language of the kernels. Default: that of the named profile; for other profiles `cuda`, or `wasm` if they have vectors. */
   readonly language?: OfflineLanguage;
 }
 
-/** What a plan is there for where nothing can run. */
+/** The parts of a plan that work where nothing can run. */
 export type ProfiledPlan<P extends ProblemLike = ProblemInput> = Pick<
   Plan<PlanTypesFor<P>>,
   | 'problem'
@@ -54,7 +54,7 @@ export interface ProfiledDevice
  * A device to plan with, explain and read kernels of, without the hardware: `plan.explain()`, `plan.toJSON()`,
  * `plan.kernels`, `plan.bytes`, `plan.serialize()` and `plan.deviceFunction()` work; what needs memory or runs is refused.
  *
- * @param from a name such as `h200`, or a profile: that of a real device (`device.profile`) or one of your own.
+ * @param from a name such as `h200`, or a profile: a real device's (`device.profile`) or one of your own.
  * @throws FftError (as a rejection) `unknown-device`, `invalid-argument`, `unknown-field`; its plans and memory throw
  * `device-unavailable` where they would have to run or allocate.
  */

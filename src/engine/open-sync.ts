@@ -13,7 +13,7 @@ import { version } from './programs/version.ts';
 
 /**
  * The CPU device with one thread: the only device that needs nothing asynchronous to open.
- * @param options there are none: it has one thread, because only waiting could start others.
+ * @param options an empty object: the device has one thread, because starting others takes waiting.
  * @throws FftError `unknown-field`, `device-unavailable`, `out-of-memory`
  */
 export function openCpuSync(options: Readonly<Record<string, never>> = {}): Device {

@@ -1,5 +1,5 @@
 /**
- * Finding and opening devices. Only what is asked for is loaded.
+ * Finding and opening devices. Only the code of the requested device is loaded.
  */
 
 import { systemStore } from '../devices/code-cache/system.ts';
@@ -34,11 +34,11 @@ export interface AvailableDevice {
   readonly kind: OpenableKind;
   readonly name: string;
   readonly available: true;
-  /** What is known of the device although it cannot be opened. */
+  /** A limitation of the device, which can be opened all the same. */
   readonly reason?: string;
   /** It computes on the processor, slower than the `cpu` device: `auto` does not choose it. */
   readonly software?: boolean;
-  /** Those there are, in the order in which the option `device` counts them. */
+  /** The devices of this kind, in the order in which the option `device` counts them. */
   readonly devices?: readonly DeviceFacts[];
 }
 
@@ -51,7 +51,7 @@ async function deviceInfo(kind: DeviceKind, hardware?: boolean): Promise<DeviceI
   const module = await deviceModule(kind);
   if (!module) return { kind, name: kind, available: false, reason: 'this release has no support for it yet' };
   const { name, available, reason, software, devices } = await module.availability(hardware);
-  // What has a module can be opened, and what is missing says why.
+  // The type holds: a kind that has a module can be opened, and a missing one has its reason.
   const more = { ...(reason ? { reason } : {}), ...(software ? { software } : {}), ...(devices ? { devices } : {}) };
   return { kind, name, available, ...more } as DeviceInfo;
 }
@@ -59,9 +59,9 @@ async function deviceInfo(kind: DeviceKind, hardware?: boolean): Promise<DeviceI
 /**
  * Opens a device.
  *
- * @param kind `auto` takes the best device there is: a GPU before the CPU, and the CPU before a GPU that is only
- * simulated. Not every GPU computes in double precision: `{ precision: 'double' }` finds one that does. Options are those
- * of the kind; `auto` hands them to whichever it opens.
+ * @param kind `auto` takes the best device: a GPU before the CPU, and the CPU before a GPU that is only
+ * simulated. Not every GPU computes in double precision: `{ precision: 'double' }` finds one that does. Each kind has
+ * its own options; `auto` passes them to the kind that it opens.
  * @throws FftError (as a rejection) `unknown-device`, `device-unavailable`, `unsupported-precision`,
  * `unknown-field`, `invalid-argument`, `out-of-memory`
  */
@@ -103,7 +103,7 @@ export async function openDevice(kind: OpenableKind | 'auto' = 'auto', options: 
       device.close();
       reasons.push(`${candidate}: it has no ${precision} precision`);
     } catch (error) {
-      // Where a device is listed but does not open, the next one is tried.
+      // If a device is listed but does not open, the next one is tried.
       if (!(error instanceof FftError && error.code === 'device-unavailable')) throw error;
       reasons.push(`${candidate}: ${error.message}`);
     }
@@ -114,7 +114,7 @@ export async function openDevice(kind: OpenableKind | 'auto' = 'auto', options: 
   );
 }
 
-/** Says what can be opened here. Drivers are loaded for that only where there is hardware. */
+/** An error that lists the kinds which can be opened here. Drivers are loaded for the list only if there is hardware. */
 async function unknownDevice(kind: unknown): Promise<FftError> {
   const infos = await Promise.all(openableKinds.map((known) => deviceInfo(known, true)));
   const here = infos.filter(({ available }) => available).map((info) => `'${info.kind}'`);
@@ -138,7 +138,7 @@ async function openKind(kind: DeviceKind, options: DeviceOptions): Promise<Devic
   return new Device(await module.create({ ...options, store }));
 }
 
-/** @internal Where devices keep compiled code; how they load code that only some problems need is settled by then. */
+/** @internal The store in which devices keep compiled code. The call also registers the loaders of modules that only some problems need. */
 export function storeOfDevices(cache?: DeviceOptions['cache']): ReturnType<typeof systemStore> {
   loadGroupsBy(loaders);
   return systemStore(cache, version);

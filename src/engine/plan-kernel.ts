@@ -3,9 +3,9 @@ import type { PlanTask } from '../plan/planner.ts';
 /** A kernel as `plan.kernels` shows it. */
 export interface PlanKernel {
   readonly direction: PlanTask;
-  /** Of its function, such as `stockham1024`. */
+  /** The name of its function, such as `stockham1024`. */
   readonly name: string;
-  /** What the launch is for, to people: `axis 0`, `axis 0, upload 1 of 2` … */
+  /** The purpose of the launch, for people: `axis 0`, `axis 0, upload 1 of 2` … */
   readonly title: string;
   /** `wasm`, `wgsl`, `cuda`, `hip`, `opencl`, `spirv` or `msl`. */
   readonly language: string;

@@ -1,6 +1,6 @@
 /**
- * What a plan has on its device: a program for each task, the temp memory that they share, and the runners of its calls. All of
- * it ends with `release`.
+ * The resources of a plan on its device: a program for each task, the temp memory that the programs share, and the runners of its
+ * calls. `release` frees them all.
  */
 
 import type { Backend, CompiledKernel, DeviceBuffer } from '../devices/device.ts';
@@ -22,14 +22,14 @@ import { type DirectionProgram, tempBytesOf } from './programs/program.ts';
 export interface PlanHost {
   readonly backend: Backend;
   program(problem: Problem, direction: Direction, throughWork: boolean): DirectionProgram;
-  /** How a problem is convolved, and a program for a part of that. */
+  /** Plans how a problem is convolved; `convolving` makes a program for one direction of that plan. */
   convolution(problem: Problem, throughWork: boolean): ConvolutionPlan;
   convolving(problem: Problem, plan: DirectionPlan): DirectionProgram;
-  /** What such a program needs, without making it. */
+  /** Bytes of temp memory that the program of `program` would need, without making it. */
   tempBytes(problem: Problem, direction: Direction, throughWork: boolean): number;
-  /** The candidates of a problem, of which a plan with these splits is one, or none; without splits there are none. */
+  /** The candidates of a problem. The one with the given splits is marked as the plan; without splits the list is empty. */
   candidates(problem: Problem, splits: Splits | undefined): CandidateList;
-  /** A plan with its compiled code. @throws FftError `unsupported-feature`, `compile-failed` */
+  /** Serializes a plan with its compiled code. @throws FftError `unsupported-feature`, `compile-failed` */
   binaries(problem: Problem, programs: readonly DirectionProgram[]): Uint8Array;
   forget(plan: { destroy(): void }): void;
   /** @throws FftError `device-closed` */
@@ -42,10 +42,10 @@ export interface PlanEnd {
   readonly side: Side;
 }
 
-/** What runs the calls of a plan. */
+/** The implementation of a plan's calls: programs for one problem, or a sequence of several. */
 export interface PlanWork {
   readonly problem: Problem;
-  /** What `forward` reads and writes. */
+  /** The sides that `forward` reads and writes. */
   readonly ends: { readonly input: PlanEnd; readonly output: PlanEnd };
   /** The directions that calls can name. */
   readonly called: readonly Direction[];
@@ -56,9 +56,9 @@ export interface PlanWork {
   readonly bytes: { readonly tables: number; readonly temp: number; readonly work: number };
   readonly kernelKey: string | undefined;
   kernelMemory(): DeviceMemory;
-  /** What callers know a program by. */
+  /** The name under which callers run a task of the problem. */
   nameOf(task: PlanTask): PlanTask;
-  /** What a call runs of the problem; undefined where that is more than one task. */
+  /** The task of the problem that a call runs; undefined if it runs several. */
   taskOf(name: PlanTask): PlanTask | undefined;
   runner(name: PlanTask, kind?: PlanTask | `${PlanTask}Sync`): Runner;
   hostOf(name: PlanTask): RunnerHost;
@@ -71,12 +71,12 @@ type ConvolvingTask = Exclude<PlanTask, Direction>;
 const TASKS: readonly PlanTask[] = ['forward', 'inverse', 'prepareKernel', 'convolve'];
 
 /**
- * What the calls of a plan run of its problem, each by the name of the call. An adjoint's `forward` may be the inverse of its problem, or
- * a convolution.
+ * The task that each call of a plan runs, by the name of the call. The `forward` of an adjoint may run the inverse of its problem, or a
+ * convolution.
  */
 export type CallTasks = { readonly [called in PlanTask]?: PlanTask };
 
-/** What runs where nothing else is said: each direction, and a convolution where there is one. */
+/** The tasks of a plan that is no adjoint: every call runs the task of its own name. */
 function ownTasks(problem: Problem): CallTasks {
   const tasks = TASKS.filter((task) =>
     isConvolving(task) ? problem.convolution !== null : directionsOf(problem).includes(task),
@@ -98,7 +98,7 @@ export class PlanPrograms implements PlanWork {
   readonly problem: Problem;
   private readonly host: PlanHost;
   private readonly facts: { readonly input: SideFacts; readonly output: SideFacts };
-  /** Calls that wait and calls that cannot have staging memory of their own: one may come in the middle of another. */
+  /** Calls that wait and calls that cannot wait have separate staging memory, because one may come in the middle of the other. */
   private runners: { [name in PlanTask | `${PlanTask}Sync`]?: Runner } = {};
   private readonly tasks: CallTasks;
   private readonly convolving: Convolving | undefined;
@@ -124,7 +124,7 @@ export class PlanPrograms implements PlanWork {
     }
   }
 
-  /** What runs, each once. */
+  /** The tasks that calls run, each once. */
   private get running(): PlanTask[] {
     return TASKS.filter((task) => Object.values(this.tasks).includes(task));
   }
@@ -187,23 +187,26 @@ export class PlanPrograms implements PlanWork {
     };
   }
 
-  /** What prepared kernels of this plan are known by; undefined where kernels are spectra of the user's. @throws FftError `destroyed`, `direction-not-planned` */
+  /**
+   * The key by which kernels prepared by this plan are recognised; undefined if kernels are the user's own spectra.
+   * @throws FftError `destroyed`, `direction-not-planned`
+   */
   get kernelKey(): string | undefined {
     return this.requireConvolving('prepareKernel').plan.kernel.key;
   }
 
-  /** Memory for a kernel. @throws FftError `destroyed`, `direction-not-planned`, `out-of-memory` */
+  /** Memory for a prepared kernel. @throws FftError `destroyed`, `direction-not-planned`, `out-of-memory` */
   kernelMemory(): DeviceMemory {
     const { length, bytes, type } = this.requireConvolving('prepareKernel').facts.kernel;
     return new DeviceMemory(this.host.backend.allocate(length * bytes), type);
   }
 
-  /** Of calls of one name. @throws FftError `destroyed`, `direction-not-planned` */
+  /** The runner for calls of one name. @throws FftError `destroyed`, `direction-not-planned` */
   runner(task: PlanTask, name: PlanTask | `${PlanTask}Sync` = task): Runner {
     return (this.runners[name] ??= new Runner(this.hostOf(task)));
   }
 
-  /** What `enqueue` and `measure` run. @throws FftError `destroyed`, `direction-not-planned` */
+  /** The host of a call, by which runners, `enqueue` and `measure` run it. @throws FftError `destroyed`, `direction-not-planned` */
   hostOf(name: PlanTask): RunnerHost {
     this.check();
     if (!TASKS.includes(name)) {
@@ -238,7 +241,7 @@ export class PlanPrograms implements PlanWork {
       );
   }
 
-  /** Frees kernels, tables and temp. @returns whether there was something to be freed. */
+  /** Frees kernels, tables and temp memory. @returns false if they had been freed before. */
   release(): boolean {
     if (this.released) return false;
     this.released = true;
@@ -296,7 +299,7 @@ export class PlanPrograms implements PlanWork {
     };
   }
 
-  /** What all runners have of this plan. */
+  /** The parts of a runner's host that do not depend on the task's kind. */
   private hostWith(task: PlanTask, name: PlanTask) {
     return {
       backend: this.host.backend,

@@ -1,11 +1,11 @@
-/** What a device is asked for when it plans. */
+/** The request to plan a problem on a device. */
 import type { PlannedProblem } from '../problem/index.ts';
 import type { AdjointRequest } from './adjoint-programs.ts';
 
 export interface PlanOptions {
   /**
-   * What `plan.serialize()` gave for the same problem and device: planning is skipped; with its binaries, compiling too. These run as they are:
-   * take them from where you would take a program from.
+   * The result of `plan.serialize()` for the same problem and device. Planning is skipped, and with binaries compiling too. Binaries run
+   * unchecked: load them only from sources that you would take a program from.
    */
   readonly from?: string | Uint8Array;
 }
@@ -16,11 +16,11 @@ export interface PlanRequest {
   readonly from: string | Uint8Array | undefined;
   /** The text under which its plan is kept for other processes; undefined if it is not kept. */
   readonly keptBy: string | undefined;
-  /** How it is the adjoint of another plan. */
+  /** Present if the plan is the adjoint of another one. */
   readonly adjoint?: AdjointRequest;
 }
 
-/** Whether a plan is asked for that was saved with its code. */
+/** Whether the request loads a plan that was saved with its code. */
 export function isBinary({ from }: PlanRequest): boolean {
   return typeof from === 'object';
 }

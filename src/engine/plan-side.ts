@@ -8,11 +8,11 @@ import type { PlanEnd } from './plan-programs.ts';
 /** One side of a plan, for allocating arrays. */
 export interface PlanSide {
   /**
-   * Elements up to the last one, gaps and offset included: complex numbers, or reals of a side that holds reals. Planar data has
-   * that many in each plane. In place, reals and bins share an array: `length` is of all of it, counted in this side's elements.
+   * Elements up to the last one, gaps and offset included: complex numbers, or reals on a side that holds reals. Each plane of planar data
+   * has that many. In place, reals and bins share one array: `length` counts all of it in this side's elements.
    */
   readonly length: number;
-  /** Bytes of one array with all of that; planar data needs half of it twice. */
+  /** Bytes of an array of `length` elements. Planar data has two arrays of half that size. */
   readonly bytes: number;
   /** Elements of the tensor, fastest first: left batch, axes, coordinates, batches. */
   readonly shape: readonly number[];
@@ -25,7 +25,7 @@ export interface PlanSide {
 
 /**
  * One end of a plan as its users see it.
- * @param treeOf the plan's tree. Of a plan that was kept, this plans it: only unordered plans need it.
+ * @param treeOf gives the plan's tree, which a plan from the cache has to plan first. Only unordered plans need it.
  */
 export function planSide({ problem, side }: PlanEnd, treeOf: () => BranchNode): PlanSide {
   const length = tensorSpan(problem, side);

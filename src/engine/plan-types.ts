@@ -1,4 +1,4 @@
-/** What the calls of a plan take and return, as types that follow from the type of its problem. */
+/** The types of a plan's calls, arguments and results, as they follow from the type of its problem. */
 import type { ForeignMemory } from '../devices/device.ts';
 import type {
   Direction,
@@ -17,31 +17,31 @@ import type {
 import type { ComplexData } from './arguments/arguments.ts';
 import type { DeviceMemory } from './arguments/memory.ts';
 
-/** What a direction takes and returns; nothing at all where a plan is not made for it. */
+/** The types that a call reads, writes and makes; `never` if the plan does not have the call. */
 interface CallTypes {
   readonly reads: ComplexData;
   readonly writes: ComplexData;
-  /** New arrays, which out of place it returns where it was given nothing to write to. */
+  /** The new arrays that an out-of-place call returns when it is given no output. */
   readonly makes: ComplexData;
 }
 
-/** All that a plan can be. */
+/** The widest type parameter of `Plan`: a plan of any problem. */
 export interface PlanTypes {
   readonly problem: PlannedProblem;
   readonly directions: Direction;
   readonly forward: CallTypes;
   readonly inverse: CallTypes;
-  /** What `convolve` takes and returns, and `prepareKernel` takes; nothing where the plan has no convolution. */
+  /** The types of `convolve` and `prepareKernel`; `never` if the plan has no convolution. */
   readonly convolve: CallTypes & {
     readonly kernels: ComplexData;
-    /** Kernels that `convolve` takes. */
+    /** Prepared kernels or spectra, as `convolve` takes them. */
     readonly spectra: ComplexData;
   };
-  /** What else than directions can be enqueued. */
+  /** Calls besides the directions that can be enqueued. */
   readonly tasks: 'convolve';
-  /** `unknown` where a call may return what it has read, being in place, else `never`: `Input & this` is what it returns. */
+  /** `unknown` if calls are in place and return their input, else `never`: `Input & returned` is the type of the result. */
   readonly returned: unknown;
-  /** What `forward` of the adjoint of each call takes and returns. */
+  /** The types of `forward` of each call's adjoint. */
   readonly adjoints: {
     readonly forward: CallTypes;
     readonly inverse: CallTypes;
@@ -61,7 +61,7 @@ type CallOf<F extends Facts, D extends Direction> =
       }
     : { readonly reads: never; readonly writes: never; readonly makes: never };
 
-/** The side that has what the result of a convolution has: reals are convolved to reals. */
+/** The side with the element type of a convolution's result: the convolution of reals is real. */
 type ResultSide<F extends Facts> = [F['convolution']] extends [{ readonly channels: object }]
   ? 'output'
   : ResultSideOf<F>;
@@ -90,7 +90,7 @@ type ConvolveOf<F extends Facts> = [F['convolution']] extends [null]
       readonly spectra: SpectraOf<F>;
     };
 
-/** Prepared kernels; or spectra of the user's, interleaved complex numbers. */
+/** Prepared kernels; or the user's own spectra, as interleaved complex numbers. */
 type SpectraOf<F extends Facts> = 'user' extends NonNullable<F['convolution']>['kernelSpectrum']
   ? SpectrumData<F, AnyDeviceMemory>
   : DeviceMemory;
@@ -102,8 +102,8 @@ interface NoCall {
 }
 
 /**
- * What the adjoint of a call takes, which reads what that writes; nothing where the plan has no such call. (A conditional type, so that plans are
- * compared by what their adjoints take, and not by their problems.)
+ * The types of a call's adjoint, which reads what the call writes; `never` if the plan has no such call. The type is conditional so that the
+ * compiler compares plans by the types of their adjoints' arguments, and not by their problems.
  */
 type AdjointOf<F extends Facts, Planned, Reads extends Side, Writes extends Side, Placement> = Planned extends true
   ? {
@@ -130,7 +130,7 @@ type PlanTypesOf<F> = F extends Facts
         readonly forward: AdjointOf<F, Plans<F, 'forward'>, 'output', 'input', F['placement']>;
         readonly inverse: AdjointOf<F, Plans<F, 'inverse'>, 'input', 'output', F['placement']>;
         readonly signal: AdjointOf<F, Convolves<F>, ResultSide<F>, 'input', F['placement']>;
-        // The result has the shape of a kernel, also where the convolution is in place.
+        // The result has the shape of a kernel, so it is out of place even if the convolution is in place.
         readonly kernel: AdjointOf<F, Convolves<F>, ResultSide<F>, 'input', 'out-of-place'>;
       };
     }
@@ -141,7 +141,7 @@ interface NoConvolution extends NoCall {
   readonly spectra: never;
 }
 
-/** The adjoint of a direction. @param Own what that direction takes: the adjoint of the adjoint does. */
+/** The adjoint of a direction. @param Own the types of the direction itself, which the adjoint of the adjoint has again. */
 export type DirectionAdjoint<Call extends CallTypes, Own extends CallTypes, Returned> = {
   readonly problem: PlannedProblem;
   readonly directions: 'forward';
@@ -158,7 +158,7 @@ export type DirectionAdjoint<Call extends CallTypes, Own extends CallTypes, Retu
   };
 };
 
-/** The adjoint of a convolution. @param Factor what `convolve` of it takes in the place of a kernel. */
+/** The adjoint of a convolution. @param Factor the type that its `convolve` takes in the place of a kernel. */
 export type ConvolutionAdjoint<
   Call extends CallTypes,
   Kernels extends ComplexData,
@@ -180,5 +180,5 @@ export type ConvolutionAdjoint<
   };
 };
 
-/** What a plan for a problem, or descriptor, of the type `P` is. */
+/** The type parameter of a plan for a problem, or descriptor, of the type `P`. */
 export type PlanTypesFor<P extends ProblemLike> = Extract<PlanTypesOf<FactsOf<P>>, PlanTypes>;

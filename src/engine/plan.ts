@@ -23,7 +23,7 @@ import type { ConvolutionAdjoint, DirectionAdjoint, PlanTypes } from './plan-typ
 import type { DirectionProgram } from './programs/program.ts';
 import { serializePlan } from './saved/saved.ts';
 
-/** Makes adjoints: plans as `device.plan` makes them. */
+/** The part of the device that makes adjoints, which are plans like those of `device.plan`. */
 interface AdjointHost {
   adjoint(request: AdjointRequest): Promise<Plan>;
 }
@@ -32,19 +32,19 @@ interface AdjointHost {
  * A transform that is ready to run, on the device that made it. Calls may overlap: they run in the order in which they
  * were made.
  *
- * `T` is what its calls take and return, which follows from the problem (`PlanTypesFor`).
+ * `T` holds the types of its calls' arguments and results, which follow from the problem (`PlanTypesFor`).
  */
 export class Plan<out T extends PlanTypes = PlanTypes> {
   /** The normalized problem, with every field present. */
   declare readonly problem: T['problem'];
-  /** The side that the forward transform reads and the inverse writes: shape and memory. */
+  /** Shape and memory of the side that the forward transform reads and the inverse writes. */
   declare readonly input: PlanSide;
-  /** The other side. */
+  /** Shape and memory of the side that the forward transform writes and the inverse reads. */
   declare readonly output: PlanSide;
   private readonly host: PlanHost & AdjointHost;
   private readonly programs: PlanWork;
 
-  /** @internal Made by `device.plan`, and by `adjoint` with what runs its calls. */
+  /** @internal Called by `device.plan`, and for adjoints with the work that runs their calls. */
   constructor(
     host: PlanHost & AdjointHost,
     problem: T['problem'],
@@ -74,8 +74,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   /**
-   * Bytes of device memory: tables (shared with other plans), the temp memory that any call may need, and what `work`
-   * has to hold where it is given to `enqueue`.
+   * Bytes of device memory: `tables` (shared with other plans), `temp`, the most that any call may need, and `work`, the
+   * least size of `work` memory that is given to `enqueue`.
    */
   get bytes(): { readonly tables: number; readonly temp: number; readonly work: number } {
     return this.programs.bytes;
@@ -91,7 +91,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
       const titles = plan.launches.map(({ node }) => node.title);
       return running.map(({ kernel, language, source }, n) => {
         const title = running.length === titles.length ? titles[n]! : titles.join(' and ');
-        // A device may make more programs of the bytes that it has.
+        // A caller gets a copy of bytes, because the device may still make programs of its own.
         const copy = typeof source === 'string' ? source : source.slice();
         return { direction, name: kernel.name, title, language, source: copy };
       });
@@ -99,18 +99,18 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   /**
-   * Transforms `input`. Calls on the same host arrays keep their order, awaited or not, whatever plans and devices they are of: one
-   * that shares an array with an earlier call waits for that, unless both only read it. The arrays belong to the call until its
-   * promise settles: whether it still sees what is written into `input` meanwhile is not defined, so one array that is filled
-   * anew for each call has to wait for each.
+   * Transforms `input`. Calls on the same host arrays keep their order, awaited or not, also across plans and devices: a call
+   * that shares an array with an earlier call waits for that call, unless both only read it. The arrays belong to the call until
+   * its promise settles: it is not defined whether the call sees data that is written into `input` meanwhile, so a caller who
+   * refills one array for each call has to await each call first.
    *
    * @param input `plan.input.length` elements: interleaved complex numbers, two planes of their parts, or reals, as the problem
    * says; a host array or device memory.
-   * @param output where to write; a new array when left out. In place it is the input.
-   * @param options `arrays`: what the callbacks of this direction load from, by name.
+   * @param output the array or memory to write; a new array when left out. In place it is the input.
+   * @param options `arrays`: the arrays that the callbacks of this direction load from, by name.
    * @returns the array or memory that holds the result.
-   * @throws FftError (as a rejection) with a code of docs/errors.md; nothing has been written then, but to device memory
-   * where the call failed at work (`launch-failed`, `device-lost`).
+   * @throws FftError (as a rejection) with a code of docs/errors.md; nothing has been written then, except to device
+   * memory if the call failed while it ran (`launch-failed`, `device-lost`).
    */
   forward<O extends T['forward']['writes']>(input: T['forward']['reads'], output: O, options?: CallOptions): Promise<O>;
   forward<I extends T['forward']['reads']>(input: I): Promise<T['forward']['makes'] | (I & T['returned'])>;
@@ -129,8 +129,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   /**
-   * Like `forward`, with the exponent sign +1: reads `output`-shaped data and writes `input`-shaped data. Of cosine and sine
-   * transforms it is the transform that undoes the forward one, but for a factor.
+   * Like `forward`, with the exponent sign +1: reads `output`-shaped data and writes `input`-shaped data. For cosine and sine
+   * transforms it is the transform that undoes the forward one, up to a factor.
    * @throws FftError (as a rejection) as `forward`.
    */
   inverse<O extends T['inverse']['writes']>(input: T['inverse']['reads'], output: O, options?: CallOptions): Promise<O>;
@@ -154,7 +154,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * is waited for. Calls that are still running end first.
    * @param output a new array when left out, as in `forward`.
    * @throws FftError at once, as `forward`; `unsupported-feature` where a device cannot be waited for (WebGPU),
-   * `aliased-buffers` where it is given memory that an earlier call has yet to write, or would write what an earlier call
+   * `aliased-buffers` if it would read memory that an earlier call has yet to write, or write memory that an earlier call
    * has yet to read.
    */
   forwardSync<O extends T['forward']['writes']>(input: T['forward']['reads'], output: O, options?: CallOptions): O;
@@ -194,13 +194,13 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   /**
-   * Prepares a kernel for `convolve`: its spectrum, over the number of points, in the order in which this plan finds the bins of
-   * a signal.
-   * @param h `size` elements, packed, of as many entries as its matrices have (1; or m², rows first; or m(m + 1)/2 of symmetric ones,
-   * the rows of the upper triangle; or a kernel for each coordinate) and as many `kernels` (or batches, where each has its own), the
-   * slowest; in the layout of the input side.
-   * @returns memory of the device, to be freed when it is no longer needed. Plans for the same problem take it, too. Where the problem
-   * says `convolution.kernelSpectrum: 'user'`, it holds the plain spectrum: what a forward transform of `h` gives.
+   * Prepares a kernel for `convolve`: computes its spectrum, divided by the number of points, with the bins in the order that this
+   * plan uses for a signal.
+   * @param h `size` elements, packed, in the layout of the input side; for each entry of its matrices (1; or m², row by row; or, if they are
+   * symmetric, m(m + 1)/2, the upper triangle row by row; or one for each coordinate); and, slowest, for each of the `kernels` (or
+   * each batch, if batches have their own kernels).
+   * @returns memory of the device, to be freed when it is no longer needed. Plans for the same problem take it, too. If the problem
+   * says `convolution.kernelSpectrum: 'user'`, it holds the plain spectrum: the forward transform of `h`.
    * @throws FftError (as a rejection) as `forward`; `direction-not-planned` where the plan has no `convolution`; `out-of-memory`
    */
   prepareKernel(h: T['convolve']['kernels']): Promise<DeviceMemory>;
@@ -209,7 +209,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   /**
-   * @internal `prepareKernel`, in memory of an earlier kernel of this plan where there is one.
+   * @internal `prepareKernel`, which reuses the memory of an earlier kernel of this plan if it is given.
    * @throws FftError (as a rejection) as `prepareKernel`; the memory has been freed then.
    */
   async prepareKernelIn(earlier: DeviceMemory | undefined, h: ComplexData): Promise<DeviceMemory> {
@@ -241,16 +241,16 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
 
   /**
    * The circular convolution of a signal with a kernel, or their correlation, times `scale.forward`.
-   * @param input the signal: what the forward transform reads.
-   * @param kernel from `prepareKernel` of this plan, or of one for the same problem. Where the problem says
+   * @param input the signal, as the forward transform reads it.
+   * @param kernel the result of `prepareKernel` of this plan, or of a plan for the same problem. If the problem says
    * `convolution.kernelSpectrum: 'user'`, any memory of the device, or a host array, with the spectrum of `h`: interleaved complex numbers of
-   * `edgeStorage`, packed, each axis in its natural order, of reals the first ⌊N/2⌋ + 1 bins along the first one; as many entries and
-   * kernels as `prepareKernel` takes.
-   * @param output where to write the result: as many systems as batches × kernels, the kernels slowest, each where the output side
-   * of the plan has it, or, of reals, as the signal lies; a new array when left out. In place it is the input. Of a spectral layer it is the
-   * output side of the plan.
-   * @param options `arrays`: what the callbacks of the problem load from, by name (`callbacks.forward.load` is called for elements of the
-   * signal, `callbacks.inverse.store` for elements of the result).
+   * `edgeStorage`, packed, each axis in its natural order, with the entries and kernels that `prepareKernel` takes. A real kernel has the
+   * first ⌊N/2⌋ + 1 bins along the first axis.
+   * @param output the array or memory to write; a new array when left out. It holds batches × kernels systems, the kernels slowest, in the
+   * layout of the plan's output side, or, for reals, in that of the signal. In place it is the input. For a spectral layer it is the output
+   * side of the plan.
+   * @param options `arrays`: the arrays that the callbacks of the problem load from, by name (`callbacks.forward.load` is called for elements
+   * of the signal, `callbacks.inverse.store` for elements of the result).
    * @returns the array or memory that holds the result.
    * @throws FftError (as a rejection) as `forward`; `wrong-kernel`, `missing-buffer`, and `direction-not-planned` where the plan has
    * no `convolution`
@@ -300,9 +300,9 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * before it, those that wait for host arrays too.
    * @returns a promise of its completion, for those who want to wait here; `device.finish()` waits for everything. Where
    * the work was appended to the caller's `encoder`, `stream` or `queue`, the promise only says that it was accepted.
-   * @throws FftError at once, before anything is appended: `unknown-field` and `unsupported-feature` for options that do
-   * not exist or not yet, what a call with such data would be refused for, and `aliased-buffers` where work for the
-   * caller's own would come before an earlier call that waits and uses the same memory.
+   * @throws FftError at once, before anything is appended: `unknown-field` for options that do not exist and
+   * `unsupported-feature` for options that this device does not have, the errors of a call with such data, and `aliased-buffers`
+   * if work for the caller's own encoder, stream or queue would overtake a waiting call that uses the same memory.
    */
   enqueue<D extends T['directions'] | T['tasks']>(
     direction: D,
@@ -313,11 +313,11 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   /**
-   * How long one transform takes on the device, without copies to and from the host: the mean of many in a row (on the CPU the
+   * Times one transform on the device, without copies to and from the host, as the mean of many in a row (on the CPU the
    * median of five such means).
-   * @param options memory as for `enqueue`, or memory of its own where it is left out; `repeats`, 10 by default (more where
-   * the clock, as that of a page, moves in steps too coarse for them); `peer`,
-   * another library to time in its place.
+   * @param options memory as for `enqueue`; sides that are left out get memory of their own. `repeats`: runs, 10 by default, more if
+   * the clock is too coarse for them, as a page's may be. `peer`: another
+   * library to time instead.
    * @returns milliseconds, by the device's own clock where it has one.
    * @throws FftError (as a rejection) as `enqueue`; for a `peer` also `device-unavailable`
    */
@@ -338,18 +338,18 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * of zeros and storage. It runs a problem derived from this plan's, `adjoint.problem`, and is as fast as this plan.
    *
    * - The half of a spectrum counts each bin once: imaginary parts that a transform to reals takes for zero get zero.
-   * - What a call takes for zero (`zeroPadding`), or does not read, its adjoint does not write; what it does not write, its adjoint takes for
-   *   zero. Elements that the adjoint does not write are zero in new arrays, and stay as they are in arrays of the caller's.
-   * - Callbacks that are linear in their value are transposed and change sides; arrays are given to `forward` as to this plan.
-   * - Of `convolve`, `forward(cotangent, output, { kernel })` is the adjoint with respect to the signal (`of: 'signal'`), with kernels of
-   *   this plan's `prepareKernel`; `forward(cotangent, output, { signal })` that with respect to the kernel (`of: 'kernel'`), which writes
-   *   what `prepareKernel` takes. `convolve(cotangent, kernel or signal, output)` of the adjoint is the same.
+   * - Elements that a call takes for zero (`zeroPadding`), or does not read, its adjoint does not write; elements that the call does not
+   *   write, its adjoint takes for zero. Elements that the adjoint does not write are zero in new arrays, and unchanged in the caller's.
+   * - Callbacks that are linear in their value are transposed and change sides; their arrays are given to `forward` as for this plan.
+   * - The adjoint of `convolve` with respect to the signal (`of: 'signal'`) is `forward(cotangent, output, { kernel })`, with kernels of
+   *   this plan's `prepareKernel`; with respect to the kernel (`of: 'kernel'`) it is `forward(cotangent, output, { signal })`, whose output
+   *   has the shape of `prepareKernel`'s input. `convolve(cotangent, kernel or signal, output)` of the adjoint does the same.
    *
    * Free it with `destroy`: it outlives this plan.
    * @param direction the call: 'forward', 'inverse', or 'convolve' with `of`.
-   * @param options `of`; `from`: what `serialize()` of the same adjoint of a transform gave.
-   * @throws FftError (as a rejection) `unsupported-feature` for what is not linear or not there (callbacks, `crossPower`; with respect to the
-   *   kernel: symmetric matrices, spectra of the user's, halves), `overlapping-strides` where this plan reads elements more than once,
+   * @param options `of`: the factor; `from`: the result of `serialize()` of the same adjoint of a transform.
+   * @throws FftError (as a rejection) `unsupported-feature` for steps that are not linear or have no adjoint yet (callbacks, `crossPower`; with
+   *   respect to the kernel: symmetric matrices, the user's spectra, halves), `overlapping-strides` where this plan reads elements more than once,
    *   `direction-not-planned`, `invalid-argument`, `destroyed`, and as `device.plan`
    */
   adjoint(
@@ -384,7 +384,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   /**
-   * The plan for people: tree, buffers, kernels, bytes moved.
+   * The plan as text for people: tree, buffers, kernels, bytes moved.
    * @throws FftError `destroyed`
    */
   explain(): string {
@@ -392,7 +392,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   /**
-   * The same as data.
+   * The contents of `explain()` as plain data.
    * @throws FftError `destroyed`
    */
   toJSON(): ReturnType<typeof planToJson> {
@@ -415,7 +415,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    */
   serialize(options: { readonly binaries: true }): Uint8Array;
   /**
-   * What planning searched for, how axes are split into launches, for `device.plan(problem, { from })` by the same version
+   * The planner's decisions, which are the splits of axes into launches, for `device.plan(problem, { from })` by the same version
    * of the library on a device with the same profile: model, limits and, on the CPU, threads.
    * @throws FftError `destroyed`
    */
@@ -426,7 +426,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
       throw new FftError('invalid-argument', `binaries is ${show(binaries)}; it must be true or false.`);
     if (binaries) return this.host.binaries(this.problem, this.programs.all);
     const { directions } = this.programs;
-    // A spectral layer has no directions: its problem is what is saved.
+    // A spectral layer has no directions, so its problem alone is saved.
     if (directions.length > 0 || this.problem.convolution?.channels)
       return serializePlan(this.problem, this.host.backend, directions);
     throw new FftError('unsupported-feature', 'Adjoints of convolutions are not saved; plan it anew.');
@@ -434,8 +434,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
 
   /**
    * The transform of one line as the source of a function, for kernels of the caller's own: all threads of a line call it together, each
-   * with its elements of the line in registers, and have its elements of the result there afterwards. The plan's `scale` and `normalize` count;
-   * its strides, batches and storage are about memory, which is the caller's business. docs/device-functions.md has examples.
+   * with its elements of the line in registers, and have its elements of the result there afterwards. The plan's `scale` and `normalize` apply;
+   * its strides, batches and storage do not, because the caller moves the data. docs/device-functions.md has examples.
    * @param options `language`: cuda, hip, opencl or wgsl; `direction`; `name`; in WGSL `lines`, `shared` and `binding`.
    * @throws FftError `unsupported-feature` for lines that take several launches, several axes, cosine and sine transforms, callbacks,
    * convolutions, blocks of zeros, numbers that the language does not compute in, and devices without threads; `invalid-argument`,

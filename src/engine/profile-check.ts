@@ -1,5 +1,5 @@
 /**
- * Profiles that users write: every number that the planner divides by or counts with has to be one.
+ * Checks of profiles that users write: every number that the planner divides by or counts with has to be valid.
  */
 
 import { isCalibration } from '../plan/device/calibration.ts';
@@ -16,7 +16,7 @@ type Rule = readonly [accepts: (value: unknown) => boolean, accepted: string];
 
 const within = (value: unknown, least: number, most: number): value is number =>
   Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
-/** Where the planner only compares with a number, it has no bound; what it counts to has one that no device comes near. */
+/** The range of a number in words. Numbers that the planner only compares with have no upper bound; loop bounds have one far above any device. */
 const span = (least: number, most: number) =>
   most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
 const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Rule => [
@@ -27,7 +27,7 @@ const power = (least: number, most: number): Rule => [
   (value) => within(value, least, most) && Number.isInteger(Math.log2(value)),
   `a power of two ${span(least, most)}`,
 ];
-/** Shorter runs than these would be of single bytes. */
+/** The most runs of a length in bytes; more would make runs of single bytes. */
 const MOST_RUNS = 16;
 const MOST_CHARACTERS = 200;
 const MOST_SHARED = 2 ** 24;
@@ -56,7 +56,7 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
   ],
   lockstep: word('vector', 'threads'),
   lockstepBytes: power(8, 4096),
-  // Room for the longest butterfly, several times over.
+  // The least size holds the longest butterfly several times over.
   sharedBytes: whole(4096, MOST_SHARED),
   residentBytes: optional(whole(4096)),
   crowded: optional([isShare, 'a share of at most 1']),
@@ -108,14 +108,14 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
   ]),
 };
 
-/** Levels that are read: the profile, its `calibration` and `cluster`, and the `choice` of a cluster. */
+/** Levels of nesting that are read: the profile, its `calibration` and `cluster`, and the `choice` of a cluster. */
 const LEVELS = 4;
-/** Fields and entries of a profile at most. */
+/** The most fields and entries of a profile. */
 const MOST_VALUES = 512;
 
 /**
- * A profile as it is now.
- * @throws FftError `invalid-argument`, `unknown-field`, with everything that is wrong
+ * A checked copy of a profile, which the caller can no longer change.
+ * @throws FftError `invalid-argument`, `unknown-field`, with every fault of the profile
  */
 export function readProfile(given: DeviceProfile): DeviceProfile {
   const profile = snapshot(given, 'The profile', { code: 'invalid-argument', depth: LEVELS, most: MOST_VALUES });

@@ -30,7 +30,7 @@ export async function profileDevice(
   return new ProfileDevice(await createOfflineBackend({ profile, language }));
 }
 
-/** The profile as far as kernels in a language can use it, and what the language's compiler calls its processor. */
+/** The profile as far as kernels in a language can use it, and the compiler's name for its architecture. */
 export function chosenProfile(from: ProfileName | DeviceProfile, asked: OfflineLanguage | undefined) {
   const named: Partial<NamedProfile> = typeof from === 'string' ? byName(from) : { profile: readProfile(from) };
   const profile = named.profile!;
@@ -38,7 +38,7 @@ export function chosenProfile(from: ProfileName | DeviceProfile, asked: OfflineL
   const language = asked ?? usual;
   requireLanguage(language, profile);
   const architecture = language === usual ? named.architecture : undefined;
-  return { profile: sayable(profile, language), language, architecture };
+  return { profile: expressible(profile, language), language, architecture };
 }
 
 function byName(name: string): NamedProfile {
@@ -57,13 +57,13 @@ function requireLanguage(language: OfflineLanguage, { name, lockstep }: DevicePr
 }
 
 /**
- * The profile, less what the language has no words for: double precision in WGSL and in Metal's language, clusters and interleaved launches in all but
- * CUDA.
+ * The profile without the features that the language cannot express: double precision in WGSL and in Metal's language, clusters and interleaved
+ * launches in all languages but CUDA.
  */
-function sayable(profile: DeviceProfile, language: OfflineLanguage): DeviceProfile {
+function expressible(profile: DeviceProfile, language: OfflineLanguage): DeviceProfile {
   if (language === 'cuda') return profile;
   const { cluster: _, ...apart } = profile;
   const { chunks, ...one } = apart;
-  const said = chunks?.ahead === undefined ? apart : one;
-  return language === 'wgsl' || language === 'msl' ? { ...said, precisions: ['single'] } : said;
+  const plain = chunks?.ahead === undefined ? apart : one;
+  return language === 'wgsl' || language === 'msl' ? { ...plain, precisions: ['single'] } : plain;
 }
