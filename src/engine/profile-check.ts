@@ -27,7 +27,7 @@ const power = (least: number, most: number): Rule => [
   (value) => within(value, least, most) && Number.isInteger(Math.log2(value)),
   `a power of two ${span(least, most)}`,
 ];
-/** The most runs of a length in bytes; more would make runs of single bytes. */
+/** The most entries of `cutRuns`, one for each halving of a run: more entries would stand for runs of single bytes. */
 const MOST_RUNS = 16;
 const MOST_CHARACTERS = 200;
 const MOST_SHARED = 2 ** 24;

@@ -1,6 +1,5 @@
 /**
- * What a call was given: host arrays or device memory, one array or two planes. Everything is checked here, before
- * anything is written.
+ * The data of a call, checked before anything is written: host arrays or device memory, one array or two planes.
  */
 import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch } from '../../devices/device.ts';
 import { arrayNameOf } from '../../devices/host-arrays.ts';
@@ -29,10 +28,10 @@ import { type Given, givenName, unreadable } from './read-data.ts';
 
 /** An array of real numbers, device memory, or memory that the caller made with the device's own API. */
 export type Data = HostArray | DeviceMemory | ForeignMemory;
-/** What plans take, whatever their problem: one array, of reals or interleaved complex numbers, or two planes. */
+/** The data of any plan: one array, of reals or interleaved complex numbers, or two planes. */
 export type ComplexData = Data | PlanarData<Data>;
 
-/** What one side of a problem needs. */
+/** The arrays that one side of a problem needs: layout, length and type. */
 export interface SideFacts {
   readonly layout: SideFormat;
   readonly type: StorageType;
@@ -48,7 +47,7 @@ export interface SideFacts {
   readonly runs: ElementRuns | undefined;
 }
 
-/** One array or plane: where it is on the device, or the host array that has to be copied. */
+/** One array or plane: its place on the device, or the host array that has to be copied. */
 export interface Part {
   readonly device: Binding | undefined;
   readonly host: RealArray | undefined;
@@ -116,7 +115,7 @@ function checkedPart(value: unknown, facts: SideFacts, what: string, backend: Ba
   const length = skip + facts.length;
   const there = lengthOf(value);
   if (skip === 0 ? there !== length : there < length) {
-    // A longer array is fine for device memory, where the caller decides what lies behind; for host arrays it is a mistake.
+    // Device memory may be longer, since the caller decides what lies behind the data; a longer host array is a mistake.
     const wanted =
       skip === 0 ? `exactly ${length}${meaning(facts, there)}` : `${length}, ${skip} of them before the data`;
     throw new FftError('wrong-length', `${what} has ${there} numbers; this plan needs ${wanted}.`);
@@ -183,7 +182,7 @@ function wrongArgument(what: string, given: Given, wanted: string): FftError {
   return new FftError('wrong-array-type', `${what} is ${givenName(given)}; this plan takes ${wanted}.`);
 }
 
-/** What the numbers of an interleaved array stand for, for messages about a wrong length. */
+/** The meaning of the numbers of an interleaved array, for messages about a wrong length. */
 function meaning(facts: SideFacts, there: number): string {
   if (facts.layout !== 'interleaved') return '';
   const elements = facts.length / numbersPerElement(facts);
@@ -233,7 +232,7 @@ export function extentsOf(parts: readonly Part[], facts: SideFacts, what: string
   });
 }
 
-/** The same of one array in device memory. */
+/** The bytes from the first to the last element of one array in device memory. */
 export function sideExtents({ buffer, byteOffset }: Binding, facts: SideFacts, what: string): MemoryExtent[] {
   const { before, bytes } = elementBytesOf(facts);
   return deviceExtents({ buffer, byteOffset: byteOffset + before }, bytes, what);
@@ -258,7 +257,7 @@ export function refuseOverlap(extents: readonly MemoryExtent[]): void {
       const x = extents[a]!;
       const y = extents[b]!;
       if (x.of !== y.of || x.end <= y.start || y.end <= x.start) continue;
-      // Two planes of one side share none in place either, nor do arrays with what is written.
+      // The hint is for an input and an output: two planes of one side, or an operand and a result, may not overlap in place either.
       const [one, other] = [x, y].map(({ what }) => what.split('.')[0]);
       const apart = one !== other && other !== 'arrays' && other !== 'kernel';
       const hint = apart ? ", or plan with placement 'in-place'" : '';

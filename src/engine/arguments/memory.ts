@@ -9,7 +9,7 @@ import { type Storage, storages } from '../../problem/problem.ts';
 
 declare global {
   interface SymbolConstructor {
-    // Declared exactly as TypeScript's `esnext.disposable` library declares them, so that both declarations agree.
+    // These symbols are declared exactly as TypeScript's `esnext.disposable` library declares them, so that both declarations agree.
     readonly dispose: unique symbol;
     readonly asyncDispose: unique symbol;
   }
@@ -20,7 +20,7 @@ declare global {
  * to the registered symbol of the same name, and so do we.
  */
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? (Symbol.for('Symbol.dispose') as never);
-/** The same for `await using`. */
+/** The symbol of the method that `await using` calls at the end of a block. */
 export const asyncDispose: typeof Symbol.asyncDispose =
   Symbol.asyncDispose ?? (Symbol.for('Symbol.asyncDispose') as never);
 

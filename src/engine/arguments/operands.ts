@@ -21,20 +21,20 @@ import { readMemory } from './read-data.ts';
 /** Arrays of the user's, by the names in `callbacks.arrays`. */
 export type Arrays = { readonly [name: string]: Data };
 
-/** What a call may be given beside its data. */
+/** Options of a call beside its data. */
 export interface CallOptions {
   /** The arrays that the direction's callbacks load from: host arrays, which are copied at each call, or device memory. */
   readonly arrays?: Arrays | undefined;
-  /** Of the adjoint of a convolution with respect to its signal: the prepared kernel, or spectrum, that `convolve` was given. */
+  /** The prepared kernel, or spectrum, that `convolve` was given, for its adjoint with respect to the signal. */
   readonly kernel?: Data | undefined;
-  /** Of the adjoint of a convolution with respect to its kernel: the signal that `convolve` was given. */
+  /** The signal that `convolve` was given, for its adjoint with respect to the kernel. */
   readonly signal?: ComplexData | undefined;
 }
 
 /** An array that a direction loads from. */
 export interface DirectionOperand {
   readonly name: string;
-  /** What the caller knows it by, in messages. */
+  /** The caller's name for it, in messages. */
   readonly what: string;
   /** Its name among the bindings of a program. */
   readonly bound: string;
@@ -55,13 +55,13 @@ export function directionOperands(
   });
 }
 
-/** What `convolve` is given in place of options: a kernel, and the arrays that its callbacks load from. */
+/** The argument that `convolve` passes in place of options: a kernel, and the options with arrays for callbacks. */
 export interface ConvolveGiven {
   readonly kernel: unknown;
   readonly options: unknown;
 }
 
-/** What is needed to read the arrays of a call. */
+/** The facts of a plan by which the arrays of a call are read. */
 interface OperandReading {
   readonly operands: readonly DirectionOperand[];
   readonly problem: Problem;
@@ -77,8 +77,8 @@ const NONE: readonly unknown[] = [];
 const CALL_OPTIONS = { works: ['arrays'] };
 
 /**
- * Whether a call is given what the one before was given, which has been checked: reading options closely takes longer than a
- * short transform. Whatever is not plainly the same gets that closer look.
+ * Whether a call is plainly given the same arrays as the previous call, which have been checked. In doubt the answer is false, and the
+ * options are read closely, which takes longer than a short transform.
  */
 export function givesTheSame(options: unknown, before: readonly unknown[], reading: OperandReading): boolean {
   const { operands, problem, readKernel, factorAlone } = reading;
@@ -108,7 +108,8 @@ export function givesTheSame(options: unknown, before: readonly unknown[], readi
 }
 
 /**
- * The arrays of a call, or the kernel that a convolution is given in place of options, in the order of the operands; others that the problem has are left alone.
+ * The arrays of a call, or the kernel that a convolution is given in place of options, in the order of the operands. Arrays for the
+ * other direction's callbacks are ignored.
  * @param what the call, in messages
  * @throws FftError `unknown-field`, `missing-buffer`, `invalid-argument`, `wrong-array-type`
  */
@@ -160,7 +161,7 @@ export function readArrays(arrays: unknown, { operands, problem }: OperandReadin
 }
 
 /**
- * @param written what the call writes: arrays are only read, and are other memory.
+ * @param written the memory that the call writes, which must not overlap the arrays: these are only read.
  * @param offset complex numbers of a kernel to skip.
  * @throws FftError what is wrong with an array
  */

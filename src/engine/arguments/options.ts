@@ -7,20 +7,20 @@ import { excerpt, FftError, type FftProblem, show, throwIfAny } from '../../prob
 import { meantOption } from '../../problem/meant.ts';
 import { isRecord, snapshot } from '../../problem/snapshot.ts';
 
-/** Names an object may have, and names that belong to the interface but that this release cannot serve yet. */
+/** The names that an object may have, and names that belong to the interface but that this release does not support yet. */
 export interface KnownOptions {
   readonly works: readonly string[];
   readonly planned?: readonly string[];
 }
 
-/** At most so many unknown options are reported one by one. */
+/** The most unknown options that are reported one by one. */
 const UNKNOWN_REPORTED = 16;
 
 /**
- * The options as they are now: fields of the object's own, each read once. What is in them (arrays, memory, devices) stays
- * as it is.
+ * A copy of the options object: its own fields, each read once. The values of the fields (arrays, memory, devices) are not
+ * copied.
  * @param what the object is, in messages: `enqueue`, `tuning` …
- * @param depth levels that are read: 2 where there are lists.
+ * @param depth levels that are copied: 2 if fields hold lists.
  * @throws FftError `invalid-argument` when it is no plain object or cannot be read, `unknown-field`, `unsupported-feature`
  */
 export function readOptions<T extends object>(
@@ -52,8 +52,8 @@ export function readOptions<T extends object>(
 }
 
 /**
- * For a number, text … given in the place of an options object: names of options that it may have been meant for, the likeliest first.
- * The message suggests the first of them that the function has.
+ * Names of options that a number, a text … may have been meant for when it is given in place of an options object, the likeliest first.
+ * The message suggests the first name that the function has.
  */
 const MEANT = {
   number: [
@@ -100,7 +100,7 @@ export function noteDevice(device: object, backend: Backend): void {
   devices.set(device, backend);
 }
 
-/** What stands behind a device, for rooms that move its memory themselves. */
+/** The backend of a device, for rooms that move the device's memory themselves. */
 export function backendOf(device: object): Backend {
   return devices.get(device)!;
 }

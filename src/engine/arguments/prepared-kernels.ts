@@ -1,6 +1,6 @@
 /**
- * Kernels of convolutions: prepared ones, device memory that a plan has filled with the spectrum of a kernel in an order of its own; or, where
- * the problem says so, spectra of the user's.
+ * Kernels of convolutions: prepared kernels are device memory that a plan has filled with the spectrum of a kernel, with the bins in the plan's
+ * own order. If the problem says so, kernels are the user's own spectra instead.
  */
 import { type ConvolutionPlan, kernelProblem, resultProblem } from '../../plan/convolution.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
@@ -48,9 +48,9 @@ export function noteKernel(memory: DeviceMemory, key: string | undefined): Devic
 }
 
 /**
- * The spectrum of a kernel that belongs to the user. That it is large enough is checked with the other memory of a call.
+ * The spectrum of a kernel that belongs to the user. Its size is checked later, with the other memory of a call.
  * @param what the call, in messages.
- * @throws FftError `missing-buffer`, `wrong-array-type`; `wrong-kernel` for what another plan has prepared, which has an order of its own
+ * @throws FftError `missing-buffer`, `wrong-array-type`; `wrong-kernel` for a prepared kernel, whose bins are in another order
  */
 export function readSpectrum(value: unknown, what: string): unknown {
   if (value === undefined) throw new FftError('missing-buffer', `${what} needs a kernel: memory with its spectrum.`);

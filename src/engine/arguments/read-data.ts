@@ -1,5 +1,5 @@
 /**
- * What a call was given as data, read once: one array or memory, or the two planes of planar data.
+ * The data arguments of a call, each read once: one array or memory, or the two planes of planar data.
  */
 
 import { arrayClass } from '../../problem/bytes.ts';
@@ -11,7 +11,7 @@ import { DeviceMemory } from './memory.ts';
 export type Given = readonly [unknown] | readonly [re: unknown, im: unknown];
 
 /**
- * The data of a call. Planar is what has `re` and `im` of its own.
+ * The data of a call. An object with own fields `re` and `im` is planar data.
  * @param what the argument, in messages
  * @throws FftError `wrong-array-type` where it cannot be read
  */
@@ -45,7 +45,7 @@ export function mayChange(part: unknown): boolean {
   return isRecord(part) || Array.isArray(part);
 }
 
-/** The same array or memory, or the same two planes. */
+/** Whether both are the same array or memory, or the same two planes. */
 export function isSame(one: Given, other: Given): boolean {
   return one.length === other.length && one[0] === other[0] && one[1] === other[1];
 }
@@ -55,7 +55,7 @@ export function unreadable(what: string, cause: unknown): FftError {
   return new FftError('wrong-array-type', `${what} cannot be read: ${reasonOf(cause)}.`, { cause });
 }
 
-/** The type of what was given, for messages. */
+/** The type of the data, for messages. */
 export function givenName(given: Given): string {
   return given.length === 2 ? 'two planes { re, im }' : typeName(given[0]);
 }

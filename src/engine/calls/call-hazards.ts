@@ -1,10 +1,10 @@
 /**
- * Hazards between calls that have not ended: read after write, write after read, write after write. Calls have to give what they
- * give one after another, in the order in which they were made, so a call waits until every earlier one has ended whose hazard it is.
+ * Hazards between calls that have not ended: read after write, write after read, write after write. Results have to be the same as if
+ * each call ended before the next one begins, so a call waits for every earlier call that it has a hazard with.
  *
- * A device runs what it is given in order, and so do its copies where host code sees its memory; but a result that is copied from a
- * device arrives in its host array later. Only calls on host arrays are entered here; and calls that wait, with all memory that
- * they use, because the device has yet to be given these.
+ * A device keeps the order of submitted work, and of copies if host code sees its memory; but a result that is copied from other
+ * devices arrives in its host array later. So only two kinds of calls are registered: calls on host arrays, and waiting calls, which
+ * are not submitted yet, with all memory that they use.
  */
 import type { Stretch } from '../../devices/device.ts';
 import { FftError } from '../../problem/index.ts';
@@ -49,14 +49,14 @@ export function quiet(): boolean {
   return pendingCalls.size === 0;
 }
 
-/** Whether a call that is made now would have to wait. */
+/** Whether a call made now would have to wait. */
 export function hasHazard(call: OrderedCall): boolean {
   return !quiet() && hazardOf(call) !== undefined;
 }
 
 /**
- * For calls that cannot wait.
- * @throws FftError `aliased-buffers` where one would have to.
+ * The check for calls that cannot wait.
+ * @throws FftError `aliased-buffers` if the call would have to wait for an earlier one.
  */
 export function refuseHazard(call: OrderedCall): void {
   if (!hasHazard(call)) return;

@@ -1,9 +1,9 @@
 /**
  * A call that has been checked and bound: its data, the program, and what has to be copied before and after.
  *
- * A transform of 64 points takes 80 ns, so a call like the one before must not cost more than that again. Which memory a
- * view shows never changes, only whether it is still there: the same arrays need no more than a look at that. Other host
- * arrays go through the same memory of the device, so the program stays bound to it and they alone are checked.
+ * A transform of 64 points takes 80 ns, so repeating a call must not cost more than that again. A view always shows the same
+ * memory, which can only be freed or transferred: for the same arrays nothing else is checked. Other host arrays are copied
+ * through the same memory of the device, so the program stays bound to it and only the arrays are checked.
  */
 import type { Backend, BoundProgram, DeviceBuffer, RealArray } from '../../devices/device.ts';
 import { arrayClass, bufferOf, copyInto, lengthOf } from '../../problem/bytes.ts';
@@ -18,16 +18,16 @@ export interface CallParts {
   readonly input: ComplexData;
   readonly output: ComplexData;
   readonly from: readonly PlacedPart[];
-  /** For plans in place, the same list as `from`. */
+  /** The written parts; in place, the same list as `from`. */
   readonly to: readonly PlacedPart[];
   readonly read: SideFacts;
   readonly written: SideFacts;
   readonly program: BoundProgram;
-  /** All memory that the program is bound to and that others may free. */
+  /** The buffers that the program is bound to, each of which others may free. */
   readonly buffers: readonly DeviceBuffer[];
-  /** What callbacks load from, as it was given. */
+  /** The operands (arrays of callbacks, or a kernel) as the caller gave them. */
   readonly arrays: readonly unknown[];
-  /** Where that is. */
+  /** The places of the operands. */
   readonly operands: readonly { readonly part: PlacedPart; readonly facts: SideFacts }[];
 }
 
@@ -39,26 +39,26 @@ export class Call {
   readonly copiesOut: readonly Copy[];
   /** The elements of the result's arrays, if these also hold other numbers, which the caller may change during the call. */
   readonly runs: ElementRuns | undefined;
-  /** What callbacks load from, as it was given. */
+  /** The operands (arrays of callbacks, or a kernel) as the caller gave them. */
   readonly arrays: readonly unknown[];
-  /** True where nothing has to be copied. */
+  /** Whether nothing has to be copied. */
   readonly direct: boolean;
   /** Whether copies go to or from memory that host code cannot see. */
   readonly staged: boolean;
   private readonly sides: Pick<CallParts, 'from' | 'to' | 'read' | 'written' | 'operands'>;
   private readonly buffers: readonly DeviceBuffer[];
-  /** What planar sides held: the caller may put other planes into the same object. */
+  /** The planes of planar sides at the time of the call: the caller may put other planes into the same object later. */
   private readonly planes: {
     readonly input: PlanarData<Data> | undefined;
     readonly output: PlanarData<Data> | undefined;
   };
-  /** The caller may put other buffers into the same list. */
+  /** Whether an argument is a list or descriptor, into which the caller may put another buffer later. */
   private readonly mutable: boolean;
-  /** Set where each side is one host array. */
+  /** Set if each side is one host array. */
   private readonly pair: HostPair | undefined;
   /** Set if in addition there is exactly one copy in and one copy out. */
   private readonly one: HostPair | undefined;
-  /** What most calls are: there is nothing to copy or `one` is set, two objects are all that tells it, and it can run at once. */
+  /** True for most calls: there is nothing to copy or `one` is set, the input and output objects identify the call, and it can run at once. */
   readonly simple: boolean;
 
   constructor({ input, output, from, to, read, written, program, buffers, arrays, operands }: CallParts) {
@@ -71,8 +71,8 @@ export class Call {
     this.planes = { input: givenPlanes(from), output: givenPlanes(to) };
     const source = copiesOf(from);
     const target = from === to ? source : copiesOf(to);
-    // Where host code does not see the memory, all of it comes back: what lies between goes along, for a device to have
-    // read nothing that nobody has written.
+    // If host code does not see the memory, all of it is copied back, gaps between elements included. These are copied in as
+    // well, so that the device never copies memory that nobody has written.
     const unseen = written.runs && from !== to ? target.filter(({ view }) => !view) : [];
     this.copiesIn = [...source, ...copiesOf(operands.map(({ part }) => part)), ...unseen];
     this.copiesOut = target;
@@ -124,7 +124,7 @@ export class Call {
     return !this.staged && this.program.immediate === true;
   }
 
-  /** Whether all memory of a simple call is still there. */
+  /** Whether all memory of a simple call still exists. */
   get whole(): boolean {
     const { buffers, one } = this;
     for (let n = 0; n < buffers.length; n++) if (buffers[n]!.freed) return false;
@@ -132,7 +132,7 @@ export class Call {
     try {
       return one.from.host.length === one.from.view!.length && one.to.host.length === one.to.view!.length;
     } catch {
-      // A getter that the caller has put on an array since. The whole check looks behind it.
+      // The caller has since put a getter on an array that throws. The full check does not use it.
       return false;
     }
   }
@@ -148,7 +148,7 @@ export class Call {
     if (one) copyInto(one.to.host, one.to.view!);
   }
 
-  /** Whether this is the same call with the same data, all of it still there. */
+  /** Whether a new call has the same arguments as this one, and all their memory still exists. */
   repeats(input: ComplexData, output: ComplexData | undefined, arrays: readonly unknown[]): boolean {
     if (input !== this.input || output !== this.output || this.mutable) return false;
     if (arrays !== this.arrays && arrays.some((array, n) => array !== this.arrays[n])) return false;
@@ -166,15 +166,15 @@ export class Call {
   }
 
   /**
-   * Takes other host arrays for the same memory of the device.
-   * @returns false, and nothing is taken, where anything about them needs a closer look.
+   * Puts other host arrays in the place of this call's, with the same memory of the device.
+   * @returns false, with nothing changed, if the arrays need the full check.
    */
   adopt(input: ComplexData, output: ComplexData | undefined, backend: Backend): boolean {
     const { pair } = this;
     if (pair === undefined) return false;
     const { from, to, readLength, writtenLength } = pair;
     try {
-      // What an array says of itself is only asked for by `locate`: a lie gets a closer look, or nothing but a copy.
+      // Only `locate` reads properties of the arrays that a caller can fake: a fake leads to the full check, or to a needless copy.
       if (arrayClass(input) !== pair.name || lengthOf(input) !== readLength || backend.locate(input as RealArray)) {
         return false;
       }
@@ -192,7 +192,7 @@ export class Call {
     return true;
   }
 
-  /** Lets go of the caller's arrays. @returns whether it can take others: else nothing is left to remember. */
+  /** Drops the references to the caller's arrays. @returns whether the call can still adopt others; if not, it is of no further use. */
   forget(): boolean {
     const { pair, sides } = this;
     if (pair) {
@@ -203,7 +203,7 @@ export class Call {
   }
 }
 
-/** Replaces arrays that were released. No caller can pass this array, so comparisons with it fail. */
+/** The stand-in for released arrays. No caller can pass this array, so comparisons with it fail. */
 const RELEASED_ARRAY = new Float32Array(0);
 
 interface HostPair {
@@ -240,7 +240,7 @@ function isSamePlanes(data: ComplexData | undefined, planes: PlanarData<Data> | 
 }
 
 /**
- * Copies in, runs, copies out, on the calling thread; for devices that can. Earlier calls end first.
+ * Runs a call on the calling thread: copies in, runs, copies out. Earlier calls end first.
  * @throws FftError `aliased-buffers` where an earlier call that was not awaited has yet to write memory of this one, or to
  * read what this one would write.
  */

@@ -1,7 +1,7 @@
 /**
  * `plan.enqueue`: one direction of a plan over memory that the caller manages, appended to the device's work.
  *
- * What the last call of a direction was given is remembered: the same memory need not be checked again (`Checked`).
+ * The memory of each direction's last call is remembered and not checked again (`EnqueuedCall`).
  */
 
 import type { Backend, Binding, BoundProgram, DeviceBuffer, EncodeTarget, Stretch } from '../../devices/device.ts';
@@ -30,7 +30,7 @@ import { type RunnerHost, sideBinding } from './runner.ts';
 
 /** Memory for one run of a direction: memory of the device, or the caller's own (`ForeignMemory`). */
 export interface MemoryOptions<Input = ComplexData, Output = ComplexData> {
-  /** What the direction reads: memory for as many elements as that side of the plan says (`length`, `bytes`), `offsets` added; two planes where it is planar. */
+  /** Memory that the direction reads: `length` elements (`bytes` bytes) of that side of the plan, `offsets` added; two planes if it is planar. */
   readonly input?: Input;
   /** Memory that the direction writes, likewise. */
   readonly output?: Output;
@@ -43,18 +43,18 @@ export interface MemoryOptions<Input = ComplexData, Output = ComplexData> {
   readonly temp?: Data;
   /**
    * Elements before the data in each array of a side: complex numbers of an interleaved side, reals of a planar or a real one. They
-   * add to the problem's own `offsets`. Of `convolve`, `kernel` skips complex numbers of the memory that holds a spectrum.
+   * add to the problem's own `offsets`. For `convolve`, `kernel` is the number of complex numbers before the spectrum.
    */
   readonly offsets?: { readonly input?: number; readonly output?: number; readonly kernel?: number };
   /** Memory of the arrays that the direction's callbacks load from, by their names in `callbacks.arrays`. */
   readonly arrays?: Arrays;
-  /** Of `convolve`: a prepared kernel; or, where the problem says `convolution.kernelSpectrum: 'user'`, memory with a spectrum. */
+  /** For `convolve`: a prepared kernel; or, if the problem says `convolution.kernelSpectrum: 'user'`, memory with a spectrum. */
   readonly kernel?: Data;
-  /** Of the adjoint of a convolution with respect to its kernel: the signal. */
+  /** For the adjoint of a convolution with respect to its kernel: the signal. */
   readonly signal?: ComplexData;
 }
 
-/** Memory for `enqueue`, and where the work is appended: what the kind of device takes. */
+/** Memory for `enqueue`, and the encoder, stream or queue to append to, as the kind of device has it. */
 export interface EnqueueOptions<Input = ComplexData, Output = ComplexData> extends MemoryOptions<Input, Output> {
   /** `webgpu`: a `GPUCommandEncoder` or `GPUComputePassEncoder` of the plan's device, which the caller ends and submits; `vulkan`: a `VkCommandBuffer`, `level-zero`: a `ze_command_list_handle_t`, likewise. */
   readonly encoder?: unknown;
@@ -69,9 +69,9 @@ const TARGETS: readonly EncodeTarget[] = ['encoder', 'stream', 'queue'];
 const OPTIONS = { works: [...MEMORY_OPTIONS, ...TARGETS] };
 
 /**
- * Calls before it that wait, and use the same memory, come first: it waits for them too, but work for the caller's own has
- * to be appended now.
- * @returns a promise of completion; where the work was appended to the caller's own, of its being accepted.
+ * Appends one direction of a plan to a device's work. It waits for earlier waiting calls that use the same memory; work for the caller's
+ * own encoder, stream or queue cannot wait, and is refused then.
+ * @returns a promise of completion; if the work was appended to the caller's own, the promise only says that it was accepted.
  * @throws FftError at once, before anything is appended: `unknown-field`, `unsupported-feature`, `missing-buffer`,
  * `foreign-buffer`, `buffer-too-small`, `buffer-usage`, `misaligned-buffer`, `aliased-buffers`, `destroyed`,
  * `invalid-encoder`, `invalid-argument`, `wrong-array-type`, `wrong-length`, `detached-array`, `direction-not-planned`,
@@ -118,10 +118,10 @@ function readQuickly(options: EnqueueOptions): EnqueueOptions | undefined {
   }
 }
 
-/** @param bound keeps memory alive that the caller lets go of meanwhile. */
+/** Enqueues a call when its hazards are over. @param bound keeps memory alive that the caller frees in the meantime. */
 function defer(host: RunnerHost, asked: EnqueuedMemory, bound: BoundProgram, call: OrderedCall): Promise<void> {
   const run = async () => {
-    // The plan may have been destroyed or have other temp now, and memory may have been freed.
+    // In the meantime the plan may have been destroyed or got other temp memory, and memory may have been freed.
     host.resume();
     const { program, places } = checkedOnce(host, asked, 'enqueue');
     const again = program.bind(places);
@@ -145,7 +145,7 @@ export function encodeTarget(options: Pick<EnqueueOptions, EncodeTarget>): Encod
   return name;
 }
 
-/** @throws FftError `unsupported-feature` where the device appends to something else, or to its own work only. */
+/** @throws FftError `unsupported-feature` if the device appends to another kind of object, or to its own work only. */
 export function requireTarget({ kind, target }: Backend, name: EncodeTarget): void {
   if (name === target) return;
   const instead = target
@@ -160,14 +160,14 @@ export function unattended(done: Promise<void>): Promise<void> {
   return done;
 }
 
-/** A call's memory, with everything that was left out filled in. */
+/** The memory of a call, with defaults for the options that were left out. */
 interface EnqueuedMemory {
   readonly input: Given;
   readonly output: Given;
   readonly work: unknown;
   readonly temp: unknown;
   readonly skip: { readonly input: number; readonly output: number; readonly kernel: number };
-  /** In the order of the direction's operands. */
+  /** The arrays of callbacks, or a kernel, in the order of the direction's operands. */
   readonly arrays: readonly unknown[];
 }
 

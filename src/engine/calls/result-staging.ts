@@ -45,7 +45,7 @@ export function newArray(type: StorageType, length: number): HostArray {
 }
 
 /**
- * All arrays of a result are there as they were given, so that it can be moved into all of them or into none.
+ * Checks that all arrays of a result still have their memory, so that the result can be moved into all of them or into none.
  * @throws FftError `detached-array` where one was transferred away or has changed its size meanwhile.
  */
 export function requireWhole(hosts: readonly RealArray[], length: number): void {
@@ -63,7 +63,7 @@ export function requireWhole(hosts: readonly RealArray[], length: number): void 
 
 /**
  * Moves a result into the caller's array.
- * @param runs the elements to move, where not all are results.
+ * @param runs the elements to move, if the array also holds other numbers.
  */
 export function moveResult(host: RealArray, result: RealArray, runs?: ElementRuns): void {
   if (runs) copyElements(host, result, runs);

@@ -1,8 +1,8 @@
 /**
  * Runs one direction of a plan: checks the arguments, binds memory, copies host arrays in and out.
  *
- * The program stays bound to the memory of the last call and the call is remembered (call.ts), so that calls alike cost
- * little more than the launches.
+ * The program stays bound to the memory of the last call and the call is remembered (call.ts), so that similar calls
+ * cost little more than the launches.
  */
 import type { Backend, Binding, BoundProgram, DeviceBuffer, RealArray } from '../../devices/device.ts';
 import type { PlanTask } from '../../plan/planner.ts';
@@ -36,20 +36,23 @@ export interface RunnerHost {
   readonly backend: Backend;
   readonly problem: Problem;
   readonly direction: PlanTask;
-  /** What the caller calls it: an adjoint's `forward` may be the inverse of its problem. */
+  /** The name of the call: an adjoint's `forward` may run the inverse of its problem. */
   readonly name: PlanTask;
   readonly read: SideFacts;
   readonly written: SideFacts;
   readonly inPlace: boolean;
-  /** Arrays that callbacks load from; or the kernel of a convolution. */
+  /** The operands: arrays that callbacks load from, or the kernel of a convolution. */
   readonly operands: readonly DirectionOperand[];
-  /** Of a convolution: a kernel that was prepared for it, or what else it takes; one for each operand. @throws FftError `missing-buffer`, `wrong-kernel` */
+  /**
+   * For a convolution: checks its factor, which is a prepared kernel, a spectrum or a signal, and returns the memory of each operand.
+   * @throws FftError `missing-buffer`, `wrong-kernel`
+   */
   readonly readKernel?: (value: unknown, what: string) => readonly unknown[];
-  /** What callers know that by, where they give it among the options of a call. */
+  /** The name of that factor among the options of a call. */
   readonly factor?: 'kernel' | 'signal';
-  /** Whether `async` and `sync` are given it in the place of options. */
+  /** Whether `async` and `sync` are given the factor in place of options. */
   readonly factorAlone?: boolean;
-  /** What `work` has to hold: the tensor, packed. */
+  /** Bytes that `work` memory has to hold: the packed tensor. */
   readonly workBytes: number;
   program(throughWork: boolean): Runnable;
   temp(bytes: number): DeviceBuffer;
@@ -74,9 +77,9 @@ interface CheckedCall {
   readonly input: ComplexData;
   readonly output: ComplexData;
   readonly source: readonly Part[];
-  /** The same list as `source` in place. */
+  /** The written parts; in place, the same list as `source`. */
   readonly target: readonly Part[];
-  /** Arrays of callbacks as they were given, already checked. */
+  /** The operands as the caller gave them, already checked. */
   readonly arrays: readonly unknown[];
   readonly operands: readonly Part[];
 }
@@ -86,13 +89,13 @@ export class Runner {
   private readonly staging: {
     readonly read: Staging;
     readonly written: Staging;
-    /** One for each array. */
+    /** The staging memory of each operand. */
     readonly operands: readonly Staging[];
   };
   private bound: BoundMemory | undefined;
-  /** Of calls that wait only one without host arrays is remembered: others are bound anew anyway. */
+  /** The last call. A call that waits is remembered only if it has no host arrays, since others are bound anew anyway. */
   private last: Call | undefined;
-  /** Set while `forget` is to come. */
+  /** Whether `forget` is scheduled. */
   private forgetting = false;
 
   constructor(host: RunnerHost) {
@@ -107,7 +110,7 @@ export class Runner {
 
   sync(input: ComplexData, given: ComplexData | undefined, options: unknown): ComplexData {
     const { last } = this;
-    // Short, so that the engine compiles it together with what it calls.
+    // This function is short so that the JavaScript engine inlines it and its callees.
     if (
       last?.simple &&
       input === last.input &&
@@ -139,9 +142,9 @@ export class Runner {
   }
 
   /**
-   * Submits everything at once: the device runs what it is given in order. Only a call that shares a host array with an earlier one
-   * waits until that has ended, unless both only read it, and so do calls on device memory that a waiting call uses
-   * (call-hazards.ts). What would be over anyway before this returns takes the shorter way of calls that do not wait.
+   * Submits the call at once, since the device keeps the order of submitted work. A call waits only if it shares a host array with an earlier
+   * call that has not ended, unless both only read it, or if it uses device memory of a waiting call (call-hazards.ts). Calls that can end
+   * before this function returns run like synchronous ones, which is shorter.
    * @throws FftError at once, before anything is submitted.
    */
   async(input: ComplexData, given: ComplexData | undefined, options: unknown): Promise<ComplexData> {
@@ -161,7 +164,7 @@ export class Runner {
     return this.submit(call);
   }
 
-  /** The arrays of a call, checked. @param how it is called, after the direction. */
+  /** The operands of a call, checked. @param how the ending of the method's name, after the direction. */
   private read(options: unknown, how: 'Sync' | ''): readonly unknown[] {
     const { host, last } = this;
     return last && givesTheSame(options, last.arrays, host)
@@ -195,7 +198,7 @@ export class Runner {
     for (const staging of this.staging.operands) staging.release();
   }
 
-  /** Releases the caller's arrays soon: successive calls may reuse the remembered call, but the plan must not keep the arrays alive. */
+  /** Releases the caller's arrays a little later, so that successive calls can reuse the remembered call, but arrays are not kept alive. */
   private forget(): void {
     this.forgetting = false;
     if (this.last && !this.last.forget()) this.last = undefined;
@@ -208,7 +211,7 @@ export class Runner {
       const all = { device, accesses: [...hostAccesses, ...call.deviceAccesses] };
       if (hasHazard(all)) return this.defer(call, all);
     }
-    // Staged copies to the device have read host arrays when they are submitted.
+    // A staged copy to the device has read its host array by the time it is submitted, so only writes are still pending.
     const accesses = staged ? hostAccesses.filter(({ writes }) => writes) : hostAccesses;
     if (accesses.length === 0) return this.carryOut(call);
     return whilePending({ device, accesses, orderedByDevice: !staged }, () => this.carryOut(call));
@@ -242,12 +245,12 @@ export class Runner {
     try {
       await Promise.all(work);
     } catch (error) {
-      // The caller's arrays may have been transferred away meanwhile: that is what went wrong, then.
+      // If the caller has transferred an array away in the meantime, that is the cause of the error.
       const watched = [...copiesIn.filter(({ view }) => view), ...copiesOut];
       if (!(error instanceof FftError)) for (const { host } of watched) refuseDetached(host, ARRAY_OF_WAITING_CALL);
       throw error;
     }
-    // Where host code sees the device's memory results are there already, but the caller looks for them in vain.
+    // If host code sees the device's memory, results have been moved already; an array that was transferred since has lost them.
     whole();
     staged.forEach((array, n) => array && moveResult(outputs[n]!, fromDevice(copiesOut[n]!, array), runs));
     return output;
@@ -305,7 +308,7 @@ export class Runner {
   }
 }
 
-/** Where the arrays of a side lie, once each of them has memory of the device. */
+/** The binding of a side whose arrays all have memory of the device. */
 export function sideBinding(parts: readonly Pick<Part, 'device'>[]): SideBinding {
   return { re: parts[0]!.device!, im: parts[1]?.device };
 }

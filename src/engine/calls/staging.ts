@@ -1,5 +1,5 @@
 /**
- * Device memory that stands in for host arrays: allocated at the first call that needs it, kept as long as the plan.
+ * Device memory that stands in for host arrays. It is allocated by the first call that needs it and kept as long as the plan.
  */
 import type { Backend, Binding, DeviceBuffer, RealArray } from '../../devices/device.ts';
 import type { Part, SideFacts } from '../arguments/arguments.ts';
@@ -14,7 +14,7 @@ export interface Copy {
   readonly pairs: boolean;
 }
 
-/** Where one array or plane is on the device, and what has to be copied for that. */
+/** One array or plane: its place on the device, and the copy between it and a host array, if there is one. */
 export interface PlacedPart {
   readonly device: Binding;
   readonly copy: Copy | undefined;
@@ -37,12 +37,12 @@ export class Staging {
     this.facts = facts;
   }
 
-  /** Where each part is on the device; host arrays get a stand-in there. @throws FftError `out-of-memory` */
+  /** The place of each part on the device, where host arrays get a stand-in. @throws FftError `out-of-memory` */
   place(parts: readonly Part[]): PlacedPart[] {
     return parts.map(({ device, host, given }, n) => {
       if (device) return { device, copy: undefined, given };
       let standIn = this.standIns[n];
-      // Memory that the device could not give after all is freed already.
+      // A stand-in is freed already if its allocation has failed later, on the device.
       if (!standIn || standIn.device.buffer.freed) standIn = this.standIns[n] = this.allocate();
       return { device: standIn.device, copy: { host: host!, ...standIn, pairs: this.facts.pairs }, given };
     });

@@ -1,4 +1,4 @@
-/** A program of patterns as a device has it: kernels out of its cache, plans between them, and memory for what they hand over. */
+/** The compiled code of a program of patterns: kernels from the device's cache, plans, and memory for the arrays between launches. */
 import type {
   Argument,
   Binding,
@@ -21,7 +21,7 @@ type Segment =
       readonly plan: DirectionProgram;
       readonly from: number;
       readonly to: number;
-      /** What it reads beside its input, by name: slots, or tables. */
+      /** Memory that the plan reads beside its input, by name: slots, or tables. */
       readonly operands: ReadonlyMap<string, number | Binding>;
     };
 
@@ -31,7 +31,7 @@ export interface CodeOptions {
   readonly precision: 'single' | 'double';
   /** Names of the inputs. */
   readonly inputs: readonly string[];
-  /** Of a real. */
+  /** Bytes of a real number. */
   readonly bytes: number;
 }
 
@@ -41,7 +41,7 @@ export class ProgramCode {
   private readonly slots: ReadonlyMap<string, number>;
   private readonly segments: Segment[] = [];
   private readonly between: DeviceBuffer[] = [];
-  /** Reals of spectra that are prepared for convolutions, by their buffers. */
+  /** The lengths, in reals, of spectra that are prepared for convolutions, by the names of their buffers. */
   private readonly prepared = new Map<string, number>();
   private temp: DeviceBuffer | undefined;
   private readonly plans = new Map<string, DirectionProgram>();
@@ -77,7 +77,7 @@ export class ProgramCode {
     this.slots = slots;
   }
 
-  /** Each once, in the order in which they first run. */
+  /** The kernels, each once, in the order in which they first run. */
   get kernels(): readonly CompiledKernel[] {
     const all = this.segments.flatMap((segment) =>
       'plan' in segment ? segment.plan.running : segment.steps.map(({ kernel }) => kernel),
@@ -86,8 +86,8 @@ export class ProgramCode {
   }
 
   /**
-   * Binds it to memory.
-   * @param places of the inputs and the output
+   * Binds the code to memory.
+   * @param places the memory of the inputs, then of the output
    * @returns programs to run one after another; the same one may come several times
    */
   bind(places: readonly Binding[]): readonly BoundProgram[] {
@@ -143,12 +143,12 @@ export class ProgramCode {
     const buffers = [...launch.reads, launch.writes].map((name): Argument => ({ slot: slot(name), byteOffset: 0 }));
     const step: ProgramStep = { kernel, arguments: [...buffers, ...tables] };
     const last = this.segments.at(-1);
-    // What repeats between plans is bound once: there, kernels stand by themselves.
+    // In a program with plans each kernel is a segment of its own, so that a launch that occurs several times is bound once.
     if (last && 'steps' in last && this.plans.size === 0) last.steps.push(step);
     else this.segments.push({ key: `${id}`, steps: [step] });
   }
 
-  /** The table of reals of a kernel that is none any more. */
+  /** The memory of a kernel's only table, a list of reals. The kernel itself is not launched: the plan reads the table. */
   private tableOf(kernel: Kernel): Binding {
     const { backend, cache } = this.host;
     const [table] = backend.computable(kernel).tables as [Table];

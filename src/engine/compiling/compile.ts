@@ -67,7 +67,10 @@ export async function compileProgram(
   return new CompiledProgram(host, { inputs, output, code });
 }
 
-/** Loads the modules that a program is lowered and planned by. Patterns that rearrange are layouts; butterflies of large primes are convolutions. */
+/**
+ * Loads the modules that lower and plan a program. Patterns that rearrange data need layouts, butterflies of large primes need
+ * convolutions.
+ */
 async function loadModules({ body }: Program, { profile }: Backend, hasTransforms: boolean): Promise<void> {
   const has = (pattern: RegExp) => reachableValues(body).some(({ op }) => pattern.test(op));
   await loadGroups(has(/ft$/) ? ['large primes', 'layouts'] : ['layouts']);
@@ -77,7 +80,7 @@ async function loadModules({ body }: Program, { profile }: Backend, hasTransform
   if (profile.lockstep === 'threads') await loadGroups(['threads']);
 }
 
-/** Code that can run at once: kernels are compiled, tables are on the device. */
+/** Code that is ready to run: kernels are compiled, tables are on the device. */
 async function readyCode(options: CodeOptions): Promise<ProgramCode> {
   const { host } = options;
   const code = await ProgramCode.of(options);
@@ -92,7 +95,7 @@ async function readyCode(options: CodeOptions): Promise<ProgramCode> {
   }
 }
 
-/** The way to compile a program where nothing is timed. */
+/** The cheapest way to compile a program by estimated price. */
 async function cheapest(ways: readonly Way[], request: RankRequest): Promise<Way> {
   return ways.length === 1 ? ways[0]! : (await rankWays(ways, request))[0]!.way;
 }

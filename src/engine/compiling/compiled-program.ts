@@ -1,6 +1,6 @@
 /**
- * A program of patterns that is ready to run: checks what a call is given, copies host arrays to the device and the result back, and keeps
- * calls in the order in which they were made.
+ * A compiled program of patterns. Its calls check their arguments, copy host arrays to the device and the result back, and run in the order
+ * in which they were made.
  */
 import type { Backend, Binding, BoundProgram, CompiledKernel, EncodeTarget } from '../../devices/device.ts';
 import type { Inputs } from '../../patterns/program.ts';
@@ -35,12 +35,12 @@ import type { ProgramHost } from './host.ts';
 /** An input of a program. */
 export interface ProgramInput {
   readonly name: string;
-  /** It is a single number. */
+  /** Whether the input is a single number. */
   readonly isNumber: boolean;
   readonly facts: SideFacts;
 }
 
-/** What a program is made of on a device. */
+/** The parts of a compiled program. */
 interface ProgramParts {
   readonly inputs: readonly ProgramInput[];
   readonly output: SideFacts;
@@ -51,10 +51,10 @@ interface ProgramParts {
   };
 }
 
-/** What inputs are given as: arrays, memory of the device, or a number. */
+/** The value of an input: an array, memory of the device, or a number. */
 export type InputData = Data | number;
 
-/** Memory for `enqueue`, and where the work is appended, as `plan.enqueue` has it. */
+/** Memory for `enqueue`, and the encoder, stream or queue to append to, as for `plan.enqueue`. */
 export interface EnqueueProgramOptions<I extends Inputs = Inputs> {
   readonly inputs: { readonly [K in keyof I]: Data };
   readonly output: Data;
@@ -88,7 +88,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
   private readonly host: ProgramHost;
   private readonly parts: ProgramParts;
   private readonly staging: readonly Staging[];
-  /** What the last call was given, if all of it was memory of the device. */
+  /** The arguments of the last call, if all were memory of the device. */
   private known: { readonly arrays: readonly unknown[]; readonly output: unknown } | undefined;
   private bound: { readonly programs: readonly BoundProgram[]; readonly places: readonly Binding[] } | undefined;
   private destroyed = false;
@@ -102,23 +102,23 @@ export class CompiledProgram<I extends Inputs = Inputs> {
     host.keep(this);
   }
 
-  /** The result: reals in it, twice the complex numbers. */
+  /** The size of the result in reals: a complex number counts as two. */
   get output(): { readonly length: number } {
     return { length: this.parts.output.length };
   }
 
-  /** Its kernels, each once, in the order in which they first run. */
+  /** The kernels of the program, each once, in the order in which they first run. */
   get kernels(): readonly ProgramKernel[] {
     return this.parts.code.kernels.map(({ kernel: { name }, language, source }) => ({ name, language, source }));
   }
 
   /**
    * Runs the program.
-   * @param inputs by name, rows one after another and complex numbers as re, im: `Float32Array`s, in double precision `Float64Array`s, or
-   *   memory of the device; for single real numbers numbers
-   * @param output where the result goes; default: a new array
-   * @returns the output, when it is there
-   * @throws FftError at once, and nothing is written: `missing-buffer`, `unknown-field`, `wrong-length`, `wrong-array-type`,
+   * @param inputs the inputs by name: `Float32Array`s, in double precision `Float64Array`s, or memory of the device, with rows one after
+   *   another and complex numbers as re, im; a number for a single real
+   * @param output the array or memory to write; default: a new array
+   * @returns the output, once it holds the result
+   * @throws FftError at once, before anything is written: `missing-buffer`, `unknown-field`, `wrong-length`, `wrong-array-type`,
    *   `buffer-too-small`, `aliased-buffers`, `foreign-buffer`, `detached-array`, `destroyed`, `device-closed`
    */
   run<O extends Data = HostArray>(inputs: { readonly [K in keyof I]: InputData }, output?: O): Promise<O> {
@@ -133,7 +133,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
 
   /**
    * Appends the program to the device's work, or to the caller's own encoder, stream or queue.
-   * @returns a promise of completion; where the work was appended to the caller's own, of its being accepted
+   * @returns a promise of completion; if the work was appended to the caller's own, it only says that the work was accepted
    * @throws FftError as `run`, and `invalid-encoder`, `unsupported-feature`, `invalid-argument`
    */
   enqueue(options: EnqueueProgramOptions<I>): Promise<void> {
@@ -168,7 +168,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
     return unattended(go());
   }
 
-  /** Gives back what it holds of the device. A second call does nothing. */
+  /** Frees the program's kernels and memory. A second call does nothing. */
   destroy(): void {
     if (this.destroyed) return;
     this.destroyed = true;
@@ -221,7 +221,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
     const sources = inputs.map((input, n) => {
       const what = `inputs.${input.name}`;
       const parts = partsOf([arrays[n]], input.facts, what, backend);
-      // Inputs are only read, and may be the same memory.
+      // Inputs are only read, so they may share memory with each other.
       refuseOverlap([...written, ...extentsOf(parts, input.facts, what)]);
       return parts[0]!;
     });
@@ -239,7 +239,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
     return { parts, programs: this.bound!.programs };
   }
 
-  /** Whether a call is the one before, on memory of the device that is still there, with nothing to wait for. */
+  /** Whether a call has the arguments of the previous one, all device memory that still exists, and has nothing to wait for. */
   private repeats(inputs: object, output: unknown): boolean {
     const { known, bound } = this;
     if (!known || !bound || output !== known.output || !quiet()) return false;
@@ -252,7 +252,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
         bound.places.every(({ buffer }) => !buffer.freed)
       );
     } catch {
-      // Code of the caller's has thrown; who reads everything says so.
+      // A getter or proxy of the caller has thrown; the full check reports it.
       return false;
     }
   }
@@ -298,7 +298,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
     const call = this.placed(checked);
     this.known = [...arrays, output].every((data) => data instanceof DeviceMemory) ? { arrays, output } : undefined;
     const staged = call.parts.some(({ copy }) => copy && !copy.view);
-    // Staged copies to the device have read host arrays when they are submitted.
+    // A staged copy to the device has read its host array by the time it is submitted, so only writes are still pending.
     const accesses = staged ? hosts.filter(({ writes }) => writes) : hosts;
     const run = async () => {
       await this.carryOut(call);

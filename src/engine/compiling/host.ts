@@ -1,11 +1,11 @@
-/** What programs of patterns need of the device that they are compiled for. */
+/** The interface through which programs of patterns use the device that they are compiled for. */
 import type { Backend } from '../../devices/device.ts';
 import type { ProblemInput } from '../../problem/index.ts';
 import type { KernelCache } from '../programs/cache.ts';
 import type { DirectionProgram } from '../programs/program.ts';
 import type { TransformTask } from './transforms.ts';
 
-/** What a device lends to the programs that are compiled for it. */
+/** Services of a device for the programs that are compiled for it. */
 export interface ProgramHost {
   readonly backend: Backend;
   readonly cache: KernelCache;
@@ -13,11 +13,11 @@ export interface ProgramHost {
   check(): void;
   /** @throws FftError (as a rejection) `unsupported-precision` */
   requirePrecision(precision: 'single' | 'double'): Promise<void>;
-  /** Complex numbers of a spectrum that is prepared for a convolution, which `transform` has planned. */
+  /** The length, in complex numbers, of a prepared spectrum for a convolution that `transform` has planned. */
   preparedLength(problem: ProblemInput): number;
-  /** A plan's direction, or what it does to convolve. @throws FftError (as a rejection) what planning throws */
+  /** The program of one task of a problem. @throws FftError (as a rejection) the errors of planning */
   transform(problem: ProblemInput, task: TransformTask): Promise<DirectionProgram>;
-  /** Destroys it with the device, until it is let go. */
+  /** Registers a program to be destroyed with the device; `letGo` ends that. */
   keep(program: { destroy(): void }): void;
   letGo(program: { destroy(): void }): void;
 }

@@ -14,15 +14,15 @@ import { lazyGroupsOf, loadGroups } from '../lazy/lazy-modules.ts';
 import { problemOf } from './transforms.ts';
 
 /**
- * Operations and accesses of a kernel that take as long as a pass of radix 4 over a complex number: fitted to stencils of 9 to 1025
- * products, on an H200 and on a processor with WebAssembly.
+ * The number of operations and accesses of a kernel that take as long as one pass of radix 4 over a complex number. The values are fitted to
+ * stencils of 9 to 1025 products, on an H200 and on a processor with WebAssembly.
  */
 const OPERATIONS_PER_PASS = { threads: 2.5, vector: 1 } as const;
 
 export interface PriceRequest {
   readonly profile: DeviceProfile;
   readonly precision: 'single' | 'double';
-  /** Reals in a buffer of the program that is not one of `ProgramPieces.buffers`. */
+  /** The length in reals of an input or the output, which are not among `ProgramPieces.buffers`. */
   realsIn(buffer: string): number;
 }
 
@@ -50,14 +50,14 @@ export async function priceOf(pieces: ProgramPieces, request: PriceRequest): Pro
 
 /** @param moved reals that are read or written @param operations operations and accesses of all items */
 function kernelPrice(moved: number, operations: number, target: Target): number {
-  // A trip reads a complex number and writes one.
+  // A memory pass (trip) reads one complex number and writes one, which are four reals.
   const trips = moved / 4;
   const passes = operations / OPERATIONS_PER_PASS[target.lockstep];
   const trip = tripCost(target);
   return leastCost(1, target).start + trip * (trips + passes / target.calibration.trip.passes);
 }
 
-/** A product with a spectrum lies between a transform and its inverse, which cost the same. */
+/** The price of a planned transform. A convolution is a transform, a product and the inverse, which costs the same as the transform. */
 async function transformPrice(transform: PlannedTransform, { profile, precision }: PriceRequest): Promise<number> {
   const { callbacks, convolution, ...plain } = problemOf(transform, precision).problem;
   const problem = normalizeProblem(plain);
@@ -77,7 +77,7 @@ function operationsOfPhase({ loops, stores }: Phase): number {
   return items * stores.reduce((sum, { value }) => sum + 1 + operationsFor(value, seen), 0);
 }
 
-/** Operations and loads that a value takes beyond the nodes in `seen`. A fold's body counts once for each of its rounds. */
+/** The operations and loads of a value, without nodes that are in `seen` already. The body of a fold counts once for each round. */
 function operationsFor(value: Real, seen: Set<object>): number {
   const node = value.op === 'fold' ? value.loop : value;
   if (value.op === 'const' || value.op === 'carried' || seen.has(node)) return 0;

@@ -1,4 +1,4 @@
-/** Ways to compile a program, by price. */
+/** The order of ways to compile a program, by price. */
 import { keyOf, type ProgramPieces } from '../../kernels/programs/index.ts';
 import { FftError } from '../../problem/index.ts';
 import { type PriceRequest, priceOf } from './price.ts';

@@ -1,6 +1,6 @@
 /**
- * Which objects are programs of patterns, and what compiles them. `omnifft/lift` registers each program that it makes with its compiler, so
- * that pages without programs load no compiler.
+ * The registry of programs of patterns and their compilers. `omnifft/lift` registers each program that it makes with its compiler, so that
+ * pages without programs load no compiler.
  */
 import type { Inputs, Program } from '../../patterns/program.ts';
 import type { CompiledProgram } from './compiled-program.ts';
@@ -10,9 +10,9 @@ import type { ProgramHost } from './host.ts';
 export interface CompileProgramOptions {
   /** Numbers for the program's sizes: `{ n: 4096 }`. */
   readonly sizes?: { readonly [name: string]: number };
-  /** What kernels compute in and arrays hold. Default: `single`. */
+  /** The precision of arithmetic and of arrays. Default: `single`. */
   readonly precision?: 'single' | 'double';
-  /** `fast`, the default: by estimates; `measure`: the fastest of up to eight ways, timed on the device, which takes a few seconds. */
+  /** `fast`, the default, chooses by estimates; `measure` takes the fastest of up to eight ways, timed on the device, which takes a few seconds. */
   readonly strategy?: 'fast' | 'measure';
 }
 

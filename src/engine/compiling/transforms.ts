@@ -1,4 +1,4 @@
-/** Planned transforms of programs as problems of the planner, and what their launches are bound to. */
+/** Planned transforms of programs as problems of the planner, and the operands of their launches. */
 import type { Binding } from '../../devices/device.ts';
 import type { Kernel } from '../../ir/index.ts';
 import {
@@ -12,7 +12,7 @@ import { operandName } from '../../plan/launch/leaf-sides.ts';
 import { KERNEL } from '../../plan/tree/leaf.ts';
 import type { Callbacks, Direction, ProblemInput } from '../../problem/index.ts';
 
-/** What a program runs of a problem. */
+/** The task of a problem that a program runs. */
 export type TransformTask = Direction | 'convolve' | 'prepare';
 
 export function problemOf(
@@ -35,7 +35,7 @@ export function problemOf(
   return { problem, task: transform.prepares ? 'prepare' : times ? 'convolve' : direction };
 }
 
-/** Strides and offsets of what is not packed. */
+/** Strides and offsets of sides that are not packed. */
 function placesOf(transform: PlannedTransform, isForward: boolean): Pick<ProblemInput, 'strides' | 'offsets'> {
   const { input, output, batches } = transform;
   const strides = (rows: Rows | undefined, side: 'input' | 'output') => {
@@ -65,8 +65,8 @@ function callbacksOf(
 }
 
 /**
- * What the plan of a launch reads beside its input.
- * @param tableOf the memory of a kernel's table
+ * The operands of a launch: memory that its plan reads beside its input.
+ * @param tableOf gives the memory of a kernel's table
  */
 export function operandsOf(
   { transform, reads, tables = {} }: TransformLaunch,

@@ -1,6 +1,6 @@
 /**
- * With `strategy: 'measure'`, the fastest of several ways to compile a program, timed on the device, cheapest first. What has won is kept
- * for later processes, as measured plans are.
+ * Trials for `strategy: 'measure'`: several ways to compile a program are timed on the device, the cheapest first, and the fastest is taken.
+ * It is kept for later processes, as measured plans are.
  */
 
 import { leastMilliseconds, repeated } from '../../devices/clock.ts';
@@ -15,23 +15,23 @@ import type { ProgramHost } from './host.ts';
 import { type PricedWay, type RankRequest, rankWays, rulesOutOneWay, textOf } from './ranking.ts';
 import { type Way, waysOf } from './ways.ts';
 
-/** Milliseconds after which no other way is tried, and no other round begun. */
+/** Milliseconds after which no other way is tried and no other round is begun. */
 const BUDGET_MILLISECONDS = 2000;
-/** Times that every way is timed at most, in turns. */
+/** The most rounds, each of which times every way once. */
 const ROUNDS = 5;
-/** Ways that are timed at most. */
+/** The most ways that are timed. */
 const MOST_WAYS = 8;
-/** What was decided for programs, by their sizes and precision. */
+/** The fastest ways found so far, by device, program, and sizes with precision. */
 const decided = new WeakMap<Backend, WeakMap<Program, Map<string, Way>>>();
 
 export interface TrialRequest extends RankRequest {
   readonly host: ProgramHost;
   readonly program: Program;
-  /** Sizes and precision, as text. */
+  /** The sizes and the precision as text. */
   readonly key: string;
-  /** Of the inputs, and of the output at last. */
+  /** The arrays of the inputs, then of the output. */
   readonly sides: readonly SideFacts[];
-  /** Compiled, with tables on the device. */
+  /** Compiles pieces to code that is ready to run. */
   codeOf(pieces: ProgramPieces): Promise<ProgramCode>;
 }
 
@@ -41,7 +41,7 @@ interface Trial {
   milliseconds: number;
 }
 
-/** @throws FftError (as a rejection) `unsupported-feature` where the device runs nothing; what compiling throws, if no way can be compiled */
+/** @throws FftError (as a rejection) `unsupported-feature` if the device runs nothing; the errors of compiling, if no way can be compiled */
 export async function fastestWay(request: TrialRequest): Promise<Way> {
   const { host, program, key } = request;
   const { backend } = host;
@@ -62,10 +62,10 @@ async function keptOrTimed(request: TrialRequest): Promise<Way> {
   const { backend } = request.host;
   const ranked = await rankWays(waysOf(request.program), request);
   if (!backend.store) return timed(request, ranked);
-  // Programs that are the same launches in all ways are the same program.
+  // The text of all ways' launches identifies a program across processes.
   const text = JSON.stringify(ranked.map(({ pieces }) => textOf(pieces)).sort());
   const kept = await findWay(text, backend);
-  // What is none of the ways was damaged, and is no answer.
+  // An entry that is none of the ways is damaged or stale, so it is ignored.
   const known = ranked.find(({ way }) => JSON.stringify(way) === kept);
   if (known) return known.way;
   const way = await timed(request, ranked);
@@ -83,7 +83,7 @@ async function timed(request: TrialRequest, ranked: readonly PricedWay[]): Promi
       const buffer = backend.allocate(length * bytes);
       buffers.push(buffer);
       places.push({ buffer, byteOffset: 0 });
-      // What memory held before may be subnormal numbers, which are slow on some processors.
+      // Old contents of memory may be subnormal numbers, which are slow on some processors.
       const zeros = new Float32Array(Math.ceil((length * bytes) / 4));
       await backend.upload(places.at(-1)!, zeros);
     }
@@ -99,7 +99,7 @@ async function timed(request: TrialRequest, ranked: readonly PricedWay[]): Promi
   return trials.reduce((one, other) => (other.milliseconds < one.milliseconds ? other : one)).way;
 }
 
-/** Compiles each way, and runs it. */
+/** Compiles each way and times it once. */
 async function firstRound(
   { codeOf }: TrialRequest,
   ranked: readonly PricedWay[],

@@ -1,6 +1,6 @@
 /**
- * Ways to compile a program: what is decided while it is lowered, and periodic stencils as they are written or, by the rule `stencilToFft`,
- * as Fourier transforms. They are compared by price (ranking.ts); with `strategy: 'measure'`, the cheapest ones are timed (trials.ts).
+ * Ways to compile a program. A way fixes the decisions of lowering, and whether periodic stencils stay as they are or become Fourier transforms
+ * by the rule `stencilToFft`. Ways are compared by price (ranking.ts); with `strategy: 'measure'`, the cheapest ones are timed (trials.ts).
  */
 import { type Decided, USUALLY, WAYS } from '../../kernels/programs/index.ts';
 import { everywhere, type Program, rewrite } from '../../patterns/index.ts';
@@ -9,11 +9,11 @@ import { FftError } from '../../problem/index.ts';
 
 /** A way to compile a program. */
 export interface Way extends Decided {
-  /** Periodic stencils are computed by Fourier transforms. */
+  /** Set if periodic stencils are computed by Fourier transforms. */
   readonly stencils?: 'transforms';
 }
 
-/** The program as the way has it. */
+/** The program as it is compiled in a way: with its stencils rewritten, if the way does that. */
 export function rewrittenFor(program: Program, { stencils }: Way): Program {
   return stencils === undefined ? program : rewrite(program, everywhere(stencilToFft)).program;
 }
@@ -24,12 +24,12 @@ export function waysOf(program: Program): Way[] {
   return [...stencilWaysOf(program, usual), ...others];
 }
 
-/** The usual way, and where the program has periodic stencils the same with Fourier transforms in their place. */
+/** The usual way and, if the program has periodic stencils, the usual way with Fourier transforms in their place. */
 export function stencilWaysOf(program: Program, usual: Decided = USUALLY): Way[] {
   return hasStencils(program) ? [usual, { ...usual, stencils: 'transforms' }] : [usual];
 }
 
-/** Whether there are periodic stencils that may become transforms: in the functions of some patterns there can be none. */
+/** Whether the program has periodic stencils that can become transforms. The functions of some patterns cannot hold transforms. */
 function hasStencils(program: Program): boolean {
   try {
     return rewrite(program, everywhere(stencilToFft)).trace.length > 0;

@@ -1,5 +1,5 @@
 /**
- * Plans explain themselves: the tree with schemes, lengths, strides and buffers, the kernels, and the bytes they move.
+ * Reports of plans, as data and as text: the tree with schemes, lengths, strides and buffers, the kernels, and the bytes they move.
  */
 import type { Backend } from '../../devices/device.ts';
 import type { Interleaving } from '../../plan/launch/chunks.ts';
@@ -44,7 +44,7 @@ export function planToJson(
     directions: programs.map(({ plan, kernels, running }) => {
       const asOne = running.length < kernels.length;
       const launches = plan.launches.map((launch, n) => launchFacts(launch, kernels[n]!));
-      // Of a convolution or a real transform, what lies between the launches may be longer than either side.
+      // Between launches, a convolution or a real transform may have longer data than on either side.
       const tensors = [tensorShape(problem, 'output'), ...plan.launches.map(({ node }) => node.outputLength)];
       const widest = Math.max(...tensors.map((tensor) => tensor.reduce((a, b) => a * b, 1)));
       const { bufferCount, padded, inPlace, typeChanges } = plan.assignment;
@@ -56,11 +56,11 @@ export function planToJson(
           buffers: plan.assignment.buffers,
           ...(plan.decidedBy ? { decidedBy: CRITERIA[plan.decidedBy] } : {}),
           criteria: { fused: fusedIn(plan), buffers: bufferCount, padded, inPlace, typeChanges },
-          // Elements that a temp buffer has more than the tensor, so that steps through it are fast.
+          // Extra elements of a temp buffer, which pad its strides so that access is fast.
           padding: plan.assignment.temps > 0 ? plan.tempElements - widest : 0,
         },
         launches,
-        // Launches that are to be interleaved and cannot here run one after the other.
+        // Launches that the device cannot interleave run one after the other.
         chunks: plan.interleaved && !asOne ? 1 : plan.chunks,
         ...(plan.interleaved && asOne ? { turns: plan.interleaved } : {}),
         bytesMoved: launches.reduce((sum, { bytesRead, bytesWritten }) => sum + bytesRead + bytesWritten, 0),
@@ -267,8 +267,8 @@ export function bytesText(bytes: number): string {
 }
 
 /**
- * A deep copy of plain data. Reports and profiles leave as copies: what somebody does to them must not reach the lists that
- * later plans are made of.
+ * A deep copy of plain data. Callers get copies of reports and profiles, so that their changes do not reach the lists that
+ * later plans are made from.
  */
 export function deepCopy<T>(value: T): T {
   if (Array.isArray(value)) return value.map(deepCopy) as T;

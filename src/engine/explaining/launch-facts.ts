@@ -23,12 +23,12 @@ import {
 import { shimsOf } from '../../plan/tree/shims.ts';
 import { type ElementKind, realBytes, type Sides } from '../../problem/index.ts';
 
-/** Elements of an axis, `from` ≤ n < `to`, that count as zero where they would be read and are not written. */
+/** A block of zeros: elements `from` ≤ n < `to` of an axis, which are taken for zero instead of read, and not written. */
 export interface AbsentFacts {
   readonly axis: number;
   readonly from: number;
   readonly to: number;
-  /** Memory has no room for them. */
+  /** Set if memory has no room for the block. */
   readonly cut?: true;
 }
 
@@ -44,7 +44,7 @@ export interface OperandFacts {
   readonly scale?: number;
   /** The order in which points are read or written, if it is not the natural one. */
   readonly order?: Order;
-  /** What an axis is seen as, if not element by element: a symmetric extension, a Hermitian half … */
+  /** Views of axes that are not read element by element: a symmetric extension, a Hermitian half … */
   readonly seen?: readonly string[];
   /** The element type that the user's callback exchanges with memory, and the arrays that it loads from. */
   readonly callback?: { readonly takes: ElementKind; readonly gives: ElementKind; readonly arrays: readonly string[] };
@@ -52,7 +52,7 @@ export interface OperandFacts {
   readonly factors?: readonly Factors[];
 }
 
-/** What a launch does to its tile, one step after another; passes over dimension `of`, from `read` to `write`. */
+/** One step of a launch on its tile. Passes transform dimension `of`; `read` and `write` are the pointwise steps before and after them. */
 export type StepFacts =
   | { readonly do: 'copy' }
   | MultiplyStep
@@ -65,14 +65,14 @@ export type StepFacts =
       readonly radices: readonly number[];
       /** Set if the pass runs in the direction opposite to the launch. */
       readonly inverse?: true;
-      /** From reals to bins up to the half, or back: half the work of complex passes. */
+      /** Set for passes from reals to the bins of a half spectrum, or back, which are half the work of complex passes. */
       readonly symmetry?: 'real-input' | 'real-output';
       /** Primes whose butterflies are convolutions. */
       readonly convolved?: readonly number[];
-      /** Primes whose passes take several steps, and how. */
+      /** Primes whose passes take several steps by Rader's algorithm, with the lengths of these steps. */
       readonly rader?: readonly RaderRadix[];
       readonly read?: { readonly count?: number; readonly factors?: Factors; readonly kernel?: KernelFactors };
-      /** With `origin` the point that is in no power order goes its own way. */
+      /** `origin` is set if the point 0, which is no power of a generator, is handled apart from the others. */
       readonly write?: {
         readonly count?: number;
         readonly factors?: Factors;
@@ -102,17 +102,17 @@ export interface LaunchFacts {
   readonly transformsPerGroup: number;
   readonly threads: number;
   readonly groups: number;
-  /** Blocks in each dimension of a launch, and launches that they take; where the device numbers them so. */
+  /** The blocks in each dimension of a launch and the number of launches, if the device numbers blocks by dimension. */
   readonly grid?: CompiledKernel['grid'];
   readonly lanesAlong: string;
   readonly twiddles?: number;
-  /** Whether they are applied to what is read or to what is written, or to both, there and back; missing where there are none. */
+  /** The sides on which twiddles are applied, `both` for a transform there and back; missing if there are no twiddles. */
   readonly twiddlesOn?: 'input' | 'output' | 'both';
-  /** The same of a decomposition around that one, applied on the other side. */
+  /** The twiddles of an enclosing decomposition, which are applied on the other side. */
   readonly outerTwiddles?: number;
   /** Steps fused into the launch that would otherwise be kernels of their own. */
   readonly fused: readonly string[];
-  /** Where each number is: layouts of [dimensions of a tile …, batch …, part], in reals (`layout/print.ts`). */
+  /** The address of each number, as the layout of [dimensions of a tile …, batch …, part] in reals (`layout/print.ts`). */
   readonly memory: Sides<string>;
   readonly staged: { readonly input: boolean; readonly output: boolean };
   readonly kernel: string;
@@ -178,7 +178,7 @@ function operandFacts({ leaf, node, from, to }: Launch, side: 'input' | 'output'
   };
 }
 
-/** An axis has one block on each side at most, so that what is left of each is multiplied. @param tensor lengths */
+/** Bytes of a side without its blocks of zeros. An axis has at most one block, so the remaining lengths are multiplied. @param tensor lengths */
 function bytesMoved({ absent, storage, layout }: OperandFacts, tensor: readonly number[]): number {
   const left = [...tensor];
   for (const { axis, from, to, cut } of absent) if (!cut) left[axis + 1]! -= to - from;

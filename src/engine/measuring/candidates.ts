@@ -1,5 +1,5 @@
 /**
- * Which of a problem's candidates its plan is: the first by price, or, with `strategy: 'measure'`, the fastest of the best
+ * The candidates for the plan of a problem. The plan is the first by price, or, with `strategy: 'measure'`, the fastest of the best
  * few, timed on the device (FFTW's MEASURE).
  */
 import type { Backend } from '../../devices/device.ts';
@@ -12,17 +12,17 @@ import type { Splits } from '../../plan/schemes/splits.ts';
 import { type Problem, withoutCallbacks } from '../../problem/index.ts';
 import { rankTuned, tunedProfile } from '../programs/tuning.ts';
 
-/** Candidates that are timed, or shown. */
+/** The most candidates that are timed, or shown. */
 export const MOST_CANDIDATES = 8;
 
 /**
- * Threads of a group that are timed beside the planner's choice, on devices with threads. On an H200, 200 random
- * smooth lengths to 2²¹ were timed in single and double precision. Slow ones among them gained 3 to 11 % with 64 or 128 threads, and
+ * Numbers of threads in a group that are timed beside the planner's choice, on devices with threads. On an H200, 200 random
+ * smooth lengths to 2²¹ were timed in single and double precision. Slow lengths gained 3 to 11 % with 64 or 128 threads, and
  * nothing with other radices or with more threads.
  */
 const THREADS = [64, 128];
 
-/** The same splits by other numbers of threads, where neither the device nor the problem decides that. */
+/** The splits with other numbers of threads; empty if the device or the problem decides the threads. */
 export function withOtherThreads(
   splits: Splits,
   { tuning }: Problem,
@@ -60,11 +60,11 @@ export interface CandidateFacts {
 
 export interface CandidateList {
   readonly unit: CostUnit;
-  /** The cheapest, cheapest first; and the plan, where that is another one for its memory. */
+  /** The cheapest candidates, in order of price, and the plan if it is another one that needs less memory. */
   readonly list: readonly CandidateFacts[];
 }
 
-/** @param chosen the splits of the plan at hand; undefined where it has no directions, of which there could be candidates. */
+/** @param chosen the splits of the plan; undefined if the plan has no directions and thus no candidates. */
 export function candidateFacts(
   problem: Problem,
   backend: Backend,

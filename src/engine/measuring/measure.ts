@@ -1,5 +1,5 @@
 /**
- * `plan.measure`: how long a direction takes on the device, by the device's clock where it has one.
+ * `plan.measure`: times a direction on the device, by the device's own clock if it has one.
  */
 
 import { leastMilliseconds, repeated } from '../../devices/clock.ts';
@@ -20,7 +20,7 @@ const OPTIONS = { works: [...MEMORY_OPTIONS, 'repeats', 'peer'] };
 /** The most runs of one measurement. */
 export const MOST_REPEATS = 100_000;
 
-/** Milliseconds that one transform takes. */
+/** The time of one transform in milliseconds. */
 export async function measure(host: RunnerHost, options: MeasureOptions): Promise<number> {
   host.check();
   const asked = readOptions(options, OPTIONS, 'measure');
@@ -36,7 +36,7 @@ export async function measure(host: RunnerHost, options: MeasureOptions): Promis
     const input = asked.input ?? (host.inPlace ? asked.output : undefined) ?? (await make(host.read, offsets.input));
     const output = asked.output ?? (host.inPlace ? input : await make(host.written, offsets.output));
     const arrays = asked.arrays ?? (await allocatedArrays(host, make));
-    // The plan may have been destroyed meanwhile, or the device closed.
+    // In the meantime the plan may have been destroyed, or the device closed.
     host.resume();
     const memory = { ...asked, input, output, arrays };
     const checked = bindMemory(host, memory, 'measure');
@@ -56,14 +56,14 @@ async function allocatedArrays(
   make: (facts: SideFacts) => Promise<ComplexData>,
 ): Promise<Arrays> {
   const arrays: Record<string, Data> = {};
-  // Of a convolution, or its adjoint, the caller brings the kernel or the signal.
+  // The kernel of a convolution, or the factor of its adjoint, comes from the caller.
   for (const { name, bound, facts } of operands) {
     if (bound === operandName(name)) arrays[name] = (await make(facts)) as Data;
   }
   return arrays;
 }
 
-/** Memory for one side, zero. @param buffers gets what was allocated, however far it went. */
+/** Memory for one side, filled with zeros. @param buffers receives each buffer as it is allocated, so that the caller can free it after a failure. */
 export async function allocateFor(
   facts: SideFacts,
   offset: number,
@@ -81,7 +81,7 @@ export async function allocateFor(
   return planar ? { re: await part(), im: await part() } : part();
 }
 
-/** Bytes that are uploaded at a time, so that zeros for large memory need no such memory on the host. */
+/** Bytes that are uploaded at a time, so that clearing large memory takes little memory on the host. */
 const PIECE_BYTES = 2 ** 22;
 
 /** Fills memory with zeros, because old contents may be subnormal numbers, which are slow on some processors. */
@@ -97,7 +97,7 @@ async function clear(backend: Backend, buffer: DeviceBuffer, bytes: number): Pro
   }
 }
 
-/** Runs before the clock starts: pages are touched, worker threads wake up, the work finds its way into the caches. */
+/** Runs before the clock starts: they touch pages, wake worker threads and fill caches. */
 const WARM_UP_RUNS = 2;
 const WARM_UP_MS = 10;
 /** Number of batches that are timed separately, so that a pause of the machine affects one of them only. */
@@ -105,7 +105,7 @@ const BATCHES = 5;
 /** The most runs submitted before the host waits for one, since queued runs take memory. */
 const MOST_SUBMITTED = 20_000;
 
-/** @internal Milliseconds of one run by the host's clock. @param repeats at least: more where the clock is too coarse for them. */
+/** @internal Milliseconds of one run by the host's clock. @param repeats the least number of runs; there are more if the clock is coarse. */
 export async function wallClock(bound: Pick<BoundProgram, 'run'>, repeats: number): Promise<number> {
   const begin = performance.now();
   for (let run = 0; run < WARM_UP_RUNS || performance.now() - begin < WARM_UP_MS; run++) await bound.run();
@@ -117,7 +117,7 @@ export async function wallClock(bound: Pick<BoundProgram, 'run'>, repeats: numbe
       if (n % MOST_SUBMITTED === 0) await run;
       else void run.catch(() => undefined);
     }
-    // Runs end in order, and one that fails leaves the device in no state to do the last.
+    // Waiting for the last run is enough: runs end in order, and after a failed run the last one fails as well.
     await bound.run();
     return performance.now() - start;
   };
@@ -131,11 +131,11 @@ export async function wallClock(bound: Pick<BoundProgram, 'run'>, repeats: numbe
   return times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
 }
 
-/** Memory as for `enqueue`; what is left out is allocated for the measurement, and zero. */
+/** Memory as for `enqueue`; sides that are left out are allocated for the measurement and filled with zeros. */
 export interface MeasureOptions<Input = ComplexData, Output = ComplexData> extends MemoryOptions<Input, Output> {
   /**
-   * Transforms to run one after another, at least, and 100 000 at most; default 10. There are more where the clock is too
-   * coarse to time so few.
+   * The least number of transforms to run one after another, at most 100 000; default 10. There are more if the clock is too
+   * coarse to time that few.
    */
   readonly repeats?: number;
   /** Another library to time instead, on the same memory and by the same clock: cuFFT on `cuda`, rocFFT on `hip`, where they are installed. */

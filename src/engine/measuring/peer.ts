@@ -1,4 +1,4 @@
-/** Transforms by another library for the same device, on the same memory, to compare with. */
+/** Transforms by another library (a peer) for the same device, on the same memory, to compare with. */
 
 import type { PeerProgram } from '../../devices/device.ts';
 import { type Direction, defaultStrides, FftError, type Problem, tensorShape } from '../../problem/index.ts';
@@ -10,8 +10,8 @@ import type { RunnerHost } from '../calls/runner.ts';
 
 /**
  * @param options with input and output, which are checked as for any call.
- * @throws FftError (as a rejection) `unsupported-feature` where there is no such library for the device, or the problem is
- * none that libraries share; `device-unavailable` where it is not installed
+ * @throws FftError (as a rejection) `unsupported-feature` if there is no such library for the device, or the library does not
+ * have such problems; `device-unavailable` if it is not installed
  */
 export async function bindPeer(host: RunnerHost, options: MemoryOptions, peer: string): Promise<PeerProgram> {
   const { backend, problem, direction, read, written } = host;
@@ -39,7 +39,7 @@ export async function bindPeer(host: RunnerHost, options: MemoryOptions, peer: s
   return backend.bindPeer(peer, asked, from.device, to.device);
 }
 
-/** What a problem has that other libraries have not, or not in the same way. */
+/** The first feature of a problem that other libraries do not have, or define differently. */
 function unusual(problem: Problem): string | undefined {
   const { layout, leftBatches, omit, offsets, size, strides, transform, precision } = problem;
   const packed = (['input', 'output'] as const).every((side) => {

@@ -1,6 +1,6 @@
 /**
- * With `strategy: 'measure'`, the fastest of a problem's best candidates, and of the fastest one's by other threads, timed on the device
- * (FFTW's MEASURE).
+ * Trials for `strategy: 'measure'` (FFTW's MEASURE): a problem's best candidates, then the fastest one with other numbers of threads, are
+ * timed on the device.
  */
 import type { Backend, DeviceBuffer } from '../../devices/device.ts';
 import type { Splits } from '../../plan/schemes/splits.ts';
@@ -10,25 +10,25 @@ import { rankTuned } from '../programs/tuning.ts';
 import { type MeasuredCandidates, MOST_CANDIDATES, textOf, withOtherThreads } from './candidates.ts';
 import { allocateFor, type MeasureOptions } from './measure.ts';
 
-/** Milliseconds after which no other candidate is begun, and no other round. */
+/** Milliseconds after which no other candidate and no other round is begun. */
 const BUDGET_MILLISECONDS = 2000;
-/** Times that every candidate is timed at most, round by round, so that a machine that slows down slows all of them. */
+/** The most rounds. Each round times every candidate once, so that a machine that slows down slows all candidates. */
 const ROUNDS = 8;
-/** Milliseconds that a candidate takes in one round, roughly. */
+/** The approximate time of a candidate in one round, in milliseconds. */
 const TIMING_MILLISECONDS = 10;
-/** Transforms of a candidate in one round at most. */
+/** The most transforms of a candidate in one round. */
 const MOST_REPEATS = 200;
 /** Transforms in the first, rough timing of a candidate. */
 const FIRST_REPEATS = 3;
 /**
- * How many times as long as the fastest one a candidate may take at first: what is slower is not timed again. But the planner's
- * own choice is: on a machine that is busy, what looks fast once need not be.
+ * Candidates that take longer than this many times the fastest one in the first timing are not timed again, except the planner's
+ * own choice: on a busy machine a single timing may be wrong.
  */
 const SLOWEST_RETRIED = 2;
 /** Errors that rule out one candidate only; any other error ends the trials. */
 const OWN_FAILURES: readonly string[] = ['compile-failed', 'device-limit', 'out-of-memory'];
 
-/** What trials ask of a plan. `Plan` itself stands above this room. */
+/** The part of `Plan` that trials use. They cannot import `Plan`, which is above them in the import order. */
 interface MeasurablePlan {
   readonly directions: readonly Direction[];
   measure(direction: Direction, options: MeasureOptions): Promise<number>;
@@ -44,8 +44,8 @@ interface Trial {
 
 /**
  * Times the best few candidates of a problem.
- * @param planOf makes the plan of one, ready to run.
- * @throws FftError what `planOf` throws, where no candidate can be run; `unsupported-feature` where the device runs nothing.
+ * @param planOf makes the plan of a candidate, ready to run.
+ * @throws FftError the errors of `planOf` if no candidate can run; `unsupported-feature` if the device runs nothing.
  */
 export async function measureCandidates(
   problem: Problem,
@@ -90,7 +90,7 @@ function fastestOf(trials: readonly Trial[]): Trial {
   return trials.reduce((one, other) => (other.milliseconds < one.milliseconds ? other : one));
 }
 
-/** Makes the plans, and runs each once or a few times. */
+/** Makes the plans of candidates and times each roughly. */
 async function firstRound(
   candidates: readonly Splits[],
   planOf: (splits: Splits) => Promise<MeasurablePlan>,
@@ -124,7 +124,7 @@ async function timeOf(plan: MeasurablePlan, { input, output }: TrialBuffers, rep
   return sum;
 }
 
-/** Both sides of a problem, and what they are made of. */
+/** Both sides of a problem, and the buffers that hold them. */
 interface TrialBuffers {
   readonly input: ComplexData;
   readonly output: ComplexData;

@@ -1,4 +1,4 @@
-/** Non-uniform transforms for points that are set: the launches from what a call is given to its result. */
+/** Plans of non-uniform transforms for given points: the launches from the input of a call to its result. */
 import type { DeviceBuffer } from '../../devices/device.ts';
 import {
   clearKernel,
@@ -20,11 +20,11 @@ import { fineLength, gridFor, type NonuniformProblem, type ScaledAxis, scaledAxi
 import { capacityFor } from './sort.ts';
 import { type Launch, LaunchList, Workshop } from './workshop.ts';
 
-/** What calls are given lies in these slots. */
+/** The slots of the memory that calls are given. */
 const INPUT = { slot: 0 } as const;
 const OUTPUT = { slot: 1 } as const;
 
-/** Points by axis: `x` of all types, and `s`, the frequencies of type 3. */
+/** Points by axis: `x` for all types, and the frequencies `s` for type 3. */
 export interface PointSets {
   readonly x: readonly ArrayLike<number>[];
   readonly s: readonly ArrayLike<number>[];
@@ -49,7 +49,7 @@ export class NonuniformPlanner {
     this.target = targetFor(host.backend.profile, this.workshop.type);
   }
 
-  /** Spreading points along an axis. */
+  /** Grid points along an axis that the spreading kernel reaches from a point. */
   get width(): number {
     return this.spreading.width;
   }
@@ -110,7 +110,7 @@ export class NonuniformPlanner {
     const { transforms, precision, dimensions } = this.problem;
     const real = precision === 'single' ? 4 : 8;
     const bytes = 2 * real * size * transforms + capacity * (8 + real * (2 * this.width + 4) * dimensions);
-    // Tables hold places as 32-bit integers, and kernels count reals.
+    // Tables hold grid addresses as 32-bit integers, and kernels count in reals.
     if (bytes <= maxBytes && 2 * size < 2 ** 31) return;
     const message =
       `This transform needs a fine grid of ${size} complex numbers for each of ${transforms} transforms, ${bytes} bytes with its points; ` +
@@ -179,14 +179,14 @@ export class NonuniformPlanner {
     ];
   }
 
-  /** e^{±i D·x}: what moves the frequencies to around 0. */
+  /** The factors e^{±i D·x}, which centre the frequencies at 0. */
   private factorsBefore(x: PointSets['x'], axes: readonly ScaledAxis[]): Float64Array {
     return this.rotations(x[0]!.length, (n) =>
       axes.reduce((sum, { frequencyCenter }, axis) => sum + frequencyCenter * x[axis]![n]!, 0),
     );
   }
 
-  /** e^{±i (s − D)·C} over the transform of the spreading kernel. */
+  /** The factors e^{±i (s − D)·C}, divided by the transform of the spreading kernel. */
   private factorsAfter(s: PointSets['s'], axes: readonly ScaledAxis[]): Float64Array {
     const { spreading } = this;
     const factors = this.rotations(s[0]!.length, (n) =>
@@ -219,7 +219,7 @@ export class NonuniformPlanner {
     return buffer;
   }
 
-  /** The transform over a fine grid, in place. Where there are no modes, it reads or writes nothing. */
+  /** The transform over a fine grid, in place. It does not read, or not write, the block of the grid that has no modes. */
   private transform(grid: FineGrid, modes: readonly number[], side: 'input' | 'output') {
     const { sign, transforms, precision } = this.problem;
     const direction = sign > 0 ? 'inverse' : 'forward';
@@ -228,7 +228,7 @@ export class NonuniformPlanner {
       const below = Math.floor(modes[axis]! / 2);
       return { from: modes[axis]! - below, to: points - below };
     });
-    // The block lies on the side of the problem that this direction reads or writes.
+    // Zero padding belongs to the side of the problem, space or spectrum, that this direction reads or writes.
     const isSpace = (direction === 'forward') === (side === 'input');
     const problem: ProblemInput = {
       size: [...grid.points],
@@ -243,7 +243,7 @@ export class NonuniformPlanner {
   }
 }
 
-/** What a transform for points holds of its device. */
+/** The device resources of a transform for points. */
 class Parts {
   readonly buffers: DeviceBuffer[] = [];
   private readonly points: DevicePoints[] = [];

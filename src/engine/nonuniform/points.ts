@@ -17,7 +17,7 @@ import { type KernelLaunch, LaunchList, type Place, type Workshop } from './work
 export interface PointSide {
   readonly shape: NonuniformShape;
   readonly spreading: SemicircleKernel;
-  /** A complex factor of each point, by the caller's numbers: re, im. Only where the shape has factors. */
+  /** A complex factor for each point, as re, im, in the caller's order of points; present if the shape has factors. */
   readonly factors?: Float64Array | undefined;
 }
 
@@ -54,7 +54,7 @@ export class DevicePoints {
     });
   }
 
-  /** A launch for each colour that has points. */
+  /** Spreads strengths onto the grid, with one launch for each colour that has points. */
   spread(strengths: Place, grid: DeviceBuffer): KernelLaunch[] {
     const { perColour } = this.bins;
     const kernel = spreadKernel(this.side.shape, perColour);
@@ -105,7 +105,7 @@ export class DevicePoints {
     await this.computeWeights(workshop);
   }
 
-  /** In the order of the points, as re, im, −im, re. */
+  /** Factors in the sorted order of the points, each as re, im, −im, re. */
   private sortedFactors(given: Float64Array): Float32Array | Float64Array {
     const { sorted, side } = this;
     const { capacity, type } = side.shape;

@@ -1,4 +1,4 @@
-/** Non-uniform transforms as they are planned: what is asked for, and the grids that follow. */
+/** Problems of non-uniform transforms, and the fine grids that follow from them. */
 import { type FineGrid, fineGridOf, type NonuniformTarget } from '../../kernels/nonuniform/index.ts';
 import type { SemicircleKernel } from '../../numeric/semicircle.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
@@ -11,14 +11,14 @@ export interface NonuniformProblem {
   readonly dimensions: number;
   /** Modes of each axis; empty for type 3. */
   readonly modes: readonly number[];
-  /** Of the exponent. */
+  /** The sign of the exponent. */
   readonly sign: 1 | -1;
-  /** Transforms at the same points. */
+  /** The number of transforms at the same points. */
   readonly transforms: number;
   readonly tolerance: number;
   readonly upsampling: number;
   readonly precision: 'single' | 'double';
-  /** Modes lie from −⌊N/2⌋ up, or from 0 up and then the negative ones. */
+  /** The order of modes: from −⌊N/2⌋ up, or from 0 up with the negative modes last. */
   readonly order: 'centred' | 'transform';
 }
 
@@ -35,12 +35,12 @@ export function gridFor(points: readonly number[], spreading: SemicircleKernel, 
   return fineGridOf(points, spreading.width, target.lanes);
 }
 
-/** Points of the fine grid for so many modes: an even product of 2, 3 and 5. */
+/** Points of the fine grid along an axis with `modes` modes: an even product of 2, 3 and 5. */
 export function fineLength(modes: number, { upsampling, width }: SemicircleKernel): number {
   return smoothLength(Math.max(Math.ceil(upsampling * modes - 1e-9), 2 * width));
 }
 
-/** The least even number of at least so many that has no prime factor above 5. */
+/** The least even number of at least `least` that has no prime factor above 5. */
 export function smoothLength(least: number): number {
   let best = Number.POSITIVE_INFINITY;
   for (let fives = 1; 2 * fives < best; fives *= 5) {
@@ -54,7 +54,7 @@ export function smoothLength(least: number): number {
   return best;
 }
 
-/** How an axis of type 3 is scaled: x = gamma · x′ + center, |x′| < π, and s = frequency − center of the frequencies. */
+/** The scaling of an axis of type 3: x = gamma · x′ + center, |x′| < π, and s = frequency − center of the frequencies. */
 export interface ScaledAxis {
   readonly center: number;
   readonly frequencyCenter: number;
@@ -66,7 +66,7 @@ export function scaledAxis(x: ArrayLike<number>, s: ArrayLike<number>, spreading
   const { width, upsampling } = spreading;
   const [center, extent] = centerOf(x);
   const [frequencyCenter, band] = centerOf(s);
-  // A single point, or a single frequency, has no extent: the product of both is to be 1 at least.
+  // A single point, or a single frequency, has no extent: it is raised so that the product of both is at least 1.
   const safeBand = band === 0 ? (extent === 0 ? 1 : 1 / extent) : Math.max(band, extent === 0 ? 0 : 1 / extent);
   const safeExtent = extent === 0 ? 1 / safeBand : Math.max(extent, 1 / safeBand);
   const least = Math.ceil((2 * upsampling * safeBand * safeExtent) / Math.PI + width + 1);
@@ -74,7 +74,7 @@ export function scaledAxis(x: ArrayLike<number>, s: ArrayLike<number>, spreading
   return { center, frequencyCenter, points, gamma: points / (2 * upsampling * safeBand) };
 }
 
-/** The centre and half the extent of numbers; the centre is 0 where that costs little. */
+/** The centre and half the extent of numbers; the centre is taken as 0 if that makes the extent little larger. */
 function centerOf(values: ArrayLike<number>): [center: number, extent: number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let n = 0; n < values.length; n++) {

@@ -12,7 +12,7 @@ export interface Bins {
   readonly perColour: number;
 }
 
-/** @param lengths what is wanted; a bin is at least as long as what a point is spread over, so that two colours along an axis will do. */
+/** @param lengths the wanted lengths of bins. A bin is at least as long as the spreading kernel, so that two colours along an axis are enough. */
 export function binsOf(grid: FineGrid, lengths: readonly number[]): Bins {
   const own = grid.points.map((points, axis) => Math.min(points, Math.max(lengths[axis]!, grid.margins[axis]!)));
   const counts = grid.points.map((points, axis) => Math.ceil(points / own[axis]!));
@@ -27,9 +27,9 @@ export function binsOf(grid: FineGrid, lengths: readonly number[]): Bins {
 /** Points in the order of their bins. */
 export interface SortedPoints {
   readonly count: number;
-  /** For each point the place of its first grid point, and its number among the caller's. */
+  /** For each point: the address of the first grid point that it reaches, and its index in the caller's order. */
   readonly table: Uint32Array;
-  /** For each point and axis how far it lies from the first grid point, from −1 to 1. */
+  /** For each point and axis: the distance from the kernel's left edge to the first grid point, where 0 … 1 grid steps are −1 … 1. */
   readonly places: Float64Array | Float32Array;
   /** For each colour and bin: the first point, and the number of points. */
   readonly bins: readonly Uint32Array[];
@@ -40,7 +40,7 @@ export interface SortOptions {
   readonly width: number;
   readonly bins: Bins;
   readonly type: 'f32' | 'f64';
-  /** Of the arrays: points at most. */
+  /** The number of points that the arrays have room for. */
   readonly capacity: number;
 }
 
@@ -87,7 +87,7 @@ export function sortPoints(axes: readonly ArrayLike<number>[], options: SortOpti
   return { count, table, places, bins: coloured(starts, bins) };
 }
 
-/** The bins of each colour. A colour says of each axis whether the number of a bin along it is even or odd. */
+/** The bins of each colour. A colour has one bit for each axis: whether the index of a bin along the axis is odd. */
 function coloured(starts: Uint32Array, { counts, colours, perColour }: Bins): Uint32Array[] {
   const tables = Array.from({ length: colours }, () => new Uint32Array(2 * perColour));
   const filled = new Uint32Array(colours);
@@ -114,13 +114,13 @@ function coloured(starts: Uint32Array, { counts, colours, perColour }: Bins): Ui
   return tables;
 }
 
-/** Bins that suit a device, in grid points along each axis. */
+/** Lengths of bins that suit a kind of device, in grid points along each axis. */
 export function usualBins(dimensions: number, vectors: boolean): number[] {
   const lengths = vectors ? [[1024], [64, 32], [32, 16, 16]] : [[64], [16, 16], [16, 8, 8]];
   return lengths[dimensions - 1]!;
 }
 
-/** The least power of two that holds so many points, at least a chunk. */
+/** The least power of two that is at least `points`, and at least 256, a chunk. */
 export function capacityFor(points: number): number {
   return Math.max(256, 2 ** Math.ceil(Math.log2(Math.max(1, points))));
 }

@@ -14,10 +14,10 @@ import { toDevice } from '../calls/result-staging.ts';
 import type { ProgramHost } from '../compiling/host.ts';
 import type { DirectionProgram } from '../programs/program.ts';
 
-/** Memory that a launch is given: memory of the plan's, or what a call is given in that slot. */
+/** Memory for a launch: the plan's own, or the memory that a call binds to a slot. */
 export type Place = DeviceBuffer | { readonly slot: number };
 
-/** What a launch is made of: a kernel with memory by the names of its arrays. */
+/** A launch of a kernel, with memory by the names of the kernel's arrays. */
 export interface KernelLaunch {
   readonly kernel: Kernel;
   readonly memory: Readonly<Record<string, Place>>;
@@ -36,7 +36,7 @@ type Segment = { readonly steps: ProgramStep[] } | TransformLaunch;
 export class Workshop {
   readonly host: ProgramHost;
   readonly type: 'f32' | 'f64';
-  /** Doubles are pairs of singles in the device's memory. */
+  /** Whether the device's memory holds doubles as pairs of singles. */
   private readonly pairs: boolean;
 
   constructor(host: ProgramHost, precision: 'single' | 'double') {
@@ -67,7 +67,7 @@ export class Workshop {
   }
 }
 
-/** Launches with all that they need, which can be bound to the memory of calls. */
+/** A list of launches with their kernels and plans, which can be bound to the memory of calls. */
 export class LaunchList {
   private readonly host: ProgramHost;
   private readonly segments: Segment[] = [];
@@ -95,7 +95,7 @@ export class LaunchList {
     return [...new Set(all)];
   }
 
-  /** @param places of the slots */
+  /** @param places the memory for each slot */
   bind(places: readonly Binding[]): readonly BoundProgram[] {
     const { backend, cache } = this.host;
     cache.requireTables(this.taken.flatMap(({ tables }) => tables.map(({ key }) => key)));

@@ -1,8 +1,8 @@
 /**
  * Compiled kernels and filled tables of one device, shared by everything that asks for the same ones.
  *
- * An entry that no plan uses any more stays for the next plan like it, up to a budget; the least recently used goes
- * first. That makes a plan the device has seen cheap without letting ten thousand different plans pile up.
+ * An entry that no plan uses any more is kept for later plans, up to a budget; the least recently used entry is dropped
+ * first. So planning a known problem again is cheap, and ten thousand different plans do not pile up.
  */
 import type { Backend, Binding, CompiledKernel, DeviceBuffer, RealArray } from '../../devices/device.ts';
 import { arrayFor } from '../../devices/host-arrays.ts';
@@ -19,8 +19,8 @@ interface CachedEntry<T> {
 /**
  * Counts uses; forgets unused entries, oldest first, beyond a budget.
  *
- * Ages are numbers. Moving an entry to the end of the map at each use would do as well, but leaves a chain of outgrown
- * hash tables behind that an engine's collector of young garbage cannot tell from live ones.
+ * The age of an entry is a number. Moving an entry to the end of the map at each use would work as well, but leaves a chain of
+ * outgrown hash tables behind that an engine's young-generation garbage collector takes for live ones.
  */
 class Shelf<T> {
   private readonly entries = new Map<string, CachedEntry<T>>();
@@ -122,15 +122,15 @@ export interface Compiled {
   readonly reverse: boolean;
 }
 
-/** A kernel that was made because it was asked for. */
+/** A kernel that the cache did not have and that was made for it. */
 export interface Made extends Compiled {
   /** The key of the opposite direction, if the kernel runs both ways and is kept under both keys. */
   readonly other?: string;
 }
 
-/** Unused kernels that are kept. */
+/** The most unused kernels that are kept. */
 const KERNEL_BUDGET = 128;
-/** Bytes of unused tables that are kept. */
+/** The most bytes of unused tables that are kept. */
 const TABLE_BUDGET = 16 * 2 ** 20;
 
 export class KernelCache {
@@ -162,7 +162,7 @@ export class KernelCache {
     });
   }
 
-  /** @param make is called where there is no such kernel; `known` tells it which ones there are. */
+  /** @param make makes the kernel if the cache has none; its argument `known` tells whether the cache has a kernel for a key. */
   kernel(key: string, make: (known: (key: string) => boolean) => Made): Compiled {
     return this.kernels.take(key, () => {
       const { kernel, reverse, other } = make((key) => this.kernels.has(key));
@@ -174,7 +174,7 @@ export class KernelCache {
     });
   }
 
-  /** Two of its kernels as one, which `make` makes where there is none; undefined where the device does not do that with them. */
+  /** A kernel that fuses several kernels of a program, made by `make` if the cache has none; undefined if the device cannot fuse them. */
   pipelined(key: string, make: () => CompiledKernel | undefined): CompiledKernel | undefined {
     const made = this.kernels.has(key) ? undefined : make();
     if (!made && !this.kernels.has(key)) return undefined;
@@ -193,8 +193,8 @@ export class KernelCache {
   }
 
   /**
-   * Fills what is new. Done when all kernels are with their compilers, which go on meanwhile.
-   * @throws FftError what went wrong with a table
+   * Fills new tables. The host does this after all kernels have been handed to compilers, which run in the meantime.
+   * @throws FftError the error of the first table that cannot be filled
    */
   fillTables(): void {
     for (const [buffer, table] of this.empty) {
@@ -213,13 +213,13 @@ export class KernelCache {
     await Promise.all(this.filling);
   }
 
-  /** @throws FftError what went wrong with one of these tables: nothing right could be computed with it. */
+  /** @throws FftError the error of a table that could not be filled: a program would compute wrong results with it. */
   requireTables(keys: Iterable<string>): void {
     this.fillTables();
     for (const key of keys) if (this.failures.has(key)) throw this.failures.get(key);
   }
 
-  /** What a table holds. */
+  /** The contents of a table. */
   contentsOf(table: Table): RealArray {
     const known = this.tables.peek(table.key)?.view?.(table.type) ?? this.contents.get(table.key);
     if (known) return known;
@@ -236,7 +236,7 @@ export class KernelCache {
   private fill(buffer: DeviceBuffer, table: Table): Promise<void> | undefined {
     const direct = buffer.view?.(table.type);
     const data = direct ?? arrayFor(table.type, table.length);
-    // What lies between the numbers of a table is never read, but it would be kept: nothing of what the memory held before.
+    // Gaps between the numbers of a table are never read, but they would be written to the cache of code with old contents of the memory.
     if (direct && this.backend.store) data.fill(0);
     fillTable(data, table);
     if (direct) return undefined;
@@ -266,7 +266,7 @@ export class KernelCache {
     for (const table of tables) this.tables.release(table.key);
   }
 
-  /** Gives back all that no plan uses. */
+  /** Drops all entries that no plan uses. */
   clear(): void {
     this.kernels.trim(0);
     this.tables.trim(0);

@@ -23,52 +23,52 @@ export interface ProgramBindings {
   readonly output: SideBinding;
   readonly work?: Binding | undefined;
   readonly temp?: Binding | undefined;
-  /** What launches read beside their sides, by name. */
+  /** Memory of the operands, which launches read beside their sides, by name. */
   readonly operands?: ReadonlyMap<string, Binding> | undefined;
 }
 
-/** Parts of temp memory begin where any device can bind them. */
+/** The alignment of parts of temp memory in bytes, which is enough to bind them on any device. */
 const ALIGNMENT = 256;
 
 /** Numbers of the slots that arguments refer to. Slots from `operands` on hold operands, in the order of their names. */
 const SLOTS = { inputRe: 0, inputIm: 1, outputRe: 2, outputIm: 3, work: 4, temp: 5, operands: 6 } as const;
 
-/** What a program launches, as plain data. */
+/** The launches of a program, as plain data. */
 export interface ProgramOutline {
   readonly steps: readonly StepOutline[];
   readonly tempBytes: number;
-  /** Names of what its launches read beside their sides, each once. */
+  /** Names of the operands that its launches read beside their sides, each once. */
   readonly operands: readonly string[];
-  /** Into how many the groups of every step are divided. */
+  /** The number of chunks that the groups of every step are divided into. */
   readonly chunks: number;
-  /** The key of all steps as one kernel, where they are to be interleaved. */
+  /** The key of the one kernel that interleaves all steps, if the plan has it. */
   readonly pipelined?: string;
 }
 
 export interface StepOutline {
-  /** Of its kernel in the cache. */
+  /** The key of its kernel in the cache. */
   readonly key: string;
-  /** Before the kernel's tables. */
+  /** The arguments before the kernel's tables. */
   readonly arguments: readonly SlotArgument[];
 }
 
 type SlotArgument = Extract<Argument, { readonly slot: number }>;
 
-/** How the parts of a program are had. */
+/** The source of a program's parts: a plan, or a plan from the cache of code. */
 export interface ProgramMaker {
   readonly outline: ProgramOutline;
   /** Makes the kernel of a step, which the cache does not have; `known` tells which ones it has. */
   make(step: number, known: (key: string) => boolean): Made;
-  /** The kernels of all steps as one; undefined where the device does not do that with them. */
+  /** Fuses the kernels of all steps into one that interleaves them; undefined if the device cannot. */
   pipeline?(kernels: readonly CompiledKernel[]): CompiledKernel | undefined;
-  /** The plan that it carries out. */
+  /** The plan that the program carries out. */
   plan(): DirectionPlan;
 }
 
-/** What a call runs: a program, or several one after another. */
+/** The work of a call: a program, or several one after another. */
 export interface Runnable {
   readonly tempBytes: number;
-  /** @throws FftError `missing-buffer` where there is nothing for an operand, and what binding throws */
+  /** @throws FftError `missing-buffer` if an operand has no memory, and the errors of binding */
   bind(places: ProgramBindings): BoundProgram;
 }
 
@@ -80,7 +80,7 @@ export class DirectionProgram implements Runnable {
   private readonly backend: Backend;
   private readonly cache: KernelCache;
   private readonly made: ProgramStep[] = [];
-  /** All steps as one kernel, where the plan has them interleaved. */
+  /** The one kernel that interleaves all steps, if the plan has it. */
   private pipelined: CompiledKernel | undefined;
   private readonly taken: { key: string; tables: readonly Table[] }[] = [];
 
@@ -110,7 +110,7 @@ export class DirectionProgram implements Runnable {
     this.tables = seen;
   }
 
-  /** What it carries out. One that was made of what is kept has it planned now. */
+  /** The plan that the program carries out. A program from the cache of code is planned only now. */
   get plan(): DirectionPlan {
     return this.maker.plan();
   }
@@ -123,17 +123,17 @@ export class DirectionProgram implements Runnable {
     return this.made;
   }
 
-  /** Of each step. */
+  /** The kernel of each step. */
   get kernels(): readonly CompiledKernel[] {
     return this.made.map(({ kernel }) => kernel);
   }
 
-  /** What a run launches. */
+  /** The kernels that a run launches. */
   get running(): readonly CompiledKernel[] {
     return this.pipelined ? [this.pipelined] : this.kernels;
   }
 
-  /** @throws FftError `missing-buffer` where there is nothing for an operand, and what binding throws */
+  /** @throws FftError `missing-buffer` if an operand has no memory, and the errors of binding */
   bind({ input, output, work, temp, operands }: ProgramBindings): BoundProgram {
     this.cache.requireTables(this.tables.keys());
     const others = this.outline.operands.map((name) => operands?.get(name));
@@ -141,7 +141,7 @@ export class DirectionProgram implements Runnable {
     return this.backend.bind(this.made, slots, this.outline.chunks, this.pipelined);
   }
 
-  /** From the cache, to be given back there: the kernel of a step, and the tables that it reads. */
+  /** Takes the kernel of a step, and the tables that it reads, from the cache; `release` gives them back. */
   private takeKernel(step: number, key: string) {
     const { cache, maker } = this;
     const { kernel, reverse } = cache.kernel(key, (known) => maker.make(step, known));
@@ -163,17 +163,17 @@ export class DirectionProgram implements Runnable {
   }
 }
 
-/** A plan to be made a program. */
+/** The arguments of `compilePlan`. */
 export interface PlannedProgram {
   readonly plan: DirectionPlan;
-  /** Gives the plan for the other direction, if that is about to be made a program, too. */
+  /** Gives the plan for the other direction, if that is about to be compiled, too. */
   readonly other?: (() => DirectionPlan) | undefined;
   readonly problem: Problem;
   readonly backend: Backend;
   readonly cache: KernelCache;
 }
 
-/** Compiles a plan. */
+/** Compiles a plan to a program. */
 export function compilePlan(planned: PlannedProgram): DirectionProgram {
   const { plan, problem, backend, cache } = planned;
   const launching = compileOptions(problem);
@@ -245,7 +245,7 @@ function buildLeaf(
 /** A kernel to compile. */
 interface Built {
   readonly kernel: Kernel;
-  /** The key of what it does the other way around, where it runs both ways. */
+  /** The key of the opposite direction, if the kernel runs both ways. */
   readonly reverse?: string;
 }
 

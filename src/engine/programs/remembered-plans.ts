@@ -1,4 +1,4 @@
-/** Plans that a device has made lately, by their problems: pure data, which takes longer to make than to keep. */
+/** Recent plans of a device, by their problems: they are pure data, small to keep and slow to make. */
 import type { Backend } from '../../devices/device.ts';
 import type { ConvolutionPlan } from '../../plan/convolution.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
@@ -21,7 +21,7 @@ export class RememberedPlans {
   private readonly directions: Recent<DirectionPlan>;
   private readonly convolutions: Recent<ConvolutionPlan>;
 
-  /** @param most plans of either kind that are remembered. */
+  /** @param most the most plans of either kind that are remembered. */
   constructor(backend: Backend, most: number) {
     this.backend = backend;
     this.directions = new Recent(most);
@@ -30,8 +30,8 @@ export class RememberedPlans {
 
   /**
    * The plan of one direction, made now if it is not remembered.
-   * @param throughWork the caller gives `work` memory.
-   * @param splits how axes are split; otherwise the planner decides.
+   * @param throughWork whether the caller gives `work` memory.
+   * @param splits the splits of the axes; if left out, the planner decides.
    * @throws FftError what planning throws
    */
   direction(problem: Problem, direction: Direction, throughWork: boolean, splits?: Splits): DirectionPlan {

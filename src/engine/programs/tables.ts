@@ -8,14 +8,14 @@ import { NearestRoots, type RealTable, type RootRun } from '../../numeric/neares
 export function fillTable(data: RealArray, table: Table): void {
   if (!table.pairs) {
     setValues(data, table, 1);
-    // Only tables of singles or doubles have roots.
+    // Roots are only in tables of singles or doubles.
     return eachRun(table.runs(), nearestRoots, (roots, run) => roots.fill(data as RealTable, run));
   }
   if (table.type === 'f64') {
     setValues(data, table, 2);
     return eachRun(table.runs(), complexDdRootsOf, (roots, run) => roots.fill(data as Float64Array, run));
   }
-  // Doubles in two singles.
+  // The table holds each double as two singles.
   const doubles = new Float64Array(table.length / 2);
   setValues(doubles, table, 1);
   eachRun(table.runs(), nearestRoots, (roots, run) => roots.fill(doubles, run));
@@ -64,7 +64,7 @@ export function toPairs(doubles: ArrayLike<number>, pairs: Float32Array): void {
     const value = doubles[n]!;
     const hi = Math.fround(value);
     pairs[2 * n] = hi;
-    // What has no finite upper part has no lower one.
+    // A value whose upper part is not finite gets the lower part 0.
     pairs[2 * n + 1] = Number.isFinite(hi) ? value - hi : 0;
   }
 }

@@ -13,7 +13,7 @@ import { planSpectralLayer } from '../../plan/spectral-layer.ts';
 import { type Direction, FftError, type FftProblem, type Problem, type Tuning } from '../../problem/index.ts';
 import { tooShort } from '../../problem/scheme-knobs.ts';
 
-/** Bytes of a number in single precision, which lanes in lockstep are counted in. */
+/** Bytes of a single-precision number, the unit in which lanes in lockstep are counted. */
 const LANE_BYTES = 4;
 
 /** Knobs that apply to devices with threads only; the number of lanes of a vector is fixed. */
@@ -37,7 +37,7 @@ export function tunedProfile(profile: DeviceProfile, problem: Problem): DevicePr
   const { distant, ...sharedOut } = sharing(profile, tuning);
   return {
     ...sharedOut,
-    // A run length asked for holds both for near and for far memory.
+    // A run length that is set by the user applies to near and to far memory.
     ...(coalescedBytes !== undefined ? { coalescedBytes } : distant ? { distant } : {}),
     ...(banks === undefined ? {} : { banks }),
     ...(warpSize === undefined ? {} : { lockstepBytes: LANE_BYTES * warpSize }),
@@ -70,7 +70,7 @@ export function compileOptions({ tuning }: Problem): CompileOptions | undefined 
   };
 }
 
-/** Tables are the usual. */
+/** The roots that kernels compute: all, four-step twiddles only, or all others. By default kernels read tables and compute none. */
 function computedRoots({
   twiddles = 'table',
   twiddles4Step = twiddles,
@@ -80,8 +80,8 @@ function computedRoots({
 }
 
 /**
- * Knobs that the device cannot follow: `device-limit` where more is asked for than it has, `unsupported-feature` for what it
- * has nothing of.
+ * Knobs that the device cannot follow: `device-limit` if a value exceeds the device's own, `unsupported-feature` if the device
+ * lacks the feature.
  */
 export function knobProblems(problem: Problem, backend: Backend): FftProblem[] {
   const { tuning } = problem;
@@ -132,7 +132,7 @@ function isQuartered({ transform, convolution, size }: Problem): boolean {
 
 /**
  * The knobs that the planner reads as `profile.tuning`; all others change numbers of the profile.
- * @param boost how many times over registers can stand in for shared memory at the most.
+ * @param boost the most times that registers can stand in for shared memory.
  */
 function plannerTuning({ groupedBatch, uploadSwitch, ...tuning }: Tuning, boost: 2 | 4): PlannerTuning {
   const { threads, halfThreads, performBandwidthBoost, considerAllAxesStrided } = tuning;
@@ -181,7 +181,7 @@ function excesses(profile: DeviceProfile, tuning: Tuning): FftProblem[] {
 
 /**
  * Plans one direction.
- * @param splits of the axes, where they have been chosen; else the cheapest.
+ * @param splits the splits of the axes if they have been chosen; if left out, the cheapest.
  * @throws FftError `device-limit` where no decomposition fits the profile
  */
 export function planTuned(
@@ -206,7 +206,7 @@ export function planTunedConvolution(problem: Problem, profile: DeviceProfile, t
 }
 
 /**
- * The cheapest ways to split the axes of a problem, at most so many.
+ * The cheapest ways to split the axes of a problem, `most` at most.
  * @throws FftError as `planTuned`
  */
 export function rankTuned(problem: Problem, profile: DeviceProfile, most: number): Candidate[] {
