@@ -28,7 +28,7 @@ import { Runner, type RunnerHost } from './calls/runner.ts';
 import type { CallTasks, PlanHost, PlanWork } from './plan-programs.ts';
 import type { DirectionProgram, ProgramBindings, SideBinding } from './programs/program.ts';
 
-/** What the adjoint of a convolution is taken with respect to. */
+/** The factor of a convolution that an adjoint is taken with respect to. */
 export type AdjointOf = 'signal' | 'kernel';
 
 export interface AdjointOptions {

@@ -62,7 +62,7 @@ import { loadPlans, type PlanOf } from './saved/load-saved.ts';
 /** Direction plans that a device remembers: pure data, a few kilobytes each. */
 const PLANS_KEPT = 256;
 
-/** Where transforms run: a processor or GPU, its memory, and the kernels and tables that its plans share. */
+/** A processor or GPU that runs transforms, with its memory and the kernels and tables that its plans share. */
 export class Device {
   private readonly backend: Backend;
   private readonly cache: KernelCache;
@@ -92,7 +92,7 @@ export class Device {
     return this.backend.name;
   }
 
-  /** What the planner knows about the device: a copy. */
+  /** A copy of the planner's knowledge about the device. */
   get profile(): DeviceProfile {
     return deepCopy(this.backend.profile);
   }
@@ -102,7 +102,7 @@ export class Device {
    *
    * @param problem the problem, or a bbfft descriptor such as `scfo1024*16`.
    * @param options `from`: the result of `plan.serialize()`, which is loaded instead of planning anew.
-   * @throws FftError (as a rejection): what is wrong with the problem (`invalid-size`, `invalid-strides`, `unsupported-length` and the
+   * @throws FftError (as a rejection): faults of the problem (`invalid-size`, `invalid-strides`, `unsupported-length` and the
    *   others of docs/errors.md, *What was asked for*), `unsupported-precision`,
    *   `device-limit`, `invalid-saved-plan`, `unknown-field` for other options, `out-of-memory`, `compile-failed`,
    *   `device-closed`, `device-lost`.
@@ -417,7 +417,7 @@ export class Device {
   }
 
   /**
-   * Resolves when all calls made before it have ended; whether they succeeded is said by their own promises, which may
+   * Resolves when all calls made before it have ended. Their own promises say whether they succeeded, and may
    * settle a moment later.
    * @throws FftError (as a rejection) `device-closed`
    */

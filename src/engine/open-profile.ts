@@ -44,15 +44,15 @@ export interface ProfiledDevice
     Device,
     'kind' | 'name' | 'profile' | 'compile' | 'finish' | 'close' | typeof dispose | typeof asyncDispose
   > {
-  /** As `plan` of a device. */
+  /** Plans a problem, as `plan` of a device does. */
   plan<const P extends ProblemInput | string>(problem: P & Checked<P>, options?: PlanOptions): Promise<ProfiledPlan<P>>;
-  /** As `planSync` of a device. */
+  /** Plans a problem at once, as `planSync` of a device does. */
   planSync<const P extends ProblemInput | string>(problem: P & Checked<P>, options?: PlanOptions): ProfiledPlan<P>;
 }
 
 /**
  * A device to plan with, explain and read kernels of, without the hardware: `plan.explain()`, `plan.toJSON()`,
- * `plan.kernels`, `plan.bytes`, `plan.serialize()` and `plan.deviceFunction()` work; what needs memory or runs is refused.
+ * `plan.kernels`, `plan.bytes`, `plan.serialize()` and `plan.deviceFunction()` work; calls that need memory or run are refused.
  *
  * @param from a name such as `h200`, or a profile: a real device's (`device.profile`) or one of your own.
  * @throws FftError (as a rejection) `unknown-device`, `invalid-argument`, `unknown-field`; its plans and memory throw

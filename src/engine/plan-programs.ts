@@ -138,7 +138,7 @@ export class PlanPrograms implements PlanWork {
     return (['forward', 'inverse'] as const).filter((direction) => this.tasks[direction]);
   }
 
-  /** Of every direction, and of a convolution. @throws FftError `destroyed` */
+  /** The programs of all directions, and of a convolution. @throws FftError `destroyed` */
   get all(): DirectionProgram[] {
     this.check();
     return this.running.map((task) => this.program(task, false));
@@ -170,10 +170,10 @@ export class PlanPrograms implements PlanWork {
     return [...this.programs.values()].flatMap((program) => program.running);
   }
 
-  /** As `Plan.bytes`. */
+  /** The result of `Plan.bytes`. */
   get bytes(): { readonly tables: number; readonly temp: number; readonly work: number } {
     const tables = new Map([...this.programs.values()].flatMap((program) => [...program.tables]));
-    // Calls that are given `work` have plans of their own, which may need more.
+    // Calls with `work` memory have other programs, which may need more temp memory.
     const others = this.released ? [] : this.directionTasks;
     const convolving = this.convolving && !this.released ? [this.host.convolution(this.problem, true).convolve] : [];
     return {
@@ -312,7 +312,7 @@ export class PlanPrograms implements PlanWork {
       temp: (bytes: number) => this.ownTemp(bytes),
       check: () => this.check(),
       resume: () => {
-        // Closing a device destroys its plans, but that is not what the caller did.
+        // Closing a device destroys its plans; the caller should then hear of the device.
         this.host.check();
         this.check();
       },
@@ -331,7 +331,7 @@ export class PlanPrograms implements PlanWork {
 
   private ownTemp(bytes: number): DeviceBuffer {
     if (!this.temp || this.temp.freed || this.temp.bytes < bytes) {
-      // Enough for every direction at once: calls that wait are bound to this memory.
+      // The memory is enough for every program made so far, because waiting calls stay bound to it.
       const grown = this.host.backend.allocate(Math.max(bytes, this.madeTemp));
       this.temp?.free();
       this.temp = grown;

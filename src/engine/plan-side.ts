@@ -17,7 +17,7 @@ export interface PlanSide {
   /** Elements of the tensor, fastest first: left batch, axes, coordinates, batches. */
   readonly shape: readonly number[];
   /**
-   * Where bin k of an axis lies along that axis: k itself, unless the plan is `unordered`.
+   * The position of bin k along its axis: k itself, unless the plan is `unordered`.
    * @throws FftError `invalid-argument` when there is no such bin or axis.
    */
   order(k: number, axis?: number): number;

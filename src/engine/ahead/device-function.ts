@@ -20,41 +20,41 @@ import { tunedProfile } from '../programs/tuning.ts';
 export type DeviceFunctionLanguage = FunctionLanguage;
 
 export interface DeviceFunctionOptions {
-  /** What the kernel that calls the function is written in. */
+  /** The language of the kernel that calls the function. */
   readonly language: DeviceFunctionLanguage;
   /** Default: 'forward', or the direction that the plan is for. */
   readonly direction?: Direction | undefined;
-  /** What the function is called, and what the names beside it begin with. Default: such as `fft256_forward`. */
+  /** The name of the function, with which all other names in the source begin. Default: such as `fft256_forward`. */
   readonly name?: string | undefined;
   /** Only for WGSL: lines that a work-group transforms at once, for which shared memory is declared. Default 1. */
   readonly lines?: number | undefined;
   /**
-   * Only for WGSL: the name of the array of shared memory where the module declares it already, as that of the other direction.
-   * Left out, the source declares `NAME_ping`.
+   * Only for WGSL: the name of an array of shared memory that the module declares already, such as that of the other direction's function.
+   * If it is left out, the source declares `NAME_ping`.
    */
   readonly shared?: string | undefined;
   /** Only for WGSL: bind group and first binding of the tables. Default: group 1, binding 0. */
   readonly binding?: { readonly group: number; readonly binding: number } | undefined;
 }
 
-/** What the registers of the threads hold on one side of a device function. */
+/** The contents of the threads' registers on one side of a device function. */
 export interface RegisterLayout {
   readonly holds: 'complex' | 'real';
   /**
-   * The type of a register: `float2`, `double2` or `vec2<f32>` for a complex number, re before im; `float`, `double` or `f32` for a real. Of
-   * double-doubles `double2` for each real number, hi before lo: a complex number has two registers, re before im.
+   * The type of a register: `float2`, `double2` or `vec2<f32>` for a complex number, re before im; `float`, `double` or `f32` for a real. For
+   * double-doubles it is `double2` for each real number, hi before lo, and a complex number takes two registers, re before im.
    */
   readonly type: string;
   /** Registers that each thread declares. */
   readonly registers: number;
   /**
-   * `elements[t][j]`: the element of the line that register j of thread t holds, a sample or a bin; −1 where it holds none. Of complex
-   * double-doubles it is twice that element, and one more for the imaginary part: the number of a real.
+   * `elements[t][j]`: the element of the line that register j of thread t holds, a sample or a bin; −1 if it holds none. For complex
+   * double-doubles it is the index of a real: twice the element, plus one for the imaginary part.
    */
   readonly elements: readonly (readonly number[])[];
   /**
-   * The name of a function in the source, of t and j, that gives the same number (in WGSL, whose numbers have no sign, 4294967295 for −1);
-   * missing where the order of the elements has no short expression, as after passes by Rader's algorithm.
+   * The name of a function of t and j in the source that returns `elements[t][j]` (4294967295 instead of −1 in WGSL, where it is unsigned);
+   * missing if the order of the elements has no short expression, as after passes by Rader's algorithm.
    */
   readonly function?: string;
 }
@@ -63,15 +63,15 @@ export interface RegisterLayout {
 export interface DeviceFunctionTable {
   /** The name of the parameter, or of the variable that is bound. */
   readonly name: string;
-  /** Numbers to be copied to memory of the device, as they are. */
+  /** The contents of the table, to be copied to memory of the device. */
   readonly data: Float32Array | Float64Array | Uint32Array;
-  /** Only in WGSL. */
+  /** The bind group, only in WGSL. */
   readonly group?: number;
-  /** Only in WGSL. */
+  /** The binding, only in WGSL. */
   readonly binding?: number;
 }
 
-/** One line's transform as a function that the threads of a work-group call together. */
+/** The transform of one line as a function that the threads of a work-group call together. */
 export interface DeviceFunction {
   readonly language: DeviceFunctionLanguage;
   readonly direction: Direction;
@@ -80,31 +80,31 @@ export interface DeviceFunction {
   readonly source: string;
   /** Threads that share a line. */
   readonly threads: number;
-  /** Elements of the line that a thread holds at most, before or after. */
+  /** The most elements of the line that a thread holds, before or after the transform. */
   readonly elementsPerThread: number;
   /** 32-bit registers that the elements of a thread take. */
   readonly registers: number;
-  /** Bytes of shared memory of one line; 0 where one thread does it alone. Lines of a work-group have parts of their own. */
+  /** Bytes of shared memory for one line; 0 if one thread transforms it alone. Each line of a work-group needs its own. */
   readonly sharedBytes: number;
   readonly input: RegisterLayout;
   readonly output: RegisterLayout;
-  /** Whether input and output are one array of registers, `x`: so for complex transforms. Real transforms read `x` and write `y`. */
+  /** Whether input and output are one array of registers, `x`, as in complex transforms. Real transforms read `x` and write `y`. */
   readonly inPlace: boolean;
   /**
-   * Whether the function of the other direction, of the same plan, reads the registers that this one writes, and the other way round:
-   * nothing has to be moved between them.
+   * Whether the same plan's function of the other direction reads the registers in the order that this one writes, and vice versa, so that
+   * nothing has to be moved between the two.
    */
   readonly reversible: boolean;
-  /** Lines that the plan's own kernel gives to a group. */
+  /** The number of lines in a group of the plan's own kernel. */
   readonly suggestedLines: number;
   readonly tables: readonly DeviceFunctionTable[];
-  /** The text of a call, in the names of its parameters. */
+  /** The text of a call, with the parameters' names as arguments. */
   readonly call: string;
-  /** What the caller has to see to, as sentences. */
+  /** The caller's obligations, as sentences. */
   readonly requirements: readonly string[];
 }
 
-/** What a plan runs, by the names of its calls. */
+/** The part of a plan that says which task of its problem a call runs. */
 interface Called {
   readonly problem: Problem;
   readonly called: readonly Direction[];
@@ -208,7 +208,7 @@ function unsupported(message: string): FftError {
   return new FftError('unsupported-feature', message);
 }
 
-/** @throws FftError `unsupported-feature` for what is no plain transform of lines in arithmetic that the language has */
+/** @throws FftError `unsupported-feature` if the problem is no plain transform of lines, or the language lacks its arithmetic */
 function refuseUnsuited(problem: Problem, profile: DeviceProfile, language: DeviceFunctionLanguage): void {
   const { size, omit, transform, precision, callbacks, convolution, zeroPadding } = problem;
   if (convolution || callbacks || [...zeroPadding.space, ...zeroPadding.frequency].some((block) => block !== null)) {
@@ -237,7 +237,7 @@ function refuseUnsuited(problem: Problem, profile: DeviceProfile, language: Devi
   }
 }
 
-/** Plenty of lines, so that the launch is chosen for what it does to one. */
+/** The batch size for planning, so large that the launch is chosen for its speed per line. */
 const LINES = 4096;
 
 function lineProblem({ size, transform, precision, normalize, scale }: Problem): Problem {
@@ -248,12 +248,12 @@ function lineProblem({ size, transform, precision, normalize, scale }: Problem):
 interface LineKernel {
   readonly kernel: Kernel;
   readonly isReal: { readonly input: boolean; readonly output: boolean };
-  /** Numbers are double-doubles: two doubles each. */
+  /** Whether numbers are double-doubles, two doubles each. */
   readonly inParts: boolean;
   readonly lines: number;
 }
 
-/** Products and sums are rounded once where that is asked for. */
+/** The form of double-word arithmetic: products and sums use fused multiply-adds, which round once. */
 const PAIR_FORM = { fused: true } as const;
 
 /** @throws FftError `unsupported-feature` where a line takes several launches */

@@ -1,4 +1,4 @@
-/** Plans as source: kernels with the code in C or C++ that launches them. */
+/** Plans as source files: kernels with the C or C++ code that launches them. */
 import { cudaProgram } from '../../devices/cuda/program.ts';
 import { clProgram } from '../../devices/opencl/program.ts';
 import type { HostFiles } from '../../emit/host/c.ts';
@@ -13,18 +13,18 @@ import { dataOf, KernelNames, notBuilt, type PlannedTransform } from './transfor
 export type HostLanguage = 'cuda' | 'hip' | 'opencl';
 
 export interface HostOptions {
-  /** What the plans were made for. */
+  /** The profile that the plans were made for. */
   readonly profile: DeviceProfile;
   readonly language: HostLanguage;
-  /** The name of the files without its end: one includes the other. */
+  /** The name of both files without extension: one file includes the other. */
   readonly stem: string;
 }
 
-/** Groups in x: what every device of CUDA and of HIP launches. */
+/** The most groups in x that every device of CUDA, or of HIP, launches. */
 const MOST_GROUPS = { cuda: 2 ** 31 - 1, hip: 2 ** 22 - 1 };
 
 /**
- * @param transforms by the names that their functions begin with
+ * @param transforms the plans, by the names that their functions begin with
  * @throws FftError `unsupported-feature` for convolutions and for callbacks that read operands
  */
 export function buildHost(

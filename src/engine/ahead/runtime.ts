@@ -1,11 +1,11 @@
 /**
- * What runs inside a module that was built ahead of time. The texts of {@link RUNTIME}, or {@link GPU_RUNTIME}, become part of the module, so these functions
- * refer to one another and to nothing else: neither to imports nor to what an AudioWorklet lacks (`atob`, `TextDecoder`). Comments
- * stand outside them, where they cost a page nothing.
+ * The runtime of modules that are built ahead of time. The source texts of {@link RUNTIME}, or {@link GPU_RUNTIME}, become part of the module,
+ * so these functions refer only to one another: neither to imports nor to functions that an AudioWorklet lacks (`atob`, `TextDecoder`).
+ * Comments stand outside the functions, so that pages do not load them.
  */
 import type { ArrayName, DirectionData, RootRunData, SideData, TransformData } from '../../emit/host/data.ts';
 
-/** How a transform is made: in whose memory and from where on in it, and out of what code. */
+/** Options of a transform: the memory, the transform's first byte in it, and the compiled code. */
 export interface TransformOptions {
   readonly memory?: WebAssembly.Memory;
   readonly byteOffset?: number;
@@ -15,7 +15,7 @@ export interface TransformOptions {
 type Numbers = Float32Array | Float64Array | Uint16Array | Uint32Array;
 type SideNumbers = Numbers | { readonly re: Numbers; readonly im: Numbers };
 
-/** As the declarations of a built module say it. */
+/** A transform of a built module, as the module's declarations have it. */
 export interface BuiltTransform {
   readonly memory: WebAssembly.Memory;
   readonly input: SideNumbers;
@@ -24,10 +24,10 @@ export interface BuiltTransform {
   inverse?(from?: SideNumbers, to?: SideNumbers): SideNumbers;
 }
 
-/** Where everything lies from the beginning of a transform's memory on, each at a multiple of 64 bytes. */
+/** The addresses of arrays, relative to the beginning of a transform's memory, each a multiple of 64 bytes. */
 interface Places {
   readonly tables: readonly number[];
-  /** Of the one or two arrays of each side; in place there is one side. */
+  /** The addresses of the one or two arrays of each side; in place there is one side. */
   readonly sides: readonly (readonly number[])[];
   readonly temp: number;
   readonly shared: number;
@@ -72,7 +72,7 @@ function decoded(text: string): Uint8Array<ArrayBuffer> {
   return bytes.slice(0, end);
 }
 
-/** Computes the roots of a table. Angles are reduced to an eighth of a turn in integers, which costs no digit. */
+/** Computes the roots of a table. Angles are reduced to an eighth of a turn in integers, which loses no accuracy. */
 function fillRoots(numbers: Numbers, runs: readonly RootRunData[]): void {
   for (const [p, step, q, count, re, im, stride, block, skip] of runs) {
     for (let i = 0; i < count; i++) {
@@ -89,7 +89,7 @@ function fillRoots(numbers: Numbers, runs: readonly RootRunData[]): void {
   }
 }
 
-/** A call of a kernel over a chunk of its groups. Calls with few arguments take no list of them, which would cost a short transform its time. */
+/** A call of a kernel over a chunk of its groups. Few arguments are passed without a list, which would cost a short transform too much time. */
 function callOf(run: (...values: number[]) => void, groups: number, rest: readonly number[]): (chunk: number) => void {
   const [a, b, c, d, e] = rest as [number, number, number, number, number];
   if (rest.length === 4) return (n) => run(n * groups, (n + 1) * groups, a, b, c, d);
@@ -133,7 +133,7 @@ function copyNumbers(from: SideNumbers, to: SideNumbers, isResult: boolean): voi
   for (const [n, part] of source.entries()) target[n]!.set(part);
 }
 
-/** Memory of a transform from `base` on: given, or of its own. It grows to what it has to hold. */
+/** The memory of a transform from `base` on: the caller's, or its own. It is grown to hold `bytes` more. */
 function memoryFor(given: WebAssembly.Memory | undefined, base: number, bytes: number): WebAssembly.Memory {
   if (!(Number.isInteger(base / 64) && base >= 0)) {
     throw new RangeError(`byteOffset must be a multiple of 64, but is ${base}.`);
@@ -146,8 +146,9 @@ function memoryFor(given: WebAssembly.Memory | undefined, base: number, bytes: n
 }
 
 /**
- * A function that makes transforms of one kind, each in memory of its own or of the caller.
- * @param compiled gives the kernels of the file, where the caller gives no module
+ * Returns a function that makes transforms of one kind, each in its own memory or the caller's. Growing a memory detaches its views, which
+ * become empty, so a transform makes its views anew then.
+ * @param compiled gives the kernels of the file, if the caller gives no module
  */
 function transformOf(data: TransformData, compiled: () => WebAssembly.Module) {
   const places = placesOf(data);
@@ -166,7 +167,6 @@ function transformOf(data: TransformData, compiled: () => WebAssembly.Module) {
     const absolute = (list: readonly number[]) => list.map((at) => byteOffset + at);
     const [slots, tables] = [absolute(addresses), absolute(places.tables)];
     let sides: readonly SideNumbers[] = [];
-    // Views of a memory that has grown are empty.
     const side = (n: number): SideNumbers => {
       if (sides.length === 0 || partsOf(sides[0]!)[0]!.byteLength === 0) {
         const lengths = [data.input.length, (data.output ?? data.input).length];
@@ -202,7 +202,7 @@ function transformOf(data: TransformData, compiled: () => WebAssembly.Module) {
   return Object.assign(make, { byteLength: places.end });
 }
 
-/** The functions of a built module, the last one to be called for each transform. */
+/** The functions of a built module. The last one is called for each transform. */
 export const RUNTIME = [
   bytesOfArray,
   placesOf,
@@ -216,30 +216,30 @@ export const RUNTIME = [
   transformOf,
 ] as const;
 
-// WebGPU: the functions above that have to do with tables are part of these modules, too.
+// The rest is for WebGPU. Modules for WebGPU also contain the functions above that fill tables.
 
-/** A kernel of a module: its text, and how it is launched. */
+/** A kernel of a module: its text, its groups and its bindings. */
 export interface GpuKernelData {
   readonly code: string;
   readonly entry: string;
   readonly groups: readonly [x: number, y: number, z: number];
   /** For each binding, tables included, whether the kernel writes to it. */
   readonly written: readonly boolean[];
-  /** For each binding of a side the number of its array; bindings of tables come after these. */
+  /** For each binding of a side, the number of its array; bindings of tables come after them. */
   readonly shows: readonly number[];
 }
 
-/** Memory between launches is in `temps` buffers of `temp` bytes, with the slots from 4 on: one launch may read one and write the other. */
+/** A transform whose memory between launches is `temps` buffers of `temp` bytes, in the slots from 4 on: a launch may read one and write another. */
 export interface GpuTransformData extends TransformData {
   readonly temps: number;
 }
 
-/** Memory of the caller's: a buffer, or a part of one that begins at a multiple of 256 bytes. */
+/** The caller's memory: a buffer, or a part of a buffer that begins at a multiple of 256 bytes. */
 type GpuMemory = GPUBuffer | { readonly buffer: GPUBuffer; readonly offset?: number };
 type GpuSide = GpuMemory | { readonly re: GpuMemory; readonly im: GpuMemory };
 type GpuCall = (encoder: GPUCommandEncoder, from: GpuSide, to?: GpuSide) => void;
 
-/** As the declarations of a built module say it. */
+/** A transform of a built module for WebGPU, as the module's declarations have it. */
 export interface BuiltGpuTransform {
   forward?: GpuCall;
   inverse?: GpuCall;
@@ -264,9 +264,8 @@ function bindingsOf(side: GpuSide | undefined, planar: boolean, size: number, wh
   });
 }
 
-/** A buffer of the module's own. */
+/** A buffer that the module owns, with the usages COPY_DST and STORAGE of `GPUBufferUsage`. */
 function ownBuffer(device: GPUDevice, size: number): GPUBuffer {
-  // GPUBufferUsage.COPY_DST | GPUBufferUsage.STORAGE
   return device.createBuffer({ size: Math.max(16, Math.ceil(size / 4) * 4), usage: 0x88 });
 }
 
@@ -281,7 +280,7 @@ function tableBuffers(device: GPUDevice, { tables }: TransformData): GPUBuffer[]
   });
 }
 
-/** A kernel, compiled. The layout is given: one that is found from the text lacks what a kernel does not touch. */
+/** Compiles a kernel. The layout is given explicitly: a layout inferred from the text lacks bindings that the kernel does not use. */
 async function pipelineOf(device: GPUDevice, { code, entry, written }: GpuKernelData): Promise<GPUComputePipeline> {
   const entries = written.map((isWritten, binding): GPUBindGroupLayoutEntry => {
     return { binding, visibility: 4, buffer: { type: isWritten ? 'storage' : 'read-only-storage' } };
@@ -292,8 +291,9 @@ async function pipelineOf(device: GPUDevice, { code, entry, written }: GpuKernel
 }
 
 /**
- * A function that makes transforms of one kind for a device of the page's own.
- * @param kernels of the file, by their names
+ * Returns a function that makes transforms of one kind for the page's own device. Memory between launches is in several buffers, because a
+ * launch may read one part and write another, which WebGPU does not allow in one buffer.
+ * @param kernels the kernels of the file, by their names
  */
 function gpuTransformOf(data: GpuTransformData, kernels: Readonly<Record<string, GpuKernelData>>) {
   const { input, output, temp, temps } = data;
@@ -309,7 +309,6 @@ function gpuTransformOf(data: GpuTransformData, kernels: Readonly<Record<string,
     const names = [...new Set(steps.map(({ kernel }) => kernel))];
     const compiled = await Promise.all(names.map((name) => pipelineOf(device, kernels[name]!)));
     const tables = tableBuffers(device, data);
-    // One launch may read one of them and write the other, which WebGPU takes from different buffers alone.
     const between = Array.from({ length: temps }, () => ownBuffer(device, temp));
     const bound = (sides: readonly GPUBufferBinding[][], slot: number, at: number): GPUBufferBinding => {
       const side = sides[slot >> 1];
@@ -359,7 +358,7 @@ function gpuTransformOf(data: GpuTransformData, kernels: Readonly<Record<string,
   return Object.assign(make, { inputBytes, outputBytes });
 }
 
-/** The functions of a built module, the last one to be called for each transform. */
+/** The functions of a built module for WebGPU. The last one is called for each transform. */
 export const GPU_RUNTIME = [
   bytesOfArray,
   decoded,

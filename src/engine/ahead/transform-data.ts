@@ -1,4 +1,4 @@
-/** Plans as the data that code without omnifft launches them by. */
+/** Plans as data, by which code without omnifft launches their kernels. */
 import type { Argument, ProgramStep, RealArray } from '../../devices/device.ts';
 import type {
   ArrayName,
@@ -18,7 +18,7 @@ import type { DirectionProgram } from '../programs/program.ts';
 import { fillTable } from '../programs/tables.ts';
 import { compileOptions } from '../programs/tuning.ts';
 
-/** A plan of a profile, with what it runs. */
+/** A plan of a profiled device, with its programs. */
 export interface PlannedTransform {
   readonly problem: Problem;
   readonly directionPrograms: readonly DirectionProgram[];
@@ -94,7 +94,7 @@ function stepData(
   kernels: KernelNames,
   tables: TableList,
 ): StepData {
-  // A profile's kernels are whole: nothing has compiled them away.
+  // A profiled device does not compile, so its kernels still have their expressions.
   const kernel = compiled.kernel as Kernel;
   return {
     kernel: kernels.nameOf(kernel),
@@ -112,8 +112,8 @@ function isSlot(argument: Argument): argument is SlotArgument {
 }
 
 /**
- * Programs number what they read (0, 1), what they write (2, 3) and the temp memory (5); a built module numbers its input, its
- * output, and 4. The inverse reads the output.
+ * The slot of a built module for a slot of a program. A program has slots for the arrays that it reads (0, 1) and writes (2, 3) and for
+ * temp memory (5). A built module has the input's arrays (0, 1), the output's (2, 3) and temp memory (4); its inverse reads the output.
  */
 function placeOfSlot(slot: number, isInverse: boolean): number {
   if (slot > 3) return 4;
@@ -137,7 +137,7 @@ class TableList {
   }
 }
 
-/** Roots alone are computed when a transform is made; other tables come along, whole. */
+/** The data of a table. Roots are computed when a transform is made; the contents of other tables are part of the data. */
 function tableData(table: Table): TableData {
   const { type, length } = table;
   const array = ARRAYS[type]!;
@@ -152,18 +152,18 @@ function runData({ p, step, q, count, re, im, stride, block, skip }: RootRun): R
   return [p, step, q, count, re, im, stride, block, skip];
 }
 
-/** ASCII that stands in a script as it is: all that can be seen but ", < and the backslash, and the space. */
+/** Characters that need no escape in a script: the printable ASCII characters, space included, except ", < and the backslash. */
 const DIGITS = Array.from({ length: 95 }, (_, n) => String.fromCharCode(32 + n)).filter(
   (digit) => !'"<\\'.includes(digit),
 );
-/** The byte values that are written as one digit; others take two digits. */
+/** The number of byte values that are written as one digit; others take two digits. */
 const SINGLES = 90;
-/** Added to each byte, so that the most frequent bytes of WebAssembly with vectors have one digit. */
+/** The number that is added to each byte, so that the most frequent bytes of WebAssembly with vectors have one digit. */
 const SHIFT = 47;
 
 /**
- * Bytes as text. Where the same bytes come again so does the text, wherever they begin, which compresses better than base64 does: to nearly as
- * little as the bytes themselves.
+ * Bytes as text. Equal sequences of bytes have equal texts wherever they begin, so the text compresses better than base64: to nearly the size
+ * of the compressed bytes.
  */
 export function textOfBytes(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => {
@@ -177,7 +177,7 @@ export function notBuilt(why: string): FftError {
   return new FftError('unsupported-feature', `${why}; plan it with omnifft itself.`);
 }
 
-/** Words that no variable of an ES module is called. */
+/** Words that cannot be names of variables in an ES module. */
 const WORDS = new Set(
   (
     'await break case catch class const continue debugger default delete do else enum export extends false finally for function if implements import in ' +
@@ -187,8 +187,9 @@ const WORDS = new Set(
 );
 
 /**
- * @param own names that the module has for its own functions and variables
- * @throws FftError `invalid-argument` for a transform whose name would make the module another one, or none
+ * Checks the names of a module's transforms.
+ * @param own the names of the module's own functions and variables
+ * @throws FftError `invalid-argument` for a transform whose name would change the module's meaning or make it invalid
  */
 export function requireFreeNames(names: Iterable<string>, own: readonly string[]): void {
   for (const name of names) {
@@ -198,5 +199,5 @@ export function requireFreeNames(names: Iterable<string>, own: readonly string[]
   }
 }
 
-/** The first line of a file of TypeScript whose functions are text of JavaScript: what it exports has types. */
+/** The first line of a TypeScript file whose functions are JavaScript text. Only its exports have types. */
 export const UNCHECKED = '// @ts-nocheck';

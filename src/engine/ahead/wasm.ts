@@ -1,6 +1,6 @@
 /**
- * Plans as an ES module: their kernels as WebAssembly, the order of the launches, and what computes the tables. No planner
- * and no emitter is in it.
+ * Plans as an ES module: kernels as WebAssembly, the order of the launches, and functions that compute the tables. The module contains
+ * no planner and no emitter.
  */
 import type { SideData, TransformData } from '../../emit/host/data.ts';
 import { emitWasmModule } from '../../emit/wasm/lower.ts';
@@ -16,13 +16,13 @@ import {
 } from './transform-data.ts';
 
 export interface WasmBuildOptions {
-  /** What the plans were made for. */
+  /** The profile that the plans were made for. */
   readonly profile: DeviceProfile;
-  /** Adds the kernels with multiply-adds, which engines with relaxed SIMD take instead. */
+  /** Whether to add kernels with multiply-adds, which engines with relaxed SIMD take instead. */
   readonly relaxed: boolean;
-  /** Leaves the code out of the script: whoever makes a transform gives it a compiled module. */
+  /** Whether to leave the code out of the script: the caller then passes a compiled module to each transform. */
   readonly separate: boolean;
-  /** Writes TypeScript, which has its declarations in it. */
+  /** Whether to write TypeScript, which contains the declarations. */
   readonly typed?: boolean;
 }
 
@@ -35,11 +35,11 @@ export interface WasmBuild {
   readonly code: { readonly plain: Uint8Array; readonly relaxed?: Uint8Array };
 }
 
-/** Memory of any size will do: the maker of a transform grows it. */
+/** The memory that kernels import. It may have any size, because making a transform grows it. */
 const MEMORY = { initial: 0, shared: false } as const;
 
 /**
- * @param transforms by the names that the module exports
+ * @param transforms the plans, by the names that the module exports
  * @throws FftError `unsupported-feature` for convolutions and for callbacks that read operands, `invalid-argument` for names that are taken
  */
 export function buildWasm(
@@ -104,7 +104,7 @@ function typesOf(data: ReadonlyMap<string, TransformData>): string {
   return [HEADING, DECLARATIONS, ...declared].join('\n');
 }
 
-/** The type of what makes transforms of a kind. */
+/** The type of the function that makes transforms of one kind. */
 function typeOf(own: TransformData): string {
   const [input, output] = [sideType(own, own.input), sideType(own, own.output ?? own.input)];
   const call = (reads: string, writes: string) => `(from?: ${reads}, to?: ${writes}): ${writes};`;

@@ -1,4 +1,4 @@
-/** Plans as an ES module for a page's own `GPUDevice`: kernels as WGSL, the order of the launches, and what computes the tables. */
+/** Plans as an ES module for a page's own `GPUDevice`: kernels as WGSL, the order of the launches, and functions that compute the tables. */
 import { defaultArrangement } from '../../devices/webgpu/arrangement.ts';
 import type { DirectionData, SideData, TransformData } from '../../emit/host/data.ts';
 import { emitWgsl } from '../../emit/wgsl/index.ts';
@@ -10,14 +10,14 @@ import { GPU_RUNTIME, type GpuKernelData, type GpuTransformData } from './runtim
 import { dataOf, KernelNames, notBuilt, type PlannedTransform, requireFreeNames, UNCHECKED } from './transform-data.ts';
 
 export interface WgslBuildOptions {
-  /** What the plans were made for. */
+  /** The profile that the plans were made for. */
   readonly profile: DeviceProfile;
-  /** Writes TypeScript, which has its declarations in it. */
+  /** Whether to write TypeScript, which contains the declarations. */
   readonly typed?: boolean;
 }
 
 /**
- * @param transforms by the names that the module exports
+ * @param transforms the plans, by the names that the module exports
  * @returns the ES module and its declarations
  * @throws FftError `unsupported-feature` for convolutions, callbacks that read operands, and double precision, `invalid-argument` for names
  * that are taken
@@ -55,7 +55,7 @@ function gpuData(transform: PlannedTransform, profile: DeviceProfile, kernels: K
   };
 }
 
-/** With the parts of the memory between launches as slots of their own. */
+/** The direction with a slot for each part of the memory between launches. */
 function inParts({ chunks, steps }: DirectionData, bytes: number): DirectionData {
   const partOf = ([slot, at]: readonly [number, number]) =>
     slot < 4 ? ([slot, at] as const) : ([4 + Math.floor(at / bytes), at % bytes] as const);
@@ -103,7 +103,7 @@ function typesOf(data: ReadonlyMap<string, TransformData>): string {
   return [HEADING, DECLARATIONS, ...declared].join('\n');
 }
 
-/** The type of what makes transforms of a kind. */
+/** The type of the function that makes transforms of one kind. */
 function typeOf({ input, output, forward, inverse }: TransformData): string {
   const side = ({ planar }: SideData) => (planar ? '{ readonly re: Memory; readonly im: Memory }' : 'Memory');
   const call = (name: string, reads: SideData, writes: SideData | undefined) => {

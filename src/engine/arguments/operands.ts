@@ -163,7 +163,7 @@ export function readArrays(arrays: unknown, { operands, problem }: OperandReadin
 /**
  * @param written the memory that the call writes, which must not overlap the arrays: these are only read.
  * @param offset complex numbers of a kernel to skip.
- * @throws FftError what is wrong with an array
+ * @throws FftError the fault of an array
  */
 export function operandParts(
   arrays: readonly unknown[],

@@ -83,7 +83,7 @@ const MEANT = {
   device: ['device'],
 } as const;
 
-/** How the value would be written as an option, after a comma: other libraries take the most usual ones by place. */
+/** The value written as an option, for messages, after a comma: other libraries take the most usual options by position. */
 function example(value: unknown, works: readonly string[]): string {
   const kind = isDevice(value) ? 'device' : arrayClass(value) ? 'array' : Array.isArray(value) ? 'list' : typeof value;
   if (!Object.hasOwn(MEANT, kind)) return '';

@@ -1,5 +1,5 @@
 /**
- * A call that has been checked and bound: its data, the program, and what has to be copied before and after.
+ * A call that has been checked and bound: its data, the program, and the copies before and after.
  *
  * A transform of 64 points takes 80 ns, so repeating a call must not cost more than that again. A view always shows the same
  * memory, which can only be freed or transferred: for the same arrays nothing else is checked. Other host arrays are copied

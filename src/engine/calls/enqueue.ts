@@ -185,7 +185,7 @@ const lastChecked = new WeakMap<SideFacts, EnqueuedCall>();
 /**
  * Checks the memory of a call that runs at once and binds the direction to it.
  * @param what the call, in messages.
- * @throws FftError what is wrong with the memory; `aliased-buffers` also where earlier calls that wait come first.
+ * @throws FftError the fault of the memory; `aliased-buffers` also if the call would have to wait for an earlier one.
  */
 export function bindMemory(host: RunnerHost, options: MemoryOptions, what: string): BoundProgram {
   const checked = checkedOnce(host, enqueuedMemory(host, options, what), what);
@@ -260,7 +260,7 @@ function isLasting({ input, output, work, temp, arrays }: EnqueuedMemory): boole
   return [...input, ...output, work, temp, ...arrays].every((part) => !(ArrayBuffer.isView(part) || mayChange(part)));
 }
 
-/** Whether the same memory was checked already: buffers never change, only whether they can still be used. */
+/** Whether the same memory was checked already and still exists: nothing else about a buffer can change. */
 function repeats(host: RunnerHost, asked: EnqueuedMemory, { program, places, skip, ownTemp }: EnqueuedCall): boolean {
   const { backend, operands } = host;
   const { input, output, work, temp, arrays } = asked;
@@ -292,7 +292,7 @@ function isBuffer(value: unknown, buffer: DeviceBuffer | undefined, what: string
   return !ArrayBuffer.isView(value) && adopted(value, what, backend) === buffer;
 }
 
-/** @throws FftError what is wrong with the memory of a call. */
+/** Checks the memory of a call. @throws FftError the fault of the memory. */
 function checkedCall(
   host: RunnerHost,
   { input: from, output: to, work, temp, skip, arrays }: EnqueuedMemory,

@@ -10,7 +10,7 @@ import { copyElements, type ElementRuns, FftError, type HostArray } from '../../
 import { fromPairs, toPairs } from '../programs/tables.ts';
 import type { Copy } from './staging.ts';
 
-/** How messages name an array of a call that waits. */
+/** The name of an array of a waiting call, in messages. */
 export const ARRAY_OF_WAITING_CALL = 'An array of a waiting call';
 
 /** The array to copy to the device: the host array, or its doubles as pairs of singles. @throws FftError `out-of-memory` */

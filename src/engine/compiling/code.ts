@@ -11,7 +11,7 @@ import type { Kernel, Table } from '../../ir/index.ts';
 import { keyOf, type Launch, OUTPUT, type ProgramPieces, type TransformLaunch } from '../../kernels/programs/index.ts';
 import type { DirectionProgram } from '../programs/program.ts';
 import type { ProgramHost } from './host.ts';
-import { operandsOf, problemOf } from './transforms.ts';
+import { operandBindings, problemOf } from './transforms.ts';
 
 /** Launches that are bound together: kernels one after another, or a plan. */
 type Segment =
@@ -135,7 +135,7 @@ export class ProgramCode {
     if ('transform' in launch) {
       const plan = this.plans.get(JSON.stringify(launch.transform))!;
       const [from, to] = [slot(launch.reads[0]!), slot(launch.writes)];
-      const operands = operandsOf(launch, slot, (kernel) => this.tableOf(kernel));
+      const operands = operandBindings(launch, slot, (kernel) => this.tableOf(kernel));
       this.segments.push({ key: `${id}`, plan, from, to, operands });
       return;
     }

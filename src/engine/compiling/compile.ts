@@ -36,7 +36,7 @@ export async function compileProgram(
   const ways = stencilWaysOf(program);
   await loadModules(program, backend, strategy === 'measure' || ways.length > 1);
   if (strategy === 'measure' && backend.store) await loadGroups(['kept plans']);
-  const target = encodeTarget(profile, precision);
+  const target = programTarget(profile, precision);
   const numbers = precision === 'single' ? 'f32' : 'f64';
   const lowered = (way: Way) => piecesOf(rewrittenFor(program, way), sizes, numbers, target, way);
   const factsOf = (reals: number): SideFacts => ({ layout: 'real', ...sideFactsOf(precision, reals, profile) });
@@ -117,7 +117,7 @@ function readCompileOptions(given: CompileProgramOptions): {
   return { sizes, precision, strategy };
 }
 
-function encodeTarget(profile: DeviceProfile, precision: 'single' | 'double'): ProgramTarget {
+function programTarget(profile: DeviceProfile, precision: 'single' | 'double'): ProgramTarget {
   const { lockstep, lockstepBytes, maxThreads, multiprocessors, sharedBytes, banks, doubleBuffered } = profile;
   const lanes = Math.max(1, lockstepBytes / (precision === 'single' ? 4 : 8));
   return { lockstep, lanes, maxThreads, multiprocessors, sharedBytes, banks, doubleBuffered };

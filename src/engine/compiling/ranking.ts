@@ -11,7 +11,7 @@ export interface PricedWay {
 }
 
 export interface RankRequest extends PriceRequest {
-  /** @throws FftError what lowering throws */
+  /** Lowers the program in a way. @throws FftError the errors of lowering */
   piecesOf(way: Way): ProgramPieces;
 }
 
@@ -29,8 +29,8 @@ export function rulesOutOneWay(error: unknown): boolean {
 }
 
 /**
- * Ways that differ, cheapest first.
- * @throws FftError (as a rejection) what lowering throws, if it does so in all ways
+ * The ways with different launches, cheapest first.
+ * @throws FftError (as a rejection) the errors of lowering, if it fails in all ways
  */
 export async function rankWays(ways: readonly Way[], request: RankRequest): Promise<PricedWay[]> {
   const found = new Map<string, PricedWay>();
@@ -38,7 +38,7 @@ export async function rankWays(ways: readonly Way[], request: RankRequest): Prom
   for (const way of ways) {
     try {
       const pieces = request.piecesOf(way);
-      const text = textOf(pieces);
+      const text = textOfLaunches(pieces);
       if (!found.has(text)) found.set(text, { way, pieces, price: await priceOf(pieces, request) });
     } catch (error) {
       if (!rulesOutOneWay(error)) throw error;
@@ -49,8 +49,8 @@ export async function rankWays(ways: readonly Way[], request: RankRequest): Prom
   return [...found.values()].sort((one, other) => one.price - other.price);
 }
 
-/** Equal for launches that do the same in the same order. */
-export function textOf({ launches }: ProgramPieces): string {
+/** A text of launches, equal for launches that do the same in the same order, whatever their buffers are called. */
+export function textOfLaunches({ launches }: ProgramPieces): string {
   const names = new Map<string, number>();
   const nameOf = (buffer: string) => {
     if (!names.has(buffer)) names.set(buffer, names.size);

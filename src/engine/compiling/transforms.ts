@@ -68,7 +68,7 @@ function callbacksOf(
  * The operands of a launch: memory that its plan reads beside its input.
  * @param tableOf gives the memory of a kernel's table
  */
-export function operandsOf(
+export function operandBindings(
   { transform, reads, tables = {} }: TransformLaunch,
   slot: (buffer: string) => number,
   tableOf: (kernel: Kernel) => Binding,

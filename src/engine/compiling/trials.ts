@@ -12,7 +12,7 @@ import type { SideFacts } from '../arguments/arguments.ts';
 import { findWay, keepWay } from '../kept/keeping.ts';
 import type { ProgramCode } from './code.ts';
 import type { ProgramHost } from './host.ts';
-import { type PricedWay, type RankRequest, rankWays, rulesOutOneWay, textOf } from './ranking.ts';
+import { type PricedWay, type RankRequest, rankWays, rulesOutOneWay, textOfLaunches } from './ranking.ts';
 import { type Way, waysOf } from './ways.ts';
 
 /** Milliseconds after which no other way is tried and no other round is begun. */
@@ -63,7 +63,7 @@ async function keptOrTimed(request: TrialRequest): Promise<Way> {
   const ranked = await rankWays(waysOf(request.program), request);
   if (!backend.store) return timed(request, ranked);
   // The text of all ways' launches identifies a program across processes.
-  const text = JSON.stringify(ranked.map(({ pieces }) => textOf(pieces)).sort());
+  const text = JSON.stringify(ranked.map(({ pieces }) => textOfLaunches(pieces)).sort());
   const kept = await findWay(text, backend);
   // An entry that is none of the ways is damaged or stale, so it is ignored.
   const known = ranked.find(({ way }) => JSON.stringify(way) === kept);

@@ -1,6 +1,6 @@
 /**
- * Plans with their compiled code, one or many as one array of bytes, for devices like the one that made them: VkFFT's saved applications. Loading one needs no compiler. It runs
- * the code in it: the checksum finds damage, and is no signature.
+ * Plans with their compiled code, one or several in one array of bytes, for devices like the one that made them (VkFFT's saved applications).
+ * Loading a plan needs no compiler. It runs the code in the bytes: the checksum detects damage, but is no signature.
  */
 import type { Backend, CodeFacts } from '../../devices/device.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
@@ -19,34 +19,35 @@ const FORMAT = 'omnifft-binaries-2';
 interface Entry {
   readonly version: string;
   readonly kind: string;
-  /** Of the device that it was planned for. */
+  /** The profile of the device that it was planned for. */
   readonly profile: DeviceProfile;
   readonly codeFacts: CodeFacts;
-  /** It was compiled ahead of time, for devices with other profiles, too. */
+  /** Set if it was compiled ahead of time, for devices with other profiles, too. */
   readonly ahead?: true;
   readonly problem: unknown;
 }
 
-/** The same with the checksum of itself and of its plan. */
+/** A header with the checksum of itself and of its plan. */
 interface Checked extends Entry {
   readonly checksum: number;
 }
 
-/** Plans, each a stretch of bytes behind it. */
+/** The header of a bundle. The plans follow it, each as a stretch of bytes. */
 interface Header {
   readonly format: string;
   readonly plans: readonly Checked[];
 }
 
-/** A plan as it lies among others. */
+/** A plan of a bundle, with its header. */
 interface Placed {
   readonly entry: Checked;
   readonly plan: Uint8Array;
 }
 
 /**
- * @param cache has the tables of the plan.
- * @throws FftError `unsupported-feature` where the device or the problem has no such plans, `compile-failed`
+ * A plan with its compiled code, as bytes.
+ * @param cache the cache that has the plan's tables.
+ * @throws FftError `unsupported-feature` if plans of the device or the problem cannot be saved so, `compile-failed`
  */
 export function serializeBinaries(
   problem: PlannedProblem,
@@ -76,7 +77,7 @@ export function serializeBinaries(
   return bundled([{ entry: { ...entry, checksum: checksumOf(entry, plan) }, plan }]);
 }
 
-/** Several plans with their binaries as one: whoever loads it takes the plan of the problem and the device. @throws FftError `invalid-saved-plan` */
+/** Joins saved plans to one bundle, from which loading takes the plan for the problem and the device. @throws FftError `invalid-saved-plan` */
 export function joinBinaries(saved: readonly Uint8Array[]): Uint8Array {
   return bundled(saved.flatMap(parsed));
 }
@@ -86,12 +87,12 @@ function bundled(plans: readonly Placed[]): Uint8Array {
   return packed({ data: header, stretches: plans.map(({ plan }) => plan) });
 }
 
-/** A plan, and the profile that it was planned for where that need not be the device's. */
+/** A loaded plan, with the profile that it was planned for if that may differ from the device's. */
 export interface LoadedPlan extends KeptPlan {
   readonly profile?: DeviceProfile;
 }
 
-/** @throws FftError `invalid-saved-plan` that says what does not fit */
+/** Loads the plan for a problem and a device. @throws FftError `invalid-saved-plan`, which says why none fits */
 export function loadBinaries(from: unknown, problem: PlannedProblem, backend: Backend): LoadedPlan {
   const all = parsed(from);
   const text = JSON.stringify(problem);
@@ -109,12 +110,12 @@ export function loadBinaries(from: unknown, problem: PlannedProblem, backend: Ba
   return { ...readKept(plan), ...(entry.ahead ? { profile: entry.profile } : {}) };
 }
 
-/** Why a plan does not run on a device; undefined where it does. */
+/** The reason why a plan does not run on a device; undefined if it does. */
 function misfitOf(entry: Entry, { kind, name, profile, codeFacts, unpack }: Backend): string | undefined {
   if (entry.version !== version) return `is of omnifft ${show(entry.version)}, this is ${version}`;
   if (entry.kind !== kind) return `is for a device of kind ${show(entry.kind)}, this is ${kind}`;
   if (!unpack) return `cannot be loaded: ${name} takes no compiled code`;
-  // Its code is there already: another compiler, or none, does no harm.
+  // The plan has its code already, so the device's compiler does not matter.
   const { compiler: _, ...needed } = entry.codeFacts;
   const own = entry.ahead ? precisionOf(entry, profile) : profile;
   const planned = entry.ahead ? precisionOf(entry, entry.profile) : entry.profile;
@@ -124,18 +125,18 @@ function misfitOf(entry: Entry, { kind, name, profile, codeFacts, unpack }: Back
   );
 }
 
-/** Kernels that compute in doubles run where there are doubles; the others run everywhere. */
+/** The precisions that a device must have: kernels that compute in doubles need them, all others run everywhere. */
 function precisionOf({ problem }: Entry, { precisions = ['single', 'double'] }: DeviceProfile): object {
   return (problem as Problem).precision === 'double' ? { precisions } : {};
 }
 
-/** Of several reasons the one of a plan that is for a device of this kind, if there is one. */
+/** The reason to report: that of a plan for a device of this kind, if there is one, else the first. */
 function nearest(misfits: readonly (string | undefined)[]): string | undefined {
   return misfits.find((reason) => !reason?.includes('of kind')) ?? misfits[0];
 }
 
 /**
- * Makes a plan of saved binaries. Headers and checksums have been compared; contents that are inconsistent show only now.
+ * Makes a plan from saved binaries. Headers and checksums have been compared before, but inconsistent contents are found only now.
  * @throws FftError `invalid-saved-plan` for any error of `make` that is not an `FftError` itself; these are passed on
  */
 export function asSaved<T>(make: () => T): T {
@@ -158,7 +159,7 @@ function parsed(from: unknown): Placed[] {
       return plans.map((entry, n) => ({ entry, plan: stretches[n]! }));
     }
   } catch {
-    // Said below.
+    // `refuse` reports it below.
   }
   return refuse(
     'is neither what plan.serialize({ binaries: true }) gave nor what omnifft aot-generate wrote, or is damaged',
@@ -177,7 +178,7 @@ function pick(facts: CodeFacts, names: readonly string[]): CodeFacts {
   return Object.fromEntries(names.map((name) => [name, facts[name]]));
 }
 
-/** What differs, in words. @param what both are facts of. */
+/** The differences of two sets of facts, in words; undefined if there are none. @param what the subject of both. */
 function differing(what: string, saved: object, here: object): string | undefined {
   const there = saved as Readonly<Record<string, unknown>>;
   const own = here as Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** Plain data with stretches of bytes, as one array of bytes. */
+/** A container of plain data and stretches of bytes in one array of bytes. */
 
 /** The alignment of stretches in bytes, which is enough for numbers of any type. */
 const ALIGNMENT = 8;
@@ -8,7 +8,7 @@ export interface Contents {
   readonly stretches: readonly Uint8Array[];
 }
 
-/** The lengths of the text and of all stretches, the text, then the stretches. Little-endian, as every engine is that runs this. */
+/** Packs the lengths of the text and of all stretches, the text, then the stretches. Numbers are little-endian, as on all supported engines. */
 export function packed({ data, stretches }: Contents): Uint8Array {
   const text = new TextEncoder().encode(JSON.stringify(data));
   const lengths = Uint32Array.of(stretches.length, text.length, ...stretches.map(({ length }) => length));
@@ -22,9 +22,9 @@ export function packed({ data, stretches }: Contents): Uint8Array {
   return bytes;
 }
 
-/** @throws RangeError, SyntaxError where the bytes are no such thing */
+/** Unpacks a container. @throws RangeError, SyntaxError if the bytes are none */
 export function unpacked(given: Uint8Array): Contents {
-  // What is given may be a Buffer of Node, whose methods do other things, or begin anywhere.
+  // The argument may be a `Buffer` of Node, whose methods differ, and it may begin at an unaligned address.
   const bytes = given.byteOffset % ALIGNMENT === 0 ? whole(given) : new Uint8Array(given);
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.length / 4));
   const count = words[0] ?? 0;

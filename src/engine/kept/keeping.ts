@@ -1,4 +1,4 @@
-/** What a device keeps for later processes, and finds of earlier ones: plans, and which candidate of a plan or a program was the fastest. */
+/** The entries that a device keeps for later processes: plans, and the fastest candidates of measured plans and programs. */
 import { type CodeStore, keyOf } from '../../devices/code-cache/store.ts';
 import type { Backend } from '../../devices/device.ts';
 import type { PlannedProblem, Problem } from '../../problem/index.ts';
@@ -7,7 +7,11 @@ import type { KernelCache } from '../programs/cache.ts';
 import type { DirectionProgram } from '../programs/program.ts';
 import { type KeptPlan, keptBytes, readKept } from './kept-plan.ts';
 
-/** Reads the entry of a problem into memory, where `findPlan` finds it without waiting: databases of pages answer later. @param text the problem as it was given */
+/**
+ * Reads the entries of a problem into memory, where `findPlan` and `findMeasured` find them without waiting. Pages need this because their
+ * databases are asynchronous.
+ * @param text the problem as the caller gave it
+ */
 export async function fetchKept(text: string, problem: Problem, backend: Backend): Promise<void> {
   const { store } = backend;
   await Promise.all([
@@ -16,7 +20,7 @@ export async function fetchKept(text: string, problem: Problem, backend: Backend
   ]);
 }
 
-/** The plan of a problem, from an earlier process. @param text of the problem as it was given. */
+/** The plan of a problem from an earlier process. @param text the problem as the caller gave it */
 export function findPlan(text: string, backend: Backend): KeptPlan | undefined {
   const { store } = backend;
   const bytes = store?.get(planKey(store, text, backend));
@@ -28,7 +32,7 @@ export function findPlan(text: string, backend: Backend): KeptPlan | undefined {
   }
 }
 
-/** @param text of the problem as it was given. */
+/** Keeps the plan of a problem for later processes. @param text the problem as the caller gave it */
 export function keepPlan(
   text: string,
   problem: PlannedProblem,
@@ -41,7 +45,7 @@ export function keepPlan(
   if (bytes) store.put(planKey(store, text, backend), bytes);
 }
 
-/** What an earlier process has measured. */
+/** The measurements of an earlier process for a problem. */
 export function findMeasured(problem: Problem, backend: Backend): MeasuredCandidates | undefined {
   const { store } = backend;
   const bytes = store?.get(measuredKey(store, problem, backend));
@@ -57,8 +61,8 @@ export function keepMeasured(problem: Problem, { splits, times }: MeasuredCandid
 }
 
 /**
- * The way to compile a program of patterns that an earlier process has measured to be the fastest, as it was kept.
- * @param text says all of the program: the launches that it is where nothing is measured
+ * The fastest way to compile a program of patterns, as the text that an earlier process has kept.
+ * @param text a text that identifies the program: its launches in all ways
  */
 export async function findWay(text: string, backend: Backend): Promise<string | undefined> {
   const { store } = backend;
@@ -69,7 +73,7 @@ export async function findWay(text: string, backend: Backend): Promise<string | 
   return bytes && new TextDecoder().decode(bytes);
 }
 
-/** @param text as for `findWay` @param way as `findWay` is to give it */
+/** Keeps the fastest way to compile a program. @param text as for `findWay` @param way the result of later calls of `findWay` */
 export function keepWay(text: string, way: string, backend: Backend): void {
   const { store } = backend;
   store?.put(wayKey(store, text, backend), new TextEncoder().encode(way));

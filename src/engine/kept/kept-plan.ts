@@ -1,6 +1,6 @@
 /**
- * Whole plans, ready to run, as bytes: launches with their arguments, kernels with their code, and what tables hold. Whoever loads them needs
- * neither to plan nor to write kernels. What such bytes say is done: they have to come from where programs come from.
+ * Whole plans, ready to run, as bytes: launches with their arguments, kernels with their code, and the contents of tables. Loading them needs
+ * no planning and no writing of kernels. The bytes are run as they are, so they must come from a source that is trusted like a program's.
  */
 import type { Backend, CompiledKernel, KernelOutline, PackedKernel, RealArray } from '../../devices/device.ts';
 import { arrayOver, bytesOfArray } from '../../devices/host-arrays.ts';
@@ -15,13 +15,13 @@ import { DirectionProgram, kernelKeyOf, type ProgramOutline } from '../programs/
 import { compileOptions } from '../programs/tuning.ts';
 import { packed, unpacked } from './container.ts';
 
-/** Beyond that, bytes of all tables, a plan is not kept: it takes as long to read as to make. */
+/** The most bytes of a plan's tables. Larger plans are not kept, because reading them takes as long as making them. */
 const MOST_TABLE_BYTES = 12 * 2 ** 20;
 
 /** A plan that was kept. */
 export interface KeptPlan {
   readonly problem: PlannedProblem;
-  /** How its axes are split. */
+  /** The splits of its axes. */
   readonly splits: Splits;
   readonly programs: { readonly [direction in Direction]?: ProgramOutline };
   readonly kernels: readonly KeptKernel[];
@@ -47,7 +47,7 @@ type WrittenTable = Pick<Table, 'name' | 'key' | 'length' | 'type'>;
 
 /**
  * A plan as bytes.
- * @param whole also with the native binaries, which the cache keeps in entries of their own
+ * @param whole whether to include native binaries, which the cache of code has in entries of their own
  * @returns undefined if its tables are too large
  * @throws FftError `compile-failed`
  */
@@ -79,7 +79,7 @@ export function keptBytes(
   return packed({ data, stretches: [...kernels.map(({ code }) => code), ...contents] });
 }
 
-/** @throws FftError `invalid-saved-plan` where the bytes are none of `keptBytes` */
+/** Reads the bytes of `keptBytes`. @throws FftError `invalid-saved-plan` if the bytes are no such plan */
 export function readKept(bytes: Uint8Array): KeptPlan {
   try {
     const { data, stretches } = unpacked(bytes);
@@ -100,18 +100,18 @@ export function readKept(bytes: Uint8Array): KeptPlan {
   }
 }
 
-/** What a plan that was kept is made a program for. */
+/** The arguments of `restoreProgram`. */
 export interface RestoredProgram {
   readonly kept: KeptPlan;
   readonly direction: Direction;
   readonly problem: Problem;
   readonly backend: Backend;
   readonly cache: KernelCache;
-  /** Plans a direction anew. Running a kept plan does not need that; explaining it does. */
+  /** Plans a direction anew. Running a kept plan does not need that, but explaining it does. */
   readonly planOf: (direction: Direction) => DirectionPlan;
 }
 
-/** @throws FftError `compile-failed` where code that was kept is not taken */
+/** Makes a program from a kept plan. @throws FftError `compile-failed` if the device rejects the kept code */
 export function restoreProgram(restored: RestoredProgram): DirectionProgram {
   const { kept, direction, backend, cache, planOf } = restored;
   const outline = kept.programs[direction]!;
@@ -139,7 +139,7 @@ export function restoreProgram(restored: RestoredProgram): DirectionProgram {
   );
 }
 
-/** The kernel with its expressions, from which other code than the kept one can be written. */
+/** The kernel with its expressions, from which code other than the kept one can be generated. */
 function wholeKernel({ key, reverse }: KeptKernel, { kept, problem, backend, planOf }: RestoredProgram): Kernel {
   const launching = compileOptions(problem);
   const leaves = (Object.keys(kept.programs) as Direction[]).flatMap((direction) =>
@@ -153,7 +153,7 @@ function wholeKernel({ key, reverse }: KeptKernel, { kept, problem, backend, pla
   return backend.computable(own && opposite ? buildKernel(own, opposite) : buildKernel(first));
 }
 
-/** Every kernel of some programs once, with the keys that it is known by. */
+/** All kernels of the programs, each once, with its keys in the cache. */
 function kernelsOf(programs: readonly DirectionProgram[]) {
   const kernels = new Map<CompiledKernel, { compiled: CompiledKernel; key?: string; reverse?: string }>();
   for (const { steps, outline, kernels: apart, running } of programs) {
@@ -161,7 +161,7 @@ function kernelsOf(programs: readonly DirectionProgram[]) {
       const { key } = outline.steps[n]!;
       kernels.set(compiled, { ...(kernels.get(compiled) ?? { compiled }), [reverse ? 'reverse' : 'key']: key });
     });
-    // All steps as one.
+    // A pipelined kernel, which runs all steps as one, is kept as well.
     if (running.length < apart.length) kernels.set(running[0]!, { compiled: running[0]!, key: outline.pipelined! });
   }
   return [...kernels.values()];
@@ -171,7 +171,7 @@ function bytesOf(array: RealArray, length: number): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, length * array.BYTES_PER_ELEMENT);
 }
 
-/** A table whose contents are known: they are copied, no roots are computed. */
+/** A table with the kept contents, so that no roots are computed. */
 function tableOf({ name, key, length, type }: WrittenTable, contents: Uint8Array): Table {
   if (contents.length !== length * bytesOfArray(type)) throw new RangeError('a table has another length');
   const values = () => [

@@ -4,7 +4,7 @@ const MOST_LEVELS = 5;
 
 /**
  * Plain data as text: equal texts are equal data. No code of the caller runs, neither getters nor proxies.
- * @returns undefined for what is not plain: with functions, getters, classes, symbols, numbers that JSON does not have, or `undefined`.
+ * @returns undefined if the data is not plain: if it contains functions, getters, classes, symbols, numbers that JSON lacks, or `undefined`.
  */
 export function plainText(value: unknown, levels = MOST_LEVELS): string | undefined {
   switch (typeof value) {
@@ -28,7 +28,7 @@ function textOfFields(value: object, levels: number): string | undefined {
   if (names.length > MOST_ENTRIES) return undefined;
   const parts: string[] = [];
   for (const name of names) {
-    // The last field of a list that the engine names.
+    // `length` is an own field of every list, and follows from the entries.
     if (isList && name === 'length') continue;
     if (typeof name !== 'string' || (isList && name !== `${parts.length}`)) return undefined;
     const field = fields[name]!;

@@ -1,7 +1,7 @@
 /**
- * Modules that only some problems need: a page loads them before it plans such a problem. Where all of the library is at hand, as in
- * Node, nothing is left to load; the build for browsers leaves these modules out of what a page loads first (scripts/lazy-modules.mjs)
- * and puts functions in their place that look them up here.
+ * Lazy modules, which only some problems need: a page loads them before it plans such a problem. In Node all modules are imported at once,
+ * so nothing is left to load. The build for browsers (scripts/lazy-modules.mjs) takes these modules out of the first download and puts
+ * functions in their place that look them up here.
  */
 
 import { isInPairs } from '../../plan/device/capacity.ts';
@@ -31,7 +31,7 @@ export type LazyGroup =
 type Loaders = { readonly [name in LazyGroup]?: () => Promise<object> };
 
 const loaded = new Map<LazyGroup, object>();
-/** Loaders by group. There are none where nothing can be loaded later, as on an audio thread. */
+/** Loaders by group. There are none where nothing can be loaded later, such as on an audio thread. */
 let loaders: Loaders = {};
 
 /** The groups to load before a problem is planned. A superfluous group costs a request; a missing one leads to an error. */
@@ -39,7 +39,7 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
   const { callbacks, convolution, debug, precision, size, strategy, transform, tuning } = problem;
   const real = (['input', 'output'] as const).some((side) => elementKind(problem, side) === 'real');
   const reals = real || transform.some((kind) => kind !== 'c2c');
-  // Small primes go the way of large ones where somebody asks for that.
+  // The knob `rader.multiply` makes small primes use the code for large ones.
   const largePrimes =
     tuning.rader?.multiply !== undefined ||
     size.some((n, axis) => largePrimesOf(factoredLength(n, transform[axis]!)).length > 0);
@@ -50,9 +50,9 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     debugging: debug,
     // `openProfile` loads them.
     'device functions': false,
-    // Asked for by `adjoint`.
+    // `adjoint` loads them.
     gradients: false,
-    // The device knows whether anything is kept.
+    // The device loads them if it has a store.
     'kept plans': false,
     'large primes': largePrimes,
     layouts: reals || largePrimes || blocks || Boolean(callbacks) || Boolean(convolution),
@@ -61,7 +61,7 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     'saved and measured plans': strategy === 'measure',
     'spectral layers': channelsOf(problem) !== null,
     threads: profile.lockstep === 'threads',
-    // `device.compile` asks for them.
+    // `device.compile` loads these two.
     'transforms in programs': false,
     'work-groups in programs': false,
   };
@@ -73,7 +73,7 @@ function factoredLength(length: number, kind: Problem['transform'][number]): num
   return kind === 'dct1' ? Math.max(1, length - 1) : kind === 'dst1' ? length + 1 : length;
 }
 
-/** The functions of a group. The functions that the build puts in their place call this. @throws FftError `not-loaded` */
+/** The functions of a group, for the functions that the build puts in their place. @throws FftError `not-loaded` */
 export function lazyGroup<T extends object>(name: LazyGroup): T {
   const modules = loaded.get(name);
   if (modules) return modules as T;
@@ -96,8 +96,8 @@ export function loadGroupsBy(known: Loaders): void {
 
 /**
  * Loads the named groups of modules, except groups that are loaded already.
- * @param by loaders of groups that no problem needs, which only the caller has.
- * @returns undefined where nothing has to be loaded: what the caller was given should be read before anybody waits.
+ * @param by the loaders, which callers give for groups that no problem needs.
+ * @returns undefined if nothing has to be loaded, so that the caller need not wait before it reads its own arguments.
  * @throws FftError (as a rejection) `not-loaded`
  */
 export function loadGroups(names: readonly LazyGroup[], by: Loaders = loaders): Promise<unknown> | undefined {

@@ -1,7 +1,7 @@
 /**
- * Tables of the groups of lazy modules, by name. `loaders` imports a group when a problem needs it, `programLoaders` one that
- * only programs of patterns need, `profileLoaders` one that comes with profiles. Callers who cannot wait get their
- * groups at once: `allAtOnce` has every group that a CPU may need, `streamsAtOnce` those that a stream of real frames may need.
+ * Tables of the groups of lazy modules, by name. `loaders` import groups when a problem needs them, `programLoaders` import groups
+ * that only programs of patterns need, `profileLoaders` import groups for profiled devices. Callers who cannot wait use tables of
+ * loaded groups: `allAtOnce` has every group that a CPU may need, `streamsAtOnce` has the groups for streams of real frames.
  * The sources import all modules directly, so the tables here are empty; the build for browsers fills the one that an importer
  * names (scripts/lazy-modules.mjs).
  */

@@ -76,17 +76,17 @@ export function candidateFacts(
   const plain = withoutCallbacks(problem);
   const direction = problem.directions === 'inverse' ? 'inverse' : 'forward';
   const target = targetOf(tunedProfile(backend.profile, problem), problem.precision);
-  const isChosen = (splits: Splits) => textOf(splits) === textOf(chosen);
+  const isChosen = (splits: Splits) => textOfSplits(splits) === textOfSplits(chosen);
   const list = rankTuned(problem, backend.profile, most)
     .filter(({ value }, n) => n < MOST_CANDIDATES || isChosen({ ...value, ...threadsOf(chosen) }))
     .flatMap(({ value, price }) => {
       // The price of a candidate does not depend on threads.
       const others = withOtherThreads(value, problem, backend.profile);
-      const listed = others.filter((other) => isChosen(other) || measured?.times.has(textOf(other)));
+      const listed = others.filter((other) => isChosen(other) || measured?.times.has(textOfSplits(other)));
       return [value, ...listed].map((splits) => ({ value: splits, price }));
     })
     .map(({ value: splits, price }): CandidateFacts => {
-      const milliseconds = measured?.times.get(textOf(splits));
+      const milliseconds = measured?.times.get(textOfSplits(splits));
       return {
         ...{ splits, price, ...pricePartsOf(plain, direction, target, splits, price) },
         ...(milliseconds === undefined ? {} : { milliseconds }),
@@ -101,6 +101,6 @@ function threadsOf({ threads }: Splits): Pick<Splits, 'threads'> {
 }
 
 /** A canonical text: two splits are equal if and only if their texts are. */
-export function textOf({ shared, axes, threads }: Splits): string {
+export function textOfSplits({ shared, axes, threads }: Splits): string {
   return JSON.stringify([shared ?? null, axes, threads ?? null]);
 }

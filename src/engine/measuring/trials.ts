@@ -7,7 +7,7 @@ import type { Splits } from '../../plan/schemes/splits.ts';
 import { type Direction, FftError, type Problem } from '../../problem/index.ts';
 import { type ComplexData, factsOf } from '../arguments/arguments.ts';
 import { rankTuned } from '../programs/tuning.ts';
-import { type MeasuredCandidates, MOST_CANDIDATES, textOf, withOtherThreads } from './candidates.ts';
+import { type MeasuredCandidates, MOST_CANDIDATES, textOfSplits, withOtherThreads } from './candidates.ts';
 import { allocateFor, type MeasureOptions } from './measure.ts';
 
 /** Milliseconds after which no other candidate and no other round is begun. */
@@ -82,7 +82,7 @@ export async function measureCandidates(
   const best = fastestOf(trials);
   return {
     splits: best.splits,
-    times: new Map(trials.map(({ splits, milliseconds }) => [textOf(splits), milliseconds])),
+    times: new Map(trials.map(({ splits, milliseconds }) => [textOfSplits(splits), milliseconds])),
   };
 }
 

@@ -13,7 +13,7 @@ import type { SemicircleKernel } from '../../numeric/semicircle.ts';
 import { type Bins, binsOf, type SortedPoints, sortPoints, usualBins } from './sort.ts';
 import { type KernelLaunch, LaunchList, type Place, type Workshop } from './workshop.ts';
 
-/** How the points of a side are handled: strengths are spread from them, or a grid is interpolated at them. */
+/** The use of the points of a side: strengths are spread from them, or a grid is interpolated at them. */
 export interface PointSide {
   readonly shape: NonuniformShape;
   readonly spreading: SemicircleKernel;

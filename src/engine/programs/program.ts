@@ -279,7 +279,7 @@ export function tempBytesOf(plan: DirectionPlan, problem: Problem): number {
   return plan.assignment.temps * 2 * alignedBytes(plan.tempElements * realBytesOf(problem));
 }
 
-/** Where a launch finds one of its sides: one array, or two planes. */
+/** The arguments for one side of a launch: one array, or two planes. */
 function bufferArguments(name: BufferName, planar: boolean, plane: number): SlotArgument[] {
   const at = (slot: number, byteOffset = 0): SlotArgument => ({ slot, byteOffset });
   switch (name) {

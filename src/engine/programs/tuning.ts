@@ -119,8 +119,8 @@ function missingFeatures(
 }
 
 /**
- * Whether shared memory may be given quarters of the data one after the other: each launch of the problem is passes along one axis then,
- * of radices that are powers of two.
+ * Whether shared memory may hold a quarter of the data at a time. Each launch of such a problem has passes along one axis with
+ * radices that are powers of two.
  */
 function isQuartered({ transform, convolution, size }: Problem): boolean {
   return (

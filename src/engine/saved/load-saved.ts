@@ -1,4 +1,4 @@
-/** Plans from what `saved.ts` has written. */
+/** Loading of plans from the texts of `saved.ts`. */
 import type { Backend } from '../../devices/device.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { type Target, targetOf } from '../../plan/device/target.ts';
@@ -10,14 +10,14 @@ import { tunedProfile } from '../programs/tuning.ts';
 import { version } from '../programs/version.ts';
 import { checksum, FORMAT, type Saved } from './saved.ts';
 
-/** Characters that no saved plan comes near. */
+/** The most characters of a saved plan, far more than any has. */
 const MOST_CHARACTERS = 2 ** 20;
 
-/** The plan of a direction; through `work` or not. */
+/** Gives the plan of a direction, with or without `work` memory. */
 export type PlanOf = (direction: Direction, throughWork: boolean) => DirectionPlan;
 
 /**
- * Plans of a saved text. They are all split alike, those through `work`, which are made when they are asked for, too.
+ * The plans of a saved text. All have the same splits, also plans through `work` memory, which are made when they are needed.
  * @throws FftError `invalid-saved-plan` when the text is not a plan for this problem on this device.
  */
 export function loadPlans(text: string, problem: Problem, backend: Backend): PlanOf {
@@ -25,7 +25,7 @@ export function loadPlans(text: string, problem: Problem, backend: Backend): Pla
     return parsed(text, problem, backend);
   } catch (cause) {
     if (cause instanceof FftError) throw cause;
-    // No JSON, or so deep that a stack does not hold it.
+    // The text is no JSON, or is nested too deeply for the stack.
     return refuse('The saved plan is not the text that plan.serialize() gave', cause);
   }
 }
@@ -48,7 +48,7 @@ function parsed(text: string, problem: Problem, backend: Backend): PlanOf {
   return derived(saved.splits, problem, targetOf(tunedProfile(backend.profile, problem), problem.precision));
 }
 
-/** The plans that follow from how axes are split; splits that the planner could not have made are refused. */
+/** The plans that follow from splits. Splits that the planner could not have made are refused. */
 function derived(splits: unknown, problem: Problem, target: Target): PlanOf {
   if (!isSplits(splits, problem)) return refuse('The saved plan does not say how axes are split');
   const plans = new Map<string, DirectionPlan>();
@@ -67,7 +67,7 @@ function derived(splits: unknown, problem: Problem, target: Target): PlanOf {
   return planOf;
 }
 
-/** Whether a value looks like splits; the planner sees to what they say. */
+/** Whether a value has the form of splits. The planner checks their contents. */
 function isSplits(value: unknown, { size }: Problem): value is Splits {
   const { shared, axes, threads } = (value ?? {}) as { readonly [F in keyof Splits]: unknown };
   const isObject = (one: unknown) => typeof one === 'object' && one !== null;
@@ -78,7 +78,7 @@ function isSplits(value: unknown, { size }: Problem): value is Splits {
   );
 }
 
-/** Which entries of two profiles are not the same. */
+/** The differences of two profiles, in words. */
 function differing(saved: unknown, here: DeviceProfile): string {
   const there = (typeof saved === 'object' && saved !== null ? saved : {}) as Readonly<Record<string, unknown>>;
   const names = new Set([...Object.keys(there), ...Object.keys(here)]);

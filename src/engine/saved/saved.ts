@@ -1,6 +1,6 @@
 /**
- * Plans as text: how the planner split the axes, which is what takes it time. Whoever loads a plan derives the rest of it
- * from the problem, as the planner does: nothing that a text says becomes a stride, a table or a kernel unseen.
+ * Plans as text: the splits of axes, which take most of the planning time. The loader derives all else from the problem,
+ * as the planner does, so that no stride, table or kernel comes unchecked from the text.
  */
 import type { Backend } from '../../devices/device.ts';
 import type { DirectionPlan } from '../../plan/planner.ts';
@@ -12,19 +12,19 @@ export const FORMAT = 'omnifft-plan-3';
 
 export interface Saved {
   readonly format: string;
-  /** Of omnifft: another one may split otherwise. */
+  /** The version of omnifft, since another one may split differently. */
   readonly version: string;
   readonly profile: unknown;
   readonly problem: unknown;
-  /** Of both directions: an unordered inverse undoes what the forward transform did. */
+  /** The splits of both directions, which are the same because an unordered inverse undoes the forward transform's order. */
   readonly splits: Splits;
-  /** Of `splits`, which shows damage. */
+  /** The checksum of `splits`, which shows damage. */
   readonly checksum: string;
 }
 
 export function serializePlan(problem: Problem, backend: Backend, plans: readonly DirectionPlan[]): string {
   const { profile } = backend;
-  // Of a spectral layer, which has no directions, nothing is searched for that takes long.
+  // A spectral layer has no directions, and its planning needs no long search, so it saves empty splits.
   const splits = plans[0]?.splits ?? { axes: problem.size.map(() => null) };
   const saved: Saved = { format: FORMAT, version, profile, problem, splits, checksum: checksum(splits) };
   return JSON.stringify(saved);
