@@ -30,16 +30,16 @@ import { DONE, immediately, Queue } from './queue.ts';
 import { hasRelaxedSimd, roundsOnce } from './relaxed.ts';
 import { beginWarmUp, warmUp, warmUpLater } from './warmup.ts';
 
-/** Threads count the calling one; default, and at most: as many as the machine runs at once. */
+/** `threads` includes the calling thread. Its default and its maximum are the number of threads that the machine runs at once. */
 export type CpuOptions = Pick<DeviceOptions, 'threads'> & WithStore & Overridden;
 
-/** What `openCpuBackend` has to know: how many threads there are, and, where they are several, what runs the others. */
+/** The threads of a backend: their number and, if there are several, the pool that runs the others. */
 interface KnownThreads {
   readonly threads: number;
   readonly workers?: typeof Pool | undefined;
 }
 
-/** The same at once, where the number of threads is known. */
+/** Opens the backend without waiting, for a known number of threads. */
 export function openCpuBackend({ threads, workers, ...options }: CpuOptions & KnownThreads): Backend {
   const { available, reason, name } = cpuAvailability();
   if (!available) throw new FftError('device-unavailable', `The CPU device cannot work: ${reason}.`);
@@ -84,7 +84,7 @@ class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
     const own = kernels.map((kernel) => this.own(kernel));
     const { pool } = this;
     if (pool) for (const kernel of own) if (isWorthSharing(kernel)) pool.prepare(kernel);
-    // The engine compiles them anyway; whoever watched would hold them until then.
+    // Without `watched` nothing waits here: the JavaScript engine compiles the kernels anyway, and waiting would keep them alive.
     if (watched) await Promise.all([warmUp(own), pool?.ready()]);
   }
 

@@ -1,13 +1,13 @@
 /**
- * Which addresses of one block of memory are taken: first fit over free ranges that always coalesce.
- * Knows numbers only; memory.ts knows the memory.
+ * The allocator of addresses in one block of memory: first fit over free ranges, which always coalesce. It computes with
+ * numbers only; memory.ts has the memory itself.
  */
 
-/** Everything starts on a cache line. */
+/** The alignment of every block: a cache line. */
 const LINE = 64;
 
 export const PAGE = 4096;
-/** From this size on, where a block lies within a page matters. */
+/** The least size of blocks whose position within a page matters. */
 const COLOURED = PAGE;
 /**
  * A processor compares only the low 12 bits of addresses before it lets a load pass an earlier store. Large blocks that
@@ -29,7 +29,7 @@ export class Heap {
     this.ends = [end];
   }
 
-  /** Bytes that are free, in all. */
+  /** The sum of all free bytes. */
   get free(): number {
     return this.starts.reduce((sum, start, i) => sum + this.ends[i]! - start, 0);
   }

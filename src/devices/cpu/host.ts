@@ -17,7 +17,7 @@ export function builtin<T>(name: string): T | undefined {
   return process.getBuiltinModule(name) as T | undefined;
 }
 
-/** Threads at most: a worker pool counts those that are at work in ten bits (worker.ts). */
+/** The most threads: a worker pool counts busy workers in ten bits (worker.ts). */
 export const MOST_THREADS = 1023;
 
 /** Threads that can run at the same time. */
@@ -40,8 +40,8 @@ const SIMD_PROBE = [
 ];
 
 /**
- * Whether a processor has units for sums beside those that multiply and add, as Zen's have: two of each (AMD, Software
- * Optimization Guides for families 17h, 19h and 1Ah, on the floating-point unit). Browsers do not tell its name.
+ * Whether a processor has adders besides its multiply-add units, as Zen has: two of each kind (AMD, Software
+ * Optimization Guides for families 17h, 19h and 1Ah, on the floating-point unit). Browsers do not tell the processor's name.
  */
 export function hasSeparateAdders(processor: string): boolean {
   return /\b(EPYC|Ryzen|Hygon)\b/i.test(processor);

@@ -1,11 +1,11 @@
 /**
- * Loads a module by a name that bundlers are not to see: they would look for what is only there at run time, or need not be
- * there at all. The build for browsers has another file in the place of this one (scripts/bundle-browser.mjs): minified, the
- * comments that bundlers go by would be lost, and there is nothing to load.
+ * Loads a module by a name that bundlers must not see: they would try to resolve modules that exist only at run time, or are
+ * optional. The build for browsers replaces this file (scripts/bundle-browser.mjs), because minifying loses the
+ * comments that bundlers obey, and a browser has no such modules.
  */
 export async function importModule<T>(name: string): Promise<T | undefined> {
   return (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as T;
 }
 
-/** Whether there may be modules of Node and packages at all: not in the build for browsers, wherever that runs. */
+/** Whether modules of Node and packages can be loaded: never in the build for browsers, wherever it runs. */
 export const canImport: boolean = true;

@@ -1,4 +1,4 @@
-/** The room's door: opening the CPU. */
+/** Opening the CPU. */
 import { FftError } from '../../problem/errors.ts';
 import { requireOnly } from '../choice.ts';
 import type { Backend } from '../device.ts';
@@ -17,7 +17,7 @@ export { cpuAvailability as availability } from './host.ts';
  * @throws FftError `device-unavailable`, `invalid-argument`, `out-of-memory`
  */
 export async function create(options: CpuOptions & Pick<DeviceOptions, 'device'> = {}): Promise<Backend> {
-  // An object is some other kind's.
+  // An object is an option of another kind of device.
   if (typeof options.device !== 'object') requireOnly(options.device, 'CPU', cpuAvailability().name);
   const most = Math.min(await processorCount(), MOST_THREADS);
   const { threads = most } = options;

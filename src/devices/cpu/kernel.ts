@@ -11,7 +11,7 @@ import { compileModule } from './relaxed.ts';
 /** Runs groups first … last − 1; `shared` and the pointers are addresses. */
 export type KernelEntry = (first: number, last: number, shared: number, ...pointers: number[]) => void;
 
-/** Nanoseconds of one node of the expression graph for one byte of element: measured on radix-4 passes, within 2. */
+/** Nanoseconds per node of the expression graph and byte of an element, measured on radix-4 passes, within a factor of 2. */
 const NANOSECONDS_PER_NODE_BYTE = 0.0045;
 
 export class CpuKernel extends DeviceKernel {
@@ -19,20 +19,20 @@ export class CpuKernel extends DeviceKernel {
   readonly source: Uint8Array;
   readonly module: WebAssembly.Module;
   readonly run: KernelEntry;
-  /** Calls `run` over no groups, so many times. */
+  /** Calls `run` over no groups, `times` times. */
   readonly idle: (times: number) => void;
   /** Bytes that a thread needs for the arrays that a group shares. */
   readonly sharedBytes: number;
   /** Resolves when the kernel runs at full speed; undefined until that is asked for. */
   warming: Promise<void> | undefined;
-  /** Whether it has begun to be compiled well. */
+  /** Whether warming up has begun. */
   warm = false;
-  /** Milliseconds that a call over no groups took at first. */
+  /** The time of a call over no groups before warming up, in milliseconds. */
   coldCall = 0;
   private cost: number | undefined;
 
   /**
-   * @param code gives it; from an earlier process with what it costs.
+   * @param code gives the WebAssembly code; from an earlier process together with its cost.
    * @throws FftError `compile-failed`
    */
   constructor(kernel: KernelSource, memory: CpuAllocator, code: () => CompiledCode) {
@@ -56,7 +56,7 @@ export class CpuKernel extends DeviceKernel {
     }
   }
 
-  /** Expected nanoseconds for one group; right within a factor of a few. Only several threads ask for it. */
+  /** Expected nanoseconds for one group; right within a small factor. It is needed only with several threads. */
   get groupCost(): number {
     this.cost ??= estimatedCompileTime(this.whole);
     return this.cost;
@@ -67,7 +67,7 @@ export class CpuKernel extends DeviceKernel {
     return { outline, code, facts: { sharedBytes, groupCost } satisfies PackedFacts };
   }
 
-  /** The engine collects its code. */
+  /** Nothing to do: the JavaScript engine collects the code. */
   unload(): void {}
 }
 
@@ -78,7 +78,7 @@ export function writtenKernel(kernel: Kernel, memory: CpuAllocator, vectors: Vec
   return new CpuKernel(kernel, memory, () => compiled(kernel, limits, vectors));
 }
 
-/** One that a device like this has packed. @throws FftError `compile-failed` */
+/** A kernel that a device like this one has packed. @throws FftError `compile-failed` */
 export function unpackedKernel(packed: PackedKernel, memory: CpuAllocator, whole: () => Kernel): CpuKernel {
   const { sharedBytes, groupCost: cost } = packed.facts as PackedFacts;
   const bytes = packed.code as Uint8Array<ArrayBuffer>;
@@ -87,7 +87,7 @@ export function unpackedKernel(packed: PackedKernel, memory: CpuAllocator, whole
   });
 }
 
-/** What is packed beside the code. */
+/** Facts that are packed beside the code. */
 export interface PackedFacts {
   readonly sharedBytes: number;
   readonly groupCost: number;
@@ -99,7 +99,7 @@ interface CompiledCode {
   readonly cost?: number;
 }
 
-/** Where other threads reset the engine's flag again and again, without what stands behind it: rather slow than not at all. */
+/** Compiles a kernel; without relaxed SIMD, and so more slowly, if other threads keep resetting the engine's flag for it (relaxed.ts). */
 function compiled(kernel: Kernel, limits: MemoryLimits, vectors: VectorArithmetic): CompiledCode {
   const wasm = emitWasm(kernel, limits, vectors);
   try {

@@ -7,7 +7,7 @@ import { COLOUR_STEP, PAGE } from './heap.ts';
 import type { KernelEntry } from './kernel.ts';
 import type { CpuAllocator, CpuBuffer } from './memory.ts';
 
-/** Where the calling thread's scratch lies now: it moves when a kernel needs more. */
+/** The address of the calling thread's scratch, which moves when a kernel needs more. */
 export interface ScratchPlace {
   address: number;
 }
@@ -50,9 +50,9 @@ interface Sequenced {
 }
 
 /**
- * One call for several steps, in order: one chunk of groups through all of them after another.
- * @returns what is to be called with the groups of the first step. Where there is no other, that is its launch and nothing around
- * it; several know theirs.
+ * Joins steps into one call, which takes one chunk of groups after another through all steps.
+ * @returns a function that is called with the range of groups of the first step. For a single step it is the step's own launch; for several,
+ * the steps' numbers of groups are fixed and the arguments unused.
  */
 export function sequence(steps: readonly Sequenced[], chunks: number): GroupRunner {
   const [first, second, third] = steps as [Sequenced, Sequenced, Sequenced];
@@ -107,7 +107,7 @@ export class Scratch implements ScratchPlace {
   /** @throws FftError `out-of-memory` */
   reserve(bytes: number): void {
     if (bytes <= this.bytes) return;
-    // The regions of two threads lie off each other's lines, and at unequal places of a page.
+    // The regions of two threads share no cache line, and begin at different places in a page.
     const stride = Math.ceil(bytes / PAGE) * PAGE + COLOUR_STEP;
     const buffer = this.memory.allocate(stride * this.threads);
     this.buffer?.free();

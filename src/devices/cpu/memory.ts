@@ -1,8 +1,8 @@
 /**
  * The one WebAssembly memory of a CPU device, and the buffers in it.
  *
- * It is reserved whole when the device opens, because growing would detach every view that users hold; pages that
- * nobody has touched cost address space only.
+ * It is reserved at full size when the device opens, because growing would detach every view that users hold; untouched
+ * pages cost address space only.
  */
 
 import type { StorageType } from '../../ir/index.ts';
@@ -13,9 +13,9 @@ import { arrayOver, bytesOfArray, typeOfArray } from '../host-arrays.ts';
 import { above, Heap } from './heap.ts';
 
 export const PAGE_BYTES = 65536;
-/** One page less than 4 GiB, so that sizes fit 32 bits. */
+/** The most pages: one less than 4 GiB, so that sizes fit 32 bits. */
 const MOST_PAGES = 65535;
-/** 256 MiB: with less, opening the device fails. */
+/** The fewest pages, 256 MiB: if the host grants less, opening the device fails. */
 const LEAST_PAGES = 4096;
 
 /** Address 0 stays unused; the control block of the worker threads lies here. */
@@ -35,7 +35,7 @@ export class CpuBuffer extends OwnedBuffer {
     this.address = address;
   }
 
-  /** All whole elements of the buffer; the same object at every call. @throws FftError `destroyed` after `free` */
+  /** A view of all whole elements of the buffer, the same object at every call. @throws FftError `destroyed` after `free` */
   view(type: 'f32'): Float32Array;
   view(type: 'f64'): Float64Array;
   view(type: StorageType): RealArray;
@@ -52,7 +52,7 @@ export class CpuBuffer extends OwnedBuffer {
     return view;
   }
 
-  /** A part of live memory as an array of the given kind. The last one is kept: making a view takes longer than a short copy. */
+  /** A part of live memory as an array of the type of `like`. The last one is kept, since making a view takes longer than a short copy. */
   window(byteOffset: number, like: RealArray): RealArray {
     const type = typeOfArray(like);
     const size = like.BYTES_PER_ELEMENT;

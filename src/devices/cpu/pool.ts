@@ -1,8 +1,8 @@
 /**
  * Worker threads that share the groups of a step with the calling thread.
  *
- * A job lies open in shared memory: whoever is awake joins and takes groups, of its own share first. The calling thread
- * works too, closes the job when no group is left, and waits for those who have joined and for nobody else: a worker
+ * A job lies open in shared memory: a worker that is awake joins it and takes groups, from its own share first. The calling thread
+ * works too, closes the job when no group is left, and waits only for the workers that have joined: a worker
  * that starts late, sleeps long or still lacks the kernel costs nothing.
  */
 import { FftError } from '../../problem/errors.ts';
@@ -23,22 +23,22 @@ import {
   workerMain,
 } from './worker.ts';
 
-/** Looks at a word of shared memory before going to sleep, about 10 ns each: longer than most gaps between two steps. */
+/** Polls of a word of shared memory before a worker goes to sleep, about 10 ns each: together longer than most gaps between two steps. */
 const WORKER_SPINS = 5000;
-/** How long the calling thread looks before it returns to its event loop. */
+/** The time for which the calling thread polls before it returns to its event loop. */
 const SPIN_MILLISECONDS = 0.05;
 const SPINS_PER_LOOK_AT_CLOCK = 64;
 /**
- * How long it looks where it may not return: of a worker that has died it would hear in its event loop only. No chunk takes
- * nearly as long.
+ * The time for which the calling thread polls if it may not return to its event loop, where alone it would hear that a worker has died.
+ * No chunk takes nearly as long.
  */
 const PATIENCE_MILLISECONDS = 10_000;
-/** The most time counted between two reads of the clock, because the whole process may have been suspended. */
+/** The most time that counts between two reads of the clock, because the whole process may have been suspended. */
 const LONGEST_LOOK_MILLISECONDS = 1;
-/** How long a plan waits for the workers at most. They may still join later. */
+/** The most time that a plan waits for workers to start. They may still join later. */
 const START_MILLISECONDS = 500;
 
-/** A worker as Node and browsers both have it. */
+/** The common interface of workers in Node and in browsers. */
 interface Thread {
   post(message: Message): void;
   terminate(): void;
@@ -71,7 +71,7 @@ export class Pool {
     this.control = new Int32Array(memory.buffer, CONTROL_ADDRESS, CONTROL.words);
   }
 
-  /** Whether that many arguments can be handed over. */
+  /** Whether the control block has room for the arguments. */
   takes(pointers: readonly number[]): boolean {
     return pointers.length <= MOST_POINTERS;
   }
@@ -134,7 +134,7 @@ export class Pool {
     try {
       takeGroups(control, CONTROL, 0, (first, last) => kernel.run(first, last, scratch.address, ...pointers));
     } catch (cause) {
-      // Thrown by `settled`, when nobody works on the job any more.
+      // `settled` throws the failure, when no thread works on the job any more.
       this.failure = launchFailure(cause);
     } finally {
       this.joined = this.change(false);
@@ -142,8 +142,8 @@ export class Pool {
   }
 
   /**
-   * Whether everyone has left the job.
-   * @param blocking look until it is so, or a worker has to be given up; otherwise for 50 µs.
+   * Whether all workers have left the job.
+   * @param blocking whether to poll until they have, or a worker is given up for lost; if not, polling ends after 50 µs.
    * @throws FftError `launch-failed` when a kernel has failed, `device-lost` when a worker that had joined is gone.
    */
   settled(blocking: boolean): boolean {
@@ -168,7 +168,7 @@ export class Pool {
     return true;
   }
 
-  /** Workers that have joined the last job. */
+  /** The number of workers that joined the last job. */
   get helpers(): number {
     return this.joined;
   }
@@ -181,7 +181,7 @@ export class Pool {
     await sleep(control, left);
   }
 
-  /** Workers end after the group that they are at. */
+  /** Ends the workers, each after the group that it works on. */
   close(): void {
     this.closed = true;
     this.ids.clear();
@@ -190,11 +190,11 @@ export class Pool {
     this.change(false);
     Atomics.notify(this.control, CONTROL.left);
     this.threads = [];
-    // They look at theirs until they have ended; here it would keep the device's memory.
+    // Workers keep their own views until they end; this one would keep the device's memory alive.
     this.control = new Int32Array(0);
   }
 
-  /** Opens or closes a job and returns how many had joined before. Wakes everyone who waits for a change. */
+  /** Opens or closes a job, and wakes all threads that wait for a change. @returns the number of workers that had joined before */
   private change(open: boolean): number {
     const { control } = this;
     const before = Atomics.load(control, CONTROL.state);
@@ -213,9 +213,9 @@ export class Pool {
     else this.send(() => message);
   }
 
-  /** The same number of messages to each: the workers compare it with what they have received. */
+  /** Sends a message to each worker. All get the same number of messages, which they compare with the count in the control block. */
   private send(message: (thread: number) => Message): void {
-    // Counted first: a worker that got ahead of the count would go to sleep in its event loop.
+    // The message is counted before it is sent: a worker that got ahead of the count would go to sleep in its event loop.
     Atomics.add(this.control, CONTROL.posted, 1);
     this.threads.forEach((thread, number) => thread.post(message(number + 1)));
     this.change(false);
@@ -246,15 +246,15 @@ export class Pool {
   }
 }
 
-/** How to start a thread from its text. `lost` is called when it ends or cannot begin. */
+/** Returns a function that starts a thread from its source text. @param lost is called when a thread ends or cannot start */
 async function threadFactory(text: string, lost: () => void): Promise<() => Thread> {
   const node = await nodeModule<typeof import('node:worker_threads')>('node:worker_threads');
   if (node) {
-    // Deno's port lacks `close`; its workers are those of the web.
+    // Deno's port lacks `close`: its workers are web workers.
     const start = `const port = require('node:worker_threads').parentPort; port.close ??= () => close(); ${text}`;
     return () => {
       const worker = new node.Worker(start, { eval: true, execArgv: [], env: node.SHARE_ENV, name: 'omnifft' });
-      // A device that was forgotten must not keep the process alive; waiting for a job does (see `sleep`).
+      // A device that is no longer used must not keep the process alive; only waiting for a job does (see `sleep`).
       worker.unref();
       worker.on('error', lost);
       worker.on('exit', lost);

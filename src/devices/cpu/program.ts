@@ -7,10 +7,10 @@ import type { CpuBuffer } from './memory.ts';
 import type { Pool } from './pool.ts';
 import { DONE, type Queue, type QueueJob } from './queue.ts';
 
-/** Nanoseconds of work above which waking other threads pays. */
+/** The work in nanoseconds above which it pays to wake other threads. */
 const WORTH_SHARING = 20_000;
 
-/** Whether a kernel has enough groups, and enough to do, for several threads. @param chunks that its groups are divided into. */
+/** Whether a kernel has enough groups, and enough to do, for several threads. @param chunks the number of chunks of its groups. */
 export function isWorthSharing({ kernel, groupCost }: CpuKernel, chunks = 1): boolean {
   const groups = kernel.group.count / chunks;
   return groups > 1 && groups * groupCost >= WORTH_SHARING;
@@ -20,14 +20,14 @@ export function isWorthSharing({ kernel, groupCost }: CpuKernel, chunks = 1): bo
 export interface CpuHost extends ProgramHost<CpuBuffer, CpuKernel> {
   readonly scratch: ScratchPlace;
   readonly queue: Queue;
-  /** Missing where there is one thread. */
+  /** The worker threads; missing if there is one thread. */
   readonly pool: Pool | undefined;
 }
 
 /** A step that is ready to be launched. */
 interface CpuStep {
   readonly kernel: CpuKernel;
-  /** Groups of each chunk. */
+  /** The number of groups in each chunk. */
   readonly groups: number;
   readonly pointers: readonly number[];
   readonly launch: GroupRunner;
@@ -40,7 +40,7 @@ export class CpuProgram extends DeviceProgram<CpuBuffer> {
   private readonly steps: readonly CpuStep[];
   private readonly chunks: number;
   private readonly launch: GroupRunner;
-  /** Groups of the first step. */
+  /** The number of groups of the first step. */
   private readonly groups: number;
   private readonly shares: boolean;
 
@@ -56,7 +56,7 @@ export class CpuProgram extends DeviceProgram<CpuBuffer> {
     this.shares = this.steps.some((step) => step.shared);
   }
 
-  /** Runs at once where the work is small, nothing is waiting and no worker is needed. */
+  /** Runs the program, at once if the work is small, nothing is waiting and no worker is needed. */
   run(): Promise<void> {
     const { queue, pool } = this;
     try {
@@ -78,7 +78,7 @@ export class CpuProgram extends DeviceProgram<CpuBuffer> {
     return !this.shares && this.queue.idle;
   }
 
-  /** Earlier runs that are still in flight are finished first, on this thread. */
+  /** Runs the program on this thread, after earlier runs that are still in flight. */
   runSync(): void {
     if (this.generation !== this.memory.generation) this.requireUsable();
     if (!this.queue.idle) this.queue.drain();
@@ -95,7 +95,7 @@ function readyStep(
   { kernel, arrays, reverse }: BoundStep<CpuBuffer, CpuKernel>,
   chunks: number,
 ): CpuStep {
-  // Addresses beyond 2 GiB become negative: the same 32 bits, and still small integers to the engine.
+  // Addresses beyond 2 GiB become negative: they have the same 32 bits, and stay small integers for the JavaScript engine.
   const addresses = arrays.map(({ buffer, byteOffset }) => (buffer.address + byteOffset) | 0);
   const pointers = kernel.kernel.reverse ? [reverse ? 1 : 0, ...addresses] : addresses;
   const groups = kernel.kernel.group.count / chunks;

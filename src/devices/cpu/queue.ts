@@ -1,13 +1,13 @@
 /**
- * What was submitted and has not run yet, in order. A job that can finish at once does so inside `push`, without a
+ * The queue of submitted jobs that have not run yet. A job that can finish at once does so inside `push`, without an
  * iteration of the event loop.
  */
 
 /** A piece of work that may have to wait for worker threads. */
 export interface QueueJob {
   /**
-   * Goes on as far as it can.
-   * @param blocking wait on this thread, however long it takes, instead of returning false.
+   * Continues the job as far as possible.
+   * @param blocking whether to wait on this thread, however long it takes, instead of returning false.
    * @returns true when all is done.
    */
   advance(blocking: boolean): boolean;
@@ -51,7 +51,7 @@ export class Queue {
     return this.entries.length === 0;
   }
 
-  /** What is pushed meanwhile is one call: where a job of it fails, those after it are not run and fail with it. */
+  /** Treats the jobs that `submit` pushes as one call: if a job fails, the later jobs of the call are not run and fail with it. */
   together<T>(submit: () => T): T {
     this.call = {};
     try {
@@ -101,7 +101,7 @@ export class Queue {
     this.driving = false;
   }
 
-  /** False when the entry has to wait. */
+  /** Continues an entry. @returns false if the entry has to wait */
   private advance(entry: QueueEntry, blocking: boolean): boolean {
     try {
       if (!attempt(entry.job, entry.call, blocking)) return false;
@@ -115,7 +115,7 @@ export class Queue {
   }
 }
 
-/** @throws what the job throws, or an earlier one of its call has thrown. */
+/** Continues a job. @throws the error of the job, or of an earlier job of the same call */
 function attempt(job: QueueJob, call: CallState | undefined, blocking: boolean): boolean {
   if (call?.failure) throw call.failure.reason;
   try {

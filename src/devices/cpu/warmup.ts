@@ -1,59 +1,59 @@
 /**
- * Full speed from the first transform on.
+ * Warming up kernels, so that the first transform runs at full speed.
  *
  * Engines compile WebAssembly twice: quickly at first, to code that is four to five times slower (JavaScriptCore even
  * interprets it), and well once a function has been used enough. Calls over an empty range of groups count as use, and
- * touch no data. V8 counts the bytes of a function at every call, JavaScriptCore calls; SpiderMonkey wants the more calls
- * the longer a function is. A call of the well compiled function is also several times shorter, because it does not
- * clear its locals: that is how its arrival is noticed.
+ * touch no data. V8 counts the bytes of a function at every call, JavaScriptCore counts calls; SpiderMonkey needs more calls
+ * for longer functions. A call of the optimized function is several times shorter, because it does not clear its
+ * locals: by this the switch to optimized code is noticed.
  */
 import type { CpuKernel } from './kernel.ts';
 
-/** V8 wants so many bytes to have been called. */
+/** The bytes of called functions after which V8 optimizes. */
 const BYTES_OF_V8 = 4e6;
 const FEWEST_CALLS = 600;
 const MOST_CALLS = 14_000;
-/** JavaScriptCore wants between 1750 and 3000 calls. */
+/** Calls that are enough for JavaScriptCore, which optimizes after 1750 to 3000 calls. */
 const CALLS_OF_JAVASCRIPTCORE = 4000;
-/** SpiderMonkey wants two and a half to three calls for each byte. */
+/** Calls per byte that are enough for SpiderMonkey, which optimizes after two and a half to three calls per byte. */
 const CALLS_PER_BYTE = 3.5;
-/** A call counts as fast below this part of what the first ones took. (With 0.4 WebKit's were taken for fast too soon.) */
+/** A call counts as fast if it takes less than this part of the first calls' time. (With 0.4, calls in WebKit counted as fast too soon.) */
 const FAST_PART = 0.2;
-/** Or below this multiple of the shortest one that was: engines know the same bytes again, and then first calls are fast. */
+/** A call also counts as fast below this multiple of the shortest fast call so far: engines recognise code, whose first calls are fast then. */
 const FAST_MULTIPLE = 2.5;
-/** A plan waits so long for its kernels at most, and so much longer for each after the first. */
+/** The most time that a plan waits for its first kernel, and the additional time for each further kernel. */
 const PATIENCE_MILLISECONDS = 10;
 const PATIENCE_PER_KERNEL = 1.5;
 
-/** On the audio thread there is no clock and no waiting: calls are used up, and that has to do. */
+/** Whether there are a clock and timers. The audio thread has neither, so a fixed number of calls has to be enough there. */
 const canWait = typeof performance === 'object' && typeof setTimeout === 'function';
 
 /**
- * Calls a kernel often enough for V8 to compile it well, on another thread, while planning goes on here. All that other
- * engines want would make plans some percent slower there.
+ * Calls a kernel often enough for V8 to optimize it on another thread, while planning continues here. The calls that other
+ * engines need would make planning some percent slower there.
  */
 export function beginWarmUp(kernel: CpuKernel): void {
   if (kernel.warm) return;
   kernel.warm = true;
   const bytes = kernel.source.length;
   const calls = Math.min(MOST_CALLS, Math.max(FEWEST_CALLS, BYTES_OF_V8 / bytes));
-  // Compiled quickly, where engines do that with what is called for the first time.
+  // The first call makes engines that compile lazily compile the function quickly.
   kernel.idle(1);
-  // Where nobody can wait later, as often as any engine wants.
+  // If waiting later is not possible, the kernel is called as often as any engine needs.
   kernel.coldCall = millisecondsOfCall(
     kernel,
     canWait ? calls : Math.max(calls, CALLS_OF_JAVASCRIPTCORE, CALLS_PER_BYTE * bytes),
   );
 }
 
-/** The same when the caller has gone on: what is at hand at once is not to wait for it. */
+/** Begins to warm up a kernel after the caller has returned, so that a plan from the cache is not delayed. */
 export function warmUpLater(kernel: CpuKernel): void {
   if (canWait) setTimeout(() => beginWarmUp(kernel), 0);
   else beginWarmUp(kernel);
 }
 
 /**
- * Resolves when the kernels are compiled well, or when waiting longer would cost more than it brings. Plans that are made
+ * Resolves when the kernels are optimized, or when waiting longer would cost more than it gains. Plans that are made
  * at the same time and share a kernel wait for it together.
  */
 export async function warmUp(kernels: readonly CpuKernel[]): Promise<void> {
@@ -77,10 +77,10 @@ async function untilFast(kernels: readonly CpuKernel[]): Promise<void> {
   }
 }
 
-/** Calls a kernel as often as any engine wants. @returns false where it is compiled well before that is through. */
+/** Calls a kernel as often as any engine needs. @returns false if the kernel is optimized before the calls are used up. */
 function wantsTime(kernel: CpuKernel): boolean {
   const wanted = Math.max(CALLS_OF_JAVASCRIPTCORE, CALLS_PER_BYTE * kernel.source.length);
-  // The clock is too coarse to tell.
+  // The clock is too coarse to time a call.
   if (kernel.coldCall === 0) {
     kernel.idle(wanted);
     return true;
@@ -89,7 +89,7 @@ function wantsTime(kernel: CpuKernel): boolean {
   return true;
 }
 
-/** Milliseconds of the shortest call that counted as fast; 0 where none did, or none could be timed. */
+/** The shortest call that counted as fast, in milliseconds; 0 if there was none, or none could be timed. */
 let shortest = 0;
 
 function isFast(kernel: CpuKernel): boolean {
@@ -99,7 +99,7 @@ function isFast(kernel: CpuKernel): boolean {
   return true;
 }
 
-/** Mean milliseconds of a number of calls. */
+/** The mean time of calls in milliseconds. */
 function millisecondsOfCall({ idle }: CpuKernel, calls: number): number {
   if (!canWait) {
     idle(calls);

@@ -1,15 +1,15 @@
 /**
- * What a worker thread does: sleep, join the job that is open, take groups until none is left, leave.
+ * The main function of worker threads: it sleeps, joins the open job, takes groups until none is left, and leaves.
  *
  * `workerMain`, `takePart` and `takeGroups` are started from their own text, so that they work from sources, from a build and from a bundle
- * alike: they must not refer to anything outside themselves. What they need to know arrives as arguments and messages.
+ * alike: they must not refer to anything outside themselves. All data arrives as arguments and messages.
  */
 
 import { MOST_THREADS } from './host.ts';
 
-/** Where the words of the control block lie, as indices of 32-bit words. Words that threads contend for have a cache line each. */
+/** The layout of the control block, as indices of 32-bit words. Each word that threads contend for has a cache line of its own. */
 export const CONTROL = {
-  /** Bits 0–9: workers that have joined the job. Bit 10: a job is open. All above: counts changes. */
+  /** Bits 0–9: workers that have joined the job. Bit 10: a job is open. Higher bits: a count of changes. */
   state: 0,
   /** Workers that have left the job. */
   left: 16,
@@ -29,19 +29,19 @@ export const CONTROL = {
   count: 53,
   /** The number of contiguous shares that its groups are divided into. */
   shares: 54,
-  /** A thread takes what is left of its share, divided by this. */
+  /** The divisor by which a thread takes a part of the groups left in its share. */
   parts: 55,
   pointers: 56,
   /** The first group of each share that no thread has taken yet, one word per share on a cache line of its own. */
   next: 192,
   nextApart: 16,
-  /** All of them. */
+  /** The number of words of the control block. */
   words: 192 + 32 * 16,
 } as const;
 
 export const JOINED_MASK = MOST_THREADS;
 export const OPEN_BIT = 1024;
-/** Pointers and shares that fit into the control block. */
+/** The most pointers that fit into the control block. */
 export const MOST_POINTERS = CONTROL.next - CONTROL.pointers;
 const MOST_SHARES = (CONTROL.words - CONTROL.next) / CONTROL.nextApart;
 
@@ -58,10 +58,10 @@ interface Port {
   close(): void;
 }
 
-/** A thread takes what is left of a share, divided by this for each thread that begins there. */
+/** A thread takes the rest of a share, divided by this number for each thread that begins at the share. */
 const SHARE_DIVISOR = 2;
 
-/** Writes down the groups of a job: a share for each thread, or, of many threads, for several. */
+/** Divides the groups of a job into shares: one for each thread or, if there are many threads, for several. */
 export function shareOut(control: Int32Array, begin: number, end: number, threads: number): void {
   const shares = Math.min(threads, MOST_SHARES);
   control[CONTROL.begin] = begin;
@@ -74,12 +74,12 @@ export function shareOut(control: Int32Array, begin: number, end: number, thread
 }
 
 /**
- * Takes groups of the job until none is left: first of this thread's share, which lies at the same place in every job, so that
- * what it touches stays in a cache of its own; then of the others'.
+ * Takes groups of the job until none is left: first from this thread's share, which covers the same part of every job, so that
+ * its data stays in the thread's own cache; then from the others' shares.
  *
- * A thread takes a part of what is left of a share, again and again (“guided self-scheduling”, Polychronopoulos and Kuck 1987):
- * many groups side by side, because threads that share lines and pages hold each other up; and fewer
- * and fewer, so that nobody waits long for the last one. Of others' shares it takes less: it may be one of many who help.
+ * A thread takes a part of the rest of a share, again and again (“guided self-scheduling”, Polychronopoulos and Kuck 1987). At first
+ * these are many adjacent groups, because threads that share cache lines and pages slow each other down; then fewer
+ * and fewer, so that the wait for the last one is short. From others' shares a thread takes less, since several threads may help there.
  */
 export function takeGroups(
   control: Int32Array,

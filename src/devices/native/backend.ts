@@ -86,7 +86,7 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
     await this.submitCopy('out', source, into).done;
   }
 
-  /** Returns when `data` is in pinned memory, on its way. */
+  /** Begins an upload, and returns once `data` has been copied to pinned memory. */
   uploadSync(target: Binding, data: RealArray): void {
     const copy = this.submitCopy('in', target, data);
     if (!this.timeline.caughtUp) this.drain();
@@ -118,7 +118,7 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
     if (failure) throw failure;
   }
 
-  /** Makes the device's context current; the own stream then comes after all that was appended elsewhere. */
+  /** Makes the device's context current, and orders the device's own stream after all work in callers' streams. */
   enter(): void {
     this.driver.enter();
     this.streams.join();
@@ -138,7 +138,7 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
       this.enter();
       this.driver.synchronize(this.driver.stream);
     } catch {
-      // A device that was lost has nothing left to wait for.
+      // A lost device has no work left to wait for.
     }
     this.timeline.close(failure);
   }
@@ -149,10 +149,10 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
     this.driver.close();
   }
 
-  /** A kernel that a device like this has packed. @throws FftError `compile-failed` */
+  /** A kernel that a device like this one has packed. @throws FftError `compile-failed` */
   protected abstract revive(packed: PackedKernel, whole: () => Kernel): K;
 
-  /** Lays out the arguments of all steps; `pipelined` takes them all at once. */
+  /** Lays out the arguments of all steps, or of the one kernel `pipelined` that runs them all. */
   protected abstract layOut(steps: readonly BoundStep<B, K>[], pipelined: K | undefined): Launches;
 
   private afterAll(done: (failure?: unknown) => void): void {

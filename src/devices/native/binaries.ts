@@ -1,8 +1,8 @@
-/** Code of kernels for one device, kept by the text that it was compiled from and by what compiled it. */
+/** Compiled kernels of one device in the cache of code. Their keys are the source and the facts of device, driver and compiler. */
 import { type CodeStore, keyOf } from '../code-cache/store.ts';
 import type { CodeFacts } from '../device.ts';
 
-/** Compiled code, and whether the compiler has made it just now: what was kept may be refused after all, and is compiled anew then. */
+/** Compiled code, and whether it was compiled just now: the driver may reject kept code, which is compiled anew then. */
 export interface KernelCode {
   readonly bytes: Uint8Array;
   readonly fresh: boolean;
@@ -12,13 +12,13 @@ export class Binaries {
   private readonly store: CodeStore | undefined;
   private readonly facts: CodeFacts;
 
-  /** @param facts what code depends on beside its text. */
+  /** @param facts the facts that code depends on besides its source. */
   constructor(store: CodeStore | undefined, facts: CodeFacts) {
     this.store = store;
     this.facts = facts;
   }
 
-  /** Whether code is kept at all: some drivers compile a second time to hand out a binary, which nobody would read then. */
+  /** Whether code is kept at all. If not, no binary is asked for, because some drivers compile a second time to give one. */
   get keepsCode(): boolean {
     return this.store !== undefined;
   }
@@ -30,7 +30,7 @@ export class Binaries {
     return bytes && { bytes, fresh: false };
   }
 
-  /** Keeps what a source was compiled to. */
+  /** Keeps the compiled code of a source. */
   keep(source: string | Uint8Array, bytes: Uint8Array): KernelCode {
     const { store } = this;
     if (bytes.length > 0) store?.put(keyOf('binary', store, [this.facts, textOf(source)]), bytes);
@@ -38,7 +38,7 @@ export class Binaries {
   }
 }
 
-/** One character for each byte. */
+/** The source as text, with one character for each byte of SPIR-V. */
 function textOf(source: string | Uint8Array): string {
   return typeof source === 'string' ? source : new TextDecoder('latin1').decode(source);
 }

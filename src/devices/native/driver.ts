@@ -1,6 +1,6 @@
 /**
- * What a device behind a C library is: its driver's calls. Streams, events and memory are handles, BigInts; work on a stream
- * runs in the order in which it was submitted. Calls throw where the driver reports an error.
+ * The driver interface of devices behind C libraries. Streams, events and memory are handles, as BigInts; work on a stream
+ * runs in the order in which it was submitted. Calls throw if the driver reports an error.
  */
 import type { FftError } from '../../problem/errors.ts';
 import type { CodeFacts, DeviceKind, EncodeTarget } from '../device.ts';
@@ -14,24 +14,24 @@ export interface Pinned {
 
 export interface NativeDriver {
   readonly kind: DeviceKind;
-  /** Device, driver and compiler: what compiled code depends on. */
+  /** Facts of device, driver and compiler that compiled code depends on. */
   readonly codeFacts: CodeFacts;
-  /** What a stream is called. */
+  /** The name of the option that takes a caller's stream. */
   readonly target: EncodeTarget;
-  /** Takes all work of the device. */
+  /** The device's own stream, which takes all its work. */
   readonly stream: bigint;
-  /** For so many milliseconds without progress events are asked at every iteration of the event loop; then `sleep` says when. */
+  /** Milliseconds without progress during which events are polled at every iteration of the event loop; after that, `sleep` says when to poll. */
   readonly eagerMilliseconds: number;
-  /** A stream of the caller's that is gone may have had the handle that a new one has. */
+  /** Whether a new stream of the caller may get the handle of a destroyed one. */
   readonly handlesComeBack: boolean;
 
-  /** Before any other call: makes the device's context the current one. */
+  /** Makes the device's context current. This comes before any other call. */
   enter(): void;
 
-  /** Undefined where there is not enough memory. */
+  /** Allocates pinned memory; undefined if there is not enough. */
   pin(bytes: number): Pinned | undefined;
   unpin(pinned: Pinned): void;
-  /** Appends a copy to the device's stream. @returns its event, where the driver gives one with it. */
+  /** Appends a copy to the device's stream. @returns the event of the copy, if the driver gives one. */
   copy(
     direction: 'in' | 'out',
     device: NativeBuffer,
@@ -40,10 +40,10 @@ export interface NativeDriver {
     bytes: number,
   ): bigint | undefined;
 
-  /** An event that happens when everything before it on the stream has; to be given back to `forget`. */
+  /** Records an event, which happens when all earlier work on the stream has run. It has to be given back with `forget`. */
   mark(stream: bigint): bigint;
   hasPassed(event: bigint): boolean;
-  /** What went wrong with the command of an event that has passed; missing where a failure ends the whole device. */
+  /** The failure of the command of a past event. The method is missing if a failure ends the whole device. */
   failureOf?(event: bigint): FftError | undefined;
   forget(event: bigint): void;
   /** Calls back when it is worth looking at an event again. */
@@ -53,26 +53,26 @@ export interface NativeDriver {
   /** Waits on this thread until all work on a stream has run. */
   synchronize(stream: bigint): void;
 
-  /** A stream of the caller's, from its handle. @throws FftError `invalid-encoder` */
+  /** The caller's stream, from its handle. @throws FftError `invalid-encoder` */
   callersStream(target: unknown): bigint;
-  /** Work that is appended to a stream now is recorded, to be run later in whatever order the caller likes. */
+  /** Whether work that is appended to a stream is recorded now, to be run later in an order that the caller chooses. */
   isCapturing(stream: bigint): boolean;
 
-  /** Gives back what is the device's own; nothing is running any more. */
+  /** Frees the device's own resources. No work may be running any more. */
   close(): void;
 }
 
 /** The launches of a program, with their arguments laid out. */
 export interface Launches {
   /**
-   * Appends all of them to the device's stream.
-   * @returns the event of the last one, where the driver gives one with it.
+   * Appends all launches to the device's stream.
+   * @returns the event of the last launch, if the driver gives one.
    */
   submit(): bigint | undefined;
-  /** Appends them to a stream of the caller's. @param captured the caller may run what is recorded whenever it likes. */
+  /** Appends the launches to the caller's stream. @param captured whether they are recorded, so that the caller may run them at any time. */
   append(stream: bigint, captured: boolean): void;
-  /** Milliseconds of one repetition. @param submit does something on the device's stream, and resolves when that has run. */
+  /** Times one repetition in milliseconds. @param submit submits work to the device's stream, and resolves when it has run. */
   time(repeats: number, submit: (work: () => bigint | undefined) => Promise<void>): Promise<number>;
-  /** @param whenUnused calls back when nothing in flight uses them. */
+  /** Frees the launches. @param whenUnused calls back when no work in flight uses them. */
   release(whenUnused: (action: () => void) => void): void;
 }

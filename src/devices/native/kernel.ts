@@ -8,7 +8,7 @@ import { FftError } from '../../problem/errors.ts';
 import { DeviceKernel, type KernelSource } from '../common/kernel.ts';
 import type { CompiledKernel, KernelOutline, PackedKernel } from '../device.ts';
 
-/** A kernel as it is launched: where all roots are computed, it has no tables of them. */
+/** The kernel as it is launched: without tables of roots, if all roots are computed. */
 export function launched(kernel: Kernel, computedRoots: ComputedRoots): Kernel {
   return computedRoots === true ? { ...kernel, tables: tablesBeside(kernel) } : kernel;
 }
@@ -27,27 +27,27 @@ export function requireGroupFits(
   );
 }
 
-/** What is packed of a kernel beside its binary. */
+/** Facts that are packed with a kernel's binary. */
 export interface SpmdFacts<P extends SpmdProgram | SpirvProgram = SpmdProgram> {
   readonly program: P;
 }
 
-/** What is packed of a kernel in SPIR-V that its driver compiles to a binary: bytes of the SPIR-V, behind which the binary lies. */
+/** Facts that are packed with a kernel in SPIR-V that its driver compiles: the number of bytes of SPIR-V, which the binary follows. */
 interface SpirvFacts extends SpmdFacts<SpirvProgram> {
   readonly spirvBytes: number;
 }
 
-/** @param binary what the driver has made of it; empty where that is not packed. */
+/** Packs a kernel in SPIR-V. @param binary the driver's binary; empty if it is not packed. */
 export function packedSpirv(outline: KernelOutline, program: SpirvProgram, binary: Uint8Array): PackedKernel {
   return { outline, facts: spirvFacts(program), code: withBinary(program, binary) };
 }
 
-/** What is packed beside the code that `withBinary` gives. */
+/** The facts that are packed with the code of `withBinary`. */
 export function spirvFacts(program: SpirvProgram): SpirvFacts {
   return { program: { ...program, source: new Uint8Array() }, spirvBytes: program.source.length };
 }
 
-/** A program's SPIR-V, and behind it what a compiler has made of it. */
+/** The bytes of a program's SPIR-V, followed by its binary. */
 export function withBinary({ source }: SpirvProgram, binary: Uint8Array): Uint8Array {
   const code = new Uint8Array(source.length + binary.length);
   code.set(source);
@@ -55,7 +55,7 @@ export function withBinary({ source }: SpirvProgram, binary: Uint8Array): Uint8A
   return code;
 }
 
-/** Undefined for kernels that were packed otherwise. */
+/** The program and binary of a packed kernel in SPIR-V; undefined for kernels in other languages. */
 export function unpackedSpirv({
   facts,
   code,
@@ -77,12 +77,12 @@ export abstract class SpmdKernel<P extends SpmdProgram | SpirvProgram = SpmdProg
   /** The binary for this device, which is compiled now if it is neither loaded nor kept. @throws FftError `compile-failed` */
   protected abstract binary(): Uint8Array;
 
-  /** What is packed beside the program. */
+  /** Further facts that are packed beside the program. */
   protected get more(): object {
     return {};
   }
 
-  /** @param whole with the binary, which is otherwise kept by the text that it was made of. */
+  /** Packs the kernel. @param whole whether to include the binary, which the cache of code otherwise has in an entry of its own. */
   pack(whole: boolean): PackedKernel {
     const { outline, program, more } = this;
     const facts: SpmdFacts<P> = { program, ...more };

@@ -1,6 +1,6 @@
 /**
- * Shared libraries of the system, through koffi, which is loaded on first use. What a library's functions mean is none of
- * this file's business.
+ * Shared libraries of the system, called through koffi, which is loaded on first use. This file knows nothing of what
+ * particular libraries do.
  */
 import type koffi from 'koffi';
 import { FftError, reasonOf } from '../../problem/errors.ts';
@@ -8,7 +8,7 @@ import { nodeModule } from '../cpu/host.ts';
 
 export type Koffi = typeof koffi;
 
-/** A C function. Pointers are BigInts, or arrays whose memory is meant; `async` takes a callback as its last argument. */
+/** A C function. Pointers are BigInts, or arrays, which stand for their memory; `async` takes a callback as its last argument. */
 export interface NativeFunction {
   // biome-ignore lint/suspicious/noExplicitAny: what a C function takes and gives is known to its caller alone.
   (...values: any[]): any;
@@ -16,7 +16,7 @@ export interface NativeFunction {
   async: (...values: any[]) => void;
 }
 
-/** Whether a value can be a handle or an address. Whether it is one, only the library knows, if at all. @param least none lies below. */
+/** Whether a value can be a handle or an address. Only the library may know whether it is valid. @param least the lowest possible value */
 export function isHandle(value: unknown, least: bigint): value is bigint {
   return typeof value === 'bigint' && value >= least && value < 2n ** 64n;
 }
@@ -24,9 +24,9 @@ export function isHandle(value: unknown, least: bigint): value is bigint {
 export interface LibraryRequest {
   /** File names or paths, the best first. */
   readonly names: readonly string[];
-  /** What it is, in messages. */
+  /** The description of the library, in messages. */
   readonly what: string;
-  /** What to do where it is missing: a sentence. */
+  /** The remedy if the library is missing: a sentence. */
   readonly install: string;
 }
 
@@ -35,7 +35,7 @@ export interface NativeLibrary {
   readonly name: string;
   /** @throws FftError `device-unavailable` where the library is too old to have the function. */
   func(name: string, result: string, parameters: readonly string[]): NativeFunction;
-  /** The same; undefined where the library does not have it. */
+  /** Like `func`, but undefined if the library does not have the function. */
   optional(name: string, result: string, parameters: readonly string[]): NativeFunction | undefined;
 }
 
@@ -52,7 +52,7 @@ export function loadKoffi(): Promise<Koffi> {
       try {
         koffi.config({ sync_stack_size: STACK_BYTES, async_stack_size: STACK_BYTES });
       } catch {
-        // The caller's own code has loaded libraries already: its settings stay.
+        // The caller's own code has used koffi already, so koffi's settings can no longer change.
       }
       return koffi;
     },
@@ -84,7 +84,7 @@ export async function openLibrary({ names, what, install }: LibraryRequest): Pro
   });
 }
 
-/** The functions of a table, by our names for them. @param nameOf gives the library's. */
+/** The functions of a table, by this library's names for them. @param nameOf gives the C library's name of a function. */
 export function functionsOf<K extends string>(
   library: NativeLibrary,
   table: Readonly<Record<K, readonly string[]>>,

@@ -1,4 +1,4 @@
-/** A copy between a host array and memory that host code sees itself: nothing is staged, and nothing else runs meanwhile. */
+/** A copy between a host array and device memory that host code can access: it needs no staging and runs in one go. */
 import { FftError } from '../../problem/errors.ts';
 import type { RealArray } from '../device.ts';
 import type { CopyHost } from './staging.ts';
@@ -15,7 +15,7 @@ export class MappedCopy implements TimelineJob {
   private asked = false;
   private failure: unknown;
 
-  /** @param memory as many bytes as the array has. */
+  /** @param memory the device memory, with as many bytes as the array has. */
   constructor(device: CopyHost, direction: 'in' | 'out', memory: Uint8Array, host: RealArray) {
     this.device = device;
     this.direction = direction;
@@ -27,7 +27,7 @@ export class MappedCopy implements TimelineJob {
     });
   }
 
-  /** For those who do not wait for `done`: what went wrong so far. @throws what `done` was rejected with */
+  /** Checks a copy whose `done` is not awaited. @throws the reason with which `done` was rejected, if it was */
   requireSound(): void {
     this.done.catch(() => undefined);
     if (this.failure !== undefined) throw this.failure;

@@ -4,7 +4,7 @@ import { Allocator, OwnedBuffer } from '../common/memory.ts';
 import type { Stretch } from '../device.ts';
 import { isHandle } from './library.ts';
 
-/** Where memory begins, and in what. */
+/** The allocation in which memory lies, and its beginning there. */
 export interface Origin {
   readonly of: unknown;
   readonly start: number;
@@ -13,13 +13,13 @@ export interface Origin {
 export class NativeBuffer extends OwnedBuffer {
   /** A device pointer, or a `cl_mem`. */
   readonly handle: bigint;
-  /** The caller's stream that used it last. */
+  /** The caller's stream that used the buffer last. */
   lastStream: bigint | undefined;
   readonly origin: Origin;
-  /** All of it, where host code sees it as fast as memory of its own. */
+  /** The buffer's bytes, if host code can access them as fast as its own memory. */
   readonly mapped?: Uint8Array | undefined;
 
-  /** @param origin memory of the caller's may be part of other memory of the caller's. */
+  /** @param origin the allocation, which several buffers of the caller may share. */
   constructor(allocator: Allocator<NativeBuffer>, handle: bigint, bytes: number, origin: Origin) {
     super(allocator, bytes);
     this.handle = handle;
@@ -32,7 +32,7 @@ export class NativeBuffer extends OwnedBuffer {
   }
 }
 
-/** Buffers of the caller's that are remembered. */
+/** The most buffers of the caller that are remembered. */
 const ADOPTED_KEPT = 256;
 
 export abstract class NativeAllocator<B extends NativeBuffer> extends Allocator<B> {
@@ -43,7 +43,7 @@ export abstract class NativeAllocator<B extends NativeBuffer> extends Allocator<
     this.adopted.clear();
   }
 
-  /** The caller's memory as a buffer: the same one for the same memory, because it knows the stream that used it last. */
+  /** The caller's memory as a buffer. The same memory gives the same buffer, because it records the stream that used it last. */
   protected adoptedAs(facts: readonly unknown[], make: () => B): B {
     const key = facts.join();
     const known = this.adopted.get(key);
@@ -56,7 +56,7 @@ export abstract class NativeAllocator<B extends NativeBuffer> extends Allocator<
 
   /**
    * The caller's `{ devicePointer, bytes }` as a buffer; undefined for anything else.
-   * @param rangeOf the allocation that a pointer lies in; undefined where it lies in none of the device's context.
+   * @param rangeOf gives the allocation that a pointer lies in; undefined if it lies in no allocation of the device's context.
    * @throws FftError `invalid-argument`, `foreign-buffer`, `buffer-too-small`
    */
   protected adoptedPointer(
@@ -85,7 +85,7 @@ export abstract class NativeAllocator<B extends NativeBuffer> extends Allocator<
   }
 }
 
-/** An allocation by its addresses. */
+/** The addresses of an allocation. */
 interface AddressRange {
   readonly start: bigint;
   readonly bytes: bigint;

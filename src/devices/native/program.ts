@@ -8,7 +8,7 @@ import type { CopyHost } from './staging.ts';
 import type { CallerStreams } from './streams.ts';
 import type { TimelineJob } from './timeline.ts';
 
-/** What programs need of their device. */
+/** Services of a device for its programs. */
 export interface NativeHost extends ProgramHost<NativeBuffer, DeviceKernel>, CopyHost, InFlight {
   readonly streams: CallerStreams;
 }
@@ -38,7 +38,7 @@ export class NativeProgram extends DeviceProgram<NativeBuffer> {
   }
 
   /**
-   * Appends to a stream of the caller's, by its handle.
+   * Appends the program to the caller's stream, given by its handle.
    * @throws FftError `invalid-encoder`, `launch-failed`
    */
   encode(target: unknown): void {
@@ -69,7 +69,7 @@ export class NativeProgram extends DeviceProgram<NativeBuffer> {
     });
   }
 
-  /** @param ended is told when what was submitted has run, or what went wrong. */
+  /** @param ended is called when the submitted work has run, or with its failure. */
   private job(work: () => bigint | undefined, ended: (failure?: unknown) => void): TimelineJob {
     const { device } = this;
     return {

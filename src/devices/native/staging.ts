@@ -1,6 +1,6 @@
 /**
- * Pinned host memory that copies pass through, and the copies themselves. The device reads and writes it by itself, so
- * that neither side has to wait for the other.
+ * Staging memory: pinned host memory that copies pass through, and the copies themselves. The device accesses pinned memory
+ * by itself, so that neither side has to wait for the other.
  */
 import { FftError } from '../../problem/errors.ts';
 import type { RealArray } from '../device.ts';
@@ -8,17 +8,17 @@ import type { NativeDriver, Pinned } from './driver.ts';
 import type { NativeBuffer } from './memory.ts';
 import type { Timeline, TimelineJob } from './timeline.ts';
 
-/** Two sizes of chunks, and how many of each there may be. */
+/** The two sizes of chunks in bytes, and the most chunks of both sizes. */
 const SMALL_BYTES = 64 * 1024;
 const LARGE_BYTES = 4 * 2 ** 20;
 const MOST_SMALL = 32;
 const MOST_LARGE = 8;
 
-/** What copies need of their device. */
+/** Services of a device for copies. */
 export interface CopyHost {
   readonly driver: NativeDriver;
   readonly timeline: Timeline;
-  /** Before work is submitted to the own stream. */
+  /** Has to be called before work is submitted to the device's own stream. */
   enter(): void;
 }
 
@@ -33,7 +33,7 @@ export class PinnedStaging {
     this.large = new ChunkShelf(host.driver, LARGE_BYTES, MOST_LARGE);
   }
 
-  /** Undefined where all chunks are in use: one will come back. @throws FftError `out-of-memory` */
+  /** Takes a chunk; undefined if all are in use, so that the caller has to wait for one. @throws FftError `out-of-memory` */
   take(bytes: number): Pinned | undefined {
     return (bytes <= SMALL_BYTES ? this.small : this.large).take();
   }
@@ -43,14 +43,14 @@ export class PinnedStaging {
     (chunk.view.length === SMALL_BYTES ? this.small : this.large).free.push(chunk);
   }
 
-  /** Gives everything back to the driver; nothing may be in flight. */
+  /** Frees all chunks. No copy may be in flight. */
   release(): void {
     this.small.release();
     this.large.release();
   }
 }
 
-/** Chunks of one size. */
+/** The chunks of one size. */
 class ChunkShelf {
   readonly free: Pinned[] = [];
   private readonly all: Pinned[] = [];
@@ -99,7 +99,7 @@ export class StagedCopy implements TimelineJob {
   private passed = 0;
   private failure: unknown;
 
-  /** `done` resolves when the host array may be changed again, or is filled; where copies can fail alone, when it has run. */
+  /** `done` resolves when the host array may be changed again, or is filled; if copies can fail by themselves, when the copy has run. */
   constructor(
     staging: PinnedStaging,
     direction: 'in' | 'out',
@@ -119,7 +119,7 @@ export class StagedCopy implements TimelineJob {
     });
   }
 
-  /** For those who do not wait for `done`: what went wrong so far. @throws what `done` was rejected with */
+  /** Checks a copy whose `done` is not awaited. @throws the reason with which `done` was rejected, if it was */
   requireSound(): void {
     this.done.catch(() => undefined);
     if (this.failure !== undefined) throw this.failure;
@@ -167,7 +167,7 @@ export class StagedCopy implements TimelineJob {
       this.fail(error);
     } finally {
       this.staging.give(chunk);
-      // Others may have waited for one.
+      // Other copies may be waiting for a chunk.
       this.staging.host.timeline.pump();
     }
   }

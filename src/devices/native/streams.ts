@@ -1,26 +1,26 @@
 /**
- * Work that goes into streams of the caller's. It is ordered with the device's own wherever they can touch the same
- * memory: plans share scratch, and memory that is freed must not be handed out while a stream still uses it.
+ * Work in the caller's streams. It is ordered with the device's own work wherever both can access the same
+ * memory: plans share scratch memory, and freed memory must not be reused while a stream still uses it.
  */
 import type { NativeDriver } from './driver.ts';
 import type { NativeBuffer } from './memory.ts';
 import type { Timeline } from './timeline.ts';
 
 interface CallerStream {
-  /** After the last work that was appended. */
+  /** The event after the last work that was appended. */
   event: bigint;
-  /** The device's own stream has been told to wait for it. */
+  /** Whether the device's own stream waits for that event already. */
   joined: boolean;
 }
 
-/** So many streams are remembered before those that have nothing left to run are forgotten. */
+/** The number of remembered streams above which idle streams are forgotten. */
 const STREAMS_KEPT = 16;
 
 export class CallerStreams {
   private readonly driver: NativeDriver;
   private readonly timeline: Timeline;
   private readonly streams = new Map<bigint, CallerStream>();
-  /** There is work that the own stream has not been told to wait for. */
+  /** Whether some stream has work that the own stream does not wait for yet. */
   private apart = false;
 
   constructor(driver: NativeDriver, timeline: Timeline) {
@@ -28,7 +28,7 @@ export class CallerStreams {
     this.timeline = timeline;
   }
 
-  /** What the own stream is given from here on comes after everything that was appended to others. */
+  /** Makes the own stream wait for all work that was appended to other streams. */
   join(): void {
     if (!this.apart) return;
     for (const stream of this.streams.values()) {
@@ -41,8 +41,8 @@ export class CallerStreams {
   }
 
   /**
-   * Appends work to a stream of the caller's. A stream that is being captured takes the work alone: the caller orders
-   * what is made of it.
+   * Appends work to the caller's stream. If the stream is being captured, no events are added: the caller orders the
+   * recorded work.
    */
   append(stream: bigint, buffers: readonly NativeBuffer[], launch: (captured: boolean) => void): void {
     const { driver, timeline } = this;
@@ -73,7 +73,7 @@ export class CallerStreams {
     }
   }
 
-  /** Nothing of ours may be running any more. */
+  /** Frees all events. No work of this library may be running any more. */
   release(): void {
     for (const { event } of this.streams.values()) this.driver.forget(event);
     this.streams.clear();

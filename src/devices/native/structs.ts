@@ -1,16 +1,16 @@
 /**
- * Structures of Vulkan and of Level Zero in memory: fields of 32 and of 64 bits at their natural places, and what they point to. Libraries
- * read them where they lie, in memory that the engine does not move.
+ * Structures of Vulkan and of Level Zero in memory: fields of 32 and 64 bits, naturally aligned, and the memory that they point to. Libraries
+ * read the structures in place, in memory that the JavaScript engine does not move.
  */
 import type { FftError } from '../../problem/errors.ts';
 import type { Koffi, NativeFunction } from './library.ts';
 
-/** A field of 32 bits: a number; one of 64: a BigInt, or what it points to. */
+/** A field: a number has 32 bits; a BigInt, or a pointer given by the memory that it points to, has 64. */
 export type Field = number | bigint | Struct | ArrayBufferView | undefined;
 
 export class Struct {
   readonly bytes: ArrayBuffer;
-  /** Pointed to: alive as long as this is. */
+  /** The memory that fields point to, which stays alive with the structure. */
   protected readonly held: readonly Field[];
 
   private constructor(bytes: ArrayBuffer, held: readonly Field[]) {
@@ -19,8 +19,8 @@ export class Struct {
   }
 
   /**
-   * @param addressOf where memory lies.
-   * @param fields numbers are 32 bits; all else is 64, `undefined` the pointer to nothing.
+   * @param addressOf gives the address of memory.
+   * @param fields numbers have 32 bits, all others 64; `undefined` is the null pointer.
    */
   static of(addressOf: (memory: ArrayBuffer) => bigint, ...fields: Field[]): Struct {
     const places: number[] = [];
@@ -40,7 +40,7 @@ export class Struct {
     return new Struct(bytes, fields);
   }
 
-  /** A structure for the library to fill in, of so many bytes in all. */
+  /** A structure of `bytes` bytes, which the library fills in. */
   static empty(addressOf: (memory: ArrayBuffer) => bigint, type: number, bytes: number, next?: Struct): Struct {
     const memory = new ArrayBuffer(bytes);
     const view = new DataView(memory);
@@ -61,7 +61,7 @@ export class Struct {
     return Number(this.view.getBigUint64(at, true));
   }
 
-  /** Text that ends with a zero. */
+  /** The zero-terminated text at a position. */
   text(at: number, most: number): string {
     const bytes = new Uint8Array(this.bytes, at, most);
     const end = bytes.indexOf(0);
@@ -76,12 +76,12 @@ function address(field: Exclude<Field, number>, addressOf: (memory: ArrayBuffer)
   return addressOf(field.buffer as ArrayBuffer) + BigInt(field.byteOffset);
 }
 
-/** A library whose functions take such structures and give the number of what went wrong. */
+/** A library whose functions take such structures and return an error code. */
 export abstract class StructApi<Name extends string, Purpose> {
   readonly raw: Readonly<Record<Name, NativeFunction>>;
   readonly koffi: Koffi;
   private readonly made = new BigUint64Array(new ArrayBuffer(8));
-  /** What the last call was given is alive until the next one. */
+  /** The arguments of the last call, which stay alive until the next one. */
   protected last: readonly unknown[] = [];
 
   constructor(koffi: Koffi, raw: Readonly<Record<Name, NativeFunction>>) {
@@ -89,7 +89,7 @@ export abstract class StructApi<Name extends string, Purpose> {
     this.raw = raw;
   }
 
-  /** The error for a result; undefined where nothing went wrong. */
+  /** The error for a function's result; undefined for success. */
   protected abstract errorOf(name: Name, result: number, purpose: Purpose | undefined): FftError | undefined;
 
   readonly addressOf = (memory: ArrayBuffer): bigint => this.koffi.address(memory);
@@ -106,7 +106,7 @@ export abstract class StructApi<Name extends string, Purpose> {
     return Struct.empty(this.addressOf, type, bytes, next);
   }
 
-  /** Calls a function and throws where it fails. `purpose` says what for, where the caller can say. */
+  /** Calls a function, and throws if it fails. @param purpose the purpose of the call, for the error, if the caller knows it */
   call(name: Name, purpose: Purpose | undefined, ...values: unknown[]): void {
     this.last = values;
     const given = values.map((value) => (value instanceof Struct ? value.bytes : value));
@@ -115,7 +115,7 @@ export abstract class StructApi<Name extends string, Purpose> {
     if (error) throw error;
   }
 
-  /** Calls a function that makes something, which is its last argument. */
+  /** Calls a function that makes an object. @returns the object's handle, which the function writes to its last argument */
   make(name: Name, purpose: Purpose | undefined, ...values: unknown[]): bigint {
     this.made[0] = 0n;
     this.call(name, purpose, ...values, this.made);
@@ -123,13 +123,13 @@ export abstract class StructApi<Name extends string, Purpose> {
   }
 }
 
-/** Text that ends with a zero, in memory that the engine does not move. */
+/** Zero-terminated text, in memory that the JavaScript engine does not move. */
 export function textBytes(text: string): Uint8Array {
   const encoded = new TextEncoder().encode(`${text}\0`);
   return stayingBytes(encoded);
 }
 
-/** A copy in memory of its own, which begins with it and which the engine does not move. */
+/** A copy of bytes at the beginning of an own `ArrayBuffer`, which the JavaScript engine does not move. */
 export function stayingBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const memory = new Uint8Array(new ArrayBuffer(bytes.length));
   memory.set(bytes);

@@ -1,21 +1,21 @@
 /**
- * What was submitted to a device, in order, and when it has run. A job that cannot be submitted in one go holds those after it
- * back: a copy that is larger than the memory it passes through.
+ * The order of jobs on a device: jobs wait here to be submitted, and callbacks wait until submitted work has run. A job that cannot be
+ * submitted in one go, such as a copy larger than its staging memory, holds later jobs back.
  *
- * Events are asked from the event loop: callbacks of the drivers would come from threads on which JavaScript cannot run, or
- * hold up the stream.
+ * Events are polled from the event loop, because callbacks of the drivers would come from threads on which JavaScript cannot run, or
+ * would hold up the stream.
  */
 import { FftError, reasonOf } from '../../problem/errors.ts';
 import type { NativeDriver } from './driver.ts';
 
 export interface TimelineJob {
-  /** Submits what can be submitted. @returns whether that was all. */
+  /** Submits as much of the job as possible. @returns whether that was all of it. */
   advance(): boolean;
   /** Ends the job with an error. */
   fail(error: unknown): void;
 }
 
-/** Told that the work before it has run, or why it never will. */
+/** A callback for the end of earlier work, or for the failure because of which it never runs. */
 type Done = (failure?: FftError) => void;
 
 interface Batch {
@@ -27,25 +27,25 @@ export class Timeline {
   private readonly driver: NativeDriver;
   private readonly jobs: TimelineJob[] = [];
   private readonly batches: Batch[] = [];
-  /** Waiting for an event to be recorded: one serves all that is submitted in one iteration of the event loop. */
+  /** Callbacks without an event yet: one event is recorded for all work that is submitted in one iteration of the event loop. */
   private open: Done[] = [];
-  /** Work was submitted after the last event. */
+  /** Whether work was submitted after the last event. */
   private dirty = false;
   private asked = false;
   private progress = 0;
-  /** Why nothing more can be submitted. */
+  /** The failure because of which no more work can be submitted. */
   failure: FftError | undefined;
 
   constructor(driver: NativeDriver) {
     this.driver = driver;
   }
 
-  /** No job waits to be submitted. */
+  /** Whether no job waits to be submitted. */
   get caughtUp(): boolean {
     return this.jobs.length === 0;
   }
 
-  /** Nothing that was submitted can still be running. */
+  /** Whether no submitted work can still be running. */
   get idle(): boolean {
     return !this.dirty && this.batches.length === 0 && this.open.length === 0;
   }
@@ -55,7 +55,7 @@ export class Timeline {
     if (this.jobs.length === 1) this.pump();
   }
 
-  /** Goes on with the first job, and with the next ones where that is done. */
+  /** Continues the first job and, when it is all submitted, the next ones. */
   pump(): void {
     for (let first = this.jobs[0]; first; first = this.jobs[0]) {
       try {
@@ -67,14 +67,14 @@ export class Timeline {
     }
   }
 
-  /** Something was submitted. */
+  /** Records that work was submitted. */
   touch(): void {
     this.dirty = true;
   }
 
   /**
-   * Calls back when all that was submitted has run: at once where nothing is running.
-   * @param event of the last thing that was submitted, where there is one; it is forgotten here.
+   * Calls back when all submitted work has run, at once if no work is running.
+   * @param event the event of the last submitted work, if there is one; it is forgotten here.
    */
   after(done: Done, event?: bigint): void {
     if (event !== undefined && !this.failure) {
@@ -107,7 +107,7 @@ export class Timeline {
     }
   }
 
-  /** Nothing will be called back later: everything waiting ends with the failure. */
+  /** Ends all waiting jobs and callbacks with a failure. None is called back later. */
   close(failure: FftError): void {
     for (const job of this.jobs.splice(0)) job.fail(failure);
     if (this.failure) return;
@@ -171,7 +171,7 @@ export class Timeline {
     for (const call of done) call(failure);
   }
 
-  /** The stream is beyond help: all that waits for it fails, and so does what comes later. */
+  /** Fails all that waits, and all later work, because the stream cannot recover from the error. */
   private fail(error: unknown): void {
     this.close(
       error instanceof FftError

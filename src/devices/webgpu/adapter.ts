@@ -1,4 +1,4 @@
-/** From options to a `GPUDevice`: the adapter, everything it offers asked for, and what came of it as a profile. */
+/** Opening a `GPUDevice` from options: the adapter is found, all its features and limits are requested, and the result becomes a profile. */
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError, reasonOf } from '../../problem/errors.ts';
 import { requireOnly } from '../choice.ts';
@@ -7,15 +7,15 @@ import { softwareProfile, webGpuProfile } from '../profiles/gpu.ts';
 import { findGpu, keep, mayHaveGpu, softwareByDefault } from './host.ts';
 import { type Limits, limitNames, type WebGpuOptions, type WebGpuSettings } from './options.ts';
 
-/** A `GPUDevice` and whose it is. */
+/** A `GPUDevice` and its owner. */
 export interface Opened {
   readonly gpu: GPUDevice;
-  /** Made here: to be destroyed here. */
+  /** Whether the device was made here, and so has to be destroyed here. */
   readonly own: boolean;
   readonly info: GPUAdapterInfo | undefined;
 }
 
-/** Used where the adapter has them. */
+/** Features that are requested if the adapter has them. */
 const FEATURES: readonly GPUFeatureName[] = ['timestamp-query', 'subgroups'];
 
 /** @throws FftError `device-unavailable` */
@@ -48,7 +48,7 @@ async function findAdapter({ gpu, powerPreference, software }: WebGpuOptions): P
     keep(entry);
     const adapter = await entry.requestAdapter({
       ...(powerPreference ? { powerPreference } : {}),
-      // Only browsers have both kinds behind one entry.
+      // Only browsers have hardware and software adapters behind one entry.
       ...(wanted && entry === globalThis.navigator?.gpu ? { forceFallbackAdapter: true } : {}),
     });
     if (adapter) return adapter;
@@ -60,7 +60,7 @@ async function findAdapter({ gpu, powerPreference, software }: WebGpuOptions): P
   throw new FftError('device-unavailable', `WebGPU cannot be opened: ${why}.`, { cause });
 }
 
-/** Whether there is an adapter, and its name. @param hardware one that computes on the processor is not wanted. */
+/** Whether there is an adapter, and its name. @param hardware whether an adapter that computes on the processor does not count. */
 export async function webGpuAvailability(hardware = false): Promise<Availability> {
   if (hardware && !(await mayHaveGpu())) return { name: 'WebGPU', available: false, reason: 'this system has no GPU' };
   try {
@@ -83,14 +83,14 @@ export function adapterName(info: GPUAdapterInfo | undefined): string {
   return description || device || [vendor, architecture].filter(Boolean).join(' ') || 'WebGPU';
 }
 
-/** What a device allows, or less where the settings say so. */
+/** The limits of a device, lowered by the settings. */
 export function limitsOf(gpu: GPUDevice, less: WebGpuSettings['limits'] = {}): Limits {
   return Object.fromEntries(
     limitNames.map((name) => [name, Math.min(gpu.limits[name], less[name] ?? Number.POSITIVE_INFINITY)]),
   ) as Record<keyof Limits, number>;
 }
 
-/** What is not asked for here cannot be known: multiprocessors, registers, what memory moves at once. */
+/** The profile of an adapter. WebGPU does not tell multiprocessors, registers and the size of memory transactions. */
 export function adapterProfile({ info }: Opened, limits: Limits): DeviceProfile {
   const sharedBytes = limits.maxComputeWorkgroupStorageSize;
   return {
@@ -100,7 +100,7 @@ export function adapterProfile({ info }: Opened, limits: Limits): DeviceProfile 
     lockstepBytes: 4 * (info?.subgroupMaxSize || 32),
     sharedBytes,
     residentBytes: Math.max(webGpuProfile.residentBytes, sharedBytes),
-    // Nothing larger could be bound.
+    // Larger data could not be bound.
     maxBytes: limits.maxStorageBuffersPerShaderStage * limits.maxBufferSize,
     maxThreads: Math.min(limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX),
   };

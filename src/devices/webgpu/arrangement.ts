@@ -1,8 +1,8 @@
 /**
- * Which part of which `GPUBuffer` each binding of a launch shows. WebGPU forbids to bind one buffer for reading and for
+ * The arrangement of a launch: the part of a `GPUBuffer` that each binding shows. WebGPU forbids binding one buffer for reading and for
  * writing in one dispatch, or the same bytes twice for writing; bindings begin at multiples of 256 bytes and are limited
- * in size. So arrays that lie in one buffer share a binding, what an offset leaves over goes inside the kernel, and an
- * array that is too long for one binding becomes several.
+ * in size. So arrays in one buffer share a binding, the rest of an offset is added inside the kernel, and an
+ * array that is too long for one binding gets several.
  */
 import type { Arrangement } from '../../emit/spmd/program.ts';
 import { type ArrayRef, bytesOf, type Index, type Kernel, range, reachable, type StorageType } from '../../ir/index.ts';
@@ -10,21 +10,21 @@ import { FftError } from '../../problem/errors.ts';
 import { ALIGNMENT, type WebGpuBuffer } from './memory.ts';
 import type { Limits } from './options.ts';
 
-/** How a kernel uses one of its globals. */
+/** The use of a kernel's global: its size, and whether it is written. */
 export interface GlobalUse {
   readonly type: StorageType;
-  /** From the array's beginning to the last byte that may be touched. */
+  /** Bytes from the array's beginning to the last byte that may be accessed. */
   readonly bytes: number;
   readonly written: boolean;
 }
 
-/** Where a global lies. */
+/** A global with its place in memory. */
 interface UsedArray extends GlobalUse {
   readonly buffer: WebGpuBuffer;
   readonly byteOffset: number;
 }
 
-/** What to bind. */
+/** A part of a buffer that one binding shows. */
 interface BoundSegment {
   readonly gpu: GPUBuffer;
   readonly offset: number;
@@ -34,14 +34,14 @@ interface BoundSegment {
 interface Arranged {
   readonly arrangement: Arrangement;
   readonly segments: readonly BoundSegment[];
-  /** Where each global begins in its pieces, in reals. */
+  /** The beginning of each global in its bindings, in reals. */
   readonly offsets: readonly number[];
 }
 
 /** Bytes of the 32-bit words that WebGPU binds memory in: the size of every binding is a multiple of it. */
 const WORD_BYTES = 4;
 
-/** How a kernel uses each of its globals. */
+/** The uses of a kernel's globals. */
 export function usesOf(kernel: Kernel): GlobalUse[] {
   const ends = new Map<ArrayRef, number>();
   const written = new Set<ArrayRef>();
@@ -62,9 +62,9 @@ export function usesOf(kernel: Kernel): GlobalUse[] {
   }));
 }
 
-/** The arrangement of arrays that begin at the beginning of buffers of their own; in place, of each side's. */
+/** The usual arrangement: each array begins at the beginning of its own buffer; in place, both sides share theirs. */
 export function defaultArrangement({ globals, aliased }: Kernel): Arrangement {
-  // Sides have the same number of arrays where they are the same memory. Operands follow them.
+  // In place, both sides have the same number of arrays. Operands follow them.
   const sides = globals.filter(({ operand }) => !operand).length;
   const shown = aliased ? sides / 2 : sides;
   return {
@@ -84,7 +84,7 @@ interface Cluster {
 }
 
 /**
- * @param others storage bindings that come on top: the tables'.
+ * @param others the number of further storage bindings, for tables.
  * @throws FftError `device-limit`, `aliased-buffers`
  */
 export function arrange(places: readonly UsedArray[], others: number, limits: Limits, name: string): Arranged {
@@ -95,7 +95,7 @@ export function arrange(places: readonly UsedArray[], others: number, limits: Li
   for (const { buffer, start, end, members } of clusters) {
     const { base, parts } = segmentsOf(buffer, start, end, limits);
     for (const member of members) {
-      // Each array counts in numbers of its own type: halves and singles may lie in one buffer.
+      // Offsets count in numbers of the array's own type, since halves and singles may lie in one buffer.
       const { type, byteOffset } = places[member]!;
       const pieces = parts.map(({ size }, n) => {
         const binding = segments.length + n;
@@ -137,7 +137,7 @@ function clustersOf(places: readonly UsedArray[]): Cluster[] {
     if (a.written !== b.written) return true;
     return a.written && aligned(a.start) < b.end && aligned(b.start) < a.end;
   };
-  // Joining two makes the result larger and perhaps written: look again until nothing collides.
+  // A joined cluster is larger and perhaps written, so it may collide with others: repeat until none collide.
   for (let n = 0; n < clusters.length; n++) {
     const a = clusters[n]!;
     const b = clusters.slice(n + 1).find((other) => conflict(a, other));
@@ -156,7 +156,7 @@ function sameMemory(a: WebGpuBuffer, b: WebGpuBuffer): boolean {
   return a.pieces.length === b.pieces.length && a.pieces.every(({ gpu }, n) => gpu === b.pieces[n]!.gpu);
 }
 
-/** Two lists that share a buffer which both of them use have no common order of bytes. */
+/** Refuses two arrays in lists of buffers that share a buffer: they have no common order of bytes. */
 function refuseMixed(places: readonly UsedArray[]): void {
   const used = ({ buffer, byteOffset, bytes }: UsedArray) => buffer.ranges(byteOffset, bytes).map(({ gpu }) => gpu);
   for (const a of places) {
@@ -170,7 +170,7 @@ function refuseMixed(places: readonly UsedArray[]): void {
   }
 }
 
-/** A range of bytes as bindings, and the byte at which the first of them begins. */
+/** The bindings of a range of bytes, and the byte at which the first binding begins. */
 function segmentsOf(
   buffer: WebGpuBuffer,
   start: number,

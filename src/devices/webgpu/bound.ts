@@ -1,6 +1,6 @@
 /**
- * Steps and the memory that they work on: pipelines and bind groups, made once for equal memory and shared by all programs
- * that are bound to it. What is recorded and when is up to the program (program.ts).
+ * Bound steps: the pipelines and bind groups of steps with their memory, made once for equal memory and shared by all programs
+ * that are bound to it. The program decides when to record them (program.ts).
  */
 
 import { FftError } from '../../problem/errors.ts';
@@ -12,7 +12,7 @@ import type { WebGpuBuffer } from './memory.ts';
 import type { Limits } from './options.ts';
 import { refusal } from './work.ts';
 
-/** What programs need of their device. */
+/** Services of the device for its programs. */
 export interface WebGpuHost extends Compiler, ProgramHost<WebGpuBuffer, WebGpuKernel> {
   /** A uniform buffer with these numbers. */
   offsets(values: readonly number[]): GPUBuffer;
@@ -25,7 +25,7 @@ interface WebGpuStep {
   readonly kernel: WebGpuKernel;
   readonly variant: Variant;
   readonly pipeline: GPUComputePipeline;
-  /** One for each dispatch. */
+  /** The bind group of each dispatch. */
   readonly groups: readonly GPUBindGroup[];
 }
 
@@ -34,10 +34,10 @@ export class BoundSteps {
   private readonly slots: Slots;
   private readonly steps: readonly WebGpuStep[];
   readonly buffers: readonly WebGpuBuffer[];
-  /** Set until WebGPU has judged what was made here. */
+  /** The promise of WebGPU's validation of the pipelines and bind groups; set until it settles. */
   private verdict: Promise<void> | undefined;
   private failure: FftError | undefined;
-  /** Everything here was judged and found sound: from then on memory can only be freed. */
+  /** Whether validation has succeeded: from then on the only possible fault is freed memory. */
   private sound = false;
 
   /** @throws FftError `internal-error`, `missing-buffer`, `foreign-buffer`, `misaligned-buffer`, `destroyed`, `device-limit` */
@@ -57,7 +57,7 @@ export class BoundSteps {
     });
   }
 
-  /** Whether binding to this memory once more would come to the same. */
+  /** Whether binding to this memory again would give the same steps. */
   serves(slots: Slots): boolean {
     if (this.failure || slots.length !== this.slots.length) return false;
     for (let n = 0; n < slots.length; n++) {
@@ -79,12 +79,12 @@ export class BoundSteps {
     }
   }
 
-  /** What WebGPU says of a use of these steps, after what it says of the steps themselves. @throws FftError (as a rejection) */
+  /** WebGPU's error for a use of these steps, after the errors of the steps themselves. @throws FftError (as a rejection) */
   judge(use: Promise<GPUError | null>): Promise<GPUError | null> {
     return this.sound ? use : this.settled().then(() => use);
   }
 
-  /** Resolves when WebGPU has judged memory, pipelines and bind groups. */
+  /** Resolves when WebGPU has validated memory, pipelines and bind groups. */
   async settled(): Promise<void> {
     if (this.sound) return;
     const verdicts = [this.verdict];
@@ -95,7 +95,7 @@ export class BoundSteps {
     this.sound = true;
   }
 
-  /** @throws FftError what is known to be wrong. */
+  /** @throws FftError the fault of these steps, if one is known. */
   requireSound(): void {
     if (this.sound) return;
     for (const { failure } of this.buffers) if (failure) throw failure;
@@ -121,7 +121,7 @@ export class BoundSteps {
     }
     const { launches, launchSize } = variant.program;
     const groups = Array.from({ length: launches }, (_, n) => {
-      // What is given at launch: where globals begin, then the first group.
+      // The arguments of a launch: the beginnings of globals, then the first group.
       const given = [...(arrangement.offsets ? offsets : []), ...(launches > 1 ? [n * launchSize] : [])];
       const uniforms = given.length > 0 ? [{ buffer: host.offsets(given) }] : [];
       const entries = [...resources, ...uniforms].map((resource, binding) => ({ binding, resource }));
@@ -136,10 +136,10 @@ export class BoundSteps {
   }
 }
 
-/** Bindings of the same steps that are remembered: a few calls that alternate. */
+/** The most bindings of the same steps that are remembered, enough for a few alternating calls. */
 const BINDINGS_KEPT = 8;
 
-/** Which steps are bound to which memory. Nothing is kept alive by being remembered: neither memory nor bind groups. */
+/** The remembered bindings of steps to memory. They keep neither memory nor bind groups alive. */
 export class Bindings {
   private readonly host: WebGpuHost;
   private readonly known = new WeakMap<readonly ProgramStep[], WeakRef<BoundSteps>[]>();

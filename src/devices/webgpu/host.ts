@@ -1,6 +1,6 @@
 /**
- * Where WebGPU comes from: `navigator.gpu`, or in Node the package `webgpu` (Dawn), loaded on first use. No bundler sees
- * the names of Node's packages, so that a bundle for browsers holds none of them.
+ * The entry to WebGPU: `navigator.gpu`, or in Node the package `webgpu` (Dawn), loaded on first use. Bundlers do not see
+ * the names of Node's packages, so that a bundle for browsers contains none.
  */
 import { reasonOf } from '../../problem/errors.ts';
 import { nodeModule } from '../cpu/host.ts';
@@ -8,34 +8,34 @@ import { canImport } from '../cpu/import.ts';
 import { environmentVariable } from '../permissions.ts';
 import { softwareDriver } from './software.ts';
 
-/** One of each in a process: Dawn does not like to be created again and again. */
+/** The entries of a process, one of each kind, because Dawn does not support being created again and again. */
 interface Hosts {
   real?: Promise<GPU>;
   software?: Promise<GPU>;
-  /** All that adapters came from, see `keep`. */
+  /** The entries from which adapters came: see `keep`. */
   kept?: Set<GPU>;
 }
 
 /**
  * Kernels write all workgroup memory that they read, so Dawn need not clear it: compilers of some drivers take ten times
- * as long over the clearing as over the kernel. Timestamps are for `measure`, which wants all their digits.
+ * as long for the clearing as for the kernel. Timestamps are not quantized, because `measure` needs their full resolution.
  */
 const DAWN_OPTIONS = ['enable-dawn-features=disable_workgroup_init', 'disable-dawn-features=timestamp_quantization'];
 
 const KEY = Symbol.for('omnifft.webgpu.hosts');
-// On the global object, because a process may hold several copies of this module.
+// The entries are on the global object, because a process may hold several copies of this module.
 const hosts: Hosts = ((globalThis as { [KEY]?: Hosts })[KEY] ??= {});
 
 const isNode = canImport && typeof process !== 'undefined' && Boolean(process.versions?.node);
 
-/** What the environment asks for where the caller says nothing. */
+/** Whether the environment asks for a software adapter, which is the default if the caller says nothing. */
 export function softwareByDefault(): boolean {
   return environmentVariable('OMNIFFT_SOFTWARE_GPU') === '1';
 }
 
 /**
  * The entry to WebGPU here.
- * @throws Error saying what is missing.
+ * @throws Error that says what is missing.
  */
 export async function findGpu(software: boolean): Promise<GPU> {
   const built = globalThis.navigator?.gpu;
@@ -45,7 +45,7 @@ export async function findGpu(software: boolean): Promise<GPU> {
   return (hosts.real ??= forgetFailure('real', createReal()));
 }
 
-/** Outside Node, where only the runtime itself can have it. */
+/** The reason why a runtime other than Node has no WebGPU, which only the runtime itself can bring. */
 function whyNoGpu(): string {
   if (typeof document === 'undefined' && typeof location === 'undefined')
     return 'this JavaScript runtime has no WebGPU';
@@ -55,15 +55,15 @@ function whyNoGpu(): string {
 }
 
 /**
- * Holds an entry to WebGPU as long as the process lasts. Dawn's ends when it is collected, and takes the process with it where
- * anything that came from it is at work, or only collected after it; nobody knows when the last of that is gone.
+ * Keeps an entry to WebGPU alive as long as the process. Dawn's instance ends when it is garbage-collected, and crashes the process if
+ * any of its objects is still in use, or is collected after it; there is no way to know when the last of them is gone.
  */
 export function keep(gpu: GPU): void {
   hosts.kept ??= new Set();
   hosts.kept.add(gpu);
 }
 
-/** What is missing may be there the next time. */
+/** Forgets an entry that failed to open, because it may be available the next time. */
 function forgetFailure(kind: keyof Hosts, host: Promise<GPU>): Promise<GPU> {
   host.catch(() => delete hosts[kind]);
   return host;
@@ -79,8 +79,8 @@ async function createSoftware(): Promise<GPU> {
   const { driver } = await softwareDriver();
   await loadVulkan();
   const { set, isOwn } = await environment();
-  // Seen once in many runs on a busy machine: the driver was there, and offered nothing. Threads that begin at the same
-  // time take the variable away from one another.
+  // An installed driver may offer no adapter, which happened once in many runs on a busy machine: threads that start at the same
+  // time overwrite each other's environment variable.
   for (let attempt = 1; ; attempt++) {
     const gpu = await createDawn();
     if (await offersAdapter(gpu, driver, set)) return gpu;
@@ -93,7 +93,7 @@ async function createSoftware(): Promise<GPU> {
   }
 }
 
-/** Times that a software adapter is asked for before there is none. */
+/** The most attempts to get a software adapter. */
 const ATTEMPTS = 3;
 
 /** The loader looks for drivers when the first adapter is asked for. */
@@ -111,11 +111,11 @@ export type SetVariable = (name: string, value: string | undefined) => void;
 
 export interface Environment {
   readonly set: SetVariable;
-  /** False where it may be a copy. */
+  /** Whether the variables are the process's own; false if they may be a copy. */
   readonly isOwn: boolean;
 }
 
-/** Where libraries look for variables: `process.env` of a worker thread is a copy that none of them sees. */
+/** The environment variables that libraries see: `process.env` of a worker thread is a copy that they do not see. */
 export async function environment(): Promise<Environment> {
   const threads = await nodeModule<typeof import('node:worker_threads')>('node:worker_threads');
   const isMain = threads!.isMainThread;
@@ -133,7 +133,7 @@ export async function environment(): Promise<Environment> {
   return { set: (name, value) => (value === undefined ? unsetenv(name) : setenv(name, value, 1)), isOwn: true };
 }
 
-/** What is called of the package webgpu. Its own types take the whole package, 130 MB, which only its users install. */
+/** The functions used from the package `webgpu`. Its own types would need the whole package, 130 MB, which only its users install. */
 interface Dawn {
   create(options: string[]): GPU;
 }
@@ -148,12 +148,12 @@ async function createDawn(): Promise<GPU> {
   return dawn!.create(DAWN_OPTIONS);
 }
 
-/** Not by `native/`, so that no bundler for browsers sees the name. @throws Error where it is not installed. */
+/** Imports koffi without `native/`, so that bundlers for browsers do not see the name. @throws Error if it is not installed. */
 async function importKoffi() {
   return (await nodeModule<typeof import('koffi')>('koffi'))?.default;
 }
 
-/** Makes Vulkan's loader known to Dawn: the system's where it has one, else the one that comes with SwiftShader. */
+/** Makes Vulkan's loader known to Dawn: the system's loader if there is one, else the loader that comes with SwiftShader. */
 async function loadVulkan(): Promise<void> {
   try {
     const koffi = await importKoffi();
@@ -164,26 +164,26 @@ async function loadVulkan(): Promise<void> {
       load((await softwareDriver()).loader);
     }
   } catch {
-    // Without koffi or any loader: Dawn looks for itself, and says that there is no adapter.
+    // Without koffi or any loader Dawn searches by itself, and reports that there is no adapter.
   }
 }
 
-/** GPUs of Linux as files in /dev, but for /dev/dri: NVIDIA's and AMD's own, Windows' underneath, those of phones and boards. */
+/** Device files of GPUs in Linux's /dev, outside /dev/dri: drivers of NVIDIA and AMD, Windows under WSL, phones and boards. */
 const GPUS = /^(nvidiactl|kfd|dxg|kgsl|mali|pvr|nvhost|nvmap)/;
 
-/** False where there can be none but in software: asking drivers that find none takes its time and prints warnings. */
+/** Whether there may be a hardware GPU. If not, drivers are not asked, because that takes time and prints warnings. */
 export async function mayHaveGpu(): Promise<boolean> {
-  // Where the runtime brings WebGPU along, as Deno does, nothing else is asked, for which permission may lack.
+  // A runtime with its own WebGPU, such as Deno, is asked directly: reading files may need a permission that is not granted.
   if (!isNode || globalThis.navigator?.gpu || process.platform !== 'linux' || softwareByDefault() || driverIsNamed()) {
     return true;
   }
   const { existsSync, readdirSync } = (await nodeModule<typeof import('node:fs')>('node:fs'))!;
   const list = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
   try {
-    // What a server shows its console with is in /dev/dri, too, but renders nothing.
+    // A server's console display is in /dev/dri, too, but has no render node.
     return list('/dev').some((name) => GPUS.test(name)) || list('/dev/dri').some((name) => name.startsWith('renderD'));
   } catch {
-    // Some sandboxes do not let anybody look.
+    // Some sandboxes forbid reading /dev.
     return true;
   }
 }
@@ -193,7 +193,7 @@ function driverIsNamed(): boolean {
   return Boolean(env.VK_DRIVER_FILES || env.VK_ICD_FILENAMES || env.VK_ADD_DRIVER_FILES);
 }
 
-/** Vulkan's drivers announce themselves by files; asking Dawn without any takes its time and prints warnings. */
+/** Whether a Vulkan driver has announced itself by a file. Without one Dawn is not asked, because that takes time and prints warnings. */
 async function hasDriver(): Promise<boolean> {
   if (process.platform !== 'linux' || driverIsNamed()) return true;
   const { env } = process;

@@ -24,13 +24,13 @@ export async function create(settings: WebGpuSettings = {}): Promise<Backend> {
   checkWebGpuOptions(settings);
   const opened = await openGpuDevice(settings);
   const backend = new WebGpuBackend(opened, limitsOf(opened.gpu, settings.limits), settings.profile ?? {});
-  // A device that was lost before it was given here says so now.
+  // A device that the caller lost before passing it here reports the loss during this wait.
   await Promise.resolve();
   backend.work.requireOpen();
   return backend;
 }
 
-/** Offsets inside kernels that are kept: few are in use at a time. */
+/** The most uniform buffers of offsets that are kept: few are in use at a time. */
 const OFFSETS_KEPT = 64;
 
 class WebGpuBackend extends BaseBackend<WebGpuBuffer, WebGpuKernel> implements WebGpuHost {
@@ -62,7 +62,7 @@ class WebGpuBackend extends BaseBackend<WebGpuBuffer, WebGpuKernel> implements W
     this.bindings = new Bindings(this);
   }
 
-  /** Once: as it is written first, then with what keeps compilers from making something else of it. */
+  /** Probes double-word arithmetic, once: first as it is written, then with guards that keep compilers from changing it. */
   probePairs(): Promise<void> {
     this.probing ??= this.tryPairs().catch((error) => {
       this.probing = undefined;
@@ -94,7 +94,7 @@ class WebGpuBackend extends BaseBackend<WebGpuBuffer, WebGpuKernel> implements W
       const size = 16 * Math.ceil(values.length / 4);
       buffer = this.work.gpu.createBuffer({ size, usage: USAGE.UNIFORM | USAGE.COPY_DST });
       this.work.gpu.queue.writeBuffer(buffer, 0, Uint32Array.from(values));
-      // Whoever is bound to one that is forgotten keeps it alive; encoders of the caller may still wait for it.
+      // A forgotten buffer is not destroyed: bound programs keep it alive, and the caller's encoders may still need it.
       if (this.uniforms.size >= OFFSETS_KEPT) this.uniforms.delete(this.uniforms.keys().next().value!);
       this.uniforms.set(key, buffer);
     }

@@ -12,13 +12,13 @@ import { defaultArrangement, type GlobalUse, requireBindings, usesOf } from './a
 import type { Limits } from './options.ts';
 import { type GpuWork, lossIn } from './work.ts';
 
-/** What kernels need of their device. */
+/** Services of the device for its kernels. */
 export interface Compiler {
   readonly work: GpuWork;
   readonly limits: Limits;
-  /** Layouts of bindings, shared by all pipelines that have the same. */
+  /** Layouts of bindings, shared by pipelines with equal layouts. */
   readonly layouts: Map<string, GPUBindGroupLayout>;
-  /** Compilers were found to leave exact operations alone by themselves. */
+  /** Whether compilers were found to keep exact operations unchanged without guards. */
   readonly unguarded: boolean;
 }
 
@@ -27,7 +27,7 @@ export class WebGpuKernel extends DeviceKernel {
   readonly source: string;
   readonly uses: readonly GlobalUse[];
   private readonly compiler: Compiler;
-  /** Of one dimension of a dispatch. */
+  /** The most groups in one dimension of a dispatch. */
   readonly maxGroups: number;
   readonly unguarded: boolean;
   private readonly variants = new Map<string, Variant>();
@@ -72,7 +72,7 @@ export class WebGpuKernel extends DeviceKernel {
 export class Variant {
   readonly program: SpmdProgram;
   readonly layout: GPUBindGroupLayout;
-  /** Set where compiling at once may have failed, until it is known. */
+  /** The promise of the result of compiling at once; set until it settles. */
   verdict: Promise<void> | undefined;
   failure: FftError | undefined;
   private readonly work: GpuWork;
@@ -106,7 +106,7 @@ export class Variant {
     ]);
   }
 
-  /** Compiles without holding anybody up. @throws FftError `compile-failed` (as a rejection) */
+  /** Compiles without blocking the calling thread. @throws FftError `compile-failed` (as a rejection) */
   prepare(): Promise<void> {
     if (this.pipeline && !this.verdict) return this.failure ? Promise.reject(this.failure) : Promise.resolve();
     return (this.preparing ??= this.compile().finally(() => {
@@ -143,7 +143,7 @@ export class Variant {
       created.catch(() => undefined);
     });
     try {
-      // As a rejection, so that a device that goes away is not taken for a kernel that does not compile.
+      // The error becomes a rejection, so that the loss of the device is not taken for a kernel that does not compile.
       const sound = verdict.then((error) => {
         if (error) throw error;
         return created;
@@ -168,7 +168,7 @@ export class Variant {
     };
   }
 
-  /** With what the compiler said. */
+  /** The error of a rejected kernel, with the compiler's messages. */
   private async refused(cause: unknown, module: GPUShaderModule): Promise<FftError> {
     const loss = lossIn(cause);
     if (loss) return loss;

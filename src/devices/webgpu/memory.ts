@@ -1,6 +1,6 @@
 /**
- * Memory on a WebGPU device: one `GPUBuffer` or, where an array exceeds what one may hold or the caller has it in several,
- * a sequence of them.
+ * Memory on a WebGPU device: one `GPUBuffer` or, if an array is too large for one buffer or the caller has split it,
+ * a sequence of buffers.
  */
 import { FftError, reasonOf } from '../../problem/errors.ts';
 import { Allocator, type InFlight, OwnedBuffer } from '../common/memory.ts';
@@ -23,7 +23,7 @@ export const ALIGNMENT = 256;
 /** An interleaved complex number must not be torn between two buffers. */
 const PIECE_BYTES = 8;
 
-/** A `GPUBuffer` and which bytes of the whole it holds. */
+/** A `GPUBuffer`, and the range of the whole memory's bytes that it holds. */
 interface GpuPiece {
   readonly gpu: GPUBuffer;
   readonly start: number;
@@ -32,21 +32,21 @@ interface GpuPiece {
 
 export class WebGpuBuffer extends OwnedBuffer {
   readonly pieces: readonly GpuPiece[];
-  /** While it is not known yet whether there is such memory. */
+  /** The promise of the allocation's result; set until it settles. */
   verdict: Promise<void> | undefined;
 
   constructor(memory: WebGpuAllocator, bytes: number, pieces: readonly GPUBuffer[]) {
     super(memory, bytes);
     let start = 0;
     this.pieces = pieces.map((gpu) => {
-      // Whole words: an odd half has one to itself.
+      // Pieces have whole words, so a last odd half-precision number occupies one.
       const piece = { gpu, start, bytes: Math.min(gpu.size, 4 * Math.ceil((bytes - start) / 4)) };
       start += piece.bytes;
       return piece;
     });
   }
 
-  /** The parts of the pieces that a range of bytes lies in. */
+  /** The parts of pieces that make up a range of bytes. */
   ranges(byteOffset: number, bytes: number): { gpu: GPUBuffer; start: number; end: number }[] {
     return this.pieces.flatMap(({ gpu, start, bytes: length }) => {
       const from = Math.max(byteOffset - start, 0);
@@ -116,7 +116,7 @@ export class WebGpuAllocator extends Allocator<WebGpuBuffer> {
     return buffer;
   }
 
-  /** A `GPUBuffer` on its own that was adopted before and can still be used: only whether it is mapped may have changed. */
+  /** The buffer of a single `GPUBuffer` that was adopted before and is still usable: only its mapping state may have changed. */
   private adoptedAlone(memory: unknown): WebGpuBuffer | undefined {
     const buffer = this.adopted.get(memory as GPUBuffer)?.find(({ pieces }) => pieces.length === 1);
     return buffer?.pieces[0]?.gpu.mapState === 'unmapped' ? buffer : undefined;
@@ -153,7 +153,7 @@ export class WebGpuAllocator extends Allocator<WebGpuBuffer> {
     return buffer;
   }
 
-  /** Work that was submitted still finds it. */
+  /** Destroys the pieces. Work that was submitted before can still use them. */
   protected reclaim({ pieces }: WebGpuBuffer): void {
     for (const { gpu } of pieces) gpu.destroy();
   }

@@ -1,17 +1,17 @@
-/** What `openDevice('webgpu', …)` may be told. */
+/** The options of `openDevice('webgpu', …)`. */
 import { FftError, show } from '../../problem/errors.ts';
 import { isWanted } from '../choice.ts';
 import type { DeviceOptions, Overridden } from '../options.ts';
 
 export type WebGpuOptions = Pick<DeviceOptions, 'gpu' | 'adapter' | 'device' | 'powerPreference' | 'software'>;
 
-/** For tests: what `openDevice` does not offer. */
+/** Settings for tests, beyond the options of `openDevice`. */
 export interface WebGpuSettings extends WebGpuOptions, Overridden {
-  /** Limits to keep to although the device allows more. */
+  /** Lower limits than the device's own. */
   readonly limits?: Partial<Limits> | undefined;
 }
 
-/** The limits that programs keep to. */
+/** The names of the limits that programs obey. */
 export const limitNames = [
   'maxStorageBufferBindingSize',
   'maxBufferSize',
@@ -23,7 +23,7 @@ export const limitNames = [
 ] as const;
 export type Limits = Readonly<Record<(typeof limitNames)[number], number>>;
 
-/** @throws FftError `invalid-argument` where an option is not what it says. */
+/** Checks the options. @throws FftError `invalid-argument` for an option of a wrong type. */
 export function checkWebGpuOptions({ gpu, adapter, device, powerPreference, software }: WebGpuOptions): void {
   const needs = (name: keyof WebGpuOptions, value: unknown, method: string, what: string) => {
     if (value === undefined || hasMethod(value, method)) return;
@@ -43,7 +43,7 @@ export function checkWebGpuOptions({ gpu, adapter, device, powerPreference, soft
   one('software', software, [true, false]);
 }
 
-/** Objects of WebGPU are known by what they can do: they may come from another window or implementation. */
+/** Whether a value has a method. Objects of WebGPU are recognised by their methods, since they may come from another window or implementation. */
 export function hasMethod(value: unknown, method: string): boolean {
   try {
     return (
@@ -52,7 +52,7 @@ export function hasMethod(value: unknown, method: string): boolean {
       typeof (value as Readonly<Record<string, unknown>>)[method] === 'function'
     );
   } catch {
-    // A getter, or a proxy that is used up.
+    // A getter has thrown, or a proxy is revoked.
     return false;
   }
 }

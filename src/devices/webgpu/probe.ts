@@ -1,17 +1,17 @@
 /**
- * Whether doubles that are two singles keep their digits on a device. Compilers behind WGSL may contract and reorder, and which do
- * nobody says: a kernel tells, whose results have less than half of their digits where that breaks what pairs rest on.
+ * The probe of double-word arithmetic: whether doubles stored as two singles keep their digits on a device. Compilers of WGSL may contract and
+ * reorder operations and do not say so. A kernel shows it: its results lose more than half of their digits if double-word arithmetic breaks.
  */
 import { inDoubleWords } from '../../emit/double-word/index.ts';
 import { type ArrayRef, Expressions, type Kernel, type Real, variable } from '../../ir/index.ts';
 import type { Backend, Binding } from '../device.ts';
 
-/** One item for each thread, so that no loop stands around the operations: some compilers look less closely inside of one. */
+/** The number of items, one for each thread, so that operations are in no loop: some compilers optimize less inside a loop. */
 const ITEMS = 64;
 
 const VALUES = ['a', 'b', 'c'] as const;
 
-/** An operation on pairs, and the same on doubles. */
+/** An operation on pairs, and the same operation on doubles. */
 interface TriedOperation {
   readonly name: string;
   readonly of: (x: Expressions, a: Real, b: Real, c: Real) => Real;
@@ -24,7 +24,7 @@ type Binary = readonly [
   is: (a: number, b: number) => number,
 ];
 
-/** Operations on two numbers that callbacks have. */
+/** The operations on two numbers that callbacks can use. */
 const BINARY: readonly Binary[] = [
   ['add', (x, a, b) => x.add(a, b), (a, b) => a + b],
   ['sub', (x, a, b) => x.sub(a, b), (a, b) => a - b],
@@ -35,10 +35,10 @@ const BINARY: readonly Binary[] = [
   ['select', (x, a, b) => x.select('less', a, b, x.neg(a), b), (a, b) => (a < b ? -a : b)],
 ];
 
-/** Two that are singles, one too far from the values for an exact difference, one in the middle of them; and one with a low part. */
+/** Two constants that are singles, one too far from the values for an exact difference and one among them; and one with a low part. */
 const CONSTANTS = [5, 1.5, 4 / 3] as const;
 
-/** Operations with either operand constant, or none. */
+/** The operations with the first, the second or no operand constant. */
 const ONE_BY_ONE: readonly TriedOperation[] = BINARY.flatMap(([name, of, is]) => [
   { name, of: (x, a, b) => of(x, a, b), is: (a, b) => is(a, b) },
   ...CONSTANTS.flatMap((value): TriedOperation[] => [
@@ -47,7 +47,7 @@ const ONE_BY_ONE: readonly TriedOperation[] = BINARY.flatMap(([name, of, is]) =>
   ]),
 ]);
 
-/** What is computed of three values; none of it cancels by more than a few bits. */
+/** All probed operations on three values. None cancels more than a few bits. */
 export const TRIED: readonly TriedOperation[] = [
   ...ONE_BY_ONE,
   { name: 'neg', of: (x, a, b) => x.mul(x.neg(a), b), is: (a, b) => -a * b },
@@ -80,10 +80,10 @@ export const TRIED: readonly TriedOperation[] = [
   { name: '(a + c) / b', of: (x, a, b, c) => x.div(x.add(a, c), b), is: (a, b, c) => (a + c) / b },
 ];
 
-/** Results and what they are made of are some units large. Where something breaks they are off by 2^−24 of that. */
+/** The largest allowed error. Results and intermediate values are a few units large, so broken arithmetic is off by about 2^−24. */
 const ALLOWED = 2 ** -41;
 
-/** In doubles. */
+/** The kernel of the probe, in doubles. */
 function probeKernel(): Kernel {
   const array = (name: string): ArrayRef => ({ name, space: 'global', type: 'f64' });
   const [values, results] = [array('values'), array('results')];
@@ -99,7 +99,7 @@ function probeKernel(): Kernel {
   };
 }
 
-/** Numbers of many bits from 1 to 2, as hi + lo, in an order that has nothing to do with them. */
+/** Numbers of many bits from 1 to 2, as hi + lo, in an unrelated order. */
 function probeNumbers(count: number): { readonly doubles: Float64Array; readonly pairs: Float32Array } {
   const doubles = Float64Array.from({ length: count }, (_, n) => 1 + (((n + 1) * Math.SQRT1_2 * 61.8) % 1));
   const pairs = new Float32Array(2 * count);
@@ -116,7 +116,7 @@ export async function pairsSurvive(backend: Backend): Promise<boolean> {
   return (await pairErrors(backend)).every((error) => error <= ALLOWED);
 }
 
-/** By how much each of the tried operations is off at most; NaN where it is no number. @throws FftError as launches do */
+/** The largest error of each probed operation; NaN if a result is no number. @throws FftError as launches do */
 export async function pairErrors(backend: Backend): Promise<number[]> {
   const kernel = backend.compile(inDoubleWords(probeKernel(), 'f32', backend.pairForm ?? {}));
   const { doubles, pairs } = probeNumbers(VALUES.length * ITEMS);

@@ -1,4 +1,4 @@
-/** Bound steps as the engine runs them: submitted at once, timed, or appended to an encoder of the caller. */
+/** Programs of bound steps, which are submitted at once, timed, or appended to the caller's encoder. */
 import { FftError, reasonOf } from '../../problem/errors.ts';
 import { DeviceProgram, requireRepeats } from '../common/program.ts';
 import type { BoundSteps, WebGpuHost } from './bound.ts';
@@ -11,7 +11,7 @@ const ENCODER_ENDED = 'The encoder takes no more commands';
 
 export class WebGpuProgram extends DeviceProgram<WebGpuBuffer> {
   private readonly work: GpuWork;
-  /** Other programs may have the same. */
+  /** The bound steps, which other programs may share. */
   private readonly steps: BoundSteps;
 
   constructor(host: WebGpuHost, steps: BoundSteps) {
@@ -38,8 +38,8 @@ export class WebGpuProgram extends DeviceProgram<WebGpuBuffer> {
   }
 
   /**
-   * The caller's encoder or pass must be of the same `GPUDevice`. Each call has an error scope of its own: one over several
-   * calls would catch what the caller does between them, and the caller's own scopes could not be nested with it.
+   * The caller's encoder or pass must be of the same `GPUDevice`. Each WebGPU call has an error scope of its own: a scope over several
+   * calls would catch errors of the caller's calls in between, and the caller's own scopes could not be nested with it.
    */
   encode(target: unknown): Promise<void> {
     const { work, steps } = this;

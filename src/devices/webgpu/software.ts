@@ -1,6 +1,6 @@
 /**
- * SwiftShader, Vulkan on the processor, for machines without a GPU: out of the npm package `@sparticuz/chromium`, which
- * carries it for its browser. Node on Linux only.
+ * SwiftShader, a Vulkan driver that computes on the processor, for machines without a GPU. It comes from the npm package `@sparticuz/chromium`,
+ * which has it for its browser. Node on Linux only.
  *
  * The package keeps it packed; it is unpacked once, into the cache of its `node_modules`.
  */
@@ -11,13 +11,13 @@ const DRIVER = 'vk_swiftshader_icd.json';
 const LOADER = 'libvulkan.so.1';
 
 interface SoftwareDriver {
-  /** For `VK_DRIVER_FILES`. */
+  /** The path of the driver's manifest, for `VK_DRIVER_FILES`. */
   readonly driver: string;
-  /** Vulkan's loader, for systems that have none. */
+  /** The path of Vulkan's loader, for systems that have none. */
   readonly loader: string;
 }
 
-/** @throws Error saying why there is none. */
+/** Finds and unpacks the driver. @throws Error that says why there is none. */
 export async function softwareDriver(): Promise<SoftwareDriver> {
   const { platform, arch } = process;
   if (platform !== 'linux' || arch !== 'x64') {
@@ -33,7 +33,7 @@ export async function softwareDriver(): Promise<SoftwareDriver> {
   if (!fs.existsSync(folder)) {
     const { brotliDecompressSync } = (await nodeModule<typeof import('node:zlib')>('node:zlib'))!;
     const archive = brotliDecompressSync(fs.readFileSync(path.join(home, 'bin', 'swiftshader.tar.br')));
-    // Other processes and threads may do the same, each in a folder of its own: whoever renames first has done it.
+    // Other processes and threads may unpack at the same time, each in its own folder: the first to rename its folder wins.
     fs.mkdirSync(path.dirname(folder), { recursive: true });
     const own = fs.mkdtempSync(`${folder}.`);
     for (const { name, bytes } of filesOf(archive)) fs.writeFileSync(path.join(own, path.basename(name)), bytes);

@@ -1,14 +1,14 @@
-/** How long work takes on a `GPUDevice`: by its timestamps, or by the clock around many dispatches. */
+/** Timing of work on a `GPUDevice`: by its timestamps, or by the host's clock around many dispatches. */
 import { leastMilliseconds, repeated } from '../clock.ts';
 import { USAGE } from './memory.ts';
 import { type GpuWork, refusal } from './work.ts';
 
-/** Of browsers timestamps move in steps of 65 to 100 µs (WebGPU, 20.4, timestamp query): 40 of these. */
+/** The least milliseconds to time by timestamps: 40 steps of browsers' timestamps, which are 65 to 100 µs (WebGPU, 20.4, timestamp query). */
 const LEAST_BY_TIMESTAMPS = 4;
 
 /**
- * Milliseconds of one repetition.
- * @param repeats at least: more where the clock is too coarse for them.
+ * Times one repetition in milliseconds.
+ * @param repeats the least number of repetitions; there are more if the clock is coarse.
  * @param record appends one repetition to a pass.
  */
 export async function milliseconds(
@@ -17,14 +17,14 @@ export async function milliseconds(
   record: (pass: GPUComputePassEncoder) => void,
 ): Promise<number> {
   const { gpu } = work;
-  // Pages are touched and clocks wake up.
+  // A first run touches pages and raises clocks.
   await submitted(work, 1, record);
   const byClock = async (runs: number) => {
     const start = performance.now();
     await submitted(work, runs, record);
     return performance.now() - start;
   };
-  // Zero: they do not move, or not for so little work.
+  // A time of zero means that timestamps do not move, or not for so little work.
   const stamped = gpu.features.has('timestamp-query') && (await byTimestamps(work, repeats, record)) > 0;
   const timed = stamped
     ? await repeated(repeats, LEAST_BY_TIMESTAMPS, (runs) => byTimestamps(work, runs, record))

@@ -5,9 +5,9 @@ import { USAGE, type WebGpuBuffer } from './memory.ts';
 import type { Limits } from './options.ts';
 import type { GpuWork } from './work.ts';
 
-/** Bytes that one write or one mapping moves at most: implementations copy them once more on the way. */
+/** The most bytes of one write or one mapping, because implementations make another copy of them on the way. */
 const CHUNK_BYTES = 64 * 2 ** 20;
-/** Bytes of mappable memory that are kept for the next download. */
+/** The most bytes of mappable memory that are kept for the next download. */
 const KEPT_BYTES = 64 * 2 ** 20;
 
 export class Transfers {
@@ -27,7 +27,7 @@ export class Transfers {
   async upload(target: WebGpuBuffer, byteOffset: number, data: RealArray): Promise<void> {
     const { queue } = this.work.gpu;
     const whole = wholeWords(data.byteLength);
-    // Not every implementation reads from memory that is shared between threads, or that may change its size.
+    // Not every implementation reads from shared or resizable memory, so such arrays are copied first.
     const apart = isShared(data) || isResizable(data) || whole > data.byteLength;
     const { buffer, byteOffset: first } = apart ? inWords(data) : data;
     const verdict = this.work.judged(['validation', 'out-of-memory'], () => {
@@ -43,7 +43,7 @@ export class Transfers {
     await this.work.accepted(verdict, 'The GPU refused a copy to its memory');
   }
 
-  /** Copies what is there when all that was submitted before has run. */
+  /** Copies from device memory after all work that was submitted before. */
   async download(source: WebGpuBuffer, byteOffset: number, into: RealArray): Promise<void> {
     const { gpu: device } = this.work;
     const parts: { staging: GPUBuffer; bytes: number }[] = [];
@@ -65,12 +65,12 @@ export class Transfers {
     try {
       await this.work.accepted(verdict, 'The GPU refused a copy from its memory');
       const handedOver = mapped.catch((cause) => {
-        // Nothing of the caller's can be wrong here.
+        // Mapping cannot fail because of the caller's arguments.
         const message = `The GPU refused to hand over a copy from its memory: ${reasonOf(cause)}`;
         throw new FftError('launch-failed', message, { cause });
       });
       await this.work.track(handedOver);
-      // As bytes: what is mapped comes in parts that need not be whole numbers of the array's type.
+      // The copy is in bytes, because mapped parts need not hold a whole number of the array's elements.
       const target = new Uint8Array(into.buffer, into.byteOffset, into.byteLength);
       let at = 0;
       for (const { staging, bytes } of parts) {
@@ -88,7 +88,7 @@ export class Transfers {
     for (const staging of this.idle.splice(0)) staging.destroy();
   }
 
-  /** Mappable memory, in sizes that are powers of two so that it fits again. */
+  /** Takes mappable memory. Its sizes are powers of two, so that it can be reused for similar sizes. */
   private take(bytes: number): GPUBuffer {
     const size = Math.max(256, 2 ** Math.ceil(Math.log2(bytes)));
     const place = this.idle.findIndex((buffer) => buffer.size === size);

@@ -1,16 +1,16 @@
 /**
- * What is under way on a `GPUDevice`, and how it may fail. WebGPU judges most calls later, on its own side: error scopes
- * bring its verdicts back to the calls they belong to, and a device that goes away ends everything that waits.
+ * Work in flight on a `GPUDevice`, and its failures. WebGPU validates most calls later, in another process or thread: error scopes
+ * bring the results back to their calls, and the loss of the device ends all that waits.
  */
 import { FftError, type FftErrorCode, reasonOf } from '../../problem/errors.ts';
 
 /**
- * How long the news of a loss may be behind the failures that it brings. Firefox looks for it every 100 ms, so that it is up
- * to that late, and more where the processor is busy; whoever waits for nothing waits after a failure that nobody expects.
+ * The longest delay between the failures that a loss of the device causes and the report of the loss. Firefox checks every 100 ms, so the report
+ * is up to that late, and later on a busy processor. Only unexpected failures wait for it in vain.
  */
 const GRACE_MILLISECONDS = 2000;
 
-/** Why nothing runs any more. */
+/** The reason why no work runs any more. */
 interface DeviceEnd {
   readonly code: FftErrorCode;
   readonly message: string;
@@ -20,7 +20,7 @@ interface DeviceEnd {
 export class GpuWork {
   readonly gpu: GPUDevice;
   private readonly waiting = new Set<(reason: unknown) => void>();
-  /** Those who wait for an end that would explain a failure. */
+  /** Callbacks that wait for an end of the device, which would explain a failure. */
   private readonly expecting = new Set<() => void>();
   private end: DeviceEnd | undefined;
   private ending: Promise<void> | undefined;
@@ -42,7 +42,7 @@ export class GpuWork {
     if (this.end) throw this.failure(this.end);
   }
 
-  /** Rejects all that waits and all that comes; only the first end counts. */
+  /** Ends the device: rejects all waiting and later work. Only the first end counts. */
   finish(end: DeviceEnd): void {
     if (this.end) return;
     this.end = end;
@@ -51,7 +51,7 @@ export class GpuWork {
     for (const heard of this.expecting) heard();
   }
 
-  /** Resolves with the news of an end, or when it has had its time to come. */
+  /** Resolves when the end of the device is reported, or when the time for such a report is over. */
   private news(): Promise<void> {
     return new Promise((resolve) => {
       const heard = (): void => {
@@ -64,7 +64,7 @@ export class GpuWork {
     });
   }
 
-  /** The same promise, but one that is rejected when the device goes away: WebGPU itself might resolve it, or never. */
+  /** The promise, which is also rejected when the device is lost: WebGPU itself might resolve it then, or never settle it. */
   track<T>(promise: Promise<T>): Promise<T> {
     const { end } = this;
     if (end) {
@@ -90,7 +90,7 @@ export class GpuWork {
     });
   }
 
-  /** Waits for a verdict. @throws FftError (as a rejection) as `refusal`, and as `track` */
+  /** Waits for the result of an error scope. @throws FftError (as a rejection) as `refusal`, and as `track` */
   accepted(verdict: Promise<GPUError | null>, what: string): Promise<void> {
     return this.track(
       verdict.then((error) => {
@@ -100,8 +100,8 @@ export class GpuWork {
   }
 
   /**
-   * Does something that WebGPU judges later.
-   * @returns a promise of what was wrong with it, null where nothing was.
+   * Makes a call that WebGPU validates later.
+   * @returns a promise of the call's error, null if there was none.
    */
   judged(filters: readonly GPUErrorFilter[], act: () => void): Promise<GPUError | null> {
     const { gpu } = this;
@@ -110,7 +110,7 @@ export class GpuWork {
     try {
       act();
     } finally {
-      // Where the device is lost there is no verdict: `track` says so.
+      // A lost device gives no result: `track` reports the loss.
       verdicts = filters.map(() => gpu.popErrorScope().catch(() => null));
     }
     if (verdicts.length === 1) return verdicts[0]!;
@@ -119,7 +119,7 @@ export class GpuWork {
 
   /**
    * Submits one pass.
-   * @param after appends to the encoder what comes behind it.
+   * @param after appends further commands to the encoder.
    * @returns as `judged`.
    */
   submit(
@@ -139,8 +139,8 @@ export class GpuWork {
   }
 
   /**
-   * Resolves when everything has run that is submitted before the calling code comes to an end: calls that are made in one
-   * go wait together.
+   * Resolves when all work has run that is submitted before the current task of the event loop ends: calls in one task wait
+   * together.
    */
   submitted(): Promise<void> {
     if (!this.ending) {
@@ -149,7 +149,7 @@ export class GpuWork {
         this.ending = undefined;
         return gpu.queue.onSubmittedWorkDone();
       });
-      // Whoever waits for it hears of a failure; those whose calls have failed already do not wait.
+      // A caller that awaits this promise gets the failure; callers whose calls have failed already do not await it.
       this.ending.catch(() => undefined);
     }
     return this.ending;
@@ -160,7 +160,7 @@ export class GpuWork {
   }
 }
 
-/** What WebGPU says about buffers, in the words of its implementations (Dawn, wgpu, WebKit), as our codes. */
+/** WebGPU's messages about buffers, as its implementations (Dawn, wgpu, WebKit) phrase them, with this library's error codes. */
 const MEANINGS: readonly (readonly [RegExp, FftErrorCode, string])[] = [
   [/destroyed/i, 'destroyed', 'A buffer of this call has been destroyed'],
   [/while mapped|is mapped|still mapped/i, 'buffer-usage', 'A buffer of this call is mapped; unmap it first'],
@@ -174,14 +174,14 @@ const MEANINGS: readonly (readonly [RegExp, FftErrorCode, string])[] = [
 
 const LOST = /device (is|was) lost|device lost/i;
 
-/** An error about a device that is gone, where that is what WebGPU says. */
+/** The error for a lost device, if WebGPU's error says that the device is lost. */
 export function lossIn(error: unknown): FftError | undefined {
   const message = reasonOf(error);
   if (!LOST.test(message)) return undefined;
   return new FftError('device-lost', `The GPU device was lost: ${message}`, { cause: error });
 }
 
-/** What WebGPU refused, as an error of ours. */
+/** An error of WebGPU as an `FftError`. */
 export function refusal(error: GPUError, code: FftErrorCode, what: string): FftError {
   const loss = lossIn(error);
   if (loss) return loss;

@@ -254,7 +254,7 @@ function oppositeOf(leaf: Leaf, other: PlannedProgram['other']): Leaf | undefine
   if (!other || !sharesPasses(leaf)) return undefined;
   const { inverse, scale } = leaf;
   const key = JSON.stringify(leaf);
-  // In place, several axes are transformed in the opposite order.
+  // In place, the inverse transforms several axes in the opposite order.
   return other()
     .launches.map((launch) => launch.leaf)
     .find((own) => JSON.stringify({ ...own, inverse, scale }) === key);
