@@ -219,7 +219,7 @@ export class Device {
       throw new FftError('unsupported-feature', message, { path: 'strategy' });
     }
     const plan = restored ?? this.newPlan<PlanTypesFor<P>>(asked.problem, this.planOf(asked));
-    // A device that is closed meanwhile has nothing left to warm up.
+    // If the device is closed in the meantime, no kernel is left to warm up.
     this.backend.warmUp(plan.compiledKernels, false).catch(() => undefined);
     if (!restored) this.keep(plan, asked);
     return plan;

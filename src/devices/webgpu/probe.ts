@@ -35,7 +35,7 @@ const BINARY: readonly Binary[] = [
   ['select', (x, a, b) => x.select('less', a, b, x.neg(a), b), (a, b) => (a < b ? -a : b)],
 ];
 
-/** Two constants that are singles, one too far from the values for an exact difference and one among them; and one with a low part. */
+/** Constant operands: 5 and 1.5 are singles, 5 too far from the values for an exact difference and 1.5 among them; 4/3 has a low part. */
 const CONSTANTS = [5, 1.5, 4 / 3] as const;
 
 /** The operations with the first, the second or no operand constant. */

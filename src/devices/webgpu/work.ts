@@ -1,5 +1,5 @@
 /**
- * Work in flight on a `GPUDevice`, and its failures. WebGPU validates most calls later, in another process or thread: error scopes
+ * Work in flight on a `GPUDevice`, and its failures. WebGPU validates most calls later, asynchronously: error scopes
  * bring the results back to their calls, and the loss of the device ends all that waits.
  */
 import { FftError, type FftErrorCode, reasonOf } from '../../problem/errors.ts';
@@ -79,8 +79,8 @@ export class GpuWork {
           resolve(value);
         },
         async (error) => {
-          // What waits for a device that goes away may hear of it before the device's own promise says so: as an error of
-          // WebGPU's, or as a verdict that nobody knows the meaning of.
+          // A promise of a lost device may be rejected before the device's own `lost` promise settles, with an error of
+          // WebGPU's own, or with a result whose meaning is undefined.
           const isKnown = error instanceof FftError && error.code !== 'launch-failed' && error.code !== 'device-lost';
           if (!isKnown && !this.end) await this.news();
           this.waiting.delete(reject);

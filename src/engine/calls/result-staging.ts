@@ -46,7 +46,7 @@ export function newArray(type: StorageType, length: number): HostArray {
 
 /**
  * Checks that all arrays of a result still have their memory, so that the result can be moved into all of them or into none.
- * @throws FftError `detached-array` where one was transferred away or has changed its size meanwhile.
+ * @throws FftError `detached-array` if an array has been transferred away or resized since the call.
  */
 export function requireWhole(hosts: readonly RealArray[], length: number): void {
   for (const host of hosts) {

@@ -49,7 +49,7 @@ export class ProgramCode {
   private readonly ids = new Map<Launch, number>();
   private readonly taken: { readonly key: string; readonly tables: readonly Table[] }[] = [];
 
-  /** @throws FftError (as a rejection) `compile-failed`, `out-of-memory`, `device-limit`, and what planning throws */
+  /** @throws FftError (as a rejection) `compile-failed`, `out-of-memory`, `device-limit`, and the errors of planning */
   static async of({ host, pieces, precision, inputs, bytes }: CodeOptions): Promise<ProgramCode> {
     const names = [...inputs.map((name) => `input ${name}`), OUTPUT, ...pieces.buffers.keys()];
     const code = new ProgramCode(host, precision, new Map(names.map((name, slot) => [name, slot])));

@@ -100,7 +100,7 @@ async function clear(backend: Backend, buffer: DeviceBuffer, bytes: number): Pro
 /** Runs before the clock starts: they touch pages, wake worker threads and fill caches. */
 const WARM_UP_RUNS = 2;
 const WARM_UP_MS = 10;
-/** Number of batches that are timed separately, so that a pause of the machine affects one of them only. */
+/** The number of batches that are timed separately, so that a pause of the machine affects only one batch. */
 const BATCHES = 5;
 /** The most runs submitted before the host waits for one, since queued runs take memory. */
 const MOST_SUBMITTED = 20_000;

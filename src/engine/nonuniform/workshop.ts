@@ -61,7 +61,7 @@ export class Workshop {
     return this.host.backend.upload(device, toDevice({ host: data, device, view: undefined, pairs }));
   }
 
-  /** @throws FftError (as a rejection) what planning throws */
+  /** @throws FftError (as a rejection) the errors of planning */
   transform(problem: ProblemInput, direction: Direction): Promise<DirectionProgram> {
     return this.host.transform(problem, direction);
   }

@@ -32,7 +32,7 @@ export class RememberedPlans {
    * The plan of one direction, made now if it is not remembered.
    * @param throughWork whether the caller gives `work` memory.
    * @param splits the splits of the axes; if left out, the planner decides.
-   * @throws FftError what planning throws
+   * @throws FftError the errors of planning
    */
   direction(problem: Problem, direction: Direction, throughWork: boolean, splits?: Splits): DirectionPlan {
     const key = `${direction}${throughWork}${JSON.stringify(splits ?? null)}${JSON.stringify(problem)}`;
@@ -54,7 +54,7 @@ export class RememberedPlans {
     return planTuned(problem, direction, profile, false, splits);
   }
 
-  /** The plan of a convolution. @throws FftError what planning throws */
+  /** The plan of a convolution. @throws FftError the errors of planning */
   convolution(problem: Problem, throughWork: boolean): ConvolutionPlan {
     const key = `${throughWork}${JSON.stringify(problem)}`;
     let plan = this.convolutions.get(key);
