@@ -69,7 +69,7 @@ export type StepFacts =
       readonly symmetry?: 'real-input' | 'real-output';
       /** Primes whose butterflies are convolutions. */
       readonly convolved?: readonly number[];
-      /** Primes whose passes take several steps by Rader's algorithm, with the lengths of these steps. */
+      /** Primes whose passes take several steps, by Rader's convolution or by his direct multiplication. */
       readonly rader?: readonly RaderRadix[];
       readonly read?: { readonly count?: number; readonly factors?: Factors; readonly kernel?: KernelFactors };
       /** `origin` is set if the point 0, which is no power of a generator, is handled apart from the others. */
