@@ -1,4 +1,4 @@
-/** Arithmetic of programs as expressions of kernels. */
+/** The arithmetic of programs as expressions of kernels. */
 import type { Expressions, Real } from '../../ir/index.ts';
 import type { ScalarOp } from '../../patterns/values.ts';
 import type { NumberExpression, Pulled } from './pulled.ts';
@@ -71,8 +71,8 @@ const LN2_HIGH = 0.693145751953125;
 const LN2_LOW = 1.428606820309417e-6;
 
 /**
- * Powers of two that a number is scaled by, largest first. What is more than 2¹²⁰ is several equal factors: they and their inverses are constants of
- * singles, which doubles may be pairs of.
+ * Powers of two that a number is scaled by, largest first. A power above 2¹²⁰ is written as several equal factors: they and their inverses are
+ * constants of singles, which doubles may be pairs of.
  */
 function scales(precision: 'f32' | 'f64'): { readonly power: number; readonly factors: readonly number[] }[] {
   const large = precision === 'f32' ? [64, 64] : [480, 480, 240, 120, 64];
@@ -83,8 +83,8 @@ function scales(precision: 'f32' | 'f64'): { readonly power: number; readonly fa
 }
 
 /**
- * e^a by comparisons, products and one series: no language's own function, so the same bits on every device. |a| is k·ln 2 + r with
- * 0 ≤ r ≤ ln 2; the sign turns r and the powers of two.
+ * e^a by comparisons, products and one series. No language's own function is called, so every device gives the same bits. |a| is k·ln 2 + r with 0 ≤
+ * r ≤ ln 2; the sign of a turns r and the powers of two.
  */
 function exponential(x: Expressions, a: Real, precision: 'f32' | 'f64'): Real {
   const zero = x.constant(0);
@@ -110,13 +110,13 @@ function exponential(x: Expressions, a: Real, precision: 'f32' | 'f64'): Real {
 }
 
 /**
- * ln a by comparisons, products and one series. Small numbers are inverted, so that only large ones have to come down; then a = 2^k·m with
- * √½ ≤ m ≤ √2, and ln m = 2·artanh((m − 1)/(m + 1)).
+ * ln a by comparisons, products and one series. Numbers below 1 are inverted, so that only large numbers have to be reduced; then a = 2^k·m with √½ ≤
+ * m ≤ √2, and ln m = 2·artanh((m − 1)/(m + 1)).
  */
 function logarithm(x: Expressions, a: Real, precision: 'f32' | 'f64'): Real {
   const zero = x.constant(0);
   const one = x.constant(1);
-  // What has no finite inverse is made larger before.
+  // A number whose inverse overflows is scaled up first.
   const tiny = (yes: Real, no: Real) => x.select('less', a, x.constant(2 ** -100), yes, no);
   const scaled = tiny(x.mul(a, x.constant(2 ** 100)), a);
   const small = (yes: Real, no: Real) => x.select('less', scaled, x.constant(Math.SQRT1_2), yes, no);
@@ -131,7 +131,7 @@ function logarithm(x: Expressions, a: Real, precision: 'f32' | 'f64'): Real {
   const half = (yes: Real, no: Real) => x.select('less', x.constant(Math.SQRT2), m, yes, no);
   k = x.add(k, half(one, zero));
   m = half(x.mul(m, x.constant(0.5)), m);
-  // 0/0 is what the logarithm of a negative number is.
+  // The logarithm of a negative number is 0/0, not a number.
   const real = (value: Real) => x.select('less', a, zero, zero, value);
   const s = x.div(real(x.sub(m, one)), real(x.add(m, one)));
   const square = x.mul(s, s);
@@ -143,6 +143,6 @@ function logarithm(x: Expressions, a: Real, precision: 'f32' | 'f64'): Real {
     x.mul(powers, x.constant(LN2_HIGH)),
     x.add(x.mul(powers, x.constant(LN2_LOW)), small(x.neg(rest), rest)),
   );
-  // Infinity, and the inverse of 0, have come down to themselves.
+  // Infinity, and the inverse of 0, are still infinite after the reduction.
   return x.select('less', x.constant(2), m, small(x.neg(m), m), value);
 }

@@ -1,26 +1,26 @@
 /**
- * Sums whose terms have a known factor that is zero but in a band: the filters of a bank, each of which sees few bins of a spectrum. Only the band
- * is summed, from a place that is looked up.
+ * Sums whose terms have a known factor that is zero outside a band: the filters of a bank, for example, each of which sees few bins of a spectrum.
+ * Only the band is summed, from a first term that is looked up in a table.
  */
 import { add, evaluate, type Index, index, lookup, type Real, type TableBuilder, type Var } from '../../ir/index.ts';
 import { variablesOf } from '../../ir/integer.ts';
 
-/** Where the terms of a sum lie that may be other than zero. */
+/** The range of terms of a sum that may be other than zero. */
 export interface Band {
   readonly first: Index;
   readonly length: number;
 }
 
-/** Rows whose bands are looked for. */
+/** The most rows that are searched for bands. */
 const MOST_ROWS = 2 ** 16;
 
-/** A band that is no shorter than this part of all terms is not worth looking anything up. */
+/** The largest part of all terms that a band may have: looking up its beginning does not pay for a longer band. */
 const LARGEST_PART = 0.75;
 
 /**
  * The band of a sum.
- * @param term in terms of the variable that the sum runs over
- * @param valuesAt the table's numbers, which are known, from an element on
+ * @param term a term of the sum, as a function of the variable that the sum runs over
+ * @param valuesAt gives the table's numbers, which are known, from an element on
  */
 export function bandOf(
   term: { readonly re: Real; readonly im?: Real | undefined },
@@ -51,7 +51,7 @@ export function bandOf(
   return undefined;
 }
 
-/** Indices of the numbers out of the table that all parts of a term are multiples of. */
+/** Indices of the table's numbers that all parts of a term are multiples of. */
 function knownFactors(
   { re, im }: { readonly re: Real; readonly im?: Real | undefined },
   tables: TableBuilder,
@@ -61,12 +61,12 @@ function knownFactors(
     if (node.op === 'mul') [node.a, node.b].forEach(visit);
     else if (node.op === 'load' && node.array === tables.ref && !node.guard) found.push(node.index);
   };
-  // The parts of a complex number have the same real factors, or different ones; only real terms are looked at.
+  // A complex term's parts may have different factors, so only real terms are searched.
   if (im === undefined) visit(re);
   return found;
 }
 
-/** From the first number of a row that is not zero to behind the last one; undefined for numbers that are not known. */
+/** The first nonzero number of a row and the end behind its last nonzero one; undefined where the numbers are not known. */
 function endsOf(
   at: Index,
   over: Var,
@@ -84,7 +84,7 @@ function endsOf(
   return [Math.min(first, end), end];
 }
 
-/** The element of a band. */
+/** Term `n` of a band, as an index among all terms. */
 export function inBand({ first }: Band, n: Index | number): Index {
   return add(first, n);
 }

@@ -1,7 +1,7 @@
 /**
- * Kernels beside planned transforms become callbacks of their plans: what is done to each number that a transform reads is done while it is
- * read, what is done to each number that it gives while it is written. A product between a transform and its inverse makes a convolution
- * of them (convolutions.ts).
+ * Kernels beside planned transforms become callbacks of their plans: a kernel that prepares a transform's input runs while the input is read, a
+ * kernel that changes its output runs while the output is written. A product between a transform and its inverse makes a convolution of the three
+ * (convolutions.ts).
  */
 import { type ArrayRef, type Kernel, type LoadNode, type Real, reachable } from '../../ir/index.ts';
 import type { LoopNest } from './builder.ts';
@@ -21,10 +21,10 @@ import {
 import { inUnits, type LaunchDraft } from './loops.ts';
 import { isPacked, type LaunchFacts, numberStored, type RowStores, rowStores, rowsAt, sameIndex } from './rows.ts';
 
-/** Arrays that the launches of a plan may have to bind beside what they read and write. */
+/** The most arrays that the launches of a plan may have to bind beside their input and output. */
 const MOST_ARRAYS = 4;
 
-/** The launches of a program, with fewer of them. */
+/** The launches of a program, fewer wherever a kernel has become a part of a transform. */
 export function besideTransforms(launches: readonly Launch[], facts: LaunchFacts, beside: Decided['beside']): Launch[] {
   let now = [...launches];
   if (beside === 'nothing') return now;
@@ -41,7 +41,7 @@ export function besideTransforms(launches: readonly Launch[], facts: LaunchFacts
 
 class Fusing {
   private readonly facts: LaunchFacts;
-  /** Launches that repeat are fused once. */
+  /** Fused launches by the launches that they replace: launches that repeat are fused once. */
   private readonly known = new Map<string, Launch | undefined>();
   private readonly ids = new Map<Launch, number>();
 
@@ -84,7 +84,7 @@ class Fusing {
     return id;
   }
 
-  /** A transform that computes what it reads, as a kernel has done before. */
+  /** A transform that computes its input on loading, as the kernel before it has done. */
   private withLoad(draft: LaunchDraft, launch: TransformLaunch): TransformLaunch | undefined {
     const { transform } = launch;
     const nest = this.facts.nests.get(draft.kernel);
@@ -105,14 +105,14 @@ class Fusing {
           node === parts?.[0] ? 're' : node === parts?.[1] ? 'im' : undefined,
         );
     const [, ...others] = launch.reads;
-    // A callback that computes all by itself does not care what it is given.
+    // A callback that uses no element of the input may be given any input.
     const input = value?.buffer ?? draft.reads[0];
     if ((!isPlain && !load) || input === undefined) return undefined;
     const place = value && !isPacked(value.rows, count) ? { input: value.rows } : {};
     return arrays.launch({ ...transform, ...place, ...(load ? { load } : {}) }, [input, ...others], launch.writes);
   }
 
-  /** A transform that does to its result what a kernel has done to it. */
+  /** A transform that changes its result on storing, as the kernel behind it has done. */
   private withStore(launch: TransformLaunch, draft: LaunchDraft): TransformLaunch | undefined {
     const { transform } = launch;
     const nest = this.facts.nests.get(draft.kernel);
@@ -129,7 +129,7 @@ class Fusing {
     const stored = rows && numberStored(rows.stores);
     if (!rows || !stored || stored.words > words || (transform.times && stored.words < words)) return undefined;
     const output = rowsAt(stored.place, rows, false);
-    // A convolution of reals writes as it reads.
+    // A convolution of reals writes its result in the layout of its input.
     if (!output || (transform.times && !isComplex && !isPacked(output, count))) return undefined;
     const arrays = new Arrays(draft, launch, this.facts);
     const takes = isComplex ? 'complex' : 'real';
@@ -140,7 +140,7 @@ class Fusing {
   }
 }
 
-/** Which launch reads what another one has written. */
+/** The order of launches: which launch reads the buffer that another has written. */
 class Order {
   private readonly launches: readonly Launch[];
   private readonly wanted: ReadonlySet<string>;
@@ -161,19 +161,19 @@ class Order {
     else this.uses.set(buffer, [{ at, writes }]);
   }
 
-  /** A launch and the only one that reads what it writes. */
+  /** A launch and its only reader. */
   pairFrom(first: number): readonly number[] | undefined {
     const { writes, reads } = this.launches[first]!;
     if (writes === OUTPUT || this.wanted.has(writes)) return undefined;
     const uses = this.uses.get(writes)!;
     const n = uses.findIndex(({ at }) => at === first);
     const [before, next, after] = [uses[n - 1], uses[n + 1], uses[n + 2]];
-    // A buffer that two launches write one after the other has a part of each.
+    // Two launches that write the same buffer one after another each write a part of it.
     if (before?.writes || !next || next.writes || (after && !after.writes)) return undefined;
     return reads.some((buffer) => this.isWritten(buffer, first, next.at)) ? undefined : [first, next.at];
   }
 
-  /** A transform, a kernel and another transform, each the only one that reads what the one before has written. */
+  /** A transform, a kernel and another transform, where each is the only reader of the buffer that the one before has written. */
   productFrom(first: number): readonly number[] | undefined {
     const own = this.isPlanned(first) ? this.pairFrom(first) : undefined;
     const next = own && !this.isPlanned(own[1]!) ? this.pairFrom(own[1]!) : undefined;
@@ -199,7 +199,7 @@ function isGuarded({ guard }: LoadNode): boolean {
   return guard !== undefined && guard.length > 0;
 }
 
-/** What a callback may have as its value: numbers of a buffer that lie in steps. */
+/** The input of a plan whose elements a callback is given: numbers of a buffer at regular steps. */
 interface CallbackInput {
   readonly buffer: string;
   readonly rows: Rows;
@@ -207,12 +207,12 @@ interface CallbackInput {
   readonly im: Real | undefined;
 }
 
-/** The arrays that a launch reads, which grow by those that a kernel has read. */
+/** The arrays that a launch reads. Fusing a kernel into the launch adds the kernel's arrays. */
 class Arrays {
   private readonly draft: LaunchDraft;
   private readonly facts: LaunchFacts;
   private readonly spectrum: readonly string[];
-  /** The input, and arrays of callbacks. */
+  /** Names of the input and of the callbacks' arrays. */
   private readonly reads: string[];
   private readonly lengths: Record<string, number>;
   private readonly tables: Record<string, Kernel>;
@@ -230,7 +230,7 @@ class Arrays {
     return this.draft.reads[this.draft.kernel.globals.indexOf(array)];
   }
 
-  /** @param valueOf the part of the callback's own value that a load of the kernel is */
+  /** @param partOf the part of the callback's own value (real or imaginary) that a load of the kernel stands for */
   callback(
     takes: BuiltCallback['takes'],
     results: readonly Real[],
@@ -260,7 +260,7 @@ class Arrays {
     return name;
   }
 
-  /** Only the table of reals is an array that a plan can be given. */
+  /** The array's name. A plan can only be given the table of reals, and no other table. */
   private tableName(array: ArrayRef): string | undefined {
     const { kernel } = this.draft;
     const [table] = kernel.tables;
@@ -272,7 +272,7 @@ class Arrays {
     return name;
   }
 
-  /** The numbers among those that an expression loads which the plan may read as its input. */
+  /** The loaded numbers of an expression that the plan may read as its input; undefined where none may be. */
   valueAmong(values: readonly Real[], rows: RowStores, words: number, count: number): CallbackInput | undefined {
     let best: CallbackInput | undefined;
     for (const load of reachable(values)) {
@@ -285,7 +285,7 @@ class Arrays {
       const last = at.offset + at.step * (count - 1) + at.apart * (rows.row.count - 1);
       if (words * (last + 1) > this.facts.lengthOf(buffer)) continue;
       const isBetter = !best || (at.step === 1 && best.rows.step > 1);
-      // A convolution of reals writes as it reads.
+      // A convolution of reals reads in the layout that it writes.
       if (!isBetter || (this.spectrum.length > 0 && words === 1 && !isPacked(at, count))) continue;
       const scaled = {
         constant: words * place.constant,
@@ -297,7 +297,7 @@ class Arrays {
     return best;
   }
 
-  /** @param reads without the arrays that have come */
+  /** @param reads buffers that the launch has read so far, without the arrays added here */
   launch(transform: PlannedTransform, reads: readonly string[], writes: string): TransformLaunch {
     const arrays = Object.keys(this.lengths).length > 0 ? { arrays: { ...this.lengths } } : {};
     const tables = Object.keys(this.tables).length > 0 ? { tables: this.tables } : {};

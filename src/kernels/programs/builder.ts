@@ -1,6 +1,6 @@
 /**
- * One kernel of a program. What it stores is pushed: from the result inwards, patterns turn the place where an element goes, and maps become
- * loops. What that needs is pulled (pull.ts).
+ * One kernel of a program. Results are pushed: from the result inwards, patterns transform the place where an element goes, and maps become loops.
+ * Operands are pulled (pull.ts).
  */
 import { type Index, index, type Real, type Store, scale, add as sum, type Var, variable } from '../../ir/index.ts';
 import type { Layout } from '../../layout/index.ts';
@@ -14,44 +14,44 @@ import type { Source } from './pull.ts';
 import { elementOf, type Leaf, type NumberExpression, type Pulled, rearranged } from './pulled.ts';
 import { Reductions } from './sums.ts';
 
-/** Stores that stand in the same loops. */
+/** Stores that share the same loops. */
 export interface LoopNest {
   readonly loops: readonly Var[];
   readonly stores: Store[];
-  /** The work-group that it is a phase of; its loops come first. */
+  /** The work-group that this nest is a phase of; the group's loops come first. */
   readonly group?: WorkGroup;
 }
 
-/** Operations of iterations of a `mapSeq` that are written one after another. */
+/** The most operations of unrolled iterations of a `mapSeq`. */
 const MOST_WRITTEN = 256;
 
 export class KernelBuilder extends Reductions {
   readonly nests: LoopNest[] = [];
   protected around: Var[] = [];
-  /** Loops whose iterations one item goes through. */
+  /** Loops whose iterations run one after another in one item. */
   readonly sequential = new Set<Var>();
   private group: WorkGroup | undefined;
-  /** Nests before this one are phases that are complete. */
+  /** The number of nests that belong to completed phases. */
   private begun = 0;
 
-  /** Stores a value. @param to where it goes, of its shape */
+  /** Stores a value. @param to the destination, an array or element of the value's shape */
   push(value: Value, env: Environment, to: Leaf): void {
     const { plan } = this;
     const isKnown = env.homeOf(value).known.has(value);
-    // Outside of work-groups it cuts; inside it is where the group stores what it gives.
+    // A `toGlobal` outside of work-groups is stored by a launch of its own; inside it marks where the group stores its result.
     const isCut = value.op === 'toGlobal' && !this.group && plan.canStore(value, env);
     const isTaken = isKnown || isCut || plan.isShared(value, env) || plan.isStored(value, env);
     if (isTaken) this.pushPulled(this.pull(value, env), value, env, to);
     else this.pushItself(value, env, to);
   }
 
-  /** The same for all that a kernel stores. */
+  /** Stores the value that the whole kernel is for. */
   pushWhole(value: Value, env: Environment, to: Leaf): void {
     if (value.op === 'toGlobal') this.push(value.of[0]!, env, to);
     else this.push(value, env, to);
   }
 
-  /** The same for a value that may have a place in memory, which is not read. */
+  /** Stores a value that may itself have a place in memory, without reading it from there. */
   pushItself(value: Value, env: Environment, to: Leaf): void {
     const { op, of, f } = value;
     const [source] = of;
@@ -127,7 +127,7 @@ export class KernelBuilder extends Reductions {
     return type.kind === 'array' && type.of.kind === 'array' ? lengthIn(type.of.length, this.plan.sizes) : 1;
   }
 
-  /** Whether all elements of an array are computed together, so that no loop may run over them. */
+  /** Whether all elements of an array are computed together, so that no loop may run over its elements. */
   private isAtHand(value: Value): boolean {
     if (this.lengthOf(value) > MOST_ELEMENTS) return false;
     if (['dft', 'idft', 'list', 'toPrivate'].includes(value.op)) return true;
@@ -164,7 +164,7 @@ export class KernelBuilder extends Reductions {
     this.around.pop();
   }
 
-  /** The iterations of the loops around are work-groups for what `body` pushes. */
+  /** Makes each iteration of the surrounding loops a work-group, and pushes the body as its phases. */
   private asGroup(body: (group: WorkGroup) => void): void {
     const outer = this.group;
     this.group = { loops: [...this.around], iterations: this.open, arrays: new Map() };
@@ -190,7 +190,7 @@ export class KernelBuilder extends Reductions {
     return { kind: 'leaf', layout: whole.layout, at: indicesOf(needed) };
   }
 
-  /** What `act` pushes is a phase of a work-group, before the one that is being built. */
+  /** Pushes what `act` stores as a phase of a work-group, before the phase that is being built. */
   private inPhase(group: WorkGroup, act: () => void): void {
     const { around, open } = this;
     this.around = [...group.loops];
@@ -238,7 +238,7 @@ export class KernelBuilder extends Reductions {
     return new Environment(env, { kind: 'state', of: value, buffer }, [[parameter!, state]]);
   }
 
-  /** An environment like another one, in loops of this kernel; `body` is called inside of them. @param from the environment around it */
+  /** A copy of an environment in loops of this kernel; `body` is called inside those loops. @param from the environment around the copied one */
   again(
     needed: readonly Environment[],
     body: (env: Environment, indices: readonly Index[]) => void,

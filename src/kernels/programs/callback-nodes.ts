@@ -5,7 +5,7 @@ import type { BuiltCallback } from './launches.ts';
 
 type Node = BuiltCallback['nodes'][number];
 
-/** Steps of a callback at most: with more of them a kernel by itself is the better one. */
+/** The most steps of a callback: a longer computation is faster as a kernel of its own. */
 const MOST_NODES = 512;
 
 /** Magnitudes of constants that callbacks may have, as in problem/record.ts. */
@@ -14,18 +14,18 @@ const CONSTANTS = {
   f64: { least: 2 ** -200, most: Number.MAX_VALUE },
 } as const;
 
-/** What an expression means to a callback. */
+/** The meaning of an expression's variables and loads inside a callback. */
 export interface CallbackMeaning {
   readonly precision: ElementType;
-  /** Of the tensor that places are in. */
+  /** The dimension of the tensor that a variable counts. */
   readonly dimensionOf: (variable: Var) => number | undefined;
   /** The part of the callback's own value that a load is. */
   readonly valueOf: (load: LoadNode) => 're' | 'im' | undefined;
-  /** The array that another load reads. */
+  /** The array that a load reads, where it does not read the callback's own value. */
   readonly arrayOf: (load: LoadNode) => { readonly name: string; readonly length: number } | undefined;
 }
 
-/** @returns undefined for what no callback can say */
+/** @returns undefined for an expression that callbacks cannot represent */
 export function callbackOf(
   takes: BuiltCallback['takes'],
   results: readonly Real[],
@@ -39,7 +39,7 @@ export function callbackOf(
 
 class NodeWriter {
   readonly nodes: Node[] = [];
-  /** Whether something could not be said. */
+  /** Whether a part of the expression cannot be represented. */
   isLost = false;
   private readonly meaning: CallbackMeaning;
   private readonly made = new Map<Real | string, number>();
@@ -137,7 +137,7 @@ class NodeWriter {
     return dimension === undefined ? this.lose() : this.append({ op: 'place', dimension });
   }
 
-  /** Equal nodes are one. */
+  /** Adds a node; equal nodes are stored once. */
   private append(node: Node): number {
     const key = JSON.stringify(node);
     let known = this.made.get(key);

@@ -1,5 +1,5 @@
 /**
- * A transform, a product with a spectrum and the transform back: one plan, which convolves. Its launch in the middle goes there and back at
+ * A transform, a product with a spectrum and the inverse transform become one plan, which convolves. Its middle launch transforms forward and back at
  * once, so that the product never lies in memory.
  */
 import {
@@ -16,12 +16,12 @@ import { type Launch, OUTPUT, type PlannedTransform, rowOf, type TransformLaunch
 import { inUnits, type LaunchDraft } from './loops.ts';
 import { isWhole, type LaunchFacts, numberStored, rowStores, sameIndex } from './rows.ts';
 
-/** Nodes of what may be a product, at most. */
+/** The most nodes of an expression that is tested for being a product. */
 const MOST_NODES = 32;
 
 type Times = NonNullable<PlannedTransform['times']>;
 
-/** @returns undefined where the kernel is no product with a spectrum that lies in memory */
+/** @returns undefined where the kernel is not a product with a spectrum in memory */
 export function convolutionOf(
   there: TransformLaunch,
   draft: LaunchDraft,
@@ -63,7 +63,7 @@ function isAlong(place: Index, { along }: NonNullable<ReturnType<typeof rowStore
   return sameIndex(place, add(along));
 }
 
-/** What a number is multiplied by, if all that is made of it is such a product. */
+/** The factor of a number whose only uses are products with that factor. */
 function factorOf(
   values: readonly [Real, Real],
   isSignal: (node: Real) => node is LoadNode,
@@ -94,7 +94,7 @@ function factorOf(
   return isConjugate ? { re, im, conjugate: 'signal' } : undefined;
 }
 
-/** Whether a value is a sum of products of the signal with what does not depend on it. */
+/** Whether a value is linear in the signal: a sum of products of the signal with factors that do not depend on it. */
 function isLinear(value: Real, isSignal: (node: Real) => boolean): boolean {
   const depends = (node: Real) => reachable([node]).some(isSignal);
   if (isSignal(value) || !depends(value)) return true;
@@ -114,8 +114,8 @@ function isLinear(value: Real, isSignal: (node: Real) => boolean): boolean {
 }
 
 /**
- * Spectra that are transforms of something, and that nothing but convolutions reads, are left in the order that these convolutions like best:
- * prepared, as kernels of plans are.
+ * Spectra that are transforms of stored arrays and that only convolutions read are left in the order that suits these convolutions best: prepared, as
+ * the kernels (filters) of convolution plans are.
  */
 export function withPrepared(launches: readonly Launch[], { wanted }: Pick<LaunchFacts, 'wanted'>): Launch[] {
   const now = [...launches];
@@ -146,7 +146,7 @@ function isPlainTransform(launch: Launch): launch is TransformLaunch {
   return 'transform' in launch && Object.keys(launch.transform).join() === 'op,size,batches';
 }
 
-/** Launches that read what one has written, until another one writes there. */
+/** Launches that read the buffer of one launch before another launch overwrites it. */
 function readersOf(launches: readonly Launch[], from: number): number[] {
   const { writes } = launches[from]!;
   const found: number[] = [];

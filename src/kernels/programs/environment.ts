@@ -1,27 +1,27 @@
-/** What symbols stand for while the body of a function becomes expressions, and what values have become there. */
+/** Environments: what symbols stand for while the body of a function becomes expressions, and the values computed there. */
 import type { Guard, Index, Var } from '../../ir/index.ts';
 import { freeOf, type Value } from '../../patterns/values.ts';
 import { hasLocal } from './memories.ts';
 import type { Leaf, Pulled } from './pulled.ts';
 
-/** An array in the memory of a work-group; `isChosen` where the program does not ask for it. */
+/** An array in the memory of a work-group; `isChosen` where the compiler has placed it there and the program does not ask for it. */
 export interface SharedLeaf extends Leaf {
   readonly isChosen: boolean;
 }
 
 /** One work-group for each iteration of some loops, and the arrays in its memory. */
 export interface WorkGroup {
-  /** Outermost first. */
+  /** The loops whose iterations are groups, outermost first. */
   readonly loops: readonly Var[];
   /** Iterations of all loops together. */
   readonly iterations: number;
-  /** By the keys of their values: dimensions of the loops in the group come first. */
+  /** Arrays in the group's memory by the keys of their values; dimensions of the loops in the group come first. */
   readonly arrays: Map<string, SharedLeaf>;
 }
 
-/** Why a symbol has a value. Whoever stores an array has to make the symbols in it again, in loops of another kernel. */
+/** How a symbol got its value. A launch that stores an array has to bind the array's symbols again, in loops of another kernel. */
 export type Binding =
-  /** They are an element of an array: `of` is the map or the reduction, `source` its array. */
+  /** The symbols are an element of an array: `of` is the map or the reduction, `source` its array. */
   | {
       readonly kind: 'element';
       readonly of: Value;
@@ -31,17 +31,17 @@ export type Binding =
       /** The work-group that computes the element, where a `mapWorkgroup` does. */
       readonly group?: WorkGroup;
     }
-  /** What an `iterate` has come to, in a buffer. */
+  /** The symbol is the state of an `iterate`, in a buffer. */
   | { readonly kind: 'state'; readonly of: Value; readonly buffer: string }
-  /** What a reduction has come to, which is nowhere in memory. */
+  /** The symbol is the partial result of a reduction, which has no place in memory. */
   | { readonly kind: 'sum' };
 
 export class Environment {
   readonly parent: Environment | undefined;
   readonly binding: Binding | undefined;
-  /** Where its values are wanted: elsewhere nothing may be read for them. */
+  /** The condition under which values are needed: where it does not hold, nothing may be read for them. */
   readonly guard: Guard;
-  /** What symbols, and other values whose innermost symbol is bound here, have become. */
+  /** Values computed so far: symbols, and other values whose innermost symbol is bound here. */
   readonly known = new Map<Value, Pulled>();
   private readonly symbols: ReadonlySet<Value>;
 
@@ -63,7 +63,7 @@ export class Environment {
     return false;
   }
 
-  /** The innermost environment that a value depends on. What lies in the memory of a work-group depends on the group. */
+  /** The innermost environment that a value depends on. An array in the memory of a work-group depends on the group. */
   homeOf(value: Value): Environment {
     const symbols = freeOf(value);
     const isLocal = hasLocal(value);
@@ -76,7 +76,7 @@ export class Environment {
     return this.binding?.kind === 'element' && this.binding.group !== undefined;
   }
 
-  /** The environment of the work-group that it is in. */
+  /** The environment of the work-group around this one. */
   get group(): Environment | undefined {
     let env: Environment | undefined = this;
     while (env && !env.isGroup) env = env.parent;
@@ -89,7 +89,7 @@ export class Environment {
     return env === outer;
   }
 
-  /** The environments that symbols depend on, outermost first, including the environments of the arrays whose elements they are. */
+  /** The environments that symbols depend on, outermost first, together with the environments of the arrays that the symbols are elements of. */
   neededFor(symbols: ReadonlySet<Value>): Environment[] {
     const all = new Set(symbols);
     const needed: Environment[] = [];
@@ -103,7 +103,7 @@ export class Environment {
     return needed;
   }
 
-  /** The symbols that it binds, in order. */
+  /** The symbols that this environment binds, in order. */
   get bound(): readonly Value[] {
     return [...this.symbols];
   }

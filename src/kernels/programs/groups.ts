@@ -1,6 +1,6 @@
 /**
- * Work-groups of programs as kernels: each iteration of a `mapWorkgroup` is a group, each array in its memory a phase that stores it. Arrays of which
- * one is no longer read when another is stored take turns in the same memory.
+ * Work-groups of programs as kernels: each iteration of a `mapWorkgroup` is a group, each array in its memory a phase that stores it. Arrays that are
+ * not needed at the same time share the same memory.
  */
 import {
   type ArrayRef,
@@ -34,7 +34,7 @@ import { inUnits, type LoopTarget, lanesLoop, type PhasesOfKernel, placesOf } fr
 /** Threads of a work-group at most, even if the device allows more, so that registers suffice for a butterfly in each thread. */
 const MOST_THREADS = 512;
 
-/** Accesses of an array that its layout is chosen by, of each phase. */
+/** The number of accesses per phase that an array's layout is chosen by. */
 const SAMPLES = 8;
 
 /** @throws FftError `device-limit` where arrays that a program keeps in the memory of a group are too large for it */
@@ -49,19 +49,19 @@ export function phasesOfGroup(
 
 /** Loops and stores of a phase, before arrays in the group's memory have places. */
 interface Part {
-  /** The innermost one last, which neighbouring threads run along. */
+  /** The loops of the phase; neighbouring threads run along the innermost one, which is last. */
   readonly loops: readonly Var[];
   readonly stores: readonly Store[];
   readonly nodes: readonly Real[];
-  /** Iterations of all loops, and of those that one item goes through. */
+  /** Iterations of all loops, and of the loops that one item runs through itself. */
   readonly items: number;
   readonly sequential: number;
 }
 
-/** Memory that arrays take turns in. */
+/** A range of shared memory that several arrays use in turn. */
 interface Slot {
   length: number;
-  /** The last phase that needs what is in it. */
+  /** The last phase that needs the slot's present array. */
   end: number;
 }
 
@@ -79,7 +79,7 @@ class GroupKernel {
   private readonly threads: number;
   private readonly slots: Slot[] = [];
   private readonly placed = new Map<ArrayRef, Placed>();
-  /** Phases that store into memory that they read. */
+  /** Phases that store into the memory that they read. */
   private readonly readsFirst = new Set<number>();
 
   constructor(builder: KernelBuilder, group: WorkGroup, nests: readonly LoopNest[], target: LoopTarget) {
@@ -128,7 +128,7 @@ class GroupKernel {
     this.placed.set(array, { slot, layout, words });
   }
 
-  /** Whether all threads can load all that a phase reads before any of them stores. */
+  /** Whether all threads can load everything that a phase reads before any of them stores. */
   private mayReadFirst(n: number): boolean {
     const { items, nodes } = this.parts[n]!;
     const { doubleBuffered, lockstep } = this.target.profile;
@@ -220,7 +220,7 @@ function byStep(loops: readonly Var[], stores: readonly Store[], nodes: readonly
   return [...loops].sort((a, b) => stepOf(b) - stepOf(a));
 }
 
-/** As many threads as the phase with most to do has items. */
+/** The number of threads of a group: as many as the phase with the most work has items, within the limits. */
 function threadsOf(parts: readonly Part[], { lanes, maxThreads }: LoopProfile): number {
   const workOf = ({ items, nodes }: Part) => items * nodes.length;
   const heaviest = parts.reduce((most, part) => (workOf(part) > workOf(most) ? part : most));
@@ -233,7 +233,7 @@ function wordsAtOnce({ banks }: LoopProfile, precision: ElementType, words: numb
   return Math.max(1, (banks * 4) / (bytesOf(precision) * words));
 }
 
-/** How an array lies in the memory of a group so that neighbouring threads meet few conflicts of banks; undefined: as it is. */
+/** The layout of an array in a group's memory with the fewest bank conflicts between neighbouring threads; undefined for the plain one. */
 function layoutOf(
   parts: readonly Part[],
   touches: readonly (readonly Index[])[],
@@ -250,7 +250,7 @@ function layoutOf(
       .map((place) => threads.map((at) => [within(evaluate(place, at), length), 0] as const));
   });
   const tile = { length, columns: 1 };
-  // The largest step between neighbours, which is long where they work on rows of their own.
+  // The largest step between neighbours; it is long where neighbouring threads work on different rows.
   const steps = touches.flatMap((places, n) => {
     const lanes = parts[n]!.loops.at(-1);
     return places.map((place) => Math.abs((lanes && coefficient(place, lanes)) ?? 0) / words);
@@ -261,12 +261,12 @@ function layoutOf(
   return layout.pad === 0 ? undefined : layout;
 }
 
-/** A place, or the nearest one: guards keep items from others. */
+/** A place clamped to the array; guards keep the items beyond it from storing. */
 function within(place: number, length: number): number {
   return Math.max(0, Math.min(length - 1, place));
 }
 
-/** What loops are in an item. */
+/** The values of loop variables in an item. */
 function placesIn(loops: readonly Var[], item: number): Map<Var, number> {
   let rest = item;
   return new Map(

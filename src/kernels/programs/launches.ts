@@ -1,4 +1,4 @@
-/** What a program is lowered to: launches in order, and buffers between them. */
+/** The lowered form of a program: launches in order, and the buffers between them. */
 import type { Kernel } from '../../ir/index.ts';
 import type { SideCallback } from '../../plan/tree/leaf.ts';
 import type { LoopProfile } from './loop-profile.ts';
@@ -7,18 +7,18 @@ import type { LaunchDraft } from './loops.ts';
 /** Facts of the device that decide how a program is lowered. */
 export type ProgramTarget = LoopProfile;
 
-/** What can be decided in several ways, none of which changes what a program means. */
+/** Decisions that may go several ways without changing the meaning of a program. */
 export interface Decided {
-  /** What becomes a part of planned transforms: products between two of them and their neighbours, the neighbours alone, or nothing. */
+  /** The kernels that become parts of planned transforms: products between two transforms and neighbours, neighbours alone, or none. */
   readonly beside: 'products' | 'neighbours' | 'nothing';
-  /** Operations that storing a number and reading it again is worth. */
+  /** The number of operations that cost as much as storing a number and reading it again. */
   readonly storing: number;
 }
 
-/** The decisions where nothing is timed. */
+/** The decisions of a program that is not tuned by timing. */
 export const USUALLY: Decided = { beside: 'products', storing: 32 };
 
-/** Decisions to be timed, the usual ones first: no more than the planner's own trials have candidates. */
+/** The decisions to be timed, the usual ones first: no more candidates than the planner's own trials have. */
 export const WAYS: readonly Decided[] = [
   USUALLY,
   { ...USUALLY, beside: 'neighbours' },
@@ -35,19 +35,19 @@ export type PlannedOp = 'fft' | 'ifft' | 'rfft' | 'irfft';
 /** A callback of a plan as plain data. Its places are along dimensions 1, the axis, and 3, the rows. */
 export type BuiltCallback = SideCallback['built'];
 
-/** Where the numbers of a side lie in its buffer, in numbers of that side's own kind. */
+/** The position of one side's numbers in its buffer, counted in the side's own numbers (real or complex). */
 export interface Rows {
   readonly offset: number;
-  /** From one number of a row to the next one. */
+  /** The distance between successive numbers of a row. */
   readonly step: number;
-  /** From one row to the next one. */
+  /** The distance between successive rows. */
   readonly apart: number;
 }
 
-/** What a plan does to rows of numbers. Sides are packed where nothing else is said. */
+/** A planned transform of rows of numbers. A side is packed unless its position is given. */
 export interface PlannedTransform {
   readonly op: PlannedOp;
-  /** Points of the transform: of reals, the reals. */
+  /** The length of the transform in points; for a transform of reals the number of reals. */
   readonly size: number;
   readonly batches: number;
   readonly input?: Rows;
@@ -56,14 +56,14 @@ export interface PlannedTransform {
   readonly store?: BuiltCallback;
   /** Reals in each array that the callbacks read. */
   readonly arrays?: { readonly [name: string]: number };
-  /** The transform is multiplied by a spectrum, and transformed back: one of all rows, or one of each. */
+  /** A spectrum that the transform is multiplied by before it is transformed back: one for all rows, or one for each row. */
   readonly times?: {
     readonly conjugate: 'none' | 'signal' | 'kernel';
     readonly spectra: 'one' | 'each';
-    /** The spectrum lies as the plan has prepared it. */
+    /** Set where the spectrum lies in the order in which the plan has prepared it. */
     readonly isPrepared?: true;
   };
-  /** Only this is done: a spectrum is prepared for a convolution that is like this one. */
+  /** Set where the launch only prepares a spectrum, for a convolution with this description. */
   readonly prepares?: true;
 }
 
@@ -73,27 +73,27 @@ export interface TransformLaunch {
   /** The input comes first, then arrays of callbacks (`arrayName` says which is which), and last the spectrum, if there is one. */
   readonly reads: readonly string[];
   readonly writes: string;
-  /** Kernels in whose table of reals arrays of callbacks lie, by the names of the arrays. */
+  /** Kernels by the names of arrays: an array of a callback lies in the table of reals of its kernel. */
   readonly tables?: { readonly [name: string]: Kernel };
 }
 
-/** What callbacks call the array of a launch's `reads` at a place. */
+/** The name by which callbacks call the array at a place of a launch's `reads`. */
 export function arrayName(place: number): string {
   return `a${place}`;
 }
 
-/** A kernel and the buffers that it takes, in the order of its globals; or a plan. */
+/** A launch: a kernel and its buffers, in the order of its globals; or a plan. */
 export type Launch = LaunchDraft | TransformLaunch;
 
-/** What a program is for a device: launches in order, and buffers between them. */
+/** A program compiled for a device: launches in order, and the buffers between them. */
 export interface ProgramPieces {
   readonly launches: readonly Launch[];
-  /** Reals in each. */
+  /** The length of each buffer in reals. */
   readonly buffers: ReadonlyMap<string, number>;
   readonly outputLength: number;
 }
 
-/** Buffers are named by what they hold: `input v`, `output`, `stored 1` … */
+/** The buffer of the program's result. Buffers are named by their contents: `input v`, `output`, `stored 1` … */
 export const OUTPUT = 'output';
 
 /** Numbers of a row on each side of a transform, and whether they are complex. */

@@ -1,14 +1,14 @@
-/** What of a device's profile decides about loops. */
+/** The facts of a device's profile that decide how loops are laid out. */
 export interface LoopProfile {
   readonly lockstep: 'vector' | 'threads';
-  /** Numbers in lockstep. */
+  /** Numbers that are computed in lockstep: lanes of a vector, or threads of a warp. */
   readonly lanes: number;
   readonly maxThreads: number;
   readonly multiprocessors: number;
-  /** Of a group. */
+  /** Bytes of shared memory of a group. */
   readonly sharedBytes: number;
   /** 4-byte banks of shared memory. */
   readonly banks: number;
-  /** A phase cannot store into shared memory that it reads. */
+  /** Whether a phase must not store into shared memory that it reads. */
   readonly doubleBuffered: boolean;
 }

@@ -35,20 +35,20 @@ export interface LaunchDraft {
   readonly writes: string;
 }
 
-/** Operations of one kernel at most. */
+/** The most operations of one kernel. */
 const MOST_OPERATIONS = 4096;
 
-/** Items of a group, where there are enough of them. */
+/** The wanted number of items of a group. */
 const ITEMS = { vector: 4096, threads: 1024 } as const;
 
-/** What kernels are built for. @param newBuffer makes a buffer of so many reals, and gives its name */
+/** The target that kernels are built for. @param newBuffer makes a buffer of a given number of reals, and returns its name */
 export interface LoopTarget {
   readonly profile: LoopProfile;
   readonly precision: ElementType;
   newBuffer(reals: number): string;
-  /** Is told which nest a kernel was made of. */
+  /** Records the nest that a kernel was made of. */
   note(kernel: Kernel, nest: LoopNest): void;
-  /** An array that was to lie in the memory of a work-group lies elsewhere. */
+  /** Gives up a work-group's array: it has to lie in global memory instead. */
   storeOutside(key: string): never;
 }
 
@@ -62,7 +62,7 @@ export function refuseLong(stores: readonly Store[]): void {
   );
 }
 
-/** The kernel of a nest, after those that pack what it reads. */
+/** The kernel of a nest, behind the kernels that pack the matrices it reads. */
 export function draftsOf(
   builder: KernelBuilder,
   nest: LoopNest,
@@ -131,7 +131,7 @@ interface Dealt {
   readonly loops: readonly Loop[];
   readonly lanes: Var;
   readonly threads: number;
-  /** What the loops of the nest are, in terms of the group and its items. */
+  /** The values of the nest's loop variables, in terms of the group and its items. */
   readonly at: ReadonlyMap<Var, Index>;
 }
 
@@ -152,17 +152,17 @@ function untiled(nest: Nest, profile: LoopProfile): Placed {
   return { dealt, stores: substituted(new Expressions(), nest.stores, dealt.at).stores };
 }
 
-/** Vectors along a row of a group, and rows: what a group reads stays in a near cache. */
+/** The size of a group in vectors along a row and in rows: its operands stay in a near cache. */
 const GROUP_VECTORS = { vector: 16, threads: 1 } as const;
 const GROUP_ROWS = { vector: 16, threads: 8 } as const;
 
-/** Items with several outputs each. Groups are blocks of rows and columns, because both share what they read. */
+/** Items with several outputs each. Groups are blocks of rows and columns, because a row and a column of outputs both share operands. */
 function tiled(nest: Nest & { readonly along: Var }, tile: RegisterTile, profile: LoopProfile): Placed {
   const { lockstep, lanes: width } = profile;
   const isVector = lockstep === 'vector';
   const { along, others, copies } = copiesOf(nest, tile, isVector);
   const rows = others.reduce((product, loop) => product * loop.count, 1);
-  // Rows of overlapping windows are read from front to back.
+  // Overlapping windows share rows, which are read from front to back.
   const isRow = isVector && tile.overlaps;
   const wanted = isRow ? ITEMS.vector / width : GROUP_VECTORS[lockstep];
   const vectors = fitting(Math.ceil(along.count / width), wanted);
@@ -193,7 +193,7 @@ function tiled(nest: Nest & { readonly along: Var }, tile: RegisterTile, profile
   return { dealt, stores };
 }
 
-/** What loops are, outermost first, in terms of the number of their iteration. */
+/** The values of loop variables, outermost first, for the number of an iteration among all of them. */
 export function placesOf(loops: readonly Var[], number: Index): (readonly [Var, Index])[] {
   let rest = number;
   return [...loops].reverse().map((loop) => {
@@ -206,7 +206,7 @@ export function placesOf(loops: readonly Var[], number: Index): (readonly [Var, 
 function deal({ along, others }: Nest, { lockstep, lanes: width, maxThreads, multiprocessors }: LoopProfile): Dealt {
   const count = along?.count ?? 1;
   const rows = others.reduce((product, loop) => product * loop.count, 1);
-  // Every multiprocessor has something to do.
+  // The share of a group that leaves work for every multiprocessor.
   const share = Math.ceil((rows * count) / multiprocessors / (lockstep === 'vector' ? 1 : 4));
   const items = Math.max(width, Math.min(ITEMS[lockstep], share));
   const at = new Map<Var, Index>();
@@ -241,13 +241,13 @@ function deal({ along, others }: Nest, { lockstep, lanes: width, maxThreads, mul
   };
 }
 
-/** A number near to what is wanted; a divisor of the count where there is one. */
+/** A number near to the wanted one; a divisor of the count where there is one. */
 function fitting(count: number, wanted: number): number {
   for (let divisor = wanted; divisor >= wanted / 4; divisor--) if (count % divisor === 0) return divisor;
   return wanted;
 }
 
-/** The loop along which neighbours are stored side by side, unless it fills no vector and another one does. */
+/** The loop along which neighbouring numbers are stored side by side, unless that loop fills no vector and another loop does. */
 export function lanesLoop(loops: readonly Var[], stores: readonly Store[], width: number): Var | undefined {
   const stepOf = (loop: Var) => Math.abs(coefficient(stores[0]!.index, loop) ?? Number.MAX_SAFE_INTEGER);
   const full = loops.filter(({ count }) => count >= width);

@@ -1,9 +1,9 @@
-/** The patterns that say in which memory an array lies, as lowering reads them. */
+/** The patterns `toLocal`, `toGlobal` and `toPrivate`, which say in which memory an array lies, in the form that lowering reads. */
 import { applied, isMap, type MemoryOp, Value, withOperands } from '../../patterns/values.ts';
 
 /**
  * A program without functions that only name a memory: toLocal(f, x) becomes toLocal of f(x), which has no function of its own, and maps of the
- * identity become their arrays. So what is stored there is seen where it is computed.
+ * identity become their arrays. So lowering sees the stored value where it is computed.
  */
 export function withPlainMemories(root: Value): Value {
   const made = new Map<Value, Value>();
@@ -37,7 +37,7 @@ export function inMemory(op: MemoryOp, value: Value): Value {
 
 const local = new WeakMap<Value, boolean>();
 
-/** Whether something that a value is computed from lies in the memory of a work-group: not only in groups of its own. */
+/** Whether a value depends on an array in the memory of a work-group, leaving out groups inside the value itself. */
 export function hasLocal(value: Value): boolean {
   let known = local.get(value);
   if (known === undefined) {

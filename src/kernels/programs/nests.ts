@@ -1,10 +1,10 @@
-/** What a builder was given to store → kernels: one for each nest of loops, or for each work-group, whose nests are phases. */
+/** The kernels of a builder's stores: one kernel for each nest of loops, or for each work-group, whose nests are its phases. */
 import type { KernelBuilder } from './builder.ts';
 import type { WorkGroup } from './environment.ts';
 import { phasesOfGroup } from './groups.ts';
 import { draftOf, draftsOf, type LaunchDraft, type LoopTarget, refuseLong } from './loops.ts';
 
-/** The kernels of all that a builder was given to store. */
+/** The kernels of everything that a builder was given to store. */
 export function kernelsOf(builder: KernelBuilder, target: LoopTarget): LaunchDraft[] {
   const buffers = new Map([...builder.memory].map(([name, array]) => [array, name] as const));
   const groups = new Set<WorkGroup>();

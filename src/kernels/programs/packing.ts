@@ -1,6 +1,7 @@
 /**
- * Matrices packed for vectors: a tile reads a column of vectors of a matrix row by row, and rows lie so far apart that each is on a page of its own and
- * many share a place in a cache. A kernel before copies such a matrix into panels that are one vector wide, which are read from front to back.
+ * Matrices packed for vectors. A tile reads a column of vectors of a matrix row by row, and where rows lie far apart each row is on a page of its own
+ * and many rows compete for the same cache sets. A kernel before it copies such a matrix into panels that are one vector wide, which are read from
+ * front to back.
  */
 import {
   type ArrayRef,
@@ -22,7 +23,7 @@ import {
   variable,
 } from '../../ir/index.ts';
 
-/** A copy of a matrix in panels, and what makes it. */
+/** A copy of a matrix in panels, and the kernel that makes it. */
 export interface Packing {
   readonly source: ArrayRef;
   readonly target: ArrayRef;
@@ -32,7 +33,7 @@ export interface Packing {
   readonly stores: readonly Store[];
 }
 
-/** Reals from one row to the next from which on a matrix is packed, and times that each of its numbers is read at least. */
+/** The least row pitch, in reals, at which a matrix is packed, and the least number of times that each of its numbers is read. */
 const LEAST_STEP = 384;
 const LEAST_READS = 32;
 

@@ -1,9 +1,9 @@
 /**
- * A program as launches. One launch suffices if every array is computed where its elements are read; arrays that would be computed many
- * times are stored by a launch of their own.
+ * A program as launches. One launch suffices if every array is computed where its elements are read; an array that would be computed many times over
+ * is stored by a launch of its own.
  *
- * Whether they are is seen while a kernel is built: each time the function of a map is called for an element, the iterations of all loops around are
- * counted. Where that is far more often than there are elements, everything begins anew, with the array stored.
+ * The decision is made while a kernel is built: each time the function of a map is called for an element, the iterations of all surrounding loops are
+ * counted. Where they far outnumber the array's elements, lowering begins anew, with the array stored.
  */
 import { type ElementType, indexKey, type Kernel } from '../../ir/index.ts';
 import type { Program } from '../../patterns/program.ts';
@@ -31,23 +31,21 @@ import type { LaunchFacts } from './rows.ts';
 import { KnownNumbers } from './tables.ts';
 import { Work } from './work.ts';
 
-/** Operations of one kernel at most. */
+/** The most operations of one kernel. */
 const MOST_OPERATIONS = 4096;
 
-/** Launches of one program at most. */
+/** The most launches of one program. */
 const MOST_LAUNCHES = 2 ** 16;
 
-/** The cost of computing again below which nothing is stored. */
+/** An array whose elements cost at most this many operations each is not stored. */
 const LEAST_STORED = 3;
-/** How often more than once a number is read that a transform stores by the way. */
+/** The least number of repeated reads per number at which an array is stored that a transform writes anyway. */
 const LEAST_AGAIN = 0.5;
 
-/** Thrown where an array is found to be better stored. */
+/** Thrown where an array turns out to be better stored. */
 class StoreFirst extends Error {}
 
-/**
- * @throws FftError `unsupported-feature` for what cannot be compiled yet, and for kernels of too many operations
- */
+/** @throws FftError `unsupported-feature` for programs that cannot be compiled yet, and for kernels of too many operations */
 export function piecesOf(
   program: Program,
   sizes: Sizes,
@@ -68,17 +66,17 @@ export function piecesOf(
   const decided = new Decisions(body, way, way.beside !== 'nothing');
   const pieces = lowered(decided);
   if (!decided.hasStoredBeside) return pieces;
-  // What was meant to become a part of a transform and has not may be better computed again.
+  // A kernel that was expected to become a part of a transform and has not may be better computed again.
   const others = lowered(new Decisions(body, way, false));
   return others.launches.length < pieces.launches.length ? others : pieces;
 }
 
-/** What has been decided, and does not change when everything begins anew. */
+/** The decisions made so far, which stay when lowering begins anew. */
 class Decisions {
-  /** What the program gives, of plain memories. */
+  /** The program's result, with functions that only name a memory removed. */
   readonly body: Value;
   readonly way: Decided;
-  /** Whether arrays beside transforms are stored where they are read more than once: the transform does that by the way. */
+  /** Whether arrays beside transforms are stored if they are read more than once: the transform writes them anyway. */
   readonly storesBeside: boolean;
   hasStoredBeside = false;
   readonly stored = new Set<string>();
@@ -120,7 +118,7 @@ class ProgramPlan implements Planning {
   private readonly body: Value;
   readonly mostOperations = MOST_OPERATIONS;
   readonly hasKnownArrays: boolean;
-  /** The buffer that the kernel which is being built writes. */
+  /** The buffer that the present kernel writes. */
   target = OUTPUT;
   private readonly profile: ProgramTarget;
   private readonly decided: Decisions;
@@ -128,7 +126,7 @@ class ProgramPlan implements Planning {
   private launches: Launch[] = [];
   /** Buffers that the program itself asks for. */
   private readonly wanted = new Set<string>();
-  /** The loop nest that each kernel was made of. */
+  /** The loop nest of each kernel. */
   private readonly nests = new Map<Kernel, LoopNest>();
   private readonly buffers = new Map<string, number>();
   /** Buffers of stored values, by the values' keys. */
@@ -136,7 +134,7 @@ class ProgramPlan implements Planning {
   private readonly reads = new Map<string, Map<string, Reads>>();
   private readonly rearranging = new Map<Value, boolean>();
   private numbers = 0;
-  /** The number of the kernel that is being built: reads are counted for each kernel by itself. */
+  /** The number of the present kernel: reads are counted per kernel. */
   private kernel = 0;
 
   constructor(program: Program, sizes: Sizes, precision: ElementType, profile: ProgramTarget, decided: Decisions) {
@@ -195,7 +193,7 @@ class ProgramPlan implements Planning {
     return numbers;
   }
 
-  /** Builds the kernel that stores a value in a buffer, after the kernels of the arrays that it reads. */
+  /** Builds the kernel that stores a value in a buffer, after the kernels that store its operands. */
   private build(buffer: string, fill: (builder: KernelBuilder) => void): void {
     const [before, kernel] = [this.target, this.kernel];
     this.target = buffer;
@@ -218,7 +216,7 @@ class ProgramPlan implements Planning {
     this.kernel = kernel;
   }
 
-  /** Whether a value is nothing but a rearrangement of arrays. */
+  /** Whether a value only rearranges arrays, without computing. */
   onlyRearranges(value: Value): boolean {
     let known = this.rearranging.get(value);
     if (known === undefined) {
@@ -241,7 +239,7 @@ class ProgramPlan implements Planning {
     return env.neededFor(freeOf(value));
   }
 
-  /** Whether an array may have a place in memory: not where it depends on what a reduction has come to. */
+  /** Whether an array may be stored in memory: not where it depends on the partial result of a reduction. */
   canStore(value: Value, env: Environment): boolean {
     if (scalarOf(value.type).kind === 'tuple' || value.type.kind !== 'array') return false;
     return this.needed(value, env).every(({ binding }) => binding!.kind !== 'sum');
@@ -266,7 +264,7 @@ class ProgramPlan implements Planning {
   }
 
   /**
-   * Notes that a map's function is called for an element, in so many iterations of loops.
+   * Notes that a map's function is called for an element, inside loops with this number of iterations.
    * @throws StoreFirst where the array is better stored
    */
   noteRead(value: Value, env: Environment, iterations: number): void {
@@ -290,7 +288,7 @@ class ProgramPlan implements Planning {
     throw new StoreFirst();
   }
 
-  /** An array in memory, which is computed before. */
+  /** An array in memory, stored by an earlier launch. */
   stored(leaves: Leaves, value: Value, env: Environment): Pulled {
     const needed = this.needed(value, env);
     const key = this.decided.keyOf(value, needed);
@@ -310,7 +308,7 @@ class ProgramPlan implements Planning {
     return leaves.leafOf(buffer, value.type, countsOf(needed), indicesOf(needed));
   }
 
-  /** The buffer that holds just an array, packed, for all that the functions around are called for; undefined where there is none. */
+  /** The buffer that holds exactly an array, packed, for all iterations of the surrounding maps; undefined where there is none. */
   private bufferOf(value: Value, needed: readonly Environment[]): string | undefined {
     if (value.type.kind !== 'array' || !this.onlyRearranges(value)) return undefined;
     const words = scalarOf(value.type).kind === 'complex' ? 2 : 1;
@@ -328,7 +326,7 @@ class ProgramPlan implements Planning {
     return found;
   }
 
-  /** Has the last launch that writes one buffer write another one. */
+  /** Makes the last launch that writes one buffer write another one. */
   private redirect(from: string, to: string): void {
     const last = this.launches.findLastIndex(({ writes }) => writes === from);
     this.launches[last] = { ...this.launches[last]!, writes: to };
@@ -353,7 +351,7 @@ class ProgramPlan implements Planning {
     return leaves.leafOf(buffer, value.type, countsOf(needed), indicesOf(needed));
   }
 
-  /** Transforms, as one batch, all rows that a transform in functions is called for. */
+  /** Transforms all rows that a transform inside functions is called for, as one batch. */
   private transformInto(buffer: string, value: Value, env: Environment): void {
     const [source] = value.of as [Value];
     const needed = this.needed(value, env);
@@ -394,7 +392,7 @@ class ProgramPlan implements Planning {
 
   // Repetition: two buffers take turns.
 
-  /** What the symbol of an `iterate` is in one of its steps. */
+  /** The state of an `iterate` in one of its steps. */
   stateLeaf(leaves: Leaves, value: Value, buffer: string, env: Environment): Leaf {
     const needed = this.needed(value, env);
     return leaves.leafOf(buffer, value.type, countsOf(needed), indicesOf(needed));
@@ -450,7 +448,7 @@ function isPlanned({ op }: Value): boolean {
   return op === 'fft' || op === 'ifft' || op === 'rfft' || op === 'irfft';
 }
 
-/** Whether an array is what a function makes of each number that a planned transform gives. */
+/** Whether an array is a map over the numbers that a planned transform gives. */
 function isBesideTransform({ op, of, f }: Value): boolean {
   if (op !== 'map' || !f || f.body.type.kind === 'array') return false;
   const isNear = (source: Value): boolean =>
@@ -458,7 +456,7 @@ function isBesideTransform({ op, of, f }: Value): boolean {
   return of.some(isNear);
 }
 
-/** The launches of one step as many times as wanted; what does not depend on the state comes first, once. */
+/** The launches of one step, repeated; launches that do not depend on the state come first and once. */
 function repeated(
   step: readonly Launch[],
   { begin, one, other }: { readonly begin: string; readonly one: string; readonly other: string },

@@ -1,4 +1,4 @@
-/** What a kernel of a program asks while it is built: what is decided for the program as a whole. */
+/** The interface between a kernel that is being built and the decisions about the program as a whole. */
 import type { ElementType, Index } from '../../ir/index.ts';
 import type { Program } from '../../patterns/program.ts';
 import type { Sizes } from '../../patterns/sizing.ts';
@@ -10,7 +10,7 @@ import type { Leaf, Pulled } from './pulled.ts';
 import type { Shorter } from './reductions.ts';
 import type { KnownNumbers } from './tables.ts';
 
-/** Arrays in buffers, as a kernel has them. */
+/** Makes arrays in buffers usable as values of a kernel. */
 export interface Leaves {
   leafOf(buffer: string, type: Type, outer?: readonly number[], at?: readonly Index[]): Leaf;
 }
@@ -19,37 +19,37 @@ export interface Planning {
   readonly program: Program;
   readonly sizes: Sizes;
   readonly precision: ElementType;
-  /** The buffer that the kernel which is being built writes. */
+  /** The buffer that the present kernel writes. */
   readonly target: string;
-  /** Of one kernel. */
+  /** The most operations of one kernel. */
   readonly mostOperations: number;
   readonly device: LoopProfile;
   /** Whether the program has arrays of known numbers. */
   readonly hasKnownArrays: boolean;
-  /** Long reductions as shorter ones, once for each. */
+  /** Long reductions, each with its shorter form. */
   readonly shorter: Map<Value, Shorter>;
-  /** Another one each time. */
+  /** A fresh number at each call. */
   nextNumber(): number;
-  /** Operations for one element, roughly. */
+  /** The rough number of operations for one element of a value. */
   workOf(value: Value): number;
   numbersOf(value: Value): KnownNumbers;
-  /** Whether a value is nothing but a rearrangement of arrays. */
+  /** Whether a value only rearranges arrays, without computing. */
   onlyRearranges(value: Value): boolean;
-  /** Whether an array may have a place in memory: not where it depends on what a reduction has come to. */
+  /** Whether an array may be stored in memory: not where it depends on the partial result of a reduction. */
   canStore(value: Value, env: Environment): boolean;
   isStored(value: Value, env: Environment): boolean;
-  /** Whether an array of a work-group lies in its own memory: it is to, and has not been found too large. */
+  /** Whether a work-group's array lies in shared memory: the program asks for it, and it has not been found too large. */
   isShared(value: Value, env: Environment): boolean;
-  /** A name for a value in functions of certain arrays. */
+  /** A key for a value inside maps over certain arrays. */
   keyOf(value: Value, needed: readonly Environment[]): string;
-  /** Notes that a map's function is called for an element, in so many iterations of loops. */
+  /** Notes that a map's function is called for an element, inside loops with this number of iterations. */
   noteRead(value: Value, env: Environment, iterations: number): void;
-  /** An array in memory, which is computed before. */
+  /** An array in memory, stored by an earlier launch. */
   stored(leaves: Leaves, value: Value, env: Environment): Pulled;
-  /** What a planned transform gives, likewise. */
+  /** The result of a planned transform, in memory, computed by an earlier launch. */
   transformed(leaves: Leaves, value: Value, env: Environment): Pulled;
-  /** What an `iterate` of arrays comes to, likewise. */
+  /** The result of an `iterate` over arrays, in memory, computed by earlier launches. */
   iterated(leaves: Leaves, value: Value, env: Environment): Pulled;
-  /** What the symbol of an `iterate` is in one of its steps. */
+  /** The state of an `iterate` in one of its steps. */
   stateLeaf(leaves: Leaves, value: Value, buffer: string, env: Environment): Leaf;
 }

@@ -1,7 +1,4 @@
-/**
- * What the values of a program are in one kernel. Values are pulled: each number asks for the numbers that it is computed from, until there
- * are arrays in memory.
- */
+/** The values of a program inside one kernel. Values are pulled: each number asks for its operands, until the operands are arrays in memory. */
 import {
   type ArrayRef,
   coordinates,
@@ -41,10 +38,10 @@ import {
 } from './pulled.ts';
 import { type KnownNumbers, knownExpression } from './tables.ts';
 
-/** What an array that layouts name is. */
+/** The source of an array that layouts refer to. */
 export type Source =
   | { readonly kind: 'memory'; readonly array: ArrayRef; readonly words: 1 | 2; readonly begin: number }
-  /** Its elements are computed when they are read. */
+  /** The source's elements are computed when they are read. */
   | {
       readonly kind: 'computed';
       readonly shape: readonly number[];
@@ -55,16 +52,16 @@ export abstract class Pull {
   readonly x = new Expressions();
   readonly tables: TableBuilder;
   readonly root: Environment;
-  /** Arrays in memory by the names of their buffers; what is written is `out`. */
+  /** Arrays in memory by the names of their buffers; the kernel's result is `out`. */
   readonly memory = new Map<string, ArrayRef>();
   protected readonly plan: Planning;
   protected readonly precision: ElementType;
   protected readonly sources = new Map<string, Source>();
-  /** Numbers in the table, by where they begin. */
+  /** Known numbers in the table, by their first place there. */
   protected readonly tabled = new Map<number, KnownNumbers>();
-  /** Iterations of all loops around, loops of sums included. */
+  /** Iterations of all surrounding loops, loops of sums included. */
   protected open = 1;
-  /** Operations on numbers so far, equal ones too. */
+  /** Operations on numbers so far, equal operations counted separately. */
   private operations = 0;
 
   constructor(plan: Planning) {
@@ -79,12 +76,12 @@ export abstract class Pull {
   }
 
   protected abstract reduced(value: Value, env: Environment): Pulled;
-  /** An array in the memory of the work-group, which a phase before stores there. */
+  /** An array in the memory of the work-group, which an earlier phase stores there. */
   protected abstract shared(value: Value, env: Environment): Leaf;
 
   // Arrays.
 
-  /** An array in a buffer. @param outer lengths of the maps around, which are dimensions in front of the array's own */
+  /** An array in a buffer. @param outer lengths of the surrounding maps, which are dimensions in front of the array's own */
   leafOf(buffer: string, type: Type, outer: readonly number[] = [], at: readonly Index[] = []): Leaf {
     const words = scalarOf(type).kind === 'complex' ? 2 : 1;
     const name = `${buffer} by ${words}`;
@@ -94,7 +91,7 @@ export abstract class Pull {
     return { kind: 'leaf', layout: packed(name, [...outer, ...numbersOf(type, this.plan.sizes)]), at };
   }
 
-  /** An array in the memory of a work-group, which has no elements yet. */
+  /** A new array in the memory of a work-group, without elements yet. */
   protected sharedLeaf(type: Type, outer: readonly number[]): Leaf {
     const words = scalarOf(type).kind === 'complex' ? 2 : 1;
     const name = `shared${this.sources.size}`;
@@ -105,7 +102,7 @@ export abstract class Pull {
     return { kind: 'leaf', layout: packed(name, shape), at: [] };
   }
 
-  /** Reals in a number of an array. */
+  /** Reals per number of an array: 1 or 2. */
   wordsOf(array: ArrayRef): number {
     for (const source of this.sources.values())
       if (source.kind === 'memory' && source.array === array) return source.words;
@@ -123,7 +120,7 @@ export abstract class Pull {
     return array;
   }
 
-  /** An array whose elements are computed. */
+  /** An array whose elements are computed on reading. */
   private computedLeaf(
     shape: readonly number[],
     element: (at: readonly Index[], guard: Guard) => NumberExpression,
@@ -133,7 +130,7 @@ export abstract class Pull {
     return { kind: 'leaf', layout: packed(name, shape), at: [] };
   }
 
-  /** A number, read where it has to be. */
+  /** The value of a number, loaded from memory if it lies there. */
   numberAt(value: Pulled, guard: Guard): NumberExpression {
     if (value.kind === 'number') return value;
     if (value.kind !== 'leaf') throw new Error(`a ${value.kind} was taken for a number`);
@@ -152,7 +149,7 @@ export abstract class Pull {
     return computed(this.x, 'add', [a, b], Boolean(a.im ?? b.im), this.precision) as NumberExpression;
   }
 
-  /** @param guard where the value is used @param own where the access reads this element; elsewhere its value is 0 */
+  /** @param guard the condition under which the value is used @param own the condition under which this element is read; elsewhere the value is 0 */
   private elementOfSource(source: Source, place: Index, guard: Guard, own: Guard): NumberExpression {
     const { x } = this;
     if (source.kind === 'memory') {
@@ -292,7 +289,7 @@ export abstract class Pull {
     });
   }
 
-  /** A list whose element is chosen by what its index is when the kernel runs. */
+  /** A list whose element is chosen by an index that is known when the kernel runs. */
   private listed({ of, type }: Value, env: Environment): Pulled {
     return this.listOf(
       type,
@@ -307,7 +304,7 @@ export abstract class Pull {
     });
   }
 
-  /** An array whose elements an item has at hand. */
+  /** An array whose elements one item holds in registers. */
   private inRegisters({ type, op }: Value, whole: Pulled): Pulled {
     if (type.kind !== 'array' || scalarOf(type).kind === 'tuple') return whole;
     const count = numbersOf(type, this.plan.sizes).reduce((product, length) => product * length, 1);
@@ -323,7 +320,7 @@ export abstract class Pull {
     return this.listOf(type, elements);
   }
 
-  /** An array of few elements, each at hand. */
+  /** An array of few elements, all of them in registers. */
   private chosen(type: Type, element: (n: number, rest: readonly Index[], guard: Guard) => NumberExpression): Leaf {
     const shape = numbersOf(type, this.plan.sizes);
     return this.computedLeaf(shape, ([first, ...rest], guard) => {
@@ -384,7 +381,7 @@ export abstract class Pull {
       const key = `${indexKey(at)}?${guardKey(guard)}`;
       let row = rows.get(key);
       if (!row) {
-        // Of maps in maps, the inner ones say how often their numbers are computed.
+        // For nested maps the innermost one counts how often its numbers are computed.
         if (!isMap(f.body)) this.plan.noteRead(value, env, this.open);
         rows.set(key, (row = this.within(value, source!, f, at, env, guard)));
       }
@@ -393,10 +390,10 @@ export abstract class Pull {
     return this.perElement(value.type, bodyAt);
   }
 
-  /** Arrays of what a function gives for each element: one, or one for each part of a tuple. */
+  /** Arrays of a function's result for each element: one array, or one array for each part of a tuple. */
   private perElement(type: Type, bodyAt: (at: Index, guard: Guard) => readonly [Value, Environment]): Pulled {
     const { sizes } = this.plan;
-    /** @param steps from an element of the outer array: indices of inner arrays, and parts of tuples */
+    /** @param steps the path from an element of the outer array: indices of inner arrays, and parts of tuples */
     const make = (of: Type, shape: readonly number[], steps: readonly ('index' | number)[]): Pulled => {
       if (of.kind === 'array') return make(of.of, [...shape, lengthIn(of.length, sizes)], [...steps, 'index']);
       if (of.kind === 'tuple') {

@@ -1,24 +1,24 @@
 /**
- * What a value of a program is while kernels are built. Arrays are layouts over arrays in memory, or over arrays whose elements a kernel
- * computes when it reads them; so patterns that only rearrange are constructors of layouts, for both.
+ * The form of a program's values while kernels are built. Arrays are layouts over arrays in memory, or over arrays whose elements a kernel computes
+ * when it reads them; so patterns that only rearrange are constructors of layouts for both kinds.
  */
 import type { Index, Real } from '../../ir/index.ts';
 import type { Layout } from '../../layout/index.ts';
 import * as layouts from '../../layout/index.ts';
 
-/** An array; or, where there is an index for each of its dimensions, a number of one. */
+/** An array; or a number of an array, where there is an index for each of its dimensions. */
 export interface Leaf {
   readonly kind: 'leaf';
   readonly layout: Layout;
-  /** Of the first dimensions of the layout. The others are the array's own. */
+  /** Indices in the first dimensions of the layout. The other dimensions are the array's own. */
   readonly at: readonly Index[];
 }
 
-/** A number at hand. */
+/** A number as an expression. */
 export interface NumberExpression {
   readonly kind: 'number';
   readonly re: Real;
-  /** Missing where the number is real. */
+  /** The imaginary part; missing where the number is real. */
   readonly im?: Real;
 }
 
@@ -27,14 +27,14 @@ export interface TupleOf {
   readonly parts: readonly Pulled[];
 }
 
-/** left < right */
+/** The condition left < right. */
 export interface ConditionExpression {
   readonly kind: 'condition';
   readonly left: Real;
   readonly right: Real;
 }
 
-/** Arrays of tuples are tuples of arrays. */
+/** A value of a program in a kernel. An array of tuples is a tuple of arrays. */
 export type Pulled = Leaf | NumberExpression | TupleOf | ConditionExpression;
 
 /** Applies a function to all arrays in a value. */
@@ -43,7 +43,7 @@ export function eachLeaf(value: Pulled, change: (leaf: Leaf) => Pulled): Pulled 
   return value.kind === 'tuple' ? { kind: 'tuple', parts: value.parts.map((part) => eachLeaf(part, change)) } : value;
 }
 
-/** The same with another layout. @param change is told the first dimension that is the array's own */
+/** A value whose arrays have another layout. @param change is told the first dimension that is the array's own */
 export function rearranged(value: Pulled, change: (layout: Layout, dimension: number) => Layout): Pulled {
   return eachLeaf(value, (leaf) => ({ ...leaf, layout: change(leaf.layout, leaf.at.length) }));
 }
@@ -53,15 +53,14 @@ export function elementOf(value: Pulled, at: Index): Pulled {
   return eachLeaf(value, (leaf) => ({ ...leaf, at: [...leaf.at, at] }));
 }
 
-/** Packed, the last dimension fastest. */
+/** A packed layout: the last dimension is the fastest. */
 export function packed(name: string, shape: readonly number[]): Layout {
   const strides = shape.map((_, d) => shape.slice(d + 1).reduce((product, count) => product * count, 1));
   return layouts.memory(name, shape, strides);
 }
 
 /**
- * What a function of rearranging patterns makes of each element, as an array again: the index that its element has been taken with is a
- * dimension of the layout.
+ * The array of a rearranging function's results, made from the result for one element: the index of that element becomes a dimension of the layout.
  */
 export function asDimension(value: Pulled, index: Index, count: number): Pulled {
   return eachLeaf(value, ({ layout, at }) => {
@@ -74,7 +73,9 @@ export function asDimension(value: Pulled, index: Index, count: number): Pulled 
   });
 }
 
-/** A dimension with elements in front and behind, by the boundaries of the pattern `pad`. @param filled an array filled with the boundary's number */
+/**
+ * A layout with elements added in front and behind, by the boundaries of the pattern `pad`. @param filled an array filled with the boundary's number
+ */
 export function paddedLayout(
   of: Layout,
   d: number,

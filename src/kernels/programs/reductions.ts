@@ -1,4 +1,4 @@
-/** Reductions whose order is free, and long ones as shorter ones of partial results. */
+/** Reductions whose order is free, and long reductions split into partial results. */
 import { join, pad, slide, split, transpose, zip } from '../../patterns/layout-patterns.ts';
 import { map, reduce } from '../../patterns/patterns.ts';
 import { add, max, min, mul } from '../../patterns/scalars.ts';
@@ -7,13 +7,13 @@ import { inMemory } from './memories.ts';
 
 const OPERATIONS = { add, mul, min, max } as unknown as Readonly<Record<string, (a: Value, b: Value) => Value>>;
 
-/** op(sum, term), where the term is made of an element only. */
+/** A reduction step op(sum, term), where the term depends on an element only. */
 export interface Combination {
   readonly op: 'add' | 'mul' | 'min' | 'max';
   readonly term: Value;
 }
 
-/** What the function of a reduction does, if that is associative. */
+/** The combination that a reduction's function computes, if it is associative. */
 export function combinationOf({ op: kind, f }: Value): Combination | undefined {
   const { parameters, body } = f!;
   const [sum] = parameters;
@@ -25,7 +25,7 @@ export function combinationOf({ op: kind, f }: Value): Combination | undefined {
   return terms.length === 1 && term && !freeOf(term).has(sum!) ? { op, term } : undefined;
 }
 
-/** How the terms of a long reduction are shared out: `chunks` times `width` partial results, each of every `width`-th term of its chunk. */
+/** The split of a long reduction: `chunks` times `width` partial results, each of every `width`-th term of its chunk. */
 export interface Shares {
   readonly chunks: number;
   readonly width: number;
@@ -33,27 +33,27 @@ export interface Shares {
   readonly terms: number;
 }
 
-/** A reduction as one of partial results, which have a place in memory. */
+/** A reduction of partial results, and those partial results, which have a place in memory. */
 export interface Shorter {
   readonly whole: Value;
   readonly parts: Value;
 }
 
-/** Reductions to partial results, which are not shared out again. */
+/** Reductions to partial results, which are not split again. */
 const partial = new WeakSet<Value>();
 
 export function isPartial(value: Value): boolean {
   return partial.has(value);
 }
 
-// The patterns' own functions make the values: what they are given is a value, whatever its static type.
+// The patterns' own functions make the values: their arguments are values, whatever their static type.
 const values = { join, map, pad, reduce, slide, split, transpose } as unknown as Readonly<
   Record<string, (...given: unknown[]) => Value>
 >;
 
 /**
- * @param count elements of the array. Where the shares are more than that, there are neutral elements at the end; the elements that the shares leave
- *   over come last.
+ * @param count elements of the array. Where the shares hold more terms, neutral elements fill the end; elements that the shares do not cover come
+ *   last.
  */
 export function shorter(value: Value, { op, term }: Combination, count: number, shares: Shares): Shorter {
   const [first, source] = value.of as [Value, Value];
@@ -62,7 +62,7 @@ export function shorter(value: Value, { op, term }: Combination, count: number, 
   const { chunks, width, terms } = shares;
   const whole = chunks * width * terms;
   const left = count - whole;
-  // A minimum or maximum does not mind the last number once more, nor the first value that it begins with.
+  // A minimum or maximum is unchanged if the last number, or the first value, is taken twice.
   const boundary = op === 'add' ? 0 : op === 'mul' ? 1 : 'clamp';
   const begin = op === 'add' ? 0 : op === 'mul' ? 1 : first;
   const shared =
@@ -85,9 +85,7 @@ export function shorter(value: Value, { op, term }: Combination, count: number, 
   return { whole: values.reduce!(combine, together, last), parts };
 }
 
-/**
- * A reduction of arrays element by element, as an array of reductions of numbers; undefined where its function makes an element of others.
- */
+/** A reduction of arrays element by element, as an array of reductions of numbers; undefined where its function combines different elements. */
 export function interchanged({ of, f }: Value): Value | undefined {
   const [first, source] = of as [Value, Value];
   const [sum, ...parameters] = f!.parameters as [Value, ...Value[]];

@@ -1,4 +1,4 @@
-/** Loop nests as what they do to rows of a transform: to each number of each row. */
+/** Loop nests seen as operations on rows of a transform: on each number of each row. */
 import {
   add,
   div,
@@ -18,31 +18,31 @@ import type { LoopNest } from './builder.ts';
 import type { Rows } from './launches.ts';
 import { inUnits, substituted } from './loops.ts';
 
-/** Facts of the launches of a program. */
+/** Facts about the launches of a program. */
 export interface LaunchFacts {
   readonly precision: ElementType;
   /** The loop nest of each kernel that was made of one nest alone. */
   readonly nests: ReadonlyMap<Kernel, LoopNest>;
-  /** Buffers that the program itself asks for, which have to be written. */
+  /** Buffers that have to be written because the program itself asks for them. */
   readonly wanted: ReadonlySet<string>;
-  /** Reals in a buffer. */
+  /** The length of a buffer in reals. */
   lengthOf(buffer: string): number;
 }
 
-/** Stores of a nest, in terms of the place in a row and of the row. */
+/** The stores of a nest, in terms of the position in a row and of the row. */
 export interface RowStores {
   readonly x: Expressions;
   readonly along: Var;
   readonly row: Var;
   readonly stores: readonly Store[];
-  /** Expressions of the nest in these terms. */
+  /** An expression of the nest in terms of the position and the row. */
   at(node: Real): Real;
   place(of: Index): Index;
 }
 
 /**
- * A nest whose loops count the numbers of rows one behind another.
- * @param place of the number, in terms of the loops
+ * The stores of a nest whose loops count the numbers of consecutive rows.
+ * @param place the position of the number, in terms of the loops
  * @param count numbers of a row
  * @returns undefined for a nest that does not touch each number exactly once
  */
@@ -66,7 +66,7 @@ export function rowStores(nest: LoopNest, place: Index, count: number, rows: num
   return { along, row, x, ...substituted(x, nest.stores, by) };
 }
 
-/** Where numbers of rows lie, if that goes in steps; undefined where it does not, or backwards. */
+/** The position of rows of numbers with constant forward steps; undefined where the steps vary or go backwards. */
 export function rowsAt(
   place: Index,
   { along, row }: Pick<RowStores, 'along' | 'row'>,
@@ -78,7 +78,7 @@ export function rowsAt(
     else if (atom === row) apart = factor;
     else return undefined;
   }
-  // Numbers that are read again and again are read as arrays of callbacks.
+  // Numbers that are read repeatedly are read as arrays of callbacks.
   const isFit = (by: number, { count }: Var) => (count === 1 ? by === 0 : by > 0);
   if (!isFit(step, along) || !isFit(apart, row) || place.constant < 0) return undefined;
   const steps = { step: step || 1, apart: apart || along.count * (step || 1) };
@@ -87,7 +87,7 @@ export function rowsAt(
     : undefined;
 }
 
-/** Whether no two numbers of rows have one place, as far as plans see that. */
+/** Whether no two numbers of rows share a place, as far as plans can tell. */
 function areApart({ step, apart }: Pick<Rows, 'step' | 'apart'>, count: number, rows: number): boolean {
   return apart >= step * count || step >= apart * rows;
 }
@@ -111,7 +111,7 @@ export function sameIndex(a: Index, b: Index): boolean {
   return constant === 0 && terms.length === 0;
 }
 
-/** Whether an index is just the place among all numbers of all rows. */
+/** Whether an index is just the position among all numbers of all rows. */
 export function isWhole(place: Index, { along, row }: Pick<RowStores, 'along' | 'row'>): boolean {
   return sameIndex(place, add(index(along), scale(index(row), along.count)));
 }

@@ -1,28 +1,28 @@
 /**
- * Whether a long reduction is shared out among threads and lanes. Each partial result is of every so many-th term, so that neighbouring lanes read
- * neighbouring numbers; that is worth it where there are fewer results than threads, or where the results' own loops read numbers that lie apart.
+ * The decision whether a long reduction is split among threads and lanes. A partial result takes every `width`-th term, so that neighbouring lanes
+ * read neighbouring numbers; splitting pays where there are fewer results than threads, or where the results' own loops read numbers that lie apart.
  */
 import { coefficient, dependsOn, type LoadNode, type Real, reachable, type Var } from '../../ir/index.ts';
 import type { LoopProfile } from './loop-profile.ts';
 import type { Shares } from './reductions.ts';
 
-/** Terms of a sum that one thread adds up even where others have nothing to do. */
+/** The most terms of a sum that one thread adds up even if other threads are idle. */
 const LONG_SUM = 1024;
-/** Threads that keep a multiprocessor of threads busy, and groups that keep all multiprocessors of vectors busy. */
+/** Threads that keep a multiprocessor of threads busy; on vectors the number of groups that keeps all multiprocessors busy. */
 const BUSY_THREADS = 1024;
 const GROUPS_EACH = 2;
-/** Terms of a partial result at least: it is written and read again. */
+/** The least number of terms of a partial result, as each one is written and read again. */
 const LEAST_TERMS = 16;
-/** Terms that a thread adds up where all are busy. */
+/** Terms per thread where all threads are busy. */
 const TERMS_EACH = 64;
-/** Vectors of partial results that a loop adds up at once, so that no addition waits for the one before. */
+/** Vectors of partial results that a loop accumulates independently, so that no addition waits for the one before. */
 const VECTORS = 4;
 /** Partial results that a group of threads makes at once. */
 const GROUP_WIDTH = 256;
 
 /**
  * @param around loops over results, outermost first
- * @param results iterations of all of them
+ * @param results iterations of all these loops together
  */
 export function sharesOf(
   profile: LoopProfile,
@@ -43,12 +43,12 @@ export function sharesOf(
     : sharesOfThreads(profile, count, results, readsBetter && loads.some((load) => isOfAll(load, around)));
 }
 
-/** Loads that take numbers which lie apart, if lanes run along a loop. Complex numbers may lie side by side. */
+/** The number of loads whose lanes along a loop read numbers that lie apart. The parts of complex numbers may lie side by side. */
 function apart(loads: readonly LoadNode[], loop: Var): number {
   return loads.filter(({ index }) => Math.abs(coefficient(index, loop) ?? Number.POSITIVE_INFINITY) > 2).length;
 }
 
-/** Whether a load reads another number for each result, so that none is read twice. */
+/** Whether a load reads a different number for each result, so that no number is read twice. */
 function isOfAll({ index }: LoadNode, around: readonly Var[]): boolean {
   return around.every((loop) => dependsOn(index, loop));
 }
@@ -68,7 +68,7 @@ function sharesOfVectors(
   return terms >= LEAST_TERMS && width * chunks > 1 ? { chunks, width, terms } : undefined;
 }
 
-/** How many vectors of partial results: a number that leaves no term over, if there is one. @param count of vectors */
+/** The number of vectors of partial results: one that divides the terms, if there is one. @param count terms, in vectors */
 function vectorsFor(count: number): number {
   if (count < LEAST_TERMS * VECTORS) return 1;
   for (let vectors = VECTORS; vectors >= VECTORS / 2; vectors--) if (count % vectors === 0) return vectors;
@@ -91,7 +91,7 @@ function sharesOfThreads(
   return terms >= 2 && width * chunks > 1 ? { chunks, width, terms } : undefined;
 }
 
-/** A number of chunks near to what is wanted; one that leaves no chunk short, where there is one. */
+/** A number of chunks near to the wanted one; one that leaves no chunk short, where there is one. */
 function chunksFor(rows: number, wanted: number): number {
   for (let chunks = wanted; chunks > wanted / 2; chunks--) if (rows % chunks === 0) return chunks;
   return wanted;

@@ -1,4 +1,4 @@
-/** Reductions in a kernel: written out, as loops, over partial results, or over the band in which they have terms. */
+/** Reductions in a kernel: unrolled, as loops, over partial results, or over the band in which their terms are not zero. */
 import { type Guard, type Index, index, type Real, type Var, variable } from '../../ir/index.ts';
 import { numberOf as lengthIn } from '../../patterns/sizing.ts';
 import { type ArrayType, isNumber, scalarOf, type Type } from '../../patterns/types.ts';
@@ -11,13 +11,13 @@ import { elementOf, type NumberExpression, type Pulled } from './pulled.ts';
 import { combinationOf, interchanged, isPartial, shorter } from './reductions.ts';
 import { sharesOf } from './shares.ts';
 
-/** Terms of a sum that are written one after another. */
+/** The most terms of an unrolled sum. */
 const MOST_TERMS = 64;
-/** Operations of all of them. */
+/** The most operations of all terms of an unrolled sum. */
 const MOST_WRITTEN = 2048;
-/** Terms of a sum in which a band is looked for. */
+/** The least number of terms of a sum that is searched for a band. */
 const SHORTEST_BANDED = 8;
-/** Reals that a loop carries. */
+/** The most reals that a loop carries. */
 const MOST_CARRIED = 64;
 
 export abstract class Reductions extends Pull {
@@ -63,21 +63,21 @@ export abstract class Reductions extends Pull {
     return combination.op === 'add' ? this.added(value, term, over, env) : this.folded(value, env);
   }
 
-  /** Numbers are computed where they are made; a real one that is to be complex is. */
+  /** A value converted to a type: numbers are computed at once, and a real number becomes complex where the type is complex. */
   private coerced(value: Pulled, type: Type, env: Environment): Pulled {
     if (!isNumber(type)) return value;
     const { re, im } = this.numberAt(value, env.guard);
     return numberOf(re, type.kind === 'complex' ? (im ?? this.x.constant(0)) : undefined);
   }
 
-  /** A loop that adds up a term. */
+  /** A loop that accumulates a term. */
   private added(value: Value, { re, im }: NumberExpression, over: Var, env: Environment): NumberExpression {
     const { x } = this;
     const whole = numberOf(x.sum(over, re), im && x.sum(over, im));
     return this.coerced(this.plus(this.number(value.of[0]!, env), whole), value.type, env) as NumberExpression;
   }
 
-  /** A loop that carries what a reduction has come to, whatever its function does. */
+  /** A loop that carries the partial result of a reduction, for any function. */
   private folded(value: Value, env: Environment): Pulled {
     const [first, source] = value.of as [Value, Value];
     const { parameters, body } = value.f!;
@@ -96,7 +96,7 @@ export abstract class Reductions extends Pull {
     return this.wholeOf(value.type, [...ends]);
   }
 
-  /** A reduction of large arrays, which is possible where each element is made of itself. */
+  /** A reduction of large arrays, which is possible where its function works element by element. */
   private foldedByElement(value: Value, env: Environment): Pulled {
     const each = interchanged(value);
     if (each) return this.pull(each, env);
@@ -106,7 +106,7 @@ export abstract class Reductions extends Pull {
     );
   }
 
-  /** Reals in a value; undefined for arrays of tuples. */
+  /** The number of reals in a value of a type; undefined for arrays of tuples. */
   private partsIn(type: Type): number | undefined {
     if (type.kind === 'real') return 1;
     if (type.kind === 'complex') return 2;
@@ -133,7 +133,7 @@ export abstract class Reductions extends Pull {
     return Array.from({ length: count }, (_, n) => this.partsOf(elementOf(value, index(n)), of, guard)).flat();
   }
 
-  /** A value of reals, which are taken from the front of a list. */
+  /** A value of a type, made of reals taken from the front of a list. */
   private wholeOf(type: Type, parts: Real[]): Pulled {
     if (isNumber(type)) return numberOf(parts.shift()!, type.kind === 'complex' ? parts.shift()! : undefined);
     if (type.kind === 'tuple') return { kind: 'tuple', parts: type.of.map((part) => this.wholeOf(part, parts)) };
@@ -148,7 +148,7 @@ export abstract class Reductions extends Pull {
     return this.number(term, this.within(value, value.of[1]!, { parameters }, at, env));
   }
 
-  /** A sum of products with known numbers that are zero but in a band of each row; undefined where it is none. */
+  /** A sum of products with known numbers that are zero outside a band of each row; undefined for any other sum. */
   private bandedSum(value: Value, work: number, env: Environment): Pulled | undefined {
     const combination = combinationOf(value);
     if (combination?.op !== 'add' || value.type.kind !== 'real' || !this.plan.hasKnownArrays) return undefined;

@@ -1,4 +1,4 @@
-/** Arrays of numbers known at compile time: tables that kernels read, or constants if the index is known, too. */
+/** Arrays of numbers known at compile time: they become tables that kernels read, or constants if the index is known, too. */
 import { type Expressions, evaluate, type Index, type TableBuilder } from '../../ir/index.ts';
 import { cosTurn, neg, sinTurn } from '../../numeric/exact.ts';
 import { NearestRoots } from '../../numeric/nearest-roots.ts';
@@ -10,10 +10,10 @@ import { unsupported, type Value } from '../../patterns/values.ts';
 import { numberOf } from './arithmetic.ts';
 import type { NumberExpression } from './pulled.ts';
 
-/** Numbers of an array at most: they are computed one by one. */
+/** The most numbers of an array, as they are computed one by one. */
 const MOST_ENTRIES = 2 ** 24;
 
-/** Orders whose roots are all computed at once. */
+/** The largest order n whose n-th roots of unity are all computed at once. */
 const MOST_ROOTS = 2 ** 20;
 
 /** The numbers of one `array`, which are the same for all kernels of a program. */
@@ -37,19 +37,19 @@ export class KnownNumbers {
     return entry;
   }
 
-  /** The element at places that are known. Roots of unity are exact. */
+  /** The element at known indices, as a constant. Roots of unity are exact. */
   constant(x: Expressions, at: readonly Index[]): NumberExpression {
     const entry = this.entry(at.map((index) => evaluate(index, new Map())));
     return knownExpression(x, entry);
   }
 
-  /** Where the numbers begin in a table of a kernel; complex ones take two places each. */
+  /** The first place of the numbers in a kernel's table; complex numbers take two places each. */
   place(tables: TableBuilder): number {
     const { key, values } = (this.filled ??= this.fill());
     return tables.appendValues(key, values.length, () => values);
   }
 
-  /** A number by its place among all of them. */
+  /** A number by its position in the array. */
   valueAt(place: number): number | undefined {
     return (this.filled ??= this.fill()).values[place];
   }
@@ -73,7 +73,7 @@ export class KnownNumbers {
   }
 }
 
-/** A number of the program that is known, as an expression. */
+/** A known number of the program, as an expression. */
 export function knownExpression(x: Expressions, value: Value): NumberExpression {
   const { op, details } = value;
   if (op === 'omega') {
@@ -98,7 +98,7 @@ function rootOf(known: Map<number, Float64Array>, k: number, n: number): readonl
   return [roots[2 * k]!, roots[2 * k + 1]!];
 }
 
-/** Of the bits of numbers: equal for equal ones, and different for others but for one in 2⁶⁴ (two sums by FNV-1a and its like). */
+/** A hash of the bits of numbers: equal for equal numbers; different numbers collide with probability 2⁻⁶⁴ (two sums by FNV-1a and its like). */
 function digest(values: Float64Array): string {
   const words = new Uint32Array(values.buffer);
   let [a, b] = [0x811c9dc5, 0x9e3779b9];

@@ -23,24 +23,24 @@ import {
 } from '../../ir/index.ts';
 import type { LoopProfile } from './loop-profile.ts';
 
-/** Outputs of an item along the loop of the lanes and along another one. */
+/** The size of a register tile: outputs of an item along the loop of the lanes and along another loop. */
 export interface RegisterTile {
   readonly along: number;
-  /** The other loop; missing where there is none of use. */
+  /** The other loop; missing where no second loop shares operands. */
   readonly row?: Var;
   readonly rows: number;
-  /** Outputs of neighbouring rows read overlapping windows. */
+  /** Whether outputs of neighbouring rows read overlapping windows. */
   readonly overlaps: boolean;
 }
 
-/** Reals that the loops of an item carry at most, and operations in all its outputs. */
+/** The most reals that the loops of an item carry, and the most operations in all its outputs. */
 const MOST_SUMS = { vector: 8, threads: 32 } as const;
 const MOST_OPERATIONS = 2048;
-/** Items along a loop from which on the last one may compute outputs once more that the one before has computed. */
+/** The least number of items along a loop at which the last item may overlap the one before and compute some outputs again. */
 const LEAST_ITEMS = 8;
 /** Items that keep a multiprocessor busy, in vectors or threads. */
 const BUSY_ITEMS = { vector: 1, threads: 512 } as const;
-/** Outputs along either loop, largest tiles first; lanes of vectors read what lies side by side, so these are many. */
+/** Tile shapes as outputs along the two loops, largest first; lanes of vectors read numbers that lie side by side, so these tiles are wide. */
 const SHAPES = {
   vector: [4, 2, 1].flatMap((rows) => [2, 1].map((along) => ({ rows, along }))),
   threads: [8, 7, 6, 5, 4, 3, 2, 1].flatMap((rows) => [4, 3, 2, 1].map((along) => ({ rows, along }))),
@@ -49,11 +49,11 @@ const SHAPES = {
 interface TiledLoops {
   readonly stores: readonly Store[];
   readonly along: Var;
-  /** The other loops, outermost first. */
+  /** The remaining loops, outermost first. */
   readonly others: readonly Var[];
 }
 
-/** The largest tile that divides the loops and leaves something to do for all multiprocessors; undefined where nothing is shared. */
+/** The largest tile that divides the loops and leaves work for all multiprocessors; undefined where outputs share no operands. */
 export function tileOf({ stores, along, others }: TiledLoops, profile: LoopProfile): RegisterTile | undefined {
   const { lockstep, lanes, multiprocessors } = profile;
   const nodes = reachable(stores.map(({ value }) => value));
@@ -69,7 +69,7 @@ export function tileOf({ stores, along, others }: TiledLoops, profile: LoopProfi
     const outputs = rows * columns;
     if (outputs * stores.length > MOST_SUMS[lockstep] || outputs * nodes.length > MOST_OPERATIONS) return false;
     if (rows > 1 && (!row || (row.count % rows !== 0 && row.count < LEAST_ITEMS * rows))) return false;
-    // Lanes of vectors take their outputs side by side, and fewer of them at the end of the loop.
+    // Lanes of vectors take their outputs side by side, and fewer outputs at the end of the loop.
     const step = lockstep === 'vector' ? 1 : columns;
     if (columns > 1 && (!isShared(along) || along.count % step !== 0 || along.count < columns * lanes)) return false;
     return results >= outputs * vectors * BUSY_ITEMS[lockstep] * multiprocessors;
@@ -81,7 +81,7 @@ export function tileOf({ stores, along, others }: TiledLoops, profile: LoopProfi
   return found && found.rows * found.along > 1 ? found : undefined;
 }
 
-/** Whether outputs read numbers that their neighbours along a loop read, too, as windows do that overlap. */
+/** Whether outputs read numbers that their neighbours along a loop also read, as overlapping windows do. */
 function readsNextOf(loop: Var, nodes: readonly Real[]): boolean {
   const loads = nodes.filter((node): node is LoadNode => node.op === 'load' && dependsOn(node.index, loop));
   const keyOf = ({ array }: LoadNode, at: Index) => `${array.name} ${indexKey(at)}`;
@@ -90,7 +90,7 @@ function readsNextOf(loop: Var, nodes: readonly Real[]): boolean {
   return loads.some((load) => read.has(keyOf(load, next.apply(load.index))));
 }
 
-/** The loops of a tiled nest, and what the loops of the nest are in each output of an item. */
+/** The loops of a tiled nest, and the values of the original loops in each output of an item. */
 export interface TileCopies {
   readonly along: Var;
   readonly others: readonly Var[];
@@ -107,14 +107,14 @@ export function copiesOf({ along, others }: TiledLoops, tile: RegisterTile, isSi
   for (let r = 0; r < tile.rows; r++) {
     for (let c = 0; c < columns; c++) {
       const at = new Map<Var, Index>();
-      // Neighbouring threads read neighbours in each of the columns.
+      // Neighbouring threads read neighbouring numbers in each column.
       if (ownAlong !== along) at.set(along, add(ownAlong, c * ownAlong.count));
       if (tile.row && ownRow && ownRow !== tile.row) at.set(tile.row, add(firstRowOf(ownRow, tile.row, tile.rows), r));
       copies.push(at);
     }
   }
   const own = others.map((loop) => (loop === tile.row ? ownRow! : loop));
-  // Rows are the innermost loop of a group, which shares what they read.
+  // Rows are the innermost loop of a group, which shares their operands.
   return { along: ownAlong, others: [...own.filter((loop) => loop !== ownRow), ...(ownRow ? [ownRow] : [])], copies };
 }
 

@@ -1,12 +1,12 @@
-/** How much there is to compute for a value: what the decision whether to store it or to compute it again rests on. */
+/** The cost of computing a value, by which lowering decides whether to store the value or to compute it again. */
 import { numberOf, type Sizes } from '../../patterns/sizing.ts';
 import type { Type } from '../../patterns/types.ts';
 import type { Value } from '../../patterns/values.ts';
 
-/** Functions that take many operations. */
+/** Costs of functions, in operations. */
 const COSTS: Readonly<Record<string, number>> = { log: 100, exp: 120, sqrt: 4, div: 4, mul: 1, add: 1 };
 
-/** Operations for one element of a value, roughly. */
+/** The rough number of operations for one element of a value. */
 export class Work {
   private readonly known = new Map<Value, number>();
   private readonly sizes: Sizes;
@@ -31,7 +31,7 @@ export class Work {
       case 'omega':
       case 'array':
         return 0;
-      // Read from memory.
+      // Results of transforms and of work-groups, and stored arrays, are read from memory.
       case 'fft':
       case 'ifft':
       case 'rfft':
