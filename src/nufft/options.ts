@@ -1,4 +1,4 @@
-/** What a plan is asked for, checked. */
+/** Options of nonuniform transforms, read and checked. */
 import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
 import type { NonuniformProblem, TransformType } from '../engine/nonuniform/problem.ts';
@@ -7,29 +7,29 @@ import { FftError, show } from '../problem/errors.ts';
 import { check, checkInteger, checkWord } from '../signal/arguments/check.ts';
 import type { FloatPrecision } from '../signal/arguments/floats.ts';
 
-/** Options of all transforms. */
+/** Options of all nonuniform transforms. */
 export interface NufftOptions extends DeviceChoice {
   /** Sign of the exponent, as in FINUFFT: negative for −1, anything else for +1. Default: 1 for types 1 and 3, −1 for type 2. */
   readonly isign?: number | undefined;
-  /** Tolerance: the relative error of the result, about. Default 1e-6. */
+  /** Tolerance: the approximate relative error wanted of the result. Default 1e-6. */
   readonly eps?: number | undefined;
-  /** Order of modes: 0 (default) from −⌊N/2⌋ to ⌈N/2⌉ − 1; 1 from 0 to ⌈N/2⌉ − 1 and then the negative ones, as FFTs have them. */
+  /** Order of modes along each axis: 0 (default) from −⌊N/2⌋ to ⌈N/2⌉ − 1; 1 the order of FFTs, from 0 to ⌈N/2⌉ − 1 and then the negative modes. */
   readonly modeOrd?: 0 | 1 | undefined;
-  /** Points of the fine grid for each mode: 2 (default), or 1.25 for shorter transforms and wider kernels. */
+  /** Upsampling factor, the ratio of fine grid points to modes: 2 (default), or 1.25 for shorter transforms and wider kernels. */
   readonly upsampfac?: 2 | 1.25 | undefined;
 }
 
 /** Options of `plan`. */
 export interface NufftPlanOptions<P extends FloatPrecision = FloatPrecision> extends NufftOptions {
-  /** Transforms at the same points, one after another in memory. Default 1. */
+  /** Number of transforms at the same points, one after another in memory. Default 1. */
   readonly nTrans?: number | undefined;
-  /** What it computes in and what arrays hold. Default `single`. */
+  /** Precision of the arithmetic and of the arrays. Default `single`. */
   readonly precision?: P | undefined;
 }
 
 const COMMON = ['isign', 'eps', 'modeOrd', 'upsampfac', 'device'];
 
-/** The least tolerances: below them rounding errors are larger, or the kernel would be wider than `WIDEST`. */
+/** The least tolerances: below them rounding errors dominate, or the kernel would be wider than `WIDEST`. */
 const LEAST = { 2: { single: 1e-7, double: 1e-14 }, 1.25: { single: 1e-7, double: 1e-9 } } as const;
 
 export interface CheckedPlan {
@@ -37,7 +37,7 @@ export interface CheckedPlan {
   readonly device: Device | undefined;
 }
 
-/** @throws FftError `unknown-field`, `invalid-argument`, `invalid-size` */
+/** The problem of a plan, from its arguments. @throws FftError `unknown-field`, `invalid-argument`, `invalid-size` */
 export function checkPlan(type: TransformType, nModes: unknown, options: NufftPlanOptions): CheckedPlan {
   const own = readOptions(options, { works: [...COMMON, 'nTrans', 'precision'] }, 'plan');
   checkWord('type', type, [1, 2, 3] as const);
@@ -73,7 +73,7 @@ export function checkPlan(type: TransformType, nModes: unknown, options: NufftPl
   };
 }
 
-/** Options of the simple calls, with the precision that the arrays say. @throws FftError `unknown-field` */
+/** Options of the simple calls; their precision follows from the arrays. @throws FftError `unknown-field` */
 export function simpleOptions(options: NufftOptions, name: string): NufftOptions {
   return readOptions(options, { works: COMMON }, name);
 }

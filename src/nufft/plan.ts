@@ -1,4 +1,4 @@
-/** Plans of non-uniform transforms: points are set, strengths go through. */
+/** Plans of nonuniform transforms: points are set once, and strengths or modes are transformed many times. */
 import { dispose } from '../engine/arguments/memory.ts';
 import type { CompiledProgram } from '../engine/compiling/compiled-program.ts';
 import type { Data, Device } from '../engine/index.ts';
@@ -13,7 +13,7 @@ import { type Coordinates, type PointSet, readPoints } from './points.ts';
 
 export type ComplexFloats<P extends FloatPrecision> = P extends 'single' ? Float32Array : Float64Array;
 
-/** The transform for one setting of points. */
+/** A plan with its present points, compiled. */
 class PlannedPoints {
   readonly x: PointSet;
   readonly s: PointSet;
@@ -21,7 +21,7 @@ class PlannedPoints {
   private calls = 0;
   private isRetired = false;
 
-  /** @param program undefined where there are no points */
+  /** @param program the compiled transform; resolves to undefined where there are no points */
   constructor(x: PointSet, s: PointSet, program: Promise<CompiledProgram | undefined>) {
     this.x = x;
     this.s = s;
@@ -42,7 +42,7 @@ class PlannedPoints {
     }
   }
 
-  /** Gives its memory back when the calls made so far have ended. */
+  /** Frees its memory when the calls made so far have ended. */
   retire(): void {
     this.isRetired = true;
     this.settle();
@@ -55,11 +55,10 @@ class PlannedPoints {
 }
 
 /**
- * A non-uniform transform to be carried out many times, from `plan`.
+ * A nonuniform transform to be carried out many times, made by `plan`.
  *
- * Complex numbers are re, im one after the other; `nTrans` transforms follow one another. With M points, N modes in all (those along x run
- * fastest) and K frequencies: type 1 takes M strengths and gives N modes, type 2 takes N modes and gives M values, type 3 takes M strengths
- * and gives K values.
+ * Complex numbers are interleaved, re then im; `nTrans` transforms follow one another. With M points, N modes in all (modes along x run fastest) and
+ * K frequencies, type 1 takes M strengths and gives N modes, type 2 takes N modes and gives M values, type 3 takes M strengths and gives K values.
  */
 export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
   readonly type: TransformType;
@@ -70,7 +69,7 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
   readonly precision: P;
   readonly modeOrd: 0 | 1;
   readonly upsampfac: number;
-  /** Points of the fine grid that each point is spread over, along an axis. */
+  /** Width of the spreading kernel: the number of fine grid points, along an axis, that each nonuniform point is spread over. */
   readonly width: number;
   /** Points of the fine grid along each axis; empty for type 3, whose grids follow from the points. */
   readonly fineGrid: readonly number[];
@@ -98,13 +97,16 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
   }
 
   /**
-   * Sets the points, in place of earlier ones. The arrays are read at once; calls of `execute` wait until all is ready.
+   * Sets the points, in place of earlier ones. The arrays are read at once; calls of `execute` wait until the plan is ready for the points.
    *
-   * @param x coordinates in radians, of any size (they have a period of 2π; not so for type 3)
-   * @param y there for two dimensions, @param z for three
-   * @param s frequencies of type 3, @param t and @param u along y and z
-   * @throws FftError (as a rejection) `missing-buffer`, `wrong-array-type`, `wrong-length`, `invalid-argument` for coordinates that are not
-   *   finite, `detached-array`, `device-limit`, `out-of-memory`, `compile-failed`, `destroyed`, `device-closed`
+   * @param x coordinates along x in radians, M of them, of any size: they have a period of 2π, but not for type 3
+   * @param y coordinates along y, needed in two and three dimensions
+   * @param z coordinates along z, needed in three
+   * @param s frequencies of type 3 along x, K of them
+   * @param t frequencies along y
+   * @param u frequencies along z
+   * @throws FftError (as a rejection) `missing-buffer`, `wrong-array-type`, `wrong-length`, `invalid-argument` for coordinates that are not finite,
+   *   `detached-array`, `device-limit`, `out-of-memory`, `compile-failed`, `destroyed`, `device-closed`
    */
   async setPoints(
     x: Coordinates,
@@ -122,11 +124,12 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
   }
 
   /**
-   * The transform.
+   * Carries out the transform at the present points.
    *
-   * @param input strengths (types 1 and 3) or modes (type 2): a `Float32Array`, in double precision a `Float64Array`, or memory of the device
-   * @param output where the result goes; default: a new array
-   * @returns the output, when it is there
+   * @param input strengths (types 1 and 3) or modes (type 2), interleaved complex: a `Float32Array`, in double precision a `Float64Array`, or memory
+   *   of the device
+   * @param output array or memory for the result; default: a new array
+   * @returns the output, once the result is in it
    * @throws FftError (as a rejection) `missing-buffer` where no points are set, `wrong-length`, `wrong-array-type`, `buffer-too-small`,
    *   `aliased-buffers`, `foreign-buffer`, `detached-array`, `destroyed`, `device-closed`; nothing is written then
    */
@@ -144,8 +147,8 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
   }
 
   /**
-   * The adjoint of the transform: from what `execute` gives to what it takes, with the opposite sign of the exponent. It is planned at the
-   * first call for these points.
+   * The adjoint of the transform: it maps the output of `execute` back to its input's shape, with the opposite sign of the exponent. It is planned at
+   * the first call for the present points.
    * @throws FftError (as a rejection) as `execute`, and as `setPoints`
    */
   executeAdjoint(input: Data): Promise<ComplexFloats<P>>;
@@ -160,7 +163,7 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
     return output === undefined ? adjoint.execute(input) : adjoint.execute(input, output);
   }
 
-  /** Gives its memory back when the calls made so far have ended. A second call does nothing. */
+  /** Frees the plan's memory when the calls made so far have ended. A second call does nothing. */
   destroy(): void {
     if (this.destroyed) return;
     this.destroyed = true;
@@ -216,7 +219,7 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
     this.adjoint = undefined;
   }
 
-  /** Without points, or without frequencies, a result is zeros, or is empty. */
+  /** The result without points (zeros), or without frequencies (empty). */
   private executeNothing({ x, s }: PlannedPoints, input: unknown, output: Data | undefined): Data {
     const modes = this.nModes.reduce((product, count) => product * count, 1);
     const [points, others] = [x[0]!.length, this.type === 3 ? s[0]!.length : modes];
@@ -243,14 +246,14 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
 }
 
 /**
- * Plans a non-uniform transform.
+ * Plans a nonuniform transform.
  *
  * Type 1, from points to modes: f_k = Σ_j c_j e^{±i k·x_j}. Type 2, from modes to points: c_j = Σ_k f_k e^{±i k·x_j}. Type 3, from points to
- * frequencies: f_k = Σ_j c_j e^{±i s_k·x_j}. None is scaled.
+ * frequencies: f_k = Σ_j c_j e^{±i s_k·x_j}. No type is scaled.
  *
  * @param type 1, 2 or 3
  * @param nModes modes along x, y and z: one to three positive integers, or a number for one dimension. For type 3 the number of dimensions.
- * @throws FftError (as a rejection) `invalid-argument`, `invalid-size`, `unknown-field`, `unsupported-precision`, and those of opening the
+ * @throws FftError (as a rejection) `invalid-argument`, `invalid-size`, `unknown-field`, `unsupported-precision`, and the errors of opening the
  *   shared device
  */
 export async function plan<P extends FloatPrecision = 'single'>(

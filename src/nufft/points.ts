@@ -12,7 +12,8 @@ export type PointSet = readonly Float64Array[];
 export type GivenAxes = readonly (Coordinates | null | undefined)[];
 
 /**
- * @param names of the axes, of which the first `dimensions` are needed and the others must be missing
+ * Coordinates of points along the axes in use, copied as doubles.
+ * @param names names of the axes: the first `dimensions` of them are needed, the others must be missing
  * @throws FftError `missing-buffer`, `wrong-array-type`, `wrong-length`, `invalid-argument`, `detached-array`
  */
 export function readPoints(given: GivenAxes, names: readonly string[], dimensions: number): PointSet {
@@ -50,7 +51,7 @@ function readAxis(given: Coordinates | undefined, name: string): Float64Array {
 function arrayOf(given: Coordinates, name: string): ArrayLike<number> {
   if (isFloats(given)) return liveSamples(given, name);
   if (Array.isArray(given)) {
-    // A list has numbers only: Number() would make some of anything else.
+    // A list may hold only numbers; Number() would convert anything else to one.
     return given.map((value) => (typeof value === 'number' ? value : Number.NaN));
   }
   const shown = arrayClass(given) ?? show(given);
@@ -63,7 +64,10 @@ function arrayOf(given: Coordinates, name: string): ArrayLike<number> {
   );
 }
 
-/** Points of strengths. @throws FftError `wrong-length` where they are not whole transforms of so many points */
+/**
+ * The number of transforms in an array of strengths or values.
+ * @throws FftError `wrong-length` where the array is not a whole number of transforms of `points` complex numbers
+ */
 export function transformsIn(values: unknown, points: number, name: string): number {
   const length = lengthOf(values);
   const transforms = length / (2 * points);

@@ -1,4 +1,4 @@
-/** Single calls, named as in FINUFFT: a plan is made, used once and given back. The device keeps the kernels for the next one. */
+/** Single calls, named as in FINUFFT: a plan is made, used once and destroyed. The device keeps the kernels for the next call. */
 import type { TransformType } from '../engine/nonuniform/problem.ts';
 import { arrayClass } from '../problem/bytes.ts';
 import { FftError, show } from '../problem/errors.ts';
@@ -41,7 +41,7 @@ async function once<A extends Floats>(call: SimpleCall<A>): Promise<A> {
   }
 }
 
-/** Points, as far as they can be counted: `setPoints` says what is wrong. */
+/** The number of points, as far as it can be told: `setPoints` reports wrong arguments. */
 function countOf(x: Coordinates | undefined): number {
   return isFloats(x) || Array.isArray(x) ? (x as Floats).length : 0;
 }
@@ -49,11 +49,11 @@ function countOf(x: Coordinates | undefined): number {
 /**
  * Type 1 in one dimension: f_k = Σ_j c_j e^{±i k x_j}.
  *
- * @param x coordinates in radians
- * @param c strengths, re, im, …: as many as points, or several transforms one after another. Their precision is that of the result.
- * @param nModes how many modes
- * @returns the modes, re, im, …
- * @throws FftError (as a rejection) those of `plan`, `setPoints` and `execute`
+ * @param x coordinates in radians, M of them
+ * @param c strengths, interleaved complex (re, im, …): M of them, or several transforms one after another. Their precision is also the result's.
+ * @param nModes number of modes
+ * @returns `nModes` modes for each transform, interleaved complex
+ * @throws FftError (as a rejection) as `plan`, `setPoints` and `execute`
  */
 export async function nufft1d1<A extends Floats>(
   x: Coordinates,
@@ -90,9 +90,10 @@ export async function nufft3d1<A extends Floats>(
 /**
  * Type 2 in one dimension: c_j = Σ_k f_k e^{±i k x_j}.
  *
- * @param f modes, re, im, …: `nModes` of them, or several transforms one after another
- * @returns the values at the points, re, im, …
- * @throws FftError (as a rejection) those of `plan`, `setPoints` and `execute`
+ * @param x coordinates in radians, M of them
+ * @param f modes, interleaved complex (re, im, …): `nModes` of them, or several transforms one after another
+ * @returns M values for each transform, interleaved complex
+ * @throws FftError (as a rejection) as `plan`, `setPoints` and `execute`
  */
 export async function nufft1d2<A extends Floats>(
   x: Coordinates,
@@ -129,8 +130,11 @@ export async function nufft3d2<A extends Floats>(
 /**
  * Type 3 in one dimension: f_k = Σ_j c_j e^{±i s_k x_j}.
  *
- * @param s frequencies: any real numbers. The work grows with the product of the extents of x and s.
- * @throws FftError (as a rejection) those of `plan`, `setPoints` and `execute`
+ * @param x coordinates, M of them, not periodic
+ * @param c strengths, interleaved complex: M of them, or several transforms one after another
+ * @param s frequencies, K of them: any real numbers. The work grows with the product of the extents of x and s.
+ * @returns K values for each transform, interleaved complex
+ * @throws FftError (as a rejection) as `plan`, `setPoints` and `execute`
  */
 export async function nufft1d3<A extends Floats>(
   x: Coordinates,

@@ -1,6 +1,6 @@
 /**
- * The meaning of programs: an interpreter over nested JavaScript arrays, in double precision, Fourier transforms by their sums. Tests
- * hold compiled programs against it.
+ * The meaning of programs: an interpreter over nested JavaScript arrays in double precision, with Fourier transforms computed from their definition.
+ * Tests compare compiled programs with it.
  */
 import { FftError, show } from '../problem/errors.ts';
 import { isRecord, snapshot } from '../problem/snapshot.ts';
@@ -16,13 +16,14 @@ export interface Pair {
   readonly im: number;
 }
 
-/** What a value is: a number, a condition, elements of an array or parts of a tuple. */
+/** An interpreted value: a number, a condition, the elements of an array, or the parts of a tuple. */
 export type Datum = number | Pair | boolean | readonly Datum[];
 
 /**
- * What a program gives, as flat numbers; complex ones are re, im, re, im …
- * @param inputs flat numbers by name, likewise; for a single real one a number
- * @param sizes by name, where inputs do not tell them
+ * The result of a program as flat numbers, row-major; complex results are re, im, re, im …
+ * @param inputs numbers by input name, flat and row-major, complex ones as re, im, …; a plain number for a single real input
+ * @param sizes numbers by size name, needed only for sizes that the lengths of the inputs do not tell
+ * @returns one array of doubles
  * @throws FftError `invalid-argument`, `missing-buffer`, `unknown-field`, `wrong-array-type`, `wrong-length`, `invalid-size`
  */
 export function interpret<I extends Inputs>(
@@ -103,7 +104,7 @@ function flattened(datum: Datum, reals: number): Float64Array {
 
 const pairOf = (datum: Datum): Pair => (typeof datum === 'number' ? { re: datum, im: 0 } : (datum as Pair));
 
-/** A value in which reals stand where its type has complex numbers → the value with complex numbers there. */
+/** A value converted to its type: real numbers become complex numbers where the type has complex numbers. */
 function coerced(datum: Datum, type: Type): Datum {
   if (type.kind === 'complex') return pairOf(datum);
   return type.kind === 'array' && type.text.includes('complex')
@@ -113,9 +114,9 @@ function coerced(datum: Datum, type: Type): Datum {
 
 class Interpreter {
   private readonly sizes: Sizes;
-  /** What symbols stand for, and since when. */
+  /** The present value of each symbol, and the time at which the symbol was bound. */
   private readonly bound = new Map<Value, { readonly datum: Datum; readonly since: number }>();
-  /** What values are, and since when: still so if no symbol in them has been bound anew. */
+  /** Values computed before, and the time of the computation: a value is still valid if none of its symbols has been bound since. */
   private readonly known = new Map<Value, { readonly datum: Datum; readonly since: number }>();
   private readonly free = new Map<Value, readonly Value[]>();
   private clock = 0;
@@ -280,7 +281,7 @@ function padded(
   });
 }
 
-/** Which element stands for one beyond the ends. */
+/** The index of the element that stands for an index beyond the ends. */
 function placeBeyond(i: number, length: number, boundary: Exclude<Boundary, number>): number {
   if (boundary === 'clamp') return i < 0 ? 0 : length - 1;
   const period = boundary === 'wrap' ? length : 2 * length;
@@ -335,9 +336,9 @@ function product(a: Pair, b: Pair): Pair {
   return { re: a.re * b.re - a.im * b.im, im: a.re * b.im + a.im * b.re };
 }
 
-/** e^(−2πi·k/n) */
+/** The root of unity e^(−2πi·k/n). */
 export function turned(k: number, n: number): Pair {
-  // Quarter turns are exact.
+  // Multiples of a quarter turn are exact.
   const quarters = (4 * k) / n;
   if (Number.isInteger(quarters))
     return [
@@ -354,7 +355,7 @@ function transformed(op: string, given: readonly Pair[]): Datum {
   if (op === 'rfft') return transformOf(given).slice(0, given.length / 2 + 1);
   if (op === 'irfft') {
     const n = 2 * (given.length - 1);
-    // The parts that a real signal cannot have are left out.
+    // The imaginary parts of bins 0 and n/2 are ignored, because they are zero for a real signal.
     const bins = Array.from({ length: n }, (_, k) => {
       const { re, im } = k < given.length ? given[k]! : given[n - k]!;
       return { re, im: k === 0 || 2 * k === n ? 0 : k < given.length ? im : -im };
@@ -366,7 +367,7 @@ function transformed(op: string, given: readonly Pair[]): Datum {
   return transformOf(given.map(swap)).map(({ re, im }) => ({ re: im / scale, im: re / scale }));
 }
 
-/** By halves while there are two, by the sum for what is left. */
+/** The discrete Fourier transform by splitting into halves while the length is even, and by its defining sum for the odd factor. */
 function transformOf(x: readonly Pair[]): Pair[] {
   const n = x.length;
   if (n > 1 && n % 2 === 0) {
@@ -387,7 +388,7 @@ function transformOf(x: readonly Pair[]): Pair[] {
   });
 }
 
-/** A number that depends on nothing. */
+/** The number that a value without operands stands for. */
 export function knownNumber(value: Value): number | Pair {
   return new Interpreter(new Map()).evaluate(value) as number | Pair;
 }

@@ -1,18 +1,18 @@
-/** Patterns that rearrange arrays and compute nothing: no kernel comes of them, they change where others read and write. */
+/** Patterns that rearrange arrays without computing: they make no kernel, but change where other patterns read and write. */
 import { show } from '../problem/errors.ts';
 import { type Length, lengthOf, type Size } from './sizes.ts';
 import type { Arr, AsValue, Tuple } from './static-types.ts';
 import { type ArrayType, arrayOf, isNumber, scalarOf, tupleOf } from './types.ts';
 import { asValue, type Boundary, described, refuse, Value } from './values.ts';
 
-/** A value whose type is an array, or the refusal of a pattern. @param takes what it takes, in words */
+/** A given value whose type is an array; anything else is refused. @param takes the accepted argument, in words */
 export function arrayValue(pattern: string, takes: string, given: unknown): { value: Value; type: ArrayType } {
   const value = asValue(given);
   if (value?.type.kind === 'array') return { value, type: value.type };
   return refuse(pattern, `it takes ${takes}; it was given ${described(given)}.`);
 }
 
-/** A pattern that may be called without its last argument: it is a function of that, then. */
+/** A pattern that may be called without its last argument, and is a function of that argument then. */
 export function curried<F>(count: number, pattern: (...given: readonly unknown[]) => unknown): F {
   const call = (...given: readonly unknown[]) =>
     given.length < count ? (x: unknown) => pattern(...given, x) : pattern(...given);
@@ -20,7 +20,8 @@ export function curried<F>(count: number, pattern: (...given: readonly unknown[]
 }
 
 /**
- * Arrays of one length as one array of tuples, whose parts reach functions as separate arguments.
+ * Zips arrays of the same length into one array of tuples: [α]_n and [β]_n become [(α, β)]_n. Functions get the parts of a tuple as separate
+ * arguments.
  * @throws FftError `invalid-program`
  */
 export function zip<const T extends readonly (readonly unknown[])[]>(
@@ -36,7 +37,7 @@ export function zip<const T extends readonly (readonly unknown[])[]>(
   return new Value('zip', arrayOf(of, first.length), values as Value[]) as never;
 }
 
-/** Chunks of m neighbours: [α]_n becomes [[α]_m]_{n/m}. @throws FftError `invalid-program`, `invalid-size` */
+/** Splits an array into chunks of m neighbours: [α]_n becomes [[α]_m]_{n/m}. @throws FftError `invalid-program`, `invalid-size` */
 export const split: {
   <A>(m: Length, xs: readonly A[]): Arr<Arr<AsValue<A>>>;
   (m: Length): <A>(xs: readonly A[]) => Arr<Arr<AsValue<A>>>;
@@ -54,7 +55,7 @@ function nested(pattern: string, xs: unknown): { value: Value; outer: Size; inne
   return refuse(pattern, `it takes [[α]_m]_n; it was given ${type.text}.`);
 }
 
-/** Arrays one behind another: [[α]_m]_n becomes [α]_{m·n}. @throws FftError `invalid-program` */
+/** Joins arrays one behind another: [[α]_m]_n becomes [α]_{m·n}. @throws FftError `invalid-program` */
 export function join<A>(xs: readonly (readonly A[])[]): Arr<AsValue<A>> {
   const { value, outer, inner } = nested('join', xs);
   return new Value('join', arrayOf(inner.of, inner.length.times(outer)), [value]) as never;
@@ -69,8 +70,8 @@ export function transpose<A>(xs: readonly (readonly A[])[]): Arr<Arr<AsValue<A>>
 const BOUNDARIES = ['wrap', 'clamp', 'mirror'];
 
 /**
- * More elements at both ends. What they are: `wrap` goes round, `clamp` repeats the last element, `mirror` goes back and begins with the last
- * element again, a number is that number.
+ * Extends an array at both ends: [α]_n becomes [α]_{left+n+right}. The boundary `wrap` continues the array periodically, `clamp` repeats the end
+ * element, `mirror` reflects the array and repeats the end element once; a number fills the extension with that number.
  * @throws FftError `invalid-program`, `invalid-size`
  */
 export const pad: {
@@ -89,7 +90,8 @@ export const pad: {
 });
 
 /**
- * Windows of neighbours, of which each begins `step` elements behind the one before and the last one ends where the array does.
+ * Overlapping windows of neighbours: [α]_n becomes [[α]_size]_{(n−size)/step+1}. Each window begins `step` elements behind the one before, and the
+ * last window ends with the array.
  * @throws FftError `invalid-program`, `invalid-size`
  */
 export const slide: {

@@ -1,9 +1,9 @@
-/** Which low-level patterns may stand in the functions of which others. */
+/** The nesting rules of low-level patterns: which pattern may stand in the function of which other. */
 import type { Op, Value } from './values.ts';
 
 const LOW_LEVEL_MAPS = ['mapGlobal', 'mapWorkgroup', 'mapLocal', 'mapSeq'];
 
-/** What is wrong with a pattern where it stands; undefined where nothing is. @param around it, outermost first */
+/** The nesting error of a pattern; undefined where its place is allowed. @param around names of the surrounding patterns, outermost first */
 export function nestingProblem(op: Op, around: readonly string[]): string | undefined {
   if ((op === 'mapLocal' || op === 'toLocal') && !around.includes('mapWorkgroup')) {
     return 'it stands in the function of a mapWorkgroup; here is none around it.';
@@ -16,7 +16,10 @@ export function nestingProblem(op: Op, around: readonly string[]): string | unde
   return outer && `it stands in no other low-level map; here is a ${outer} around it.`;
 }
 
-/** The first thing that is wrong with low-level patterns in a value; undefined where nothing is. @param around it, outermost first */
+/**
+ * The first nesting error of low-level patterns in a value; undefined where there is none. @param around names of the surrounding patterns, outermost
+ * first
+ */
 export function nestingProblemIn(root: Value, around: readonly string[] = []): string | undefined {
   const seen = new Set<string>();
   const numbers = new Map<Value, number>();
@@ -31,7 +34,7 @@ export function nestingProblemIn(root: Value, around: readonly string[] = []): s
       const problem = visit(operand, outer);
       if (problem) return problem;
     }
-    // Only low-level patterns restrict what may stand inside them.
+    // Only low-level patterns restrict the patterns inside them.
     const isPlain = value.op === 'map' || value.op === 'reduce' || value.op === 'iterate' || outer.includes(value.op);
     return value.f && visit(value.f.body, isPlain ? outer : [...outer, value.op]);
   };

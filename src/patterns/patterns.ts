@@ -43,13 +43,16 @@ function mapPattern(op: MapOp): MapPattern {
   });
 }
 
-/** What a function gives for each element. @throws FftError `invalid-program` */
+/** Applies a function to each element: [α]_n becomes [f(α)]_n. @throws FftError `invalid-program` */
 export const map = mapPattern('map');
-/** A map whose iterations are spread over all threads. @throws FftError `invalid-program` inside of another low-level map, too */
+/** A map whose iterations are spread over all threads. @throws FftError `invalid-program`, also inside another low-level map */
 export const mapGlobal = mapPattern('mapGlobal');
-/** A map whose iterations are spread over groups of threads. @throws FftError `invalid-program` inside of another low-level map, too */
+/** A map whose iterations are spread over groups of threads. @throws FftError `invalid-program`, also inside another low-level map */
 export const mapWorkgroup = mapPattern('mapWorkgroup');
-/** A map whose iterations are spread over the threads of a group. @throws FftError `invalid-program` outside of a mapWorkgroup, and inside of another mapLocal, too */
+/**
+ * A map whose iterations are spread over the threads of a group. @throws FftError `invalid-program`, also outside a mapWorkgroup or inside another
+ * mapLocal
+ */
 export const mapLocal = mapPattern('mapLocal');
 /** A map whose iterations follow one another in a thread. @throws FftError `invalid-program` */
 export const mapSeq = mapPattern('mapSeq');
@@ -80,12 +83,15 @@ function reducePattern(op: ReduceOp): ReducePattern {
   });
 }
 
-/** Goes through all elements in order, from a first value on. Where f is associative, any order may be taken. @throws FftError `invalid-program` */
+/**
+ * Folds an array into one value: f(… f(f(first, x₀), x₁) …). If f is associative, elements may be combined in any order. @throws FftError
+ * `invalid-program`
+ */
 export const reduce = reducePattern('reduce');
-/** The same, in order. @throws FftError `invalid-program` */
+/** A reduction that combines the elements strictly in order. @throws FftError `invalid-program` */
 export const reduceSeq = reducePattern('reduceSeq');
 
-/** Applies a function so many times. @throws FftError `invalid-program`, `invalid-size` */
+/** Applies a function a fixed number of times: f(f(… x)). @throws FftError `invalid-program`, `invalid-size` */
 export const iterate: {
   <A>(times: number, f: (x: A) => A, x: A): A;
   <A>(times: number, f: (x: A) => A): (x: A) => A;
@@ -119,24 +125,24 @@ function memoryPattern(op: MemoryOp): MemoryPattern {
   });
 }
 
-/** What f gives lies in the memory of a group of threads. @throws FftError `invalid-program` outside of a mapWorkgroup, too */
+/** Places the result of f in the shared memory of a group of threads. @throws FftError `invalid-program`, also outside a mapWorkgroup */
 export const toLocal = memoryPattern('toLocal');
-/** What f gives lies in the memory that all threads share. @throws FftError `invalid-program` */
+/** Places the result of f in global memory, which all threads share. @throws FftError `invalid-program` */
 export const toGlobal = memoryPattern('toGlobal');
-/** What f gives lies in the registers of a thread. @throws FftError `invalid-program` */
+/** Places the result of f in the registers of a thread. @throws FftError `invalid-program` */
 export const toPrivate = memoryPattern('toPrivate');
 
 function table(pattern: string, lengths: readonly Length[], f: unknown): Value {
   const shape = lengths.map((length) => lengthOf(pattern, length));
   if (typeof f !== 'function') refuse(pattern, `it takes a function of positions; it was given ${described(f)}.`);
   const make = f as (...numbers: number[]) => unknown;
-  // Where a length is not known yet any other tells the kind of the numbers as well.
+  // The kind of the numbers does not depend on lengths, so that an unknown length is taken for 1 here.
   const type = tableEntry(pattern, make, [...shape.map(() => 0), ...shape.map(({ known }) => known ?? 1)]).type;
   const whole = shape.reduceRight<Type>((of, length) => arrayOf(of, length), type);
   return new Value('array', whole, [], { lengths: shape, make });
 }
 
-/** The number that a function of positions gives, which depends on nothing else. @throws FftError `invalid-program` */
+/** The number that `make` gives for an index; it must be known at compile time. @throws FftError `invalid-program` */
 export function tableEntry(pattern: string, make: (...numbers: number[]) => unknown, at: readonly number[]): Value {
   const given = make(...at);
   const value = asValue(given);
@@ -144,12 +150,12 @@ export function tableEntry(pattern: string, make: (...numbers: number[]) => unkn
   return refuse(pattern, `its function has to give a number that only positions tell; it gave ${described(given)}.`);
 }
 
-/** The array of what f gives for positions 0 … n − 1, and the length; f is called when a program is compiled. @throws FftError `invalid-program`, `invalid-size` */
+/** The array of the numbers f(0, n) … f(n − 1, n); f is called when a program is compiled. @throws FftError `invalid-program`, `invalid-size` */
 export function array<R>(n: Length, f: (i: number, n: number) => R): Arr<AsValue<R>> {
   return table('array', [n], f) as never;
 }
 
-/** The same for two dimensions, slowest first. @throws FftError `invalid-program`, `invalid-size` */
+/** The two-dimensional array of f(i, j, m, n), slowest dimension first. @throws FftError `invalid-program`, `invalid-size` */
 export function array2<R>(
   m: Length,
   n: Length,
@@ -158,7 +164,7 @@ export function array2<R>(
   return table('array2', [m, n], f) as never;
 }
 
-/** The same for three. @throws FftError `invalid-program`, `invalid-size` */
+/** The three-dimensional array of f(i, j, k, …lengths), slowest dimension first. @throws FftError `invalid-program`, `invalid-size` */
 export function array3<R>(
   l: Length,
   m: Length,
@@ -168,7 +174,7 @@ export function array3<R>(
   return table('array3', [l, m, n], f) as never;
 }
 
-/** @param lengthOfResult from the length of the argument */
+/** @param lengthOfResult gives the result's length for the argument's length */
 function transform(
   op: TransformOp,
   takes: 'real' | 'complex' | 'a number',
@@ -186,7 +192,7 @@ function transform(
   };
 }
 
-/** Why a transform cannot have this length, in words; undefined if it can, or if the length has a name and no number yet. */
+/** The reason why a transform cannot have this length, in words; undefined where it can, or where the length is a name without a number yet. */
 export function lengthProblem(op: TransformOp, { known }: Size): string | undefined {
   if (known === undefined) return undefined;
   if ((op === 'dft' || op === 'idft') && known > MOST_ELEMENTS) return `it takes up to ${MOST_ELEMENTS} numbers`;
@@ -196,24 +202,24 @@ export function lengthProblem(op: TransformOp, { known }: Size): string | undefi
 
 type ToComplex = (xs: readonly NumberLike[]) => Arr<Complex>;
 
-/** The discrete Fourier transform of at most 64 numbers, computed by one thread; not normalised. @throws FftError `invalid-program` */
+/** The forward discrete Fourier transform of at most 64 numbers, computed by one thread; not normalised. @throws FftError `invalid-program` */
 export const dft: ToComplex = transform('dft', 'a number', COMPLEX);
-/** Its inverse, not normalised either. @throws FftError `invalid-program` */
+/** The inverse discrete Fourier transform of at most 64 numbers, computed by one thread; not normalised either. @throws FftError `invalid-program` */
 export const idft: ToComplex = transform('idft', 'a number', COMPLEX);
-/** The Fourier transform of any number of numbers, planned for the device. @throws FftError `invalid-program` */
+/** The forward Fourier transform of n numbers, any n, planned for the device; not normalised. @throws FftError `invalid-program` */
 export const fft: ToComplex = transform('fft', 'a number', COMPLEX);
-/** Its inverse, divided by n. @throws FftError `invalid-program` */
+/** The inverse Fourier transform of n numbers, planned for the device, divided by n. @throws FftError `invalid-program` */
 export const ifft: ToComplex = transform('ifft', 'a number', COMPLEX);
-/** Bins 0 … n/2 of the Fourier transform of n reals, n even. @throws FftError `invalid-program` */
+/** Bins 0 … n/2 of the Fourier transform of n reals, n even; not normalised. @throws FftError `invalid-program` */
 export const rfft: (xs: readonly RealLike[]) => Arr<Complex> = transform('rfft', 'real', COMPLEX, (n) =>
   n.over(2).plus(1),
 );
-/** Its inverse, divided by n. @throws FftError `invalid-program` */
+/** The real signal of n samples from bins 0 … n/2 of its Fourier transform, divided by n. @throws FftError `invalid-program` */
 export const irfft: (xs: readonly NumberLike[]) => Arr<Real> = transform('irfft', 'complex', REAL, (bins) =>
   bins.minus(1).times(2),
 );
 
-/** The value x through functions, one after another. */
+/** The value x passed through functions from left to right: pipe(x, f, g) = g(f(x)). */
 export function pipe<A, B>(x: A, f: (x: A) => B): B;
 export function pipe<A, B, C>(x: A, f: (x: A) => B, g: (x: B) => C): C;
 export function pipe<A, B, C, D>(x: A, f: (x: A) => B, g: (x: B) => C, h: (x: C) => D): D;
@@ -230,7 +236,7 @@ export function pipe(x: unknown, ...functions: readonly unknown[]): unknown {
   return functions.reduce((value, f) => functionOf('pipe', f)(value), x);
 }
 
-/** The functions as one, the last of them first: o(f, g)(x) = f(g(x)). */
+/** The composition of functions, the rightmost applied first: o(f, g)(x) = f(g(x)). */
 export function o<A, B, C>(f: (x: B) => C, g: (x: A) => B): (x: A) => C;
 export function o<A, B, C, D>(f: (x: C) => D, g: (x: B) => C, h: (x: A) => B): (x: A) => D;
 export function o<A, B, C, D, E>(f: (x: D) => E, g: (x: C) => D, h: (x: B) => C, i: (x: A) => B): (x: A) => E;

@@ -7,13 +7,13 @@
 import type { Program } from './program.ts';
 import { freeOf, type Lambda, maps, type Op, reachableValues, scalarOps, type Value } from './values.ts';
 
-/** Values in a text; what a longer one would say once more is `…` there. */
+/** The most values in a text; in a longer text repeated values are printed as `…`. */
 const MOST_VALUES = 4000;
 
 const SIGNS: Partial<Record<Op, string>> = { add: '+', sub: '-', mul: '*', div: '/', less: '<' };
-/** How strongly signs bind; a negation binds as a product does. */
+/** The binding strength of operators; a negation binds as a product does. */
 const STRENGTHS: Partial<Record<Op, number>> = { less: 1, add: 2, sub: 2, mul: 3, div: 3, neg: 3 };
-/** Of a pattern that is applied, which binds least, and of everything in brackets. */
+/** The binding strengths of an applied pattern, which binds least, and of anything in brackets. */
 const [APPLIED, CLOSED] = [0, 4];
 
 const isScalar = (op: Op) => (scalarOps as readonly Op[]).includes(op);
@@ -35,7 +35,7 @@ class Printer {
   private readonly names = new Map<Value, string>();
   private readonly taken: ReadonlySet<string>;
   private next = 0;
-  /** Values that are printed already, where the text would be too long otherwise. */
+  /** Values printed already, kept where the text would be too long otherwise. */
   private readonly printed: Set<Value> | undefined;
 
   constructor(inputs: readonly string[], body: Value) {
@@ -136,7 +136,7 @@ function isApplied({ op }: Value): boolean {
   return !isScalar(op) && !['input', 'symbol', 'constant', 'omega', 'at', 'list', 'tuple', 'zip', 'array'].includes(op);
 }
 
-/** The patterns that a parameter passes through on its way to a value, outermost first; undefined where it does anything else. */
+/** The patterns that a parameter passes through on its way to a value, outermost first; undefined for any other function. */
 function chainOf(body: Value, parameter: Value): Value[] | undefined {
   const chain: Value[] = [];
   let value = body;
@@ -154,7 +154,7 @@ function dependsOn(value: Value, symbol: Value): boolean {
   return freeOf(value).has(symbol);
 }
 
-/** How often each value occurs in the printed text, bodies of functions included. */
+/** The number of times that each value occurs in the printed text, bodies of functions included. */
 function placesIn(root: Value): number {
   const counts = new Map<Value, number>();
   for (const value of reachableValues(root)) {

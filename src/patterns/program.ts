@@ -13,19 +13,19 @@ export interface Inputs {
 /** The values of inputs by their names. */
 export type ValuesOf<I extends Inputs> = { readonly [K in keyof I]: I[K] extends InputType<infer T> ? T : never };
 
-/** Is told of each program that is made. */
+/** A listener that is told of each program made. */
 export type Note = (program: Program) => void;
 
-/** What is computed, from which inputs. */
+/** A program: named inputs, and a result computed from them. */
 export class Program<I extends Inputs = Inputs> {
   readonly inputs: I;
-  /** As the paper writes types: `[real]_n → [[real]_4]_{n/4}`. */
+  /** The program's type in the notation of the LIFT paper: `[real]_n → [[real]_4]_{n/4}`. */
   readonly type: string;
   /** @internal */
   readonly parameters: readonly Value[];
   /** @internal */
   readonly body: Value;
-  /** @internal Told of the programs that rewriting makes of this one, too. */
+  /** @internal The listener, which is also told of the programs that rewriting makes of this one. */
   readonly note: Note | undefined;
 
   /** @internal */
@@ -41,6 +41,7 @@ export class Program<I extends Inputs = Inputs> {
 }
 
 /**
+ * A program from a JavaScript function over its inputs.
  * @param inputs types by name: `{ v: real(n) }`
  * @param f is called once, with the inputs' values, and gives the result: a number or arrays of numbers
  * @throws FftError `invalid-program`

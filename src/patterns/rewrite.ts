@@ -1,4 +1,4 @@
-/** Rewriting: rules applied to programs, one after another, and what came of each. */
+/** Rewriting: rules applied to programs one after another, with a trace of the steps. */
 import { FftError, show } from '../problem/errors.ts';
 import { nestingProblemIn } from './nesting.ts';
 import { print } from './print.ts';
@@ -6,35 +6,35 @@ import { type Inputs, Program, requireProgram } from './program.ts';
 import type { Rule } from './rules.ts';
 import { reachableValues, replaced, type Value, withOperands } from './values.ts';
 
-/** A way to apply a rule. */
+/** A strategy: a way to apply a rule to a program. */
 export interface Strategy {
   readonly rule: Rule;
   readonly places: 'first, if any' | 'all';
 }
 
-/** A step of rewriting: a rule, for the outermost and leftmost place to which it applies; or a strategy. */
+/** A step of rewriting: a strategy, or a rule, which is applied at the outermost, leftmost place where it matches. */
 export type Step = Rule | Strategy;
 
-/** What one step has done; the programs as texts. */
+/** The record of one step, with the programs as texts. */
 export interface TraceEntry {
   readonly rule: string;
   readonly before: string;
   readonly after: string;
 }
 
-/** The rule, where there is a place for it; otherwise nothing. */
+/** Applies a rule once if it matches anywhere; otherwise leaves the program as it is. */
 export function attempt(rule: Rule): Strategy {
   return { rule, places: 'first, if any' };
 }
 
-/** The rule in all places that the program has for it, outermost first. */
+/** Applies a rule at all places where it matches the program, outermost first. */
 export function everywhere(rule: Rule): Strategy {
   return { rule, places: 'all' };
 }
 
 /**
- * Applies rules one after another.
- * @throws FftError `invalid-program` where there is no place for a rule; `invalid-argument`
+ * Rewrites a program by applying rules one after another.
+ * @throws FftError `invalid-program` where a rule matches nowhere; `invalid-argument`
  */
 export function rewrite<I extends Inputs>(
   program: Program<I>,
@@ -73,14 +73,14 @@ function strategyOf(step: Step): { readonly rule: Rule; readonly places: Strateg
   );
 }
 
-/** A rule's answer for a value, which has to be of the same type. */
+/** The value that a rule puts in the place of another; it has to have the same type. */
 function answerOf(rule: Rule, value: Value, around: readonly string[]): Value | undefined {
   const made = rule.apply(value, around);
   if (!made || made.type.text === value.type.text) return made;
   throw new FftError('internal-error', `${rule.name} has made ${made.type.text} of ${value.type.text}`);
 }
 
-/** A value where it stands: in the functions of which patterns. */
+/** Values together with the patterns around them: the same value may stand at several places. */
 class Places<T> {
   private readonly known = new Map<Value, Map<string, T>>();
 
@@ -93,7 +93,7 @@ class Places<T> {
   }
 }
 
-/** With the outermost, leftmost place rewritten; undefined where there is none. */
+/** The value with its outermost, leftmost match rewritten; undefined where nothing matches. */
 function firstPlace(root: Value, rule: Rule): Value | undefined {
   const places = new Places<readonly [Value, Value] | undefined>();
   const find = (value: Value, around: readonly string[]): readonly [Value, Value] | undefined =>
@@ -112,7 +112,7 @@ function firstPlace(root: Value, rule: Rule): Value | undefined {
   return found && replaced(root, ...found);
 }
 
-/** With all places that there are at first rewritten; undefined where there are none. */
+/** The value with all of its original matches rewritten; undefined where nothing matches. */
 function throughout(root: Value, rule: Rule): Value | undefined {
   const original = new Set(reachableValues(root));
   const places = new Places<Value>();

@@ -1,5 +1,6 @@
 /**
- * Rewrite rules: each replaces a value by another one that means the same. `left` and `right` say so in the notation of the paper, for people.
+ * Rewrite rules: each replaces a value by another value with the same meaning. `left` and `right` show the two sides to people, in the notation of
+ * the LIFT paper.
  */
 import { join, pad, slide, split, transpose, zip } from './layout-patterns.ts';
 import { nestingProblemIn } from './nesting.ts';
@@ -25,16 +26,16 @@ export interface Rule {
   readonly name: string;
   readonly left: string;
   readonly right: string;
-  /** Under which condition. */
+  /** The condition under which the rule holds. */
   readonly where?: string;
   /**
-   * What takes the place of a value; undefined where the rule does not apply to it.
-   * @param around the patterns in whose functions it stands, outermost first
+   * The value that replaces a given one; undefined where the rule does not apply.
+   * @param around names of the patterns in whose functions the value stands, outermost first
    */
   apply(value: Value, around: readonly string[]): Value | undefined;
 }
 
-// The patterns' own functions make the right sides: what they are given is a value, whatever its static type.
+// The patterns' own functions make the right sides: their arguments are values, whatever their static type.
 const values = {
   join,
   pad,
@@ -114,12 +115,12 @@ function freeInFunction({ f }: Value): Value[] {
   return [...freeOf(f!.body)].filter((symbol) => !f!.parameters.includes(symbol));
 }
 
-/** A body as a function of one of its values. */
+/** A body as a function of one of the values in it. */
 function withInner(body: Value, inner: Value): Lambda {
   return lambdaWith([inner], ([symbol]) => replaced(body, inner, symbol!));
 }
 
-/** @param where a value that is just rearranged twice becomes another one */
+/** A rule for a value that is rearranged twice in succession. @param of its replacement; undefined where the rule does not apply */
 function rearranged(
   name: string,
   left: string,
@@ -169,7 +170,7 @@ const mapTranspose: Rule = {
   },
 };
 
-/** @param m length of the chunks that go through an inner map each @throws FftError `invalid-size` */
+/** @param m length of the chunks, each of which an inner map handles @throws FftError `invalid-size` */
 function splitMap(m: Length): Rule {
   const size = lengthOf('splitMap', m);
   return {
@@ -244,7 +245,7 @@ const mapFission: Rule = {
   },
 };
 
-/** Steps of an `iterate` that are written one after another. */
+/** The most steps of an unrolled `iterate`. */
 const MOST_STEPS = 16;
 
 const unroll: Rule = {
@@ -270,7 +271,7 @@ const toPrivate: Rule = {
   },
 };
 
-/** The memory for what a map makes. */
+/** A map whose result is placed in a memory. */
 function inMemory(op: MemoryOp, { op: map, type, of, f }: Value): Value {
   const own = lambdaWith(of, (symbols) => new Value(map, type, symbols, {}, f));
   return new Value(op, type, of, {}, own);
@@ -297,7 +298,7 @@ const reduceSeq: Rule = {
   apply: ({ op, type, of, f }) => (op === 'reduce' ? new Value('reduceSeq', type, of, {}, f) : undefined),
 };
 
-/** What partial results begin with; a minimum or maximum may begin with the same value several times. */
+/** Neutral elements, which partial results begin with; a minimum or maximum may begin with the same value several times. */
 const NEUTRAL: Readonly<Record<string, number | undefined>> = { add: 0, mul: 1 };
 
 /** @param m elements of each partial result @throws FftError `invalid-size` */
@@ -351,7 +352,7 @@ export const stencilToFft: Rule = {
     const isReal = h.type.text === `[real]_${k}` && xs!.type.of.kind === 'real';
     if (!isReal || left === undefined || (n.minus(k!).known ?? 0) < 0) return undefined;
     const spectrum = values.fft!(values.pad!(0, n.minus(k!), 0, h));
-    // The windows begin l elements before the element that they are about.
+    // A window begins l elements before its own element.
     const shift = array(n, function shift(q, length) {
       return omega(left * q, length);
     });
@@ -363,7 +364,7 @@ export const stencilToFft: Rule = {
   },
 };
 
-/** The array that all windows are multiplied with and summed, if that is what a function does. */
+/** The array by which all windows are multiplied before they are summed; undefined for a function that does anything else. */
 function kernelOf({ parameters: [window], body: sum }: Lambda): Value | undefined {
   const [first, products] = sum.of;
   const isSum = (sum.op === 'reduce' || sum.op === 'reduceSeq') && isJust('add', sum.f!) && first!.details.value === 0;
@@ -379,7 +380,7 @@ function isJust(op: string, { parameters, body }: Lambda): boolean {
   );
 }
 
-/** The rules by name. Those that split and tile are one for each length of chunks. */
+/** The rules by name. A rule that splits or tiles is a function of the chunk length. */
 export const rules = {
   mapFusion,
   reduceFusion,

@@ -1,4 +1,4 @@
-/** Arithmetic: functions of numbers, which make values. Reals become complex numbers where they meet one. */
+/** Arithmetic: functions of numbers, which make values. A real number becomes complex where it meets a complex one. */
 import { show } from '../problem/errors.ts';
 import type { AsValue, Complex, Condition, NumberLike, Promoted, Real, RealLike, Tuple } from './static-types.ts';
 import { COMPLEX, CONDITION, isNumber, isSame, REAL, type Type, tupleOf } from './types.ts';
@@ -19,7 +19,7 @@ function operands(op: string, given: readonly unknown[], kinds: readonly Kind[])
   return refuse(op, `it takes ${takes}; it was given ${was}.`);
 }
 
-/** Of numbers of one kind, or promoted to one. */
+/** A function of numbers, which are all made complex if one of them is. */
 function ofNumbers<R>(op: ScalarOp, count: number, give?: Type): (...given: unknown[]) => R {
   const kinds = Array<Kind>(count).fill('number');
   return (...given) => {
@@ -36,38 +36,41 @@ function ofReals<R>(op: ScalarOp, count: number, give: Type = REAL): (...given: 
 
 type Arithmetic = <A extends NumberLike, B extends NumberLike>(a: A, b: B) => Promoted<A, B>;
 
-/** a + b. @throws FftError `invalid-program`, as all scalar functions do for a value that is no number, or for a complex number if they take reals only */
+/**
+ * a + b. @throws FftError `invalid-program`, as all scalar functions do for a value that is not a number, or for a complex number if they take reals
+ * only
+ */
 export const add = ofNumbers('add', 2) as Arithmetic;
 /** a − b */
 export const sub = ofNumbers('sub', 2) as Arithmetic;
 /** a · b */
 export const mul = ofNumbers('mul', 2) as Arithmetic;
-/** a / b, of which b is real */
+/** a / b for a real b. */
 export const div: <A extends NumberLike>(a: A, b: RealLike) => AsValue<A> = (a, b) => {
   const [above, below] = operands('div', [a, b], ['number', 'real']) as [Value, Value];
   return new Value('div', above.type, [above, below]) as never;
 };
 /** −a */
 export const neg = ofNumbers('neg', 1) as <A extends NumberLike>(a: A) => AsValue<A>;
-/** The smaller one. */
+/** The smaller of two reals. */
 export const min: (a: RealLike, b: RealLike) => Real = ofReals('min', 2);
-/** The larger one. */
+/** The larger of two reals. */
 export const max: (a: RealLike, b: RealLike) => Real = ofReals('max', 2);
-/** |a| of a real; `sqrt(norm2(a))` is that of a complex number. */
+/** |a| of a real number; for a complex number use `sqrt(norm2(a))`. */
 export const abs: (a: RealLike) => Real = ofReals('abs', 1);
 /** √a */
 export const sqrt: (a: RealLike) => Real = ofReals('sqrt', 1);
-/** The natural logarithm; of 0 it is −∞, of what is negative no number. */
+/** The natural logarithm; −∞ for 0, NaN for a negative number. */
 export const log: (a: RealLike) => Real = ofReals('log', 1);
 /** e^a */
 export const exp: (a: RealLike) => Real = ofReals('exp', 1);
-/** Whether a < b, for `select`. */
+/** The condition a < b, for `select`. */
 export const less: (a: RealLike, b: RealLike) => Condition = ofReals('less', 2, CONDITION);
-/** The real part. */
+/** The real part of a number. */
 export const re: (a: NumberLike) => Real = ofNumbers('re', 1, REAL);
-/** The imaginary part. */
+/** The imaginary part of a number; 0 for a real one. */
 export const im: (a: NumberLike) => Real = ofNumbers('im', 1, REAL);
-/** The conjugate. */
+/** The complex conjugate of a number; a real number is its own. */
 export const conj = ofNumbers('conj', 1) as <A extends NumberLike>(a: A) => AsValue<A>;
 /** |a|² */
 export const norm2: (a: NumberLike) => Real = ofNumbers('norm2', 1, REAL);
@@ -84,7 +87,7 @@ export function select<A extends NumberLike, B extends NumberLike>(condition: Co
   return new Value('select', widened(one.type, other.type)!, [given, one, other]) as never;
 }
 
-/** Values that belong together, as elements of a zipped array do. @throws FftError `invalid-program` */
+/** A tuple of values, like an element of a zipped array. @throws FftError `invalid-program` */
 export function tuple<const T extends readonly unknown[]>(...given: T): Tuple<{ [K in keyof T]: AsValue<T[K]> }> {
   const values = given.map(asValue);
   if (values.length < 1 || values.some((value) => !value || isSame(value.type, CONDITION))) {
@@ -94,12 +97,12 @@ export function tuple<const T extends readonly unknown[]>(...given: T): Tuple<{ 
   return new Value('tuple', type, values as Value[]) as never;
 }
 
-/** Itself. */
+/** The identity function: returns its argument. */
 export function id<A>(a: A): A {
   return a;
 }
 
-/** e^(−2πi·k/n), rounded once. @throws FftError `invalid-program` for what are no whole numbers */
+/** The root of unity e^(−2πi·k/n), rounded once. @throws FftError `invalid-program` for a k or n that is not a whole number */
 export function omega(k: number, n: number): Complex {
   if (!Number.isSafeInteger(k) || !Number.isSafeInteger(n) || n < 1) {
     refuse('omega', `it takes whole numbers k and n, n above 0; it was given ${show(k)} and ${show(n)}.`);

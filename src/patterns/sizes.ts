@@ -14,11 +14,11 @@ export type Length = number | Size;
 interface Term {
   readonly above: number;
   readonly below: number;
-  /** Sorted by name, no power is 0. */
+  /** Powers sorted by name; none of them is 0. */
   readonly powers: readonly (readonly [name: string, power: number])[];
 }
 
-/** A length that is not known yet, or that was computed of such lengths. */
+/** A symbolic length: a name whose value is not known yet, or an expression of such names. */
 export class Size {
   private readonly terms: readonly Term[];
   private readonly text: string;
@@ -51,7 +51,7 @@ export class Size {
     return new Size(collected(this.terms.flatMap((a) => factors.map((b) => product(a, b)))));
   }
 
-  /** @throws FftError `invalid-size` for a divisor that is 0, or a sum that is no number */
+  /** The quotient. @throws FftError `invalid-size` for a divisor that is 0, or one that is a sum with names */
   over(other: Length): Size {
     const divisor = Size.of(other);
     if (divisor.text === this.text && this.terms.length > 0) return Size.of(1);
@@ -67,7 +67,7 @@ export class Size {
     return this.times(new Size([inverse]));
   }
 
-  /** The number that it is, whole or not; undefined where there are names in it. */
+  /** The length as a number, whole or not; undefined where it contains names. */
   get known(): number | undefined {
     const [term, ...more] = this.terms;
     if (!term) return 0;
@@ -87,16 +87,16 @@ export class Size {
       }
       sum += numerator / denominator;
     }
-    // Thirds may add up to a whole number but for a rounding.
+    // The rounding error of thirds, say, is taken out of a sum that is a whole number.
     return Math.abs(sum - Math.round(sum)) < 1e-9 ? Math.round(sum) : sum;
   }
 
-  /** The names in it. */
+  /** The names that occur in the size. */
   names(): string[] {
     return [...new Set(this.terms.flatMap(({ powers }) => powers.map(([name]) => name)))];
   }
 
-  /** The name that it is a multiple of, if it is one: so one equation is enough to know it. */
+  /** The only name of a size that is a multiple of one name, with its factor: one equation is enough to solve for that name. Undefined otherwise. */
   multipleOf(): { readonly name: string; readonly factor: Size } | undefined {
     const [term, ...more] = this.terms;
     const first = term?.powers.find(([, power]) => power === 1);
@@ -104,15 +104,15 @@ export class Size {
     return { name: first[0], factor: this.over(Size.named(first[0])) };
   }
 
-  /** Equal for equal sizes. */
+  /** The canonical text; sizes are equal exactly where their texts are. */
   toString(): string {
     return this.text;
   }
 }
 
 /**
- * A length with a name: arrays that have it are equally long, whatever it is.
- * @throws FftError `invalid-size` for what is no name
+ * A named length: all arrays that have it are equally long, whatever its value.
+ * @throws FftError `invalid-size` for a text that is not a name
  */
 export function size(name: string): Size {
   if (typeof name === 'string' && /^[A-Za-z_]\w*$/.test(name)) return Size.named(name);
@@ -120,8 +120,9 @@ export function size(name: string): Size {
 }
 
 /**
- * @param pattern what was given the length, in messages
- * @param least that it may be
+ * A given length as a size.
+ * @param pattern the pattern that was given the length, for messages
+ * @param least the smallest length allowed
  * @throws FftError `invalid-size`
  */
 export function lengthOf(pattern: string, given: unknown, least = 1): Size {
@@ -164,7 +165,7 @@ function collected(terms: readonly Term[]): Term[] {
         : lowest(above, below, powers),
     );
   }
-  // Names in order, the number last.
+  // Terms with names come in the order of their texts, the constant term last.
   return [...sums]
     .filter(([, { above }]) => above !== 0)
     .sort(([a], [b]) => (a === '' ? 1 : b === '' ? -1 : a < b ? -1 : 1))

@@ -1,4 +1,4 @@
-/** What names stand for when a program runs, and whether all of its lengths are whole numbers then. */
+/** The numbers of size names when a program runs, and the check that all of its lengths are whole numbers then. */
 import { FftError, show } from '../problem/errors.ts';
 import { isRecord, snapshot } from '../problem/snapshot.ts';
 import { lengthProblem } from './patterns.ts';
@@ -10,12 +10,12 @@ import { reachableValues, type TransformOp, type Value } from './values.ts';
 export type Sizes = ReadonlyMap<string, number>;
 
 /**
- * Elements of an array in memory at most, and of each dimension of an array that is not: indices have 32 bits and a sign. Windows, for
- * example, are only read where they are used, and all together may be more.
+ * The most elements of an array in memory, and of each dimension of an array that is not stored: indices are signed 32-bit numbers. An array of
+ * windows, for example, is read element by element and never stored, so that its total may be larger.
  */
 export const MOST_STORED = 2 ** 31 - 1;
 
-/** A length as a number. All have been checked by `resolvedSizes`. */
+/** A length as a number; `resolvedSizes` has checked that it is a whole one. */
 export function numberOf(length: Size, sizes: Sizes): number {
   return length.at(sizes)!;
 }
@@ -25,16 +25,16 @@ export function numbersOf(type: Type, sizes: Sizes): number[] {
   return shapeOf(type).map((length) => numberOf(length, sizes));
 }
 
-/** Real numbers that a value of this type is. */
+/** The number of reals in a value of a type. */
 export function realsOf(type: Type, sizes: Sizes): number {
   if (type.kind === 'array') return numberOf(type.length, sizes) * realsOf(type.of, sizes);
   return type.kind === 'complex' ? 2 : 1;
 }
 
 /**
- * The number of each name in a program.
- * @param given by the caller, as it came
- * @param counts reals in each input, where that may tell the sizes that were not given
+ * The numbers of all size names in a program.
+ * @param given numbers by name, as the caller passed them
+ * @param counts reals in each input, from which sizes that were not given can be inferred
  * @throws FftError `invalid-size`, `unknown-field`, `invalid-argument`
  */
 export function resolvedSizes(program: Program, given: unknown, counts?: ReadonlyMap<string, number>): Sizes {
@@ -48,7 +48,7 @@ export function resolvedSizes(program: Program, given: unknown, counts?: Readonl
     throw invalidSize(`size ${missing.join(', ')}`, `it has to be known here; give sizes ${example}.`);
   }
   for (const value of values) {
-    // The interpreter, which knows the inputs, has all arrays in memory.
+    // The interpreter passes the inputs' lengths and holds all arrays in memory.
     checkLengths(value, sizes, counts !== undefined || value.op === 'input' || value === program.body);
   }
   return sizes;
@@ -80,7 +80,7 @@ function readSizes(given: unknown, names: ReadonlySet<string>): Map<string, numb
   return sizes;
 }
 
-/** An input that is a multiple of one unknown size tells it. */
+/** Infers an unknown size from an input whose length is a multiple of it. */
 function inferSizes({ parameters }: Program, counts: ReadonlyMap<string, number>, sizes: Map<string, number>): void {
   for (let before = -1; before !== sizes.size; ) {
     before = sizes.size;
@@ -98,7 +98,7 @@ function inferSizes({ parameters }: Program, counts: ReadonlyMap<string, number>
   }
 }
 
-/** The factor of a name, if a size is a number times that name. */
+/** The factor of a name in a size that is a number times that name; undefined for any other size. */
 function solvedFor(whole: Size, name: string): Size | undefined {
   const factor = whole.over(Size.named(name));
   return factor.names().includes(name) ? undefined : factor;
@@ -134,7 +134,7 @@ function checkLengths({ op, type, of, details: { lengths = [] } }: Value, sizes:
   if (problem) throw invalidSize(op, `${problem}; it was given ${numberOf(source.length, sizes)}.`);
 }
 
-/** What an error calls a value. */
+/** The name of a value's pattern in error messages. */
 const nameOf = (op: string) => (op === 'input' ? 'program' : op);
 
 const RANGE = 'lengths are positive whole numbers, and an array has fewer than 2³¹ elements';

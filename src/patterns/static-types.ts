@@ -1,6 +1,5 @@
 /**
- * What TypeScript knows of a program's values: whether they are real or complex, and how arrays are nested. Lengths are in the types
- * that programs have when they run (`types.ts`).
+ * TypeScript's view of a program's values: whether they are real or complex, and how arrays are nested. Lengths are checked at run time (`types.ts`).
  */
 
 declare const KIND: unique symbol;
@@ -16,15 +15,12 @@ export interface Complex {
   readonly [KIND]: 'complex';
 }
 
-/** Whether something holds, for `select`. */
+/** A condition, for `select`. */
 export interface Condition {
   readonly [KIND]: 'condition';
 }
 
-/**
- * An array of a program. It can be taken apart like a list where its length is known and at most 64, but it is none: it has none of
- * a list's methods.
- */
+/** An array of a program. It can be destructured like a list where its length is known and at most 64, but it has none of a list's methods. */
 export type Arr<A> = readonly [A, A, A, A, A, A, A, A, ...A[]] & { readonly [KIND]: 'array' };
 
 interface TupleOf<T extends readonly unknown[]> {
@@ -32,21 +28,21 @@ interface TupleOf<T extends readonly unknown[]> {
   readonly [ELEMENTS]: T;
 }
 
-/** What `zip` makes of elements that belong together. It can be taken apart like a list. */
+/** A tuple, such as an element that `zip` makes. It can be destructured like a list. */
 export type Tuple<T extends readonly unknown[]> = Readonly<T> & TupleOf<T>;
 
-/** What real numbers can be made of. */
+/** Arguments that become real numbers. */
 export type RealLike = number | Real;
-/** What numbers can be made of. */
+/** Arguments that become numbers. */
 export type NumberLike = RealLike | Complex | Parts;
 
-/** Both parts of a complex number. */
+/** The two parts of a complex number. */
 export interface Parts {
   readonly re: RealLike;
   readonly im: RealLike;
 }
 
-/** The value that a pattern makes of what a function gives: of numbers, of both parts of a number, of lists. */
+/** The value that a pattern makes of a function's result: a number, both parts of a number, or a list. */
 export type AsValue<R> = R extends number
   ? Real
   : R extends Real | Complex | Condition | TupleOf<readonly unknown[]> | { readonly [KIND]: 'array' }
@@ -57,11 +53,11 @@ export type AsValue<R> = R extends number
         ? Arr<AsValue<A>>
         : never;
 
-/** What a function is called with for an element: the element, or the parts of a tuple, one by one. */
+/** The arguments that a function gets for an element: the element itself, or the parts of a tuple one by one. */
 export type Elements<A> = A extends TupleOf<infer T> ? T : [A];
 
-/** Of two numbers the kind that holds both. */
+/** The type of an operation on two numbers: complex if one of them is. */
 export type Promoted<A, B> = [AsValue<A> | AsValue<B>] extends [Real] ? Real : Complex;
 
-/** What a program may give: a number, or arrays of numbers, however nested. */
+/** The result of a program: a number, or arrays of numbers, nested to any depth. */
 export type Result = NumberLike | readonly Result[];

@@ -31,7 +31,7 @@ export function isNumber({ kind }: Type): boolean {
   return kind === 'real' || kind === 'complex';
 }
 
-/** The numbers that an array is of in the end. */
+/** The scalar type at the bottom of nested arrays. */
 export function scalarOf(type: Type): Type {
   return type.kind === 'array' ? scalarOf(type.of) : type;
 }
@@ -58,7 +58,7 @@ export class InputType<T = unknown> {
   }
 }
 
-/** A type of inputs: alone a number, with lengths an array of numbers, or arrays of arrays, outermost length first. */
+/** The type of an input: without lengths a number, with lengths a nested array of numbers, outermost length first. */
 export interface InputTypes<N> {
   (): InputType<N>;
   (n: Length): InputType<Arr<N>>;
@@ -76,5 +76,5 @@ function inputTypes<N>(name: string, scalar: Type): InputTypes<N> {
 
 /** Real inputs: `real()` is a number, `real(3, n)` three arrays of n. @throws FftError `invalid-size` */
 export const real: InputTypes<Real> = inputTypes('real', REAL);
-/** Complex inputs, likewise. @throws FftError `invalid-size` */
+/** Complex inputs: `complex()` is a number, `complex(3, n)` three arrays of n. @throws FftError `invalid-size` */
 export const complex: InputTypes<Complex> = inputTypes('complex', COMPLEX);

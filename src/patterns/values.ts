@@ -47,25 +47,25 @@ export type Op =
   | MemoryOp
   | TransformOp;
 
-/** What lies beyond the ends of an array: see `pad`. */
+/** The continuation of an array beyond its ends: see `pad`. */
 export type Boundary = 'wrap' | 'clamp' | 'mirror' | number;
 
-/** What an operation is told beside its operands. */
+/** Parameters of an operation other than its operands. */
 export interface Details {
-  /** Of an input. */
+  /** The name of an input. */
   readonly name?: string;
-  /** Of a constant. */
+  /** The value of a constant. */
   readonly value?: number;
-  /** Of omega: e^(−2πi·k/n). */
+  /** The root of unity of `omega`: e^(−2πi·k/n). */
   readonly k?: number;
   readonly n?: number;
-  /** Of an element that is taken out. */
+  /** The index of an element that is taken out of an array or a tuple. */
   readonly index?: number;
-  /** split: the chunks; pad: left, right; slide: size, step; array: its shape. */
+  /** Lengths: the chunks of `split`; left and right of `pad`; size and step of `slide`; the shape of `array`. */
   readonly lengths?: readonly Size[];
   readonly boundary?: Boundary;
   readonly times?: number;
-  /** Of an array: gives the number at positions. */
+  /** The function of an `array`, which gives the number at an index. */
   readonly make?: (...numbers: number[]) => unknown;
 }
 
@@ -75,7 +75,7 @@ export interface Lambda {
   readonly body: Value;
 }
 
-/** Arrays up to this length can be taken apart, and be the input of `dft`. */
+/** The most elements of an array that can be destructured or be the input of `dft`. */
 export const MOST_ELEMENTS = 64;
 
 const parts = new WeakMap<Value, (Value | undefined)[]>();
@@ -134,7 +134,7 @@ export function beyondDevice(pattern: string, text: string): never {
   throw new FftError('device-limit', `${pattern}: ${text}`, { path: pattern });
 }
 
-/** What something is, in messages. */
+/** A description of a given argument, for messages. */
 export function described(given: unknown): string {
   if (given instanceof Value) return given.type.text;
   if (Array.isArray(given) && given.length <= 4) return `[${given.map(described).join(', ')}]`;
@@ -161,7 +161,7 @@ export function elementAt(value: Value, n: number): Value {
   return (known[n] ??= new Value('at', of, [value], { index: n }));
 }
 
-/** The type that holds the values of both: complex where one is real and the other complex. */
+/** The smallest type that holds the values of two types: complex where one is real and the other complex; undefined where there is none. */
 export function widened(a: Type, b: Type): Type | undefined {
   if (isSame(a, b)) return a;
   if (isNumber(a) && isNumber(b)) return COMPLEX;
@@ -174,7 +174,7 @@ export function constant(value: number): Value {
   return new Value('constant', REAL, [], { value: value === 0 ? 0 : value });
 }
 
-/** What was given as a value: numbers, both parts of a number, and lists are made one; undefined for anything else. */
+/** A given argument as a value: a number, the two parts of a number, or a list; undefined for anything else. */
 export function asValue(given: unknown): Value | undefined {
   if (given instanceof Value) return given;
   if (typeof given === 'number') return Number.isFinite(given) ? constant(given) : undefined;
@@ -194,29 +194,29 @@ function listOf(elements: readonly (Value | undefined)[]): Value | undefined {
   return new Value('list', arrayOf(of, Size.of(elements.length)), promoted);
 }
 
-/** A real number, or a list of them, as complex ones. */
+/** A value with all of its real numbers made complex. */
 function promote(value: Value): Value {
   if (value.type.kind === 'real') return new Value('complexOf', COMPLEX, [value, constant(0)]);
   if (value.op === 'list') return listOf(value.of.map(promote))!;
   return value.type.kind === 'array' ? listOf([...value].map(promote))! : value;
 }
 
-/** Which low-level patterns are around the function that is being called, outermost first. */
+/** Low-level patterns around the function that is being called, outermost first. */
 const around: string[] = [];
 
 export function patternsAround(): readonly string[] {
   return around;
 }
 
-/** The parts of a tuple, which reach functions as separate arguments; or the value by itself. */
+/** The types of a function's arguments for an element: the parts of a tuple, or the element's own type. */
 export function argumentTypes(type: Type): readonly Type[] {
   return type.kind === 'tuple' ? type.of : [type];
 }
 
 /**
- * Calls a function with symbols and takes what it gives as its body.
- * @param types of its parameters
- * @throws FftError `invalid-program` where it gives what is no value; what the function throws
+ * Calls a function with symbols and takes its result as the body.
+ * @param types types of the parameters
+ * @throws FftError `invalid-program` for a result that is not a value; and any error that the function throws
  */
 export function lambdaOf(pattern: string, f: unknown, types: readonly Type[]): Lambda {
   if (typeof f !== 'function') refuse(pattern, `it takes a function; it was given ${described(f)}.`);
@@ -259,7 +259,7 @@ function freeIn(value: Value): ReadonlySet<Value> {
   return new Set(some.flatMap((set) => [...set]));
 }
 
-/** Every value that something is computed from, in bodies of functions, too; operands before their users. */
+/** All values that a value is computed from, including bodies of functions; operands come before their users. */
 export function reachableValues(root: Value): Value[] {
   const seen = new Set<Value>();
   const order: Value[] = [];
@@ -274,7 +274,7 @@ export function reachableValues(root: Value): Value[] {
   return order;
 }
 
-/** The same value with another one in the place of one of its parts, in bodies of functions, too. */
+/** A value in which one part is replaced by another value, in bodies of functions, too. */
 export function replaced(root: Value, part: Value, by: Value): Value {
   const made = new Map([[part, by]]);
   const visit = (value: Value): Value => {
@@ -285,7 +285,7 @@ export function replaced(root: Value, part: Value, by: Value): Value {
   return visit(root);
 }
 
-/** The operation of other operands, with another body; the very value where they are the same. */
+/** The same operation with other operands and another body; the original value if none of them has changed. */
 export function withOperands(value: Value, of: (operand: Value) => Value, ofBody = of): Value {
   const operands = value.of.map(of);
   const body = value.f && ofBody(value.f.body);
@@ -318,13 +318,13 @@ export function applied({ parameters, body }: Lambda, args: readonly Value[]): V
   return visit(body);
 }
 
-/** A function of fresh symbols. */
+/** A function with fresh symbols for its parameters. */
 export function lambdaWith(like: readonly Value[], body: (symbols: readonly Value[]) => Value): Lambda {
   const parameters = like.map(({ type }) => new Value('symbol', type));
   return { parameters, body: body(parameters) };
 }
 
-/** A value as the arguments of a function: the parts of a tuple, or itself. */
+/** A value as the arguments of a function: the parts of a tuple, or the value itself. */
 export function argumentsOf(value: Value): readonly Value[] {
   return value.type.kind === 'tuple' ? value.type.of.map((_, n) => elementAt(value, n)) : [value];
 }
