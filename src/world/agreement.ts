@@ -1,25 +1,25 @@
 /**
- * Agreement: before ranks do something together they make sure that all of them do the same, and that none of them has failed. Else all
- * of them throw, and none waits for one that will not come.
+ * Agreement: before ranks do something together they check that all of them are about to do the same, and that none has failed. Otherwise every rank
+ * throws, and no rank waits for another that will not come.
  */
 import type { Fabric } from '../devices/fabric/fabric.ts';
 import { reasonOf } from '../problem/errors.ts';
 import { FftError, type FftErrorCode, fftErrorCodes } from '../problem/index.ts';
 
-/** A hash in two words, and whether the rank has failed. */
+/** Words of a record: a hash in two words, and a flag for a rank that has failed. */
 const RECORD_WORDS = 3;
-/** Of the code and message of an error. */
+/** The most bytes of an error's code and message that are sent. */
 const MOST_TEXT = 1024;
 
-/** What one rank brings to an agreement. */
+/** The contribution of one rank to an agreement. */
 export interface Opinion {
-  /** What it is about to do, in words that are the same on all ranks. */
+  /** The action that the rank is about to take, in words that are the same on all ranks. */
   readonly about: string;
-  /** Why it cannot. */
+  /** The error that keeps the rank from taking the action. */
   readonly failure?: unknown;
 }
 
-/** FNV-1a over UTF-16 words, twice with different beginnings. */
+/** FNV-1a over UTF-16 words, computed twice from different initial values. */
 function hashOf(text: string): [number, number] {
   let [a, b] = [0x811c9dc5, 0x1b873593];
   for (let n = 0; n < text.length; n++) {
@@ -30,9 +30,10 @@ function hashOf(text: string): [number, number] {
 }
 
 /**
- * @param opinions one for each rank held here.
- * @param what is done, in messages: `plan`, `forward` …
- * @throws FftError (as a rejection) the failure of a rank held here; `rank-failed` where another one has failed, `mismatched-plans`
+ * Checks that all ranks are about to do the same.
+ * @param opinions one for each rank held here
+ * @param what the action, for messages: `plan`, `forward` …
+ * @throws FftError (as a rejection) the failure of a rank held here; `rank-failed` where another rank has failed, `mismatched-plans`
  */
 export async function agree(fabric: Fabric, what: string, opinions: readonly Opinion[]): Promise<void> {
   const records = opinions.map(({ about, failure }) => {

@@ -1,4 +1,4 @@
-/** What callers hold: one array or memory for each rank held here, and what a side looks like to them. */
+/** Callers' data: one array or memory for each rank held here, and the side of a plan that describes its layout. */
 import { checkBuffer } from '../devices/fabric/fabric.ts';
 import { backendOf } from '../engine/arguments/options.ts';
 import { type Device, DeviceMemory } from '../engine/index.ts';
@@ -8,20 +8,20 @@ import { type Brick, bricksOfRank, type SharedTensor, spanOfRank } from '../prob
 
 /** Numbers of one rank: a host array, or memory of the rank's device. */
 export type RankData = HostArray | DeviceMemory;
-/** Numbers of all ranks held here: of one rank, or a list. */
+/** Numbers of all ranks held here: the data of the only rank, or a list with one entry for each rank. */
 export type LocalData = RankData | readonly RankData[];
 
-/** A side of a plan, for allocating arrays. */
+/** A side (input or output) of a plan, with the sizes for allocating its arrays. */
 export interface WorldSide {
-  /** What the ranks held here hold. */
+  /** Bricks (boxes of the tensor) that the ranks held here hold. */
   readonly bricks: readonly Brick[];
-  /** Bytes of the memory of the rank held here; of several ranks, those of all together. */
+  /** Bytes of memory for the ranks held here, all together. */
   readonly bytes: number;
-  /** The same, rank by rank. `length` counts the numbers of a host array. */
+  /** Sizes for each rank held here: bytes of its memory, and `length`, the numbers of a host array. */
   readonly parts: readonly { readonly rank: number; readonly bytes: number; readonly length: number }[];
 }
 
-/** What a side is made of, for functions that are given one. */
+/** The tensor and the storage behind a side, for functions that take a side. */
 export interface SideFacts {
   readonly tensor: SharedTensor;
   readonly storage: Storage;
@@ -44,7 +44,7 @@ export function worldSide(tensor: SharedTensor, storage: Storage, ranks: readonl
   return side;
 }
 
-/** @throws FftError `invalid-argument` for what is no side of a plan of a world */
+/** The facts behind a side. @throws FftError `invalid-argument` for anything but a side of a plan of a world */
 export function factsOfSide(side: unknown, what: string): SideFacts {
   const known = facts.get(side as object);
   if (known) return known;
@@ -59,7 +59,7 @@ export function newArray(storage: Storage, length: number): HostArray {
 }
 
 /**
- * What a caller gave for a side, rank by rank.
+ * The caller's data for a side, one entry for each rank held here.
  * @throws FftError `invalid-argument`, `wrong-array-type`, `wrong-length`, `buffer-too-small`, `detached-array`
  */
 export function readLocal(given: unknown, side: WorldSide, name: string): RankData[] {
@@ -95,12 +95,12 @@ export function readLocal(given: unknown, side: WorldSide, name: string): RankDa
   });
 }
 
-/** The caller's memory of one rank, of its own device. @throws FftError `foreign-buffer`, `destroyed` */
+/** Checks that memory given for a rank belongs to the rank's own device. @throws FftError `foreign-buffer`, `destroyed` */
 export function checkMemory(data: RankData, device: Device, rank: number, name: string): void {
   if (data instanceof DeviceMemory) checkBuffer(backendOf(device), rank, DeviceMemory.bufferOf(data)!, name);
 }
 
-/** What memory of a device holds, in a host array. */
+/** A host array filled with the contents of device memory. */
 export async function downloaded(memory: DeviceMemory, device: Device, array: HostArray): Promise<HostArray> {
   if (array.length === 0) return array;
   await device.finish();
@@ -108,16 +108,16 @@ export async function downloaded(memory: DeviceMemory, device: Device, array: Ho
   return array;
 }
 
-/** Resolves when memory of a device holds what a host array does. */
+/** Copies a host array into device memory; resolves when the copy is complete. */
 export async function uploaded(array: HostArray, memory: DeviceMemory, device: Device): Promise<void> {
   if (array.length > 0)
     await backendOf(device).upload({ buffer: DeviceMemory.bufferOf(memory)!, byteOffset: 0 }, array);
 }
 
-/** The numbers of a rank as this thread sees them. @throws FftError `unsupported-feature` for memory that it does not see */
+/** The numbers of a rank as an array of this thread. @throws FftError `unsupported-feature` for memory that this thread does not see */
 export function viewOf(data: RankData, storage: Storage): HostArray {
   if (!(data instanceof DeviceMemory)) return data;
-  // Device memory has the precision that it was allocated for, which may be another one than the plan's.
+  // Device memory has the precision that it was allocated for, which may differ from the plan's.
   const { array } = data;
   return beginningOf(array, array.byteLength, storage);
 }

@@ -1,14 +1,17 @@
-/** What a plan of a world does, for people and as data. */
+/** Explanations of a world's plan, as text and as data. */
 import type { ExchangeCost, WorldCost } from '../plan/world/index.ts';
 
-/** A decomposition with what it is expected to cost. */
+/** A decomposition with its expected cost. */
 export interface DecompositionFacts {
-  /** The axes of each stage and what is cut meanwhile, such as `slab: xy (z cut), then z (x cut)`; no two decompositions share a name. */
+  /**
+   * The axes of each stage and the axis that is distributed meanwhile, such as `slab: xy (z cut), then z (x cut)`; no two decompositions share a
+   * name.
+   */
   readonly name: string;
   readonly seconds: number;
   readonly computing: number;
   readonly exchanges: readonly ExchangeCost[];
-  /** Bytes of messages that a rank holds. */
+  /** Bytes of message memory on a rank. */
   readonly memory: number;
 }
 
@@ -19,11 +22,11 @@ export interface WorldFacts {
   readonly rejected: readonly DecompositionFacts[];
   readonly exchange: string;
   readonly chunks: number;
-  /** Seconds that one GPU would take for all of it, in a world of GPUs. */
+  /** Seconds that one GPU would take for the whole transform, in a world of GPUs. */
   readonly alone?: number;
 }
 
-/** How GPUs that reach one another's memory exchange, for people. */
+/** The way in which GPUs with access to one another's memory exchange data, as text. */
 export function exchangeOfPeers(sending: 'stores' | 'copies'): string {
   return sending === 'stores' ? 'stores into the memory of peers' : 'copies between devices';
 }

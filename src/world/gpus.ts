@@ -1,5 +1,5 @@
 /**
- * Runs a schedule on the GPUs of this process. All of it is submitted at once, rank by rank and step by step: events order the streams of
+ * Runs a schedule on the GPUs of this process. The whole schedule is submitted at once, rank by rank and step by step: events order the streams of
  * the GPUs, and the host waits for the result only.
  */
 import type { GpuFabric } from '../devices/fabric/gpus/fabric.ts';
@@ -20,7 +20,7 @@ import type { Bound, Rank, RankWindows } from './rank.ts';
 type Direction = 'forward' | 'inverse';
 type Side = 'input' | 'output';
 
-/** Windows that exchanges take in turn: a GPU may store into one while another GPU still reads the other one. */
+/** The number of windows, which exchanges use in turn: a GPU may store into one while another GPU still reads the other. */
 const WINDOWS = 2;
 
 export interface GpuRun {
@@ -31,11 +31,11 @@ export interface GpuRun {
   readonly direction: Direction;
 }
 
-/** Memory of the world's own that one plan works in. */
+/** The memory that one plan works in, allocated by the world. */
 export class GpuMemory {
-  /** Rank by rank. */
+  /** The windows of each rank. */
   readonly windows: readonly RankWindows[];
-  /** The window that was written last. */
+  /** The index of the window that was written last. */
   turn = 0;
   private readonly release: () => void;
   private readonly staged = new Map<string, DeviceMemory>();
@@ -70,7 +70,7 @@ export class GpuMemory {
     return new GpuMemory(windows, release);
   }
 
-  /** Device memory in the place of what a caller gives for a side. */
+  /** Device memory that stands in for a host array on a side. */
   inPlaceOf(bytes: number, side: Side, rank: Rank): DeviceMemory {
     const key = `${rank.schedule.rank} ${side}`;
     const known = this.staged.get(key);
@@ -89,8 +89,8 @@ export class GpuMemory {
 }
 
 /**
- * Submits a call, host arrays aside, before it returns.
- * @returns resolves when all of it has run. @throws FftError (as a rejection) what a device throws at work
+ * Submits a call before it returns, except for copies of host arrays.
+ * @returns a promise that resolves when the whole call has run. @throws FftError (as a rejection) errors of a device at work
  */
 export async function runOnGpus(job: GpuRun, memory: GpuMemory): Promise<void> {
   const { gpus, ranks, direction } = job;
@@ -141,20 +141,20 @@ class Submission {
     return gpus.addressOf(n, DeviceMemory.bufferOf(data)!, memory);
   }
 
-  /** @param chunk all parts, where it is left out. */
+  /** Submits a pass. @param chunk the part of the pass; all parts if left out */
   private pass(steps: readonly PassStep[], chunk?: number): void {
     const { ranks, direction } = this.job;
     steps.forEach(({ parts }, n) => {
       for (const part of chunk === undefined ? parts : parts.slice(chunk, chunk + 1)) {
         const done = ranks[n]!.run(part, direction, this.data[n]!, this.memory.turn);
-        // A caller who waits for all ranks is told.
+        // A caller who waits for all ranks gets the error.
         done.catch(() => undefined);
         this.passes.push(done);
       }
     });
   }
 
-  /** A pass whose parts are sent while the next ones are computed; backwards, whose parts are computed while the next ones arrive. */
+  /** A pass whose parts are sent while the next parts are computed; in the inverse direction parts are computed while the next ones arrive. */
   private overlapped(pass: readonly PassStep[], exchange: readonly ExchangeStep[]): void {
     const { gpus, direction } = this.job;
     const forward = direction === 'forward';
@@ -179,7 +179,7 @@ class Submission {
     const inWindow = steps[0]!.way === 'window';
     if (inWindow) this.memory.turn = 1 - this.memory.turn;
     this.copies(steps, before);
-    // What passes have stored into the window is there as soon as all of them are over.
+    // Stores of passes into the window are complete as soon as all passes are over.
     if (inWindow) {
       this.note(this.messages(steps));
       gpus.meet();
@@ -191,7 +191,7 @@ class Submission {
     this.copies(steps, after);
   }
 
-  /** @param chunk all messages, where it is left out. */
+  /** Sends messages. @param chunk the chunk of the exchange; all messages if left out */
   private send(steps: readonly ExchangeStep[], chunk?: number): void {
     const messages = this.messages(steps, chunk);
     this.note(messages);
@@ -237,18 +237,18 @@ class Submission {
     return copy;
   }
 
-  /** The same with device memory in the place of host arrays. */
+  /** The bound memory with device memory in the place of host arrays. */
   private onDevice(bound: Bound, n: number): Bound {
     const { gpus, ranks, direction, schedule } = this.job;
     const rank = ranks[n]!;
     const read: Side = direction === 'forward' ? 'input' : 'output';
     const placed = (side: Side) => {
       const data = bound[side];
-      // A single step would write what it has yet to read.
+      // A single step would overwrite its own input before reading all of it.
       const aliased = side === read && bound.input === bound.output && rank.schedule.steps.length === 1;
       if (!ArrayBuffer.isView(data)) return aliased ? this.copied(data, side, n) : data;
       const memory = this.memory.inPlaceOf(data.byteLength, side, rank);
-      // What lies between bricks, and in blocks of zeros, comes back as it was.
+      // Elements between bricks, and in blocks of zeros, must come back unchanged, so they are uploaded too.
       if (side === read || !isFilled(schedule, side, n))
         gpus.upload(n, gpus.addressOf(n, DeviceMemory.bufferOf(memory)!, side), data);
       return memory;
@@ -263,7 +263,7 @@ class Submission {
   }
 }
 
-/** Whether a call writes all of a rank's memory. */
+/** Whether a call writes every element of a rank's memory. */
 function isFilled({ input, output, passes }: WorldSchedule, side: Side, rank: number): boolean {
   const tensor: SharedTensor = side === 'input' ? input : output;
   const zeros = passes?.problem.whole.zeroPadding;
@@ -284,12 +284,12 @@ function areExchanges(steps: readonly Step[]): steps is ExchangeStep[] {
   return steps[0]!.kind === 'exchange';
 }
 
-/** Whether messages of one part of a pass are on their way while another part is computed: where stores are messages, they are so anyway. */
+/** Whether messages of one part of a pass move while another part is computed. Passes that store into windows overlap in any case. */
 function isChunked({ chunks, way }: ExchangeStep): boolean {
   return chunks > 1 && way !== 'window';
 }
 
-/** What one rank sends with where another one receives it; between two ranks they pair up in their order. */
+/** The messages of an exchange: each rank's sends paired with the other ranks' receives, in order for each pair of ranks. */
 function messagesOf(steps: readonly ExchangeStep[], forward: boolean, chunk: number | undefined) {
   const ofChunk = (list: readonly Transfer[]) =>
     chunk === undefined ? list : list.filter((transfer) => transfer.chunk === chunk);
@@ -304,7 +304,7 @@ function messagesOf(steps: readonly ExchangeStep[], forward: boolean, chunk: num
   });
   return steps.flatMap((step, from) => {
     const sent = ofChunk(forward ? step.sent : step.received);
-    // Each rank begins with the one behind it, so that no two of them send to the same one at once.
+    // Each rank begins with the rank behind it, so that no two ranks send to the same rank at once.
     const order = [...sent].sort((a, b) => distance(from, a.peer, steps.length) - distance(from, b.peer, steps.length));
     return order.map((out) => {
       const into = waiting.get(`${from} ${out.peer}`)?.shift();

@@ -1,9 +1,9 @@
-/** Machines: guessed by the device, or measured together. */
+/** Descriptions of machines: guessed from the device, or measured by all ranks together. */
 
 import { openProfile, type ProfileName } from '../engine/index.ts';
 import { type Machine, usualMachine } from '../plan/world/index.ts';
 
-/** Ranks of which no more is known than what device each has. */
+/** A machine that is known only by the kind of each rank's device. */
 export async function namedMachine(profile: ProfileName = 'wasm-cpu'): Promise<Machine> {
   const device = await openProfile(profile);
   try {

@@ -1,4 +1,4 @@
-/** What the GPUs of this process can do: links by copies between neighbours, all at once; memory by copies within each. */
+/** Measures the GPUs of this process: links by simultaneous copies between neighbours, memory by copies within each GPU. */
 import type { GpuFabric } from '../devices/fabric/gpus/fabric.ts';
 import { type Device, DeviceMemory } from '../engine/index.ts';
 import type { Machine } from '../plan/world/index.ts';
@@ -7,7 +7,7 @@ import { secondsPerUnit } from './measure.ts';
 const SHORT = { bytes: 4096, runs: 100 };
 const LONG = { bytes: 2 ** 26, runs: 8 };
 const ROUNDS = 3;
-/** Of a transform that passes are measured by. */
+/** The size of the transform that the speed of passes is measured with. */
 const SIZE = [128, 128, 128];
 
 /** @throws FftError (as a rejection) `out-of-memory`, and what the driver reports */
@@ -18,7 +18,7 @@ export async function measureGpus(gpus: GpuFabric, devices: readonly Device[], g
     const memory = memories[rank]![which];
     return gpus.addressOf(rank, DeviceMemory.bufferOf(memory)!, 'memory');
   };
-  /** Seconds of a copy from every rank to the one that many further. */
+  /** Seconds of a simultaneous copy from every rank to the rank `further` places behind it. */
   const timed = async (further: number, { bytes, runs }: typeof SHORT) => {
     const messages = gpus.ranks.map((from) => {
       const to = (from + further) % size;
@@ -32,7 +32,7 @@ export async function measureGpus(gpus: GpuFabric, devices: readonly Device[], g
         gpus.receive();
       }
       await gpus.finish();
-      // The first round connects.
+      // The first round sets up the connections and is not counted.
       if (round > 0) best = Math.min(best, (performance.now() - start) / 1e3 / runs);
     }
     return best;

@@ -1,4 +1,4 @@
-/** What the machine of a world can do: the numbers that decompositions are priced by, measured on all ranks together. */
+/** Measures the machine of a world: the latencies, bandwidths and speeds that decompositions are priced by, on all ranks together. */
 import type { Part, RankExchange } from '../devices/fabric/fabric.ts';
 import type { Device } from '../engine/index.ts';
 import type { Machine } from '../plan/world/index.ts';
@@ -10,10 +10,10 @@ const SHORT_BYTES = 8;
 const LONG_BYTES = 2 ** 22;
 const SHORT_RUNS = 50;
 const LONG_RUNS = 4;
-/** A transform that passes are measured by. */
+/** The size of the transform that the speed of passes is measured with. */
 const SIZE = [64, 64, 64];
 
-/** @param guess what is kept where there is nothing to be measured, such as other nodes. */
+/** The measured machine. @param guess values that are kept where nothing can be measured, such as links to other nodes */
 export async function measureMachine(host: WorldHost, device: Device, guess: Machine): Promise<Machine> {
   const { fabric, perNode } = host;
   const { size } = fabric;
@@ -37,14 +37,14 @@ export async function measureMachine(host: WorldHost, device: Device, guess: Mac
   };
 }
 
-/** Of all ranks the one that counts. */
+/** The value that `of` selects among all ranks: the slowest one. */
 async function slowest({ fabric }: WorldHost, own: number, of: (...values: number[]) => number): Promise<number> {
   const bytes = new Uint8Array(Float64Array.of(own).buffer);
   const all = await fabric.gather(fabric.ranks.map(() => bytes));
   return of(...all.map((one) => new Float64Array(one.slice().buffer)[0]!));
 }
 
-/** Every rank sends to one, and receives from one. @param next must be a permutation of all ranks. */
+/** Latency and bandwidth with every rank sending to one rank and receiving from one. @param next a permutation of all ranks */
 async function ring(host: WorldHost, next: (rank: number) => number): Promise<{ latency: number; bandwidth: number }> {
   const latency = await timed(host, next, SHORT_BYTES, SHORT_RUNS);
   const long = await timed(host, next, LONG_BYTES, LONG_RUNS);
@@ -83,7 +83,7 @@ function memorySpeed(): number {
   return (1e3 * LONG_BYTES) / Math.max(best, 1e-3);
 }
 
-/** Of passes over a tensor of three axes. */
+/** Seconds per unit of the planner's price, measured by a transform of three axes. */
 export async function secondsPerUnit(device: Device, size: readonly number[] = SIZE): Promise<number> {
   const problem = normalizeProblem({ size });
   const price = pricesOf(problem, device.profile)([...size, 1], [0, 1, 2]);

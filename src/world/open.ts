@@ -10,28 +10,28 @@ import { agree } from './agreement.ts';
 import { World } from './world.ts';
 
 export interface MpiWorldOptions extends Pick<DeviceOptions, 'threads'> {
-  /** What each rank computes on. Default `cpu`. */
+  /** Device that each rank computes on. Default `cpu`. */
   readonly device?: OpenableKind;
-  /** File of the MPI library. Default: that of the launcher. */
+  /** File name of the MPI library. Default: the library of the launcher. */
   readonly library?: string;
-  /** Whether a rank that ends without `close()` ends all others, too. Default true. */
+  /** Whether a rank that ends without `close()` ends all other ranks, too. Default true. */
   readonly abort?: boolean;
 }
 
 export interface WorkersWorldOptions {
-  /** How many there are, each with a thread of the processor. */
+  /** Number of ranks, each with a thread of the processor. */
   readonly ranks: number;
 }
 
 export interface GpusWorldOptions {
-  /** Numbers of the GPUs, in the order of the ranks. Default: all there are. */
+  /** Numbers of the GPUs, in the order of the ranks. Default: all GPUs of this host. */
   readonly devices?: readonly number[];
   /**
-   * `peer`: the pass before an exchange stores into the memory of the other GPUs; `copy`: copies by the driver; `nccl`: messages of NCCL.
-   * `auto` (default): `peer` where all GPUs reach one another, else `nccl` where it is there, else `copy`.
+   * Way of exchanging data. `peer`: the pass before an exchange stores into the memory of the other GPUs; `copy`: copies by the driver; `nccl`:
+   * messages of NCCL. `auto` (default): `peer` where all GPUs reach one another, else `nccl` where it is installed, else `copy`.
    */
   readonly exchange?: GpuExchange;
-  /** Default `cuda`. */
+  /** Driver of the GPUs. Default `cuda`. */
   readonly kind?: 'cuda' | 'hip';
 }
 
@@ -39,12 +39,11 @@ const worldKinds = ['mpi', 'workers', 'gpus'] as const;
 export type WorldKind = (typeof worldKinds)[number];
 
 /**
- * Opens a world.
+ * Opens a world, a set of ranks that transform distributed tensors together.
  *
- * `mpi`: in each process that `mpirun` has started. `workers`: this thread holds all ranks, whose passes run on threads of the processor.
- * `gpus`: this thread holds all ranks, each a GPU of this host.
- * @throws FftError (as a rejection) `world-unavailable`, `launcher-mismatch`, `rank-failed`, `invalid-argument`, `unknown-field`, and as
- * `openDevice`
+ * `mpi`: every process that `mpirun` has started calls it and holds one rank. `workers`: this thread holds all ranks, whose passes run on threads of
+ * the processor. `gpus`: this thread holds all ranks, each of which is a GPU of this host.
+ * @throws FftError (as a rejection) `world-unavailable`, `launcher-mismatch`, `rank-failed`, `invalid-argument`, `unknown-field`, and as `openDevice`
  */
 export function openWorld(kind: 'mpi', options?: MpiWorldOptions): Promise<World>;
 export function openWorld(kind: 'workers', options: WorkersWorldOptions): Promise<World>;
@@ -79,7 +78,7 @@ async function openMpiWorld(options: MpiWorldOptions): Promise<World> {
   }
 }
 
-/** Of several GPUs of a node each rank takes its own, in turn. */
+/** Opens the device of a rank. Ranks of a node with several GPUs take different GPUs, in turn. */
 async function openOwn(kind: OpenableKind, threads: number, rankOnNode: number): Promise<Device> {
   if (kind === 'cpu') return openDevice(kind, { threads });
   const info = (await listDevices()).find((one) => one.kind === kind);
@@ -101,7 +100,7 @@ async function openWorkersWorld(options: WorkersWorldOptions): Promise<World> {
   );
 }
 
-/** @internal @param sources what tests put in the place of drivers */
+/** @internal @param sources drivers, which tests replace */
 export async function openGpusWorld(options: GpusWorldOptions, sources?: GpuSources): Promise<World> {
   const own = readOptions(options, { works: ['devices', 'exchange', 'kind'] }, 'openWorld');
   const { devices, exchange = 'auto', kind = 'cuda' } = own;

@@ -1,4 +1,4 @@
-/** Plans over many ranks, as users hold them. */
+/** Plans over many ranks: the objects that users hold. */
 import { DeviceMemory } from '../engine/index.ts';
 import type { WorldCost, WorldSchedule } from '../plan/world/index.ts';
 import { FftError, type HostArray } from '../problem/index.ts';
@@ -21,22 +21,22 @@ import type { WorldHost } from './host.ts';
 import { isVisible, type Rank } from './rank.ts';
 import { run } from './runner.ts';
 
-/** @internal What moves are made of. */
+/** @internal Parts of a move. */
 export interface MoveParts {
   readonly host: WorldHost;
   readonly schedule: WorldSchedule;
   readonly ranks: readonly Rank[];
-  /** Counts what the world has made. */
+  /** The number of the plan among all plans of the world. */
   readonly number: number;
-  /** Of a world of GPUs. */
+  /** The memory of a plan in a world of GPUs. */
   readonly memory: GpuMemory | undefined;
 }
 
-/** Something that all ranks run together: a transform, or a redistribution. */
+/** An operation that all ranks run together: a transform, or a redistribution of a tensor. */
 export class WorldMove {
-  /** What `forward` reads and `inverse` writes, of the ranks held here. */
+  /** The side that `forward` reads and `inverse` writes, for the ranks held here. */
   readonly input: WorldSide;
-  /** The other side. */
+  /** The side that `forward` writes and `inverse` reads, for the ranks held here. */
   readonly output: WorldSide;
   protected readonly host: WorldHost;
   protected readonly schedule: WorldSchedule;
@@ -64,19 +64,21 @@ export class WorldMove {
     return this.schedule.output;
   }
 
-  /** Bytes of the ranks held here, for messages and the temporary memory of passes. */
+  /** Bytes of messages and of the temporary memory of passes, for the ranks held here. */
   get bytes(): number {
     return this.ranks.reduce((sum, rank) => sum + rank.bytes, 0);
   }
 
   /**
-   * Every rank calls it, in the same order as all else in the world. The memory belongs to the call until its promise settles.
+   * Transforms forward. Every rank calls it, in the same order as all other calls in the world. The arrays and memory belong to the call until its
+   * promise settles.
    *
-   * @param input what the ranks held here hold: one array or device memory, or a list with one for each. Numbers lie as `plan.input.bricks`
-   * says, complex ones interleaved.
-   * @param output where to write; new arrays when left out; `input` itself where both sides have the same bytes.
-   * @throws FftError (as a rejection) for arguments as `device.plan(…).forward`, before anything is sent; `rank-failed`,
-   * `mismatched-plans`, `rank-lost`, `world-broken`, `destroyed`
+   * @param input data of the ranks held here: one array or device memory, or a list with one entry for each rank. Numbers lie as `plan.input.bricks`
+   *   says, complex ones interleaved.
+   * @param output arrays or memory for the result; new arrays when left out; `input` itself where both sides have the same bytes
+   * @returns the output, when the ranks held here have their results
+   * @throws FftError (as a rejection) for arguments as `device.plan(…).forward`, before anything is sent; `rank-failed`, `mismatched-plans`,
+   *   `rank-lost`, `world-broken`, `destroyed`
    */
   forward<O extends LocalData>(input: LocalData, output: O): Promise<O>;
   forward(input: LocalData): Promise<LocalData>;
@@ -84,7 +86,7 @@ export class WorldMove {
     return this.move('forward', input, output);
   }
 
-  /** The other way round, like `forward`. */
+  /** Transforms back, from the output side to the input side; otherwise like `forward`. */
   inverse<O extends LocalData>(output: LocalData, input: O): Promise<O>;
   inverse(output: LocalData): Promise<LocalData>;
   inverse(output: LocalData, input?: LocalData): Promise<LocalData> {
@@ -100,7 +102,7 @@ export class WorldMove {
   }
 
   private async move(direction: 'forward' | 'inverse', from: LocalData, to: LocalData | undefined): Promise<LocalData> {
-    // GPUs do what they are given in order: the next call is submitted while this one is at work.
+    // GPUs run submitted work in order, so the next call is submitted while this one is running.
     const submitted = await this.host.inOrder(async () => {
       const done = this.moveNow(direction, from, to);
       if (!this.host.gpus) await done;
@@ -110,14 +112,14 @@ export class WorldMove {
     return submitted.done;
   }
 
-  /** @internal Without waiting for the calls before it: for who has waited for them. */
+  /** @internal Moves without waiting for earlier calls; its caller has waited for them. */
   async moveNow(direction: 'forward' | 'inverse', from: LocalData, to: LocalData | undefined): Promise<LocalData> {
     const { fabric, gpus } = this.host;
     const [source, target] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
     let failure: unknown;
     let read: RankData[] = [];
     let written: RankData[] = [];
-    /** Where results are put: `written`, or arrays in its place. */
+    /** Memory for the results: `written`, or arrays in its place. */
     let placed: RankData[] = [];
     try {
       if (this.destroyed) throw new FftError('destroyed', 'This plan has been destroyed; make a new one.');
@@ -140,7 +142,7 @@ export class WorldMove {
       fabric.ranks.map(() => opinion),
     );
     if (failure !== undefined) await agreed;
-    // The first pass may be at work when the others turn out to have failed.
+    // The first pass may be running when another rank turns out to have failed.
     agreed.catch(() => undefined);
     const bound = (own: RankData, other: RankData) =>
       direction === 'forward' ? { input: own, output: other } : { input: other, output: own };
@@ -156,7 +158,10 @@ export class WorldMove {
     return Array.isArray(from) || this.ranks.length > 1 ? written : written[0]!;
   }
 
-  /** What a rank reads, or a copy: where messages pass through the host, or where it is written before all of it has been read. */
+  /**
+   * The memory that a rank reads, or a copy of it: where messages pass through the host, or where the memory is overwritten before all of it has been
+   * read.
+   */
   private async sent(read: RankData, written: RankData, n: number, side: 'input' | 'output'): Promise<RankData> {
     const rank = this.ranks[n]!;
     if (!isStaged(read, rank) && !mustBeApart(read, written, rank)) return read;
@@ -165,7 +170,7 @@ export class WorldMove {
       : viewOf(read, rank.storage).slice();
   }
 
-  /** Where results of a rank are put first. What lies between its bricks comes back as it was. */
+  /** The memory that a rank writes its results to first. Elements between its bricks keep their values. */
   private async received(written: RankData, n: number, side: 'input' | 'output'): Promise<RankData> {
     return isStaged(written, this.ranks[n]!) ? this.onHost(written as DeviceMemory, n, side) : written;
   }
@@ -184,19 +189,19 @@ export class WorldMove {
   }
 }
 
-/** Whether host arrays stand in the place of device memory, because messages pass through the host. */
+/** Whether a host array stands in for device memory, because messages pass through the host. */
 function isStaged(data: RankData, { device, onDevice }: Rank): boolean {
   return data instanceof DeviceMemory && !onDevice && !isVisible(device);
 }
 
-/** Whether the same memory is written before all of it has been read. @throws FftError `aliased-buffers` */
+/** Whether input and output are the same memory and it is overwritten before all of it has been read. @throws FftError `aliased-buffers` */
 function mustBeApart(read: RankData, written: RankData, { schedule }: Rank): boolean {
   if (read !== written && !isView(read, written)) return false;
   const keepsRead = schedule.steps.length > 1 && schedule.steps[0]!.kind === 'pass';
   return !keepsRead || schedule.steps.at(-1)!.kind !== 'pass';
 }
 
-/** Whether two arrays begin at the same byte. @throws FftError `aliased-buffers` where they overlap otherwise */
+/** Whether two arrays begin at the same byte. @throws FftError `aliased-buffers` where they overlap in any other way */
 function isView(read: RankData, written: RankData): boolean {
   const [a, b] = [read, written];
   if (!ArrayBuffer.isView(a) || !ArrayBuffer.isView(b) || a.buffer !== b.buffer) return false;
@@ -223,17 +228,17 @@ export class WorldPlan extends WorldMove {
     this.facts = { ranks: host.fabric.size, perNode: host.perNode, chosen: chosen!, rejected, ...facts };
   }
 
-  /** What the plan does, for people: the decomposition and those that were rejected, and what every exchange sends. */
+  /** A description of the plan as text: the chosen and the rejected decompositions, and the messages of every exchange. */
   explain(): string {
     return explainWorld(this.facts);
   }
 
-  /** The same as data. */
+  /** The facts of `explain()` as data. */
   toJSON(): WorldFacts {
     return this.facts;
   }
 
-  /** What was decided, for `world.plan(problem, { from })` in a world of as many ranks. */
+  /** The plan's decisions as text, for `world.plan(problem, { from })` in a world with the same number of ranks. */
   serialize(): string {
     const { decomposition } = this.schedule.passes!;
     const { way, ranks } = this.schedule;

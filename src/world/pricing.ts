@@ -1,11 +1,11 @@
-/** Prices of passes, as the planner of one device has them. */
+/** Prices of passes, taken from the planner of one device. */
 import { rankSplits } from '../plan/candidates.ts';
 import type { DeviceProfile } from '../plan/device/profile.ts';
 import { targetOf } from '../plan/device/target.ts';
 import type { PriceOfPass } from '../plan/world/index.ts';
 import { normalizeProblem, type Problem } from '../problem/index.ts';
 
-/** @param whole the transform as one device would do it. */
+/** The price function of passes. @param whole the transform as one device would do it */
 export function pricesOf(whole: Problem, profile: DeviceProfile): PriceOfPass {
   const known = new Map<string, number>();
   return (lengths, axes) => {
@@ -27,7 +27,7 @@ function priceOf(whole: Problem, profile: DeviceProfile, lengths: readonly numbe
   try {
     return rankSplits(problem, targetOf(profile, precision), 1)[0]?.price ?? 0;
   } catch (error) {
-    // Nothing fits the device: whoever plans the pass is told why.
+    // No plan fits the device: planning the pass reports the reason.
     if (error instanceof RangeError) return Number.MAX_VALUE;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** What one rank held here has to run its part of a schedule: a device, plans of its passes, and memory for messages. */
+/** One rank held here: a device, plans of its passes, and memory for messages. */
 import { addressOf, type FabricMemory } from '../devices/fabric/fabric.ts';
 import { backendOf } from '../engine/arguments/options.ts';
 import { type Device, DeviceMemory } from '../engine/index.ts';
@@ -21,46 +21,46 @@ import { FftError, realBytes, storageOfSide, wordsOf } from '../problem/index.ts
 import { isEmptyBox } from '../problem/world/index.ts';
 import { beginningOf, newArray, type RankData, viewOf } from './data.ts';
 
-/** A plan of the engine, as passes are run. */
+/** A plan of one pass on the rank's device. */
 type DevicePlan = Awaited<ReturnType<Device['planPass']>>;
 
 interface Pass {
-  /** A plan for each window, because a plan remembers the memory of its last call, and windows are taken in turn. */
+  /** Plans for each window: a plan is bound to the memory of its last call, and windows are used in turn. */
   readonly plans: readonly DevicePlan[];
   readonly nothing: LocalPass['nothing'];
 }
 
-/** Windows that passes write and read in turn, as memory of one rank's device. */
+/** Windows that passes write and read in turn: the whole window and the rank's own slot, as memory of the rank's device. */
 export type RankWindows = readonly Readonly<Record<'window' | 'slot', DeviceMemory>>[];
 
-/** What ranks are made of beside their schedule. */
+/** The parts of a rank other than its schedule. */
 export interface RankParts {
   readonly device: Device;
   readonly storage: Storage;
   readonly plans: PassPlans;
-  /** Whether messages are in device memory, though this thread does not see it. */
+  /** Whether messages lie in device memory that this thread does not see. */
   readonly onDevice: boolean;
-  /** Elements that an exchange counts at most. */
+  /** The most elements that an exchange can count. */
   readonly mostElements: number;
   readonly windows?: RankWindows | undefined;
 }
 
 /**
- * Whether this thread sees the memory of a device. Messages of another one are in host memory, which its passes read and write through
- * the engine's own copies; boxes lie in one block then, and MPI is told by types what to send of them.
+ * Whether this thread sees the memory of a device. If it does not, messages lie in host memory, which passes read and write through the engine's own
+ * copies; boxes then lie in one block, and MPI datatypes describe the elements to send.
  */
 export function isVisible({ kind }: Device): boolean {
   return kind === 'cpu';
 }
 
-/** Plans of passes by their problems: equal passes of several ranks on one device share one. */
+/** Plans of passes by their problems: equal passes of several ranks on one device share one plan. */
 export type PassPlans = Map<Device, Map<string, Promise<DevicePlan>>>;
 
 export class Rank {
   readonly device: Device;
   readonly schedule: RankSchedule;
   readonly storage: Storage;
-  /** Whether messages are in the memory of the device, though this thread does not see it. */
+  /** Whether messages lie in device memory that this thread does not see. */
   readonly onDevice: boolean;
   private readonly passes = new Map<PassPart, Pass>();
   private readonly own: Partial<Record<Memory, RankData>> = {};
@@ -75,7 +75,7 @@ export class Rank {
     this.windows = windows;
   }
 
-  /** @throws FftError (as a rejection) `device-limit`, and as `device.plan` and `device.alloc` */
+  /** A rank with its plans and memory. @throws FftError (as a rejection) `device-limit`, and as `device.plan` and `device.alloc` */
   static async make(world: WorldSchedule, rank: number, parts: RankParts): Promise<Rank> {
     const { device, storage, onDevice } = parts;
     const made = new Rank(parts, rankSchedule(world, rank));
@@ -113,7 +113,7 @@ export class Rank {
     this.passes.set(part, { plans: made, nothing: local.nothing });
   }
 
-  /** Bytes of its messages, and of the temporary memory of its passes. */
+  /** Bytes of the rank's messages, and of the temporary memory of its passes. */
   get bytes(): number {
     const temps = [...this.passes.values()].map(({ plans }) => plans[0]!.bytes.temp);
     const bytesOf = (data: RankData) => (ArrayBuffer.isView(data) ? data.byteLength : data.bytes);
@@ -121,17 +121,17 @@ export class Rank {
     return all.reduce((sum, memory) => sum + bytesOf(memory), 0) + Math.max(0, ...temps);
   }
 
-  /** Numbers of a host array that make up an element. */
+  /** The number of entries of a host array in one element. */
   wordsOf(elements: 'real' | 'complex'): number {
     return (elements === 'real' ? 1 : 2) * wordsOf(this.storage);
   }
 
-  /** Bytes of an element of an exchange, as it lies in the memory of messages. */
+  /** Bytes of an element of an exchange, in message memory. */
   elementBytes({ elements, halves }: ExchangeStep): number {
     return (elements === 'real' ? 1 : 2) * realBytes(halves ? 'half' : this.storage);
   }
 
-  /** A memory, where the caller's is given for input and output. @param turn which of the windows. */
+  /** A memory of the schedule; input and output are the caller's. @param turn the index of the window */
   memoryOf(memory: Memory, data: Bound, turn = 0): RankData {
     if (memory === 'window' || memory === 'slot') return this.windows[turn]![memory];
     return memory === 'input' || memory === 'output' ? data[memory] : this.own[memory]!;
@@ -141,19 +141,19 @@ export class Rank {
     return viewOf(this.memoryOf(memory, data), this.storage);
   }
 
-  /** Memory as a fabric takes it: where this thread does not see it, its address. */
+  /** Message memory as a fabric takes it: an array, or an address where this thread does not see the memory. */
   messages(memory: Memory, data: Bound): FabricMemory {
     const own = this.memoryOf(memory, data);
     if (!(own instanceof DeviceMemory) || isVisible(this.device)) return viewOf(own, this.storage);
     return addressOf(backendOf(this.device), this.schedule.rank, DeviceMemory.bufferOf(own)!, memory);
   }
 
-  /** One part of a pass. @param turn the window that is read; the other one is written. */
+  /** Runs one part of a pass. @param turn the window that is read; the pass writes the other one */
   async run(part: PassPart, direction: 'forward' | 'inverse', data: Bound, turn = 0): Promise<void> {
     const pass = this.passes.get(part);
     if (!pass) return;
     const [read, written] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
-    // What is written lies in a block of zeros, which is not touched.
+    // The whole output of the part is a block of zeros, which is not touched.
     if (pass.nothing === written) return;
     const from = this.memoryOf(part[read].memory, data, turn);
     const to = this.memoryOf(part[written].memory, data, 1 - turn);
@@ -174,7 +174,7 @@ export class Rank {
   }
 }
 
-/** @throws FftError `device-limit` where messages are too long to be counted */
+/** @throws FftError `device-limit` where a message has more elements than can be counted */
 function checkCounts(schedule: RankSchedule, most: number): void {
   const counted = elementsCounted(schedule);
   if (counted <= most) return;
@@ -186,7 +186,7 @@ function checkCounts(schedule: RankSchedule, most: number): void {
 export interface Bound {
   readonly input: RankData;
   readonly output: RankData;
-  /** Zeros blocks of memory that this thread does not see. @param bytes of an element. */
+  /** Zeroes blocks of memory that this thread does not see. @param bytes bytes of an element */
   readonly clear?: (memory: RankData, blocks: PassPart['output']['blocks'], bytes: number) => void;
 }
 

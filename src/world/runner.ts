@@ -1,4 +1,4 @@
-/** Runs a schedule: passes of the ranks held here, and exchanges between all. */
+/** Runs a schedule: passes of the ranks held here, and exchanges between all ranks. */
 import type { Exchange, Fabric, Part } from '../devices/fabric/fabric.ts';
 import { copyRows } from '../devices/fabric/rows.ts';
 import {
@@ -19,15 +19,15 @@ type Direction = 'forward' | 'inverse';
 export interface Run {
   readonly fabric: Fabric;
   readonly ranks: readonly Rank[];
-  /** The caller's memory, rank by rank. */
+  /** The caller's memory of each rank held here. */
   readonly data: readonly Bound[];
   readonly direction: Direction;
   readonly halves: boolean;
-  /** Resolves when all ranks are known to take part: nothing is sent or written to the caller's memory before. */
+  /** Resolves when all ranks are known to take part; before, nothing is sent and the caller's memory is not written. */
   readonly agreed: Promise<void>;
 }
 
-/** @throws FftError (as a rejection) what the agreement throws; `rank-lost`; what a device throws at work */
+/** Runs a call. @throws FftError (as a rejection) errors of the agreement; `rank-lost`; errors of a device at work */
 export async function run(job: Run): Promise<void> {
   const { ranks, direction } = job;
   const count = ranks[0]!.schedule.steps.length;
@@ -36,7 +36,7 @@ export async function run(job: Run): Promise<void> {
   for (let n = 0; n < count; n++) {
     const at = order[n]!;
     const next = order[n + 1];
-    // The first pass writes messages only, unless it is the last one, too.
+    // The first pass writes messages only, unless it is also the last step.
     if (n > 0 || count === 1 || stepOf(job, at).kind === 'exchange') await job.agreed;
     if (next !== undefined && overlaps(job, at, next)) {
       await overlapped(job, at, next);
@@ -53,7 +53,7 @@ function stepsOf<K extends Step['kind']>({ ranks }: Run, at: number): Extract<St
   return ranks.map(({ schedule }) => schedule.steps[at] as Extract<Step, { kind: K }>);
 }
 
-/** Whether an exchange comes in chunks, one for each part of the pass that the forward direction has before it. */
+/** Whether an exchange is split into chunks, one for each part of the preceding pass of the forward direction. */
 function overlaps(job: Run, at: number, next: number): boolean {
   const [first, second] = [stepOf(job, Math.min(at, next)), stepOf(job, Math.max(at, next))];
   return first.kind === 'pass' && second.kind === 'exchange' && second.chunks > 1;
@@ -70,7 +70,7 @@ async function overlapped(job: Run, at: number, next: number): Promise<void> {
       await job.agreed;
       copies(job, exchange, 'before', chunk);
       const moved = moveChunk(job, exchange, chunk);
-      // Whoever waits for it below is told; a chunk that fails meanwhile must not end the process.
+      // The wait below reports the error; a chunk that fails earlier must not end the process as an unhandled rejection.
       moved.catch(() => undefined);
       sent.push(moved);
     }
@@ -106,7 +106,7 @@ async function passes({ ranks, direction, data }: Run, at: number, chunk?: numbe
   await Promise.all(running);
 }
 
-/** Copies on either side of an exchange; in chunks, those of a chunk are made with the first one. */
+/** Copies before or after an exchange; all copies are made with the first chunk. */
 function copies(job: Run, at: number, when: 'before' | 'after', chunk = 0): void {
   if (chunk > 0) return;
   const forward = job.direction === 'forward';
@@ -132,7 +132,7 @@ function partOf(transfer: Transfer): Part {
 
 async function moveChunk(job: Run, at: number, chunk: number): Promise<void> {
   const { fabric, ranks, data, direction } = job;
-  // A fabric knows nothing of streams: what it sends from a device has been written, and what it overwrites has been read.
+  // A fabric knows nothing of streams: device memory that it sends must have been written, and memory that it overwrites must have been read.
   for (const { device, onDevice } of ranks) if (onDevice) await device.finish();
   const first = ranks[0]!.schedule.steps[at] as ExchangeStep;
   const ends = ranks.map((rank, n) => {
@@ -145,7 +145,7 @@ async function moveChunk(job: Run, at: number, chunk: number): Promise<void> {
     };
     return { rank: rank.schedule.rank, words: rank.wordsOf(step.elements), out: own(out), into: own(into) };
   });
-  // What lies in the caller's memory is made halves of here; passes have done so before, and will do the other way.
+  // Data in the caller's memory is converted to halves here; elsewhere the passes convert it.
   const converts = job.halves && !first.halves;
   const exchange: Exchange = {
     elementBytes: converts ? 2 * ends[0]!.words : ranks[0]!.elementBytes(first),
@@ -172,7 +172,7 @@ async function moveChunk(job: Run, at: number, chunk: number): Promise<void> {
 
 const EMPTY = new Uint8Array(0) as never as HostArray;
 
-/** Halves lie where the numbers themselves would: parts may be boxes with gaps. */
+/** Converts a part of an array. Halves keep the positions of the original numbers, so that parts may be boxes with gaps. */
 function convert<F extends HostArray, T extends HostArray>(
   of: (from: F, to: T, start: number, end: number) => void,
   from: F,

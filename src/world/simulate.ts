@@ -1,4 +1,4 @@
-/** What a world of any size would do, without its ranks. */
+/** Simulates a world of any size, without its ranks. */
 
 import type { ProfileName } from '../engine/index.ts';
 import {
@@ -17,11 +17,11 @@ import { pricesOf } from './pricing.ts';
 
 export interface SimulationOptions {
   readonly ranks: number;
-  /** Ranks of a node. Default: all. */
+  /** Number of ranks on a node. Default: all ranks are on one node. */
   readonly perNode?: number;
-  /** What `world.measure()` has found. Default: a guess. */
+  /** The result of `world.measure()`. Default: a guess. */
   readonly machine?: Machine;
-  /** The device of each rank, where nothing is measured. Default: a processor. */
+  /** Kind of each rank's device, where no machine is given. Default: a processor. */
   readonly profile?: ProfileName;
 }
 
@@ -30,8 +30,8 @@ export interface Simulation extends WorldFacts {
 }
 
 /**
- * Plans a transform for a world that is not there, and says what it would send and how long it would take.
- * @throws FftError (as a rejection) as `world.plan`; `invalid-argument` for numbers of ranks that are none
+ * Plans a transform for a world that does not exist, and predicts its messages and its time in seconds.
+ * @throws FftError (as a rejection) as `world.plan`; `invalid-argument` for a number of ranks that is not a positive integer
  */
 export async function simulateWorld(problem: WorldProblemInput, options: SimulationOptions): Promise<Simulation> {
   const { ranks, perNode = ranks } = options;

@@ -1,17 +1,17 @@
-/** Halves on the wire: what is kept as singles or doubles is sent as halves. */
+/** Half precision on the wire: numbers stored as singles or doubles are sent as halves. */
 import type { HostArray } from '../problem/index.ts';
 
 const single = new Float32Array(1);
 const bits = new Uint32Array(single.buffer);
 
-/** The nearest half, ties to even, as its bits. */
+/** The bits of the nearest half, ties to even. */
 function halfOf(value: number): number {
   single[0] = value;
   const word = bits[0]!;
   const sign = (word >>> 16) & 0x8000;
   const size = word & 0x7fffffff;
   if (size >= 0x7f800000) return sign | (size > 0x7f800000 ? 0x7e00 : 0x7c00);
-  // 65520 and more round to infinity.
+  // Numbers from 65520 on round to infinity.
   if (size >= 0x477ff000) return sign | 0x7c00;
   if (size >= 0x38800000) return sign | ((size - 0x38000000 + 0xfff + ((size >>> 13) & 1)) >>> 13);
   // Subnormal halves are multiples of 2^-24.
@@ -21,7 +21,7 @@ function halfOf(value: number): number {
   return sign | (down + Number(rest > 0.5 || (rest === 0.5 && down % 2 === 1)));
 }
 
-/** All halves as singles, by their bits. */
+/** A table of all halves as singles, indexed by the bits of the half. */
 let values: Float32Array | undefined;
 
 function allHalves(): Float32Array {

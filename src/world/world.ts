@@ -41,24 +41,24 @@ import { pricesOf } from './pricing.ts';
 import { isVisible, type PassPlans, Rank } from './rank.ts';
 
 export interface WorldPlanOptions {
-  /** What `plan.serialize()` gave in a world of as many ranks: what was decided then is not decided anew. */
+  /** Text from `plan.serialize()` in a world with the same number of ranks: its decisions are used again. */
   readonly from?: string;
 }
 
-/** Decompositions that `strategy: 'measure'` times, the cheapest ones. */
+/** The most decompositions that `strategy: 'measure'` times, the cheapest ones first. */
 const MOST_TIMED = 3;
 const TIMED_RUNS = 3;
 
 export class World {
-  /** `mpi`, `workers` or `gpus`. */
+  /** Kind of the world: `mpi`, `workers` or `gpus`. */
   readonly kind: Fabric['kind'];
-  /** Ranks in all. */
+  /** Number of ranks in the world. */
   readonly size: number;
   /** The first rank held here. */
   readonly rank: number;
-  /** All ranks held here: one, where ranks are processes. */
+  /** All ranks held here: exactly one where ranks are processes. */
   readonly ranks: readonly number[];
-  /** What carries the messages, with its version. */
+  /** The library that carries the messages, with its version. */
   readonly library: string;
   /** Devices of the ranks held here, for `alloc`. */
   readonly devices: readonly Device[];
@@ -124,7 +124,7 @@ export class World {
     return { way: problem.exchange === 'auto' ? 'blocks' : problem.exchange };
   }
 
-  /** The decompositions in the order of their prices, or the saved one alone. */
+  /** The decompositions in order of increasing price, or the saved one alone. */
   private rankedDecompositions(problem: WorldProblem, chunks: number, from: string | undefined): WorldCost[] {
     const { machine } = this;
     const priceOfPass = pricesOf(problem.whole, machine.profile);
@@ -139,7 +139,7 @@ export class World {
     throw new FftError('invalid-saved-plan', 'The saved plan was made for another problem.');
   }
 
-  /** Devices of ranks may differ, and with them prices: the choice of rank 0 is taken. */
+  /** Rank 0's ranking, on all ranks: devices of ranks may differ, and with them prices. */
   private async sameOnAll(ranked: WorldCost[]): Promise<WorldCost[]> {
     const text = JSON.stringify(ranked[0]!.decomposition);
     const bytes = new Uint8Array(1024);
@@ -162,7 +162,7 @@ export class World {
     let onDevice = gpus !== undefined;
     if (!gpus && !this.devices.every(isVisible)) {
       onDevice = await this.areMovedOnDevices(schedule);
-      // In host memory boxes lie as passes leave them, and the library packs them.
+      // In host memory boxes keep the layout of the passes, and the MPI library packs them.
       if (!onDevice) schedule = scheduleOf(problem, { ...choice, way: 'types' });
       exchange = onDevice ? `${choice.way}, straight between devices` : 'types, through host memory';
     }
@@ -171,7 +171,7 @@ export class World {
     return new WorldPlan(parts, costs, { ...facts, chunks: choice.chunks });
   }
 
-  /** What one device would take for all of it. */
+  /** Seconds that one device would take for the whole transform. */
   private secondsAlone({ whole }: WorldProblem): number {
     const { profile, unit } = this.machine;
     const lengths = [...sharedShape(whole, 'input')];
@@ -181,8 +181,8 @@ export class World {
   }
 
   /**
-   * Whether messages lie in the memory of devices that no thread sees: on all ranks the library has to say that it reads and writes it,
-   * and nothing may have to be done to them on the way.
+   * Whether messages lie in device memory that no thread sees: on all ranks the library has to support memory of the device, and messages must need
+   * no conversion on the way.
    */
   private async areMovedOnDevices(schedule: WorldSchedule): Promise<boolean> {
     const { fabric } = this.host;
@@ -229,7 +229,7 @@ export class World {
     );
   }
 
-  /** Times plans on all ranks together: what the slowest rank takes counts. */
+  /** The fastest plan, timed on all ranks together: the slowest rank's time counts. */
   private async fastest(
     costs: readonly WorldCost[],
     make: (cost: WorldCost) => Promise<WorldPlan>,
@@ -261,7 +261,8 @@ export class World {
   }
 
   /**
-   * Plans that a tensor comes to be shared out otherwise, without a transform.
+   * Plans the redistribution of a tensor among the ranks, without a transform.
+   * @param move the distribution before and after
    * @throws FftError (as a rejection) as `plan`
    */
   redistribute(move: RedistributionInput): Promise<WorldMove> {
@@ -278,9 +279,11 @@ export class World {
   }
 
   /**
-   * All of a tensor in the memory of one rank, packed.
-   * @param side `plan.input` or `plan.output`, where `local` lies.
-   * @returns the tensor on the rank `root` (default 0), nothing on the others.
+   * Collects a distributed tensor in the memory of one rank, packed, last axis fastest. Every rank calls it.
+   * @param side the side that `local` belongs to: `plan.input` or `plan.output`
+   * @param local data of the ranks held here, as for `plan.forward`
+   * @returns the tensor on the rank `root` (default 0), undefined on the others
+   * @throws FftError (as a rejection) as `redistribute` and `forward`; `invalid-argument` for a `root` that is not a rank
    */
   async gather(
     side: WorldSide,
@@ -297,8 +300,11 @@ export class World {
   }
 
   /**
-   * The parts of a tensor that one rank has, packed, on the ranks that are to hold them.
-   * @param whole the tensor on the rank `root` (default 0); ignored on the others.
+   * Distributes a packed tensor from one rank to the ranks that hold its parts. Every rank calls it.
+   * @param side the side of a plan that the parts are for: `plan.input` or `plan.output`
+   * @param whole the tensor on the rank `root` (default 0); ignored on the others
+   * @returns new arrays for the ranks held here
+   * @throws FftError (as a rejection) as `redistribute` and `inverse`; `invalid-argument` for a `root` that is not a rank
    */
   async scatter(
     side: WorldSide,
@@ -338,8 +344,9 @@ export class World {
   }
 
   /**
-   * Measures latencies, bandwidths and the speed of passes, on all ranks together. Plans made afterwards are chosen by them.
-   * @returns plain data, for `simulateWorld` and for later runs.
+   * Measures latencies (seconds), bandwidths (bytes per second) and the speed of passes, on all ranks together. Plans made afterwards are chosen by
+   * these values.
+   * @returns plain data, for `simulateWorld` and for later runs
    */
   measure(): Promise<Machine> {
     return this.inOrder(async () => {
@@ -359,7 +366,7 @@ export class World {
       if (this.broken === undefined) {
         await this.inOrder(() => this.agreedOn('close'));
         this.closed = true;
-        // Contexts and streams of GPUs are the fabric's: what lives in them goes first.
+        // Contexts and streams of GPUs belong to the fabric: objects that live in them are destroyed first.
         if (this.host.gpus) await this.closeDevices();
         await this.host.fabric.close();
       }
@@ -381,7 +388,10 @@ export class World {
     );
   }
 
-  /** What every rank makes by itself; where one of them cannot, all of them throw. @param about says what is the same on all ranks. */
+  /**
+   * A result that every rank makes by itself; if one rank cannot make it, all ranks throw. @param about the properties that must be the same on all
+   * ranks
+   */
   private async agreed<T>(what: string, make: () => T | Promise<T>, about: (made: T) => string): Promise<T> {
     let made: T | undefined;
     let failure: unknown;
@@ -418,10 +428,10 @@ export class World {
   }
 }
 
-/** Bytes of a GPU's chunk: to submit it takes some 50 µs, its way over a link of 370 GB/s no less. */
+/** The least bytes of a chunk on GPUs: its submission takes some 50 µs, and its transfer over a link of 370 GB/s takes no less. */
 const LEAST_CHUNK_OF_GPUS = 2 ** 25;
 
-/** @throws FftError `unsupported-feature` for what GPUs of one process do not do */
+/** @throws FftError `unsupported-feature` for ways of exchange that GPUs of one process do not have */
 function wayOfGpus(
   gpus: GpuFabric,
   problem: WorldProblem,
@@ -442,7 +452,7 @@ function exchangeOfGpus({ way: own }: GpuFabric, { way }: ScheduleChoice): strin
   return own === 'nccl' ? 'messages of NCCL' : exchangeOfPeers(way === 'window' ? 'stores' : 'copies');
 }
 
-/** All of a tensor on one rank. */
+/** The distribution that holds the whole tensor on one rank. */
 function atRoot({ tensor }: SideFacts, root: number): Redistribution['output'] {
   const { shape, elements } = tensor;
   const whole = wholeBox(shape);

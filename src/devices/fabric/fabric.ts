@@ -1,6 +1,4 @@
-/**
- * A fabric: what moves numbers between ranks. One folder per kind implements it. It knows memory and messages, and nothing of transforms.
- */
+/** A fabric moves numbers between ranks. One folder per kind implements it. It knows memory and messages, and nothing of transforms. */
 
 import { FftError } from '../../problem/errors.ts';
 import type { Backend, DeviceBuffer, DeviceKind } from '../device.ts';
@@ -9,18 +7,18 @@ import type { NativeBuffer } from '../native/memory.ts';
 /** A part of memory that is sent or received: a box, counted in elements of the exchange. */
 export interface Part {
   readonly peer: number;
-  /** Elements before the first one. */
+  /** Elements before the part's first one. */
   readonly offset: number;
   readonly lengths: readonly number[];
   readonly strides: readonly number[];
-  /** Whether its elements follow one another. */
+  /** Whether the part's elements follow one another without gaps. */
   readonly contiguous: boolean;
 }
 
-/** Memory of messages: an array that this thread sees, or the address of memory of a device whose kind the fabric `reaches`. */
+/** Message memory: an array that this thread sees, or the address of device memory whose kind the fabric `reaches`. */
 export type FabricMemory = ArrayBufferView | bigint;
 
-/** What one rank gives and takes in an exchange. Between two ranks parts pair up in their order. */
+/** The sends and receives of one rank in an exchange. The parts between two ranks pair up in order. */
 export interface RankExchange<Memory = FabricMemory> {
   readonly rank: number;
   readonly sent: Memory;
@@ -31,13 +29,16 @@ export interface RankExchange<Memory = FabricMemory> {
 
 export interface Exchange<Memory = FabricMemory> {
   readonly elementBytes: number;
-  /** One collective call over packed parts, one that is told where parts lie, or a message for each pair of ranks. */
+  /**
+   * Way of exchange: one collective call over packed parts (`blocks`), one collective call with datatypes that describe the parts (`types`), or a
+   * message for each pair of ranks (`pairs`).
+   */
   readonly way: 'blocks' | 'types' | 'pairs';
-  /** One for each rank that is held here. */
+  /** Sends and receives of each rank held here. */
   readonly ranks: readonly RankExchange<Memory>[];
 }
 
-/** Bytes that left the ranks held here, and messages. */
+/** Bytes and messages that the ranks held here have sent to others. */
 export interface Counters {
   bytes: number;
   messages: number;
@@ -45,46 +46,46 @@ export interface Counters {
 
 export interface Fabric {
   readonly kind: 'mpi' | 'workers' | 'gpus';
-  /** The library and its version, or what else carries the messages. */
+  /** The library and its version, or a description of the memory that carries the messages. */
   readonly library: string;
-  /** Ranks of the world. */
+  /** Number of ranks in the world. */
   readonly size: number;
-  /** Those held here. */
+  /** Ranks held here. */
   readonly ranks: readonly number[];
   readonly counters: Counters;
   /** Whether messages move while this thread computes. */
   readonly beside: boolean;
-  /** Kinds of devices in whose memory messages may lie, though this thread does not see it. */
+  /** Kinds of devices whose memory may hold messages even though this thread does not see it. */
   readonly reaches: readonly DeviceKind[];
-  /** Elements that exchanges by blocks or pairs count at most, on either side of a rank. */
+  /** The most elements that exchanges by blocks or pairs can count, on either side of a rank. */
   readonly mostElements: number;
   /**
-   * Collective: all ranks call it in the same order, as they do all that follows.
+   * Exchanges parts between ranks. Collective: all ranks call it in the same order, like all methods below.
    * @throws FftError (as a rejection) `rank-lost`
    */
   exchange(exchange: Exchange): Promise<void>;
   /**
-   * Collective: what each rank gives, by rank. All give as many bytes.
-   * @param own one for each rank held here.
+   * The records of all ranks, in order of rank. Collective; all records have the same number of bytes.
+   * @param own the record of each rank held here
    * @throws FftError (as a rejection) `rank-lost`
    */
   gather(own: readonly Uint8Array[]): Promise<Uint8Array[]>;
-  /** Ends the world for all ranks, wherever they are. */
+  /** Ends the world for all ranks, whatever they are doing. */
   abort(): void;
-  /** Collective: no rank uses the fabric any more. */
+  /** Closes the fabric. Collective: no rank uses it afterwards. */
   close(): Promise<void>;
 }
 
 /**
- * The address of memory of a rank's own device.
- * @param what the memory, in messages. @throws FftError `foreign-buffer`, `destroyed`
+ * The address of memory on a rank's own device.
+ * @param what a name of the memory, for messages. @throws FftError `foreign-buffer`, `destroyed`
  */
 export function addressOf(backend: Backend, rank: number, buffer: DeviceBuffer, what: string): bigint {
   checkBuffer(backend, rank, buffer, what);
   return (buffer as NativeBuffer).handle;
 }
 
-/** @throws FftError as `addressOf` */
+/** Checks that a buffer belongs to a rank's own device. @throws FftError as `addressOf` */
 export function checkBuffer(backend: Backend, rank: number, buffer: DeviceBuffer, what: string): void {
   if (!backend.owns(buffer)) {
     const message = `${what} is memory of another device; rank ${rank} takes that of its own, world.devices[…].alloc(…).`;
@@ -93,12 +94,12 @@ export function checkBuffer(backend: Backend, rank: number, buffer: DeviceBuffer
   if (buffer.freed) throw new FftError('destroyed', `${what} is memory that has been freed.`);
 }
 
-/** Elements of a part. */
+/** The number of elements of a part. */
 export function elementsOfPart({ lengths }: Part): number {
   return lengths.reduce((a, b) => a * b, 1);
 }
 
-/** Adds what one rank sends to others. */
+/** Counts the bytes and messages that one rank sends to others. */
 export function count(counters: Counters, rank: number, parts: readonly Part[], elementBytes: number): void {
   const peers = new Set<number>();
   for (const part of parts) {

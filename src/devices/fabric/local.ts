@@ -1,4 +1,4 @@
-/** The fabric of ranks in one thread, which sees the memory of all of them: an exchange copies arrays. */
+/** The fabric of ranks in one thread, which sees the memory of all ranks: an exchange copies arrays. */
 import { count, type Exchange, type Fabric, type Part } from './fabric.ts';
 import { copyRows } from './rows.ts';
 
@@ -17,7 +17,7 @@ export function localFabric(kind: Fabric['kind'], size: number, library: string)
   };
 }
 
-/** Pairs the parts that ranks send with those that the others receive, in their order. */
+/** Pairs the parts that ranks send with the parts that other ranks receive, in order. */
 export function pairedParts<Memory>({ ranks }: Exchange<Memory>, take: (pair: PairedParts<Memory>) => void): void {
   const waiting = new Map<number, Part[]>();
   for (const { rank, receivedParts } of ranks) {

@@ -1,4 +1,4 @@
-/** The fabrics there are; what one of them needs is loaded when it is asked for. */
+/** The kinds of fabrics; the modules of a kind are loaded when it is asked for. */
 import type { CodeStore } from '../code-cache/store.ts';
 import { environmentVariable } from '../permissions.ts';
 import type { Fabric } from './fabric.ts';
@@ -7,13 +7,13 @@ import type { MpiOptions } from './mpi/fabric.ts';
 
 export interface OpenedFabric {
   readonly fabric: Fabric;
-  /** Ranks of a node. */
+  /** Number of ranks on a node. */
   readonly perNode: number;
   /** The index of this process's first rank among the ranks of its node, from 0: ranks of one node choose different GPUs by it. */
   readonly rankOnNode: number;
 }
 
-/** A count that a launcher tells each process; by the name that Open MPI has for it, or MPICH. */
+/** A count that the launcher passes to each process in an environment variable; Open MPI and MPICH have different names for it. */
 function told(...names: readonly string[]): number | undefined {
   const text = names.map(environmentVariable).find((value) => value !== undefined);
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;

@@ -13,7 +13,7 @@ interface Walk {
   readonly step: number;
 }
 
-/** @param elementBytes of both. The boxes have as many elements, and the same lengths. */
+/** Copies a box between two memories. @param elementBytes bytes of an element in both. The boxes have the same lengths */
 export function copyRows(
   from: ArrayBufferView,
   source: Rows,
@@ -34,21 +34,21 @@ export function copyRows(
 
 /** Rows of bytes at equal distances in two memories. */
 export interface RowPair {
-  /** Bytes before the first row. */
+  /** Bytes before the first row in the memory that is read. */
   readonly read: number;
   readonly write: number;
   readonly rowBytes: number;
   readonly rows: number;
-  /** Bytes from one row to the next. */
+  /** Bytes from one row to the next in the memory that is read. */
   readonly readPitch: number;
   readonly writePitch: number;
 }
 
-/** What copies a box by calls that take rows at equal distances each. */
+/** Divides the copy of a box into calls that each copy rows at equal distances. */
 export function eachRowPair(source: Rows, target: Rows, elementBytes: number, take: (pair: RowPair) => void): void {
   if (source.lengths.some((length) => length === 0)) return;
   const merged = mergedDimensions(source, target);
-  // A row of one element where elements do not follow one another.
+  // Elements that do not follow one another are copied as rows of one element.
   if (merged.source[0] !== 1 || merged.target[0] !== 1)
     for (const [list, first] of [
       [merged.lengths, 1],
@@ -75,7 +75,7 @@ function bytesOf(view: ArrayBufferView): Uint8Array {
   return new Uint8Array(view.buffer as ArrayBuffer, view.byteOffset, view.byteLength);
 }
 
-/** Dimensions that follow one another in both memories become one. */
+/** The dimensions of a copy, where dimensions that follow one another in both memories are merged into one. */
 function mergedDimensions(source: Rows, target: Rows) {
   const merged = { lengths: [1], source: [1], target: [1] };
   source.lengths.forEach((length, d) => {

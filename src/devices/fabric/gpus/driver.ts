@@ -1,4 +1,4 @@
-/** What a world of GPUs needs of their driver beside what one device needs: copies between devices, and windows of addresses. */
+/** The driver of a world of GPUs, beyond the calls for a single device: copies between devices, and windows of addresses. */
 import { FftError } from '../../../problem/errors.ts';
 import type { DriverApi } from '../../cuda/api.ts';
 import { type GpuKind, openDriver } from '../../cuda/open.ts';
@@ -37,14 +37,14 @@ const NON_BLOCKING = 1;
 
 type Name = keyof typeof FUNCTIONS | keyof typeof WINDOW_FUNCTIONS;
 
-/** One of the GPUs. */
+/** A GPU of the world. */
 export interface Gpu {
-  /** Its number in the driver. */
+  /** The GPU's number in the driver. */
   readonly ordinal: number;
   readonly context: bigint;
-  /** Of its passes. */
+  /** The stream of the GPU's passes. */
   readonly stream: bigint;
-  /** Of the messages that it sends, beside its passes. */
+  /** The stream of the messages that the GPU sends, beside its passes. */
   readonly sending: bigint;
 }
 
@@ -86,7 +86,7 @@ export class GpuDriver {
     );
   }
 
-  /** Lets copies go straight from one memory into the other: without it, they pass through the host. */
+  /** Lets copies go straight from one GPU's memory into another's; otherwise they pass through the host. */
   reachAll(gpus: readonly Gpu[]): void {
     for (const gpu of gpus) {
       this.enter(gpu);
@@ -131,7 +131,7 @@ export async function openGpuDriver(kind: GpuKind): Promise<GpuDriver> {
   }
 }
 
-/** Opens GPUs by their numbers, each with a stream of the world's. @throws FftError `world-unavailable` that names one that is not there */
+/** Opens GPUs by their numbers, each with streams of the world's own. @throws FftError `world-unavailable` for a number without a GPU */
 export function openGpus(
   { api }: GpuDriver,
   ordinals: readonly number[] | undefined,

@@ -1,6 +1,6 @@
 /**
- * The GPUs of one process, all of whose ranks are held here. Each has a stream of passes and one of the messages that it sends beside them;
- * streams wait for one another by events, the host for none of them.
+ * The fabric of the GPUs of one process, which holds all ranks. Each GPU has a stream of passes and a stream of the messages that it sends beside
+ * them; streams wait for one another by events, and the host waits for none of them.
  */
 import { FftError } from '../../../problem/errors.ts';
 import type { CodeStore } from '../../code-cache/store.ts';
@@ -16,16 +16,16 @@ import { type Message, type Nccl, ncclLibrary, openNccl } from './nccl.ts';
 import { granularityOf, makeWindow, type Window } from './windows.ts';
 
 export const gpuExchanges = ['auto', 'peer', 'copy', 'nccl'] as const;
-/** Kernels store into the memory of peers; copies by the driver; or NCCL. */
+/** Way of exchange between GPUs: kernels that store into the memory of peers, copies by the driver, or NCCL. */
 export type GpuExchange = (typeof gpuExchanges)[number];
 
 export interface GpuOptions {
-  /** Numbers of GPUs. Default: all. */
+  /** Numbers of the GPUs. Default: all. */
   readonly devices?: readonly number[] | undefined;
   readonly exchange?: GpuExchange | undefined;
 }
 
-/** Where drivers are; tests put others in their place. */
+/** Sources of drivers, which tests replace. */
 export interface GpuSources {
   readonly kind: GpuKind;
   readonly nccl?: LibraryRequest;
@@ -34,7 +34,7 @@ export interface GpuSources {
 const EVENT_NO_TIMING = 2;
 const NOT_READY = 600;
 const DEVICE_MEMORY = 2;
-/** Milliseconds for which events are polled at every iteration of the event loop; later they are polled less often. */
+/** Milliseconds for which events are polled at every iteration of the event loop; after that they are polled less often. */
 const EAGER_MILLISECONDS = 20;
 
 type Parts = Omit<Fabric, 'close'>;
@@ -45,17 +45,17 @@ export class GpuFabric implements Fabric {
   readonly size: number;
   readonly ranks: readonly number[];
   readonly counters = { bytes: 0, messages: 0 };
-  /** Stores of passes are messages themselves. */
+  /** Whether messages move while passes run: not where passes store into windows, because the stores themselves are the messages. */
   readonly beside: boolean;
-  /** Messages of GPUs are not exchanges of the fabric. */
+  /** Empty, because messages between GPUs do not go through `exchange`. */
   readonly reaches = [];
   readonly mostElements = Number.MAX_SAFE_INTEGER;
   readonly backends: readonly Backend[];
-  /** How messages move. */
+  /** The way in which messages move. */
   readonly way: Exclude<GpuExchange, 'auto'>;
-  /** Whether that was demanded. */
+  /** Whether the caller has asked for this way. */
   readonly demanded: boolean;
-  /** Bytes that slots of windows are a multiple of. */
+  /** The unit in bytes of a window slot's length. */
   readonly slotUnit: number;
   private readonly driver: GpuDriver;
   private readonly gpus: readonly Gpu[];
@@ -95,7 +95,7 @@ export class GpuFabric implements Fabric {
     });
   }
 
-  /** Of numbers in host memory, which this thread sees. */
+  /** Exchanges numbers in host memory, which this thread sees. */
   exchange(exchange: Parameters<Fabric['exchange']>[0]): Promise<void> {
     return this.local.exchange(exchange);
   }
@@ -106,7 +106,7 @@ export class GpuFabric implements Fabric {
 
   abort(): void {}
 
-  /** The address of memory of a rank's device. @throws FftError `foreign-buffer`, `destroyed` */
+  /** The address of memory on a rank's device. @throws FftError `foreign-buffer`, `destroyed` */
   addressOf(rank: number, buffer: DeviceBuffer, what: string): bigint {
     return addressOf(this.backends[rank]!, rank, buffer, what);
   }
@@ -126,12 +126,12 @@ export class GpuFabric implements Fabric {
     return window;
   }
 
-  /** What passes have done before is done before passes go on, on any GPU. */
+  /** Makes passes submitted from now on wait for all earlier passes, on any GPU. */
   meet(): void {
     this.order('stream', 'stream');
   }
 
-  /** Messages that are sent from now on come after all passes before: memory that is sent to is no longer read. */
+  /** Makes messages sent from now on wait for all earlier passes: the memory that they overwrite is no longer read. */
   beginSending(): void {
     this.order('stream', 'sending');
   }
@@ -155,12 +155,12 @@ export class GpuFabric implements Fabric {
     if (nccl && between.length > 0) nccl.move(between);
   }
 
-  /** Passes that are submitted from now on come after all messages that were sent before. */
+  /** Makes passes submitted from now on wait for all messages sent before. */
   receive(): void {
     this.order('sending', 'stream');
   }
 
-  /** Streams of the second kind wait for what was submitted to all streams of the first. */
+  /** Makes every stream of the second kind wait for the work submitted so far to all streams of the first kind. */
   private order(first: 'stream' | 'sending', then: 'stream' | 'sending'): void {
     const { driver, gpus, events } = this;
     gpus.forEach((gpu, n) => {
@@ -175,7 +175,7 @@ export class GpuFabric implements Fabric {
     });
   }
 
-  /** Copies a box within the memory that a rank reaches. */
+  /** Copies a box within memory that a rank's GPU reaches. */
   copyBox(rank: number, from: bigint, source: Rows, to: bigint, target: Rows, elementBytes: number): void {
     const { driver, gpus } = this;
     const gpu = gpus[rank]!;
@@ -201,7 +201,7 @@ export class GpuFabric implements Fabric {
     });
   }
 
-  /** A host array into memory of a rank; it has been read when this returns. */
+  /** Copies a host array into memory of a rank; the array has been read when this returns. */
   upload(rank: number, to: bigint, array: ArrayBufferView): void {
     if (array.byteLength === 0) return;
     this.driver.enter(this.gpus[rank]!);
@@ -209,7 +209,7 @@ export class GpuFabric implements Fabric {
     this.driver.api.call('StreamSynchronize', this.gpus[rank]!.stream);
   }
 
-  /** Memory of a rank into a host array, after what was submitted. */
+  /** Copies memory of a rank into a host array, after all work submitted before. */
   download(rank: number, from: bigint, array: ArrayBufferView): void {
     if (array.byteLength === 0) return;
     this.driver.enter(this.gpus[rank]!);
@@ -217,7 +217,10 @@ export class GpuFabric implements Fabric {
     this.driver.api.call('StreamSynchronize', this.gpus[rank]!.stream);
   }
 
-  /** Resolves when all that was submitted has run; messages are over before the passes that receive them. @throws FftError (as a rejection) what the driver reports */
+  /**
+   * Resolves when all submitted work has run. It waits for the passes, which wait for the messages that they receive. @throws FftError (as a
+   * rejection) errors of the driver
+   */
   async finish(): Promise<void> {
     const { driver, gpus } = this;
     if (this.closed) return;
@@ -245,7 +248,7 @@ export class GpuFabric implements Fabric {
     }
   }
 
-  /** Waits on this thread until all that was submitted has run. */
+  /** Blocks this thread until all submitted work has run. */
   private synchronize(): void {
     for (const gpu of this.gpus) {
       this.driver.enter(gpu);
@@ -253,7 +256,7 @@ export class GpuFabric implements Fabric {
     }
   }
 
-  /** Devices are closed before. */
+  /** Closes the streams and contexts; the devices have been closed before. */
   async close(): Promise<void> {
     const { driver, gpus, events } = this;
     if (this.closed) return;
@@ -290,7 +293,7 @@ export async function openGpuFabric(
   }
 }
 
-/** Stores into peers where all GPUs reach one another, NCCL where they do not and it is there, else copies. */
+/** The default way: stores into peers where all GPUs reach one another, else NCCL where it is installed, else copies. */
 async function chosenWay(
   driver: GpuDriver,
   gpus: readonly Gpu[],

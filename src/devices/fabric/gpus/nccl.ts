@@ -14,7 +14,7 @@ const FUNCTIONS = {
   Recv: [P, 'size_t', 'int', 'int', P, P],
   GetVersion: [P],
 } as const satisfies Record<string, readonly string[]>;
-/** `ncclInt8`: messages are bytes. */
+/** `ncclInt8`, because messages are counted in bytes. */
 const BYTES = 0;
 
 /** A message from the memory of one GPU into that of another one. */
@@ -27,14 +27,14 @@ export interface Message {
 }
 
 export interface Nccl {
-  /** Such as `NCCL 2.28.3`. */
+  /** The library's version, such as `NCCL 2.28.3`. */
   readonly version: string;
-  /** Submits messages to the streams of both ends that send. */
+  /** Submits messages to the sending streams of both ends. */
   move(messages: readonly Message[]): void;
   close(): void;
 }
 
-/** Where it is looked for; tests put another library in its place. */
+/** The library file to load; tests put another library in its place. */
 export function ncclLibrary(kind: 'cuda' | 'hip'): LibraryRequest {
   const [title, files] =
     kind === 'cuda' ? ['NCCL', ['libnccl.so.2', 'libnccl.so']] : ['RCCL', ['librccl.so.1', 'librccl.so']];
@@ -42,9 +42,9 @@ export function ncclLibrary(kind: 'cuda' | 'hip'): LibraryRequest {
   return { names, what: title, install: `Install ${title}, or open the world with exchange: 'peer' or 'copy'.` };
 }
 
-/** @throws FftError `device-unavailable` without the library, `launch-failed` where it does not start */
+/** NCCL with a communicator of all GPUs. @throws FftError `device-unavailable` without the library, `launch-failed` where it does not start */
 export async function openNccl(request: LibraryRequest, gpus: readonly Gpu[]): Promise<Nccl> {
-  // Multicast of NVLink needs rights that containers do not have.
+  // Multicast over NVLink needs rights that containers do not have.
   process.env.NCCL_NVLS_ENABLE ??= '0';
   const library = await openLibrary(request);
   const raw = functionsOf(library, FUNCTIONS, 'int', (name) => `nccl${name}`);

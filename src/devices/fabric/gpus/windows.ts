@@ -1,6 +1,6 @@
 /**
- * Windows: a range of addresses with a slot in the memory of each GPU, one behind another, that all of them reach. A kernel whose output is
- * a window stores straight into the memory of its peers, and knows of one array only.
+ * Windows: a range of addresses with a slot in the memory of each GPU, one behind another, that all GPUs reach. A kernel whose output is a window
+ * stores straight into the memory of its peers, and sees one array only.
  */
 import type { Gpu, GpuDriver } from './driver.ts';
 
@@ -9,7 +9,7 @@ const READ_AND_WRITE = 3;
 export interface Window {
   readonly address: bigint;
   readonly slotBytes: number;
-  /** Nothing uses it any more. */
+  /** Frees the window; nothing uses it any more. */
   release(): void;
 }
 
@@ -18,7 +18,7 @@ function propertiesOf(ordinal: number): Int32Array {
   return Int32Array.of(1, 0, 1, ordinal, 0, 0, 0, 0);
 }
 
-/** Bytes that a slot is a multiple of. */
+/** The unit in bytes of a slot's length. */
 export function granularityOf(driver: GpuDriver, gpus: readonly Gpu[]): number {
   const each = gpus.map(({ ordinal }) =>
     Number(driver.handle('MemGetAllocationGranularity', propertiesOf(ordinal), 0)),
@@ -54,7 +54,7 @@ export function makeWindow(driver: GpuDriver, gpus: readonly Gpu[], slotBytes: n
     release();
     throw error;
   }
-  // The first slot begins where the window does.
+  // The first slot begins where the window begins.
   slots.forEach(({ at }, n) => driver.api.windows.set(at, n === 0 ? bytes : slotBytes));
   return { address, slotBytes, release };
 }

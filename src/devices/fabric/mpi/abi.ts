@@ -1,6 +1,6 @@
 /**
- * What differs between MPI libraries: how to tell which one is loaded, and the values of its predefined handles (`MPI_COMM_WORLD` and
- * the like). Open MPI represents a handle by the address of an object inside the library; MPICH and the standard ABI of MPI 5 represent it by a number.
+ * Differences between MPI libraries: how to tell which library is loaded, and the values of its predefined handles (`MPI_COMM_WORLD` and the like).
+ * Open MPI represents a handle by the address of an object inside the library; MPICH and the standard ABI of MPI 5 represent it by a number.
  */
 import { loadKoffi, type NativeLibrary } from '../../native/library.ts';
 
@@ -9,18 +9,18 @@ export type Handle = bigint | number;
 
 export interface Abi {
   readonly name: 'Open MPI' | 'MPICH' | 'MPI 5';
-  /** The type of handles in C. */
+  /** The C type of handles. */
   readonly handle: 'uintptr_t' | 'int';
   readonly world: Handle;
   readonly byte: Handle;
   readonly errorsReturn: Handle;
-  /** Memory for so many handles. */
+  /** Memory for `count` handles. */
   handles(count: number): BigUint64Array | Int32Array;
 }
 
 const numbered = (count: number) => new BigUint64Array(count);
 
-/** The ABI is asked for, not the name of the file. All of it may be asked before `MPI_Init`. */
+/** The ABI of a loaded library, told by its functions and not by the file's name. All of these functions may be called before `MPI_Init`. */
 export async function abiOf(library: NativeLibrary): Promise<Abi> {
   const version = library.optional('MPI_Abi_get_version', 'int', ['void *', 'void *']);
   if (version) {

@@ -1,4 +1,6 @@
-/** Ranks that are processes, started by `mpirun`. Each process holds one rank, and its memory is sent from where it is. */
+/**
+ * The fabric of ranks that are processes, started by `mpirun`. Each process holds one rank, and messages are sent from the rank's memory in place.
+ */
 import { FftError } from '../../../problem/errors.ts';
 import type { DeviceKind } from '../../device.ts';
 import { environmentVariable } from '../../permissions.ts';
@@ -18,9 +20,9 @@ import { savedSignals } from './signals.ts';
 import { Types } from './types.ts';
 
 export interface MpiOptions {
-  /** File of the MPI library. Default: the one that the launcher belongs to. */
+  /** File name of the MPI library. Default: the library that the launcher belongs to. */
   readonly library?: string | undefined;
-  /** Whether a rank that ends without `close()` ends all others, too. */
+  /** Whether a rank that ends without `close()` ends all other ranks, too. */
   readonly abort: boolean;
 }
 
@@ -28,20 +30,21 @@ const MPI_THREAD_FUNNELED = 1;
 const EXIT_CODE = 1;
 const TAG = 47;
 
-/** Ranks that the launcher says it has started; undefined where there is no launcher that says so. */
+/** The number of ranks that the launcher says it has started; undefined without such a launcher. */
 function launched(): number | undefined {
   const told = environmentVariable('OMPI_COMM_WORLD_SIZE') ?? environmentVariable('PMI_SIZE');
   return told === undefined ? undefined : Number(told);
 }
 
-/** The library stays loaded and cannot be started again once it was finalized: it is opened once in a process. */
+/** The MPI library of this process. It stays loaded and cannot be started again once it has been finalized, so it is opened once. */
 let opened: Promise<{ mpi: Mpi; own: boolean }> | undefined;
-/** Worlds of this process that are open. */
+/** The number of open worlds of this process. */
 let users = 0;
 
 /**
- * UCX, under MPICH and others, patches the functions that map memory, while threads of the engine may run through them, and takes the signals
- * of WebAssembly's traps. Both can be switched off before it is loaded; variables that are set are left alone.
+ * Switches off two habits of UCX, the transport under MPICH and others. It patches the functions that map memory, while threads of the engine may run
+ * through them, and it takes the signals of WebAssembly's traps. Both can be switched off before it is loaded; environment variables that are set
+ * already are left alone.
  */
 function tameUcx(): void {
   for (const [name, value] of [
@@ -67,7 +70,7 @@ async function startMpi(library: string | undefined): Promise<{ mpi: Mpi; own: b
   return { mpi, own };
 }
 
-/** @throws FftError (as a rejection) `world-unavailable`, `launcher-mismatch` */
+/** The fabric of this process's rank. @throws FftError (as a rejection) `world-unavailable`, `launcher-mismatch` */
 export async function mpiFabric({ library, abort }: MpiOptions): Promise<Fabric> {
   opened ??= startMpi(library).catch((error) => {
     opened = undefined;
@@ -95,7 +98,7 @@ export async function mpiFabric({ library, abort }: MpiOptions): Promise<Fabric>
 interface World {
   readonly size: number;
   readonly rank: number;
-  /** Whether MPI was started here, and is to be finalized here. */
+  /** Whether this library has started MPI, and so has to finalize it. */
   readonly own: boolean;
   readonly abort: boolean;
   readonly duplicate: BigUint64Array | Int32Array;
@@ -124,7 +127,7 @@ class MpiFabric implements Fabric {
     this.size = world.size;
     this.ranks = [world.rank];
     this.communicator = world.duplicate[0]!;
-    // Launchers take a rank that ends early, with exit code 0, for one that has finished: the others would wait for ever.
+    // A launcher takes a rank that ends early with exit code 0 for finished, and the other ranks would wait for ever.
     if (world.abort) process.on('exit', this.exit);
   }
 
@@ -143,7 +146,7 @@ class MpiFabric implements Fabric {
     }
   }
 
-  /** Parts for one rank follow one another. */
+  /** An exchange of packed parts: all parts for one rank follow one another. */
   private async blocks({ sent, sentParts, received, receivedParts }: RankExchange, types: Types): Promise<void> {
     const { call } = this.mpi;
     const requests = new Requests(this.mpi, 1);
@@ -167,7 +170,7 @@ class MpiFabric implements Fabric {
     const from = (memory: FabricMemory, { offsets }: Counts, peer: number) =>
       behind(memory, offsets[peer]! * types.bytes);
     for (let n = 0; n < this.size; n++) {
-      // Each rank begins with another one, so that they do not all send to the same.
+      // Each rank begins with a different rank, so that they do not all send to the same one.
       const [sender, receiver] = [(rank - n + this.size) % this.size, (rank + n) % this.size];
       if (into.counts[sender]! > 0) {
         const place = from(received, into, sender);
@@ -187,7 +190,7 @@ class MpiFabric implements Fabric {
     await requests.done('A message');
   }
 
-  /** One part for each rank, wherever its elements are. */
+  /** An exchange with one part for each rank, at any position of its memory. */
   private async typed(own: RankExchange, types: Types): Promise<void> {
     const { abi, call } = this.mpi;
     const requests = new Requests(this.mpi, 1);
@@ -236,7 +239,7 @@ class MpiFabric implements Fabric {
     process.off('exit', this.exit);
     this.mpi.call.Comm_free(this.world.duplicate);
     users--;
-    // MPI cannot be started again: it ends with the process, so that another world may be opened before.
+    // MPI cannot be started again: it is finalized when the process ends, so that another world may be opened before.
     if (this.world.own && users === 0) process.once('exit', finalize(this.mpi));
   }
 }
@@ -256,7 +259,7 @@ interface Counts {
   readonly offsets: Int32Array;
 }
 
-/** One part for each rank: several for one rank lie packed, one behind another. */
+/** One part for each rank: several parts for one rank are packed one behind another. */
 function joined(parts: readonly Part[]): Part[] {
   const ofPeer = new Map<number, Part>();
   for (const part of parts) {
@@ -268,7 +271,7 @@ function joined(parts: readonly Part[]): Part[] {
   return [...ofPeer.values()];
 }
 
-/** Elements to or from each rank, and where the first one lies. */
+/** The number of elements to or from each rank, and the offset of the first one. */
 function countsOf(parts: readonly Part[], size: number): Counts {
   const [counts, offsets] = [new Int32Array(size), new Int32Array(size)];
   for (const part of parts) {
@@ -278,13 +281,13 @@ function countsOf(parts: readonly Part[], size: number): Counts {
   return { counts, offsets };
 }
 
-/** The memory of short arrays has no fixed address before somebody has asked for its buffer; that of devices has one. */
+/** Memory with a fixed address. A short typed array has none until its buffer is asked for; device memory always has one. */
 function settled<T extends FabricMemory>(memory: T): T {
   if (typeof memory !== 'bigint') void memory.buffer;
   return memory;
 }
 
-/** The part of the memory that begins `bytes` behind its start. */
+/** The memory that begins `bytes` behind the start of another memory. */
 function behind(memory: FabricMemory, bytes: number): FabricMemory {
   if (typeof memory === 'bigint') return memory + BigInt(bytes);
   return new Uint8Array(memory.buffer as ArrayBuffer, memory.byteOffset + bytes, memory.byteLength - bytes);

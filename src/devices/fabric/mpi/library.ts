@@ -5,7 +5,7 @@ import { functionsOf, type NativeFunction, type NativeLibrary, openLibrary } fro
 import { environmentVariable } from '../../permissions.ts';
 import { type Abi, abiOf } from './abi.ts';
 
-/** A handle, in the place of which the C type of the library's handles is put. */
+/** A placeholder for the library's C type of handles. */
 const H = 'handle';
 const P = 'void *';
 
@@ -36,23 +36,22 @@ const FUNCTIONS = {
 } as const;
 
 /**
- * Functions by which libraries say whether they send from and receive into memory of GPUs: Open MPI's name of AMD's is `rocm`, MPICH's
- * is `hip`.
+ * Functions that tell whether a library sends from and receives into memory of GPUs: for AMD's GPUs Open MPI uses the name `rocm`, MPICH uses `hip`.
  */
 const GPU_QUERIES = { cuda: ['cuda'], hip: ['rocm', 'hip'], 'level-zero': ['ze'] } as const;
 
 export interface Mpi {
   readonly abi: Abi;
-  /** Such as `Open MPI 4.1.4`. */
+  /** The library's name and version, such as `Open MPI 4.1.4`. */
   readonly version: string;
   readonly call: Readonly<Record<keyof typeof FUNCTIONS, NativeFunction>>;
-  /** Kinds of devices whose memory it reads and writes itself. To be asked after `MPI_Init`. */
+  /** Kinds of devices whose memory the library reads and writes itself. It must be called after `MPI_Init`. */
   reached(): DeviceKind[];
   /** @throws FftError `rank-lost` where a function has not returned success. */
   check(result: number, what: string): void;
 }
 
-/** Names in the order in which they are looked for: the one that the launcher belongs to comes first. */
+/** Names of the library's file in the order in which they are tried: the launcher's own library comes first. */
 function names(): string[] {
   const openMpi = ['libmpi.so.40', 'libmpi.so.80', 'libmpi.dylib'];
   const mpich = ['libmpich.so.12', 'libmpi.so.12', 'libmpich.dylib'];
@@ -63,7 +62,7 @@ function names(): string[] {
   return [...first, ...standard, ...second, 'libmpi.so'];
 }
 
-/** @param named a file that the caller wants. @throws FftError `world-unavailable` */
+/** The loaded library. @param named a file that the caller has asked for. @throws FftError `world-unavailable` */
 export async function openMpi(named: string | undefined): Promise<Mpi> {
   let library: NativeLibrary;
   try {

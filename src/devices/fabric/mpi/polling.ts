@@ -1,9 +1,9 @@
 /** Waits for requests of MPI from the event loop: nothing blocks, and timers and other work go on. */
 import type { Mpi } from './library.ts';
 
-/** More than `MPI_Status` takes in any library. */
+/** Bytes for an `MPI_Status`, more than any library takes. */
 const STATUS_BYTES = 64;
-/** Tests in one turn of the event loop, while messages of a few microseconds are on their way. */
+/** Tests per turn of the event loop, for messages that take a few microseconds. */
 const TESTS_A_TURN = 16;
 
 export class Requests {
@@ -11,7 +11,7 @@ export class Requests {
   private readonly requests: BigUint64Array | Int32Array;
   private readonly statuses: Uint8Array;
   private readonly flag = new Int32Array(1);
-  /** Counts, displacements and memory that the library reads until all has been done. */
+  /** Counts, displacements and memory that the library may read until all requests are complete. */
   readonly kept: unknown[] = [];
   private used = 0;
 
@@ -21,14 +21,14 @@ export class Requests {
     this.statuses = new Uint8Array(STATUS_BYTES * Math.max(1, most));
   }
 
-  /** Starts an operation that writes its request to where it is told. */
+  /** Starts an operation, which writes its request into the array that `begin` gets. */
   start(what: string, begin: (request: BigUint64Array | Int32Array) => number): void {
     const place = this.requests.subarray(this.used, this.used + 1);
     this.mpi.check(begin(place), what);
     this.used++;
   }
 
-  /** Resolves when all have been done. @throws FftError (as a rejection) `rank-lost` */
+  /** Resolves when all requests are complete. @throws FftError (as a rejection) `rank-lost` */
   async done(what: string): Promise<void> {
     while (!this.test(what)) await new Promise<void>((resolve) => setImmediate(resolve));
   }

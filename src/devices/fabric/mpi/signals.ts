@@ -1,15 +1,15 @@
 /**
- * Handlers of signals that an MPI library would take for itself. A trap of WebAssembly is a signal that the engine turns into an
- * exception: with another handler in its place the process would die of it.
+ * Signal handlers that an MPI library would replace. A trap of WebAssembly is a signal that the engine turns into an exception: with another handler
+ * in its place the process would die of it.
  */
 import { openLibrary } from '../../native/library.ts';
 
-/** Illegal instruction, bus error, arithmetic, segmentation fault. */
+/** Signal numbers of illegal instruction, bus error, arithmetic error and segmentation fault. */
 const SIGNALS = [4, 7, 8, 11];
-/** More than `struct sigaction` takes anywhere. */
+/** Bytes for a `struct sigaction`, more than any system takes. */
 const ACTION_BYTES = 256;
 
-/** @returns a function that puts the handlers of now back. */
+/** Saves the present signal handlers. @returns a function that restores them */
 export async function savedSignals(): Promise<() => void> {
   if (process.platform !== 'linux' && process.platform !== 'darwin') return () => undefined;
   const names = process.platform === 'linux' ? ['libc.so.6', 'libc.so'] : ['libSystem.B.dylib'];

@@ -10,7 +10,7 @@ import type { Mpi } from './library.ts';
 export class Types {
   private readonly mpi: Mpi;
   private readonly made: (BigUint64Array | Int32Array)[] = [];
-  /** One element. */
+  /** The datatype of one element. */
   readonly element: Handle;
   readonly bytes: number;
 
@@ -32,7 +32,7 @@ export class Types {
     this.mpi.check(this.mpi.call.Type_commit(this.made.at(-1)!), 'Making a type of MPI');
   }
 
-  /** A box, at its offset from the beginning of the memory. */
+  /** The datatype of a box at its offset from the beginning of the memory. */
   box({ offset, lengths, strides }: Part): Handle {
     const { call } = this.mpi;
     let inner = this.element;
