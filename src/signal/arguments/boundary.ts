@@ -1,4 +1,4 @@
-/** What a signal is taken to be beyond its ends. */
+/** Extension of a signal beyond its ends, for a limited number of samples. */
 import type { Floats } from './floats.ts';
 
 /**
@@ -9,13 +9,13 @@ export type Boundary = 'even' | 'odd' | 'constant' | 'zeros' | null;
 export const boundaries: readonly Boundary[] = ['even', 'odd', 'constant', 'zeros', null];
 
 /**
- * Writes what goes on before and after a signal that stands in `line`.
+ * Writes the extension before and after a signal that stands in `line`.
  *
- * @param line of numbers, `parts` for each sample
- * @param from where the signal begins, in samples
- * @param length of the signal
- * @param edge samples to write before it; at most length − 1 for a mirrored signal
- * @param behind samples to write behind it; default as many
+ * @param line interleaved numbers, `parts` for each sample
+ * @param from first sample of the signal in `line`
+ * @param length samples of the signal
+ * @param edge samples to write before the signal; at most length − 1 for a mirrored signal
+ * @param behind samples to write behind the signal; default `edge`
  */
 export function extend(
   line: Floats,
@@ -43,7 +43,7 @@ export function extend(
   }
 }
 
-/** The value beyond an end that mirrors `inner`. */
+/** The sample beyond an end that mirrors the sample `inner`. */
 function extrapolated(boundary: Boundary, end: number, inner: number): number {
   if (boundary === 'even') return inner;
   if (boundary === 'odd') return 2 * end - inner;

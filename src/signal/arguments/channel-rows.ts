@@ -1,10 +1,10 @@
-/** Channels of sound as rows of an array: of what the Web Audio API and readers of recordings hold them in. */
+/** Channels of sound as rows of an array, made from the forms that the Web Audio API and readers of recordings give. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { asArray, floatZeros, type NumpyArray } from '../../numpy/array.ts';
 import { FftError } from '../../problem/errors.ts';
 import { areSingles, type Floats, isFloats, liveSamples } from './floats.ts';
 
-/** An `AudioBuffer`, as far as it is looked at. */
+/** The part of an `AudioBuffer` that is read. */
 export interface AudioBufferLike {
   readonly numberOfChannels: number;
   readonly length: number;
@@ -21,12 +21,12 @@ export type ChannelsInput =
   | NumpyArray<'float32' | 'float64'>
   | AudioBufferLike;
 
-/** Channels that are asked for, at most: as many as a WAV file may have. */
+/** The most channels that are read: as many as a WAV file may have. */
 const MOST_CHANNELS = 2 ** 16;
 
 /**
- * The channels of an AudioBuffer, of a list of them, of a recording of `readWav`, or of an array whose rows they are; one
- * array is one channel. What has views of its own is not copied.
+ * The channels of an AudioBuffer, of a list of channels, of a recording of `readWav`, or of an array whose rows are channels; a single array is one
+ * channel. Channels that are views already are not copied.
  *
  * @returns at least one channel, all of the same length
  * @throws FftError `invalid-argument` for anything else, `wrong-length` for channels of different lengths, `detached-array`
@@ -79,7 +79,7 @@ function unfit(what: string, why: string): FftError {
 }
 
 export interface FromChannelsOptions {
-  /** Of the result; default: single where all channels are. */
+  /** Precision of the result; default: single where all channels are single. */
   readonly dtype?: 'float32' | 'float64' | undefined;
 }
 

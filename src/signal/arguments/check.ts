@@ -1,4 +1,4 @@
-/** Arguments that are numbers or words: what is wrong with one, in a sentence. */
+/** Checks of arguments that are numbers or words, with messages that say in a sentence what is wrong. */
 import { arrayClass } from '../../problem/bytes.ts';
 import { FftError, show } from '../../problem/errors.ts';
 import { didYouMean } from '../../problem/meant.ts';
@@ -10,7 +10,7 @@ export function check(path: string, given: unknown, valid: boolean, accepted: st
   throw new FftError('invalid-argument', `${path} takes ${accepted}; ${shown} was given.${hint}`, { path });
 }
 
-/** @throws FftError `invalid-argument` for none of some words */
+/** One of several words. @throws FftError `invalid-argument` for any other */
 export function checkWord<T>(path: string, given: T, words: readonly T[]): T {
   const accepted = words.map((word) => (typeof word === 'string' ? `'${word}'` : String(word))).join(', ');
   const valid = words.includes(given);
@@ -25,7 +25,7 @@ export function checkInteger(path: string, given: number, least: number, most = 
   return given;
 }
 
-/** A positive number that is finite. @throws FftError `invalid-argument` */
+/** A positive, finite number. @throws FftError `invalid-argument` */
 export function checkPositive(path: string, given: number): number {
   check(path, given, Number.isFinite(given) && given > 0, 'a positive number');
   return given;

@@ -3,17 +3,20 @@ import { type ArrayInput, asArray, isComplex, type NumpyArray } from '../../nump
 import { excerpt, FftError } from '../../problem/errors.ts';
 import { check } from './check.ts';
 
-/** Numbers in a list or array of one axis; one number is a list of one. */
+/** Numbers as a list or an array of one axis; a single number is a list of one. */
 export type NumberList = ArrayInput | number;
 
-/** Numbers that may be complex: their parts, and whether they are. */
+/** Numbers that may be complex: real and imaginary parts as separate arrays. */
 export interface Coefficients {
   readonly re: Float64Array;
-  /** Undefined where all are real. */
+  /** Imaginary parts; undefined where all numbers are real. */
   readonly im: Float64Array | undefined;
 }
 
-/** @throws FftError `wrong-length` for more than one axis or no numbers, `invalid-argument` for what is not finite, and those of arrays */
+/**
+ * Real or complex coefficients. @throws FftError `wrong-length` for more than one axis or no numbers, `invalid-argument` for numbers that are not
+ * finite, and the errors of arrays
+ */
 export function coefficientsOf(given: NumberList, path: string): Coefficients {
   const { data, shape, dtype } = vectorOf(given, path);
   const [count] = shape as [number];
@@ -23,14 +26,14 @@ export function coefficientsOf(given: NumberList, path: string): Coefficients {
   return { re: part(0), im: part(1) };
 }
 
-/** The same of real numbers. @throws FftError `wrong-array-type` for complex ones, and those above */
+/** Real coefficients. @throws FftError `wrong-array-type` for complex numbers, and the errors of complex coefficients */
 export function realCoefficients(given: NumberList, path: string): Float64Array {
   const { re, im } = coefficientsOf(given, path);
   if (!im) return re;
   throw new FftError('wrong-array-type', `${path} is complex; it takes real numbers.`, { path });
 }
 
-/** An array of one axis that has elements. */
+/** An array of one axis with at least one element. */
 function vectorOf(given: NumberList, path: string): NumpyArray {
   const array = asArray(typeof given === 'number' ? [given] : given);
   if (array.shape.length === 1 && array.shape[0]! > 0) return array;
@@ -40,7 +43,7 @@ function vectorOf(given: NumberList, path: string): NumpyArray {
   });
 }
 
-/** An array of real numbers. @throws FftError `wrong-array-type` for complex ones, and those of arrays */
+/** An array of real numbers. @throws FftError `wrong-array-type` for complex numbers, and the errors of arrays */
 export function realArray(given: ArrayInput, path: string): NumpyArray {
   const array = asArray(given);
   if (!isComplex(array.dtype)) return array;
@@ -48,9 +51,9 @@ export function realArray(given: ArrayInput, path: string): NumpyArray {
 }
 
 /**
- * Second-order sections, six numbers each.
- * @throws FftError `wrong-length` for another shape, `wrong-array-type` for complex ones, `invalid-argument` for what is not
- *   finite and for sections that do not begin with a denominator of 1
+ * Second-order sections, shape [sections, 6].
+ * @throws FftError `wrong-length` for another shape, `wrong-array-type` for complex numbers, `invalid-argument` for numbers that are not finite and
+ *   for sections whose denominator does not begin with 1
  */
 export function sectionsOf(given: ArrayInput, path = 'sos'): Float64Array {
   const { data, shape } = realArray(given, path);

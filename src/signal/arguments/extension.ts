@@ -1,9 +1,9 @@
-/** What a signal goes on as beyond its ends, however far, by SciPy's names for it. */
+/** Extension of a signal beyond its ends, to any distance, by SciPy's names. */
 
 /**
- * `constant`: a given value; `edge`: the end values; `wrap`: the signal again; `symmetric`: mirrored behind its ends, `reflect`: at them;
- * `antisymmetric` and `antireflect`: the same with the other sign; `line`: the line through both ends; `smooth`: as its last two
- * samples go on.
+ * Kinds of extension. `constant`: a given value; `edge`: the end values; `wrap`: the signal repeated; `symmetric`: mirrored, with the end samples
+ * repeated; `reflect`: mirrored at the end samples; `antisymmetric` and `antireflect`: mirrored likewise with the opposite sign; `line`: the line
+ * through both end samples; `smooth`: the line through the two samples at each end.
  */
 export type Extension =
   | 'constant'
@@ -19,7 +19,7 @@ export const extensions: readonly Extension[] = [
   ...(['constant', 'edge', 'wrap', 'symmetric', 'reflect', 'antisymmetric', 'antireflect', 'line', 'smooth'] as const),
 ];
 
-/** Writes what comes before and after a signal that stands in `line` from `from` on. @param cval of `constant` */
+/** Writes the extension before and after a signal that begins at `from` in `line`. @param cval value of `constant` */
 export function extendLine(line: Float64Array, from: number, length: number, mode: Extension, cval = 0): void {
   const inside = line.slice(from, from + length);
   const value = beyondOf(inside, mode, cval);
@@ -67,7 +67,7 @@ function lineThrough(x0: number, y0: number, x1: number, y1: number): (x: number
   return (x) => y0 + slope * (x - x0);
 }
 
-/** Mirrored at its end values, or turned around them. */
+/** The extension that is mirrored at the end samples, or rotated by half a turn about them (`turned`). */
 function mirrored(x: Float64Array, turned: boolean): (index: number) => number {
   const n = x.length;
   const period = 2 * (n - 1);

@@ -1,8 +1,8 @@
-/** Samples: what counts as an array of them. */
+/** Samples: the kinds of arrays that are accepted for them. */
 import { arrayClass, plainView, refuseDetached } from '../../problem/bytes.ts';
 
 export type Floats = Float32Array | Float64Array;
-/** What signals are computed in. */
+/** Arrays that signals are computed in. */
 export type FloatPrecision = 'single' | 'double';
 
 export function isFloats(value: unknown): value is Floats {
@@ -10,7 +10,7 @@ export function isFloats(value: unknown): value is Floats {
 }
 
 /**
- * Samples that can be relied upon.
+ * Samples whose memory has not been detached.
  * @throws FftError `detached-array`
  */
 export function liveSamples<T extends Floats>(samples: T, what: string): T {
@@ -18,7 +18,7 @@ export function liveSamples<T extends Floats>(samples: T, what: string): T {
   return plainView(samples, arrayClass(samples) as 'Float32Array' | 'Float64Array');
 }
 
-/** Whether numbers are of single precision, also in an array of another window or context. */
+/** Whether an array holds single precision, also if it was made by another window or context. */
 export function areSingles(samples: Floats): boolean {
   return arrayClass(samples) === 'Float32Array';
 }

@@ -3,7 +3,7 @@ import { elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '
 import { checkLength, resolveAxis } from '../../numpy/axes.ts';
 import type { Floats } from './floats.ts';
 
-/** Lines of `n` elements each; those of line l begin at ⌊l / inner⌋ · n · inner + l mod inner and lie `inner` apart. */
+/** Lines of `n` elements each: line l begins at ⌊l / inner⌋ · n · inner + l mod inner, and its elements lie `inner` apart. */
 export interface Lines {
   readonly array: NumpyArray;
   readonly axis: number;
@@ -14,14 +14,14 @@ export interface Lines {
   readonly precision: 'single' | 'double';
 }
 
-/** Where lines lie, without the array. */
+/** The geometry of lines, without the array. */
 export type LineGeometry = Omit<Lines, 'array'>;
 
 export function geometryOf({ axis, n, inner, count, complex, precision }: Lines): LineGeometry {
   return { axis, n, inner, count, complex, precision };
 }
 
-/** @throws FftError `invalid-argument` for an axis that there is not, `invalid-size` for one without elements */
+/** The lines along an axis. @throws FftError `invalid-argument` for an axis that does not exist, `invalid-size` for one without elements */
 export function linesAlong(array: NumpyArray, axis: number, path = 'axis'): Lines {
   const { shape, dtype } = array;
   const resolved = resolveAxis(axis, shape.length, path);
@@ -32,7 +32,7 @@ export function linesAlong(array: NumpyArray, axis: number, path = 'axis'): Line
   };
 }
 
-/** An array like the lines', with another length along their axis. @throws FftError `out-of-memory` */
+/** A new array of the lines' shape, with another length along their axis. @throws FftError `out-of-memory` */
 export function newLines(like: Lines, n: number, complex: boolean): Lines {
   const { array, axis, inner, count, precision } = like;
   const shape = array.shape.map((length, d) => (d === axis ? n : length));
@@ -42,15 +42,15 @@ export function newLines(like: Lines, n: number, complex: boolean): Lines {
   return { array: { data, shape, dtype } as NumpyArray, axis, n, inner, count, complex, precision };
 }
 
-/** Where a line begins, in elements. */
+/** The first element of a line. */
 export function startOf({ n, inner }: Pick<Lines, 'n' | 'inner'>, line: number): number {
   return Math.floor(line / inner) * inner * n + (line % inner);
 }
 
 /**
- * Copies the first elements of a line to a place of `target`, or from there: complex numbers as pairs.
- * @param at of `target`, in its numbers
- * @param length elements; those of the whole line, or fewer
+ * Copies the first elements of a line to `target`, or from it; complex numbers are interleaved.
+ * @param at first number in `target`
+ * @param length elements to copy; default the whole line
  */
 export function readLine(lines: Lines, line: number, target: Floats, at = 0, length = lines.n): void {
   const { inner, complex, array } = lines;
@@ -67,8 +67,8 @@ export function readLine(lines: Lines, line: number, target: Floats, at = 0, len
 }
 
 /**
- * The same of a real or complex line as numbers of so many parts: reals become complex numbers where two are asked for.
- * @param at of `target`, in its elements
+ * Copies a real or complex line as numbers of `parts` parts: reals become complex numbers where two parts are wanted.
+ * @param at first element in `target`
  */
 export function readLineAs(
   lines: Lines,
@@ -86,7 +86,7 @@ export function readLineAs(
   }
 }
 
-/** The other way round: a whole line, from a place of `source`. */
+/** Copies numbers from `source` into a whole line. */
 export function writeLine(lines: Lines, line: number, source: Floats, at = 0): void {
   const { inner, complex, array, n } = lines;
   const { data } = array;

@@ -1,11 +1,11 @@
-/** Lines of an array as doubles, real and imaginary parts each by itself: what filters run over. */
+/** Lines of an array as doubles, with real and imaginary parts in separate arrays: the form that filters run over. */
 import { floatZeros, type NumpyArray } from '../../numpy/array.ts';
 import { type Lines, newLines, startOf } from './lines.ts';
 
-/** One line. */
+/** One line as doubles. */
 export interface Planes {
   readonly re: Float64Array;
-  /** Undefined of real lines. */
+  /** Imaginary parts; undefined for real lines. */
   readonly im: Float64Array | undefined;
 }
 
@@ -15,12 +15,12 @@ export function newPlanes(length: number, complex: boolean): Planes {
   return { re: plane(), im: complex ? plane() : undefined };
 }
 
-/** The planes that there are: one or two. */
+/** The one or two arrays of a line: its real part, and its imaginary part where it has one. */
 export function presentPlanes({ re, im }: Planes): readonly Float64Array[] {
   return im ? [re, im] : [re];
 }
 
-/** Copies a line to planes, from a place of theirs on; imaginary parts of real lines are 0. */
+/** Copies a line into planes, from an offset on; imaginary parts of real lines are 0. */
 export function readPlanes(lines: Lines, line: number, { re, im }: Planes, at = 0): void {
   const { data } = lines.array;
   const { n, inner, complex } = lines;
@@ -37,7 +37,7 @@ export function readPlanes(lines: Lines, line: number, { re, im }: Planes, at = 
   }
 }
 
-/** The other way round. */
+/** Copies planes back into a line. */
 export function writePlanes(lines: Lines, line: number, { re, im }: Planes, at = 0): void {
   const { data } = lines.array;
   const { n, inner, complex } = lines;
@@ -54,9 +54,9 @@ export function writePlanes(lines: Lines, line: number, { re, im }: Planes, at =
 }
 
 /**
- * Changes each line by itself, as doubles.
+ * Changes each line separately, as doubles.
  * @param n length of the lines of the result
- * @param change writes `n` samples of `target`, of one plane
+ * @param change writes `n` samples of one plane of `target`
  */
 export function eachPlane(
   lines: Lines,

@@ -1,6 +1,6 @@
-/** Blocks of dense arrays: where their rows are. Shapes are slowest first. */
+/** Rows of blocks in dense arrays. Shapes have the slowest axis first. */
 
-/** A box in an array: where it begins along each axis. */
+/** A box in an array, by its first index along each axis. */
 export interface BoxPlace {
   readonly shape: readonly number[];
   readonly origin: readonly number[];
@@ -9,8 +9,8 @@ export interface BoxPlace {
 /**
  * Calls `visit` for each row, along the last axis, of a block that lies in two arrays.
  *
- * @param block lengths of the block, none of which is 0
- * @param visit gets the element where the row begins in each array
+ * @param block lengths of the block, none of them 0
+ * @param visit gets the row's first element in each array
  */
 export function eachRow(
   block: readonly number[],

@@ -1,18 +1,18 @@
-/** Plans that the functions of this room keep for their next call. */
+/** Plans that the functions of this room keep for their next calls. */
 import type { Device, Plan } from '../../engine/index.ts';
 import { PlanCache } from '../../numpy/plans.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { ProblemInput } from '../../problem/index.ts';
 
-/** What calls of a plan work in: memory of its device, and of the host. */
+/** Working memory of a plan's calls: memory of its device and of the host. */
 export interface Workplace {
   free(): void;
 }
 
-/** A plan that is kept, with the place that the call before has worked in. */
+/** A plan that is kept, with the working memory of its last call. */
 interface KeptPlan {
   readonly plan: Promise<Plan>;
-  /** The plan as soon as it is there: waiting for it once more would take as long as a short transform. */
+  /** The plan itself, once it is made: awaiting its promise again would take as long as a short transform. */
   made: Plan | undefined;
   workplace: Workplace | undefined;
 }
@@ -25,27 +25,27 @@ export interface PlanRequest {
 
 type KeptPlans = PlanCache<ProblemInput, KeptPlan>;
 
-/** @param problem without callbacks, of which its text would say nothing */
+/** @param problem a problem without callbacks, as its text would not contain them */
 export function planRequest(problem: ProblemInput): PlanRequest {
   return { key: JSON.stringify(problem), problem };
 }
 
-/** Plans go with their device. */
+/** Kept plans of each device; they are released with the device. */
 const plansOf = new WeakMap<Device, KeptPlans>();
 
 /**
- * Lends a plan, a new one or one that an earlier call has left.
- * @throws FftError (as a rejection) those of `device.plan`, `device-closed`, and what `use` throws
+ * Lends a plan: one that an earlier call has left, or a new one.
+ * @throws FftError (as a rejection) the errors of `device.plan`, `device-closed`, and errors that `use` throws
  */
 export function withPlan<T>(device: Device, problem: PlanRequest, use: (plan: Plan) => Promise<T>): Promise<T> {
   return withWorkplace(device, problem, undefined, use);
 }
 
 /**
- * The same with a place to work in, which stays with the plan: the next call finds the same memory, and the plan bound to it.
- * Calls that overlap have places of their own.
- * @param make such a place; always of the same kind for a problem. Undefined where none is needed.
- * @param others further plans, which `use` gets behind the place
+ * Lends a plan together with working memory, which stays with the plan: the next call finds the same memory, and the plan bound to it. Calls that
+ * overlap have working memories of their own.
+ * @param make makes the working memory, always of the same kind for a problem; undefined where none is needed
+ * @param others further plans, which `use` gets after the working memory
  */
 export async function withWorkplace<W extends Workplace, T>(
   device: Device,
@@ -73,7 +73,7 @@ export async function withWorkplace<W extends Workplace, T>(
     return result;
   } catch (error) {
     for (const lease of [own, ...rest]) plans.forget(lease);
-    // Closing a device destroys its plans; asked for a new one, it says that it is closed.
+    // Closing a device destroys its plans; a closed device reports that when it is asked for a new plan.
     if (error instanceof FftError && error.code === 'destroyed') (await device.plan(problem.problem)).destroy();
     throw error;
   } finally {
@@ -85,7 +85,7 @@ export async function withWorkplace<W extends Workplace, T>(
 
 function keptPlan(plan: Promise<Plan>): KeptPlan {
   const kept: KeptPlan = { plan, made: undefined, workplace: undefined };
-  // Who waits for the plan is told why there is none.
+  // The caller who waits for the plan gets the error.
   plan.then(
     (made) => (kept.made = made),
     () => undefined,

@@ -1,8 +1,9 @@
 /**
- * What functions of this room have made of the arguments of earlier calls: windows, framings, plans to ask for. A call with the same shapes, types and
- * options takes it over, and is neither checked nor prepared again, which would take some hundred times as long as a short transform.
+ * Preparations of earlier calls: windows, framings and plan requests that functions of this room have derived from their arguments. A call with the
+ * same shapes, types and options uses them again, without checks or preparation, which would take some hundred times as long as a short transform.
  *
- * Every fact is read once and compared with one of a call that was valid, so that getters and proxies can only say what such a call has said.
+ * Every property of an argument is read once and compared with the property of an earlier valid call, so that getters and proxies cannot get an
+ * unchecked value past the comparison.
  */
 import { readOptions } from '../../engine/arguments/options.ts';
 import type { Device } from '../../engine/index.ts';
@@ -12,21 +13,21 @@ import { isOrdinary, isSameList } from '../../numpy/known.ts';
 import { arrayClass, lengthOf, plainView } from '../../problem/bytes.ts';
 import { isFloats, liveSamples } from '../arguments/floats.ts';
 
-/** Calls that are kept of a function, the one asked for last first. */
+/** The most calls kept for a function, the most recent first. */
 const MOST_CALLS = 32;
-/** Bytes that all of them may hold. */
+/** The most bytes that all kept calls may hold. */
 const MOST_BYTES = 2 ** 24;
-/** Longer lists, and objects with more fields, are not compared. */
+/** The most elements of lists, and fields of objects, that are compared. */
 const LONGEST_LIST = 16;
 
-/** How a function reads its arguments. */
+/** The way in which a function reads its arguments. */
 export interface CallKind<O extends object, J> {
   readonly name: string;
-  /** Options that it takes. */
+  /** Names of the options that the function takes. */
   readonly works: readonly string[];
-  /** How deep options may be nested. */
+  /** The deepest nesting of options. */
   readonly levels?: number;
-  /** Checks everything. What it gives depends on shapes, types and options only, never on the numbers in arrays. */
+  /** Checks all arguments and prepares a job. The job depends on shapes, types and options only, never on the numbers in arrays. */
   readonly prepare: (arrays: readonly NumpyArray[], options: O, others: readonly unknown[]) => J;
   /** Bytes that a job holds; default 0. */
   readonly bytesOf?: (job: J) => number;
@@ -44,19 +45,19 @@ interface ArrayFacts {
   readonly entries: number;
 }
 
-/** Names of the options as they were given, without `device`, with copies of their values. */
+/** Options as they were given, without `device`, with copies of their values. */
 type OptionFacts = readonly (readonly [name: string, value: unknown])[];
 
 interface KnownCall<J> {
   readonly arrays: readonly ArrayFacts[];
   readonly options: OptionFacts;
-  /** Arguments between arrays and options. */
+  /** Arguments between the arrays and the options. */
   readonly others: readonly unknown[];
   readonly job: J;
   readonly bytes: number;
 }
 
-/** Options of a known call are other ones. */
+/** Marks options that differ from those of a kept call. */
 const DIFFERENT = Symbol('different');
 
 export class PreparedCalls<O extends object, J> {
@@ -67,7 +68,7 @@ export class PreparedCalls<O extends object, J> {
     this.kind = kind;
   }
 
-  /** @throws FftError those of `prepare`, of arrays and of options */
+  /** The job for a call. @throws FftError the errors of `prepare`, of arrays and of options */
   read(inputs: readonly ArrayInput[], options: O, others: readonly unknown[] = []): PreparedCall<J> {
     return this.find(inputs, options, others) ?? this.prepare(inputs, options, others);
   }
@@ -80,7 +81,7 @@ export class PreparedCalls<O extends object, J> {
     const job = prepare(arrays, own, others);
     const facts = factsOfOptions(own);
     const copies = others.map(factOf);
-    // Lists of numbers may have any depth, and arrays without elements may be memory that is not there any more.
+    // Nested lists may have any depth, and an array without elements may be a detached one: both are always checked.
     const isPlain = inputs.every((input) => !Array.isArray(input)) && arrays.every(({ data }) => data.length > 0);
     const bytes = bytesOf(job);
     if (facts && !copies.includes(DIFFERENT) && isPlain && bytes <= MOST_BYTES) {
@@ -91,7 +92,7 @@ export class PreparedCalls<O extends object, J> {
     return { arrays, job, device };
   }
 
-  /** Forgets the calls asked for longest ago. */
+  /** Forgets the calls whose last use is longest ago. */
   private trim(): void {
     let left = MOST_BYTES;
     const end = this.calls.findIndex(({ bytes }, place) => place === MOST_CALLS || (left -= bytes) < 0);
@@ -112,13 +113,13 @@ export class PreparedCalls<O extends object, J> {
         return { arrays, job: call.job, device: checkDevice(device) };
       }
     } catch {
-      // Code of the caller's has thrown, or the device is none; those who read everything say so.
+      // The caller's own code has thrown, or the device is not one; the full check reports it.
     }
     return undefined;
   }
 }
 
-/** The arrays in their checked form where they have the shapes and types of a known call. */
+/** The arrays in their checked form, if they have the shapes and types of a kept call. */
 function arraysLike(inputs: readonly unknown[], known: readonly ArrayFacts[]): NumpyArray[] | undefined {
   const arrays: NumpyArray[] = [];
   for (const [k, { shape, dtype, entries }] of known.entries()) {
@@ -139,7 +140,7 @@ function arraysLike(inputs: readonly unknown[], known: readonly ArrayFacts[]): N
   return arrays;
 }
 
-/** @returns undefined where something among the options cannot be compared */
+/** Copies of the options. @returns undefined where one of the options cannot be compared */
 function factsOfOptions(own: object): OptionFacts | undefined {
   const facts: (readonly [string, unknown])[] = [];
   for (const [name, value] of Object.entries(own)) {
@@ -151,7 +152,7 @@ function factsOfOptions(own: object): OptionFacts | undefined {
   return facts;
 }
 
-/** A copy that nobody changes; `DIFFERENT` of what is not compared. */
+/** A private copy of an option's value; `DIFFERENT` for a value that cannot be compared. */
 function factOf(value: unknown): unknown {
   if (typeof value === 'function') return DIFFERENT;
   if (typeof value !== 'object' || value === null) return value;
@@ -163,7 +164,7 @@ function factOf(value: unknown): unknown {
   return Array.isArray(value) ? copies.map(([, part]) => part) : Object.fromEntries(copies);
 }
 
-/** @returns the `device` among options that are otherwise those of a call, or undefined; else `DIFFERENT` */
+/** The device among options that otherwise equal those of a kept call. @returns the device or undefined; `DIFFERENT` for other options */
 function deviceAmong(options: unknown, known: OptionFacts): unknown {
   if (options === undefined) return known.length === 0 ? undefined : DIFFERENT;
   if (!isOrdinary(options)) return DIFFERENT;

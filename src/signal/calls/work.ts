@@ -1,18 +1,18 @@
-/** Memory to work in, between the host and a plan. */
+/** Working memory between the host and a plan. */
 import type { Device, DeviceMemory } from '../../engine/index.ts';
 import { floatZeros } from '../../numpy/array.ts';
 import { type Floats, isFloats } from '../arguments/floats.ts';
 
 export interface WorkMemory {
-  /** As it is now: memory of a CPU device, which needs no copies, may move. */
+  /** The array at present: memory of a CPU device, which needs no copies, may move. */
   readonly array: () => Floats;
-  /** What plans are given for all of it: the same object at each call, so that they stay bound to it. */
+  /** The memory as plans take it: the same object at each call, so that plans stay bound to it. */
   readonly data: Floats | DeviceMemory;
   readonly free: () => void;
 }
 
 /**
- * Memory of a CPU device itself, which plans read and write without a copy, a host array for any other. It holds anything.
+ * Uninitialised memory: memory of a CPU device itself, which plans read and write without a copy, or a host array for any other device.
  * @throws FftError `out-of-memory`, `device-closed`
  */
 export function unfilledOn(device: Device, entries: number, precision: 'single' | 'double'): WorkMemory {
@@ -24,22 +24,22 @@ export function unfilledOn(device: Device, entries: number, precision: 'single' 
   return { array: () => memory.array as Floats, data: memory, free: () => memory.free() };
 }
 
-/** The same of zeros. */
+/** Memory filled with zeros, otherwise like `unfilledOn`. */
 export function workOn(device: Device, entries: number, precision: 'single' | 'double'): WorkMemory {
   const work = unfilledOn(device, entries, precision);
   work.array().fill(0);
   return work;
 }
 
-/** What a plan is given that reaches so many numbers: host arrays are exactly as long. */
+/** The memory's first `numbers` numbers as plans take them: a host array has to have exactly that length. */
 export function reaching({ data }: WorkMemory, numbers: number): WorkMemory['data'] {
   return isFloats(data) && data.length !== numbers ? data.subarray(0, numbers) : data;
 }
 
 /**
- * Several of them, by name.
- * @param lengths entries of each
- * @throws what `make` throws; nothing is left then
+ * Several memories, by name.
+ * @param lengths numbers in each memory
+ * @throws errors that `make` throws; the memories made before are freed then
  */
 export function placesFor<L extends Readonly<Record<string, number>>>(
   lengths: L,

@@ -1,4 +1,4 @@
-/** A chirp z-transform that is kept: a plan of the device for the circle, and memory for its tables and to work in. */
+/** A chirp z-transform that is kept: a plan for the circular convolution, memory for its tables, and working memory. */
 import type { Device, Plan } from '../../engine/index.ts';
 import { loadGroups } from '../../engine/lazy/lazy-modules.ts';
 import {
@@ -28,18 +28,18 @@ interface ChirpLines {
   readonly count: number;
 }
 
-/** What a call reads beside its lines: memory of the device itself where it can. */
+/** The tables of a call, in memory of the device itself where possible. */
 type ChirpMemory = Readonly<Record<'work' | 'before' | 'spectrum' | 'after', WorkMemory>>;
 
 export class ChirpPlan {
   readonly problem: ChirpProblem;
   private readonly length: number;
-  /** One convolution that multiplies on the way in and on the way out. */
+  /** One convolution that multiplies by a table while it reads and by another while it writes. */
   private readonly circle: Plan;
   private readonly memory: ChirpMemory;
   private readonly arrays: { readonly arrays: { readonly [name: string]: WorkMemory['data'] } };
   private last: Promise<unknown> = Promise.resolve();
-  /** Calls that have not ended. */
+  /** Number of calls that have not ended. */
   private calls = 0;
   private destroyed = false;
 
@@ -51,15 +51,15 @@ export class ChirpPlan {
     this.arrays = { arrays: { before: memory.before.data, after: memory.after.data } };
   }
 
-  /** @throws FftError (as a rejection) `invalid-argument` for too wide a spiral, `out-of-memory`, those of `device.plan` */
+  /** @throws FftError (as a rejection) `invalid-argument` for too wide a spiral, `out-of-memory`, and the errors of `device.plan` */
   static async make(problem: ChirpProblem, device: Device): Promise<ChirpPlan> {
     checkSpiral(problem);
     const { batches, precision } = problem;
     const length = circleOf(problem);
-    // The device goes first: it knows what is too long, before the tables take their time.
+    // The plan is made before the tables: the device refuses lengths that are too long before the tables take their time.
     const circle = (await device.plan(circleProblem(problem))) as Plan;
     try {
-      // What the tables are computed with.
+      // Sizes and points that the tables are computed from.
       await loadGroups(['pairs of numbers']);
       const tables = fitting(8 * length, () => chirpTables(problem));
       const lengths = { work: batches, before: 1, spectrum: 1, after: 1 };
@@ -82,7 +82,7 @@ export class ChirpPlan {
     return this.transformLines(this.linesOf(x, axis));
   }
 
-  /** The same of lines that fit. */
+  /** Transforms lines whose lengths have been checked. */
   transformLines(lines: ChirpLines): Promise<ComplexArray> {
     const result = this.calls++ === 0 ? this.run(lines) : this.last.then(() => this.run(lines));
     this.last = result.then(this.ended, this.ended);
@@ -93,7 +93,7 @@ export class ChirpPlan {
     this.calls--;
   };
 
-  /** Gives memory and plan back when the calls made so far have ended. A second call does nothing. */
+  /** Frees memory and plan when the calls made so far have ended. A second call does nothing. */
   destroy(): void {
     if (this.destroyed) return;
     this.destroyed = true;
@@ -135,7 +135,7 @@ export class ChirpPlan {
     return { data, shape, dtype: precision === 'single' ? 'complex64' : 'complex128' };
   }
 
-  /** Lines, with zeros up to the last point that comes out, and batches of zeros where there are no lines. */
+  /** Copies lines into the batches, with zeros up to the last output point; batches beyond the lines are zeros. */
   private load({ array, inner }: ChirpLines, first: number, count: number): void {
     const { n, m, batches } = this.problem;
     const work = this.memory.work.array();
@@ -174,8 +174,8 @@ export class ChirpPlan {
 }
 
 /**
- * A convolution on the circle with a chirp whose spectrum is given; the points that go in and those that come out are multiplied by tables on the way. Beyond
- * both nothing is read or written.
+ * A circular convolution with a chirp whose spectrum is given; input and output points are multiplied by tables on the way. Points beyond either
+ * range are not read or written.
  */
 function circleProblem({ n, m, precision, batches }: ChirpProblem): ProblemInput {
   const length = circleOf({ n, m });
@@ -199,7 +199,7 @@ function circleProblem({ n, m, precision, batches }: ChirpProblem): ProblemInput
   };
 }
 
-/** Where a line begins, if lines are of so many elements. */
+/** The first number of a line, if lines have `length` elements. */
 function lineStart(line: number, inner: number, length: number): number {
   return Math.floor(line / inner) * inner * length + (line % inner);
 }

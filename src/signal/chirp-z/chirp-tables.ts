@@ -1,14 +1,13 @@
 /**
- * What a chirp z-transform multiplies by. With j·k = (j² + k² − (k − j)²)/2 the sum over j of x(j)·a^−j·w^(j·k) becomes
+ * Tables that a chirp z-transform multiplies by. With j·k = (j² + k² − (k − j)²)/2 the sum over j of x(j)·a^−j·w^(j·k) becomes
  *
  *   X(k) = w^(k²/2) · Σ [x(j)·a^−j·w^(j²/2)] · w^(−(k − j)²/2),
  *
- * a convolution of n points with n + m − 1 of a chirp, of which m are wanted: on a circle of so many points or more it is
- * a transform, a product with the chirp's spectrum, and the way back.
+ * a convolution of n points with n + m − 1 points of a chirp. Of its result m points are wanted, so that a circular convolution of n + m − 1 or more
+ * points suffices: a transform, a product with the chirp's spectrum, and the inverse transform.
  *
- * Sources: L. I. Bluestein, "A linear filtering approach to the computation of discrete Fourier transform" (1970);
- * L. R. Rabiner, R. W. Schafer and C. M. Rader, "The chirp z-transform algorithm", IEEE Transactions on Audio and
- * Electroacoustics 17 (1969).
+ * Sources: L. I. Bluestein, "A linear filtering approach to the computation of discrete Fourier transform" (1970); L. R. Rabiner, R. W. Schafer and
+ * C. M. Rader, "The chirp z-transform algorithm", IEEE Transactions on Audio and Electroacoustics 17 (1969).
  */
 import { nextFastLength } from '../../engine/fast-length.ts';
 import { transformComplexDds } from '../../numeric/complex-dd.ts';
@@ -17,42 +16,42 @@ import { ddMulComplex } from '../../numeric/doubledouble.ts';
 import { FftError } from '../../problem/errors.ts';
 import { type ChirpPowers, type Curve, chirpPowers, doublings } from './curve.ts';
 
-/** What is asked for: plain data. */
+/** The parameters of a chirp z-transform, as plain data. */
 export interface ChirpProblem {
-  /** Points that are read, and points that come out. */
+  /** Number of input points n and of output points m. */
   readonly n: number;
   readonly m: number;
   readonly curve: Curve;
   readonly precision: 'single' | 'double';
-  /** Transforms that run at once. */
+  /** Number of transforms that run at once. */
   readonly batches: number;
 }
 
-/** Pairs of doubles, computed in double-double and rounded once. */
+/** Tables of interleaved complex doubles, computed in double-double and rounded once. */
 export interface ChirpTables {
-  /** What the n points are multiplied by. */
+  /** Factors of the n input points. */
   readonly before: Float64Array;
-  /** What the spectrum of `length` points is multiplied by. */
+  /** Factors of the `length` bins of the spectrum. */
   readonly spectrum: Float64Array;
-  /** What the first m points of the result are multiplied by. */
+  /** Factors of the first m points of the result. */
   readonly after: Float64Array;
 }
 
-/** Longer ones would take plan time more than seconds to know the spectrum of, and much memory. */
+/** The longest convolution: the spectrum of a longer one would take seconds of plan time, and much memory. */
 const LONGEST = 2 ** 24;
 
-/** The length of the circle. @throws FftError `unsupported-length` where it would take too long to prepare */
+/** The length of the circular convolution. @throws FftError `unsupported-length` where its preparation would take too long */
 export function circleOf({ n, m }: Pick<ChirpProblem, 'n' | 'm'>): number {
   if (n + m <= LONGEST) return nextFastLength(n + m - 1);
   const message = `${n} points in and ${m} out are too many for a chirp z-transform: together they may be ${LONGEST}.`;
   throw new FftError('unsupported-length', message, { path: 'm' });
 }
 
-/** Binary orders of magnitude between 1 and the largest or the least factor: beyond, sums would leave what numbers can be. */
+/** The most binary orders of magnitude between 1 and the largest or the least factor: beyond them sums would overflow. */
 const MOST_DOUBLINGS = { single: 60, double: 400 } as const;
 
 /**
- * A wide spiral needs factors that differ by more than numbers can.
+ * Refuses a spiral whose factors differ by more than the range of numbers allows.
  * @throws FftError `invalid-argument`
  */
 export function checkSpiral({ n, m, curve, precision }: ChirpProblem): void {

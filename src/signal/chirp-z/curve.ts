@@ -1,6 +1,6 @@
 /**
- * Where a chirp z-transform looks: m points z(k) = a·w^−k on a spiral of the complex plane. Both numbers are kept as they
- * are meant, angles as exact fractions of a turn, so that nothing is rounded before the tables are.
+ * The points of a chirp z-transform: m points z(k) = a·w^−k on a spiral of the complex plane. Both numbers are kept unrounded, with angles as exact
+ * fractions of a turn, so that the first rounding is that of the tables.
  */
 
 import {
@@ -21,13 +21,13 @@ import { isRecord, snapshot } from '../../problem/snapshot.ts';
 /** A complex number: a real one, or its parts. */
 export type ComplexNumber = number | { readonly re: number; readonly im: number };
 
-/** A complex number other than 0, or e^(2πi·p/q) with p and q in decimal digits: plain data, which keys are made of. */
+/** A complex number other than 0, or e^(2πi·p/q) with p and q in decimal digits. It is plain data, which keys are made of. */
 export type CurveFactor = { readonly re: number; readonly im: number } | { readonly p: string; readonly q: string };
 
 export interface Curve {
-  /** From one point to the one before. */
+  /** The ratio w between a point and the next: z(k) / z(k + 1). */
   readonly w: CurveFactor;
-  /** The first point. */
+  /** The first point, a. */
   readonly a: CurveFactor;
 }
 
@@ -40,13 +40,13 @@ export interface CurveOptions {
 }
 
 export interface ZoomOptions {
-  /** Samples a second, positive; in the unit of the frequencies. Default 2, so that 1 is the Nyquist frequency. */
+  /** Sampling rate, positive, in the unit of the frequencies. Default 2, so that 1 is the Nyquist frequency. */
   readonly fs?: number | undefined;
-  /** Whether the last point is the end of the range itself; default false, as in a transform. */
+  /** Whether the last point is the end of the range itself; default false, as in a discrete Fourier transform. */
   readonly endpoint?: boolean | undefined;
 }
 
-/** Frequencies to look at, the end last; one number is the end of a range that begins at 0. */
+/** A range of frequencies, its end last; a single number is the end of a range that begins at 0. */
 export type FrequencyRange = number | readonly [from: number, to: number];
 
 /** @throws FftError `invalid-argument` */
@@ -64,7 +64,7 @@ export function zoomCurve(m: number, range: FrequencyRange, { fs = 2, endpoint =
   const [from, to] = readFrequencyRange(range, fs);
   const rate = fraction(fs);
   const width = divideFractions(subtractFractions(fraction(to), fraction(from)), rate);
-  // One point has no distance to the next.
+  // A single point has no distance to a next one.
   const steps = Math.max(1, endpoint ? m - 1 : m);
   return { w: turned({ p: -width.p, q: width.q * BigInt(steps) }), a: turned(divideFractions(fraction(from), rate)) };
 }
@@ -111,12 +111,12 @@ function rootOf(factor: CurveFactor): ComplexDd {
   return 'p' in factor ? turnComplexDd(BigInt(factor.p), 2n * BigInt(factor.q)) : rootComplexDd(complexDdOf(factor));
 }
 
-/** How many doublings a factor makes of a number: the binary logarithm of its modulus. */
+/** The binary logarithm of a factor's modulus: the number of doublings in it. */
 export function doublings(factor: CurveFactor): number {
   return 'p' in factor ? 0 : Math.log2(Math.hypot(factor.re, factor.im));
 }
 
-/** The powers that a chirp z-transform of n points takes, in double-double. */
+/** The powers that the tables of a chirp z-transform need, in double-double. */
 export interface ChirpPowers {
   /** a^−j for j < n. */
   readonly starts: Float64Array;
@@ -135,7 +135,7 @@ export function chirpPowers({ w, a }: Curve, n: number, m: number): ChirpPowers 
   };
 }
 
-/** The points themselves, m pairs. @throws FftError `out-of-memory` */
+/** The m points themselves, as interleaved complex doubles. @throws FftError `out-of-memory` */
 export function pointArray({ w, a }: Curve, m: number): ComplexArray<'complex128'> {
   const data = fitting(4 * m, () =>
     roundComplexDds(complexDdPowers(inverseComplexDd(complexDdOf(w)), m, complexDdOf(a))),

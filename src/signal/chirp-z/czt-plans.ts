@@ -1,4 +1,4 @@
-/** Chirp z-transforms that are kept and called many times, as SciPy's `CZT` and `ZoomFFT`. */
+/** Chirp z-transforms that are planned once and called many times, as SciPy's `CZT` and `ZoomFFT`. */
 import { dispose } from '../../engine/arguments/memory.ts';
 import { readOptions } from '../../engine/arguments/options.ts';
 import type { ArrayInput, ComplexArray } from '../../numpy/array.ts';
@@ -19,15 +19,15 @@ import {
   zoomCurve,
 } from './curve.ts';
 
-/** Options of both plans. */
+/** Options of `cztPlan` and `zoomFftPlan`. */
 interface ChirpPlanOptions<P extends FloatPrecision> extends DeviceChoice {
-  /** How many points go in. */
+  /** Number of input points. */
   readonly n: number;
-  /** How many come out; default n. */
+  /** Number of output points; default n. */
   readonly m?: number | undefined;
-  /** What it computes in and what comes out of it; default `single`. */
+  /** Precision of the arithmetic and of the result; default `single`. */
   readonly precision?: P | undefined;
-  /** How many transforms run at once; an array with more of them takes several rounds. Default 1. */
+  /** Number of transforms that run at once; an array with more lines takes several rounds. Default 1. */
   readonly batches?: number | undefined;
 }
 
@@ -55,9 +55,9 @@ export interface CztPlan<P extends FloatPrecision = FloatPrecision> {
     x: ArrayInput,
     options?: { readonly axis?: number | undefined },
   ): Promise<ComplexArray<P extends 'single' ? 'complex64' : 'complex128'>>;
-  /** The points z that it looks at: shape `[m]`. @throws FftError `out-of-memory` */
+  /** The points z of the transform: complex128 of shape `[m]`. @throws FftError `out-of-memory` */
   points(): ComplexArray<'complex128'>;
-  /** Gives its memory back when the calls made so far have ended. A second call does nothing. */
+  /** Frees its memory when the calls made so far have ended. A second call does nothing. */
   destroy(): void;
   /** `destroy`, for `using`. */
   [dispose](): void;
@@ -79,7 +79,7 @@ export async function planCzt<P extends FloatPrecision = 'single'>(options: CztP
   return planned(own, (m) => curveOf(m, own));
 }
 
-/** The same for `zoomFft`: options `n`, `m`, `fs`, `endpoint`, `precision`, `batches`, `device`. */
+/** A plan for `zoomFft`, otherwise like the one for `czt`: options `n`, `m`, `fs`, `endpoint`, `precision`, `batches`, `device`. */
 export async function planZoomFft<P extends FloatPrecision = 'single'>(
   fn: FrequencyRange,
   options: ZoomFftPlanOptions<P>,

@@ -27,11 +27,11 @@ import {
   zoomCurve,
 } from './curve.ts';
 
-/** Options of both transforms. */
+/** Options of `czt` and `zoomFft`. */
 interface CurveTransform extends DeviceChoice {
-  /** How many points come out; default: as many as go in. */
+  /** Number of output points; default: the number of input points. */
   readonly m?: number | undefined;
-  /** Along which axis; default −1, the last. */
+  /** Axis to transform; default −1, the last. */
   readonly axis?: number | undefined;
 }
 
@@ -90,13 +90,13 @@ export function cztPoints(m: number, options: CurveOptions = {}): ComplexArray<'
   return pointArray(curveOf(m, readOptions(options, { works: ['w', 'a'] }, 'cztPoints')), m);
 }
 
-/** Points of all batches that are transformed at once: enough for the device, and little memory. */
+/** The most points of all batches that are transformed at once: enough to keep the device busy, in little memory. */
 const POINTS_AT_ONCE = 2 ** 20;
 
-/** What a call does. */
+/** A prepared call. */
 interface ChirpJob {
   readonly problem: ChirpProblem;
-  /** Its name among the plans that are kept. */
+  /** The name of its plan among kept plans. */
   readonly key: string;
   readonly lines: Pick<Lines, 'axis' | 'inner' | 'count'>;
 }
@@ -135,7 +135,7 @@ async function transformAlongCurve({ arrays, job, device: chosen }: PreparedCall
   } finally {
     plans.give(lease);
   }
-  // Closing a device destroys its plans; asked for a new one, it says that it is closed.
+  // Closing a device destroys its plans; a closed device reports that when it is asked for a new plan.
   const plan = await ChirpPlan.make(problem, device);
   try {
     return await plan.transformLines(lines);
@@ -146,7 +146,7 @@ async function transformAlongCurve({ arrays, job, device: chosen }: PreparedCall
 
 type ChirpPlans = PlanCache<ChirpProblem, Promise<ChirpPlan>>;
 
-/** Plans go with their device. */
+/** Kept transforms of each device; they are released with the device. */
 const plansOf = new WeakMap<Device, ChirpPlans>();
 
 function chirpPlansOn(device: Device): ChirpPlans {

@@ -1,14 +1,14 @@
 /**
- * Products of spectra for partitions that are all computed in one call: bin by bin, so that the sum over partitions stays in registers. An engine that has to
- * write a sum to memory after every product takes twice as long. Past spectra of an input go round in a ring that runs backwards: partitions and past spectra
- * have the same order.
+ * Products of spectra for partitions that are all computed in one call. The loop runs bin by bin, so that the sum over partitions stays in registers;
+ * writing a sum to memory after every product would take twice as long. Past spectra of an input stand in a ring buffer that runs backwards, so that
+ * partitions and past spectra have the same order.
  */
 import { floatZeros } from '../../numpy/array.ts';
 import type { FloatPrecision, Floats } from '../arguments/floats.ts';
 
 export interface BinProductsSpec {
   readonly bins: number;
-  /** Partitions. */
+  /** Number of partitions. */
   readonly count: number;
   readonly inputs: number;
   readonly rows: number;
@@ -17,9 +17,9 @@ export interface BinProductsSpec {
 
 export class BinProducts {
   private readonly spec: BinProductsSpec;
-  /** Of each input, of each bin as many complex numbers as there are partitions. */
+  /** Past spectra of each input: for each bin as many complex numbers as there are partitions. */
   private readonly past: readonly Floats[];
-  /** Of each row, the same of the response, and of the one that comes. */
+  /** Spectra of the response, row by row, in the same layout; `coming` has those of a new response. */
   private response: readonly Floats[];
   private coming: readonly Floats[] | undefined;
   private newest = 0;
@@ -35,38 +35,38 @@ export class BinProducts {
     return Array.from({ length: many }, () => floatZeros(2 * bins * count, precision === 'single'));
   }
 
-  /** Puts the spectrum of one partition of a row in its place. */
+  /** Stores the spectrum of one partition of a row. */
   prepare(row: number, partition: number, spectrum: Floats, isComing: boolean): void {
     if (isComing) this.coming ??= this.arrays(this.spec.rows);
     this.put((isComing ? this.coming! : this.response)[row]!, partition, spectrum);
   }
 
-  /** Makes room for the spectra of a block. */
+  /** Makes room in the ring for the spectra of a new block. */
   begin(): void {
     const { count } = this.spec;
     this.newest = (this.newest + count - 1) % count;
   }
 
-  /** Takes an input's spectrum of the block that has begun. */
+  /** Stores an input's spectrum of the present block. */
   take(input: number, spectrum: Floats): void {
     this.put(this.past[input]!, this.newest, spectrum);
   }
 
-  /** sum += x · h of partitions from one on, up to another one. @param sign 1, or −1 to take them off. */
+  /** sum += x · h over the partitions in a range. @param sign 1 to add, −1 to subtract */
   add(sum: Floats, input: number, row: number, from: number, to: number, isComing: boolean, sign: 1 | -1 = 1): void {
     const h = (isComing ? this.coming! : this.response)[row]!;
     const { count } = this.spec;
     addRange(sum, this.past[input]!, h, this.newest, count, from, to, sign);
   }
 
-  /** From now on the response is the one that has come. */
+  /** Makes the new response the present one. */
   exchange(): void {
     [this.response, this.coming] = [this.coming!, this.response];
   }
 
   reset(): void {
     for (const past of this.past) past.fill(0);
-    // The order of sums is that of a new one.
+    // The sum is taken in the same order as for a newly made convolver.
     this.newest = 0;
   }
 
@@ -79,7 +79,7 @@ export class BinProducts {
   }
 }
 
-/** Partition p meets the spectrum at place newest + p of the ring, which goes round once. */
+/** Partition p is multiplied by the spectrum at position newest + p of the ring. */
 function addRange(
   sum: Floats,
   x: Floats,
@@ -94,7 +94,7 @@ function addRange(
   const before = 2 * newest;
   const behind = before - 2 * count;
   for (let k = 0, row = 0; k < sum.length; k += 2, row += 2 * count) {
-    // Two sums side by side: a processor adds them at once.
+    // Two independent sums, which a processor adds in parallel.
     let re = 0;
     let im = 0;
     let otherRe = 0;

@@ -1,4 +1,4 @@
-/** Convolutions over some axes of two arrays: along the others they are matched element by element, or repeated. */
+/** Convolutions over some axes of two arrays: along the other axes the arrays are matched element by element, and lengths of 1 are repeated. */
 import type { Device } from '../../engine/index.ts';
 import { elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../../numpy/array.ts';
 import { resolveDistinctAxes } from '../../numpy/axes.ts';
@@ -6,24 +6,24 @@ import { excerpt, FftError } from '../../problem/errors.ts';
 import type { Floats } from '../arguments/floats.ts';
 import { type ConvolvedArrays, convolved, type Region } from './overlap-save.ts';
 
-/** What is to be convolved with what: slices of the axes that are convolved over, of which the first ones are given. */
+/** The convolution of two slices, which span the convolved axes; shapes are those of the first slices. */
 export interface AxesConvolution {
   readonly x: NumpyArray;
   readonly y: NumpyArray;
-  /** @param how says which of x and y is the signal, and how it is cut */
+  /** @param how which of x and y is the signal, and how it is cut into blocks */
   readonly convolved: (how: Omit<ConvolvedArrays, 'region'>, region: Region, device: Device) => Promise<NumpyArray>;
 }
 
-/** An array with the axes that are convolved over behind the others. */
+/** An array whose convolved axes have been moved behind the others. */
 interface Sliced {
   readonly array: NumpyArray;
-  /** Lengths of the other axes. */
+  /** Lengths of the axes that are not convolved. */
   readonly outer: readonly number[];
-  /** Lengths of those that are convolved over. */
+  /** Lengths of the convolved axes. */
   readonly shape: readonly number[];
 }
 
-/** @throws FftError `invalid-argument` for axes that there are not, none, or lengths that do not match */
+/** @throws FftError `invalid-argument` for axes that do not exist, no axes, or lengths that do not match */
 export function overAxes(x: NumpyArray, y: NumpyArray, given: readonly number[]): AxesConvolution {
   const axes = resolveDistinctAxes(given, x.shape.length);
   if (axes.length === 0) {
@@ -73,7 +73,7 @@ function sliceOf({ array, shape }: Sliced, slice: number): NumpyArray {
 }
 
 /**
- * Each slice of the kernel with all those of the signal that it meets: at once where each meets one.
+ * Convolves each slice of the kernel with all signal slices that it is matched with: in one call where each is matched with one.
  * @returns the results, one after another
  */
 async function each(
@@ -87,7 +87,7 @@ async function each(
   const parts = isComplex(signal.array.dtype) || isComplex(kernel.array.dtype) ? 2 : 1;
   const numbers = elementCount(region.shape) * parts;
   const data = floatZeros(elementCount(outer) * numbers, single);
-  // By kernel, the places of the result, and the slices of the signal there.
+  // For each kernel slice, the positions of its results and of its signal slices.
   const meetings = new Map<number, number[]>();
   for (let place = 0; place < elementCount(outer); place++) {
     const own = broadcastPlace(place, outer, kernel.outer);
@@ -120,7 +120,7 @@ async function each(
   return data;
 }
 
-/** Slices one after another, with the shape of one. */
+/** Slices one after another, with the shape of a single slice. */
 function stackedSlices(signal: Sliced, slices: readonly number[]): NumpyArray {
   if (slices.length === 1) return sliceOf(signal, slices[0]!);
   const first = sliceOf(signal, slices[0]!);
@@ -129,7 +129,7 @@ function stackedSlices(signal: Sliced, slices: readonly number[]): NumpyArray {
   return { ...first, data } as NumpyArray;
 }
 
-/** A place among slices as that in an array which is repeated along axes of length 1. */
+/** An index among slices as an index in an array that is repeated along axes of length 1. */
 function broadcastPlace(place: number, outer: readonly number[], own: readonly number[]): number {
   let [rest, at, stride] = [place, 0, 1];
   for (let d = outer.length - 1; d >= 0; d--) {
@@ -140,7 +140,7 @@ function broadcastPlace(place: number, outer: readonly number[], own: readonly n
   return at;
 }
 
-/** The same array with its axes in another order: axis d of the result is axis order[d]. */
+/** The same array with its axes permuted: axis d of the result is axis order[d]. */
 function permuteAxes(array: NumpyArray, order: readonly number[]): NumpyArray {
   if (order.every((axis, d) => axis === d)) return array;
   const { data, shape, dtype } = array;

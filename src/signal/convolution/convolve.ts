@@ -18,8 +18,8 @@ import { overAxes } from './convolve-axes.ts';
 import { type BlockCut, type ConvolvedArrays, convolved, type Region } from './overlap-save.ts';
 
 /**
- * `full`: all of it; `same`: the middle, of the shape of the first array; `valid`: only what depends on no zeros beyond the
- * ends, for which one array has to be at least as long as the other along each axis.
+ * The part of the convolution that is returned. `full`: all of it; `same`: the middle, of the shape of the first array; `valid`: only elements that
+ * depend on no zeros beyond the ends, for which one array has to be at least as long as the other along each axis.
  */
 export type ConvolutionMode = 'full' | 'same' | 'valid';
 
@@ -29,11 +29,11 @@ export interface ConvolutionOptions extends DeviceChoice {
 }
 
 export interface AxesConvolutionOptions extends ConvolutionOptions {
-  /** The axes to convolve over; default all. Along others the arrays have equal lengths or one of them has 1, and is repeated. */
+  /** Axes to convolve over; default all. Along the other axes the arrays have equal lengths, or one has length 1 and is repeated. */
   readonly axes?: number | readonly number[] | undefined;
 }
 
-/** Complex if one of two arrays is; single if both are. */
+/** The type of a result: complex if one of the arrays is complex, single if both are single. */
 export type Convolved<X extends ArrayInput, Y extends ArrayInput> = NumpyArray<
   Extract<DtypeOf<X> | DtypeOf<Y>, ComplexDtype> extends never
     ? 'float64' extends DtypeOf<X> | DtypeOf<Y>
@@ -45,14 +45,15 @@ export type Convolved<X extends ArrayInput, Y extends ArrayInput> = NumpyArray<
 >;
 
 /**
- * Convolution of two arrays over all their axes, or some (`axes`), by transforms of their whole lengths, as `scipy.signal.fftconvolve`:
- * full[k] = Σ x[j] · y[k − j].
+ * Convolution of two arrays over all their axes, or over `axes`, by transforms of their whole lengths, as `scipy.signal.fftconvolve`: full[k] = Σ
+ * x[j] · y[k − j].
  *
  * @param x real or complex, of any shape; it must stay as it is until the promise resolves
- * @param y with as many axes
- * @throws FftError (as a rejection) `invalid-argument` for another mode, arrays with different numbers of axes, or for `valid`
- *   neither of which holds the other, for axes that there are not, or lengths along the others that differ, `unknown-field`, `invalid-size` for axes without elements, `wrong-array-type`,
- *   `wrong-length`, `detached-array`, `out-of-memory`, and those of `device.plan`
+ * @param y real or complex, with as many axes as x
+ * @returns lengths x + y − 1 along each convolved axis for `full`; complex where x or y is, single where both are
+ * @throws FftError (as a rejection) `invalid-argument` for another mode, for arrays with different numbers of axes, for `valid` where neither array
+ *   holds the other, for axes that do not exist, or for lengths that differ along the other axes; `unknown-field`, `invalid-size` for axes without
+ *   elements, `wrong-array-type`, `wrong-length`, `detached-array`, `out-of-memory`, and the errors of `device.plan`
  */
 export async function fftconvolve<X extends ArrayInput, Y extends ArrayInput>(
   x: X,
@@ -63,8 +64,8 @@ export async function fftconvolve<X extends ArrayInput, Y extends ArrayInput>(
 }
 
 /**
- * The same, by overlapping blocks of the longer array, as `scipy.signal.oaconvolve`: faster than `fftconvolve`,
- * and in less memory, where one array is much longer than the other along an axis. Arguments and errors as there.
+ * Convolution by overlapping blocks of the longer array, as `scipy.signal.oaconvolve`: faster than `fftconvolve`, and in less memory, where one array
+ * is much longer than the other along an axis. Arguments, results and errors are those of `fftconvolve`.
  */
 export async function oaconvolve<X extends ArrayInput, Y extends ArrayInput>(
   x: X,
@@ -75,8 +76,8 @@ export async function oaconvolve<X extends ArrayInput, Y extends ArrayInput>(
 }
 
 /**
- * Cross-correlation over all axes, as `scipy.signal.correlate`, or some (`axes`): full[k] = Σ x[j] · conj(y[j − k + n − 1]) for y of n samples,
- * so that `correlationLags` says by how much y is behind. Arguments and errors as `fftconvolve`.
+ * Cross-correlation over all axes, as `scipy.signal.correlate`, or over `axes`: full[k] = Σ x[j] · conj(y[j − k + n − 1]) for y of n samples;
+ * `correlationLags` gives the lag of each element, by how much y is behind. Arguments and errors are those of `fftconvolve`.
  */
 export async function correlate<X extends ArrayInput, Y extends ArrayInput>(
   x: X,
@@ -87,18 +88,18 @@ export async function correlate<X extends ArrayInput, Y extends ArrayInput>(
 }
 
 /**
- * The lags that the elements of a correlation of two signals stand for, as `scipy.signal.correlation_lags` (which is off by
- * one for `same` where x is odd and y even).
+ * The lag of each element of a correlation of two signals, as `scipy.signal.correlation_lags` (which is off by one for `same` where x is odd and y
+ * even).
  *
- * @param x samples of the first one
- * @param y samples of the second one
+ * @param x samples of the first signal
+ * @param y samples of the second signal
  * @throws FftError `invalid-size`, `invalid-argument` for another mode, `out-of-memory`
  */
 export function correlationLags(x: number, y: number, mode: ConvolutionMode = 'full'): Float64Array {
   checkLength(x, 'x');
   checkLength(y, 'y');
   const { origin, shape } = regionOf(checkMode(mode), [x], [y]);
-  // Of `valid`, the shorter signal moves along the longer one, whichever that is.
+  // For `valid` the shorter signal moves along the longer one, whichever argument it is.
   const first = origin[0]! - y + 1;
   const lags = floatZeros(shape[0]!, false) as Float64Array;
   for (let k = 0; k < lags.length; k++) lags[k] = first + k;
@@ -134,7 +135,7 @@ function checkMode(mode: ConvolutionMode): ConvolutionMode {
   return checkWord('mode', mode, ['full', 'same', 'valid']);
 }
 
-/** The part of the whole convolution that a mode is. @throws FftError `invalid-argument` for `valid` */
+/** The box of the whole convolution that a mode returns. @throws FftError `invalid-argument` for `valid` */
 export function regionOf(mode: ConvolutionMode, x: readonly number[], y: readonly number[]): Region {
   const full = x.map((length, d) => length + y[d]! - 1);
   if (mode === 'full') return { origin: full.map(() => 0), shape: full };
@@ -157,7 +158,7 @@ function inBlocks(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'region'>
   return { signal: swap ? y : x, kernel: swap ? x : y, cut, correlates: false };
 }
 
-/** The second array is the one that is reversed, and conjugated, whichever is cut. */
+/** The correlation of two arrays. The second array is reversed and conjugated, whichever of the two is cut into blocks. */
 function correlating(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'region'> {
   const { swap, ...cut } = cutOf(x, y);
   return swap
@@ -165,13 +166,13 @@ function correlating(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'regio
     : { signal: x, kernel: y, cut, correlates: true };
 }
 
-/** The same of slices, of which the second array's stay as they lie. */
+/** The correlation of slices; the second array's slices are not moved. */
 function correlatingSlices(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'region'> {
   const { swap, axis, step } = cutOf(x, y);
   return { signal: x, kernel: y, cut: { axis, step: swap ? Number.POSITIVE_INFINITY : step }, correlates: true };
 }
 
-/** Cuts the longer array along the axis where there is most to be gained. */
+/** Cuts the longer array along the axis where blocks save most. */
 function cutOf(x: NumpyArray, y: NumpyArray): BlockCut & { readonly swap: boolean } {
   const ratio = (d: number) => Math.max(x.shape[d]! / y.shape[d]!, y.shape[d]! / x.shape[d]!);
   const axis = x.shape.reduce((best, _, d) => (ratio(d) > ratio(best) ? d : best), 0);
@@ -181,11 +182,11 @@ function cutOf(x: NumpyArray, y: NumpyArray): BlockCut & { readonly swap: boolea
   return { axis, step: step < long ? step : Number.POSITIVE_INFINITY, swap };
 }
 
-/** The other way round along all axes, conjugated. */
+/** The array reversed along all axes, and conjugated. */
 export function reversed({ data, shape, dtype }: NumpyArray): NumpyArray {
   const reversed = data.slice().reverse();
   if (!isComplex(dtype)) return { data: reversed, shape, dtype };
-  // Backwards, an imaginary part comes before its real part.
+  // In reverse order an imaginary part comes before its real part.
   for (let k = 0; k < reversed.length; k += 2) {
     const im = reversed[k]!;
     reversed[k] = reversed[k + 1]!;
@@ -194,13 +195,13 @@ export function reversed({ data, shape, dtype }: NumpyArray): NumpyArray {
   return { data: reversed, shape, dtype };
 }
 
-/** Steps of a transform that take as long as copying a block in and out does, however short it is. */
+/** The number of transform steps that take as long as copying a block in and out, however short the block is. */
 const BLOCK_STEPS = 2048;
 
 /**
- * Samples of a block, for a signal and a kernel of these lengths. A transform of L points takes about L · log₂ L steps, and
- * brings L − kernel + 1 samples further: of all powers of two, and one block for everything, that which takes the fewest
- * steps for the whole signal, with those of copying blocks.
+ * The best number of samples in a block, for a signal and a kernel of these lengths. A transform of L points takes about L · log₂ L steps and yields
+ * L − kernel + 1 new samples: the choice is the power of two, or the single block for the whole signal, with the fewest steps in all, those for
+ * copying blocks included.
  */
 export function blockLength(signal: number, kernel: number): number {
   const costOf = (points: number) => points * Math.log2(2 * points) + BLOCK_STEPS;

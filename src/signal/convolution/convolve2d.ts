@@ -20,25 +20,28 @@ import { type ConvolutionMode, type ConvolutionOptions, type Convolved, regionOf
 import { type ConvolvedArrays, convolved, type PlannedConvolution, planConvolution } from './overlap-save.ts';
 
 export interface Convolution2dOptions extends ConvolutionOptions {
-  /** What the first image is beyond its edges: `fillvalue` (`fill`, the default), itself again (`wrap`), or mirrored (`symm`). */
+  /**
+   * Extension of the first image beyond its edges: the value `fillvalue` (`fill`, the default), the image repeated (`wrap`), or the image mirrored
+   * (`symm`).
+   */
   readonly boundary?: 'fill' | 'wrap' | 'symm' | undefined;
   /** The value of `fill`; default 0. */
   readonly fillvalue?: ComplexNumber | undefined;
 }
 
-/** Elements of a kernel up to which sums of products are faster than transforms, and as exact as can be. */
+/** The most elements of a kernel for which sums of products are faster than transforms; sums are also as exact as can be. */
 const DIRECT = 64;
 
 type NumberPair = readonly [number, number];
 
 /**
- * Convolution of two images, out[i, j] = Σ y[k, l] · x[i − k, j − l], x going on beyond its edges as `boundary` says. Options, defaults and results are
- * those of `scipy.signal.convolve2d`. Small kernels are summed, large ones transformed.
+ * Convolution of two images, out[i, j] = Σ y[k, l] · x[i − k, j − l], where x is extended beyond its edges as `boundary` says. Options, defaults and
+ * results are those of `scipy.signal.convolve2d`. Small kernels are summed directly, large ones transformed.
  *
- * @param x real or complex, with two axes; it must stay as it is until the promise resolves
- * @param y with two axes
- * @throws FftError (as a rejection) `wrong-length` for other numbers of axes, `invalid-argument` for options out of range or, with `valid`, two images
- *   neither of which holds the other, and those of `fftconvolve`
+ * @param x real or complex, shape [rows, columns]; it must stay as it is until the promise resolves
+ * @param y real or complex, shape [rows, columns]
+ * @throws FftError (as a rejection) `wrong-length` for other numbers of axes, `invalid-argument` for options out of range or, with `valid`, two
+ *   images neither of which holds the other, and the errors of `fftconvolve`
  */
 export async function convolve2d<X extends ArrayInput, Y extends ArrayInput>(
   x: X,
@@ -61,15 +64,15 @@ export async function correlate2d<X extends ArrayInput, Y extends ArrayInput>(
   return (await images(calls.correlate2d.read([x, y], options))) as Convolved<X, Y>;
 }
 
-/** What a call does. */
+/** A prepared call. */
 interface ImageJob {
   readonly correlates: boolean;
-  /** Of `valid`, the larger image is the one that the smaller one moves in. */
+  /** Whether the arguments are exchanged: for `valid` the smaller image moves in the larger one. */
   readonly swapped: boolean;
-  /** Of the result. */
+  /** Lengths of the result. */
   readonly shape: NumberPair;
   readonly wide: WideImage;
-  /** Undefined where the sums are taken as they are. */
+  /** The plan of a convolution by transforms; undefined where the sums are computed directly. */
   readonly planned: PlannedConvolution | undefined;
 }
 
@@ -103,7 +106,7 @@ function prepareImages(what: string, [x, y]: readonly NumpyArray[], own: Convolu
   return { ...job, planned: isDirect ? undefined : planConvolution(asConvolution(job, image, kernel)) };
 }
 
-/** The image with what is around it, convolved; of the image only the type counts here. */
+/** Convolves the image with its extension; only the type of the image matters here. */
 function asConvolution(
   { correlates, shape, wide }: Omit<ImageJob, 'planned'>,
   image: NumpyArray,
@@ -137,7 +140,7 @@ async function images({ arrays, job, device }: PreparedCall<ImageJob>): Promise<
   const sum = planned
     ? await convolved(asConvolution(job, image, kernel), device ?? (await sharedDevice()), planned)
     : directly(image, correlates ? conjugateArray(kernel) : conjugateArray(reversed(kernel)), shape);
-  // Where the first image has moved over the second one, it is the other way round.
+  // Where the first image moves over the second one, the result is reversed.
   return swapped && correlates ? reversed(sum) : sum;
 }
 
@@ -152,7 +155,7 @@ function conjugateArray({ data, shape, dtype }: NumpyArray): NumpyArray {
   return { data: data.map((value, k) => (k % 2 === 1 ? -value : value)), shape, dtype } as NumpyArray;
 }
 
-/** An image with all that a kernel reaches around a part of it: which row and column stands where, −1 outside. */
+/** The extended image around the part that a kernel reaches: the source row and column at each position, −1 outside. */
 interface WideImage {
   readonly rows: Int32Array;
   readonly columns: Int32Array;
@@ -164,7 +167,7 @@ function extended({ data, shape, dtype }: NumpyArray, { rows, columns, fill, dty
   const [parts, own] = [isComplex(wide) ? 2 : 1, isComplex(dtype) ? 2 : 1];
   const [height, width, length] = [rows.length, columns.length, shape[1]!];
   const result = floatZeros(height * width * parts, isSingle(wide));
-  // Where columns of the image stand one after another, they are copied together.
+  // Adjacent columns of the image are copied together.
   const begin = parts === own ? Math.max(0, columns.indexOf(0)) : 0;
   let end = begin;
   if (parts === own) while (end < width && columns[end] === columns[begin]! + end - begin && columns[end]! >= 0) end++;
@@ -189,7 +192,7 @@ function extended({ data, shape, dtype }: NumpyArray, { rows, columns, fill, dty
   return { data: result, shape: [height, width], dtype: wide } as NumpyArray;
 }
 
-/** Which element stands at an index, beyond the ends too; −1 where there is none. */
+/** The element at an index, also beyond the ends; −1 where there is none. */
 function placeIn(index: number, length: number, boundary: 'fill' | 'wrap' | 'symm'): number {
   if (index >= 0 && index < length) return index;
   if (boundary === 'fill') return -1;
@@ -217,7 +220,7 @@ function directly(wide: NumpyArray, weights: NumpyArray, out: NumberPair): Numpy
   return { data, shape: [...out], dtype: dtypeOf(parts === 2, single) } as NumpyArray;
 }
 
-/** Real parts, and imaginary ones where there are any. */
+/** Real parts, and imaginary parts where there are any. */
 function partPlanes({ data, dtype }: NumpyArray): Floats[] {
   if (!isComplex(dtype)) return [data];
   return [0, 1].map((part) => data.filter((_, k) => k % 2 === part));

@@ -1,4 +1,4 @@
-/** Partitions of one length of a convolver of streams: spectra of past blocks times spectra of the response, added up. */
+/** Partitions of one length of a streaming convolver: spectra of past blocks times spectra of the response, added up. */
 import type { Device, Plan } from '../../engine/index.ts';
 import { floatZeros } from '../../numpy/array.ts';
 import type { FloatPrecision, Floats } from '../arguments/floats.ts';
@@ -6,7 +6,7 @@ import { type WorkMemory, workOn } from '../calls/work.ts';
 import { BinProducts } from './bin-products.ts';
 import { isDue, type PartitionLevel, productCost, transformCost } from './partition-layout.ts';
 
-/** From a channel of the input to one of the output, by a row of the response. */
+/** A route from an input channel to an output channel, through a row of the response. */
 export interface Route {
   readonly input: number;
   readonly output: number;
@@ -15,39 +15,39 @@ export interface Route {
 
 export interface LevelSpec {
   readonly level: PartitionLevel;
-  /** Samples that come at a time. */
+  /** Samples of a block of the stream. */
   readonly block: number;
   readonly inputs: number;
   readonly outputs: number;
   readonly rows: number;
-  /** Those of one output side by side. */
+  /** Routes, ordered so that those to the same output are adjacent. */
   readonly routes: readonly Route[];
   readonly precision: FloatPrecision;
 }
 
-/** A response is exchanged in so many steps, each of which costs that share of the products more. */
+/** The number of steps in which a response is exchanged; each step adds a share of 1/GROUPS to the cost of the products. */
 const GROUPS = 4;
-/** Samples over which a step fades, at least. */
+/** The least number of samples over which a step fades. */
 const FADE = 1024;
 
 /**
- * A frame of an input becomes a spectrum; products of it and spectra of the response are added up; their sum becomes samples; and so
- * does what the response that comes differs by from the one that goes, where they are exchanged.
+ * Tasks of a level. A frame of an input is transformed into a spectrum; its products with spectra of the response are added up; the sum is
+ * transformed into samples. While responses are exchanged, the difference between the new and the old response is treated likewise.
  */
 type TaskKind = 'transform' | 'products' | 'inverse' | 'change';
 
 interface Task {
   readonly kind: TaskKind;
-  /** Of the input, or of the output. */
+  /** The input or the output that the task works on. */
   readonly channel: number;
   readonly row: number;
-  /** The first of one or two partitions. */
+  /** The first of the one or two partitions that the task multiplies. */
   readonly partition: number;
-  /** Whether it is the first one of its output. */
+  /** Whether the task is the first of its output. */
   readonly first: boolean;
 }
 
-/** The state of an exchange: partitions before `switched` are new, those from there to `end` fade. */
+/** The state of an exchange: partitions before `switched` are new, partitions from there to `end` fade. */
 interface Exchange {
   switched: number;
   end: number;
@@ -55,33 +55,33 @@ interface Exchange {
 }
 
 /**
- * What a level adds to the output. All work on a block of its length is tasks, which `advance` deals to the calls until the next
- * such block is there. Calls allocate nothing.
+ * A level's contribution to the output. The work on a block of the level's length is divided into tasks, which `advance` distributes over the calls
+ * until the next such block is complete. Calls allocate nothing.
  */
 export class ConvolverLevel {
   private readonly spec: LevelSpec;
   private readonly plan: Plan;
   private readonly wave: WorkMemory;
   private readonly spectrum: WorkMemory;
-  /** Numbers of a spectrum. */
+  /** Reals in a spectrum. */
   private readonly width: number;
   private readonly calls: number;
-  /** Of each input, the block before and the one that comes. */
+  /** The previous and the present block of each input. */
   private readonly history: readonly Floats[];
-  /** Of each input, the two blocks that the tasks transform. */
+  /** The two blocks of each input that the tasks transform. */
   private readonly frames: readonly Floats[];
-  /** Of each input, spectra of as many frames as there are partitions; the newest at `newest`. */
+  /** Spectra of each input's past frames, as many as there are partitions; the newest is at `newest`. */
   private readonly past: readonly Floats[];
   private newest = 0;
-  /** What holds spectra in the place of these where one call does everything. */
+  /** The products that hold the spectra instead, where one call does all tasks. */
   private readonly atOnce: BinProducts | undefined;
-  /** Of each row, spectra of the response, and those of the one that comes. */
+  /** Spectra of the response, row by row; `coming` has those of a new response. */
   private response: readonly Floats[];
   private coming: readonly Floats[] | undefined;
   private exchange: Exchange | undefined;
-  /** Whether one begins with the next block. */
+  /** Whether an exchange begins with the next block. */
   private isWanted = false;
-  /** Whether the last of it is still to be heard. */
+  /** Whether the last step of an exchange is still audible. */
   private isSettling = false;
   private readonly sum: Floats;
   private readonly change: Floats;

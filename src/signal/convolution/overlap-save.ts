@@ -1,8 +1,7 @@
 /**
- * Convolutions by plans that convolve. Their period need only be so long that what is wanted of the result stays clear of
- * what goes round; the kernel is moved, so that it begins where the period does. Along one axis the result may be cut into
- * blocks, each made of a window of the signal and all of the kernel (overlap-save; Oppenheim and Schafer, Discrete-Time Signal
- * Processing, section 8.7.3): batches of one plan.
+ * Convolutions by circular convolution plans. A period has to be only so long that wrapped-around terms stay out of the wanted part of the result;
+ * the kernel is moved so that it begins where the period does. Along one axis the result may be cut into blocks, each made of a window of the signal
+ * and the whole kernel (overlap-save; Oppenheim and Schafer, Discrete-Time Signal Processing, section 8.7.3): blocks are batches of one plan.
  */
 import { nextFastLength } from '../../engine/fast-length.ts';
 import type { Device, DeviceMemory, Plan } from '../../engine/index.ts';
@@ -13,13 +12,13 @@ import { eachRow } from '../arguments/tensors.ts';
 import { type PlanRequest, planRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
 import { unfilledOn, type WorkMemory } from '../calls/work.ts';
 
-/** What of the whole convolution is wanted: a box in it. */
+/** The wanted part of the whole convolution: a box. */
 export interface Region {
   readonly origin: readonly number[];
   readonly shape: readonly number[];
 }
 
-/** How a result is cut. */
+/** The division of a result into blocks along an axis. */
 export interface BlockCut {
   readonly axis: number;
   /** Elements of a block along that axis; the last one may have fewer. */
@@ -28,42 +27,42 @@ export interface BlockCut {
 
 export interface ConvolvedArrays {
   readonly signal: NumpyArray;
-  /** How many signals of this shape lie one after another in its data, and in that of the result. Default 1. */
+  /** Number of signals of this shape that lie one after another in the data, and of results. Default 1. */
   readonly slices?: number;
   readonly kernel: NumpyArray;
-  /** Each signal has a kernel of its own: so many of this shape lie one after another in its data. */
+  /** Whether each signal has a kernel of its own; the kernels of this shape lie one after another in the data. */
   readonly ownKernels?: boolean;
   readonly region: Region;
   readonly cut: BlockCut;
-  /** The kernel is conjugated and reversed along all axes: a correlation. */
+  /** Whether the kernel is conjugated and reversed along all axes, for a correlation. */
   readonly correlates: boolean;
 }
 
-/** Numbers in one batch, at most. */
+/** The most numbers in one batch. */
 const POINTS_AT_ONCE = 2 ** 20;
 
-/** A block of zeros that is a smaller part of a period saves too little for kernels of its own, which take time to make. */
+/** The least part of a period that a block of zeros has to take up for kernels of its own to pay, because they take time to make. */
 const LEAST_BLOCK = 1 / 8;
 
-/** One axis of it. */
+/** The convolution along one axis. */
 interface Along {
-  /** The window of the first block, in the signal: there is nothing before its beginning and behind its end. */
+  /** The first sample of the first block's window; the signal is zero outside its own range. */
   readonly from: number;
   /** Points of a window. */
   readonly window: number;
-  /** Of the result in each block. */
+  /** Result elements in each block. */
   readonly step: number;
   readonly blocks: number;
-  /** Where the kernel begins, in the period. */
+  /** The kernel's first position in the period. */
   readonly at: number;
   readonly period: number;
 }
 
-/** What follows from the shapes and types of a convolution's arrays. */
+/** The facts of a convolution that follow from the shapes and types of its arrays. */
 export interface PlannedConvolution {
   readonly along: readonly Along[];
   readonly period: readonly number[];
-  /** Of all slices. */
+  /** Blocks of all slices together. */
   readonly blocks: number;
   readonly batches: number;
   readonly parts: 1 | 2;
@@ -74,7 +73,7 @@ export interface PlannedConvolution {
 /** A convolution that is being computed. */
 type ConvolutionJob = ConvolvedArrays & PlannedConvolution;
 
-/** @param convolution of whose arrays only shapes and types count */
+/** @param convolution the arrays, of which only shapes and types matter here */
 export function planConvolution(convolution: ConvolvedArrays): PlannedConvolution {
   const { signal, kernel, cut, correlates, slices = 1 } = convolution;
   const complex = isComplex(signal.dtype) || isComplex(kernel.dtype);
@@ -82,7 +81,7 @@ export function planConvolution(convolution: ConvolvedArrays): PlannedConvolutio
   const along = signal.shape.map((_, d) => alongAxis(convolution, d, !complex && d === signal.shape.length - 1));
   const period = along.map((axis) => axis.period);
   const blocks = along[cut.axis]!.blocks * slices;
-  // Rounds of nearly equal size waste least.
+  // Rounds of nearly equal size waste the fewest batches.
   const rounds = Math.ceil(blocks / Math.max(1, Math.floor(POINTS_AT_ONCE / elementCount(period))));
   const batches = Math.ceil(blocks / rounds);
   const problem: ProblemInput = {
@@ -97,8 +96,8 @@ export function planConvolution(convolution: ConvolvedArrays): PlannedConvolutio
 }
 
 /**
- * A part of the convolution of two arrays of the same number of axes, none of length 0; of several slices, one after another.
- * @throws FftError (as a rejection) `out-of-memory`, and those of `device.plan`
+ * A part of the convolution of two arrays with the same number of axes, none of length 0; or of several slices, one after another.
+ * @throws FftError (as a rejection) `out-of-memory`, and the errors of `device.plan`
  */
 export async function convolved(
   convolution: ConvolvedArrays,
@@ -115,24 +114,24 @@ export async function convolved(
   return { data, shape: [...region.shape], dtype: dtypeOf(parts === 2, single) } as NumpyArray;
 }
 
-/** @param pairs real lines go two samples at a time. */
+/** The convolution along one axis. @param pairs whether real lines are processed two samples at a time */
 function alongAxis({ signal, kernel, region, cut, correlates }: ConvolvedArrays, d: number, pairs: boolean): Along {
   const [n, m] = [signal.shape[d]!, kernel.shape[d]!];
   const [origin, count] = [region.origin[d]!, region.shape[d]!];
   const isCut = d === cut.axis && cut.step < count;
   const step = isCut ? cut.step : count;
   const window = isCut ? step + m - 1 : n;
-  // Of the convolution of a window: what comes before the result.
+  // The part of a window's convolution before the result.
   const before = isCut ? m - 1 : origin;
   const period = nextFastLength(Math.max(window, m, before + step, window + m - 1 - before), { real: pairs });
-  // Conjugated, the kernel's last point comes to lie where its first one does otherwise.
+  // A conjugated and reversed kernel has its last point where the first one lies otherwise.
   const at = correlates ? before - m + 1 : -before;
   return { from: origin - before, window, step, blocks: Math.ceil(count / step), at: (at + period) % period, period };
 }
 
 /**
- * Points that are neither in a window nor in the result. Lines of them are left out, so that an axis whose neighbours in memory
- * are lines of their own gains nothing: a single one, and that of reals.
+ * Points that are neither in a window nor in the result, as a zero block of the plan. Whole lines of such points are skipped, so that nothing is
+ * saved along an axis whose neighbours in memory are lines themselves: a single axis, and the axis of reals.
  */
 function unusedPoints(along: readonly Along[], complex: boolean): Pick<ProblemInput, 'zeroPadding'> {
   const last = along.length - (complex && along.length > 1 ? 0 : 1);
@@ -143,12 +142,12 @@ function unusedPoints(along: readonly Along[], complex: boolean): Pick<ProblemIn
   return space.some((block) => block !== null) ? { zeroPadding: { space: space.reverse() } } : {};
 }
 
-/** What convolutions of one problem work in. */
+/** The working memory of convolutions of one problem. */
 interface OverlapWorkplace extends Workplace {
-  /** Windows of the signal; before them, the kernel. */
+  /** Memory for windows of the signal; before, it holds the kernel. */
   readonly waves: WorkMemory;
   readonly products: WorkMemory;
-  /** The prepared kernel, from the first one on. */
+  /** Memory for prepared kernels, from the first one on. */
   kernel?: DeviceMemory;
 }
 
@@ -184,14 +183,14 @@ async function runOverlapSave(job: ConvolutionJob, plan: Plan, place: OverlapWor
     const all = Array.from({ length: Math.min(batches, blocks - first) }, (_, k) => first + k);
     const kernel = shared ?? (await prepare(all.map((block) => sliceOfBlock(job, block)[0])));
     for (const [batch, block] of all.entries()) placeWindow(job, block, waves.array(), batch);
-    // Two lines of reals may be transformed as one of complex numbers: what is not wanted has to be nothing.
+    // Two real lines may be transformed as one complex line, so that the unwanted part has to be zero.
     waves.array().fill(0, all.length * numbers);
     await plan.convolve(waves.array() as never, kernel, products.array() as never);
     for (const [batch, block] of all.entries()) copyBlock(job, block, products.array(), batch, result);
   }
 }
 
-/** A box of an array, whose elements begin at number `start` of its data. */
+/** A box of an array whose elements begin at number `start` of its data. */
 interface ArrayBox {
   readonly data: Floats;
   readonly shape: readonly number[];
@@ -204,7 +203,7 @@ function boxOf({ data, shape, dtype }: NumpyArray, origin: readonly number[], sl
   return { data: data as Floats, shape, origin, start: slice * elementCount(shape), parts: isComplex(dtype) ? 2 : 1 };
 }
 
-/** The slice that a block belongs to, and which one of it. */
+/** The slice that a block belongs to, and the block's index in the slice. */
 function sliceOfBlock({ along, cut }: ConvolutionJob, block: number): readonly [slice: number, own: number] {
   const { blocks } = along[cut.axis]!;
   return [Math.floor(block / blocks), block % blocks];
@@ -214,7 +213,7 @@ function batchOf({ period, parts }: ConvolutionJob, data: Floats, batch: number,
   return { data, shape: period, origin, start: batch * elementCount(period), parts };
 }
 
-/** Copies so many elements along each axis; reals become complex numbers where those are wanted. */
+/** Copies a box of elements; reals become complex numbers where the target is complex. */
 function copy(lengths: readonly number[], from: ArrayBox, to: ArrayBox): void {
   const row = lengths.at(-1)! * from.parts;
   eachRow(lengths, from, to, (a, b) => {
@@ -230,7 +229,7 @@ function copy(lengths: readonly number[], from: ArrayBox, to: ArrayBox): void {
   });
 }
 
-/** The kernel where it belongs in a period; what would come behind its end begins it. */
+/** Copies the kernel into a period, cyclically: elements that would lie behind the period's end come first. */
 function placeKernel(job: ConvolutionJob, slice: number, target: Floats, batch: number): void {
   const { kernel, along, period, parts } = job;
   const numbers = elementCount(period) * parts;
@@ -249,7 +248,7 @@ function placeKernel(job: ConvolutionJob, slice: number, target: Floats, batch: 
   }
 }
 
-/** Copies a window of the signal to the beginning of one batch: zeros where there is no signal. */
+/** Copies a window of the signal to the beginning of one batch, with zeros outside the signal. */
 function placeWindow(job: ConvolutionJob, block: number, target: Floats, batch: number): void {
   const { signal, along, cut, period, parts } = job;
   const [slice, own] = sliceOfBlock(job, block);
@@ -267,7 +266,7 @@ function placeWindow(job: ConvolutionJob, block: number, target: Floats, batch: 
   }
 }
 
-/** Copies what a block has become to its place in the result. */
+/** Copies a block's result to its place in the output. */
 function copyBlock(job: ConvolutionJob, block: number, products: Floats, batch: number, result: Floats): void {
   const { region, along, cut, parts } = job;
   const [slice, own] = sliceOfBlock(job, block);

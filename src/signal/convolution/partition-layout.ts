@@ -1,35 +1,38 @@
 /**
- * How an impulse response is cut for a convolver of streams (W. G. Gardner, "Efficient convolution without input-output delay",
- * Journal of the Audio Engineering Society 43 (1995); G. García, "Optimal filter partition for efficient convolution with short
- * input/output delay", AES Convention 113 (2002)): the beginning into partitions of the length of a block, what comes later into longer ones, which
- * have time to be computed in.
+ * The division of an impulse response into partitions for a streaming convolver (W. G. Gardner, "Efficient convolution without input-output delay",
+ * Journal of the Audio Engineering Society 43 (1995); G. García, "Optimal filter partition for efficient convolution with short input/output delay",
+ * AES Convention 113 (2002)). The beginning has partitions of the length of a block; later parts have longer partitions, which have more time to be
+ * computed.
  */
 
 /** Partitions of one length. */
 export interface PartitionLevel {
-  /** Samples of a partition: the block size, times a power of two. */
+  /** Samples of a partition: the block size times a power of two. */
   readonly size: number;
-  /** Sample of the response where the first one begins. */
+  /** The first partition's first sample in the response. */
   readonly offset: number;
   readonly count: number;
 }
 
-/** How many channels and rows of a response there are. */
+/** The number of channels and of rows of a response. */
 export interface ChannelCounts {
   readonly inputs: number;
   readonly outputs: number;
-  /** Pairs of an input and an output that the response joins. */
+  /** Pairs of an input and an output that the response connects. */
   readonly routes: number;
 }
 
-/** Nanoseconds: of a real transform of n points per n · log₂ n, for its call, and of a product of two complex numbers. Only their ratios count. */
+/**
+ * Costs in nanoseconds: of a real transform of n points per n · log₂ n, of its call, and of a product of two complex numbers. Only their ratios
+ * matter.
+ */
 const TRANSFORM = 0.15;
 const CALL = 400;
 const PRODUCT = 3;
 
-/** No block of a stream shall take more than this times the mean. Less than two, as the costs above are those of one machine. */
+/** The most that a block of a stream may take, as a multiple of the mean. It is less than two, because the costs above are those of one machine. */
 const HIGHEST_PEAK = 1.5;
-/** Powers of two of the longest partitions, over the block size. */
+/** The largest power of two between the longest partitions and the block size. */
 const MOST_DOUBLINGS = 8;
 
 /** Cost of transforming 2 · size reals. */
@@ -37,12 +40,12 @@ export function transformCost(size: number): number {
   return CALL + TRANSFORM * 2 * size * Math.log2(2 * size);
 }
 
-/** Cost of adding up the products of so many spectra of a partition. */
+/** Cost of adding up products of `count` spectra of a partition. */
 export function productCost(size: number, spectra: number): number {
   return PRODUCT * (size + 1) * spectra;
 }
 
-/** All partitions of the length of a block. */
+/** All partitions of the block's length. */
 export function uniformLevels(length: number, block: number): PartitionLevel[] {
   return [{ size: block, offset: 0, count: Math.max(1, Math.ceil(length / block)) }];
 }
@@ -67,7 +70,7 @@ export function nonUniformLevels(length: number, block: number, counts: ChannelC
   return best;
 }
 
-/** Lists of at most `most` increasing numbers from 1 to `last`, without the empty one. */
+/** Increasing lists of at most `most` numbers from 1 to `last`, without the empty one. */
 function increasing(last: number, most: number, first = 1): number[][] {
   const lists: number[][] = [];
   for (let k = first; k <= last; k++) {
@@ -77,7 +80,7 @@ function increasing(last: number, most: number, first = 1): number[][] {
   return lists;
 }
 
-/** Undefined where the response ends before the longest partitions begin. */
+/** The partitions with given lengths; undefined where the response ends before the longest partitions begin. */
 function levelsOf(sizes: readonly number[], length: number): PartitionLevel[] | undefined {
   const offsets = sizes.map((size, k) => (k === 0 ? 0 : 2 * size));
   if (offsets.at(-1)! >= length) return undefined;
@@ -87,7 +90,7 @@ function levelsOf(sizes: readonly number[], length: number): PartitionLevel[] | 
   });
 }
 
-/** Costs of the tasks of one block of a level, in their order. */
+/** Costs of the tasks of one block of a level, in order. */
 function taskCosts({ size, count }: PartitionLevel, { inputs, outputs, routes }: ChannelCounts): number[] {
   const transform = transformCost(size);
   const pairs = Array.from({ length: Math.ceil(count / 2) }, (_, k) => productCost(size, Math.min(2, count - 2 * k)));
@@ -98,12 +101,12 @@ function taskCosts({ size, count }: PartitionLevel, { inputs, outputs, routes }:
   return [...Array.from({ length: inputs }, () => transform), ...each.flat()];
 }
 
-/** Of a block of the stream. */
+/** The mean cost of a block of the stream. */
 function meanCost(levels: readonly PartitionLevel[], block: number, counts: ChannelCounts): number {
   return levels.reduce((sum, level) => sum + (total(taskCosts(level, counts)) * block) / level.size, 0);
 }
 
-/** Of the most expensive block of the stream. */
+/** The cost of the most expensive block of the stream. */
 function peakCost(levels: readonly PartitionLevel[], block: number, counts: ChannelCounts): number {
   const calls = levels.at(-1)!.size / block;
   const costs = new Float64Array(calls);
@@ -114,7 +117,7 @@ function peakCost(levels: readonly PartitionLevel[], block: number, counts: Chan
   return costs.reduce((most, cost) => Math.max(most, cost), 0);
 }
 
-/** What each of so many calls costs. */
+/** The cost of each call, if tasks are divided among `calls` calls. */
 function sharesOf(costs: readonly number[], calls: number): number[] {
   const all = total(costs);
   let [next, done] = [0, 0];
@@ -126,7 +129,7 @@ function sharesOf(costs: readonly number[], calls: number): number[] {
 }
 
 /**
- * Whether a call still has time for a task: those of a block are dealt to calls as evenly as they can be.
+ * Whether a call still has time for a task: the tasks of a block are divided among calls as evenly as they can be.
  * @param done cost of the tasks before it
  * @param all cost of all tasks
  */

@@ -1,5 +1,6 @@
 /**
- * Convolution of a stream with a long impulse response, such as the reverberation of a room, block by block and without delay: by partitions whose spectra are kept.
+ * Convolution of a stream with a long impulse response, such as the reverberation of a room, block by block and without delay, by partitions whose
+ * spectra are kept.
  */
 import { dispose } from '../../engine/arguments/memory.ts';
 import { isDevice, readOptions } from '../../engine/arguments/options.ts';
@@ -14,35 +15,38 @@ import { ConvolverLevel, type Route } from './convolver-level.ts';
 import { nonUniformLevels, type PartitionLevel, uniformLevels } from './partition-layout.ts';
 
 export interface PartitionedConvolverOptions {
-  /** A CPU device, from `openCpuSync` or `openDevice`, or a GPU that can be waited for. It stays open. */
+  /** Device for the transforms: a CPU device, from `openCpuSync` or `openDevice`, or a GPU that can be waited for. It stays open. */
   readonly device: Device;
   /**
-   * The impulse response: one row for all channels, one for each, or channels² of them, from the first input to each output, from the second
-   * one, and so on. It must stay as it is until the constructor returns.
+   * Impulse response: one row for all channels, one row for each channel, or channels² rows, first those from the first input to each output, then
+   * those from the second input, and so on. It must stay as it is until the constructor returns.
    */
   readonly response: ChannelsInput;
-  /** Channels of input and of output; default 1. */
+  /** Number of channels of input and of output; default 1. */
   readonly channels?: number | undefined;
-  /** Samples that come and go at a time; default 128, as in an AudioWorklet. */
+  /** Samples of a block of input and of output; default 128, as in an AudioWorklet. */
   readonly blockSize?: number | undefined;
-  /** Whether all partitions are as long as a block, or later ones longer, which takes a fraction of the time; default `non-uniform`. */
+  /**
+   * Partitioning: all partitions as long as a block (`uniform`), or later ones longer, which takes a fraction of the time (`non-uniform`, the
+   * default).
+   */
   readonly partition?: 'uniform' | 'non-uniform' | undefined;
-  /** Samples of the longest response that will come; default that of `response`. */
+  /** Samples of the longest response that `setResponse` will get; default the length of `response`. */
   readonly maxLength?: number | undefined;
-  /** What it computes in; default `single`. */
+  /** Precision of the arithmetic and of the blocks; default `single`. */
   readonly precision?: FloatPrecision | undefined;
-  /** Text from `serialize()` of a convolver with the same options on such a device: planning is skipped. */
+  /** Text from `serialize()` of a convolver with the same options on the same kind of device: planning is skipped. */
   readonly from?: string | undefined;
 }
 
 const WORKS = ['device', 'response', 'channels', 'blockSize', 'partition', 'maxLength', 'precision', 'from'];
 
-/** Share of the mean time of a call that preparing another response may take. */
+/** The share of a call's mean time that the preparation of another response may take. */
 const PREPARING = 0.25;
-/** Channels of input, at most: as many as the Web Audio API has. */
+/** The most channels of input: as many as the Web Audio API has. */
 const MOST_CHANNELS = 32;
 
-/** A response that is being prepared, and how far that is. */
+/** A response that is being prepared, and the progress of its preparation. */
 interface Preparation {
   readonly rows: readonly Floats[];
   level: number;
@@ -59,9 +63,9 @@ export class PartitionedConvolver {
   readonly blockSize: number;
   readonly channels: number;
   readonly precision: FloatPrecision;
-  /** Samples of the longest response that it has room for. */
+  /** Samples of the longest response that fits. */
   readonly maxLength: number;
-  /** How the response is cut. */
+  /** The partitions of the response. */
   readonly partitions: readonly PartitionLevel[];
   private readonly levels: ConvolverLevel[] = [];
   private readonly plans: Plan[] = [];
@@ -114,7 +118,7 @@ export class PartitionedConvolver {
     }
   }
 
-  /** Whether a response that `setResponse` was given is not wholly in place yet. */
+  /** Whether a response given to `setResponse` is not wholly in use yet. */
   get isExchanging(): boolean {
     return (
       this.preparation !== undefined || this.waiting !== undefined || this.levels.some((level) => level.isExchanging)
@@ -172,12 +176,12 @@ export class PartitionedConvolver {
     this.waiting = rows;
   }
 
-  /** Forgets the signal, but not the response: silence has come before the next block. */
+  /** Forgets the signal but not the response, as if silence had come before the next block. */
   reset(): void {
     for (const level of this.levels) level.reset();
   }
 
-  /** What planning has found out, for `from` in another thread. @throws FftError `destroyed` */
+  /** The planning decisions as text, for `from` in another thread. @throws FftError `destroyed` */
   serialize(): string {
     return JSON.stringify(this.plans.map((plan) => plan.serialize()));
   }
@@ -202,7 +206,7 @@ export class PartitionedConvolver {
     throw new FftError('invalid-argument', message, { path: 'response' });
   }
 
-  /** One array as a list, without a new one for each call. */
+  /** A single array as a list, without a new list for each call. */
   private listOf(given: unknown, place: 0 | 1): readonly Floats[] {
     if (Array.isArray(given)) return given;
     this.singles[place][0] = given;
@@ -227,7 +231,7 @@ export class PartitionedConvolver {
     }
   }
 
-  /** What this call may do for the response that comes. */
+  /** Spends this call's share of time on the new response. */
   private prepareSome(): void {
     if (!this.preparation) {
       if (!this.waiting || this.levels.some((level) => level.isExchanging)) return;
@@ -252,7 +256,7 @@ export class PartitionedConvolver {
   }
 }
 
-/** Which rows of a response lead where: those of one output side by side. */
+/** The routes of the response's rows, ordered so that those to the same output are adjacent. */
 function routesOf(rows: number, channels: number): Route[] {
   if (rows > channels) {
     return Array.from({ length: rows }, (_, k) => {
