@@ -1,6 +1,6 @@
 /**
- * What of this room designs and runs filters, and looks for peaks, without any transform: a chunk of its own in the bundle for browsers, so that who
- * takes some of it gets no plans (scripts/bundle-browser.mjs).
+ * The functions of this room that design and run filters and find peaks, all without transforms. They are a chunk of their own in the bundle for
+ * browsers, so that a page which uses only these gets no plans (scripts/bundle-browser.mjs).
  */
 
 export * from './filter-design/filter-forms.ts';

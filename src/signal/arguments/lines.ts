@@ -48,7 +48,7 @@ export function startOf({ n, inner }: Pick<Lines, 'n' | 'inner'>, line: number):
 }
 
 /**
- * Copies the first elements of a line to `target`, or from it; complex numbers are interleaved.
+ * Copies the first elements of a line to `target`; complex numbers are interleaved.
  * @param at first number in `target`
  * @param length elements to copy; default the whole line
  */

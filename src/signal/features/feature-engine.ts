@@ -1,6 +1,7 @@
 /**
- * The engine of all mel features: a block of frames in two launches. One is a plan that reads frames where they lie in the signal, with the window
- * on the way in and powers on the way out, a row for each bin; the other a program of patterns, in which each band sums the few bins that it sees.
+ * The engine of all mel features, which computes a block of frames in two launches. The first is a plan that reads frames where they lie in the
+ * signal, applies the window while it reads, and writes powers with a row for each bin; the second is a program of patterns, in which each band sums
+ * the few bins that it covers.
  */
 import type { CompiledProgram } from '../../engine/compiling/compiled-program.ts';
 import type { Device, Plan } from '../../engine/index.ts';
@@ -16,24 +17,24 @@ import { type FeatureSpec, keyOf } from './feature-presets.ts';
 import { warpedFrequency } from './kaldi.ts';
 import { melBank } from './mel.ts';
 
-/** What an engine is made for. */
+/** The parameters of an engine. */
 export interface EngineRequest {
   readonly spec: FeatureSpec;
-  /** Frames of a block. */
+  /** Number of frames in a block. */
   readonly frames: number;
   readonly precision: FloatPrecision;
-  /** Whether what refers to the largest value is done on the device, too: the block is all there is. */
+  /** Whether steps that refer to the largest value also run on the device, because the block is the whole signal. */
   readonly isWhole: boolean;
 }
 
-/** What is between the two launches: memory of the device. */
+/** The powers between the two launches, in memory of the device. */
 type Spectra = { readonly memory: object; free(): void };
 
 export class FeatureEngine {
   readonly spec: FeatureSpec;
-  /** Frames of a block. */
+  /** Number of frames in a block. */
   readonly frames: number;
-  /** Samples of a block, and one before. */
+  /** Samples of a block, and one sample before. */
   readonly reach: number;
   private readonly plan: Plan;
   private readonly program: CompiledProgram;
@@ -82,9 +83,9 @@ export class FeatureEngine {
   }
 
   /**
-   * Features of a block.
-   * @param fill writes the block's samples, the one before the first frame included
-   * @param output nMels rows of as many values as there are frames; of whole signals in the order of the spec
+   * Computes the features of a block.
+   * @param fill writes the block's samples, beginning with the sample before the first frame
+   * @param output nMels rows with a value for each frame; for whole signals in the order of the spec
    */
   block(fill: (target: Floats) => void, output: unknown): Promise<void> {
     const run = async () => {
@@ -98,7 +99,7 @@ export class FeatureEngine {
         ...('before' in this.arrays ? { samples: samples.subarray(0, this.reach - 1) } : {}),
       };
       const spectra = this.spectra.memory as Floats;
-      // They run one after the other.
+      // Calls run one after another, because they share the memory between the launches.
       const ready = plan.forward(samples.subarray(1) as never, spectra as never, { arrays: own } as never);
       await Promise.all([ready, program.run({ spectra } as never, output as never)]);
     };
@@ -119,7 +120,7 @@ function binsOf({ nFft }: FeatureSpec): number {
   return Math.floor(nFft / 2) + 1;
 }
 
-/** Samples from the first of some frames to the last. */
+/** The number of samples from the first to the last of `frames` frames. */
 function reachOf({ hopLength, nFft }: FeatureSpec, frames: number): number {
   return (frames - 1) * hopLength + nFft;
 }
@@ -132,7 +133,7 @@ function isEmphasised({ preemphasis, removeDcOffset }: FeatureSpec): boolean {
   return preemphasis !== 0 || removeDcOffset;
 }
 
-/** What callbacks read: the window, and what of it goes to the sample before. */
+/** Arrays of the callbacks: the window, and the window's factor of the sample before (pre-emphasis). */
 function windowArrays(
   spec: FeatureSpec,
   stored: (values: Float64Array) => Floats,
@@ -140,7 +141,7 @@ function windowArrays(
   const window = windowOf(spec);
   if (!isEmphasised(spec)) return { window: stored(window) };
   const { preemphasis } = spec;
-  // The first sample of a frame stands for the one before, too.
+  // For the first sample of a frame, the sample itself stands for the sample before.
   const own = window.map((value, k) => (k === 0 ? value * (1 - preemphasis) : value));
   return { window: stored(own), before: stored(window.map((value, k) => (k === 0 ? 0 : value * preemphasis))) };
 }
@@ -184,12 +185,12 @@ function fillMeans(means: Floats, samples: Floats, spec: FeatureSpec): void {
   }
 }
 
-/** Engines go with their device. */
+/** Kept engines of each device; they are released with the device. */
 const enginesOf = new WeakMap<Device, PlanCache<EngineRequest, Promise<FeatureEngine>>>();
 
 /**
- * Lends an engine, a new one or one that an earlier call has left.
- * @throws FftError (as a rejection) those of `device.plan` and `device.compile`, `device-closed`, and what `use` throws
+ * Lends an engine: one that an earlier call has left, or a new one.
+ * @throws FftError (as a rejection) the errors of `device.plan` and `device.compile`, `device-closed`, and errors that `use` throws
  */
 export async function withEngine<T>(
   device: Device,
@@ -212,7 +213,7 @@ export async function withEngine<T>(
     return await use(await lease.plan);
   } catch (error) {
     engines.forget(lease);
-    // Closing a device destroys its plans; asked for a new one, it says that it is closed.
+    // Closing a device destroys its plans; a closed device reports that when it is asked for a new plan.
     if (error instanceof FftError && error.code === 'destroyed')
       ((await device.plan(frameProblem(request))) as Plan).destroy();
     throw error;

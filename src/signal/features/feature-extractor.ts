@@ -1,4 +1,4 @@
-/** Feature extractors of speech and audio models, by their names. */
+/** Feature extractors of speech and audio models, by the models' names. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import type { Device } from '../../engine/index.ts';
 import { floatZeros, type NumpyArray } from '../../numpy/array.ts';
@@ -12,22 +12,22 @@ import { featureSpec, LOG_OPTIONS, type LogMelOptions } from './feature-options.
 import { type FeaturePreset, type FeatureSpec, presetNames } from './feature-presets.ts';
 import { asFeatures, type Features, featuresInto, featuresOf, levelsOf, samplesOf } from './features.ts';
 
-/** A preset of `logMel`, or `wav2vec`: the samples themselves, of mean 0 and variance 1. */
+/** Name of an extractor: a preset of `logMel`, or `wav2vec`, which gives the samples themselves with mean 0 and variance 1. */
 export type ExtractorPreset = FeaturePreset | 'wav2vec';
 
-/** Where it works, and what is not as the preset has it. */
+/** Device to compute on, and options that differ from the preset's. */
 export type ExtractorOptions = Omit<LogMelOptions, 'preset'> & DeviceChoice;
 
 export interface ExtractOptions {
-  /** Memory of the extractor's device, a `GPUBuffer` for instance, that features are written to: they do not come to the host. */
+  /** Memory of the extractor's device, a `GPUBuffer` for instance, to write the features to; they are not copied to the host then. */
   readonly output?: object | undefined;
 }
 
 /**
- * What a model is given, from samples: `featureExtractor('whisper', { device })`.
+ * The feature extractor of a model, which makes the model's input from samples: `featureExtractor('whisper', { device })`.
  *
  * @param preset `whisper` (80 bands), `whisper-large-v3` (128 bands), `ast`, `wav2vec`, `kaldi`, `librosa` or `torchaudio`
- * @param options a device, by default a CPU that all share; and options of `logMel` that are other than the preset's
+ * @param options a device, by default a CPU device that all calls share; and options of `logMel` that differ from the preset's
  * @throws FftError `invalid-argument`, `unknown-field`
  */
 export function featureExtractor(preset: ExtractorPreset, options: ExtractorOptions = {}): FeatureExtractor {
@@ -36,7 +36,7 @@ export function featureExtractor(preset: ExtractorPreset, options: ExtractorOpti
 
 export class FeatureExtractor {
   readonly preset: ExtractorPreset;
-  /** Samples a second that it expects, in hertz. */
+  /** Sampling rate that the extractor expects, in hertz. */
   readonly fs: number;
   private readonly spec: FeatureSpec;
   private readonly device: Device | undefined;
@@ -56,7 +56,8 @@ export class FeatureExtractor {
   /**
    * The features of a whole signal.
    * @param x samples of one channel at `fs`; it must stay as it is until the promise resolves
-   * @returns shape `[nMels, frames]`, of presets of Kaldi's kind `[frames, nMels]`, of `wav2vec` `[samples]`; its data is `output` where that is given
+   * @returns shape `[nMels, frames]`; `[frames, nMels]` for presets of Kaldi's kind, `[samples]` for `wav2vec`; its data is `output` where that is
+   *   given
    * @throws FftError (as a rejection) as `logMel`, and `unsupported-feature` for an `output` of `wav2vec`
    */
   async extract<X extends Floats>(x: X, options: ExtractOptions = {}): Promise<Features<X>> {
@@ -74,7 +75,8 @@ export class FeatureExtractor {
   }
 
   /**
-   * Takes samples as they come. Signals are neither cut nor filled up; what refers to the largest value refers to the largest so far.
+   * A stream of features, from samples as they arrive. Signals are neither cut nor padded; a step that refers to the largest value takes the largest
+   * so far.
    * @throws FftError `unsupported-feature` for `wav2vec`, which needs the mean of all samples
    */
   stream(): FeatureStream {
@@ -100,11 +102,11 @@ function normalised(samples: Floats): NumpyArray {
   return { data, shape: [samples.length], dtype: isSingle ? 'float32' : 'float64' } as NumpyArray;
 }
 
-/** Features of a signal that arrives bit by bit. */
+/** Features of a signal that arrives in chunks. */
 export class FeatureStream {
   private readonly spec: FeatureSpec;
   private readonly device: Device | undefined;
-  /** Samples from number `base` on; what no frame needs any more has gone. */
+  /** Samples from number `base` on; earlier samples that no frame needs have been dropped. */
   private held: Floats = new Float32Array(0);
   private base = 0;
   private length = 0;
@@ -119,10 +121,10 @@ export class FeatureStream {
   }
 
   /**
-   * Takes samples, any number of them; they are copied. Calls are served in their order.
-   * @param x real; the first chunk decides between single and double precision
-   * @returns the frames that they complete, none or more: shape `[nMels, frames]`, or `[frames, nMels]`
-   * @throws FftError (as a rejection) `invalid-argument`, `detached-array`, and those of a device
+   * Takes a chunk of any number of samples, which are copied. Calls are served in order.
+   * @param x real samples; the first chunk decides between single and double precision
+   * @returns the frames completed by the chunk, none or more: shape `[nMels, frames]`, or `[frames, nMels]`
+   * @throws FftError (as a rejection) `invalid-argument`, `detached-array`, and the errors of a device
    */
   async push(x: Floats): Promise<Features> {
     const samples = samplesOf(x).slice() as Floats;
@@ -133,8 +135,9 @@ export class FeatureStream {
   }
 
   /**
-   * The frames that reach beyond the end of the signal, which is here. Then the stream begins anew.
-   * @throws FftError (as a rejection) `invalid-argument` where all that came is shorter than a window
+   * Ends the signal and gives the frames that reach beyond its end. Then the stream begins anew.
+   * @returns shape `[nMels, frames]`, or `[frames, nMels]`
+   * @throws FftError (as a rejection) `invalid-argument` where the whole signal is shorter than a window
    */
   async finish(): Promise<Features> {
     return this.inTurn(async () => {

@@ -1,30 +1,30 @@
-/** Frames of a signal for features: where they lie, and what the signal is beyond its ends. */
+/** Frames of a signal for features: their positions, and the extension of the signal beyond its ends. */
 import { FftError } from '../../problem/errors.ts';
 import type { Floats } from '../arguments/floats.ts';
 import { windowFunction } from '../windows/windows.ts';
 import type { FeatureSpec, FramePadding } from './feature-presets.ts';
 
-/** Samples, of which some may have been forgotten. */
+/** Samples of a signal, of which the first ones may have been dropped. */
 export interface Samples {
   readonly data: Floats;
-  /** Number of the first sample that is there. */
+  /** Number of the first sample that is kept. */
   readonly base: number;
-  /** Samples of the signal so far, those forgotten and zeros behind it included. */
+  /** Samples of the signal so far, dropped samples and zeros behind the signal included. */
   readonly length: number;
 }
 
-/** Samples that a frame has to have: those behind the window are multiplied by zeros. */
+/** Samples that a frame needs: those behind the window are multiplied by zeros. */
 export function frameLength({ frames, nFft, winLength }: FeatureSpec): number {
   return frames === 'center' || frames === 'whole' ? nFft : winLength;
 }
 
-/** How many samples the first frame begins before the signal. */
+/** The number of samples by which the first frame begins before the signal. */
 export function paddingOf({ frames, nFft, winLength, hopLength }: FeatureSpec): number {
   if (frames === 'center') return Math.floor(nFft / 2);
   return frames === 'round' ? Math.floor(winLength / 2) - Math.floor(hopLength / 2) : 0;
 }
 
-/** Frames of a whole signal. */
+/** The number of frames of a whole signal. */
 export function framesOf(spec: FeatureSpec, length: number): number {
   const { frames, hopLength, dropLast } = spec;
   if (frames === 'round') return Math.floor((length + Math.floor(hopLength / 2)) / hopLength);
@@ -32,15 +32,15 @@ export function framesOf(spec: FeatureSpec, length: number): number {
   return Math.max(0, 1 + Math.floor(whole / hopLength) - (dropLast ? 1 : 0));
 }
 
-/** Frames that are complete, whatever follows. */
+/** The number of frames that are complete, whatever follows. */
 export function completeFrames(spec: FeatureSpec, length: number): number {
   const whole = length + paddingOf(spec) - frameLength(spec);
-  // What is beyond the beginning has to be known.
+  // A frame before the signal's beginning needs the samples that are mirrored there.
   if (whole < 0 || length < leastLength(spec)) return 0;
   return 1 + Math.floor(whole / spec.hopLength);
 }
 
-/** Samples that a signal has to have. */
+/** The least number of samples of a signal. */
 export function leastLength(spec: FeatureSpec): number {
   const { frames, padMode, winLength } = spec;
   if (frames === 'whole') return frameLength(spec);
@@ -49,7 +49,7 @@ export function leastLength(spec: FeatureSpec): number {
   return Math.max(winLength, padding > 0 ? mirrored : 0);
 }
 
-/** @throws FftError `invalid-argument` for signals in which no window fits */
+/** Refuses a signal that is too short. @throws FftError `invalid-argument` for signals shorter than a window */
 export function requireLength(spec: FeatureSpec, length: number): void {
   const least = leastLength(spec);
   if (length >= least) return;
@@ -59,7 +59,7 @@ export function requireLength(spec: FeatureSpec, length: number): void {
   throw new FftError('invalid-argument', message, { path: 'x' });
 }
 
-/** The window, filled up with zeros to the length of the transform: on both sides where frames are centred. */
+/** The window padded with zeros to the length of the transform: on both sides where frames are centred. */
 export function windowOf({ window, winLength, nFft, sym, frames }: FeatureSpec): Float64Array {
   const values = namedWindow(window, winLength, sym);
   const padded = new Float64Array(nFft);
@@ -70,19 +70,19 @@ export function windowOf({ window, winLength, nFft, sym, frames }: FeatureSpec):
 
 function namedWindow(window: FeatureSpec['window'], length: number, sym: boolean): Float64Array {
   if (typeof window !== 'string') return window;
-  // Kaldi's own: between Hann's and Hamming's, and zero at both ends.
+  // Povey's window of Kaldi, between Hann's and Hamming's and zero at both ends.
   if (window === 'povey') return windowFunction('hann', length, { sym: true }).map((value) => value ** 0.85);
   return windowFunction(window as 'hann', length, { sym });
 }
 
 /**
  * Writes samples into a buffer.
- * @param from number of the first one; it may be negative
+ * @param from number of the first sample; it may be negative
  */
 export function fillFrom(target: Floats, samples: Samples, from: number, spec: FeatureSpec): void {
   const { data, base, length } = samples;
   const end = from + target.length;
-  // Frames that are computed in vain, and the zeros behind windows, lie farther away.
+  // Samples of surplus frames and of zeros behind windows may lie farther away.
   const reach = frameLength(spec) + 1;
   target.fill(0);
   for (let at = Math.max(from, -reach); at < Math.min(end, 0); at++)

@@ -1,27 +1,30 @@
-/** What is done to the values of bands, by a program of patterns and on the host: logarithms, and what refers to the largest of them. */
+/**
+ * The last steps of features, from the values of bands, as a program of patterns and on the host: logarithms, and steps that refer to the largest
+ * value.
+ */
 import type { NumpyArray } from '../../numpy/array.ts';
 import type { Floats } from '../arguments/floats.ts';
 import type { FeatureSpec } from './feature-presets.ts';
 
-/** What the natural logarithm is multiplied by, and what is added then. */
+/** The factor of the natural logarithm, and the summand after it. */
 export function levelScale({ log, amin, ref }: FeatureSpec): { readonly factor: number; readonly offset: number } {
   const factor = log === 'db' ? 10 / Math.LN10 : log === 'log10' ? 1 / Math.LN10 : 1;
   return { factor, offset: ref === 'max' ? 0 : -factor * Math.log(Math.max(amin, ref)) };
 }
 
-/** Whether values depend on the largest one. */
+/** Whether values depend on the largest one of the signal. */
 export function isRelative({ log, topDb, ref }: FeatureSpec): boolean {
   return log !== 'none' && (topDb !== null || ref === 'max');
 }
 
-/** The largest value, or `before` where that is larger. */
+/** The largest of the values and `before`. */
 export function largest(values: Floats, before: number): number {
   let most = before;
   for (let k = 0; k < values.length; k++) if (values[k]! > most) most = values[k]!;
   return most;
 }
 
-/** Brings levels into their final form. @param top the largest one */
+/** Converts levels into their final form. @param top the largest level */
 export function finish(values: Floats, spec: FeatureSpec, top: number): void {
   const { log, topDb, ref, add, multiply } = spec;
   const relative = isRelative(spec);
@@ -35,7 +38,7 @@ export function finish(values: Floats, spec: FeatureSpec, top: number): void {
 }
 
 /**
- * The program of patterns that makes levels of bands out of the spectra of frames. Only who runs it loads the language.
+ * The program of patterns that makes levels of bands out of the spectra of frames. The language of patterns is loaded only when the program is made.
  * @param bank shape [nMels, bins]
  * @param isWhole whether these are all frames, so that the largest value is known
  * @returns a program of `spectra`, a row of frames for each bin
@@ -50,7 +53,7 @@ export async function melProgram(spec: FeatureSpec, bank: NumpyArray<'float64'>,
   const { factor, offset } = levelScale(spec);
   type Real = import('../../lift/index.ts').Real;
   type Arr<A> = import('../../lift/index.ts').Arr<A>;
-  // Of magnitudes: those that are neither these nor powers by e^(p · ln m).
+  // Powers of magnitudes with any other exponent p are e^(p · ln m).
   const raised = (m: Real) => exp(mul(power, log(max(1e-30, m))));
   const level = (sum: Real) => (spec.log === 'none' ? sum : add(mul(log(max(amin, sum)), factor), offset));
   return program({ spectra: real(bins, frames) }, ({ spectra }) => {
@@ -59,7 +62,7 @@ export async function melProgram(spec: FeatureSpec, bank: NumpyArray<'float64'>,
       (frame) => map((band: Arr<Real>) => level(reduce(add, 0, map(mul, zip(band, frame)))), filters),
       transpose(given),
     );
-    // Frames in a row: neighbours see the same bins.
+    // Frames lie side by side in a row, so that neighbouring threads read the same bins.
     if (!isWhole) return transpose(levels);
     const missing = (spec.maxFrames ?? frames) - frames;
     const ordered = rows === 'mels' ? transpose(levels) : missing > 0 ? pad(0, missing, 0, levels) : levels;

@@ -1,4 +1,4 @@
-/** Options of features, checked, on top of a preset or of librosa's defaults. */
+/** Options of features, checked and combined with a preset or with librosa's defaults. */
 import { FftError } from '../../problem/errors.ts';
 import { check, checkInteger, checkPositive, checkWord } from '../arguments/check.ts';
 import { isFloats, liveSamples } from '../arguments/floats.ts';
@@ -15,51 +15,51 @@ import {
 } from './feature-presets.ts';
 import { type MelScale, melScales } from './mel.ts';
 
-/** How mel spectra are made of a signal: librosa's words and, without a preset, librosa's defaults. */
+/** Options of a mel spectrum: librosa's names and, without a preset, librosa's defaults. */
 export interface MelSpectrogramOptions {
-  /** What the options that are left out are; default `librosa`. */
+  /** Preset that gives the options left out; default `librosa`. */
   readonly preset?: FeaturePreset | undefined;
-  /** Samples a second, in hertz; has to be given where there is no preset. */
+  /** Sampling rate in hertz; required without a preset. */
   readonly fs?: number | undefined;
-  /** Points of the transform; default 2048, or the least power of two that holds winLength. */
+  /** Length of the transform; default 2048, or the least power of two that holds winLength. */
   readonly nFft?: number | undefined;
-  /** Samples from frame to frame; default a quarter of winLength. */
+  /** Samples from one frame to the next; default a quarter of winLength. */
   readonly hopLength?: number | undefined;
-  /** Samples in a window, up to nFft, which is the default. */
+  /** Samples in a window, at most nFft; default nFft. */
   readonly winLength?: number | undefined;
   /** A window by its name, or winLength values; default `hann`. */
   readonly window?: WindowName | 'povey' | Float32Array | Float64Array | undefined;
   /** Whether frame t is centred at sample t · hopLength; default true. */
   readonly center?: boolean | undefined;
-  /** What is beyond the ends of the signal where frames are centred; default `constant`, zeros. */
+  /** Extension of the signal beyond its ends where frames are centred; default `constant`, zeros. */
   readonly padMode?: FramePadding | undefined;
-  /** Exponent of the magnitudes; default 2. */
+  /** Exponent of the magnitudes: 1 for magnitudes, 2 for powers; default 2. */
   readonly power?: number | undefined;
-  /** Bands; default 128. */
+  /** Number of bands; default 128. */
   readonly nMels?: number | undefined;
-  /** Where the first band begins, in hertz; default 0. */
+  /** Lower edge of the first band, in hertz; default 0. */
   readonly fMin?: number | undefined;
-  /** Where the last band ends, in hertz; default fs/2. */
+  /** Upper edge of the last band, in hertz; default fs/2. */
   readonly fMax?: number | undefined;
-  /** Default `slaney`. */
+  /** Mel scale; default `slaney`. */
   readonly melScale?: MelScale | undefined;
-  /** librosa's word: true for the scale `htk`, false for `slaney`. */
+  /** librosa's option: true for the scale `htk`, false for `slaney`. */
   readonly htk?: boolean | undefined;
-  /** `slaney`, the default: bands of the same area; null: triangles of height 1; a number p: divided by the p-norm. */
+  /** Normalisation of bands. `slaney`, the default: bands of the same area; null: triangles of height 1; a number p: divided by the p-norm. */
   readonly norm?: 'slaney' | null | number | undefined;
-  /** What is taken off each sample of the sample before, in a frame; default 0. */
+  /** Pre-emphasis: the share of the sample before that is subtracted from each sample, within a frame; default 0. */
   readonly preemphasis?: number | undefined;
 }
 
-/** What follows the mel spectrum. */
+/** Options of the steps after the mel spectrum. */
 export interface LogMelOptions extends MelSpectrogramOptions {
-  /** Default `db`, decibels of the power. */
+  /** Logarithm; default `db`, decibels of the power. */
   readonly log?: LogKind | undefined;
-  /** Values below are taken for this one; default 10⁻¹⁰. */
+  /** Floor: smaller values are raised to it; default 10⁻¹⁰. */
   readonly amin?: number | undefined;
-  /** Which value is 0 dB: a number, default 1, or `max`, the largest one. */
+  /** Reference value of 0 dB: a number, default 1, or `max`, the largest value. */
   readonly ref?: number | 'max' | undefined;
-  /** How far, in the logarithm's own unit, values may be below the largest one; default 80; null without a limit. */
+  /** Dynamic range, in the logarithm's own unit: lower values are raised to the largest value less this; default 80; null without a limit. */
   readonly topDb?: number | null | undefined;
 }
 
@@ -70,7 +70,8 @@ export const MEL_OPTIONS = [
 export const LOG_OPTIONS = [...MEL_OPTIONS, 'log', 'amin', 'ref', 'topDb'] as const;
 
 /**
- * @param own options that have been read; those that are undefined are as the preset has them
+ * The spec of features.
+ * @param own options that have been read; undefined ones are taken from the preset
  * @param usual the preset where none is named
  * @throws FftError `invalid-argument`
  */
@@ -123,7 +124,7 @@ function frameLengths(own: LogMelOptions, preset: FeatureSpec, windowLength: num
   return { winLength, nFft, hopLength: checkInteger('hopLength', hopLength, 1, most) };
 }
 
-/** Windows are as long as transforms, unless the preset has shorter ones. */
+/** A window is as long as the transform, unless the preset has a shorter one. */
 function defaultWindow({ winLength, nFft }: FeatureSpec, given: number): number {
   return winLength === nFft ? given : winLength;
 }

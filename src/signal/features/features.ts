@@ -1,4 +1,4 @@
-/** Features of a whole signal: block by block through an engine, and what refers to the largest value in the end. */
+/** Features of a whole signal: an engine computes them block by block, and steps that refer to the largest value come at the end. */
 import type { Device } from '../../engine/index.ts';
 import { floatZeros, type NumpyArray } from '../../numpy/array.ts';
 import { sharedDevice } from '../../numpy/choice.ts';
@@ -14,14 +14,14 @@ import type { FeatureSpec } from './feature-presets.ts';
 export type Features<T extends Floats = Floats> = NumpyArray<T extends Float32Array ? 'float32' : 'float64'>;
 
 /**
- * Frames of one block, where a signal may have any number of them: fewer make launches short, more of them are computed in vain. There are few numbers, as
- * each is a plan of its own.
+ * Frames in a block of a signal of any length: smaller blocks make launches short, larger blocks compute more surplus frames. The list is short,
+ * because each block size needs a plan of its own.
  */
 const FRAMES_OF_BLOCKS = { cpu: [16, 256], others: [16, 256, 2048] };
-/** Frames of signals of fixed length that are one block. */
+/** The most frames of a signal of fixed length that are computed as one block. */
 const MOST_FRAMES = 8192;
 
-/** Samples as they were given. @throws FftError `invalid-argument`, `detached-array` */
+/** Samples of an argument. @throws FftError `invalid-argument`, `detached-array` */
 export function samplesOf(x: unknown): Floats {
   check('x', x, isFloats(x), 'a Float32Array or a Float64Array: the samples of one channel');
   const samples = liveSamples(x as Floats, 'x');
@@ -29,15 +29,15 @@ export function samplesOf(x: unknown): Floats {
   throw new FftError('invalid-argument', 'x has no samples; at least one is needed.', { path: 'x' });
 }
 
-/** How many frames a block has, for so many frames. */
+/** The block size for a number of frames. */
 function blockFrames(frames: number, device: Device): number {
   const sizes = device.kind === 'cpu' ? FRAMES_OF_BLOCKS.cpu : FRAMES_OF_BLOCKS.others;
   return sizes.find((size) => size >= frames) ?? sizes.at(-1)!;
 }
 
 /**
- * Features as the spec says.
- * @param x as `samplesOf` gives them
+ * The features of a signal, as the spec says.
+ * @param x samples from `samplesOf`
  */
 export async function featuresOf(x: Floats, spec: FeatureSpec, chosen: Device | undefined): Promise<Features> {
   const samples = wholeSignal(x, spec);
@@ -48,7 +48,7 @@ export async function featuresOf(x: Floats, spec: FeatureSpec, chosen: Device | 
   return asFeatures(values, spec, spec.maxFrames ?? frames);
 }
 
-/** The signal, cut or filled up where the spec says so. @throws FftError `invalid-argument` */
+/** The signal, cut or zero-padded if the spec says so. @throws FftError `invalid-argument` */
 function wholeSignal(x: Floats, spec: FeatureSpec): Samples {
   const length = spec.samples ?? x.length;
   requireLength(spec, length);
@@ -68,14 +68,14 @@ export function asFeatures(
   return { data, shape, dtype: areSingles(data) ? 'float32' : 'float64' } as unknown as Features;
 }
 
-/** Which frames. */
+/** The range of frames. */
 export interface FrameRange {
   readonly spec: FeatureSpec;
   readonly first: number;
   readonly frames: number;
 }
 
-/** Levels of frames, before what refers to the largest of them; with room for as many as `maxFrames` says. */
+/** Levels of frames, before the steps that refer to the largest level; the array has room for `maxFrames` frames. */
 export async function levelsOf(samples: Samples, range: FrameRange, device: Device): Promise<Floats> {
   const { spec, frames } = range;
   const isSingle = areSingles(samples.data);
@@ -94,8 +94,8 @@ export async function levelsOf(samples: Samples, range: FrameRange, device: Devi
 }
 
 /**
- * Features as the spec says, in memory of the device.
- * @throws FftError (as a rejection) those of `CompiledProgram.run` for the output
+ * The features of a signal in memory of the device.
+ * @throws FftError (as a rejection) the errors of `CompiledProgram.run` for the output
  */
 export async function featuresInto(output: object, x: Floats, spec: FeatureSpec, device: Device): Promise<Features> {
   const samples = wholeSignal(x, spec);
@@ -122,7 +122,7 @@ async function inBlocks(engine: FeatureEngine, samples: Samples, range: FrameRan
   }
 }
 
-/** The samples of frames from a certain one on, and the one before. */
+/** Copies the samples of frames from a given frame on, and the sample before. */
 function fillBlock(target: Floats, samples: Samples, spec: FeatureSpec, frame: number): void {
   fillFrom(target, samples, frame * spec.hopLength - paddingOf(spec) - 1, spec);
 }

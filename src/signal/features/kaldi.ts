@@ -1,7 +1,7 @@
 /**
- * What Kaldi has beside bands: frames of 25 ms in transforms of the next power of two, the energies of frames, and frequencies warped to the length of a
- * speaker's vocal tract (L. Lee and R. Rose, "A frequency warping approach to speaker normalization", IEEE Transactions on Speech and Audio Processing 6 (1998)).
- * Definitions are those of `torchaudio.compliance.kaldi`.
+ * Features of Kaldi beyond bands: frames of 25 ms in transforms of the next power of two, the energies of frames, and frequencies warped to the
+ * length of a speaker's vocal tract (L. Lee and R. Rose, "A frequency warping approach to speaker normalization", IEEE Transactions on Speech and
+ * Audio Processing 6 (1998)). Definitions are those of `torchaudio.compliance.kaldi`.
  */
 import { FftError } from '../../problem/errors.ts';
 import { check, checkPositive, checkWord } from '../arguments/check.ts';
@@ -10,19 +10,19 @@ import { fillFrom, framesOf, paddingOf, windowOf } from './feature-frames.ts';
 import { featureSpec, type LogMelOptions } from './feature-options.ts';
 import type { FeatureSpec, VocalTract } from './feature-presets.ts';
 
-/** Kaldi's own options, of `fbank` and of `mfcc` with a preset of Kaldi's kind. */
+/** Kaldi's own options of `fbank`, and of `mfcc` with a preset of Kaldi's kind. */
 export interface KaldiOptions {
-  /** Whether the logarithm of each frame's energy goes with its bands, or takes the place of coefficient 0; default false. */
+  /** Whether the logarithm of each frame's energy is added to its bands, or replaces coefficient 0; default false. */
   readonly useEnergy?: boolean | undefined;
-  /** Whether energies are those before pre-emphasis and window; default true. */
+  /** Whether energies are taken before pre-emphasis and window; default true. */
   readonly rawEnergy?: boolean | undefined;
-  /** Smaller energies are taken for this one, unless it is 0; default 1. */
+  /** Floor of energies, 0 for none; default 1. */
   readonly energyFloor?: number | undefined;
-  /** What frequencies between the cut-offs are divided by; default 1, nothing. */
+  /** Warping factor by which frequencies between the cut-offs are divided; default 1, no warping. */
   readonly vtlnWarp?: number | undefined;
   /** The lower cut-off, in hertz, above fMin; default 100. */
   readonly vtlnLow?: number | undefined;
-  /** The upper cut-off, in hertz, below fMax; one that is not positive counts from half the rate. Default −500. */
+  /** The upper cut-off, in hertz, below fMax; a value that is not positive is added to half the rate. Default −500. */
   readonly vtlnHigh?: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export function kaldiSpec(own: LogMelOptions & KaldiOptions): FeatureSpec {
   return warpedSpec(own, featureSpec({ ...rated, ...own, preset, winLength, nFft }));
 }
 
-/** With the warping that is asked for. @throws FftError `invalid-argument` for cut-offs out of range */
+/** The spec with its warping. @throws FftError `invalid-argument` for cut-offs out of range */
 export function warpedSpec({ vtlnWarp, vtlnLow, vtlnHigh }: KaldiOptions, spec: FeatureSpec): FeatureSpec {
   const warp = checkPositive('vtlnWarp', vtlnWarp ?? 1);
   const [low, given] = [vtlnLow ?? 100, vtlnHigh ?? -500];
@@ -59,7 +59,7 @@ export function warpedSpec({ vtlnWarp, vtlnLow, vtlnHigh }: KaldiOptions, spec: 
   return { ...spec, vtln: { warp, low, high }, isOwnBank: true };
 }
 
-/** Where a frequency comes to lie: straight through the cut-offs, and from there to fMin and fMax, beyond which nothing moves. */
+/** The warped frequency: divided by the factor between the cut-offs, on straight lines from there to fMin and fMax, and unchanged beyond them. */
 export function warpedFrequency(
   frequency: number,
   { warp, low, high }: VocalTract,
@@ -73,13 +73,13 @@ export function warpedFrequency(
   return fMax + ((fMax - right / warp) / (fMax - right)) * (frequency - fMax);
 }
 
-/** How energies are taken. */
+/** The way in which energies are taken. */
 interface EnergyOptions {
   readonly raw: boolean;
   readonly floor: number;
 }
 
-/** @returns undefined where no energies are asked for. @throws FftError `invalid-argument` */
+/** The energy options. @returns undefined where no energies are wanted. @throws FftError `invalid-argument` */
 export function energyOptions(own: KaldiOptions, { rows, maxFrames }: FeatureSpec): EnergyOptions | undefined {
   const { useEnergy = false, rawEnergy = true, energyFloor = 1 } = own;
   checkWord('useEnergy', useEnergy, [true, false]);
@@ -91,10 +91,10 @@ export function energyOptions(own: KaldiOptions, { rows, maxFrames }: FeatureSpe
   throw new FftError('invalid-argument', message, { path: 'useEnergy' });
 }
 
-/** The least energy, whatever the floor: the rounding of singles. */
+/** The least energy without a floor: the rounding error of singles. */
 const EPSILON = 2 ** -23;
 
-/** The logarithm of the energy of each frame, less its mean where that is taken off. */
+/** The logarithm of the energy of each frame, after subtracting the frame's mean if the spec says so. */
 export function frameEnergies(data: Floats, spec: FeatureSpec, { raw, floor }: EnergyOptions): Float64Array {
   const { winLength, hopLength, preemphasis, removeDcOffset } = spec;
   const samples = { data, base: 0, length: data.length };

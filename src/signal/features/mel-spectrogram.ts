@@ -15,7 +15,7 @@ import type { FeaturePreset, FeatureSpec } from './feature-presets.ts';
 import { asFeatures, type Features, featuresOf, samplesOf } from './features.ts';
 import { energyOptions, frameEnergies, KALDI_OPTIONS, type KaldiOptions, kaldiSpec, warpedSpec } from './kaldi.ts';
 
-/** Options, and a window among them. */
+/** Feature options together with those of a window. */
 const LEVELS = 2;
 
 /**
@@ -52,11 +52,11 @@ export async function logMel<X extends Floats>(x: X, options: LogMelOptions & De
   return featuresOf(samplesOf(x), featureSpec(own), device) as Promise<Features<X>>;
 }
 
-/** Options of `fbank`: Kaldi's defaults. */
+/** Options of `fbank`, with Kaldi's defaults. */
 export interface FbankOptions extends Omit<LogMelOptions, 'center'>, KaldiOptions, DeviceChoice {
-  /** Whether the mean of each frame is taken off; default true. */
+  /** Whether the mean of each frame is subtracted; default true. */
   readonly removeDcOffset?: boolean | undefined;
-  /** False: as many frames as hops, of a signal that is mirrored at its ends; default true, whole frames only. */
+  /** Whether only whole frames are taken (default true); false: as many frames as hops, of a signal that is mirrored at its ends. */
   readonly snipEdges?: boolean | undefined;
 }
 
@@ -87,7 +87,7 @@ function fbankSpec(own: FbankOptions): FeatureSpec {
   return { ...spec, removeDcOffset, frames: snipEdges ? 'snip' : 'round' };
 }
 
-/** Features with one number more in front of each frame. */
+/** Features with one more number, the energy, in front of each frame. */
 function withEnergies({ data, shape }: Features, energies: Float64Array): Features {
   const [frames, nMels] = shape as readonly [number, number];
   const all = floatZeros(frames * (nMels + 1), areSingles(data));
@@ -100,11 +100,11 @@ function withEnergies({ data, shape }: Features, energies: Float64Array): Featur
 
 /** Options of `mfcc`. */
 export interface MfccOptions extends LogMelOptions, KaldiOptions, DeviceChoice {
-  /** Coefficients; default 20, of preset `torchaudio` 40, of `kaldi` 13. */
+  /** Number of coefficients; default 20, for preset `torchaudio` 40, for `kaldi` 13. */
   readonly nMfcc?: number | undefined;
-  /** How much higher coefficients are lifted: they are multiplied by 1 + lifter/2 · sin(π·k/lifter); default 0, not at all; of `kaldi` 22. */
+  /** Liftering of higher coefficients, which are multiplied by 1 + lifter/2 · sin(π·k/lifter); default 0, none; for `kaldi` 22. */
   readonly lifter?: number | undefined;
-  /** `ortho`, the default, or null: the cosine transform as it is defined, 2·Σ. */
+  /** Normalisation of the cosine transform: `ortho`, the default, or null for the plain definition with 2·Σ. */
   readonly dctNorm?: 'ortho' | null | undefined;
 }
 
@@ -139,7 +139,7 @@ export async function mfcc<X extends Floats>(x: X, options: MfccOptions = {}): P
 
 const COEFFICIENTS: { readonly [preset in FeaturePreset]?: number } = { torchaudio: 40, kaldi: 13 };
 
-/** Rows of the cosine transform, lifted. */
+/** Rows of the cosine transform, multiplied by the liftering factors. */
 function cepstralMatrix(
   { nMels, rows }: FeatureSpec,
   nMfcc: number,
@@ -149,7 +149,7 @@ function cepstralMatrix(
   const matrix = new Float64Array(nMfcc * nMels);
   for (let k = 0; k < nMfcc; k++) {
     const scale = norm === null ? 2 : Math.sqrt((k === 0 ? 1 : 2) / nMels);
-    // librosa counts coefficients from 1, Kaldi from 0.
+    // Coefficients are counted from 1 in librosa's liftering, from 0 in Kaldi's.
     const lift = lifter === 0 ? 1 : 1 + (lifter / 2) * Math.sin((Math.PI * (rows === 'mels' ? k + 1 : k)) / lifter);
     for (let mel = 0; mel < nMels; mel++) {
       matrix[k * nMels + mel] = scale * lift * Math.cos((Math.PI * k * (2 * mel + 1)) / (2 * nMels));

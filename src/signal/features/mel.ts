@@ -13,35 +13,35 @@ import type { NewFloat64Array } from '../../problem/index.ts';
 import { didYouMean } from '../../problem/meant.ts';
 
 /**
- * `slaney` is linear up to 1000 Hz and logarithmic beyond; `htk` is 2595 · log₁₀(1 + f/700). `kaldi` is 1127 · ln(1 + f/700), nearly the same, and its
- * filters are triangles over mels where those of the others are triangles over hertz.
+ * Mel scales. `slaney` is linear up to 1000 Hz and logarithmic beyond; `htk` is 2595 · log₁₀(1 + f/700). `kaldi` is 1127 · ln(1 + f/700), nearly the
+ * same, and its filters are triangles over mels, where filters of the other scales are triangles over hertz.
  */
 export type MelScale = 'slaney' | 'htk' | 'kaldi';
 export const melScales: readonly MelScale[] = ['slaney', 'htk', 'kaldi'];
 
 export interface MelOptions {
-  /** Samples a second, in hertz. */
+  /** Sampling rate, in hertz. */
   readonly fs: number;
-  /** Points of the transform whose spectrum is summed: ⌊nFft/2⌋ + 1 bins, bin k at k · fs / nFft Hz. */
+  /** Length of the transform: the spectrum has ⌊nFft/2⌋ + 1 bins, bin k at k · fs / nFft Hz. */
   readonly nFft: number;
-  /** How many bands; default 128. */
+  /** Number of bands; default 128. */
   readonly nMels?: number | undefined;
-  /** Where the first band begins, in hertz; default 0. */
+  /** Lower edge of the first band, in hertz; default 0. */
   readonly fMin?: number | undefined;
-  /** Where the last band ends, in hertz; default half the sample rate. */
+  /** Upper edge of the last band, in hertz; default half the sampling rate. */
   readonly fMax?: number | undefined;
-  /** Default `slaney`. */
+  /** Mel scale; default `slaney`. */
   readonly melScale?: MelScale | undefined;
-  /** librosa's word: true for the scale `htk`, false for `slaney`. */
+  /** librosa's option: true for the scale `htk`, false for `slaney`. */
   readonly htk?: boolean | undefined;
   /**
-   * `slaney` (the default) divides each band by half its width in hertz, so that all have about the same area; a number p
-   * from 1 on, `Infinity` too, by its p-norm; null leaves triangles of height 1.
+   * Normalisation. `slaney` (the default) divides each band by half its width in hertz, so that all bands have about the same area; a number p from 1
+   * on, `Infinity` too, divides by the band's p-norm; null leaves triangles of height 1.
    */
   readonly norm?: 'slaney' | null | number | undefined;
 }
 
-/** The names that options had before; this version takes them with a warning, the next one does not. */
+/** Former names of options; this version accepts them with a warning, the next one does not. */
 export interface OldMelOptions {
   /** @deprecated `fs` */
   readonly sampleRate: number;
@@ -57,7 +57,7 @@ export interface OldMelOptions {
   readonly norm?: 'slaney' | 'none' | null | number | undefined;
 }
 
-/** Of Slaney's scale: hertz for one mel up to the corner, and the logarithm of what one mel multiplies by from there on. */
+/** Constants of Slaney's scale: hertz per mel up to the corner, and the logarithm of the factor per mel beyond it. */
 const LINEAR = 200 / 3;
 const CORNER = 1000;
 const STEP = Math.log(6.4) / 27;
@@ -93,9 +93,9 @@ export function melFilterBank(options: MelOptions | OldMelOptions): NumpyArray<'
 }
 
 /**
- * The same.
- * @param warns whether bands without a bin are told of
- * @param warped where edges of bands come to lie, in hertz
+ * The filter bank, with control over warnings and band edges.
+ * @param warns whether bands without a bin are reported on the console
+ * @param warped maps an edge of a band, in hertz, to its warped frequency
  */
 export function melBank(
   options: MelOptions | OldMelOptions,
@@ -106,7 +106,7 @@ export function melBank(
   const bank = { ...read, edges: read.edges.map(warped) };
   const { fs, nFft, nMels, melScale, edges, norm } = bank;
   const bins = Math.floor(nFft / 2) + 1;
-  /** Where triangles are straight. */
+  /** The frequency scale on which the triangles' sides are straight. */
   const place = (frequency: number) => (melScale === 'kaldi' ? hzToMel(frequency, melScale) : frequency);
   const data = floatZeros(nMels * bins, false) as NewFloat64Array;
   const places = Float64Array.from({ length: bins }, (_, bin) => place((bin * fs) / nFft));
@@ -119,19 +119,19 @@ export function melBank(
       row[bin] = Math.max(0, Math.min((at - left) / (top - left), (right - at) / (right - top)));
     }
     const divisor = norm === 'slaney' ? (to - from) / 2 : norm === null ? 1 : pNorm(row, norm);
-    // A band without a bin has no length.
+    // A band without a bin has norm 0.
     if (divisor > 0) for (let bin = 0; bin < bins; bin++) row[bin]! /= divisor;
   }
   if (warns) warnOfEmpty(bank);
   return { data, shape: [nMels, bins], dtype: 'float64' };
 }
 
-/** Bands that are written out in a warning. */
+/** The most bands that a warning lists. */
 const BANDS_TOLD = 8;
-/** No longer transform is advised. */
+/** The longest transform that a warning recommends. */
 const LONGEST_ADVISED = 2 ** 30;
 
-/** As librosa does: says which bands no bin lies in, and what would do. */
+/** Warns of bands without a bin, as librosa does, and says which options would avoid them. */
 function warnOfEmpty({ fs, nFft, nMels, edges, ...how }: Bank): void {
   const empty = emptyBands(edges, fs / nFft, fs / 2);
   if (empty.length === 0) return;
@@ -144,7 +144,7 @@ function warnOfEmpty({ fs, nFft, nMels, edges, ...how }: Bank): void {
     if (edges[nMels + 1]! > fs / 2) return `: take fMax up to half the sample rate, ${fs / 2}`;
     let longer = nFft;
     while (longer <= LONGEST_ADVISED && isAnyEmpty(edges, longer)) longer *= 2;
-    // The most bands that are found by halving: with fewer, each is wider.
+    // The largest number of bands found by halving; fewer bands are wider.
     let [fewer, more] = [0, nMels];
     while (more - fewer > 1) {
       const between = Math.floor((fewer + more) / 2);
@@ -171,7 +171,7 @@ function emptyBands(edges: Float64Array, spacing: number, last: number): number[
   return empty;
 }
 
-/** Where bands begin, in hertz, and two more edges: of equal width on the scale. */
+/** The edges of bands in hertz, two more than bands, equally spaced on the mel scale. */
 function edgesOf(nMels: number, { fMin, fMax, melScale }: Pick<Bank, 'fMin' | 'fMax' | 'melScale'>): Float64Array {
   const edges = floatZeros(nMels + 2, false) as NewFloat64Array;
   const [first, last] = [hzToMel(fMin, melScale), hzToMel(fMax, melScale)];
@@ -214,7 +214,7 @@ function readMel(given: MelOptions | OldMelOptions): Bank {
   return { fs, nFft, nMels, fMin, fMax, melScale, edges: edgesOf(nMels, { fMin, fMax, melScale }), norm };
 }
 
-/** Options by the names that they have now. */
+/** Options under their present names. */
 function renamed(given: MelOptions | OldMelOptions): MelOptions {
   const own: Record<string, unknown> = { ...given };
   const old = Object.keys(OLD_NAMES).filter((name) => own[name] !== undefined) as (keyof typeof OLD_NAMES)[];
@@ -235,7 +235,7 @@ function renamed(given: MelOptions | OldMelOptions): MelOptions {
   return own as unknown as MelOptions;
 }
 
-/** The p-norm. */
+/** The p-norm of a band. */
 function pNorm(row: Float64Array, p: number): number {
   if (p === Number.POSITIVE_INFINITY) return row.reduce((most, value) => Math.max(most, value), 0);
   return row.reduce((sum, value) => sum + value ** p, 0) ** (1 / p);

@@ -1,42 +1,42 @@
 /**
- * The chunks of a WAVE file: an id, a size, as many bytes, and padding.
+ * The chunks of a WAVE file: an id, a size, that number of bytes, and padding.
  *
- * Walked here and not by a package: the one that did it before, `wavefile`, read every kind of chunk, looped for ever over
- * damaged `cue ` and `smpl` chunks and took padding for sound.
+ * Files are walked here and not by a package: the package used before, `wavefile`, read every kind of chunk, looped for ever over damaged `cue ` and
+ * `smpl` chunks and took padding for sound.
  *
- * Sources: "Multimedia Programming Interface and Data Specifications 1.0" (IBM and Microsoft, 1991) for RIFF and RIFX; EBU
- * Tech 3306, "RF64: An extended file format for audio", and ITU-R BS.2088, which calls the same BW64, for files of more than
- * 4 GiB; "Sony Wave64 (W64) file format" (Sony Pictures Digital, 2003) for another way to that.
+ * Sources: "Multimedia Programming Interface and Data Specifications 1.0" (IBM and Microsoft, 1991) for RIFF and RIFX; EBU Tech 3306, "RF64: An
+ * extended file format for audio", and ITU-R BS.2088, which calls the same format BW64, for files of more than 4 GiB; "Sony Wave64 (W64) file format"
+ * (Sony Pictures Digital, 2003) for another such format.
  */
 
 import type { ByteSource } from '../../numpy/source.ts';
 
 /** A chunk as the file announces it. */
 export interface Chunk {
-  /** Where its bytes begin. */
+  /** Offset of the chunk's first byte. */
   readonly start: number;
-  /** How many bytes it announces: up to the end of the file where that is unknown. */
+  /** Number of bytes that the chunk announces; up to the end of the file where the size is unknown. */
   readonly size: number;
-  /** How many of them are there: fewer where the file ends too early. */
+  /** Number of bytes present: fewer than announced where the file ends too early. */
   readonly present: number;
-  /** Its writer did not know the size when it wrote it, and never came back. */
+  /** Whether the writer did not know the size when it wrote the header, and never corrected it. */
   readonly unknown: boolean;
-  /** It does not stand where the chunk before it ends, but had to be searched for. */
+  /** Whether the chunk does not stand where the chunk before it ends, and had to be searched for. */
   readonly displaced: boolean;
 }
 
-/** A way to hold chunks. */
+/** A file format for chunks. */
 export interface Container {
   readonly littleEndian: boolean;
-  /** Where the first chunk begins. */
+  /** Offset of the first chunk. */
   readonly first: number;
-  /** Bytes of a chunk's id, of its size, and of both. */
+  /** Bytes of a chunk's id, of its size, and of both together. */
   readonly id: number;
   readonly bytes: number;
   readonly header: number;
-  /** Chunks begin at multiples of that many bytes. */
+  /** Alignment of chunks, in bytes. */
   readonly alignment: number;
-  /** Sizes are those of the samples in a chunk of their own where they do not fit. */
+  /** Whether sizes that do not fit their fields stand in a chunk of their own. */
   readonly long: boolean;
 }
 
@@ -49,12 +49,12 @@ const CONTAINERS: Readonly<Record<string, Container>> = {
   BW64: { ...RIFF, long: true },
 };
 
-/** How ids of Wave64 end: the first four bytes are the letters that RIFF has, but for two of them. */
+/** The last bytes of Wave64's ids, which are GUIDs: the first four bytes are RIFF's letters, and all ids but two end like this. */
 const W64_TAIL = 'f3acd3118cd100c04f8edb8a';
 const W64_RIFF = '72696666 2e91cf11a5d628db04c10000'.replace(' ', '');
 const W64_WAVE = `77617665${W64_TAIL}`;
 
-/** How the file holds its chunks; undefined for what is no WAVE file. */
+/** The chunk format of a file; undefined for a file that is not a WAVE file. */
 export function containerOf(source: ByteSource): Container | undefined {
   const start = source.read(0, 40);
   const name = asciiText(start.subarray(0, 4));
@@ -63,12 +63,12 @@ export function containerOf(source: ByteSource): Container | undefined {
 }
 
 /**
- * The chunks of some names, the first of each. Others are stepped over unread: damage in them does no harm.
+ * The first chunk of each wanted name. Other chunks are skipped unread, so that damage in them does no harm.
  *
- * Where no chunk begins where the one before it ends (it was written without its padding, or with a wrong size), the missing
- * ones are searched for byte by byte. (SoX and ffmpeg refuse such files.)
+ * Where no chunk begins at the end of the one before it (it was written without its padding, or with a wrong size), the missing chunks are searched
+ * for byte by byte. (SoX and ffmpeg refuse such files.)
  *
- * @param names of four letters
+ * @param names names of four letters
  */
 export function findChunks<Name extends string>(
   source: ByteSource,
@@ -85,13 +85,13 @@ export function findChunks<Name extends string>(
     if (header === undefined) break;
     const { name, start } = header;
     const rest = source.size - start;
-    // The sizes of the whole file and of its samples, in 64 bits each.
+    // The 64-bit sizes of the whole file and of its samples.
     if (container.long && name === 'ds64' && rest >= 16) {
       longSize = Number(viewOf(source.read(start, 16)).getBigUint64(8, true));
     }
     const samples = name === 'data';
     const announced = samples && container.long && isPlaceholder(header.size) ? longSize : header.size;
-    // A size that the file has room for is meant, whatever it looks like, and so is none where other chunks follow.
+    // A size that fits into the file is taken as it is, even if it looks like a placeholder, and so is a size of 0 that other chunks follow.
     const fits = announced === 0 ? hasOnlyChunks(source, container, start) : announced <= rest;
     const unknown = samples && !fits && isPlaceholder(announced);
     const size = unknown ? rest : announced;
@@ -107,28 +107,28 @@ export function findChunks<Name extends string>(
 
 /** The id and the size of a chunk. */
 interface Header {
-  /** Its four letters; empty where there are none. */
+  /** The chunk's four letters; empty for an id without letters. */
   readonly name: string;
-  /** Where its bytes begin. */
+  /** Offset of the chunk's first byte. */
   readonly start: number;
-  /** How many bytes it announces. */
+  /** Number of bytes that the chunk announces. */
   readonly size: number;
 }
 
-/** Undefined where the file ends too early for one. */
+/** The header at an offset; undefined where the file ends before the header does. */
 function headerAt(source: ByteSource, { littleEndian, id, header, bytes }: Container, at: number): Header | undefined {
   if (at + header > source.size) return undefined;
   const head = source.read(at, header);
   const name = chunkName(head.subarray(0, id));
   const size = viewOf(head);
-  // Wave64 counts the header, too.
+  // A size in Wave64 includes the header.
   const announced = bytes === 8 ? Number(size.getBigUint64(id, true)) - header : size.getUint32(id, littleEndian);
   return { name, start: at + header, size: Math.max(0, announced) };
 }
 
 /**
- * The chunk that follows, with or without padding before it.
- * @param end where the chunk before it ends, its padding not included
+ * The header of the next chunk, with or without padding before it.
+ * @param end end of the chunk before it, without its padding
  */
 function nextHeader(
   source: ByteSource,
@@ -137,7 +137,7 @@ function nextHeader(
   names: readonly string[],
 ): Header | undefined {
   const padded = alignedPosition(container, end);
-  // Without padding, what stands one byte further on may look like a chunk by chance; the names that are wanted do not.
+  // Bytes at the wrong alignment may look like a chunk by chance, but not like one with a wanted name.
   const tight = padded === end ? undefined : headerAt(source, container, end);
   if (tight && names.includes(tight.name)) return tight;
   return [headerAt(source, container, padded), tight].find(
@@ -145,18 +145,15 @@ function nextHeader(
   );
 }
 
-/** Whether something has the name of a chunk and ends within the file. */
+/** Whether a header has the name of a chunk and the chunk ends within the file. */
 function isCompleteChunk(source: ByteSource, { name, start, size }: Header): boolean {
   return /^[\x20-\x7e]{4}$/.test(name) && start + size <= source.size;
 }
 
-/** How many bytes are searched at a time. */
+/** Number of bytes that are searched at a time. */
 const SEARCHED = 2 ** 16;
 
-/**
- * The first of the wanted chunks behind the start of another one, wherever it is; undefined where there is none, and where
- * the file ends as it should.
- */
+/** The first wanted chunk behind the start of another chunk, at any offset; undefined where there is none, or where the file ends properly. */
 function searchedHeader(
   source: ByteSource,
   container: Container,
@@ -166,13 +163,13 @@ function searchedHeader(
   const end = before.start + before.size;
   if (end === source.size || alignedPosition(container, end) === source.size) return undefined;
   for (let from = before.start; from + container.header <= source.size; from += SEARCHED) {
-    // A copy, because headers are read meanwhile; some bytes more, for ids that begin at its end.
+    // The bytes are copied, because headers are read meanwhile; a few more bytes hold an id that begins at the end.
     const piece = new Uint8Array(source.read(from, SEARCHED + 3));
     const letters = new TextDecoder('latin1').decode(piece);
     const places = names.flatMap((name) => positionsOf(letters, name)).sort((a, b) => a - b);
     for (const place of places) {
       const header = headerAt(source, container, from + place);
-      // Texts in other chunks may have these letters, too, but not a size that could be one.
+      // Texts in other chunks may contain these letters, but not followed by a plausible size.
       if (header && names.includes(header.name) && (isCompleteChunk(source, header) || isPlaceholder(header.size)))
         return header;
     }
@@ -186,13 +183,12 @@ function positionsOf(text: string, word: string): number[] {
   return places;
 }
 
-/** How far from a round number what stands for an unknown size may be: less a header, or rounded down to whole frames. */
+/** The largest distance of a placeholder size from a round number: a header, or the rest of a frame, may have been subtracted. */
 const MARGIN = 2 ** 17;
 
 /**
- * Whether a size is one that programs write who do not know yet how much will come: none, the most that a field holds, or what is a
- * little less than that: 0x7ffff000 (sox), 0xffffffff (ffmpeg), 0x7fffffff, 0x80000000, 0xffff1000; in 64 bits 2^63 - 1 (ffmpeg) and
- * 2^64 - 1.
+ * Whether a size is a placeholder by a program that did not know the final size: 0, the largest number that the field holds, or a little less:
+ * 0x7ffff000 (sox), 0xffffffff (ffmpeg), 0x7fffffff, 0x80000000, 0xffff1000; in 64 bits 2^63 - 1 (ffmpeg) and 2^64 - 1.
  */
 function isPlaceholder(size: number): boolean {
   const below = (most: number) => size > most - MARGIN && size <= most;
@@ -213,7 +209,7 @@ function alignedPosition({ alignment }: Container, at: number): number {
   return Math.ceil(at / alignment) * alignment;
 }
 
-/** The bytes of a file or chunk as numbers. */
+/** The bytes of a file or chunk as a DataView. */
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,8 +1,8 @@
-/** What the samples of a WAV file are, and how their bytes become numbers in −1 … 1. */
+/** Sample formats of WAV files, and their conversion to numbers in −1 … 1. */
 
 import { FftError } from '../../problem/errors.ts';
 
-/** What a `fmt ` chunk says. */
+/** The contents of a `fmt ` chunk. */
 export interface SampleFormat {
   readonly tag: number;
   readonly channels: number;
@@ -12,9 +12,9 @@ export interface SampleFormat {
   readonly bits: number;
 }
 
-/** A kind of samples as it is read. */
+/** A sample format with its reader. */
 export interface Samples {
-  /** Such as `16-bit PCM`. */
+  /** The format's name, such as `16-bit PCM`. */
   readonly name: string;
   readonly bytes: number;
   readonly read: SampleReader;
@@ -30,10 +30,10 @@ const MU_LAW = 7;
 
 export const ACCEPTED =
   'omnifft reads WAV files (RIFF, RIFX, RF64, BW64, W64) with samples of PCM of 8 to 32 bits, floating point of 32 or 64 bits, A-law or µ-law';
-/** What to run on a recording of another kind. */
+/** The conversion command recommended for a recording in another format. */
 export const CONVERT = 'To convert a recording: ffmpeg -i INPUT -c:a pcm_s16le OUTPUT.wav';
 
-/** How others are called; Microsoft's registry in mmreg.h has the rest. */
+/** Names of formats that are not read; Microsoft's registry in mmreg.h has the rest. */
 const OTHERS: Readonly<Record<number, string>> = {
   2: 'ADPCM (Microsoft)',
   17: 'ADPCM (IMA)',
@@ -45,7 +45,7 @@ const OTHERS: Readonly<Record<number, string>> = {
   8192: 'AC-3',
 };
 
-/** @throws FftError `invalid-file` for samples of other kinds, or frames that do not hold them. */
+/** The sample format of a file. @throws FftError `invalid-file` for other formats, or for frames too short for their samples. */
 export function samplesOf(format: SampleFormat, littleEndian: boolean): Samples {
   const { tag, bits } = format;
   const pcm = tag === PCM && bits >= 8 && bits <= 32;
@@ -63,12 +63,12 @@ export function samplesOf(format: SampleFormat, littleEndian: boolean): Samples 
   return { name, bytes, read: float ? floatReader(bytes, littleEndian) : pcmReader(bytes, littleEndian) };
 }
 
-/** Bytes that a sample takes, which may be more than its bits need. */
+/** Bytes of a sample, which may be more than its bits need. */
 function sampleBytes(format: SampleFormat): number {
   const { tag, channels, blockAlign, bits } = format;
   const least = Math.ceil(bits / 8);
   const size = blockAlign / channels;
-  // One byte is unsigned and more are signed, so that 8 bits in more than one byte could be either.
+  // Samples of one byte are unsigned and longer ones signed, so that 8 bits in more than one byte could be either.
   const most = tag === PCM && bits > 8 ? 4 : least;
   if (Number.isInteger(size) && size >= least && size <= most) return size;
   const sound = `${describe(format)} samples in ${channels} channel${channels === 1 ? '' : 's'}`;
@@ -90,8 +90,8 @@ function floatReader(bytes: number, little: boolean): SampleReader {
 }
 
 /**
- * Samples whose bits do not fill their bytes stand at the top of them, so that the bytes alone say what full scale is.
- * One byte is unsigned, more are two's complement.
+ * PCM samples, whose bits stand at the top of their bytes: full scale follows from the number of bytes alone. One byte is unsigned, more are two's
+ * complement.
  */
 function pcmReader(bytes: number, little: boolean): SampleReader {
   const [low, high] = little ? [0, 2] : [1, 0];

@@ -19,29 +19,29 @@ import { ACCEPTED, CONVERT, type SampleFormat, type Samples, samplesOf } from '.
 
 /** A decoded recording. */
 export interface Recording {
-  /** Samples a second, in hertz. */
+  /** Sampling rate, in hertz. */
   readonly sampleRate: number;
-  /** One array for each channel, all of the same length; full scale is −1 to 1. */
+  /** Samples of each channel, all channels of the same length; full scale is −1 to 1. */
   readonly channels: readonly NewFloat32Array[];
-  /** How the file holds a sample, such as `16-bit PCM`. */
+  /** Sample format of the file, such as `16-bit PCM`. */
   readonly format: string;
-  /** What is wrong with the file, a sentence each, where it could be read nevertheless. Absent where nothing is. */
+  /** Faults of the file, a sentence each, where it could be read nevertheless. Absent for a faultless file. */
   readonly warnings?: readonly string[];
 }
 
-/** How a file is read. */
+/** Options of reading. */
 export interface WavOptions {
   /**
-   * What becomes of a file that ends before the samples that it announces: `'refuse'` (the default) throws `invalid-file`,
-   * `'accept'` takes the whole frames that are there and adds a warning to the recording.
+   * Handling of a file that ends before the samples that it announces: `'refuse'` (the default) throws `invalid-file`, `'accept'` reads the whole
+   * frames that are present and adds a warning to the recording.
    */
   readonly truncated?: (typeof truncatedChoices)[number] | undefined;
 }
 
-/** How a recording is read: its fields and the list of its channels, of which a file has 2^16 at most. */
+/** The depth of a recording as an argument: its fields and its list of channels, of which a file has 2^16 at most. */
 const READING: Reading = { code: 'invalid-argument', depth: 2, keep: true, most: 2 ** 17 };
 
-/** What may be done with files that end too early. */
+/** The values of `truncated`, for files that end too early. */
 export const truncatedChoices = ['refuse', 'accept'] as const;
 
 const EXTENSIBLE = 0xfffe;
@@ -68,7 +68,7 @@ export function readWav(bytes: Uint8Array, options: WavOptions = {}): Recording 
 }
 
 /**
- * The same of any source: the file is never in memory as a whole.
+ * Reads a recording from any source, without holding the whole file in memory.
  * @param most bytes that are decoded at a time
  */
 export function readWavFrom(source: ByteSource, { truncated = 'refuse' }: WavOptions = {}, most = PIECE): Recording {
@@ -138,8 +138,8 @@ interface OpenFile {
 }
 
 /**
- * libsndfile, and so SoX for Wave64, writes its header again and again where it cannot go back to correct it: before the first
- * sample, and after the last one. Those are no samples.
+ * Skips repeated headers. Where libsndfile, and so SoX for Wave64, cannot go back to correct its header, it writes the header again: before the first
+ * sample, and after the last one. These bytes are not samples.
  */
 function openFile(source: ByteSource): OpenFile {
   const file = openAt(source, 0);
@@ -147,13 +147,13 @@ function openFile(source: ByteSource): OpenFile {
   const isHeader = (at: number) => containerOf(sourceSlice(source, at, header)) !== undefined;
   if (!unknown || !isHeader(header)) return file;
   const again = openAt(source, header);
-  // The last one begins a header's length before the end of the file.
+  // The repeated header at the end begins a header's length before the end of the file.
   if (!again.data.unknown || !isHeader(size)) return again;
   const rest = Math.max(0, again.data.size - header);
   return { ...again, data: { ...again.data, size: rest, present: rest } };
 }
 
-/** @param origin where the header begins */
+/** @param origin offset of the header */
 function openAt(whole: ByteSource, origin: number): OpenFile {
   const source = sourceSlice(whole, origin, whole.size);
   const container = containerOf(source);
@@ -190,7 +190,7 @@ function readFormat(bytes: Uint8Array, littleEndian: boolean): SampleFormat {
   };
   needs(16);
   const tag = view.getUint16(0, littleEndian);
-  // The extension names the kind of samples in the first bytes of a GUID.
+  // In the extensible format the first bytes of a GUID name the sample format.
   if (tag === EXTENSIBLE) needs(40);
   return {
     tag: tag === EXTENSIBLE ? extendedTag(bytes.subarray(24, 28), littleEndian) : tag,
@@ -201,13 +201,13 @@ function readFormat(bytes: Uint8Array, littleEndian: boolean): SampleFormat {
   };
 }
 
-/** Where numbers are big-endian, programs disagree about those of a GUID; tags that are read take one byte of the four. */
+/** The format tag of a GUID. In big-endian files programs disagree about its byte order; tags that are read take up one of its four bytes. */
 function extendedTag(bytes: Uint8Array, littleEndian: boolean): number {
   const [byte, ...others] = bytes.filter((byte) => byte !== 0);
   return !littleEndian && byte !== undefined && others.length === 0 ? byte : viewOf(bytes).getUint32(0, littleEndian);
 }
 
-/** @param first which frame the first one of `view` is */
+/** @param first number of the first frame in `view` */
 function deinterleave(
   view: DataView,
   channels: readonly Float32Array[],
@@ -220,7 +220,7 @@ function deinterleave(
   });
 }
 
-/** How other recordings begin, from some byte on. */
+/** The first bytes of other kinds of recordings, from an offset on. */
 const STARTS: readonly (readonly [name: string, at: number, letters: string])[] = [
   ['FLAC', 0, 'fLaC'],
   ['Ogg', 0, 'OggS'],
@@ -235,7 +235,7 @@ const STARTS: readonly (readonly [name: string, at: number, letters: string])[] 
   ['Matroska or WebM', 0, '\x1a\x45\xdf\xa3'],
 ];
 
-/** Names what a file is instead, where its first bytes tell. */
+/** The name of a file's actual kind, where its first bytes tell. */
 function whatElse(bytes: Uint8Array): string {
   const text = String.fromCharCode(...bytes);
   const found = STARTS.find(([, at, letters]) => text.startsWith(letters, at));

@@ -7,19 +7,19 @@ import { type ChannelsInput, channelsOf } from '../arguments/channel-rows.ts';
 import { check, checkWord } from '../arguments/check.ts';
 import type { Floats } from '../arguments/floats.ts';
 
-/** How samples are written: whole numbers of so many bits, which clip at full scale, or floating point, which does not. */
+/** Sample formats for writing: integers of 16 or 24 bits, which clip at full scale, or floating point, which does not. */
 export type WavFormat = 'pcm16' | 'pcm24' | 'float32';
 
 export interface WriteWavOptions {
-  /** Samples a second, in hertz: a whole number. Default: that of a recording or an AudioBuffer; of arrays it has to be given. */
+  /** Sampling rate in hertz, a whole number. Default: the rate of a recording or an AudioBuffer; it is required for arrays. */
   readonly fs?: number | undefined;
-  /** Default `float32`, which loses nothing of single precision. */
+  /** Sample format; default `float32`, which represents single precision exactly. */
   readonly format?: WavFormat | undefined;
 }
 
 const BYTES: Readonly<Record<WavFormat, number>> = { pcm16: 2, pcm24: 3, float32: 4 };
 const HEADER = 44;
-/** What sizes in the file count up to. */
+/** The largest size that the file's size fields hold. */
 const MOST = 2 ** 32 - 1;
 
 /**
@@ -49,7 +49,7 @@ export function writeWav(sound: ChannelsInput, options: WriteWavOptions = {}): N
   return bytes;
 }
 
-/** The rate that recordings and AudioBuffers have. */
+/** The sampling rate of a recording or an AudioBuffer. */
 function rateOf(sound: unknown): number | undefined {
   if (typeof sound !== 'object' || sound === null || !('sampleRate' in sound)) return undefined;
   return sound.sampleRate as number;

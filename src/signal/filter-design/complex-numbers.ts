@@ -1,4 +1,4 @@
-/** Arithmetic of single complex numbers, of which designs of filters take some dozens. */
+/** Arithmetic of single complex numbers; a filter design takes some dozens of such operations. */
 
 export interface Complex {
   readonly re: number;
@@ -18,7 +18,7 @@ export const multiply = (a: Complex, b: Complex): Complex => ({
 export const modulus = ({ re, im }: Complex): number => Math.hypot(re, im);
 export const productOf = (all: readonly Complex[]): Complex => all.reduce(multiply, real(1));
 
-/** By Smith's method, which divides by the larger part and so stays in the range of numbers. */
+/** The quotient by Smith's method, which divides by the larger part and so avoids overflow. */
 export function divide(a: Complex, b: Complex): Complex {
   if (Math.abs(b.re) >= Math.abs(b.im)) {
     const ratio = b.im / b.re;
@@ -30,7 +30,7 @@ export function divide(a: Complex, b: Complex): Complex {
   return { re: (a.re * ratio + a.im) / by, im: (a.im * ratio - a.re) / by };
 }
 
-/** The root whose real part is not negative. */
+/** The square root whose real part is not negative. */
 export function squareRoot({ re, im }: Complex): Complex {
   const larger = Math.sqrt((Math.abs(re) + Math.hypot(re, im)) / 2);
   if (larger === 0) return real(0);

@@ -1,27 +1,26 @@
 /**
- * Elliptic integrals and functions that filters of Cauer's kind are made of, to the last digits or nearly so. A modulus k is given by its
- * complement k' = √(1 − k²) too where one of the two would have to be computed from the other, and lose digits.
+ * Elliptic integrals and functions for the design of elliptic (Cauer) filters, accurate to the last digits or nearly so. A modulus k is accompanied
+ * by its complement k' = √(1 − k²) wherever computing one from the other would lose digits.
  *
- * Sources: M. Abramowitz and I. A. Stegun, "Handbook of Mathematical Functions", chapters 16 and 17; B. C. Carlson, "Computing
- * elliptic integrals by duplication", Numerische Mathematik 33 (1979); S. J. Orfanidis, "Lecture notes on elliptic filter design"
- * (2006).
+ * Sources: M. Abramowitz and I. A. Stegun, "Handbook of Mathematical Functions", chapters 16 and 17; B. C. Carlson, "Computing elliptic integrals by
+ * duplication", Numerische Mathematik 33 (1979); S. J. Orfanidis, "Lecture notes on elliptic filter design" (2006).
  */
 
-/** The mean that arithmetic and geometric means of two positive numbers tend to. */
+/** The arithmetic-geometric mean of two positive numbers. */
 function arithmeticGeometricMean(a: number, b: number): number {
   let [p, q] = [a, b];
   while (Math.abs(p - q) > 2 ** -50 * p) [p, q] = [(p + q) / 2, Math.sqrt(p * q)];
   return (p + q) / 2;
 }
 
-/** K, the complete integral of the first kind. @param complement k' */
+/** The complete elliptic integral of the first kind, K. @param complement k' */
 export function completeIntegral(complement: number): number {
   return Math.PI / (2 * arithmeticGeometricMean(1, complement));
 }
 
-/** sn, cn and dn of a real number. @param complement k', not 0 */
+/** The Jacobi elliptic functions sn, cn and dn of a real number. @param complement k', not 0 */
 export function jacobi(u: number, complement: number): { sn: number; cn: number; dn: number } {
-  // Each step of the mean halves the angle, and what is left of the modulus vanishes quadratically.
+  // Each step of the mean halves the angle, and the remaining modulus converges to 0 quadratically.
   const ratios: number[] = [];
   let [a, b] = [1, complement];
   while (Math.abs(a - b) > 2 ** -52 * a) {
@@ -35,7 +34,7 @@ export function jacobi(u: number, complement: number): { sn: number; cn: number;
   return { sn, cn, dn: Math.hypot(cn, complement * sn) };
 }
 
-/** The u whose sn/cn is w, for the modulus that is the complement of k. */
+/** The u at which sn/cn is w, for the modulus that is the complement of k. */
 export function inverseSc(w: number, k: number): number {
   return w * symmetricIntegral(1, 1 + (k * w) ** 2, 1 + w * w);
 }
@@ -57,8 +56,8 @@ function symmetricIntegral(x: number, y: number, z: number): number {
 }
 
 /**
- * The modulus of a filter of some order whose pass and stop bands differ by the modulus k₁: N · K'/K of the one is K'₁/K₁ of the other. From
- * the nome, by theta functions.
+ * The modulus k of a filter of order N whose pass and stop bands differ by the modulus k₁, from the degree equation N · K'/K = K'₁/K₁. It is computed
+ * from the nome, by theta functions.
  */
 export function modulusOfDegree(order: number, k1: number): { k: number; complement: number } {
   const ratio = completeIntegral(k1) / completeIntegral(Math.sqrt((1 - k1) * (1 + k1)));

@@ -1,6 +1,6 @@
 /**
- * The three ways to write a filter, and from one to another, as `scipy.signal.zpk2tf`, `zpk2sos`, `tf2zpk`, `tf2sos`, `sos2tf` and
- * `sos2zpk`: polynomials b(x)/a(x) with the highest power first (`ba`), zeros, poles and a gain (`zpk`), second-order sections (`sos`).
+ * The three forms of a filter, and conversions between them, as `scipy.signal.zpk2tf`, `zpk2sos`, `tf2zpk`, `tf2sos`, `sos2tf` and `sos2zpk`:
+ * polynomials b(x)/a(x) with the highest power first (`ba`), zeros, poles and a gain (`zpk`), second-order sections (`sos`).
  */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { type ArrayInput, asArray, type ComplexArray, type NumpyArray } from '../../numpy/array.ts';
@@ -15,20 +15,20 @@ import { polynomialOf, rootsOf } from './polynomials.ts';
 export type FilterOutput = 'ba' | 'zpk' | 'sos';
 export const outputsOf: readonly FilterOutput[] = ['ba', 'zpk', 'sos'];
 
-/** Coefficients of b(x)/a(x), x being z of a digital filter and s of an analog one: the highest power first, as `lfilter` takes them. */
+/** Coefficients of b(x)/a(x), where x is z for a digital filter and s for an analog one: the highest power first, as `lfilter` takes them. */
 export interface TransferFunction {
   readonly b: NewFloat64Array;
   readonly a: NewFloat64Array;
 }
 
-/** k · Π(x − z)/Π(x − p). */
+/** Zeros z, poles p and gain k of k · Π(x − z)/Π(x − p). */
 export interface ZerosPolesGain {
   readonly z: ComplexArray<'complex128', readonly [number]>;
   readonly p: ComplexArray<'complex128', readonly [number]>;
   readonly k: number;
 }
 
-/** Shape [sections, 6]: a row b0, b1, b2, 1, a1, a2 for each. */
+/** Second-order sections, shape [sections, 6]: a row b0, b1, b2, 1, a1, a2 for each section. */
 export type Sections = NumpyArray<'float64', readonly [number, number]>;
 
 export type FilterResult<Output extends FilterOutput> = {
@@ -58,7 +58,7 @@ function rootArray(roots: readonly Complex[]): ZerosPolesGain['z'] {
 }
 
 /**
- * Polynomials of zeros, poles and a gain. Their coefficients are real where roots come in conjugate pairs, as they have to here.
+ * Polynomials from zeros, poles and a gain. Roots have to come in conjugate pairs, so that the coefficients are real.
  * @throws FftError `invalid-argument`, `wrong-array-type`, `wrong-length`, as `zpk2sos`
  */
 export function zpk2tf(z: ArrayInput, p: ArrayInput, k: number): TransferFunction {
@@ -66,7 +66,7 @@ export function zpk2tf(z: ArrayInput, p: ArrayInput, k: number): TransferFunctio
 }
 
 /**
- * Second-order sections of zeros, poles and a gain, those with poles near the unit circle last.
+ * Second-order sections from zeros, poles and a gain; sections with poles near the unit circle come last.
  * @param z zeros, complex ones in conjugate pairs; as many as poles or fewer, an empty array for none
  * @throws FftError `invalid-argument` for roots that are not finite or lack their conjugates, `wrong-array-type`, `wrong-length`
  */
@@ -86,7 +86,7 @@ function readRoots(z: ArrayInput, p: ArrayInput, k: number): Factored {
   return { z: readPairs(z, 'z'), p: readPairs(p, 'p'), k };
 }
 
-/** Roots with the conjugate of each. */
+/** Roots, after a check that each has its conjugate. */
 function readPairs(given: ArrayInput, path: string): Complex[] {
   if (asArray(given).data.length === 0) return [];
   const { re, im } = coefficientsOf(given, path);
@@ -105,14 +105,15 @@ function readPairs(given: ArrayInput, path: string): Complex[] {
 }
 
 /**
- * Zeros, poles and gain of two polynomials. Those of high order are found as exactly as their coefficients say, which may not be very.
- * @throws FftError `invalid-argument` for a that is 0 or begins with 0, `wrong-array-type`, `wrong-length`
+ * Zeros, poles and gain from two polynomials. Roots of polynomials of high order are as accurate as the coefficients determine them, which may not be
+ * very accurate.
+ * @throws FftError `invalid-argument` for an a that is 0 or begins with 0, `wrong-array-type`, `wrong-length`
  */
 export function tf2zpk(b: NumberList, a: NumberList): ZerosPolesGain {
   return filterResult(zerosAndPoles(b, a), 'zpk', false) as ZerosPolesGain;
 }
 
-/** Second-order sections of two polynomials. @throws FftError as `tf2zpk` */
+/** Second-order sections from two polynomials. @throws FftError as `tf2zpk` */
 export function tf2sos(b: NumberList, a: NumberList): Sections {
   return filterResult(zerosAndPoles(b, a), 'sos', false) as Sections;
 }
@@ -122,7 +123,7 @@ function zerosAndPoles(b: NumberList, a: NumberList): Factored {
   check('a', a, denominator[0] !== 0, 'numbers that do not begin with 0');
   const first = numerator.findIndex((value) => value !== 0);
   if (first < 0) return { z: [], p: realRoots(denominator), k: 0 };
-  // Zeros at infinity: leading coefficients of 0.
+  // Leading coefficients of 0 stand for zeros at infinity.
   return {
     z: realRoots(numerator.subarray(first)),
     p: realRoots(denominator),
@@ -140,13 +141,13 @@ function realRoots(coefficients: Float64Array): Complex[] {
   return [...pairedRoots(found), ...zeros];
 }
 
-/** Roots of a real polynomial that rounding has moved, as exact pairs and real ones. */
+/** Roots of a real polynomial, after moving rounded roots to exact conjugate pairs and real numbers. */
 function pairedRoots(found: readonly Complex[]): Complex[] {
   const bySize = [...found].sort((a, b) => Math.abs(a.im) - Math.abs(b.im));
   const above = bySize.filter(({ re, im }) => im > 1e-12 * Math.hypot(re, im));
   const below = bySize.filter(({ re, im }) => im < -1e-12 * Math.hypot(re, im));
   const rest = bySize.filter((root) => !above.includes(root) && !below.includes(root));
-  // What has no twin on the other side of the axis belongs on it.
+  // A root without a conjugate on the other side of the axis belongs on the axis.
   while (above.length > below.length) rest.push(above.shift()!);
   while (below.length > above.length) rest.push(below.shift()!);
   const pairs = above.flatMap((root) => {
@@ -162,7 +163,7 @@ function pairedRoots(found: readonly Complex[]): Complex[] {
   return [...pairs, ...rest.map(({ re }) => real(re))];
 }
 
-/** Both roots, without the difference of numbers that are nearly the same. */
+/** Both roots of a quadratic, without a difference of nearly equal numbers. */
 export function quadraticRoots(a: number, b: number, c: number): Complex[] {
   const discriminant = b * b - 4 * a * c;
   if (discriminant < 0) {
@@ -176,7 +177,7 @@ export function quadraticRoots(a: number, b: number, c: number): Complex[] {
   return sum === 0 ? [real(0), real(0)] : [real(sum / a), real(c / sum)];
 }
 
-/** Polynomials of second-order sections: the product of those of all. @throws FftError as `sosfilt` */
+/** Polynomials from second-order sections: the products of the sections' polynomials. @throws FftError as `sosfilt` */
 export function sos2tf(sos: ArrayInput): TransferFunction {
   const sections = sectionsOf(sos);
   let [b, a] = [Float64Array.of(1), Float64Array.of(1)];
@@ -197,7 +198,7 @@ function multiplyPolynomials(x: Float64Array, y: Float64Array): Float64Array<Arr
   return result;
 }
 
-/** Zeros, poles and gain of second-order sections, two of each for a section. @throws FftError as `sosfilt` */
+/** Zeros, poles and gain from second-order sections, two zeros and two poles for each section. @throws FftError as `sosfilt` */
 export function sos2zpk(sos: ArrayInput): ZerosPolesGain {
   const sections = sectionsOf(sos);
   const [z, p]: [Complex[], Complex[]] = [[], []];
@@ -205,7 +206,7 @@ export function sos2zpk(sos: ArrayInput): ZerosPolesGain {
   for (let at = 0; at < sections.length; at += 6) {
     const [b0, b1, b2, , a1, a2] = sections.subarray(at, at + 6) as unknown as number[];
     k *= b0!;
-    // Of a section without b0, roots are at 0, as its delay puts them there.
+    // A section without b0 has its roots at 0, where its delay puts them.
     z.push(...(b0 === 0 ? [real(b1 === 0 ? 0 : -b2! / b1!), real(0)] : quadraticRoots(1, b1! / b0!, b2! / b0!)));
     p.push(...quadraticRoots(1, a1!, a2!));
   }

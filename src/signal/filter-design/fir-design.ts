@@ -1,4 +1,4 @@
-/** Filters of finite impulse response by windows, as `scipy.signal.firwin`, and how long Kaiser's window has to be for them. */
+/** Filters of finite impulse response by the window method, as `scipy.signal.firwin`, and the length of Kaiser's window for them. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { fitting } from '../../numpy/array.ts';
 import { FftError } from '../../problem/errors.ts';
@@ -8,34 +8,37 @@ import { type NumberList, realCoefficients } from '../arguments/coefficients.ts'
 import type { WindowName } from '../windows/window-kinds.ts';
 import { type WindowArguments, type WindowOptions, windowFunction } from '../windows/windows.ts';
 
-/** Whether frequency 0 is let through, or which band is. */
+/** Pass bands: whether frequency 0 passes, or the kind of band. */
 export type PassZero = boolean | 'lowpass' | 'highpass' | 'bandpass' | 'bandstop';
 
 export interface FirwinOptions {
-  /** Width of the slope between bands, in the unit of `fs`: Kaiser's window for it, in the place of `window`. */
+  /** Width of the transition between bands, in the unit of `fs`: it selects Kaiser's window, in the place of `window`. */
   readonly width?: number | undefined;
   /** A window by its name, in symmetric form; default `hamming`. */
   readonly window?: WindowName | undefined;
-  /** Its parameters, where it has any. */
+  /** Parameters of the window, where it has any. */
   readonly windowOptions?: WindowOptions | undefined;
-  /** Default true: the band below the first edge is let through, the next one is not, and so on. */
+  /** Pass bands; default true: the band below the first edge passes, the next one does not, and so on alternately. */
   readonly passZero?: PassZero | undefined;
-  /** Whether the gain is exactly 1 in the middle of the first band (at 0 or at the Nyquist frequency where it ends there); default true. */
+  /**
+   * Whether the gain is exactly 1 in the middle of the first pass band (or at 0 or the Nyquist frequency, where the band reaches one of them);
+   * default true.
+   */
   readonly scale?: boolean | undefined;
-  /** Samples a second, in the unit of the edges; default 2, so that 1 is the Nyquist frequency. */
+  /** Sampling rate, in the unit of the edges; default 2, so that 1 is the Nyquist frequency. */
   readonly fs?: number | undefined;
 }
 
 const WORKS = ['width', 'window', 'windowOptions', 'passZero', 'scale', 'fs'];
 
 /**
- * A filter of linear phase, by multiplying the impulse response of the ideal one by a window (A. V. Oppenheim and R. W. Schafer,
+ * A filter of linear phase, whose coefficients are the ideal filter's impulse response times a window (A. V. Oppenheim and R. W. Schafer,
  * "Discrete-Time Signal Processing", chapter 7); with `scipy.signal.firwin`'s arguments, defaults and results.
  *
- * @param numtaps how many coefficients: odd where the Nyquist frequency is let through
+ * @param numtaps number of coefficients: odd where the Nyquist frequency passes
  * @param cutoff one edge or several, rising, between 0 and half of `fs`
  * @returns `numtaps` coefficients, the b of `lfilter` with an a of 1
- * @throws FftError `invalid-argument` for numbers, edges or bands out of range, `unknown-field`, `out-of-memory`, and those of windows
+ * @throws FftError `invalid-argument` for numbers, edges or bands out of range, `unknown-field`, `out-of-memory`, and the errors of windows
  */
 export function firwin(numtaps: number, cutoff: NumberList, options: FirwinOptions = {}): NewFloat64Array {
   const own = readOptions(options, { works: WORKS }, 'firwin', 3);
@@ -68,7 +71,7 @@ export function firwin(numtaps: number, cutoff: NumberList, options: FirwinOptio
   return response;
 }
 
-/** The ideal low-pass filter with an edge, at a distance from its middle. */
+/** The impulse response of the ideal low-pass filter with an edge, at a distance from its middle. */
 function idealLowpass(edge: number, distance: number): number {
   return distance === 0 ? edge : Math.sin(Math.PI * edge * distance) / (Math.PI * distance);
 }
@@ -81,7 +84,7 @@ function passesZero(given: PassZero, edges: number): boolean {
   return given === 'lowpass' || given === 'bandstop';
 }
 
-/** What is let through, in parts of the Nyquist frequency. */
+/** The pass bands, as fractions of the Nyquist frequency. */
 function bandsOf(edges: Float64Array, fromZero: boolean): [number, number][] {
   const all = [...(fromZero ? [0] : []), ...edges];
   if (all.length % 2 === 1) all.push(1);
@@ -105,8 +108,8 @@ function normalise(response: Float64Array, [low, high]: readonly [number, number
 }
 
 /**
- * The β of Kaiser's window for side lobes so many decibels down, as `scipy.signal.kaiser_beta` (J. F. Kaiser, "Nonrecursive digital
- * filter design using the I₀-sinh window function", IEEE International Symposium on Circuits and Systems (1974)).
+ * The β of Kaiser's window for side lobes `a` decibels down, as `scipy.signal.kaiser_beta` (J. F. Kaiser, "Nonrecursive digital filter design using
+ * the I₀-sinh window function", IEEE International Symposium on Circuits and Systems (1974)).
  * @throws FftError `invalid-argument`
  */
 export function kaiserBeta(a: number): number {
@@ -116,8 +119,8 @@ export function kaiserBeta(a: number): number {
 }
 
 /**
- * How many decibels a filter with Kaiser's window is down, as `scipy.signal.kaiser_atten`.
- * @param width of the slope, in parts of the Nyquist frequency
+ * The attenuation in decibels of a filter with Kaiser's window, as `scipy.signal.kaiser_atten`.
+ * @param width width of the transition, as a fraction of the Nyquist frequency
  * @throws FftError `invalid-argument`
  */
 export function kaiserAtten(numtaps: number, width: number): number {
@@ -127,9 +130,9 @@ export function kaiserAtten(numtaps: number, width: number): number {
 }
 
 /**
- * What Kaiser's window takes for a ripple and a slope, as `scipy.signal.kaiserord`.
- * @param ripple decibels that the filter differs from the ideal one by at most, above 8
- * @param width of the slope, in parts of the Nyquist frequency
+ * The length and the β of Kaiser's window for a ripple and a transition width, as `scipy.signal.kaiserord`.
+ * @param ripple largest deviation from the ideal filter, in decibels, above 8
+ * @param width width of the transition, as a fraction of the Nyquist frequency
  * @throws FftError `invalid-argument`
  */
 export function kaiserord(ripple: number, width: number): { readonly numtaps: number; readonly beta: number } {

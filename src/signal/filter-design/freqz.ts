@@ -1,4 +1,4 @@
-/** What a digital filter does to each frequency, as `scipy.signal.freqz` and `sosfreqz`. */
+/** Frequency responses of digital filters, as `scipy.signal.freqz` and `sosfreqz`. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { type ArrayInput, type ComplexArray, floatZeros } from '../../numpy/array.ts';
 import type { NewFloat64Array } from '../../problem/index.ts';
@@ -13,11 +13,11 @@ import {
 import { type Complex, divide, multiply, real } from './complex-numbers.ts';
 
 export interface FreqzOptions {
-  /** How many frequencies, evenly spaced from 0 on, or a list of them, in the unit of `fs`; default 512. */
+  /** Frequencies: their number, evenly spaced from 0 on, or a list of them in the unit of `fs`; default 512. */
   readonly worN?: number | ArrayInput | undefined;
-  /** All around the circle, rather than up to the Nyquist frequency; default false. */
+  /** Whether frequencies cover the whole circle rather than half of it, up to the Nyquist frequency; default false. */
   readonly whole?: boolean | undefined;
-  /** Samples a second; default 2π, so that frequencies are radians for each sample. */
+  /** Sampling rate; default 2π, so that frequencies are radians per sample. */
   readonly fs?: number | undefined;
   /** Whether the last frequency is the Nyquist frequency itself; default false. */
   readonly includeNyquist?: boolean | undefined;
@@ -27,19 +27,19 @@ export interface FreqzOptions {
 export interface FrequencyResponse {
   /** Frequencies, in the unit of `fs`. */
   readonly w: NewFloat64Array;
-  /** The response at each. */
+  /** The complex response at each frequency. */
   readonly h: ComplexArray<'complex128', readonly [number]>;
 }
 
 const WORKS = ['worN', 'whole', 'fs', 'includeNyquist'];
 
 /**
- * The frequency response b(z)/a(z) of a digital filter, z going around the unit circle.
+ * The frequency response b(z)/a(z) of a digital filter, with z on the unit circle.
  *
- * @param b coefficients of the numerator, that of no delay first; real or complex
- * @param a of the denominator; default 1
- * @throws FftError `invalid-argument` for options out of range, an a of zeros, numbers that are not finite, `unknown-field`,
- *   `wrong-array-type`, `wrong-length`, `out-of-memory`
+ * @param b coefficients of the numerator, from delay 0 on; real or complex
+ * @param a coefficients of the denominator; default 1
+ * @throws FftError `invalid-argument` for options out of range, an a of zeros, numbers that are not finite, `unknown-field`, `wrong-array-type`,
+ *   `wrong-length`, `out-of-memory`
  */
 export function freqz(b: NumberList, a: NumberList = 1, options: FreqzOptions = {}): FrequencyResponse {
   const [numerator, denominator] = [coefficientsOf(b, 'b'), coefficientsOf(a, 'a')];
@@ -48,7 +48,7 @@ export function freqz(b: NumberList, a: NumberList = 1, options: FreqzOptions = 
   return responseOf([{ numerator, denominator }], options, 'freqz');
 }
 
-/** The same of second-order sections. @throws FftError as `freqz` */
+/** The frequency response of second-order sections. @throws FftError as `freqz` */
 export function sosfreqz(sos: ArrayInput, options: FreqzOptions = {}): FrequencyResponse {
   const sections = sectionsOf(sos);
   const part = (at: number) => ({ re: sections.subarray(at, at + 3), im: undefined });
@@ -62,7 +62,7 @@ interface ResponseFactor {
   readonly denominator: Coefficients;
 }
 
-/** The product of quotients of polynomials in 1/z. */
+/** The product of rational functions in 1/z, on the unit circle. */
 function responseOf(factors: readonly ResponseFactor[], options: FreqzOptions, what: string): FrequencyResponse {
   const { w, angles } = responseFrequencies(readOptions(options, { works: WORKS }, what));
   const data = floatZeros(2 * w.length, false) as NewFloat64Array;
@@ -79,7 +79,7 @@ function responseOf(factors: readonly ResponseFactor[], options: FreqzOptions, w
   return { w, h: { data, shape: [w.length], dtype: 'complex128' } };
 }
 
-/** Frequencies in the unit of `fs`, and in radians for each sample. */
+/** Frequencies in the unit of `fs`, and in radians per sample. */
 function responseFrequencies({ worN = 512, whole = false, includeNyquist = false, ...own }: FreqzOptions) {
   const fs = checkPositive('fs', own.fs ?? 2 * Math.PI);
   checkWord('whole', whole, [true, false]);
@@ -98,7 +98,7 @@ function responseFrequencies({ worN = 512, whole = false, includeNyquist = false
   return { w, angles };
 }
 
-/** By Horner's scheme, the last coefficient first. */
+/** The value of a polynomial by Horner's scheme, from the last coefficient on. */
 function polynomialAt({ re, im }: Coefficients, x: Complex): Complex {
   let [sumRe, sumIm] = [0, 0];
   for (let k = re.length - 1; k >= 0; k--) {

@@ -1,6 +1,6 @@
 /**
- * Analog low-pass filters of Bessel's polynomials, whose group delay is as flat as can be (W. E. Thomson, "Delay networks having maximally
- * flat frequency characteristics", Proceedings of the IEE 96 (1949)).
+ * Analog low-pass Bessel filters, whose group delay is maximally flat (W. E. Thomson, "Delay networks having maximally flat frequency
+ * characteristics", Proceedings of the IEE 96 (1949)).
  */
 import { ddAdd, ddMul, ddMulComplex } from '../../numeric/doubledouble.ts';
 import {
@@ -18,10 +18,10 @@ import {
 import type { Factored } from './iir-prototypes.ts';
 import { aberth, productOfNegated } from './polynomials.ts';
 
-/** What such a filter has at its edge: half its phase, its delay at 0, or −3 dB. */
+/** The normalisation of the edge at 1: half the phase, a unit delay at 0, or −3 dB. */
 export type BesselNorm = 'phase' | 'delay' | 'mag';
 
-/** Maximally flat group delay. */
+/** The Bessel filter of an order, with maximally flat group delay. */
 export function besselThomson(order: number, norm: BesselNorm): Factored {
   if (order === 0) return { z: [], p: [], k: 1 };
   const poles = reverseBesselRoots(order);
@@ -32,8 +32,8 @@ export function besselThomson(order: number, norm: BesselNorm): Factored {
 }
 
 /**
- * Roots of the reverse Bessel polynomial, θ_n(x) = (2n − 1) θ_{n−1}(x) + x² θ_{n−2}(x): they lie near an ellipse in the left half plane.
- * There θ is a small difference of large terms, 10^12 times as large for n = 25: it is computed in double-doubles, its slope need not be.
+ * Roots of the reverse Bessel polynomial, θ_n(x) = (2n − 1) θ_{n−1}(x) + x² θ_{n−2}(x): they lie near an ellipse in the left half plane. There θ is a
+ * small difference of large terms, 10^12 times as large for n = 25, so that it is computed in double-doubles; its slope need not be.
  */
 function reverseBesselRoots(order: number): Complex[] {
   const [square, point, value, before] = [0, 0, 0, 0].map(() => new Float64Array(4)) as Four;
@@ -67,7 +67,7 @@ function reverseBesselRoots(order: number): Complex[] {
 
 type Four = [Float64Array, Float64Array, Float64Array, Float64Array];
 
-/** Roots of a polynomial of real coefficients, as exact pairs; rounding has parted them. */
+/** Roots of a real polynomial as exact conjugate pairs, which rounding has made inexact. */
 function paired(roots: readonly Complex[]): Complex[] {
   const upper = [...roots].sort((a, b) => b.im - a.im).slice(0, Math.floor(roots.length / 2));
   const pairs = upper.flatMap((root) => [root, conjugate(root)]);
@@ -76,7 +76,7 @@ function paired(roots: readonly Complex[]): Complex[] {
   return [real(alone.re), ...pairs];
 }
 
-/** Where the power is half, by halving an interval. */
+/** The frequency where the power is half, by bisection. */
 function halfPower(poles: readonly Complex[], last: number): number {
   const powerAt = (w: number) => (last / modulus(productOf(poles.map((p) => ({ re: -p.re, im: w - p.im }))))) ** 2;
   let [low, high] = [0, 1];

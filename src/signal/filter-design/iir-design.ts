@@ -1,4 +1,4 @@
-/** Recursive filters by their kind, order and edges, as `scipy.signal.butter`, `cheby1`, `cheby2`, `ellip` and `bessel`. */
+/** Recursive filters by type, order and edges, as `scipy.signal.butter`, `cheby1`, `cheby2`, `ellip` and `bessel`. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { FftError, show } from '../../problem/errors.ts';
 import { check, checkInteger, checkPositive, checkWord } from '../arguments/check.ts';
@@ -7,31 +7,34 @@ import { type BesselNorm, besselThomson } from './iir-bessel.ts';
 import { butterworth, cauer, chebyshev1, chebyshev2, type Factored } from './iir-prototypes.ts';
 import { toBandPass, toBandStop, toDigital, toHighPass, toLowPass } from './iir-transforms.ts';
 
-/** What is let through: SciPy's words, long and short. */
+/** Pass bands: SciPy's names, long and short. */
 export type FilterBand = 'lowpass' | 'highpass' | 'bandpass' | 'bandstop' | 'low' | 'high' | 'band' | 'stop';
 const bands: readonly FilterBand[] = ['lowpass', 'highpass', 'bandpass', 'bandstop', 'low', 'high', 'band', 'stop'];
 
-/** An edge, or the two of a band. */
+/** An edge, or both edges of a band. */
 export type BandEdges = number | readonly [low: number, high: number] | Float32Array | Float64Array;
 
 export interface IirOptions<Output extends FilterOutput = FilterOutput> {
-  /** Default `lowpass` for one edge, `bandpass` for two. */
+  /** Pass band; default `lowpass` for one edge, `bandpass` for two. */
   readonly btype?: FilterBand | undefined;
-  /** Whether the filter is an analog one, with edges in radians a second; default false. */
+  /** Whether the filter is analog, with edges in radians per second; default false. */
   readonly analog?: boolean | undefined;
-  /** `ba`: two polynomials, the default; `zpk`: zeros, poles and gain; `sos`: second-order sections, which rounding hurts least. */
+  /**
+   * Form of the result. `ba`: two polynomials, the default; `zpk`: zeros, poles and gain; `sos`: second-order sections, which are the least sensitive
+   * to rounding.
+   */
   readonly output?: Output | undefined;
-  /** Samples a second, in the unit of the edges; default 2, so that 1 is the Nyquist frequency. */
+  /** Sampling rate, in the unit of the edges; default 2, so that 1 is the Nyquist frequency. */
   readonly fs?: number | undefined;
 }
 
 export interface BesselOptions<Output extends FilterOutput = FilterOutput> extends IirOptions<Output> {
-  /** What the edges are: where the phase is half of all (`phase`, the default), of unit delay at 0 (`delay`), or where −3 dB are reached (`mag`). */
+  /** Meaning of the edges: the phase is half its final value (`phase`, the default), the delay at 0 is 1 (`delay`), or the gain is −3 dB (`mag`). */
   readonly norm?: BesselNorm | undefined;
 }
 
 const WORKS = ['btype', 'analog', 'output', 'fs'] as const;
-/** An analog filter of a higher order has poles whose powers leave the range of numbers. */
+/** The highest order of an analog filter: powers of its poles would overflow beyond it. */
 const MOST_ORDER = 500;
 
 /**
@@ -127,7 +130,7 @@ function designed<Output extends FilterOutput>(
   checkWord('analog', analog, [true, false]);
   const output = checkWord<FilterOutput>('output', own.output ?? 'ba', outputsOf);
   const { edges, band } = readBandEdges(Wn, own, analog);
-  // A digital filter at rate 2 with these edges comes of an analog one with other edges.
+  // A digital filter at rate 2 with these edges comes from an analog filter with prewarped edges.
   const warped = analog ? edges : edges.map((edge) => 4 * Math.tan((Math.PI * edge) / 2));
   const moved = transformedToBand(prototype(order), band, warped);
   const filter = analog ? moved : toDigital(moved, 2);
@@ -143,7 +146,7 @@ function transformedToBand(filter: Factored, band: FilterBand, [low, high]: read
   return band === 'bandpass' ? toBandPass(filter, middle, width) : toBandStop(filter, middle, width);
 }
 
-/** Edges in parts of the Nyquist frequency, or in radians a second, and the long name of the band. */
+/** Edges as fractions of the Nyquist frequency, or in radians per second, and the long name of the band. */
 function readBandEdges(Wn: BandEdges, { fs, btype }: IirOptions, analog: boolean) {
   if (analog) check('fs', fs, fs === undefined, 'nothing where the filter is an analog one');
   const rate = checkPositive('fs', fs ?? 2);

@@ -1,15 +1,14 @@
 /**
- * Analog low-pass filters with their edge at 1 radian a second, as zeros, poles and a gain.
+ * Analog low-pass prototypes with their edge at 1 radian per second, as zeros, poles and a gain.
  *
- * Sources: S. Butterworth, "On the theory of filter amplifiers", Experimental Wireless 7 (1930); T. W. Parks and C. S. Burrus,
- * "Digital Filter Design" (1987), chapter 7, for both kinds of Chebyshev; S. J. Orfanidis, "Lecture notes on elliptic filter
- * design" (2006).
+ * Sources: S. Butterworth, "On the theory of filter amplifiers", Experimental Wireless 7 (1930); T. W. Parks and C. S. Burrus, "Digital Filter
+ * Design" (1987), chapter 7, for both types of Chebyshev filter; S. J. Orfanidis, "Lecture notes on elliptic filter design" (2006).
  */
 import { type Complex, conjugate, divide, real } from './complex-numbers.ts';
 import { completeIntegral, inverseSc, jacobi, modulusOfDegree } from './elliptic.ts';
 import { productOfNegated } from './polynomials.ts';
 
-/** Zeros, poles and a gain: k · Π(x − z) / Π(x − p). */
+/** Zeros z, poles p and gain k of k · Π(x − z) / Π(x − p). */
 export interface Factored {
   readonly z: readonly Complex[];
   readonly p: readonly Complex[];
@@ -18,15 +17,15 @@ export interface Factored {
 
 const { asinh, cos, cosh, PI, sin, sinh, sqrt } = Math;
 
-/** Decibels as what a square of 1 is more than 1 by: the power that is lost, in parts of the rest. */
+/** The squared ripple ε² = 10^(dB/10) − 1 of a loss in decibels: the lost power as a fraction of the remaining power. */
 const excessOf = (decibels: number) => Math.expm1((Math.LN10 / 10) * decibels);
 
-/** −(N − 1), −(N − 3) … N − 1: the angles of poles, in units of π/2N. */
+/** The angles of poles, −(N − 1), −(N − 3) … N − 1, in units of π/2N. */
 const steps = (order: number) => Array.from({ length: order }, (_, k) => 2 * k - order + 1);
 
 const gainOf = (z: readonly Complex[], p: readonly Complex[]) => productOfNegated(p) / productOfNegated(z);
 
-/** Maximally flat. */
+/** The Butterworth prototype: maximally flat. */
 export function butterworth(order: number): Factored {
   const p = steps(order).map((m) => {
     const angle = (PI * m) / (2 * order);
@@ -35,7 +34,7 @@ export function butterworth(order: number): Factored {
   return { z: [], p, k: 1 };
 }
 
-/** Ripples of `rp` decibels up to the edge. */
+/** The Chebyshev prototype of type I: ripples of `rp` decibels up to the edge. */
 export function chebyshev1(order: number, rp: number): Factored {
   const epsilon = sqrt(excessOf(rp));
   if (order === 0) return { z: [], p: [], k: 10 ** (-rp / 20) };
@@ -48,7 +47,7 @@ export function chebyshev1(order: number, rp: number): Factored {
   return { z: [], p, k: order % 2 === 0 ? k / sqrt(1 + epsilon * epsilon) : k };
 }
 
-/** Ripples from the edge on, `rs` decibels down. */
+/** The Chebyshev prototype of type II: ripples from the edge on, `rs` decibels down. */
 export function chebyshev2(order: number, rs: number): Factored {
   const mu = asinh(sqrt(excessOf(rs))) / order;
   const z = steps(order)
@@ -61,7 +60,7 @@ export function chebyshev2(order: number, rs: number): Factored {
   return { z, p, k: gainOf(z, p) };
 }
 
-/** Ripples on both sides: the steepest of an order. */
+/** The elliptic prototype: ripples in both bands, and the steepest transition of its order. */
 export function cauer(order: number, rp: number, rs: number): Factored {
   if (order === 0) return { z: [], p: [], k: 10 ** (-rp / 20) };
   const square = excessOf(rp);

@@ -7,12 +7,15 @@ import { type Complex, conjugate, modulus, real, subtract } from './complex-numb
 import type { Factored } from './iir-prototypes.ts';
 import { polynomialOf } from './polynomials.ts';
 
-/** How poles find zeros: the nearest ones; the same, but a single pole is not given a second one at 0; for analog filters, no roots are added at all. */
+/**
+ * Pairing of poles with zeros: the nearest zeros; the nearest zeros, but without a second zero at 0 for a single pole; for analog filters, without
+ * adding any roots.
+ */
 export type SectionPairing = 'nearest' | 'keep_odd' | 'minimal';
 
 const isReal = ({ im }: Complex) => im === 0;
 
-/** @returns six numbers for each section, b0, b1, b2, 1, a1, a2 (or, of fewer roots, with zeros in front) */
+/** Second-order sections. @returns six numbers for each section, b0, b1, b2, 1, a1, a2; a section with fewer roots has zeros in front */
 export function sectionsOfRoots(filter: Factored, pairing: SectionPairing, isAnalog = false): Float64Array {
   if (filter.z.length === 0 && filter.p.length === 0) {
     return isAnalog ? Float64Array.of(0, 0, filter.k, 0, 0, 1) : Float64Array.of(filter.k, 0, 0, 1, 0, 0);
@@ -36,16 +39,14 @@ export function sectionsOfRoots(filter: Factored, pairing: SectionPairing, isAna
   return result;
 }
 
-/** Writes the polynomial of at most two roots, the power 0 last. */
+/** Writes the polynomial with at most two given roots, the constant term last. */
 function writePolynomial(roots: readonly Complex[], into: Float64Array, at: number): void {
   polynomialOf(roots).forEach(({ re }, k) => {
     into[at + 2 - roots.length + k] = re;
   });
 }
 
-/**
- * One root of each conjugate pair, the one above the axis, and the real ones behind them, in the order of their real parts.
- */
+/** One root of each conjugate pair, the one above the axis, followed by the real roots, in the order of their real parts. */
 function upperRoots(roots: readonly Complex[]): Complex[] {
   const tolerance = 100 * 2 ** -52;
   const isNearlyReal = (root: Complex) => Math.abs(root.im) <= tolerance * modulus(root);
@@ -55,7 +56,7 @@ function upperRoots(roots: readonly Complex[]): Complex[] {
   return [...upper, ...alone.sort(byPlace)];
 }
 
-/** Takes the poles that belong into the last section that is left, and zeros for them. */
+/** Moves the poles for the last remaining section, and zeros for them, into that section. */
 function nextSection(z: Complex[], p: Complex[], pairing: SectionPairing, isAnalog: boolean) {
   const worst = (among: readonly Complex[]) =>
     leastOf(among, (pole) => (isAnalog ? Math.abs(pole.re) : Math.abs(1 - modulus(pole))));
@@ -68,7 +69,7 @@ function nextSection(z: Complex[], p: Complex[], pairing: SectionPairing, isAnal
     const padding = pairing === 'minimal' ? [] : [real(0)];
     return { zeros: [...zeros, ...padding], poles: [first, ...padding] };
   }
-  // Where one real zero and one real pole would be left, they must not be parted.
+  // A single real zero and a single real pole that would remain must stay together.
   if (p.length + 1 === z.length && !isReal(first) && realsIn(p).length === 1 && realsIn(z).length === 1) {
     const zero = taken(z, nearest(z.filter((root) => !isReal(root))));
     return { zeros: [zero, conjugate(zero)], poles: [first, conjugate(first)] };

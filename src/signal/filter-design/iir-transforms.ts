@@ -1,6 +1,6 @@
 /**
- * From an analog low-pass filter with its edge at 1 to other bands and edges, and to a digital filter: each zero and pole by itself
- * (L. R. Rabiner and B. Gold, "Theory and Application of Digital Signal Processing" (1975), chapter 4).
+ * Transformations of an analog low-pass prototype with its edge at 1 to other bands and edges, and to a digital filter: each zero and pole is mapped
+ * by itself (L. R. Rabiner and B. Gold, "Theory and Application of Digital Signal Processing" (1975), chapter 4).
  */
 import {
   add,
@@ -16,24 +16,24 @@ import {
 import type { Factored } from './iir-prototypes.ts';
 import { productOfNegated } from './polynomials.ts';
 
-/** How many more poles there are than zeros: so many zeros are at infinity. */
+/** The number of zeros at infinity: poles less finite zeros. */
 const atInfinity = ({ z, p }: Factored) => p.length - z.length;
 const several = (count: number, value: Complex) => Array.from({ length: count }, () => value);
 
-/** s → s/w */
+/** Low-pass to low-pass: s → s/w */
 export function toLowPass(filter: Factored, w: number): Factored {
   const move = (root: Complex) => scaled(root, w);
   return { z: filter.z.map(move), p: filter.p.map(move), k: filter.k * w ** atInfinity(filter) };
 }
 
-/** s → w/s */
+/** Low-pass to high-pass: s → w/s */
 export function toHighPass(filter: Factored, w: number): Factored {
   const move = (root: Complex) => divide(real(w), root);
   const k = (filter.k * productOfNegated(filter.z)) / productOfNegated(filter.p);
   return { z: [...filter.z.map(move), ...several(atInfinity(filter), real(0))], p: filter.p.map(move), k };
 }
 
-/** s → (s² + w²)/(s · width) */
+/** Low-pass to band-pass: s → (s² + w²)/(s · width) */
 export function toBandPass(filter: Factored, w: number, width: number): Factored {
   const move = (roots: readonly Complex[]) =>
     around(
@@ -44,7 +44,7 @@ export function toBandPass(filter: Factored, w: number, width: number): Factored
   return { z, p: move(filter.p), k: filter.k * width ** atInfinity(filter) };
 }
 
-/** s → s · width/(s² + w²) */
+/** Low-pass to band-stop: s → s · width/(s² + w²) */
 export function toBandStop(filter: Factored, w: number, width: number): Factored {
   const move = (roots: readonly Complex[]) =>
     around(
@@ -60,7 +60,7 @@ export function toBandStop(filter: Factored, w: number, width: number): Factored
   return { z: [...move(filter.z), ...several(count, above), ...several(count, below)], p: move(filter.p), k };
 }
 
-/** r ± √(r² − w²): the two roots that each becomes. */
+/** The two roots that each root r becomes: r ± √(r² − w²). */
 function around(roots: readonly Complex[], w: number): Complex[] {
   const distances = roots.map((root) => squareRoot(subtract(multiply(root, root), real(w * w))));
   return [
@@ -69,7 +69,7 @@ function around(roots: readonly Complex[], w: number): Complex[] {
   ];
 }
 
-/** s → 2 fs (x − 1)/(x + 1), the bilinear transform. */
+/** The bilinear transform, analog to digital: s → 2 fs (x − 1)/(x + 1) */
 export function toDigital(filter: Factored, fs: number): Factored {
   const rate = real(2 * fs);
   const move = (root: Complex) => divide(add(rate, root), subtract(rate, root));

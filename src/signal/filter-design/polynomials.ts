@@ -1,4 +1,4 @@
-/** Polynomials in one variable, by their coefficients, that of the highest power first. */
+/** Polynomials in one variable, as coefficients with the highest power first. */
 import { add, type Complex, divide, modulus, multiply, productOf, real, scaled, subtract } from './complex-numbers.ts';
 
 /** The coefficients of (x − r₀)(x − r₁)…: one more than there are roots. */
@@ -19,14 +19,14 @@ export function valueAt(coefficients: readonly Complex[], x: Complex): Complex {
   return coefficients.reduce((value, coefficient) => add(multiply(value, x), coefficient), real(0));
 }
 
-/** Steps after which roots are as near as they come; a handful is usual. */
+/** The most steps of the iteration; it usually converges in a handful. */
 const MOST_STEPS = 200;
 
 /**
- * All roots at once, by Aberth's method: Newton's step for each, corrected for the other roots found so far (O. Aberth, "Iteration
- * methods for finding all zeros of a polynomial simultaneously", Mathematics of Computation 27 (1973)).
+ * All roots at once, by Aberth's method: Newton's step for each root, corrected for the other roots found so far (O. Aberth, "Iteration methods for
+ * finding all zeros of a polynomial simultaneously", Mathematics of Computation 27 (1973)).
  *
- * @param coefficients that of the highest power first; neither the first nor the last one is 0
+ * @param coefficients coefficients with the highest power first; neither the first nor the last one is 0
  */
 export function rootsOf(coefficients: readonly Complex[]): Complex[] {
   const degree = coefficients.length - 1;
@@ -35,7 +35,7 @@ export function rootsOf(coefficients: readonly Complex[]): Complex[] {
   return aberth(startsOf(coefficients), (x) => divide(valueAt(slope, x), valueAt(coefficients, x)));
 }
 
-/** @param attraction the slope of the polynomial divided by its value, at a point: what is infinite is a root */
+/** @param attraction the polynomial's slope divided by its value at a point; infinite at a root */
 export function aberth(starts: readonly Complex[], attraction: (x: Complex) => Complex): Complex[] {
   const roots = [...starts];
   for (let step = 0; step < MOST_STEPS; step++) {
@@ -57,7 +57,7 @@ export function aberth(starts: readonly Complex[], attraction: (x: Complex) => C
   return roots;
 }
 
-/** Points around the origin, on a circle that has the product of all roots, none of them on an axis. */
+/** Starting points around the origin, on a circle with the geometric mean of the roots' moduli as radius, none of them on an axis. */
 function startsOf(coefficients: readonly Complex[]): Complex[] {
   const degree = coefficients.length - 1;
   const radius = (modulus(coefficients[degree]!) / modulus(coefficients[0]!)) ** (1 / degree);
@@ -67,7 +67,7 @@ function startsOf(coefficients: readonly Complex[]): Complex[] {
   });
 }
 
-/** The product of −r over some roots, of which those that are not real come in pairs: it is real. */
+/** The product of −r over roots whose complex ones come in conjugate pairs; it is real. */
 export function productOfNegated(roots: readonly Complex[]): number {
   return productOf(roots.map(({ re, im }) => ({ re: -re, im: -im }))).re;
 }
