@@ -9,18 +9,19 @@ import { eachPlane } from '../arguments/planes.ts';
 import type { Filtered } from './lfilter.ts';
 
 export interface DetrendOptions {
-  /** The axis of time; default −1. */
+  /** Time axis; default −1. */
   readonly axis?: number | undefined;
-  /** `linear`: the straight line of least squares, the default; `constant`: the mean. */
+  /** Trend to subtract. `linear`: the least-squares straight line, the default; `constant`: the mean. */
   readonly type?: 'linear' | 'constant' | undefined;
   /** Samples at which a new line begins; default none. */
   readonly bp?: number | readonly number[] | undefined;
 }
 
 /**
- * Takes the straight line nearest to a signal off it, or its mean. Options, defaults and results are those of `scipy.signal.detrend`.
+ * Subtracts the least-squares straight line, or the mean, from a signal. Options, defaults and results are those of `scipy.signal.detrend`.
  *
- * @param x real or complex, of any shape. Single precision stays single
+ * @param x real or complex, of any shape
+ * @returns an array of x's shape; single precision stays single
  * @throws FftError `invalid-argument` for options out of range, `unknown-field`, `invalid-size`, `wrong-array-type`, `wrong-length`,
  *   `detached-array`, `out-of-memory`
  */
@@ -36,7 +37,7 @@ export function detrend<X extends ArrayInput>(x: X, options: DetrendOptions = {}
     const isInside = Number.isInteger(place) && place >= 0 && place <= lines.n;
     check('bp', place, isInside, `places in the signal, integers from 0 to ${lines.n}`);
   }
-  // The mean is that of all, as SciPy has it.
+  // The mean is taken over the whole signal, without breakpoints, as in SciPy.
   const breaks = [...new Set([0, ...(type === 'linear' ? given : []), lines.n])].sort((a, b) => a - b);
   const fit = new Float64Array(2);
   return eachPlane(lines, lines.n, (source, target) => {
@@ -53,9 +54,9 @@ export function detrend<X extends ArrayInput>(x: X, options: DetrendOptions = {}
 export type Trend = 'constant' | 'linear' | false;
 
 /**
- * The straight line of least squares through every `step`-th of some samples; for a constant, one without slope.
+ * The least-squares straight line through every `step`-th of some samples; without slope for a constant trend.
  *
- * @param start of the first sample; there are `length` of them, `step` apart
+ * @param start index of the first of `length` samples, which lie `step` apart
  * @param into gets the level at sample 0 and the slope from sample to sample
  */
 export function fitTrend(

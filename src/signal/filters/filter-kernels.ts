@@ -5,9 +5,9 @@ import type { Lines } from '../arguments/lines.ts';
 import { newPlanes, type Planes, presentPlanes, readPlanes } from '../arguments/planes.ts';
 
 /**
- * A recursive filter.
- * @param a as long as b, of which the first one is 1
- * @param z one number less
+ * A recursive filter of one line.
+ * @param a coefficients of the output, as many as b; the first one is 1
+ * @param z state, one number less than coefficients
  */
 export function filterPlane(b: Float64Array, a: Float64Array, line: Float64Array, z: Float64Array): void {
   const order = z.length;
@@ -33,7 +33,7 @@ export function filterPlane(b: Float64Array, a: Float64Array, line: Float64Array
   }
 }
 
-/** The same of orders up to 8, filled up with zeros: states that are variables wait for one another only, not for memory. */
+/** A recursive filter of order up to 8, padded with zero coefficients: its state is in local variables, which avoids waiting for memory. */
 function filterUpTo8(b: Float64Array, a: Float64Array, line: Float64Array, z: Float64Array): void {
   const padded = (values: Float64Array, length: number) => {
     const wide = new Float64Array(length);
@@ -59,11 +59,11 @@ function filterUpTo8(b: Float64Array, a: Float64Array, line: Float64Array, z: Fl
   z.set([z0, z1, z2, z3, z4, z5, z6, z7].slice(0, z.length));
 }
 
-/** A filter of finite response: sums of products. */
+/** A filter of finite impulse response, as sums of products. */
 export function filterFir(b: Float64Array, _a: Float64Array, line: Float64Array, z: Float64Array): void {
   const order = z.length;
   const { length } = line;
-  // The samples before the line are zeros, whose place the state takes.
+  // Samples before the line are zeros; the state replaces their contribution.
   const before = new Float64Array(order + length);
   before.set(line, order);
   const kernel = b.slice().reverse();
@@ -87,7 +87,7 @@ export function filterFir(b: Float64Array, _a: Float64Array, line: Float64Array,
   }
 }
 
-/** The same of complex numbers. */
+/** A filter of complex numbers. */
 export function filterComplex(b: Coefficients, a: Coefficients, { re, im }: Planes, z: Planes): void {
   const order = z.re.length;
   const [bRe, bIm, aRe, aIm, zRe, zIm] = [b.re, b.im!, a.re, a.im!, z.re, z.im!];
@@ -106,11 +106,11 @@ export function filterComplex(b: Coefficients, a: Coefficients, { re, im }: Plan
   }
 }
 
-/** Second-order sections one after another. @param z two numbers for each */
+/** Second-order sections one after another. @param z state, two numbers for each section */
 export function filterSections(sections: Float64Array, line: Float64Array, z: Float64Array): void {
   const count = sections.length / 6;
   let section = 0;
-  // Two at once: one waits for the results of the sample before while the other one works.
+  // Two sections run together, one a sample behind the other, so that neither waits for the other's result.
   for (; section + 1 < count; section += 2) filterPair(sections, section, line, z);
   if (section < count) filterSection(sections, section, line, z);
 }
@@ -152,8 +152,8 @@ function filterPair(sections: Float64Array, section: number, line: Float64Array,
 }
 
 /**
- * Refuses what a filter has made of finite samples where it left the range of numbers; what was made of others is theirs.
- * @param line its output
+ * Refuses an output that has overflowed from finite samples; infinities and NaN in the input may pass through.
+ * @param line output of the filter
  * @throws FftError `invalid-argument`
  */
 export function refuseOverflow(lines: Lines, l: number, line: Planes): void {

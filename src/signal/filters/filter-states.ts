@@ -1,23 +1,23 @@
-/** What filters remember from one chunk of a stream to the next: for each line of the signal some numbers. */
+/** States of filters, which carry over from one chunk of a stream to the next: a few numbers for each line of the signal. */
 import { elementCount, isComplex, type NumpyArray } from '../../numpy/array.ts';
 import { excerpt, FftError } from '../../problem/errors.ts';
 import type { Lines } from '../arguments/lines.ts';
 import type { Planes } from '../arguments/planes.ts';
 
-/** States of all lines, in an array of doubles; those of one are read before it is filtered, and written after. */
+/** States of all lines, in an array of doubles; the state of a line is read before the line is filtered, and written after. */
 export interface States {
   readonly array: NumpyArray<'float64' | 'complex128'>;
   readonly read: (line: number, planes: Planes) => void;
   readonly write: (line: number, planes: Planes) => void;
 }
 
-/** Zeros. @param order numbers that a line has, along its axis */
+/** States filled with zeros. @param order numbers of a state along the time axis */
 export function newStates(lines: Lines, order: number, complex: boolean, sections = 0): States {
   const { shape, leading } = stateShape(lines, order, sections);
   const data = new Float64Array(elementCount(shape) * (complex ? 2 : 1));
   const array = { data, shape, dtype: complex ? 'complex128' : 'float64' } as States['array'];
   const parts = complex ? 2 : 1;
-  /** Where a number of a line is: its lines lie as those of the signal do, in each section. */
+  /** The position of a state's number: in each section, states lie as the lines of the signal do. */
   const at = (line: number, k: number) => {
     const [section, place] = [Math.floor(k / order), k % order];
     const { inner } = lines;
@@ -43,8 +43,8 @@ export function newStates(lines: Lines, order: number, complex: boolean, section
 }
 
 /**
- * States that a caller gives, as a copy.
- * @param sections of filters that have some: states have an axis of them in front
+ * A copy of the caller's states.
+ * @param sections number of sections, for filters made of sections: their states have a leading axis of sections
  * @throws FftError `wrong-length`
  */
 export function statesOf(given: NumpyArray, lines: Lines, order: number, complex: boolean, sections = 0): States {
@@ -70,7 +70,7 @@ export function statesOf(given: NumpyArray, lines: Lines, order: number, complex
   return states;
 }
 
-/** An element's place in an array that is repeated along axes of length 1. */
+/** The position of an element in an array that is repeated along axes of length 1. */
 function repeatedPlace(element: number, shape: readonly number[], own: readonly number[]): number {
   let [rest, place, stride] = [element, 0, 1];
   for (let d = shape.length - 1; d >= 0; d--) {

@@ -1,4 +1,4 @@
-/** Filters that run forwards and backwards, and so delay nothing, as `scipy.signal.filtfilt` and `sosfiltfilt`. */
+/** Filters that run forwards and backwards, and so have no delay, as `scipy.signal.filtfilt` and `sosfiltfilt`. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { type ArrayInput, asArray, type NumpyArray } from '../../numpy/array.ts';
 import { FftError } from '../../problem/errors.ts';
@@ -12,11 +12,14 @@ import { type Filtered, readFilter, steadyState } from './lfilter.ts';
 import { steadySections } from './sosfilt.ts';
 
 export interface FiltfiltOptions {
-  /** The axis of time; default −1. */
+  /** Time axis; default −1. */
   readonly axis?: number | undefined;
-  /** What the signal is beyond its ends: mirrored with the other sign (`odd`, the default), mirrored, its end values, or nothing (null). */
+  /**
+   * Extension of the signal beyond its ends: mirrored with the opposite sign (`odd`, the default), mirrored (`even`), the end values (`constant`), or
+   * none (null).
+   */
   readonly padtype?: 'odd' | 'even' | 'constant' | null | undefined;
-  /** Samples beyond each end, less than the signal has; default three times as many as the filter has coefficients. */
+  /** Samples of the extension at each end, fewer than the signal has; default three times the number of the filter's coefficients. */
   readonly padlen?: number | undefined;
 }
 
@@ -51,7 +54,7 @@ export function filtfilt<X extends ArrayInput>(
 }
 
 /**
- * The same by second-order sections, as `scipy.signal.sosfiltfilt`.
+ * Filters forwards and backwards by second-order sections, as `scipy.signal.sosfiltfilt`.
  * @param sos shape [sections, 6]
  * @throws FftError as `filtfilt`, and for sections as `sosfilt`
  */
@@ -66,7 +69,7 @@ export function sectionsBothWays(sections: Float64Array, x: NumpyArray, own: Fil
   const zerosAt = (place: number) =>
     Array.from({ length: count }, (_, k) => sections[6 * k + place]).filter((value) => value === 0).length;
   for (let k = 0; k < count; k++) refuseUnstable(isStable(sections.subarray(6 * k + 3, 6 * k + 6)), `sos[${k}]`);
-  // As many coefficients as the whole filter has: sections of first order have fewer.
+  // The number of coefficients of the whole filter: sections of first order have fewer.
   const taps = 2 * count + 1 - Math.min(zerosAt(2), zerosAt(5));
   return bothWays(x, own, 3 * taps, {
     zi: steadySections(sections),
@@ -74,7 +77,7 @@ export function sectionsBothWays(sections: Float64Array, x: NumpyArray, own: Fil
   });
 }
 
-/** A filter, and its state at rest. */
+/** A filter of one line, and its state at rest for a constant input of 1. */
 interface RestingFilter {
   readonly zi: Float64Array;
   readonly run: (line: Float64Array, z: Float64Array) => void;
@@ -118,7 +121,7 @@ function bothWays(x: NumpyArray, options: FiltfiltOptions, usual: number, pass: 
   return result.array;
 }
 
-/** What rounding of coefficients may do to a pole on the circle. */
+/** The largest effect of rounded coefficients on the modulus of a pole on the unit circle. */
 const TOLERANCE = 1e-9;
 
 /**
@@ -135,7 +138,7 @@ export function isStable(a: Float64Array): boolean {
     const reflection = rest[order]!;
     if (!(Math.abs(reflection) < 1 + TOLERANCE)) return false;
     const by = 1 - reflection * reflection;
-    // On the circle: what is left has no digits.
+    // A reflection coefficient of modulus 1 means a root on the circle: the remaining coefficients have no accurate digits.
     if (by < TOLERANCE) return true;
     const before = rest.slice(0, order + 1);
     for (let k = 0; k < order; k++) rest[k] = (before[k]! - reflection * before[order - k]!) / by;

@@ -1,4 +1,4 @@
-/** Filters by their coefficients, as `scipy.signal.lfilter` and `lfilter_zi`. */
+/** Filters given by their coefficients, as `scipy.signal.lfilter` and `lfilter_zi`. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import {
   type ArrayInput,
@@ -20,28 +20,28 @@ import { filterComplex, filterFir, filterPlane, refuseOverflow } from './filter-
 import { newStates, type States, statesOf } from './filter-states.ts';
 
 export interface FilterOptions {
-  /** The axis of time; default −1. */
+  /** Time axis; default −1. */
   readonly axis?: number | undefined;
 }
 
-/** A filter that goes on where an earlier call has stopped. */
+/** Options of a filter that continues where an earlier call has stopped. */
 export interface StatefulOptions extends FilterOptions {
   readonly zi: ArrayInput;
 }
 
-/** State of filters: as many numbers along the axis of time as the filter remembers, and the signal's other axes. */
+/** State of a filter: as many numbers along the time axis as the filter remembers, and the signal's other axes. */
 export type FilterState = NumpyArray<'float64' | 'complex128'>;
 
 /** Python's `y, zf`. */
 export interface WithState<Y extends NumpyArray> {
   readonly y: Y;
-  /** What to give as `zi` with the samples that follow. */
+  /** State after the last sample, for `zi` of the call with the samples that follow. */
   readonly zf: FilterState;
 }
 
 type ListDtype<L extends NumberList> = L extends ArrayInput ? DtypeOf<L> : 'float64';
 
-/** What is filtered: of the signal's shape and precision, and complex where it or the filter is. */
+/** Output of a filter: it has the signal's shape and precision, and is complex where the signal or the filter is. */
 export type Filtered<X extends ArrayInput, B extends NumberList = number, A extends NumberList = number> = NumpyArray<
   Extract<ListDtype<B> | ListDtype<A>, ComplexDtype> extends never
     ? DtypeOf<X>
@@ -52,18 +52,17 @@ export type Filtered<X extends ArrayInput, B extends NumberList = number, A exte
 >;
 
 /**
- * Filters along an axis: a₀·y[n] = b₀·x[n] + b₁·x[n − 1] + … − a₁·y[n − 1] − …, with `scipy.signal.lfilter`'s meaning and results, in
- * doubles. Its state is that of the transposed direct form II (A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing",
- * section 6.3), begins at 0, and goes on from `zi` where that is given: streams are filtered chunk by chunk.
+ * Filters along an axis: a₀·y[n] = b₀·x[n] + b₁·x[n − 1] + … − a₁·y[n − 1] − …, with `scipy.signal.lfilter`'s meaning and results, in doubles. The
+ * state is that of the transposed direct form II (A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing", section 6.3). It begins at 0,
+ * or at `zi` if that is given, so that streams can be filtered chunk by chunk.
  *
- * @param b coefficients of the input, real or complex; one number, too
- * @param a of the output; a₀ is not 0. 1 for a filter of finite response
+ * @param b coefficients of the input, real or complex; or a single number
+ * @param a coefficients of the output, a₀ not 0; 1 for a filter of finite impulse response
  * @param x real or complex, of any shape. Single precision stays single
- * @param options `zi`: max(a.length, b.length) − 1 numbers along the axis, and the other axes of x (or 1)
+ * @param options `axis`; `zi`: max(a.length, b.length) − 1 numbers along the axis, and the other axes of x (or 1)
  * @returns y, or `{ y, zf }` where `zi` is given
- * @throws FftError `invalid-argument` for an a₀ of 0, coefficients that are not finite, or an output of finite samples that leaves the
- *   range of numbers, as of unstable filters; `unknown-field`, `invalid-size`, `wrong-array-type`, `wrong-length`,
- *   `detached-array`, `out-of-memory`
+ * @throws FftError `invalid-argument` for an a₀ of 0, coefficients that are not finite, or an output that overflows from finite samples, as that of
+ *   an unstable filter may; `unknown-field`, `invalid-size`, `wrong-array-type`, `wrong-length`, `detached-array`, `out-of-memory`
  */
 export function lfilter<X extends ArrayInput, B extends NumberList, A extends NumberList>(
   b: B,
@@ -94,15 +93,15 @@ export function lfilter(
   return given ? { y, zf: states.array } : y;
 }
 
-/** b and a of one length, with a₀ = 1; both complex or neither. */
+/** Coefficients b and a of equal length, with a₀ = 1; either both or neither is complex. */
 export interface DirectForm {
   readonly b: Coefficients;
   readonly a: Coefficients;
-  /** Whether all that follows a₀ is 0. */
+  /** Whether all coefficients after a₀ are 0. */
   readonly isFir: boolean;
 }
 
-/** @throws FftError `invalid-argument` for an a₀ of 0, and those of coefficients */
+/** @throws FftError `invalid-argument` for an a₀ of 0, and the errors of coefficients */
 export function readFilter(b: NumberList, a: NumberList): DirectForm {
   const [numerator, denominator] = [coefficientsOf(b, 'b'), coefficientsOf(a, 'a')];
   const first: Complex = { re: denominator.re[0]!, im: denominator.im?.[0] ?? 0 };
@@ -146,12 +145,12 @@ function areFinite({ re, im }: Planes): boolean {
 }
 
 /**
- * The state of a filter whose input has been 1 for ever: times the first sample, it is where a signal begins that has had that value, as
- * `scipy.signal.lfilter_zi`.
+ * The state of a filter whose input has been 1 for ever, as `scipy.signal.lfilter_zi`. Multiplied by the first sample it is the initial state of a
+ * signal that has had that value before.
  *
  * @returns max(a.length, b.length) − 1 numbers
- * @throws FftError `invalid-argument` for an a₀ of 0, or coefficients a with the sum 0, whose filter comes to no rest; `wrong-array-type`
- *   for complex coefficients, `wrong-length`
+ * @throws FftError `invalid-argument` for an a₀ of 0, or for coefficients a with the sum 0, whose filter has no steady state; `wrong-array-type` for
+ *   complex coefficients, `wrong-length`
  */
 export function lfilterZi(b: NumberList, a: NumberList): NewFloat64Array {
   realCoefficients(b, 'b');
@@ -160,7 +159,7 @@ export function lfilterZi(b: NumberList, a: NumberList): NewFloat64Array {
   return steadyState(numerator.re, denominator.re);
 }
 
-/** @param a as long as b, normalised */
+/** @param a coefficients of the output, as many as b, normalised */
 export function steadyState(b: Float64Array, a: Float64Array): NewFloat64Array {
   const sum = (values: Float64Array) => values.reduce((total, value) => total + value, 0);
   const gain = sum(b) / sum(a);

@@ -1,19 +1,19 @@
-/** Medians of what surrounds each element, as `scipy.signal.medfilt` and `medfilt2d`. */
+/** Medians over the neighbourhood of each element, as `scipy.signal.medfilt` and `medfilt2d`. */
 import { type ArrayInput, asArray, elementCount, floatZeros, isSingle, type NumpyArray } from '../../numpy/array.ts';
 import { FftError } from '../../problem/errors.ts';
 import { check, checkInteger } from '../arguments/check.ts';
 import { realArray } from '../arguments/coefficients.ts';
 import type { Filtered } from './lfilter.ts';
 
-/** A window has at most so many elements: its sorted values are moved one by one. */
+/** The most elements of a window: its sorted values are moved one by one. */
 const MOST_ELEMENTS = 2 ** 16;
 
 /**
- * The median of the elements in a window around each one; what lies beyond the ends counts as 0. As `scipy.signal.medfilt`.
+ * The median of the window around each element, as `scipy.signal.medfilt`; elements beyond the ends count as 0.
  *
- * @param volume real, of any shape. Single precision stays single; where an element of a window is NaN its median is NaN
- * @param kernelSize lengths of the window, odd: one for all axes, or one for each; default 3
- * @throws FftError `invalid-argument` for lengths that are no odd integers, `wrong-length` for another number of them than there are axes,
+ * @param volume real, of any shape. Single precision stays single; an element whose window contains a NaN becomes NaN
+ * @param kernelSize odd lengths of the window: one for all axes, or one for each; default 3
+ * @throws FftError `invalid-argument` for lengths that are not odd integers, `wrong-length` for another number of them than there are axes,
  *   `wrong-array-type` for complex arrays too, `detached-array`, `out-of-memory`
  */
 export function medfilt<X extends ArrayInput>(volume: X, kernelSize: number | readonly number[] = 3): Filtered<X> {
@@ -33,7 +33,7 @@ export function medfilt<X extends ArrayInput>(volume: X, kernelSize: number | re
   return medians(array, sizes) as Filtered<X>;
 }
 
-/** The same of arrays with two axes. @throws FftError as `medfilt`, `wrong-length` for another number of axes */
+/** The median filter of images, shape [rows, columns]. @throws FftError as `medfilt`, `wrong-length` for another number of axes */
 export function medfilt2d<X extends ArrayInput>(
   input: X,
   kernelSize: number | readonly [number, number] = 3,
@@ -43,7 +43,7 @@ export function medfilt2d<X extends ArrayInput>(
   throw new FftError('wrong-length', `input has ${shape.length} axes; medfilt2d takes 2.`, { path: 'input' });
 }
 
-/** Along the last axis a window moves by one column of elements at a time, which leave and enter the sorted ones. */
+/** Filters the lines of the last axis. A window moves by one column of elements at a time, which leave or enter the sorted values. */
 function medians({ data, shape, dtype }: NumpyArray, sizes: readonly number[]): NumpyArray {
   const result = floatZeros(data.length, isSingle(dtype));
   const n = shape.at(-1)!;
@@ -66,7 +66,7 @@ function medians({ data, shape, dtype }: NumpyArray, sizes: readonly number[]): 
   return { data: result, shape, dtype } as NumpyArray;
 }
 
-/** Lines of the last axis that are in the window around one of them; −1 for those beyond the ends. */
+/** Lines of the last axis that the window around a line covers; −1 for lines beyond the ends. */
 function rowsAround(line: number, shape: readonly number[], sizes: readonly number[]): number[] {
   let rows = [0];
   let [rest, stride] = [line, 1];
@@ -84,7 +84,7 @@ function rowsAround(line: number, shape: readonly number[], sizes: readonly numb
   return rows;
 }
 
-/** Values in their order; NaN is counted apart. */
+/** The sorted values of a window; NaN are counted separately. */
 class SortedWindow {
   private readonly values: Float64Array;
   private count = 0;
@@ -113,12 +113,12 @@ class SortedWindow {
     this.values.copyWithin(at, at + 1, this.count--);
   }
 
-  /** Of an odd number of values. */
+  /** The median of an odd number of values. */
   median(): number {
     return this.missing > 0 ? Number.NaN : this.values[(this.count - 1) / 2]!;
   }
 
-  /** The first value that is not less. */
+  /** The index of the first value that is not less than a given one. */
   private placeOf(value: number): number {
     let [low, high] = [0, this.count];
     while (low < high) {

@@ -1,38 +1,39 @@
 /**
- * Zeros between samples, a filter, and samples left out, without computing what is multiplied by zeros or left out: the filter falls apart
- * into phases (R. E. Crochiere and L. R. Rabiner, "Multirate Digital Signal Processing" (1983), chapter 3).
+ * Polyphase filtering: upsampling with zeros, a filter, and downsampling, without computing products with zeros or samples that are dropped: the
+ * filter is divided into phases (R. E. Crochiere and L. R. Rabiner, "Multirate Digital Signal Processing" (1983), chapter 3).
  */
 import { floatZeros } from '../../numpy/array.ts';
 import { type Extension, extendLine } from '../arguments/extension.ts';
 
-/** How a line is resampled. */
+/** The rates, offset and length of a resampled line. */
 export interface Rates {
-  /** Zeros and a sample, together. */
+  /** Upsampling factor: one sample and up − 1 zeros. */
   readonly up: number;
-  /** Of so many, one is kept. */
+  /** Downsampling factor: one of `down` samples is kept. */
   readonly down: number;
-  /** Where the filter stands at the first output, in samples with zeros between them. */
+  /** Position of the filter at the first output, in samples of the upsampled line. */
   readonly start: number;
-  /** How many outputs. */
+  /** Number of outputs. */
   readonly count: number;
 }
 
-/** A filter that is ready for lines of some length. */
+/** A filter prepared for lines of one length. */
 export interface Polyphase {
   /** Filters one line. */
   readonly run: (source: Float64Array, target: Float64Array) => void;
 }
 
 /**
- * @param h the filter
+ * A prepared polyphase filter.
+ * @param h coefficients of the filter
  * @param length samples of a line
- * @param mode what a line is beyond its ends
+ * @param mode extension of a line beyond its ends
  * @throws FftError `out-of-memory`
  */
 export function polyphase(h: Float64Array, length: number, rates: Rates, mode: Extension, cval = 0): Polyphase {
   const { up, down, start, count } = rates;
   const taps = Math.ceil(h.length / up);
-  // Of each phase, its taps one after another, for samples in their order.
+  // The taps of each phase, one phase after another, in the order of the samples.
   const phases = floatZeros(up * taps, false);
   for (let k = 0; k < h.length; k++) phases[(k % up) * taps + taps - 1 - Math.floor(k / up)] = h[k]!;
   const furthest = Math.floor((start + (count - 1) * down) / up);

@@ -1,4 +1,4 @@
-/** Smoothing by polynomials of least squares, as `scipy.signal.savgol_filter` and `savgol_coeffs`. */
+/** Savitzky–Golay smoothing by least-squares polynomials, as `scipy.signal.savgol_filter` and `savgol_coeffs`. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { type ArrayInput, asArray } from '../../numpy/array.ts';
 import type { NewFloat64Array } from '../../problem/index.ts';
@@ -10,31 +10,31 @@ import type { Filtered } from './lfilter.ts';
 import { polyphase } from './polyphase.ts';
 
 export interface SavgolCoeffsOptions {
-  /** Which derivative: default 0, the smoothed signal. */
+  /** Order of the derivative; default 0, the smoothed signal. */
   readonly deriv?: number | undefined;
-  /** From sample to sample, for derivatives; default 1. */
+  /** Distance between samples, for derivatives; default 1. */
   readonly delta?: number | undefined;
-  /** Where in the window the polynomial is evaluated; default its middle, (windowLength − 1)/2. */
+  /** Position in the window at which the polynomial is evaluated; default the middle, (windowLength − 1)/2. */
   readonly pos?: number | undefined;
-  /** `conv`: in the order in which `lfilter` and `fftconvolve` take them, the default; `dot`: in that of the samples. */
+  /** Order of the coefficients. `conv`, the default: as `lfilter` and `fftconvolve` take them; `dot`: as the samples. */
   readonly use?: 'conv' | 'dot' | undefined;
 }
 
-/** Beyond the ends: what the polynomials of the first and last window say, or a signal that goes on. */
+/** Values near the ends: from the polynomials of the first and last window (`interp`), or from an extension of the signal. */
 export type SavgolMode = 'interp' | 'mirror' | 'nearest' | 'constant' | 'wrap';
 
 export interface SavgolOptions {
   readonly deriv?: number | undefined;
   readonly delta?: number | undefined;
-  /** The axis of time; default −1. */
+  /** Time axis; default −1. */
   readonly axis?: number | undefined;
-  /** Default `interp`. */
+  /** Values near the ends; default `interp`. */
   readonly mode?: SavgolMode | undefined;
   /** The value of `constant`; default 0. */
   readonly cval?: number | undefined;
 }
 
-/** A window is a matrix with a polynomial's powers. */
+/** The most samples in a window, because the fit needs a matrix of samples and powers. */
 const LONGEST = 2 ** 20;
 
 /**
@@ -69,12 +69,12 @@ function checkWindow(windowLength: number, polyorder: number, deriv: number, del
 }
 
 /**
- * Polynomials that are orthonormal over the samples of a window, by their three-term recurrence (J. P. Gram): unlike powers they can be fitted to
- * the last digits.
+ * Polynomials that are orthonormal over the samples of a window, by their three-term recurrence (J. P. Gram): unlike powers they can be fitted to the
+ * last digits.
  */
 interface Basis {
   readonly length: number;
-  /** x · p_k = below[k + 1] · p_{k+1} + below[k] · p_{k−1}, x being counted from the middle. */
+  /** Coefficients of the recurrence x · p_k = below[k + 1] · p_{k+1} + below[k] · p_{k−1}, with x counted from the middle. */
   readonly below: Float64Array;
 }
 
@@ -85,7 +85,7 @@ function basisOf(length: number, order: number): Basis {
   return { length, below };
 }
 
-/** p_k^(d)(x) of all k, for one d after another. */
+/** Values p_k^(d)(x) for all k, one derivative d after another. */
 function derivativesAt({ length, below }: Basis, x: number, deriv: number): Float64Array {
   const count = below.length;
   let values = new Float64Array(count);
@@ -101,7 +101,7 @@ function derivativesAt({ length, below }: Basis, x: number, deriv: number): Floa
   return values;
 }
 
-/** What samples are multiplied by for a derivative at a place of the window. */
+/** Weights of the samples for a derivative at a position of the window. */
 function weightsAt(basis: Basis, pos: number, deriv: number, delta: number): NewFloat64Array {
   const middle = (basis.length - 1) / 2;
   const there = derivativesAt(basis, pos - middle, deriv);
@@ -141,7 +141,7 @@ export function savgolFilter<X extends ArrayInput>(
   const h = weightsAt(basis, (windowLength - 1) / 2, deriv, delta).reverse();
   const half = Math.floor(windowLength / 2);
   const rates = { up: 1, down: 1, start: windowLength - 1, count: lines.n };
-  // The samples that a window reaches beyond either end.
+  // Samples by which a window reaches beyond either end.
   const line = new Float64Array(lines.n + windowLength - 1);
   const { run } = polyphase(h, line.length, rates, 'constant');
   const edges = mode === 'interp' ? edgeWeights(basis, half, deriv, delta) : [];
@@ -158,7 +158,7 @@ const extensionOf: Readonly<Record<SavgolMode, Extension>> = {
   ...({ interp: 'constant', mirror: 'reflect', nearest: 'edge', constant: 'constant', wrap: 'wrap' } as const),
 };
 
-/** Of the samples whose windows would reach beyond the beginning, and by symmetry the end, what the first window is multiplied by. */
+/** Weights of the first window's samples, for each sample whose own window would reach beyond the beginning; by symmetry also for the end. */
 function edgeWeights(basis: Basis, half: number, deriv: number, delta: number) {
   return Array.from({ length: half }, (_, k) => ({
     first: weightsAt(basis, k, deriv, delta),

@@ -66,11 +66,11 @@ function filterLinesBySections(sections: Float64Array, lines: Lines, states: Sta
 }
 
 /**
- * The state of a filter whose input has been 1 for ever, as `scipy.signal.sosfilt_zi`: times the first sample, where a signal begins that has
- * had that value.
+ * The state of second-order sections whose input has been 1 for ever, as `scipy.signal.sosfilt_zi`. Multiplied by the first sample it is the initial
+ * state of a signal that has had that value before.
  *
  * @returns shape [sections, 2]
- * @throws FftError `invalid-argument` for a section with a pole at frequency 0, and those of `sosfilt` for sections
+ * @throws FftError `invalid-argument` for a section with a pole at frequency 0, and the errors of `sosfilt` for sections
  */
 export function sosfiltZi(sos: ArrayInput): FilterState {
   const data = steadySections(sectionsOf(sos));

@@ -1,4 +1,4 @@
-/** What streams of frames have in common, forward and back: a plan for one frame with memory of its own, and their end. */
+/** The common part of frame streams, forward and inverse: a plan for one frame with memory of its own, and its destruction. */
 import { dispose } from '../../engine/arguments/memory.ts';
 import { isDevice } from '../../engine/arguments/options.ts';
 import type { Device, Plan } from '../../engine/index.ts';
@@ -10,42 +10,43 @@ import { type FloatPrecision, isFloats } from '../arguments/floats.ts';
 import { placesFor, type WorkMemory, workOn } from '../calls/work.ts';
 import { hopOf, readSegments, type SegmentOptions } from './segments.ts';
 
-/** The array that numbers of a precision come in. */
+/** The array type of a precision. */
 export type ArrayOf<P extends FloatPrecision> = P extends 'single' ? Float32Array : Float64Array;
 
 export interface FrameStreamOptions<P extends FloatPrecision = FloatPrecision> extends Omit<SegmentOptions, 'fs'> {
-  /** A CPU device, from `openCpuSync` or `openDevice`, or a GPU that can be waited for. It stays open. */
+  /** Device for the transforms: a CPU device, from `openCpuSync` or `openDevice`, or a GPU that can be waited for. It stays open. */
   readonly device: Device;
-  /** Samples in a frame; default the length of a window that is given, else 1024. */
+  /** Samples in a frame; default the length of a given window, else 1024. */
   readonly nperseg?: number | undefined;
-  /** Samples from the start of one frame to the start of the next, in the place of `noverlap`; default a quarter of `nperseg`. */
+  /** Samples from the start of one frame to the start of the next, instead of `noverlap`; default a quarter of `nperseg`. */
   readonly hopLength?: number | undefined;
-  /** What it computes in; default `single`. */
+  /** Precision of the arithmetic and of the arrays; default `single`. */
   readonly precision?: P | undefined;
-  /** Text from `serialize()` of a stream with the same options on such a device: planning is skipped. */
+  /** Text from `serialize()` of a stream with the same options on the same kind of device: planning is skipped. */
   readonly from?: string | undefined;
 }
 
 export abstract class FrameStream<P extends FloatPrecision> {
   /** Samples in a frame. */
   readonly nperseg: number;
-  /** Samples from frame to frame. */
+  /** Samples from one frame to the next. */
   readonly hopLength: number;
   readonly nfft: number;
   readonly precision: P;
-  /** ⌊nfft/2⌋ + 1. */
+  /** Number of bins, ⌊nfft/2⌋ + 1. */
   readonly bins: number;
   protected readonly window: Float64Array;
   protected readonly plan: Plan;
-  /** Samples of a frame, and its bins. */
+  /** Memory for the samples of a frame, and for its bins. */
   protected readonly wave: WorkMemory;
   protected readonly spectrum: WorkMemory;
   private destroyed = false;
 
   /**
-   * @param own options that are known to be no others
-   * @param checkHop refuses what the stream cannot do
-   * @throws FftError `invalid-argument` for options out of range, `detached-array`, `out-of-memory`, and those of `device.planSync`
+   * Opens the stream.
+   * @param own options whose names have been checked
+   * @param checkHop refuses hops that the stream does not support
+   * @throws FftError `invalid-argument` for options out of range, `detached-array`, `out-of-memory`, and the errors of `device.planSync`
    */
   protected constructor(
     own: FrameStreamOptions<P>,
@@ -69,7 +70,7 @@ export abstract class FrameStream<P extends FloatPrecision> {
     provideGroups(streamsAtOnce);
     const scale = direction === 'inverse' ? { inverse: 1 / nfft } : {};
     const problem = { size: [nfft], transform: 'r2c', precision: precision as FloatPrecision, scale } as const;
-    // The device goes first: it knows which lengths are too long.
+    // The plan is made first: the device refuses lengths that are too long.
     this.plan = device.planSync({ ...problem, directions: direction }, from === undefined ? {} : { from }) as Plan;
     try {
       this.window = readSegments({ window, windowOptions, nperseg, nfft }, nperseg).window;
@@ -81,15 +82,15 @@ export abstract class FrameStream<P extends FloatPrecision> {
     }
   }
 
-  /** Begins anew. */
+  /** Begins a new signal. */
   abstract reset(): void;
 
-  /** What planning has found out, for `from` in another thread. @throws FftError `destroyed` */
+  /** The planning decisions as text, for `from` in another thread. @throws FftError `destroyed` */
   serialize(): string {
     return this.plan.serialize();
   }
 
-  /** Gives its memory back. A second call does nothing. */
+  /** Frees the stream's memory. A second call does nothing. */
   destroy(): void {
     if (this.destroyed) return;
     this.destroyed = true;
@@ -103,7 +104,7 @@ export abstract class FrameStream<P extends FloatPrecision> {
     this.destroy();
   }
 
-  /** @throws FftError `destroyed`, `invalid-argument` for what is no function */
+  /** @throws FftError `destroyed`, `invalid-argument` for a callback that is not a function */
   protected checkCall(path: string, callback: unknown): void {
     if (this.destroyed) throw new FftError('destroyed', 'This stream has been destroyed; make another.');
     check(path, callback, typeof callback === 'function', 'a function');

@@ -1,22 +1,23 @@
-/** What is taken off the frames of a line before they are transformed: the mean of each, or its straight line of least squares. */
+/** Trends that are subtracted from the frames of a line before they are transformed: each frame's mean, or its least-squares straight line. */
 
 import type { Floats } from '../arguments/floats.ts';
 import { fitTrend, type Trend } from '../filters/detrend.ts';
 
-/** Frames of a line. */
+/** The frames of a line. */
 export interface TrendFrames {
   readonly size: number;
   readonly hop: number;
   readonly frames: number;
   readonly trend: Trend;
-  /** Whether numbers are complex, whose parts have trends of their own. */
+  /** Whether numbers are complex; real and imaginary parts have separate trends. */
   readonly twoSided: boolean;
 }
 
 /**
- * @param start of the first frame, in numbers of `line`
- * @param level gets the value at the middle of each frame (of complex ones, re and im)
- * @param slope gets what it rises from sample to sample, of linear trends
+ * Computes the trends of frames.
+ * @param start index of the first frame's first number in `line`
+ * @param level gets the value at the middle of each frame (re and im for complex frames)
+ * @param slope gets the rise from sample to sample, for linear trends
  */
 export function fillTrends(
   line: Floats,
@@ -50,7 +51,7 @@ function fitFrames(
   }
 }
 
-/** Frames are whole hops and a rest: samples that several frames share are summed up once. */
+/** Sums over frames. A frame is divided into whole hops and a remainder, so that samples shared by several frames are summed once. */
 function frameMeans(
   line: Floats,
   start: number,
@@ -61,7 +62,8 @@ function frameMeans(
   const step = twoSided ? 2 : 1;
   const whole = Math.floor(size / hop);
   const rest = size - whole * hop;
-  // Of the hops that the next frame begins with; sums of frames are made of them, not of one another, so that no rounding adds up.
+  // Sums of the hops at the beginning of the next frame. A frame's sum is made of hop sums and not of the previous frame's sum, so that rounding
+  // errors do not accumulate.
   const hops = new Float64Array(whole);
   const sumOfHop = (hopNumber: number) => sumOf(line, start + hopNumber * hop * step, hop, step);
   for (let k = 0; k < whole - 1; k++) hops[k] = sumOfHop(k);
@@ -73,7 +75,7 @@ function frameMeans(
   }
 }
 
-/** Four sums side by side: a processor adds them at once. */
+/** Four independent sums, which a processor adds in parallel. */
 function sumOf(line: Floats, from: number, count: number, step: number): number {
   let [a, b, c, d] = [0, 0, 0, 0];
   let at = from;

@@ -1,7 +1,7 @@
 /**
- * Spectra of the frames of a signal, many at a time: what all short-time transforms are made of. One plan reads frames where they lie in the signal,
- * through strides that overlap; its callbacks take off a trend and multiply by the window on the way in, and make powers on the way out, where its strides
- * may put frames side by side. The host only copies, and sums up what is taken off.
+ * Spectra of the frames of a signal, many at a time: the basis of all short-time transforms. One plan reads frames where they lie in the signal,
+ * through overlapping strides; its callbacks subtract a trend and multiply by the window while it reads, and compute powers while it writes; output
+ * strides may put frames side by side. The host only copies, and computes the trends.
  */
 import type { Device, DeviceMemory, Plan } from '../../engine/index.ts';
 import type { Callback, CallbackReal, Callbacks, CallbackValue, ProblemInput } from '../../problem/index.ts';
@@ -12,73 +12,73 @@ import { placesFor, type WorkMemory, workOn } from '../calls/work.ts';
 import type { Trend } from '../filters/detrend.ts';
 import { fillTrends } from './frame-trends.ts';
 
-/** What is kept of a bin: the number itself, the square of its absolute value, the absolute value, or its product with the conjugate of another one (`product`). */
+/** Output of a bin: the complex number, its power, its absolute value, or its product with the conjugate of another spectrum's bin (`product`). */
 export type BinPart = 'complex' | 'power' | 'magnitude' | 'product';
 
-/** Frames of a line, and how they are transformed. */
+/** The frames of a line, and the way in which they are transformed. */
 export interface FrameSpec {
   /** Samples in a frame. */
   readonly size: number;
-  /** Whether no window is applied. */
+  /** Whether frames are transformed without a window. */
   readonly flat: boolean;
-  /** Samples from frame to frame. */
+  /** Samples from one frame to the next. */
   readonly hop: number;
-  /** Length of the transforms: what a frame lacks of it is zeros. */
+  /** Length of the transforms; shorter frames are padded with zeros. */
   readonly nfft: number;
-  /** How many there are. */
+  /** Number of frames. */
   readonly frames: number;
   readonly trend: Trend;
   /** Whether lines are of complex numbers. */
   readonly complex: boolean;
-  /** All nfft bins rather than the ⌊nfft/2⌋ + 1 from 0 on; complex lines have no others. */
+  /** Whether all nfft bins are wanted rather than bins 0 to ⌊nfft/2⌋; always true for complex lines. */
   readonly twoSided: boolean;
   readonly precision: 'single' | 'double';
-  /** A factor on the spectra. */
+  /** Factor of the spectra. */
   readonly scale: number;
   readonly part: BinPart;
-  /** Whether powers and products of bins that stand for both signs of a frequency count twice. */
+  /** Whether powers and products are doubled in bins that stand for both signs of a frequency. */
   readonly doubled: boolean;
-  /** Bin by bin, frames side by side; otherwise frame by frame. */
+  /** Whether the output is bin by bin, with frames side by side; otherwise it is frame by frame. */
   readonly binsFirst: boolean;
 }
 
-/** Numbers in one batch, at most: some 16 MiB of single-precision input and output together. */
+/** The most numbers in one batch: some 16 MiB of single-precision input and output together. */
 const POINTS_AT_ONCE = 2 ** 20;
 
-/** Bins of a spectrum. */
+/** The number of bins of a spectrum. */
 export function binsOf({ nfft, twoSided }: Pick<FrameSpec, 'nfft' | 'twoSided'>): number {
   return twoSided ? nfft : Math.floor(nfft / 2) + 1;
 }
 
-/** Frames of a block: rounds of nearly equal size waste least. */
+/** The number of frames in a block: rounds of nearly equal size waste the fewest frames. */
 export function batchesOf({ frames, nfft }: Pick<FrameSpec, 'frames' | 'nfft'>): number {
   const rounds = Math.ceil(frames / Math.max(1, Math.floor(POINTS_AT_ONCE / nfft)));
   return Math.ceil(frames / rounds);
 }
 
-/** Reals that a bin is kept as. */
+/** The number of reals per bin of the output. */
 export function realsOf({ part }: Pick<FrameSpec, 'part'>): 1 | 2 {
   return part === 'complex' || part === 'product' ? 2 : 1;
 }
 
-/** A plan for frames, with what it multiplies them by. */
+/** A plan for frames, with its window. */
 export interface FrameRequest {
   readonly spec: FrameSpec;
-  /** One value for each sample of a frame, the scale in it; undefined without a window. */
+  /** Window values for each sample of a frame, multiplied by the scale; undefined without a window. */
   readonly taper: Float64Array | undefined;
   readonly plan: PlanRequest;
 }
 
-/** @param window one value for each sample of a frame */
+/** @param window window values, one for each sample of a frame */
 export function frameRequest(spec: FrameSpec, window: Float64Array): FrameRequest {
   const { scale, flat } = spec;
-  // Kernels of other windows and scales are the same; only where there is no window is the scale a part of them.
+  // Plans for different windows and scales are the same, as the window's array holds both; without a window the scale is a part of the plan.
   const key = JSON.stringify({ ...spec, scale: flat ? scale : 1 });
   const taper = flat ? undefined : window.map((value) => value * scale);
   return { spec, taper, plan: { key: `frames ${key}`, problem: frameProblem(spec) } };
 }
 
-/** The plan for a block of frames. */
+/** The plan request for a block of frames. */
 function frameProblem(spec: FrameSpec): ProblemInput {
   const { nfft, size, hop, precision, flat, scale, trend, part, twoSided, binsFirst } = spec;
   const batches = batchesOf(spec);
@@ -109,7 +109,7 @@ function callbacksOf(spec: FrameSpec): Callbacks {
     },
   };
 
-  /** A sample less its trend, times the window. */
+  /** A sample minus its trend, times the window. */
   function loadOf({ twoSided }: FrameSpec): Callback {
     return (x, value, { axis, batch }) => {
       const k = axis[0]!;
@@ -132,7 +132,7 @@ function storeOf(spec: FrameSpec): Callback {
   return part === 'power' ? powerOf(doubled) : productOf(doubled, binsOf(spec));
 }
 
-/** conj(other) · value; others lie as the result does, frame by frame. */
+/** The product conj(other) · value; the other spectra are stored frame by frame, as the result is. */
 function productOf(doubled: boolean, bins: number): Callback {
   return (x, { re, im }, { axis, batch }) => {
     const at = x.index.mul(x.index.add(x.index.mul(batch, bins), axis[0]!), 2);
@@ -145,7 +145,7 @@ function productOf(doubled: boolean, bins: number): Callback {
   };
 }
 
-/** The square of the absolute value, twice of bins that stand for both signs. */
+/** The power of a bin, doubled for bins that stand for both signs of a frequency. */
 export function powerOf(doubled: boolean): Callback {
   return (x, { re, im }, at) => {
     const power = x.add(x.mul(re, re), x.mul(im, im));
@@ -153,7 +153,7 @@ export function powerOf(doubled: boolean): Callback {
   };
 }
 
-/** The absolute value, without squares that leave the range of numbers; a part that is no number makes none. */
+/** The absolute value, without squares that overflow; NaN if either part is NaN. */
 export const magnitude: Callback = (x, value: CallbackValue) => {
   const [re, im] = [x.abs(value.re), x.abs(value.im)];
   const isLess = x.less(re, im);
@@ -163,14 +163,14 @@ export const magnitude: Callback = (x, value: CallbackValue) => {
   return x.mul(large, x.sqrt(x.add(x.constant(1), x.mul(ratio, ratio))));
 };
 
-/** What calls of a plan of frames work in. */
+/** Working memory for calls of a plan of frames. */
 interface FramePlace extends Workplace {
   readonly line: WorkMemory;
   readonly spectra: WorkMemory;
   readonly arrays: Readonly<Record<string, WorkMemory>>;
-  /** What the array `window` holds. */
+  /** The window that the array `window` holds at present. */
   taper: Float64Array | undefined;
-  /** That of the call before. */
+  /** The transform of the previous call. */
   transform: FrameTransform | undefined;
 }
 
@@ -181,11 +181,11 @@ function placeOn(device: Device, spec: FrameSpec): FramePlace {
     line: ((frames - 1) * hop + nfft) * (twoSided ? 2 : 1),
     spectra: realsOf(spec) * binsOf(spec) * batchesOf(spec),
   };
-  // Others are the spectra of another transform.
+  // The other spectra come from another transform.
   for (const [name, { length }] of Object.entries(arrays)) if (name !== 'others') lengths[name] = length;
   const { line, spectra, ...rest } = placesFor(lengths, (length) => workOn(device, length, precision));
   if (rest.ramp) for (let k = 0; k < size; k++) rest.ramp.array()[k] = k - (size - 1) / 2;
-  // Bin 0 and, of an even length, the last one have no partner on the other side.
+  // Bin 0 and, for an even length, the last bin have no partner of the opposite sign.
   rest.sides
     ?.array()
     .fill(2)
@@ -198,14 +198,14 @@ function placeOn(device: Device, spec: FrameSpec): FramePlace {
 /** Transforms the frames of lines, block by block. */
 export class FrameTransform {
   readonly spec: FrameSpec;
-  /** Of a block. */
+  /** Number of frames in a block. */
   readonly batches: number;
-  /** Of each frame. */
+  /** Trend of each frame. */
   readonly bins: number;
   private readonly plan: Plan;
   private readonly place: FramePlace;
   private readonly arrays: Readonly<Record<string, Floats | DeviceMemory>>;
-  /** The options of every call without `others`: the same object, so that the plan knows it again. */
+  /** Options of every call without `others`: always the same object, so that the plan recognises it. */
   private readonly given: { readonly arrays: object };
 
   private constructor(spec: FrameSpec, plan: Plan, place: FramePlace) {
@@ -218,7 +218,7 @@ export class FrameTransform {
     this.given = { arrays: this.arrays };
   }
 
-  /** In a place, which stays with its plan: the transform of the call before where that was for the same request. */
+  /** The transform in a working memory that stays with its plan: that of the previous call, if its request was the same. */
   static in(place: FramePlace, { spec, taper }: FrameRequest, plan: Plan): FrameTransform {
     if (taper && place.taper !== taper) {
       place.arrays.window!.array().set(taper);
@@ -228,12 +228,14 @@ export class FrameTransform {
     return place.transform;
   }
 
-  /** Where a line is to be written: (frames − 1) · hop + nfft samples, complex where spectra are of two sides. What nobody has written is 0. */
+  /**
+   * Memory for a line: (frames − 1) · hop + nfft samples, complex where spectra have both signs of frequency. It is 0 where nothing has been written.
+   */
   get line(): Floats {
     return this.place.line.array();
   }
 
-  /** Writes a line from its beginning on, as far as frames reach. */
+  /** Copies a line into the memory from the beginning on, as far as frames reach. */
   read(lines: Lines, line: number): void {
     const { frames, hop, nfft, twoSided } = this.spec;
     const length = Math.min(lines.n, (frames - 1) * hop + nfft);
@@ -241,27 +243,28 @@ export class FrameTransform {
   }
 
   /**
-   * Calls `visit` for each block of the line: `spectra` holds bins of `count` frames from frame `first` on, in the order of the spec. It is there until `visit` has ended.
-   * @param visit gets, too, how many frames of the block are to be left out, as an earlier one has had them
+   * Calls `visit` for each block of the line: `spectra` holds the bins of `count` frames from frame `first` on, in the order of the spec. It is valid
+   * until `visit` returns.
+   * @param visit also gets the number of frames at the block's beginning that an earlier block has had already
    */
   async each(visit: (spectra: Floats, first: number, count: number, skip: number) => void | Promise<void>) {
     const { frames } = this.spec;
     for (let done = 0; done < frames; done += this.batches) {
-      // The last block is as long as the others: it begins with frames that are done already.
+      // The last block has the same length as the others, so that it begins with frames that are done already.
       const first = Math.min(done, frames - this.batches);
       const skip = done - first;
       await visit(await this.block(first), done, this.batches - skip, skip);
     }
   }
 
-  /** Where the spectra of a block are. */
+  /** The spectra of a block. */
   get spectra(): WorkMemory['data'] {
     return this.place.spectra.data;
   }
 
   /**
-   * Spectra of the frames from `first` on, as many as a block has.
-   * @param others of products: the spectra that they are multiplied with
+   * Transforms the frames of a block, from frame `first` on.
+   * @param others spectra that products are taken with
    */
   async block(first: number, others?: WorkMemory['data']): Promise<Floats> {
     const { spec, place, plan } = this;
@@ -284,7 +287,7 @@ export class FrameTransform {
 
 /**
  * Lends a transform of frames whose plan and memory are kept for the next call.
- * @throws FftError (as a rejection) those of `device.plan`, `out-of-memory`, and what `use` throws
+ * @throws FftError (as a rejection) the errors of `device.plan`, `out-of-memory`, and errors that `use` throws
  */
 export function withFrames<T>(
   device: Device,

@@ -1,41 +1,41 @@
-/** Where the frames of a signal lie: as SciPy has it, by a boundary, or as librosa and PyTorch have it, by their middles. */
+/** Positions of the frames in a signal: by a boundary extension, as in SciPy, or by the frames' middles, as in librosa and PyTorch. */
 import { FftError } from '../../problem/errors.ts';
 import { type Boundary, boundaries } from '../arguments/boundary.ts';
 import { check, checkWord } from '../arguments/check.ts';
 import { framesIn, type Segments } from './segments.ts';
 
-/** What a signal is beyond its ends: mirrored without its end values, zeros, or its end values. */
+/** Extension of a signal beyond its ends: mirrored at its end samples, zeros, or its end values. */
 export type PadMode = 'reflect' | 'constant' | 'edge';
 const BOUNDARY_OF: Readonly<Record<PadMode, Boundary>> = { reflect: 'even', constant: 'zeros', edge: 'constant' };
 
 export interface CenterOptions {
   /**
-   * True: frame k has its middle at sample k · hop, as in librosa and PyTorch, windows are in the middle of transforms that are longer, and no zeros
-   * fill up the last frame. False: frame k begins at sample k · hop. Default: `boundary` and `padded` say it.
+   * Position of frames. True: frame k has its middle at sample k · hop, as in librosa and PyTorch, shorter windows stand in the middle of their
+   * transform, and no zeros complete the last frame. False: frame k begins at sample k · hop. Default: `boundary` and `padded` decide.
    */
   readonly center?: boolean | undefined;
-  /** What half a transform beyond either end is, with `center: true`, which it implies; default `constant`, zeros. */
+  /** Extension of the signal by half a transform at either end, with `center: true`, which it implies; default `constant`, zeros. */
   readonly padMode?: PadMode | undefined;
 }
 
 export interface FramingOptions extends CenterOptions {
-  /** What the signal is beyond its ends, where half of the first and of the last frame lies. */
+  /** Extension of the signal by half a frame at either end. */
   readonly boundary?: Boundary | undefined;
-  /** Whether zeros fill up the last frame, so that all samples are in one. */
+  /** Whether zeros complete the last frame, so that all samples are in a frame. */
   readonly padded?: boolean | undefined;
 }
 
 export interface Framing {
   readonly segments: Segments;
-  /** Samples beyond each end that frames reach. */
+  /** Samples by which frames reach beyond each end. */
   readonly edge: number;
   readonly boundary: Boundary;
   readonly frames: number;
-  /** Times of the middles of the frames, in seconds. */
+  /** Times of the frames' middles, in seconds. */
   readonly t: Float64Array;
 }
 
-/** Undefined where SciPy's options say where frames lie. @throws FftError `invalid-argument` */
+/** The padding of centred frames; undefined where SciPy's options decide. @throws FftError `invalid-argument` */
 export function centerOf({ center, padMode, boundary, padded }: FramingOptions): boolean | undefined {
   if (padMode !== undefined) checkWord('padMode', padMode, ['reflect', 'constant', 'edge']);
   if (center === undefined && padMode === undefined) return undefined;
@@ -61,8 +61,9 @@ export function centered({ window, nperseg, nfft, flat, ...rest }: Segments): Se
 }
 
 /**
- * @param options `boundary` and `padded` have their defaults
- * @param length of the signal
+ * The frames of a signal.
+ * @param options options in which `boundary` and `padded` have their defaults
+ * @param length samples of the signal
  * @throws FftError `invalid-argument`
  */
 export function framingOf(

@@ -1,6 +1,6 @@
 /**
- * Frames of spectra back into a line: transformed, multiplied by a window, and added up where they overlap. One plan reads bins where they lie, a row of
- * frames for each, and writes windowed frames, a row for each; a program of patterns adds up those that cover a sample and weights the sum.
+ * Overlap-add: inverse transforms of spectra, multiplied by a window and added up to a line. One plan reads bins where they lie, a row of frames for
+ * each bin, and writes windowed frames, a row for each frame; a program of patterns adds up the frames that cover a sample and weights the sum.
  */
 import type { CompiledProgram } from '../../engine/compiling/compiled-program.ts';
 import type { Device, Plan } from '../../engine/index.ts';
@@ -13,21 +13,21 @@ import { batchesOf, binsOf } from './frames.ts';
 export interface OverlapAddSpec {
   /** Samples in a frame. */
   readonly size: number;
-  /** Samples from frame to frame. */
+  /** Samples from one frame to the next. */
   readonly hop: number;
   readonly nfft: number;
   readonly frames: number;
-  /** Whether bins are those from 0 to half the rate, and lines real. */
+  /** Whether bins cover frequencies from 0 to half the rate only, so that lines are real. */
   readonly onesided: boolean;
   readonly precision: 'single' | 'double';
 }
 
-/** What frames and sums are multiplied by. */
+/** Weights of frames and of sums. */
 export interface OverlapAddRequest {
   readonly spec: OverlapAddSpec;
-  /** One value for each sample of a frame, the scale of the transform in it. */
+  /** Window values for each sample of a frame, multiplied by the scale of the transform. */
   readonly taper: Float64Array;
-  /** One value for each sample that frames reach. */
+  /** Weights of the sums, one for each sample that frames reach. */
   readonly weights: Float64Array;
   readonly plan: PlanRequest;
 }
@@ -37,27 +37,27 @@ export function overlapAddRequest(
   taper: Float64Array,
   weights: Float64Array,
 ): OverlapAddRequest {
-  // A single frame goes no further.
+  // A single frame reaches no further than its own length.
   const spec = given.frames === 1 ? { ...given, hop: given.size } : given;
   return { spec, taper, weights, plan: { key: `overlap-add ${JSON.stringify(spec)}`, problem: inverseProblem(spec) } };
 }
 
-/** Where the frames of a block lie. */
+/** The layout of a block's frames in memory. */
 interface Rows {
-  /** Frames that reach a sample. */
+  /** The number of frames that cover a sample. */
   readonly overlap: number;
-  /** Samples from frame to frame in memory: whole hops. */
+  /** Samples from one frame to the next in memory, in whole hops. */
   readonly row: number;
   readonly batches: number;
-  /** Samples of memory before the first frame; they are 0, and so is what is behind the last one. */
+  /** Samples of memory before the first frame; they are 0, like the samples behind the last frame. */
   readonly before: number;
-  /** Samples of memory. */
+  /** Samples of memory in all. */
   readonly reach: number;
-  /** Those of them up to the end of the last frame. */
+  /** Samples of memory up to the end of the last frame. */
   readonly written: number;
   /** Reals in a sample. */
   readonly parts: 1 | 2;
-  /** Hops that the frames of a block reach. */
+  /** Hops that the frames of a block cover. */
   readonly hops: number;
 }
 
@@ -67,7 +67,8 @@ function rowsOf(spec: OverlapAddSpec): Rows {
   const row = overlap * hop;
   const batches = batchesOf(spec);
   const hops = batches + overlap - 1;
-  // The part of frame 0 − j that lies over hop 0 is its part j, counted in hops: memory begins with that of the earliest frame.
+  // Part j of a frame, counted in hops, lies j hops behind the frame's beginning, so that hop 0 is covered by part j of frame −j: memory begins with
+  // the part of the earliest frame.
   const before = (overlap - 1) * (row - hop);
   const written = before + (batches - 1) * row + nfft;
   return {
@@ -100,7 +101,10 @@ function inverseProblem(spec: OverlapAddSpec): ProblemInput {
   };
 }
 
-/** The program that adds up. Hop q is reached by the frames q − overlap + 1 … q, the earliest one by its last part: in memory these parts lie row − hop apart. */
+/**
+ * The program that adds up frames. Hop q is covered by the frames q − overlap + 1 … q, the earliest one with its last part: in memory these parts lie
+ * row − hop apart.
+ */
 async function addingProgram(spec: OverlapAddSpec, device: Device): Promise<CompiledProgram> {
   const { add, map, mul, program, real, reduce, slide, transpose, zip } = await import('../../lift/index.ts');
   const { row, before, reach, parts, hops } = rowsOf(spec);
@@ -119,18 +123,18 @@ async function addingProgram(spec: OverlapAddSpec, device: Device): Promise<Comp
   return (await device.compile(text, { precision: spec.precision })) as unknown as CompiledProgram;
 }
 
-/** What calls of a plan work in. */
+/** Working memory for calls of a plan. */
 interface OverlapAddPlace extends Workplace {
   readonly program: CompiledProgram;
   readonly spectra: WorkMemory;
-  /** Frames, with zeros before and behind. */
+  /** Memory for frames, with zeros before and behind them. */
   readonly waves: WorkMemory;
-  /** What the plan is given of it: host arrays are exactly as long as what is written. */
+  /** The part of that memory that the plan writes: a host array has to have exactly that length. */
   readonly frames: WorkMemory['data'];
   readonly weights: WorkMemory;
   readonly sums: WorkMemory;
   readonly window: WorkMemory;
-  /** What the arrays hold. */
+  /** The weights that the arrays hold at present. */
   taper: Float64Array | undefined;
   weighted: Float64Array | undefined;
 }
@@ -176,9 +180,9 @@ export class OverlapAdd {
   }
 
   /**
-   * One line.
+   * Adds up one line.
    * @param load writes bins of frames: a row of `count` frames from frame `first` on for each bin
-   * @param visit gets sums of the samples from `start` on: where `isBegun`, to be added to what an earlier block has given for the first of them
+   * @param visit gets sums of the samples from `start` on; where `isBegun`, its first samples have to be added to the sums of an earlier block
    */
   async line(
     load: (target: Floats, first: number, count: number) => void,
@@ -188,7 +192,7 @@ export class OverlapAdd {
     const { frames, hop } = request.spec;
     const { batches, overlap, parts } = rows;
     for (let done = 0; done < frames; done += batches) {
-      // The last block is as long as the others: it begins with frames that are done already.
+      // The last block has the same length as the others, so that it begins with frames that are done already.
       const first = Math.min(done, frames - batches);
       const spectra = place.spectra.array();
       load(spectra, first, batches);
@@ -221,14 +225,14 @@ export class OverlapAdd {
   }
 }
 
-/** Makes the first frames of a block zeros. */
+/** Sets the first frames of a block to zero. */
 function forget(spectra: Floats, batches: number, count: number): void {
   for (let row = 0; row < spectra.length; row += 2 * batches) spectra.fill(0, row, row + 2 * count);
 }
 
 /**
- * Lends what adds up frames, whose plan, program and memory are kept for the next call.
- * @throws FftError (as a rejection) those of `device.plan` and `device.compile`, `out-of-memory`, and what `use` throws
+ * Lends an overlap-add whose plan, program and memory are kept for the next call.
+ * @throws FftError (as a rejection) the errors of `device.plan` and `device.compile`, `out-of-memory`, and errors that `use` throws
  */
 export function withOverlapAdd<T>(
   device: Device,

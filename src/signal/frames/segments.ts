@@ -1,45 +1,47 @@
-/** Options that short-time transforms share: how a signal is cut into frames, and what each frame is multiplied by. */
+/** Options that short-time transforms share: the division of a signal into frames, and the window of each frame. */
 import { FftError } from '../../problem/errors.ts';
 import { check, checkInteger } from '../arguments/check.ts';
 import { type Floats, isFloats, liveSamples } from '../arguments/floats.ts';
 import type { WindowName } from '../windows/window-kinds.ts';
 import { isFlat, type WindowArguments, type WindowOptions, windowFunction } from '../windows/windows.ts';
 
-/** SciPy's names. */
+/** Options by SciPy's names. */
 export interface SegmentOptions {
-  /** Samples a second, in hertz; default 1. */
+  /** Sampling rate, in hertz; default 1. */
   readonly fs?: number | undefined;
   /** A window by its name, in periodic form, or its values; default `hann`. */
   readonly window?: WindowName | Float32Array | Float64Array | undefined;
-  /** Parameters of a window that is named. */
+  /** Parameters of a window given by name. */
   readonly windowOptions?: WindowOptions | undefined;
-  /** Samples in a frame; default the length of a window that is given, else 256 or, if it has fewer samples, the signal. */
+  /** Samples in a frame; default the length of a given window, else 256, or the signal's length if that is less. */
   readonly nperseg?: number | undefined;
-  /** Samples that a frame shares with the next one: less than `nperseg`, of which half is the default. */
+  /** Samples that a frame shares with the next one: less than `nperseg`; default half of it. */
   readonly noverlap?: number | undefined;
-  /** Samples from the start of one frame to the start of the next, in the place of `noverlap`: any number from 1 on. */
+  /** Samples from the start of one frame to the start of the next, instead of `noverlap`: any number from 1 on. */
   readonly hopLength?: number | undefined;
-  /** Length of the transforms, from `nperseg` on, which is the default: frames are filled up with zeros. */
+  /** Length of the transforms, at least `nperseg`, which is the default; frames are padded with zeros. */
   readonly nfft?: number | undefined;
 }
 
 export const SEGMENT_OPTIONS = ['fs', 'window', 'windowOptions', 'nperseg', 'noverlap', 'hopLength', 'nfft'] as const;
 
-/** Options, those of the window, and a list among them. */
+/** Options together with those of a window. */
 export const SEGMENT_LEVELS = 3;
 
-/** `spectrum`: a sine of amplitude 2 has a 1 in its bin; `psd`: squares are powers per hertz; `null`: sums as they are, unscaled. */
+/**
+ * Scaling of spectra. `spectrum`: a sine of amplitude 2 gives 1 in its bin; `psd`: squares are powers per hertz; `null`: unscaled sums.
+ */
 export type StftScaling = 'spectrum' | 'psd' | null;
 export const stftScalings: readonly StftScaling[] = ['spectrum', 'psd', null];
 
-/** How a signal is cut. */
+/** The division of a signal into frames, with window and scaling. */
 export interface Segments {
   readonly fs: number;
   readonly window: Float64Array;
-  /** Whether all of it is 1. */
+  /** Whether all window values are 1. */
   readonly flat: boolean;
   readonly nperseg: number;
-  /** Samples from frame to frame. */
+  /** Samples from one frame to the next. */
   readonly hop: number;
   readonly nfft: number;
 }
@@ -47,11 +49,11 @@ export interface Segments {
 const USUAL = 256;
 
 /**
- * Reads these options.
+ * Reads the options of frames.
  *
- * @param length of the signal, or how long a frame is where the options do not say
- * @param longest most samples that a frame may have
- * @throws FftError `invalid-argument` for what is out of range, whatever windows throw, `detached-array`
+ * @param length samples of the signal, or of a frame where the options do not say
+ * @param longest the most samples of a frame
+ * @throws FftError `invalid-argument` for options out of range, the errors of windows, `detached-array`
  */
 export function readSegments(options: SegmentOptions, length: number, longest = length): Segments {
   const { fs = 1, window = 'hann', windowOptions } = options;
@@ -76,8 +78,8 @@ export function readSegments(options: SegmentOptions, length: number, longest = 
 }
 
 /**
- * Samples from frame to frame.
- * @param usual samples that frames share where nothing is said of it; default half of them
+ * The hop: samples from one frame to the next.
+ * @param usual samples that frames share by default; half of them if left out
  */
 export function hopOf(
   { noverlap, hopLength }: Pick<SegmentOptions, 'noverlap' | 'hopLength'>,
@@ -110,8 +112,8 @@ function valuesOf(given: Floats, nperseg: number): Float64Array {
 }
 
 /**
- * What spectra of windowed frames are divided by.
- * @throws FftError `invalid-argument` where that is nothing
+ * The divisor of the spectra of windowed frames.
+ * @throws FftError `invalid-argument` where it is 0
  */
 export function gainOf(window: Float64Array, fs: number, scaling: StftScaling): number {
   if (scaling === null) return 1;
@@ -122,22 +124,22 @@ export function gainOf(window: Float64Array, fs: number, scaling: StftScaling): 
   throw new FftError('invalid-argument', message, { path: 'window' });
 }
 
-/** How many whole frames there are in so many samples. */
+/** The number of whole frames in a signal. */
 export function framesIn(length: number, { nperseg, hop }: Pick<Segments, 'nperseg' | 'hop'>): number {
   return 1 + Math.floor((length - nperseg) / hop);
 }
 
-/** Frequencies of the bins, in the unit of `fs`: of two sides, the second half is negative. */
+/** Frequencies of the bins, in the unit of `fs`; for two-sided spectra the second half is negative. */
 export function binFrequencies({ nfft, fs }: Pick<Segments, 'nfft' | 'fs'>, twoSided: boolean): Float64Array {
   const half = Math.ceil(nfft / 2);
   const bins = twoSided ? nfft : Math.floor(nfft / 2) + 1;
   return Float64Array.from({ length: bins }, (_, k) => ((twoSided && k >= half ? k - nfft : k) * fs) / nfft);
 }
 
-/** What has been said already: each thing once in a process. */
+/** Warnings given so far: each is given once in a process. */
 const told = new Set<string>();
 
-/** Says on the console what is to be written instead, the first time that it is asked to. */
+/** Warns on the console that an option has a new name, once for each name. */
 export function warnOnce(message: string): void {
   if (told.has(message)) return;
   told.add(message);
@@ -145,8 +147,8 @@ export function warnOnce(message: string): void {
 }
 
 /**
- * Options in which old names have become new ones. Where both are given, the new one counts.
- * @param names what each old name is called now
+ * Options in which old names are replaced by new ones. Where both are given, the new one counts.
+ * @param names the new name of each old name
  */
 export function renamed<T extends object>(options: T, what: string, names: Readonly<Record<string, string>>): T {
   const old = Object.keys(names).filter((name) => (options as Record<string, unknown>)[name] !== undefined);

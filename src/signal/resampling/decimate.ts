@@ -1,4 +1,4 @@
-/** Fewer samples, after a low-pass filter, as `scipy.signal.decimate`. */
+/** Decimation: fewer samples, after a low-pass filter, as `scipy.signal.decimate`. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { type ArrayInput, asArray, type NumpyArray } from '../../numpy/array.ts';
 import { checkInteger, checkWord } from '../arguments/check.ts';
@@ -13,23 +13,23 @@ import { resamplePoly } from './resample-poly.ts';
 import { upfirdn } from './upfirdn.ts';
 
 export interface DecimateOptions {
-  /** Order of the filter; default 8 of a recursive one, 20 q of one of finite response. */
+  /** Order of the filter; default 8 for a recursive filter, 20 q for one of finite impulse response. */
   readonly n?: number | undefined;
-  /** `iir`: Chebyshev's, type I, the default; `fir`: by Hamming's window. */
+  /** Type of the filter. `iir`: Chebyshev type I, the default; `fir`: the window method with Hamming's window. */
   readonly ftype?: 'iir' | 'fir' | undefined;
-  /** The axis of time; default −1. */
+  /** Time axis; default −1. */
   readonly axis?: number | undefined;
-  /** Whether nothing is delayed, by filtering both ways; default true. */
+  /** Whether the filter has zero phase, by running forwards and backwards; default true. */
   readonly zeroPhase?: boolean | undefined;
 }
 
 /**
- * Keeps every q-th sample of what a low-pass filter leaves: ⌈n/q⌉ of them. Options, defaults and results are those of `scipy.signal.decimate`. For
+ * Low-pass filters a signal and keeps every q-th sample: ⌈n/q⌉ of them. Options, defaults and results are those of `scipy.signal.decimate`. For
  * factors over 13, several calls are better than one.
  *
  * @param x real or complex, of any shape. Single precision stays single
  * @param q an integer from 1 on
- * @throws FftError `invalid-argument` for options out of range, and signals of fewer samples than the filter is padded with (27 of order 8),
+ * @throws FftError `invalid-argument` for options out of range, and for signals of fewer samples than the filter's padding (27 for order 8),
  *   `unknown-field`, `invalid-size`, `wrong-array-type`, `wrong-length`, `detached-array`, `out-of-memory`
  */
 export function decimate<X extends ArrayInput>(x: X, q: number, options: DecimateOptions = {}): Filtered<X> {

@@ -1,4 +1,4 @@
-/** Resampling by a ratio of integers, in time, as `scipy.signal.resample_poly`. */
+/** Resampling by a ratio of integers, in the time domain, as `scipy.signal.resample_poly`. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { gcd } from '../../numeric/primes.ts';
 import { type ArrayInput, asArray } from '../../numpy/array.ts';
@@ -15,18 +15,18 @@ import type { WindowName } from '../windows/window-kinds.ts';
 import type { WindowOptions } from '../windows/windows.ts';
 import { MOST_RATE } from './upfirdn.ts';
 
-/** A level that the signal has beyond its ends. */
+/** Extension of the signal by a constant level, computed from its samples. */
 type Level = 'mean' | 'median' | 'maximum' | 'minimum';
 const levels: readonly Level[] = ['mean', 'median', 'maximum', 'minimum'];
 
 export interface ResamplePolyOptions {
-  /** The axis of time; default −1. */
+  /** Time axis; default −1. */
   readonly axis?: number | undefined;
-  /** The window that the filter is designed with (`firwin`), by its name; or the filter itself, for the higher rate. Default `kaiser` with a beta of 5. */
+  /** Window that the filter is designed with (`firwin`), by its name; or the filter itself, at the higher rate. Default `kaiser` with a beta of 5. */
   readonly window?: WindowName | Float32Array | Float64Array | undefined;
-  /** Parameters of a window that is named. */
+  /** Parameters of a window given by name. */
   readonly windowOptions?: WindowOptions | undefined;
-  /** What the signal is beyond its ends; default `constant`. */
+  /** Extension of the signal beyond its ends; default `constant`. */
   readonly padtype?: Extension | Level | undefined;
   /** The value of `constant`; default 0. */
   readonly cval?: number | undefined;
@@ -35,14 +35,14 @@ export interface ResamplePolyOptions {
 const WORKS = ['axis', 'window', 'windowOptions', 'padtype', 'cval'];
 
 /**
- * Resamples by up/down: as if with zeros between samples, a low-pass filter of linear phase, and samples left out. Options, defaults and results
- * are those of `scipy.signal.resample_poly`. In time rather than by transforms: no ends that run into one another, and signals
- * of any length.
+ * Resamples by up/down with a polyphase filter: upsampling with zeros, a low-pass filter of linear phase, and downsampling. Options, defaults and
+ * results are those of `scipy.signal.resample_poly`. Unlike resampling by transforms it does not make the ends of the signal run into one another,
+ * and any length is equally fast.
  *
  * @param x real or complex, of any shape. Single precision stays single
- * @param up samples for each `down` of the signal: ⌈n · up/down⌉ in all
+ * @param up samples of the result for each `down` samples of the signal: ⌈n · up/down⌉ in all
  * @throws FftError `invalid-argument` for rates or options out of range, `unknown-field`, `invalid-size`, `wrong-array-type`, `wrong-length`,
- *   `detached-array`, `out-of-memory`, and those of windows
+ *   `detached-array`, `out-of-memory`, and the errors of windows
  */
 export function resamplePoly<X extends ArrayInput>(
   x: X,
@@ -74,7 +74,7 @@ export function resamplePoly<X extends ArrayInput>(
   return eachPlane(lines, count, change) as Filtered<X>;
 }
 
-/** A tenth of its length is one period of the lower rate, as SciPy has it. */
+/** The filter at the higher rate: the given one, or a design that reaches ten periods of the lower rate to either side, as in SciPy. */
 function filterFor(options: ResamplePolyOptions, { up, down }: { up: number; down: number }): Float64Array {
   const { window = 'kaiser', windowOptions } = options;
   if (arrayClass(window) !== undefined) return realCoefficients(window as Float64Array, 'window');

@@ -24,21 +24,21 @@ import type { WindowName } from '../windows/window-kinds.ts';
 import { type WindowArguments, type WindowOptions, windowFunction } from '../windows/windows.ts';
 
 export interface ResampleOptions extends DeviceChoice {
-  /** The axis of time; default −1. */
+  /** Time axis; default −1. */
   readonly axis?: number | undefined;
   /**
-   * What the spectrum is multiplied by before: a window by its name, with its middle at frequency 0, or one value for each bin of the
-   * signal, that of frequency 0 first and those of negative frequencies last.
+   * Factors of the spectrum: a window by its name, with its middle at frequency 0, or one value for each bin of the signal, from frequency 0 on,
+   * negative frequencies last.
    */
   readonly window?: WindowName | Float32Array | Float64Array | undefined;
-  /** Parameters of a window that is named. */
+  /** Parameters of a window given by name. */
   readonly windowOptions?: WindowOptions | undefined;
 }
 
-/** Of the type of x, with another length along an axis. */
+/** The result: an array of x's type, with another length along an axis. */
 export type Resampled<X extends ArrayInput> = NumpyArray<DtypeOf<X>, ShapeOf<X>>;
 
-/** Numbers in one batch, at most. */
+/** The most numbers in one batch. */
 const POINTS_AT_ONCE = 2 ** 20;
 
 /**
@@ -62,7 +62,7 @@ export async function resample<X extends ArrayInput>(
   return (await resampled(lines, job, device ?? (await sharedDevice()))) as Resampled<X>;
 }
 
-/** Factors on the bins that there are, one for each number of them. */
+/** Factors on the bins, one for each number of them. */
 function binWeights({ window, windowOptions }: ResampleOptions, { n, complex }: Lines): Float64Array | undefined {
   if (window === undefined) return undefined;
   const isArray = arrayClass(window) !== undefined;
@@ -74,7 +74,7 @@ function binWeights({ window, windowOptions }: ResampleOptions, { n, complex }: 
   const half = Math.floor(n / 2);
   const at = (bin: number) => given[isArray ? bin : (bin + half) % n]!;
   if (complex) return Float64Array.from({ length: n }, (_, bin) => at(bin));
-  // A bin of a real signal is also that of the other sign.
+  // A bin of a real signal stands for both signs of its frequency.
   return Float64Array.from({ length: half + 1 }, (_, bin) => (bin === 0 ? at(0) : (at(bin) + at(n - bin)) / 2));
 }
 
@@ -83,7 +83,7 @@ interface ResampleJob {
   readonly num: number;
   readonly weights: Float64Array | undefined;
   readonly batches: number;
-  /** Numbers from the spectrum of one line to the next: that of the longer side. */
+  /** Numbers from the spectrum of one line to the next: the longer spectrum's length. */
   readonly row: number;
   readonly forward: PlanRequest;
   readonly inverse: PlanRequest;
@@ -99,7 +99,7 @@ const calls = /* @__PURE__ */ new PreparedCalls<ResampleOptions, ResampleJob>({
   bytesOf: ({ weights }) => 8 * (weights?.length ?? 0),
 });
 
-/** Both plans work on the same spectra: the first bins are those of both, the others stay zero or are not read. */
+/** Both plans work on the same spectra: they share the first bins; the other bins stay zero or are not read. */
 function jobOf(lines: Lines, num: number, weights: Float64Array | undefined): ResampleJob {
   const { n, complex, precision, count } = lines;
   const rounds = Math.ceil(count / Math.max(1, Math.floor(POINTS_AT_ONCE / Math.max(n, num))));
@@ -110,7 +110,7 @@ function jobOf(lines: Lines, num: number, weights: Float64Array | undefined): Re
   const common = { batches, precision, strides, transform: complex ? 'c2c' : 'r2c' } as const;
   const forward = planRequest({ ...common, size: [n], directions: 'forward', scale: { forward: 1 / n } });
   const inverse = planRequest({ ...common, size: [num], directions: 'inverse' });
-  // Memory of one plan is used with another one.
+  // The memory of one plan is used by the other.
   const key = `${forward.key} to ${num}`;
   return { lines: geometryOf(lines), num, weights, batches, row, forward: { ...forward, key }, inverse };
 }
@@ -128,11 +128,11 @@ function resampled(lines: Lines, job: ResampleJob, device: Device): Promise<Nump
   const { num, weights, batches, row, forward, inverse } = job;
   const { n, complex, count } = lines;
   const parts = complex ? 2 : 1;
-  // Of the spectra, what lines of so many samples reach.
+  // The part of the memory that lines of a length reach.
   const reach = (length: number) => 2 * ((batches - 1) * row + (complex ? length : Math.floor(length / 2) + 1));
   const make = () => placeOn(device, lines, job);
   const use = async (there: Plan, { from, bins, to }: ResamplePlace, back?: Plan) => {
-    // Only now: the device knows which lengths are too long.
+    // Tables are made after the plans: the device refuses lengths that are too long.
     const result = newLines(lines, num, complex);
     for (let first = 0; first < count; first += batches) {
       const some = Math.min(batches, count - first);
@@ -161,19 +161,22 @@ function weigh(spectrum: Floats, weights: Float64Array): void {
   }
 }
 
-/** The bins of a real line of n samples, with zeros behind them, as those of one of m: the last one of an even number stands for both signs of its frequency. */
+/**
+ * The spectrum of a real line of n samples, followed by zeros, as the spectrum of a line of m samples. The last bin of an even length stands for both
+ * signs of its frequency.
+ */
 export function changeHalf(spectrum: Floats, n: number, m: number): void {
   const least = Math.min(n, m);
   if (least % 2 === 0 && n !== m) for (const part of [least, least + 1]) spectrum[part]! *= m < n ? 2 : 0.5;
 }
 
-/** The same of a complex line, whose negative frequencies go to the end. */
+/** The spectrum of a complex line of n samples as that of a line of m samples: negative frequencies are moved to the end. */
 export function changeBoth(spectrum: Floats, n: number, m: number): void {
   if (n === m) return;
   const least = Math.min(n, m);
   const positive = Math.floor(least / 2) + 1;
   const negative = least - positive;
-  // The bin at half the rate, of the longer spectrum at two places.
+  // The bin at half the rate stands at two positions of the longer spectrum.
   const half = least % 2 === 0 ? spectrum.slice(least, least + 2) : undefined;
   const other = half && m < n ? spectrum.slice(2 * n - least, 2 * n - least + 2) : undefined;
   spectrum.copyWithin(2 * (m - negative), 2 * (n - negative), 2 * n);

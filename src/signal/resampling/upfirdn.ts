@@ -1,4 +1,4 @@
-/** Resampling by a filter of one's own, as `scipy.signal.upfirdn`. */
+/** Resampling with a given filter, as `scipy.signal.upfirdn`. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { type ArrayInput, asArray } from '../../numpy/array.ts';
 import { check, checkInteger, checkWord } from '../arguments/check.ts';
@@ -10,24 +10,24 @@ import type { Filtered } from '../filters/lfilter.ts';
 import { polyphase } from '../filters/polyphase.ts';
 
 export interface UpfirdnOptions {
-  /** One sample becomes so many, the others being zeros; default 1. */
+  /** Upsampling factor: each sample is followed by up − 1 zeros; default 1. */
   readonly up?: number | undefined;
-  /** Of so many samples one is kept; default 1. */
+  /** Downsampling factor: one of `down` samples is kept; default 1. */
   readonly down?: number | undefined;
-  /** The axis of time; default −1. */
+  /** Time axis; default −1. */
   readonly axis?: number | undefined;
-  /** What the signal is beyond its ends; default `constant`. */
+  /** Extension of the signal beyond its ends; default `constant`. */
   readonly mode?: Extension | undefined;
   /** The value of `constant`; default 0. */
   readonly cval?: number | undefined;
 }
 
-/** Rates, and products of them with lengths, that are still exact. */
+/** The largest rates, and products of rates with lengths, that are exact. */
 export const MOST_RATE = 2 ** 24;
 
 /**
- * Puts zeros between samples, filters, and leaves samples out: ⌈((n − 1)·up + h.length)/down⌉ of them are left, the first one where the filter
- * begins.
+ * Upsamples with zeros, filters, and downsamples. The result has ⌈((n − 1)·up + h.length)/down⌉ samples along the axis; at the first one the filter
+ * meets the signal's first sample.
  *
  * @param h coefficients of the filter, real
  * @param x real or complex, of any shape. Single precision stays single
