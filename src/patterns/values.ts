@@ -28,7 +28,7 @@ export type TransformOp = 'dft' | 'idft' | 'fft' | 'ifft' | 'rfft' | 'irfft';
 export type LayoutOp = 'zip' | 'split' | 'join' | 'transpose' | 'pad' | 'slide';
 
 export type Op =
-  /** What a program or a function is called with. */
+  /** The argument of a program or of a function. */
   | 'input'
   | 'symbol'
   /** Known numbers. */

@@ -1,7 +1,7 @@
 /**
- * `omnifft/signal/sync`: what of `omnifft/signal` runs where nothing can be waited for, such as in an AudioWorklet. Nothing
- * here is loaded later. `omnifft/sync` opens the device for it. Of the functions that need no device, those that design filters and run them
- * over streams are here too.
+ * `omnifft/signal/sync`: the synchronous functions of `omnifft/signal`, for places where nothing can be waited for, such as an AudioWorklet. No
+ * module is loaded later. `omnifft/sync` opens the device for them. Functions that design filters and run them over streams, which need no device,
+ * are included.
  * @module omnifft/signal/sync
  */
 export {

@@ -228,7 +228,7 @@ function threadsOf(parts: readonly Part[], { lanes, maxThreads }: LoopProfile): 
   return Math.max(1, Math.min(maxThreads, MOST_THREADS, Math.ceil(items / lanes) * lanes));
 }
 
-/** How many numbers threads can access at once, each number in another bank of shared memory. */
+/** The number of array elements that threads can access at once, each in another bank of shared memory. */
 function wordsAtOnce({ banks }: LoopProfile, precision: ElementType, words: number): number {
   return Math.max(1, (banks * 4) / (bytesOf(precision) * words));
 }

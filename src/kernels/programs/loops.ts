@@ -97,7 +97,7 @@ function inOnePhase({ dealt: { loops, lanes, group, threads }, stores }: Placed)
   return { group, threads, shared: [], phases: [{ loops, lanes, stores, repeatable: true, exchange: 'group' }] };
 }
 
-/** What phases of a kernel need beside them. */
+/** Phases of a kernel with its groups, threads and shared arrays. */
 export type PhasesOfKernel = Pick<Kernel, 'group' | 'threads' | 'shared' | 'phases'>;
 
 export function draftOf(

@@ -118,7 +118,7 @@ export function copiesOf({ along, others }: TiledLoops, tile: RegisterTile, isSi
   return { along: ownAlong, others: [...own.filter((loop) => loop !== ownRow), ...(ownRow ? [ownRow] : [])], copies };
 }
 
-/** The first row of an item. Where rows are no multiple of those of an item, the last item ends with the last row and shares some with the one before. */
+/** The first row of an item. Where items do not divide the rows evenly, the last item ends with the last row and overlaps the one before. */
 function firstRowOf(item: Var, row: Var, rows: number): Index {
   const shared = item.count * rows - row.count;
   return shared === 0 ? scale(item, rows) : sub(scale(item, rows), scale(div(index(item), item.count - 1), shared));

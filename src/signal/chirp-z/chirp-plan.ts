@@ -75,7 +75,7 @@ export class ChirpPlan {
   /**
    * Transforms all lines along an axis. Calls run one after another.
    * @throws FftError (as a rejection) `destroyed`, `invalid-argument`, `wrong-array-type`, `wrong-length`,
-   *   `detached-array`, `out-of-memory`, and those of a device
+   *   `detached-array`, `out-of-memory`, and the errors of a device
    */
   async transform(x: ArrayInput, axis = -1): Promise<ComplexArray> {
     if (this.destroyed) throw new FftError('destroyed', 'This transform has been destroyed; plan another.');

@@ -49,7 +49,7 @@ export interface CztPlan<P extends FloatPrecision = FloatPrecision> {
    * @param x real or complex; of single precision, or of the precision of the plan. It must stay as it is until the
    *   promise resolves. Calls may overlap: they run in order.
    * @throws FftError (as a rejection) `destroyed`, `unknown-field`, `invalid-argument`, `wrong-array-type`,
-   *   `wrong-length`, `detached-array`, `out-of-memory`, and those of a device
+   *   `wrong-length`, `detached-array`, `out-of-memory`, and the errors of a device
    */
   transform(
     x: ArrayInput,
@@ -72,7 +72,7 @@ const ZOOM = ['n', 'm', 'fs', 'endpoint', 'device', 'precision', 'batches'];
  * @param options `n` points in, `m` out (default n), `w` and `a` as in `czt`, `precision` (default `'single'`), `batches`
  *   that run at once (default 1), `device` (default a CPU device that all share)
  * @throws FftError (as a rejection) `unknown-field`, `invalid-size`, `invalid-batches`, `invalid-argument`,
- *   `unsupported-length`, `out-of-memory`, and those of `device.plan`
+ *   `unsupported-length`, `out-of-memory`, and the errors of `device.plan`
  */
 export async function planCzt<P extends FloatPrecision = 'single'>(options: CztPlanOptions<P>): Promise<CztPlan<P>> {
   const own = readOptions(options, { works: CZT }, 'planCzt');

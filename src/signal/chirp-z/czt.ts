@@ -56,7 +56,7 @@ const ZOOM = ['m', 'fs', 'endpoint', 'axis', 'device'];
  * @throws FftError (as a rejection) `unknown-field`, `invalid-size` (m, or an axis without points), `invalid-argument`
  *   (w or a that is 0 or not finite, or whose powers leave the range of numbers; axis; device), `wrong-array-type`,
  *   `wrong-length`, `detached-array`, `unsupported-length` (more than 2^24 points in and out together), `out-of-memory`,
- *   and those of `device.plan`
+ *   and the errors of `device.plan`
  */
 export async function czt<X extends ArrayInput>(x: X, options: CztOptions = {}): Promise<Transformed<X>> {
   return (await transformAlongCurve(calls.czt.read([x], options))) as Transformed<X>;

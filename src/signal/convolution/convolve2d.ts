@@ -52,8 +52,8 @@ export async function convolve2d<X extends ArrayInput, Y extends ArrayInput>(
 }
 
 /**
- * Cross-correlation of two images, out[i, j] = Σ conj(y[k, l]) · x[i + k, j + l], from where y reaches into x with its last element. Options, defaults and
- * results are those of `scipy.signal.correlate2d`.
+ * Cross-correlation of two images, out[i, j] = Σ conj(y[k, l]) · x[i + k, j + l], from where y reaches into x with its last element. Options,
+ * defaults and results are those of `scipy.signal.correlate2d`.
  * @throws FftError (as a rejection) as `convolve2d`
  */
 export async function correlate2d<X extends ArrayInput, Y extends ArrayInput>(

@@ -120,12 +120,12 @@ export class ConvolverLevel {
     return this.spec.level.count;
   }
 
-  /** What transforming one partition of a response costs. */
+  /** The cost of transforming one partition of a response. */
   get preparationCost(): number {
     return transformCost(this.spec.level.size);
   }
 
-  /** What each call costs on average. */
+  /** The mean cost of a call. */
   get meanCost(): number {
     return this.costOfAll() / this.calls;
   }
@@ -163,7 +163,7 @@ export class ConvolverLevel {
     this.task = this.tasks.length;
   }
 
-  /** Takes a block of one input; an absent one is silence. */
+  /** Takes a block of one input; a missing one is silence. */
   take(input: number, samples: Floats | undefined): void {
     const { block, level } = this.spec;
     const history = this.history[input]!;
@@ -190,7 +190,7 @@ export class ConvolverLevel {
     for (let k = 0; k < block; k++) target[k]! += source[at + k]!;
   }
 
-  /** Goes on to the next block; behind the last one of its own length, tasks have been done and new ones begin. */
+  /** Moves on to the next block; at the end of a block of the level's length its tasks are complete, and new ones begin. */
   step(): void {
     const { block, level, inputs } = this.spec;
     this.filled += block;
@@ -221,7 +221,7 @@ export class ConvolverLevel {
     if (this.calls > 1) this.cost = this.costOfAll();
   }
 
-  /** The step of the exchange before this one is over, as far as there was one. */
+  /** Completes the previous step of the exchange, if there was one. */
   private fadeFurther(exchange: Exchange): void {
     if (++exchange.step <= this.steps) return;
     exchange.switched = exchange.end;
@@ -238,7 +238,7 @@ export class ConvolverLevel {
     return Math.ceil(FADE / this.spec.level.size);
   }
 
-  /** Where the partitions end that fade together: an even number of them, as tasks take two. */
+  /** The end of the partitions that fade together: an even number of partitions, because a task takes two. */
   private groupEnd(from: number): number {
     const { count } = this.spec.level;
     return Math.min(count, from + 2 * Math.ceil(count / GROUPS / 2));
@@ -287,7 +287,7 @@ export class ConvolverLevel {
     }
   }
 
-  /** All tasks of a block in one call: nothing is dealt out. */
+  /** Does all tasks of a block in one call, without distributing them. */
   private runAtOnce(products: BinProducts): void {
     const { exchange, sum, change } = this;
     const { inputs, routes, level } = this.spec;
@@ -319,12 +319,12 @@ export class ConvolverLevel {
     else this.past[input]!.set(spectrum, this.newest * this.width);
   }
 
-  /** What the sum of an output's products is. */
+  /** Transforms an output's sum of products into samples. */
   private output(output: number): void {
     this.invert(this.sum);
     const { size } = this.spec.level;
     const [wave, target] = [this.wave.array(), this.next[output]!];
-    // A loop: a view would be garbage.
+    // A loop, because a view would allocate an object for each call.
     for (let k = 0; k < size; k++) target[k] = wave[size + k]!;
   }
 
@@ -389,7 +389,7 @@ function addOne(sum: Floats, x: Floats, at: number, h: Floats, from: number): vo
   }
 }
 
-/** The same of two spectra, those of the response side by side: the sum is read and written half as often. */
+/** sum += x · h for two spectra at once, which are adjacent in the response: the sum is read and written half as often. */
 function addTwo(sum: Floats, x: Floats, first: number, second: number, h: Floats, from: number): void {
   const width = sum.length;
   for (let k = 0; k < width; k += 2) {

@@ -53,8 +53,8 @@ export function uniformLevels(length: number, block: number): PartitionLevel[] {
 /**
  * The cheapest partitions of one to four lengths whose work can be spread evenly over blocks.
  *
- * A spectrum of a longer partition is complete when all of its samples have come. Partitions of length B begin at 2 · B in the response, so that there are
- * as many samples' time to compute what they contribute.
+ * A spectrum of a longer partition is complete when all of its samples have come. Partitions of length B begin at 2 · B in the response, so that
+ * there are as many samples' time to compute what they contribute.
  */
 export function nonUniformLevels(length: number, block: number, counts: ChannelCounts): PartitionLevel[] {
   let best = uniformLevels(length, block);

@@ -79,7 +79,7 @@ export class PartitionedConvolver {
 
   /**
    * @throws FftError `invalid-argument` for options out of range or a response with another number of rows, `unknown-field`, `wrong-length`
-   *   for rows of different lengths, `invalid-saved-plan`, `detached-array`, `out-of-memory`, and those of `device.planSync`
+   *   for rows of different lengths, `invalid-saved-plan`, `detached-array`, `out-of-memory`, and the errors of `device.planSync`
    */
   constructor(options: PartitionedConvolverOptions) {
     const own = readOptions(options ?? {}, { works: WORKS }, 'PartitionedConvolver', 1);
@@ -157,8 +157,9 @@ export class PartitionedConvolver {
   }
 
   /**
-   * Exchanges the impulse response while the stream goes on. It is prepared bit by bit, in a part of the time of the calls that follow, and fades in, partition by
-   * partition: without a click, a gap, or a call that takes much longer. A response that is given before another one is in place comes after it.
+   * Exchanges the impulse response while the stream goes on. It is prepared bit by bit, in a part of the time of the calls that follow, and fades
+   * in, partition by partition: without a click, a gap, or a call that takes much longer. A response that is given before another one is in place
+   * comes after it.
    *
    * @param response as many rows as the first one had, of at most `maxLength` samples; it must stay as it is until `isExchanging` is false
    * @throws FftError `invalid-argument`, `wrong-length`, `detached-array`, `destroyed`

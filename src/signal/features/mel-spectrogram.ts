@@ -21,13 +21,13 @@ const LEVELS = 2;
 /**
  * Mel spectrogram: the powers of overlapping frames, summed by a bank of triangular filters, as `librosa.feature.melspectrogram`.
  *
- * @param x samples of one channel; it must stay as it is until the promise resolves. A Float32Array is computed in single precision, a Float64Array in
- *   double.
+ * @param x samples of one channel; it must stay as it is until the promise resolves. A Float32Array is computed in single precision, a Float64Array
+ *   in double.
  * @param options librosa's in camel case; `fs` or a `preset` has to be given
- * @returns shape `[nMels, frames]`, row-major; of presets of Kaldi's kind `[frames, nMels]`. A band that no bin lies in is 0; a warning on the console
- *   names it.
- * @throws FftError (as a rejection) `invalid-argument` for options out of range and for signals shorter than a window or than what is mirrored at their
- *   ends, `unknown-field`, `detached-array`, `out-of-memory`, and those of `device.plan`
+ * @returns shape `[nMels, frames]`, row-major; of presets of Kaldi's kind `[frames, nMels]`. A band that no bin lies in is 0; a warning on the
+ *   console names it.
+ * @throws FftError (as a rejection) `invalid-argument` for options out of range and for signals shorter than a window or than what is mirrored at
+ *   their ends, `unknown-field`, `detached-array`, `out-of-memory`, and the errors of `device.plan`
  */
 export async function melSpectrogram<X extends Floats>(
   x: X,
@@ -61,8 +61,8 @@ export interface FbankOptions extends Omit<LogMelOptions, 'center'>, KaldiOption
 }
 
 /**
- * Kaldi's filter-bank features, as `torchaudio.compliance.kaldi.fbank` without dither: frames of 25 ms every 10 ms, less their mean, pre-emphasised, with
- * Povey's window, in transforms of the next power of two; 23 triangles over mels from 20 Hz on; natural logarithms.
+ * Kaldi's filter-bank features, as `torchaudio.compliance.kaldi.fbank` without dither: frames of 25 ms every 10 ms, less their mean,
+ * pre-emphasised, with Povey's window, in transforms of the next power of two; 23 triangles over mels from 20 Hz on; natural logarithms.
  *
  * @param x as for `melSpectrogram`. Kaldi's own samples are integers up to 32767: multiply those of −1 … 1 where that matters
  * @returns shape `[frames, nMels]`; with `useEnergy` `[frames, 1 + nMels]`, the energies first

@@ -49,7 +49,7 @@ const POINTS_AT_ONCE = 2 ** 20;
  * @param x real or complex, of any shape; it must stay as it is until the promise resolves. Single precision stays single
  * @param num samples of the result along the axis: the one at k is at k/num of the period
  * @throws FftError (as a rejection) `invalid-size` for a length, `invalid-argument` for options out of range, `unknown-field`,
- *   `wrong-array-type`, `wrong-length` for a window of another length, `detached-array`, `out-of-memory`, and those of
+ *   `wrong-array-type`, `wrong-length` for a window of another length, `detached-array`, `out-of-memory`, and the errors of
  *   `device.plan`
  */
 export async function resample<X extends ArrayInput>(

@@ -1,6 +1,7 @@
 /**
- * Signals from absolute values of short-time transforms (D. Griffin and J. Lim, "Signal estimation from modified short-time Fourier transform", IEEE Transactions on
- * Acoustics, Speech and Signal Processing 32 (1984); N. Perraudin, P. Balazs and P. L. Søndergaard, "A fast Griffin-Lim algorithm", WASPAA 2013).
+ * Phase reconstruction: signals from the absolute values of short-time transforms (D. Griffin and J. Lim, "Signal estimation from modified short-time
+ * Fourier transform", IEEE Transactions on Acoustics, Speech and Signal Processing 32 (1984); N. Perraudin, P. Balazs and P. L. Søndergaard, "A fast
+ * Griffin-Lim algorithm", WASPAA 2013).
  */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { type ArrayInput, asArray, type ComplexArray, floatZeros, isComplex, isSingle } from '../../numpy/array.ts';
@@ -14,29 +15,29 @@ import { type Istft, istft } from './istft.ts';
 import { stft } from './stft.ts';
 
 export interface GriffinLimOptions extends SegmentOptions, CenterOptions, DeviceChoice {
-  /** How often phases are made to fit; default 32. */
+  /** Number of iterations; default 32. */
   readonly nIter?: number | undefined;
-  /** How far each step goes beyond the last one, from 0, the method of 1984, on; default 0.99. */
+  /** Momentum: how far each step goes beyond the last one, from 0, the method of 1984, on; default 0.99. */
   readonly momentum?: number | undefined;
-  /** Phases to begin with: `random`, the default, or `null`, zeros. */
+  /** Initial phases: `random`, the default, or `null`, zeros. */
   readonly init?: 'random' | null | undefined;
-  /** Of the random phases: the same number gives the same signal; default 0. */
+  /** Seed of the random phases: the same number gives the same signal; default 0. */
   readonly seed?: number | undefined;
-  /** Samples of the result; default as of `istft`. */
+  /** Samples of the result; default as for `istft`. */
   readonly length?: number | undefined;
 }
 
 const WORKS = [...SEGMENT_OPTIONS, 'center', 'padMode', 'device', 'nIter', 'momentum', 'init', 'seed', 'length'];
-/** Absolute values below which there is no phase. */
+/** The absolute value below which a bin has no phase. */
 const TINY = 1e-30;
 
 /**
- * A signal whose short-time transform has these absolute values, as nearly as a number of steps finds one. Options are those of `stft` that made them, with
- * `center: true` as default and `scaling: null`, and `librosa.griffinlim`'s.
+ * A signal whose short-time transform has given absolute values, as nearly as the iterations find one. Options are those of the `stft` that made
+ * them, with `center: true` as default and `scaling: null`, and those of `librosa.griffinlim`.
  *
  * @param magnitudes real, of shape `[bins, frames]`
- * @returns `{ t, x }`
- * @throws FftError (as a rejection) as `stft` and `istft`, and `wrong-array-type` for what is complex or has other axes
+ * @returns `{ t, x }`: times of the samples in seconds, and the samples
+ * @throws FftError (as a rejection) as `stft` and `istft`, and `wrong-array-type` for complex arrays or arrays with other axes
  */
 export async function griffinLim(magnitudes: ArrayInput, options: GriffinLimOptions = {}): Promise<Istft> {
   const own = readOptions(options, { works: WORKS }, 'griffinLim', SEGMENT_LEVELS);
@@ -75,7 +76,7 @@ export async function griffinLim(magnitudes: ArrayInput, options: GriffinLimOpti
   return istft(zxx, { ...common, ...(length === undefined ? {} : { length }) });
 }
 
-/** The same number of frames: one more or less may fit into a signal of another length. */
+/** Spectra with exactly `frames` frames: a signal of another length may have one frame more or less. */
 function fitted({ data, shape }: ComplexArray, frames: number): Floats {
   const [bins, found] = shape as readonly [number, number];
   if (found === frames) return data as Floats;
@@ -87,7 +88,7 @@ function fitted({ data, shape }: ComplexArray, frames: number): Floats {
   return result;
 }
 
-/** Absolute values that are wanted, with the phases of what was found, further in the direction that it came from. */
+/** Spectra with the wanted absolute values and the phases of the present estimate, extrapolated by the momentum. */
 function refit(target: Floats, found: Floats, before: Floats | undefined, wanted: Floats, beyond: number): void {
   for (let k = 0; k < wanted.length; k++) {
     const re = found[2 * k]! - (before ? beyond * before[2 * k]! : 0);
@@ -99,7 +100,7 @@ function refit(target: Floats, found: Floats, before: Floats | undefined, wanted
   }
 }
 
-/** Angles from 0 to 2π by a generator of 32 bits (G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8 (2003)). */
+/** Angles from 0 to 2π by a 32-bit generator (G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8 (2003)). */
 function randomPhases(count: number, seed: number): Float64Array {
   let state = (seed ^ 0x9e3779b9) >>> 0 || 1;
   const phases = floatZeros(count, false) as Float64Array;

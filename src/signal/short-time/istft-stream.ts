@@ -1,4 +1,4 @@
-/** Signals from short-time transforms frame by frame, without waiting: what `StftStream` gives, changed or not, back into samples. */
+/** Streaming inverse short-time transforms, frame by frame and without waiting: spectra of `StftStream`, changed or not, become samples. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { floatZeros } from '../../numpy/array.ts';
 import { FftError } from '../../problem/errors.ts';
@@ -7,27 +7,29 @@ import { type FloatPrecision, type Floats, isFloats } from '../arguments/floats.
 import { type ArrayOf, FrameStream, type FrameStreamOptions } from '../frames/frame-stream.ts';
 import { SEGMENT_LEVELS } from '../frames/segments.ts';
 
-/** Those of the `StftStream` that the spectra come from. */
+/** Options of the `StftStream` that the spectra come from. */
 export type IstftStreamOptions<P extends FloatPrecision = FloatPrecision> = FrameStreamOptions<P>;
 
 const WORKS = ['window', 'windowOptions', 'nperseg', 'noverlap', 'hopLength', 'nfft', 'device', 'precision', 'from'];
-/** Squares of a window that sum up to no more are taken for none, as `istft` does. */
+/** The sum of squared window values below which a sample counts as not covered, as in `istft`. */
 const NOTHING = 1e-10;
 
 /**
- * Takes the spectrum of one frame after another and gives `hopLength` samples for each: windowed frames, added up and divided by the sum of the squares of
- * their windows. Sample k comes with frame ⌊k / hopLength⌋, later by nperseg − hopLength samples than it went into a `StftStream`. Frames allocate nothing.
+ * Takes the spectrum of one frame after another and gives `hopLength` samples for each: windowed frames, added up and divided by the sum of the
+ * squared windows. Sample k comes with frame ⌊k / hopLength⌋, nperseg − hopLength samples later than it went into a `StftStream`. Frames allocate
+ * nothing.
  */
 export class IstftStream<P extends FloatPrecision = 'single'> extends FrameStream<P> {
-  /** Of the samples from the next one on: what frames have added up to, and the squares of their windows. */
+  /** Sums of frames, and of squared windows, for the samples from the next one on. */
   private readonly sum: Float64Array;
   private readonly weight: Float64Array;
   private readonly ready: Floats;
   private frames = 0;
 
   /**
-   * @throws FftError `invalid-argument` for options out of range, and a window and an overlap that leave samples out; `unknown-field`,
-   *   `detached-array`, `out-of-memory`, and those of `device.planSync`
+   * Opens the stream.
+   * @throws FftError `invalid-argument` for options out of range, and for a window and an overlap that leave samples uncovered; `unknown-field`,
+   *   `detached-array`, `out-of-memory`, and the errors of `device.planSync`
    */
   constructor(options: IstftStreamOptions<P>) {
     const own = readOptions(options ?? {}, { works: WORKS }, 'IstftStream', SEGMENT_LEVELS);
@@ -46,10 +48,10 @@ export class IstftStream<P extends FloatPrecision = 'single'> extends FrameStrea
   /**
    * Takes the spectrum of the next frame.
    *
-   * @param spectrum `bins` complex numbers, re, im, unscaled
-   * @param onSamples gets the samples that no later frame changes, `hopLength` of them, and the number of the first one. The array is the
-   *   stream's own, the same one every time. Samples that windows are 0 at, such as the first one of `hann`, are 0.
-   * @throws FftError `invalid-argument`, `wrong-length`, `destroyed`, `device-closed`, and what `onSamples` throws
+   * @param spectrum `bins` interleaved complex numbers, unscaled
+   * @param onSamples gets the `hopLength` samples that no later frame changes, and the number of the first one. The array belongs to the stream and
+   *   is the same every time. Samples where the windows are 0, such as the first one of `hann`, are 0.
+   * @throws FftError `invalid-argument`, `wrong-length`, `destroyed`, `device-closed`, and errors that `onSamples` throws
    */
   push(spectrum: Float32Array | Float64Array, onSamples: (samples: ArrayOf<P>, first: number) => void): void {
     this.checkCall('onSamples', onSamples);
@@ -70,7 +72,7 @@ export class IstftStream<P extends FloatPrecision = 'single'> extends FrameStrea
   }
 
   /**
-   * Gives the samples of the last frames that are still there, and begins anew.
+   * Gives the remaining samples of the last frames, and begins a new signal.
    * @throws FftError as `push`
    */
   flush(onSamples: (samples: ArrayOf<P>, first: number) => void): void {
@@ -98,13 +100,13 @@ export class IstftStream<P extends FloatPrecision = 'single'> extends FrameStrea
   }
 }
 
-/** @throws FftError `invalid-argument` for samples between frames */
+/** Refuses hops that leave samples between frames. @throws FftError `invalid-argument` */
 function checkHop(hopLength: number, nperseg: number): void {
   const accepted = `at most nperseg, ${nperseg}: there are samples between frames that none says anything of`;
   check('hopLength', hopLength, hopLength <= nperseg, accepted);
 }
 
-/** The condition of nonzero overlap-add (NOLA), behind the first frames. @throws FftError `invalid-argument` */
+/** Checks the condition of nonzero overlap-add (NOLA) for samples behind the first frames. @throws FftError `invalid-argument` */
 function checkOverlap(window: Float64Array, hop: number): void {
   for (let k = 0; k < hop; k++) {
     let weight = 0;

@@ -1,4 +1,4 @@
-/** Signals from short-time Fourier transforms, as `scipy.signal.istft`: by overlapping and adding up. */
+/** Inverse short-time Fourier transforms by overlap-add, as `scipy.signal.istft`. */
 
 import type { Device } from '../../engine/index.ts';
 import {
@@ -31,44 +31,44 @@ import {
 } from '../frames/segments.ts';
 
 export interface IstftOptions extends SegmentOptions, DeviceChoice {
-  /** Whether bins are those from 0 to half the rate, and the signal real; default true. */
+  /** Whether bins cover frequencies from 0 to half the rate only, and the signal is real; default true. */
   readonly inputOnesided?: boolean | undefined;
   /** Whether the signal was extended by half a frame at both ends, which is cut off; default true. `null` is like false. */
   readonly boundary?: boolean | null | undefined;
-  /** That of `stft`, in the place of `boundary`: true cuts off half a transform at both ends. */
+  /** The `center` option of the `stft`, instead of `boundary`: true cuts off half a transform at both ends. */
   readonly center?: boolean | undefined;
-  /** Samples of the result: what is behind them is cut off, what there is no frame for is 0. Default: all that frames reach. */
+  /** Samples of the result: further samples are cut off, samples without a frame are 0. Default: all samples that frames reach. */
   readonly length?: number | undefined;
-  /** The axis of frames; default −1. */
+  /** Axis of frames; default −1. */
   readonly timeAxis?: number | undefined;
-  /** The axis of bins; default −2. */
+  /** Axis of bins; default −2. */
   readonly freqAxis?: number | undefined;
-  /** That of `stft`; default `spectrum`. */
+  /** Scaling of the `stft`; default `spectrum`. */
   readonly scaling?: StftScaling | undefined;
 }
 
-/** What `istft` gives: Python's `t, x`. */
+/** The result of `istft`: Python's `t, x`. */
 export interface Istft<Z extends ComplexArray = ComplexArray> {
   /** Times of the samples, in seconds. */
   readonly t: Float64Array;
-  /** Real, or complex where `inputOnesided` is false; time in the place of its axis. */
+  /** The signal: real, or complex where `inputOnesided` is false; the time axis replaces those of bins and frames. */
   readonly x: NumpyArray<
     Z['dtype'] extends 'complex64' ? 'float32' | 'complex64' : 'float64' | 'complex128',
     WithoutOne<ShapeOf<Z>>
   >;
   /**
-   * Samples at the beginning and at the end that no frame determines, and that are 0: from an index up to another one, which
-   * is not included. There are none but without a boundary, where the window begins or ends with 0, and beyond the last frame.
+   * Ranges of samples at the beginning and at the end that no frame determines, and that are 0; the range's end is not included. They are empty but
+   * without a boundary, where the window begins or ends with 0, and beyond the last frame.
    */
   readonly undetermined: readonly SampleRange[];
 }
 
-/** One axis less: bins and frames become time. */
+/** The result's type, with one axis less: bins and frames become time. */
 type WithoutOne<S extends readonly number[]> = S extends readonly [number, ...infer Rest extends number[]]
   ? readonly [...Rest]
   : readonly number[];
 
-/** Samples from an index up to another one, which is not included. */
+/** A range of samples, its end not included. */
 export type SampleRange = readonly [from: number, to: number];
 
 const WORKS = [
@@ -82,20 +82,20 @@ const WORKS = [
   'freqAxis',
   'scaling',
 ];
-/** Squares of a window that sum up to no more are taken for none, as in SciPy. */
+/** The sum of squared window values below which a sample counts as not covered, as in SciPy. */
 const NOTHING = 1e-10;
 
-/** Arrays of bins and frames of some shape, and what they are the transforms of. */
+/** The shape of bins and frames, with the parameters of the inverse transform. */
 export interface IstftJob {
   readonly shape: readonly number[];
   readonly time: number;
   readonly frequency: number;
   readonly adding: OverlapAddRequest;
-  /** Samples to leave out before the first one. */
+  /** Samples that are left out before the first one. */
   readonly edge: number;
   /** Samples of the result. */
   readonly length: number;
-  /** Those of them that frames reach. */
+  /** Samples of the result that frames reach. */
   readonly reached: number;
 }
 
@@ -105,15 +105,14 @@ interface KnownIstft extends IstftJob {
 }
 
 /**
- * The signal of a short-time Fourier transform, with `scipy.signal.istft`'s meaning, options and defaults: window, `noverlap`,
- * `nfft`, `fs` and `scaling` are those that `stft` had. What it returns may be longer than the signal was, by the zeros that
- * `padded` added. A changed transform becomes the signal whose own one is nearest (Griffin and Lim, 1984).
+ * The signal of a short-time Fourier transform, with `scipy.signal.istft`'s meaning, options and defaults: window, `noverlap`, `nfft`, `fs` and
+ * `scaling` are those of the `stft`. The result may be longer than the original signal, by the zeros that `padded` added. A modified transform
+ * becomes the signal whose own transform is nearest (Griffin and Lim, 1984).
  *
  * @param zxx complex, `[…, bins, …, frames]`; it must stay as it is until the promise resolves
- * @throws FftError (as a rejection) `invalid-argument` where window and overlap leave samples between others that no frame
- *   says anything about (SciPy warns, and returns what is no signal), and for options out of range; `wrong-length` where `nfft` has another
- *   number of bins; `unknown-field`, `invalid-size`, `wrong-array-type`, `detached-array`, `out-of-memory`, and those of
- *   `device.plan`
+ * @throws FftError (as a rejection) `invalid-argument` where window and overlap leave samples between others that no frame determines (SciPy warns,
+ *   and returns meaningless samples), and for options out of range; `wrong-length` where `nfft` has another number of bins; `unknown-field`,
+ *   `invalid-size`, `wrong-array-type`, `detached-array`, `out-of-memory`, and the errors of `device.plan`
  */
 export async function istft<Z extends ComplexArray>(zxx: Z, options: IstftOptions = {}): Promise<Istft<Z>> {
   const { arrays, job, device } = calls.read([zxx], options);
@@ -160,11 +159,11 @@ function jobOf({ shape, dtype }: NumpyArray, own: IstftOptions): KnownIstft {
   const edge = (center ?? boundary) ? Math.floor(nperseg / 2) : 0;
   const inside = norm.length - 2 * edge;
   const length = own.length === undefined ? inside : checkLength(own.length, 'length');
-  // Where frames lie by their middles, the last one may reach what it has not been filled up for.
+  // The last centred frame may reach beyond the signal that it was made from.
   const reached = Math.min(length, center ? norm.length - edge : inside);
   const undetermined = undeterminedIn(norm.subarray(edge, edge + reached), length);
   const scale = gainOf(window, segments.fs, scaling) / segments.nfft;
-  // A loop: there may be millions, and `from` takes longer than the transforms.
+  // A loop: there may be millions of samples, and `from` would take longer than the transforms.
   const t = floatZeros(length, false) as Float64Array;
   for (let k = 0; k < length; k++) t[k] = k / segments.fs;
   const weights = norm.map((weight) => (weight > NOTHING ? 1 / weight : 0));
@@ -180,12 +179,12 @@ function jobOf({ shape, dtype }: NumpyArray, own: IstftOptions): KnownIstft {
   return { shape, time, frequency, adding, edge, length, reached, t, undetermined };
 }
 
-/** Without `nfft`, bins are taken for those of an even length, as in SciPy, unless frames are longer by one. */
+/** The length of the transforms. Without `nfft` it is even, as in SciPy, unless frames are longer by one. */
 function inverseSegments(own: IstftOptions, bins: number, onesided: boolean): Segments {
   const usual = onesided ? Math.max(1, 2 * (bins - 1)) : bins;
   const nperseg = own.nperseg ?? (isFloats(own.window) ? own.window.length : usual);
   const nfft = own.nfft ?? (onesided && nperseg === usual + 1 ? nperseg : usual);
-  // Before the window is made, which may be asked for in any length.
+  // The length is checked before the window is made, because a window of any length could be asked for.
   if (Number.isSafeInteger(nfft) && nfft >= 1 && bins !== binsOf({ nfft, twoSided: !onesided })) {
     const wanted = binsOf({ nfft, twoSided: !onesided });
     const message = `zxx has ${bins} bins; a transform of nfft ${nfft} has ${wanted}.`;
@@ -195,9 +194,9 @@ function inverseSegments(own: IstftOptions, bins: number, onesided: boolean): Se
 }
 
 /**
- * What lies before the first and behind the last sample that frames determine.
- * @param norm of the samples of the result that frames reach
- * @param length of the result
+ * The uncovered samples before the first and behind the last sample that frames determine.
+ * @param norm sums of squared windows, for the samples of the result that frames reach
+ * @param length samples of the result
  * @throws FftError `invalid-argument` where the condition of nonzero overlap-add (NOLA) fails in between
  */
 function undeterminedIn(norm: Float64Array, length: number): SampleRange[] {
@@ -217,14 +216,14 @@ function undeterminedIn(norm: Float64Array, length: number): SampleRange[] {
   return ranges.filter(([from, to]) => from < to);
 }
 
-/** Frames of an array, transformed, windowed and added up. */
+/** Transforms, windows and adds up the frames of an array. */
 export async function overlapAdded(given: NumpyArray, job: IstftJob, device: Device): Promise<NumpyArray> {
   const { time, frequency, adding, length, edge, reached } = job;
   const single = isSingle(given.dtype);
   const { onesided } = adding.spec;
   const parts = onesided ? 1 : 2;
   const shape = given.shape.map((count, d) => (d === time ? length : count)).filter((_, d) => d !== frequency);
-  // Where time is in the result.
+  // The position of the time axis in the result.
   const axis = frequency < time ? time - 1 : time;
   const inner = elementCount(shape.slice(axis + 1));
   const data = floatZeros(elementCount(shape) * parts, single);
@@ -244,21 +243,21 @@ export async function overlapAdded(given: NumpyArray, job: IstftJob, device: Dev
   return { data, shape, dtype } as NumpyArray;
 }
 
-/** Where sums go. */
+/** The destination of a block's sums. */
 interface SumPlace {
-  /** The first number, counted from the first one of the result. */
+  /** The index of the first number, counted from the result's first one. */
   readonly from: number;
-  /** How many of them are to be added to what is there. */
+  /** The number of sums to be added to the numbers that are already there. */
   readonly begun: number;
-  /** Where the line begins in the result, and how far its samples are apart, in elements. */
+  /** The line's first element in the result, and the distance between its samples, in elements. */
   readonly start: number;
   readonly inner: number;
-  /** Numbers of the line that there are. */
+  /** The length of the line in numbers. */
   readonly reached: number;
   readonly parts: 1 | 2;
 }
 
-/** Writes the samples of one line that there are. */
+/** Writes those sums of one line that lie inside the result. */
 function write(sums: Floats, target: Floats, { from, begun, start, inner, reached, parts }: SumPlace): void {
   const first = Math.max(0, -from);
   const end = Math.min(sums.length, reached - from);
@@ -281,7 +280,7 @@ function strideOf(shape: readonly number[], axis: number): number {
   return elementCount(shape.slice(axis + 1));
 }
 
-/** Where each plane of bins and frames begins, in elements: all other axes, the last one fastest. */
+/** The first element of each plane of bins and frames; all other axes are counted, the last one fastest. */
 function linesOfPlanes(shape: readonly number[], time: number, frequency: number): number[] {
   let starts = [0];
   shape.forEach((count, axis) => {
@@ -292,7 +291,7 @@ function linesOfPlanes(shape: readonly number[], time: number, frequency: number
   return starts;
 }
 
-/** Bins of `count` frames from element `start` on: a row of frames for each bin. */
+/** Copies the bins of `count` frames from element `start` on: a row of frames for each bin. */
 function loadFrames(
   { data, shape }: NumpyArray,
   { time, frequency }: IstftJob,

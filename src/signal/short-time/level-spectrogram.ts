@@ -1,6 +1,4 @@
-/**
- * Levels over time and frequency, frame by frame, as pictures need them; and what `spectrogram` gave by the names of its options until 0.1.0.
- */
+/** Spectrograms in decibels, frame by frame, as images need them; and the result of `spectrogram` with the option names before 0.1.0. */
 
 import { readOptions } from '../../engine/arguments/options.ts';
 import type { Device, Plan } from '../../index.ts';
@@ -15,39 +13,39 @@ import type { WindowName } from '../windows/window-kinds.ts';
 import { isFlat, type WindowArguments, type WindowOptions, windowFunction } from '../windows/windows.ts';
 
 export interface LevelSpectrogramOptions {
-  /** Samples a second, in hertz; 1 when left out: frequencies are in parts of it then. */
+  /** Sampling rate, in hertz; default 1, so that frequencies are fractions of it. */
   readonly sampleRate?: number;
-  /** Where to transform: a CPU device that all calls share when left out. It stays open. */
+  /** Device for the transforms; default a CPU device that all calls share. It stays open. */
   readonly device?: Device;
-  /** Window function; `hann` when left out. */
+  /** Window function; default `hann`. */
   readonly window?: WindowName;
-  /** Its parameters, where it has any: `{ beta: 8 }` for kaiser. */
+  /** Parameters of the window, where it has any: `{ beta: 8 }` for kaiser. */
   readonly windowOptions?: WindowOptions;
-  /** Samples in a frame, which is the length of each transform; 1024 when left out. */
+  /** Samples in a frame, and the length of each transform; default 1024. */
   readonly size?: number;
-  /** Samples from the start of one frame to the start of the next; a quarter of `size` when left out. */
+  /** Samples from the start of one frame to the start of the next; default a quarter of `size`. */
   readonly hop?: number;
-  /** Told how many frames out of how many are done, after each batch. */
+  /** Progress callback: gets the number of frames done and of all frames, after each batch. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
 /** Power over time and frequency. */
 export interface LevelSpectrogram {
-  /** `frames × bins` levels in decibels, frame by frame; 0 dB is the power of a sine of amplitude 1. */
+  /** Levels in decibels, `frames × bins`, frame by frame; 0 dB is the power of a sine of amplitude 1. */
   readonly levels: NewFloat32Array;
   readonly frames: number;
-  /** ⌊size/2⌋ + 1: bin k stands for the frequency k · sampleRate / size, in hertz. */
+  /** Number of bins, ⌊size/2⌋ + 1: bin k has the frequency k · sampleRate / size, in hertz. */
   readonly bins: number;
-  /** Samples a second, in hertz. */
+  /** Sampling rate, in hertz. */
   readonly sampleRate: number;
   readonly window: WindowName;
   /** Samples in a frame. */
   readonly size: number;
-  /** Samples from frame to frame. */
+  /** Samples from one frame to the next. */
   readonly hop: number;
-  /** Transforms that ran in one go: the batches of the plan. */
+  /** Number of transforms that ran at once: the batches of the plan. */
   readonly batches: number;
-  /** What the device says about the plan that ran. */
+  /** Description of the plan that ran, from the device. */
   readonly plan: string;
 }
 
@@ -61,13 +59,13 @@ const OPTIONS: readonly (keyof LevelSpectrogramOptions)[] = [
   'onProgress',
 ];
 
-/** Options, those of the window, and a list among them. */
+/** Options together with those of a window. */
 const LEVELS = 3;
 
-/** Samples in a frame: places that callbacks count to. */
+/** The most samples in a frame: callbacks count positions up to this number. */
 const LONGEST = 2 ** 31 - 1;
 
-/** Power below which nothing is told apart: −200 dB. */
+/** The least power that is distinguished: −200 dB. */
 const SILENCE = 1e-20;
 
 /**
@@ -103,7 +101,7 @@ export async function levelSpectrogram(
   check('onProgress', onProgress, onProgress === undefined || typeof onProgress === 'function', 'a function');
   const taperOf = (length: number) =>
     windowFunction(window, length, ...([own.windowOptions] as WindowArguments<WindowName>));
-  // Refuses an unknown name or parameter before there is a plan.
+  // An unknown window or parameter is refused before a plan is made.
   taperOf(1);
   if (size > LONGEST) throw new FftError('device-limit', `size is ${size}; ${LONGEST} is the most.`, { path: 'size' });
   const frames = 1 + Math.max(0, Math.floor((samples.length - size) / hop));
@@ -117,13 +115,13 @@ export async function levelSpectrogram(
   };
   const plan = (await device.plan(problem)) as Plan;
   try {
-    // Only now: the device knows which sizes are too long.
+    // The window is made after the plan: the device refuses sizes that are too long.
     const taper = taperOf(size);
     const levels = floatZeros(frames * bins, true) as NewFloat32Array;
     const arrays = { ...(flat ? {} : { window: Float32Array.from(taper) }), weights: powerWeights(taper) };
     const signal = atLeast(samples, size);
     for (let done = 0; done < frames; done += batches) {
-      // The last round is as long as the others: it begins with frames that are done already.
+      // The last round has the same length as the others, so that it begins with frames that are done already.
       const first = Math.min(done, frames - batches);
       const round = signal.subarray(first * hop, first * hop + (batches - 1) * hop + size);
       const read = areSingles(round) ? round : Float32Array.from(round);
@@ -137,7 +135,7 @@ export async function levelSpectrogram(
   }
 }
 
-/** The window on the way in, where there is one, and the weighted power of each bin on the way out. */
+/** Callbacks: the window on the input, where there is one, and the weighted power of each bin on the output. */
 function powerCallbacks(size: number, bins: number, flat: boolean): Callbacks {
   const power: Callback = (x, { re, im }, at) =>
     x.mul(x.load('weights', at.axis[0]!), x.add(x.mul(re, re), x.mul(im, im)));
@@ -147,7 +145,7 @@ function powerCallbacks(size: number, bins: number, flat: boolean): Callbacks {
   return { forward: { load: windowed, store: power }, arrays: { weights, window: { type: 'f32', length: size } } };
 }
 
-/** Samples, and zeros where there are too few of them. */
+/** Samples, padded with zeros where there are too few. */
 function atLeast(samples: Floats, length: number): Floats {
   if (samples.length >= length) return samples;
   const longer = floatZeros(length, areSingles(samples));
@@ -155,7 +153,7 @@ function atLeast(samples: Floats, length: number): Floats {
   return longer;
 }
 
-/** What makes powers of the bins such that a sine of amplitude 1 has power 1. */
+/** Factors of the bins' powers by which a sine of amplitude 1 has power 1. */
 function powerWeights(taper: Float64Array): Float32Array {
   const size = taper.length;
   const gain = taper.reduce((sum, value) => sum + value, 0);
@@ -165,7 +163,7 @@ function powerWeights(taper: Float64Array): Float32Array {
   );
 }
 
-/** Powers in decibels, as many as there are `levels`. */
+/** Converts `levels.length` powers into decibels. */
 function toDecibels(levels: Float32Array, powers: Float32Array): void {
   for (let i = 0; i < levels.length; i++) levels[i] = 10 * Math.log10(Math.max(powers[i]!, SILENCE));
 }

@@ -1,4 +1,4 @@
-/** Short-time transforms with a window and a hop of their own, as `scipy.signal.ShortTimeFFT`. */
+/** Short-time transforms with a given window and hop, as `scipy.signal.ShortTimeFFT`. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import {
   type ArrayInput,
@@ -28,44 +28,47 @@ import { type FftMode, type FftScaling, fromMode, toMode } from './short-time-mo
 import { SliceGeometry } from './slice-geometry.ts';
 
 export interface ShortTimeFftOptions extends DeviceChoice {
-  /** Length of the transforms, from that of the window on, which is the default. */
+  /** Length of the transforms, at least that of the window, which is the default. */
   readonly mfft?: number | undefined;
-  /** Which bins: from 0 on of real signals (the default), also with what the other side has, all from 0 on, or all with 0 in the middle. */
+  /**
+   * Mode of the bins. `onesided`: from 0 on, for real signals (the default); `onesided2X`: likewise, with the power of the negative side added;
+   * `twosided`: all from 0 on; `centered`: all, with 0 in the middle.
+   */
   readonly fftMode?: FftMode | undefined;
-  /** Whether a sine of amplitude 1 has 0.5 in its bin, or squares are powers per hertz; default `null`: sums as they are. */
+  /** Scaling: a sine of amplitude 1 gives 0.5 in its bin (`magnitude`), or squares are powers per hertz (`psd`); default `null`: unscaled sums. */
   readonly scaleTo?: FftScaling | undefined;
-  /** Sample of the window, from its middle on, that phases are of; default 0. `null`: its first one. */
+  /** Reference sample of the phases, counted from the window's middle; default 0. `null`: the window's first sample. */
   readonly phaseShift?: number | null | undefined;
-  /** The window of the inverse; default the one of the least energy. */
+  /** Window of the inverse transform; default the dual window of the least energy. */
   readonly dualWin?: Float32Array | Float64Array | undefined;
 }
 
 export interface SlicesOptions {
-  /** The first slice; default `pMin`. */
+  /** First slice; default `pMin`. */
   readonly p0?: number | undefined;
-  /** The one behind the last; default `pMax(n)`. */
+  /** Slice behind the last; default `pMax(n)`. */
   readonly p1?: number | undefined;
-  /** Sample of x that is at time 0; default 0. */
+  /** Sample of x at time 0; default 0. */
   readonly kOffset?: number | undefined;
-  /** What x is beyond its ends; default `zeros`. */
+  /** Extension of x beyond its ends; default `zeros`. */
   readonly padding?: 'zeros' | 'edge' | 'even' | 'odd' | undefined;
-  /** The axis of time; default −1. */
+  /** Time axis; default −1. */
   readonly axis?: number | undefined;
 }
 
 export interface SpectrogramSlicesOptions extends SlicesOptions {
-  /** What is taken off each slice; default nothing. */
+  /** Trend that is subtracted from each slice; default none. */
   readonly detr?: Exclude<Trend, false> | null | undefined;
 }
 
 export interface InverseSlicesOptions {
-  /** The first sample; default 0. */
+  /** First sample; default 0. */
   readonly k0?: number | undefined;
-  /** The one behind the last; default all that slices reach. */
+  /** Sample behind the last; default all samples that slices reach. */
   readonly k1?: number | undefined;
-  /** The axis of bins; default −2. */
+  /** Axis of bins; default −2. */
   readonly fAxis?: number | undefined;
-  /** The axis of slices; default −1. */
+  /** Axis of slices; default −1. */
   readonly tAxis?: number | undefined;
 }
 
@@ -77,8 +80,9 @@ const BOUNDARIES: Readonly<Record<NonNullable<SlicesOptions['padding']>, Boundar
 const MODES: readonly FftMode[] = ['onesided', 'onesided2X', 'twosided', 'centered'];
 
 /**
- * A short-time transform with a window, a hop and a rate, and its inverse. Slice p has the middle of its window at sample p · hop: those that begin before the signal
- * have negative numbers. Names, meaning and results are those of `scipy.signal.ShortTimeFFT` (in camel case); windows are real.
+ * A short-time transform with a window, a hop and a sampling rate, and its inverse. Slice p has the middle of its window at sample p · hop; slices
+ * that begin before the signal have negative numbers. Names, meaning and results are those of `scipy.signal.ShortTimeFFT` (in camel case); windows
+ * are real.
  */
 export class ShortTimeFFT extends SliceGeometry {
   readonly mfft: number;
@@ -89,10 +93,12 @@ export class ShortTimeFFT extends SliceGeometry {
   private scale: FftScaling = null;
 
   /**
+   * Makes the transform; nothing is planned yet.
    * @param win values of the window
-   * @param hop samples from slice to slice
-   * @param fs samples a second, in hertz
-   * @throws FftError `invalid-argument` for what is out of range, `wrong-length` for a `dualWin` of another length, `unknown-field`, `detached-array`
+   * @param hop samples from one slice to the next
+   * @param fs sampling rate, in hertz
+   * @throws FftError `invalid-argument` for arguments out of range, `wrong-length` for a `dualWin` of another length, `unknown-field`,
+   *   `detached-array`
    */
   constructor(win: Float32Array | Float64Array, hop: number, fs: number, options: ShortTimeFftOptions = {}) {
     const own = readOptions(options, { works: WORKS }, 'ShortTimeFFT');
@@ -121,8 +127,8 @@ export class ShortTimeFFT extends SliceGeometry {
   }
 
   /**
-   * One with a window by its name: `ShortTimeFFT.fromWindow('hann', fs, nperseg, noverlap)`.
-   * @throws FftError as the constructor, and those of `windowFunction`
+   * A transform with a window given by name: `ShortTimeFFT.fromWindow('hann', fs, nperseg, noverlap)`.
+   * @throws FftError as the constructor, and the errors of `windowFunction`
    */
   static fromWindow(
     name: WindowName,
@@ -137,12 +143,12 @@ export class ShortTimeFFT extends SliceGeometry {
     return new ShortTimeFFT(window, nperseg - noverlap, fs, options);
   }
 
-  /** What the window has been scaled to. */
+  /** The scaling of the window at present. */
   get scaling(): FftScaling {
     return this.scale;
   }
 
-  /** Scales the window, and the dual one the other way round. @throws FftError `invalid-argument` */
+  /** Scales the window, and the dual window inversely. @throws FftError `invalid-argument` */
   scaleTo(scaling: 'magnitude' | 'psd'): void {
     checkWord('scaling', scaling, ['magnitude', 'psd']);
     if (this.scale === scaling) return;
@@ -158,12 +164,12 @@ export class ShortTimeFFT extends SliceGeometry {
     this.scale = scaling;
   }
 
-  /** The window of the inverse. @throws FftError `invalid-argument` where there is none: slices leave out samples */
+  /** The window of the inverse. @throws FftError `invalid-argument` where none exists, because slices leave out samples */
   get dualWin(): Float64Array {
     return this.given ?? this.canonicalDual();
   }
 
-  /** Whether there is an inverse. */
+  /** Whether the transform has an inverse. */
   get invertible(): boolean {
     return this.given !== undefined || this.isCovering;
   }
@@ -183,7 +189,7 @@ export class ShortTimeFFT extends SliceGeometry {
     return this.onesidedFft ? Math.floor(this.mfft / 2) + 1 : this.mfft;
   }
 
-  /** Hertz from bin to bin. */
+  /** Distance between bins, in hertz. */
   get deltaF(): number {
     return this.fs / this.mfft;
   }
@@ -193,17 +199,18 @@ export class ShortTimeFFT extends SliceGeometry {
   }
 
   /**
-   * Slices of a signal.
+   * The short-time transform of a signal.
    *
-   * @param x real, or complex for modes of two sides; of half a window's samples or more
-   * @returns shape `[…, bins, …, slices]`: bins where x has the axis of time
-   * @throws FftError (as a rejection) `invalid-argument`, `unknown-field`, `wrong-array-type`, `detached-array`, `out-of-memory`, and those of `device.plan`
+   * @param x real, or complex for two-sided modes; at least half as long as the window
+   * @returns shape `[…, bins, …, slices]`: bins replace the time axis of x
+   * @throws FftError (as a rejection) `invalid-argument`, `unknown-field`, `wrong-array-type`, `detached-array`, `out-of-memory`, and the errors of
+   *   `device.plan`
    */
   async stft(x: ArrayInput, options: SlicesOptions = {}): Promise<ComplexArray> {
     return this.slices(x, readOptions(options, { works: SLICES }, 'stft'), false);
   }
 
-  /** The same of slices without their mean (`constant`) or slope (`linear`). */
+  /** The short-time transform of slices from which the mean (`constant`) or the line (`linear`) has been subtracted. Errors as `stft`. */
   async stftDetrend(
     x: ArrayInput,
     detr: 'constant' | 'linear' | null,
@@ -213,7 +220,7 @@ export class ShortTimeFFT extends SliceGeometry {
     return this.slices(x, readOptions(options, { works: SLICES }, 'stftDetrend'), detr ?? false);
   }
 
-  /** Squares of absolute values, or, with another signal of the same shape, the products with its conjugate. Errors as `stft`. */
+  /** The spectrogram: squared absolute values or, with another signal of the same shape, products with its conjugate. Errors as `stft`. */
   async spectrogram(x: ArrayInput, y?: ArrayInput | null, options: SpectrogramSlicesOptions = {}): Promise<NumpyArray> {
     const { detr = null, ...own } = readOptions(options, { works: [...SLICES, 'detr'] }, 'spectrogram');
     const one = await this.stftDetrend(x, detr, own);
@@ -227,7 +234,7 @@ export class ShortTimeFFT extends SliceGeometry {
    * The signal of slices from `pMin` on.
    *
    * @param s complex, bins and slices along two of its axes
-   * @returns samples from k0 up to k1, in the place of slices; real for modes of one side
+   * @returns samples from k0 up to k1 along the axis of slices; real for one-sided modes
    * @throws FftError (as a rejection) as `stft`, and `wrong-length` for another number of bins
    */
   async istft(s: ComplexArray, options: InverseSlicesOptions = {}): Promise<NumpyArray> {

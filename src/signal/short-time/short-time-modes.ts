@@ -1,4 +1,4 @@
-/** Spectra of slices in the modes of `ShortTimeFFT`: phases of another sample, twice as large, or with bin 0 in the middle. */
+/** Modes of `ShortTimeFFT`: spectra with the phases of another reference sample, doubled, or with bin 0 in the middle. */
 import { elementCount, type NumpyArray } from '../../numpy/array.ts';
 import type { Floats } from '../arguments/floats.ts';
 
@@ -9,18 +9,18 @@ export interface SliceMode {
   readonly mode: FftMode;
   readonly scaling: FftScaling;
   readonly mfft: number;
-  /** Sample of the window that phases are of. */
+  /** Reference sample of the phases, in the window. */
   readonly shift: number;
 }
 
-/** Spectra of slices as plans give them, in a mode: changed in place, or moved. */
+/** Converts spectra of slices from a plan's form to a mode, in place or by moving bins. */
 export function toMode(spectra: NumpyArray, axis: number, { mode, scaling, mfft, shift }: SliceMode): NumpyArray {
   const factors = factorsOf({ mode, scaling, mfft, shift }, spectra.shape[axis]!, 1);
   scaleBins(spectra, axis, factors);
   return mode === 'centered' ? moved(spectra, axis, Math.floor(mfft / 2)) : spectra;
 }
 
-/** The other way round, of a copy. */
+/** A copy of the spectra, converted from a mode to a plan's form. */
 export function fromMode(spectra: NumpyArray, axis: number, { mode, scaling, mfft, shift }: SliceMode): NumpyArray {
   const copy = { ...spectra, data: spectra.data.slice() } as NumpyArray;
   const plain = mode === 'centered' ? moved(copy, axis, Math.ceil(mfft / 2)) : copy;
@@ -28,7 +28,7 @@ export function fromMode(spectra: NumpyArray, axis: number, { mode, scaling, mff
   return plain;
 }
 
-/** What each bin is multiplied by: re, im. */
+/** Interleaved complex factors of the bins. */
 function factorsOf({ mode, scaling, mfft, shift }: SliceMode, bins: number, sign: 1 | -1): Float64Array {
   const factors = new Float64Array(2 * bins);
   const twice = mode !== 'onesided2X' ? 1 : scaling === 'psd' ? Math.SQRT2 : 2;
@@ -53,7 +53,7 @@ function scaleBins({ data, shape }: NumpyArray, axis: number, factors: Float64Ar
   }
 }
 
-/** Bins moved on by some, round and round. */
+/** Rotates the bins by a distance, cyclically. */
 function moved(array: NumpyArray, axis: number, by: number): NumpyArray {
   const { data, shape } = array;
   const [bins, inner] = [shape[axis]!, 2 * elementCount(shape.slice(axis + 1))];

@@ -1,4 +1,4 @@
-/** Short-time transforms of all lines of an array: bins in the place of time, frames behind all axes. */
+/** Short-time transforms of all lines of an array: the axis of bins replaces the time axis, and the axis of frames is last. */
 import type { Device } from '../../engine/index.ts';
 import { dtypeOf, floatZeros, type NumpyArray } from '../../numpy/array.ts';
 import { copyOfFloats } from '../../numpy/memory.ts';
@@ -22,13 +22,13 @@ export interface ShortTimeOptions {
   readonly trend: Trend;
   readonly twoSided: boolean;
   readonly scale: number;
-  /** Default `complex`. */
+  /** Output of the bins; default `complex`. */
   readonly part?: BinPart;
-  /** Whether powers of bins that stand for both signs of a frequency count twice. */
+  /** Whether powers are doubled in bins that stand for both signs of a frequency. */
   readonly doubled?: boolean;
 }
 
-/** Short-time transforms of lines of some shape. */
+/** The short-time transform of lines of one shape. */
 export interface ShortTimeJob {
   readonly framing: Framing;
   readonly request: FrameRequest;
@@ -51,14 +51,15 @@ export function shortTimeJob(
     binsFirst: true,
   };
   const request = frameRequest(frame, window);
-  // What is written before and behind the signal: memory that other calls have left holds zeros there, or what is written each time.
+  // The extension before and behind the signal: working memory of earlier calls holds zeros there, or numbers that every call writes.
   const key = `${request.plan.key} of ${n} samples and ${edge} of ${boundary ?? 'nothing'}`;
   return { framing, request: { ...request, plan: { ...request.plan, key } } };
 }
 
 /**
- * Shape `[…, bins, …, frames]`: bins where x has the axis of time.
- * @throws FftError (as a rejection) `out-of-memory`, and those of `device.plan`
+ * The spectra of all lines.
+ * @returns shape `[…, bins, …, frames]`: bins replace the time axis of x
+ * @throws FftError (as a rejection) `out-of-memory`, and the errors of `device.plan`
  */
 export function shortTimeSpectra(
   lines: Lines,
@@ -84,7 +85,7 @@ export function shortTimeSpectra(
   });
 }
 
-/** A line and what is beyond its ends, where its frames are read. */
+/** Writes a line and its extension to the memory that frames are read from. */
 function fillLine(
   lines: Lines,
   line: number,
@@ -92,7 +93,7 @@ function fillLine(
   { edge, boundary, frames, segments }: Framing,
   parts: 1 | 2,
 ) {
-  // Of a signal that is longer than its frames reach, the end is in none.
+  // The end of a signal that is longer than its frames reach belongs to no frame.
   const reach = (frames - 1) * segments.hop + segments.nfft;
   const length = Math.min(lines.n, reach - edge);
   readLineAs(lines, line, target, { at: edge, length, parts });
@@ -101,7 +102,7 @@ function fillLine(
   extend(target, { from: edge, length, edge, behind, parts }, boundary);
 }
 
-/** The result: of one line bins lie inner · frames apart, and frames one. */
+/** The result: in one line bins lie inner · frames apart, and frames 1 apart. */
 class FrameTarget {
   private readonly lines: Lines;
   private readonly spec: FrameSpec;
@@ -118,7 +119,10 @@ class FrameTarget {
     return this.result;
   }
 
-  /** Frames from `first` on of line l; `spectra` has a row for each bin, which begins with `skip` frames that are there already. */
+  /**
+   * Copies the frames from `first` on of line l to the result; `spectra` has a row for each bin, which begins with `skip` frames that are copied
+   * already.
+   */
   put(l: number, spectra: Floats, first: number, count: number, skip: number): void {
     const { lines, spec } = this;
     const { frames } = spec;

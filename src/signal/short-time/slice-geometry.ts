@@ -1,16 +1,16 @@
-/** Where slices of a window and a hop lie, in samples and seconds: what of `ShortTimeFFT` asks no transform. */
+/** The geometry of slices with a window and a hop, in samples and seconds: the methods of `ShortTimeFFT` that need no transform. */
 import { FftError } from '../../problem/errors.ts';
 import { check, checkInteger } from '../arguments/check.ts';
 
 /** A sample and the number of a slice. */
 export type SampleAndSlice = readonly [k: number, p: number];
 
-/** Squares of a window, beside the largest sum of them over a sample, that are taken for none. */
+/** The sum of squared window values, as a fraction of the largest sum over all samples, below which a sample counts as not covered. */
 const NOTHING = 1e-15;
 
 export class SliceGeometry {
   readonly hop: number;
-  /** Samples a second, in hertz. */
+  /** Sampling rate, in hertz. */
   readonly fs: number;
   private values: Float64Array;
   private dual: Float64Array | undefined;
@@ -21,37 +21,37 @@ export class SliceGeometry {
     this.fs = fs;
   }
 
-  /** Values of the window, as it is scaled. */
+  /** Values of the window, with its scaling. */
   get win(): Float64Array {
     return this.values;
   }
 
-  /** Seconds from sample to sample. */
+  /** Seconds from one sample to the next. */
   get T(): number {
     return 1 / this.fs;
   }
 
-  /** Seconds from slice to slice. */
+  /** Seconds from one slice to the next. */
   get deltaT(): number {
     return this.hop / this.fs;
   }
 
-  /** Samples of the window. */
+  /** Number of samples of the window. */
   get mNum(): number {
     return this.values.length;
   }
 
-  /** Which of them is its middle. */
+  /** Index of the window's middle sample. */
   get mNumMid(): number {
     return Math.floor(this.mNum / 2);
   }
 
-  /** The first slice that reaches sample 0 or later ones; 0 or less. */
+  /** The first slice that reaches sample 0 or a later one; 0 or less. */
   get pMin(): number {
     return -Math.floor((this.mNum - this.mNumMid - 1) / this.hop);
   }
 
-  /** Where that slice begins. */
+  /** First sample of slice `pMin`. */
   get kMin(): number {
     return this.pMin * this.hop - this.mNumMid;
   }
@@ -62,17 +62,17 @@ export class SliceGeometry {
     return Math.floor((n - 1 + this.mNumMid - this.firstValue) / this.hop) + 1;
   }
 
-  /** Where the last slice ends. Errors as `pMax`. */
+  /** The sample behind the last slice. Errors as `pMax`. */
   kMax(n: number): number {
     return (this.pMax(n) - 1) * this.hop - this.mNumMid + this.mNum;
   }
 
-  /** How many slices n samples have. Errors as `pMax`. */
+  /** Number of slices of a signal of n samples. Errors as `pMax`. */
   pNum(n: number): number {
     return this.pMax(n) - this.pMin;
   }
 
-  /** The slices from p0 up to p1, or all. @throws FftError `invalid-argument` where they are not between `pMin` and `pMax(n)` */
+  /** The range of slices from p0 up to p1, or of all slices. @throws FftError `invalid-argument` for slices outside `pMin` … `pMax(n)` */
   pRange(n: number, p0?: number, p1?: number): readonly [number, number] {
     const [first, end] = [this.pMin, this.pMax(n)];
     const [from, to] = [p0 ?? first, p1 ?? end];
@@ -86,27 +86,27 @@ export class SliceGeometry {
     return [from, to];
   }
 
-  /** Times of the middles of slices, in seconds. Errors as `pRange`. */
+  /** Times of the slices' middles, in seconds. Errors as `pRange`. */
   t(n: number, options: { readonly p0?: number; readonly p1?: number; readonly kOffset?: number } = {}): Float64Array {
     const [from, to] = this.pRange(n, options.p0, options.p1);
     const { kOffset = 0 } = options;
     return Float64Array.from({ length: to - from }, (_, k) => ((from + k) * this.hop + kOffset) / this.fs);
   }
 
-  /** The sample at the middle of a slice next to k: before it, or behind it. @throws FftError `invalid-argument` */
+  /** The sample at the middle of the slice next to sample k: before it, or behind it. @throws FftError `invalid-argument` */
   nearestKP(k: number, left = true): number {
     checkInteger('k', k, Number.MIN_SAFE_INTEGER);
     return (left ? Math.floor(k / this.hop) : Math.ceil(k / this.hop)) * this.hop;
   }
 
-  /** The sample and the slice from which on nothing before sample 0 counts. */
+  /** The first sample and the first slice that do not depend on samples before 0. */
   get lowerBorderEnd(): SampleAndSlice {
     const first = this.firstValue;
     const p = Math.max(0, Math.ceil((this.mNumMid - first) / this.hop));
     return [(p - 1) * this.hop + this.mNum - this.mNumMid + first, p];
   }
 
-  /** The sample and the slice from which on something behind n samples counts. Errors as `pMax`. */
+  /** The first sample and the first slice that depend on samples from n on. Errors as `pMax`. */
   upperBorderBegin(n: number): SampleAndSlice {
     this.checkSamples(n);
     const last = this.values.findLastIndex((value) => value !== 0);
@@ -114,12 +114,12 @@ export class SliceGeometry {
     return [p * this.hop - this.mNumMid, p];
   }
 
-  /** What the window is multiplied by for absolute values to be amplitudes. */
+  /** The factor of the window by which absolute values become amplitudes. */
   get facMagnitude(): number {
     return 1 / Math.abs(this.values.reduce((sum, value) => sum + value, 0));
   }
 
-  /** What the window is multiplied by for squares to be powers per hertz. */
+  /** The factor of the window by which squares become powers per hertz. */
   get facPsd(): number {
     return 1 / Math.sqrt(this.values.reduce((sum, value) => sum + value * value, 0) * this.fs);
   }
@@ -129,7 +129,7 @@ export class SliceGeometry {
     this.dual = undefined;
   }
 
-  /** Whether every sample lies under a window that is not 0 there. */
+  /** Whether every sample is covered by a nonzero value of some window. */
   protected get isCovering(): boolean {
     const weights = this.weights();
     const largest = weights.reduce((most, weight) => Math.max(most, weight), 0);
@@ -148,7 +148,7 @@ export class SliceGeometry {
     return this.dual;
   }
 
-  /** Of each value of the window, the sum of the squares of all windows over its sample. */
+  /** Sums of the squares of all windows over the sample of each window value. */
   private weights(): Float64Array {
     const weights = new Float64Array(Math.min(this.hop, this.mNum));
     for (let k = 0; k < this.mNum; k++) weights[k % this.hop]! += this.values[k]! ** 2;

@@ -1,4 +1,4 @@
-/** How the power of a signal spreads over time and frequency, as `scipy.signal.spectrogram`. */
+/** Spectrograms, the power of a signal over time and frequency, as `scipy.signal.spectrogram`. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { type ArrayInput, floatZeros, type NumpyArray, type ShapeOf, type Transformed } from '../../numpy/array.ts';
 import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
@@ -25,26 +25,29 @@ import { type LevelSpectrogram, type LevelSpectrogramOptions, levelSpectrogram }
 import { bytesOfShortTime, type ShortTimeJob, shortTimeJob, shortTimeSpectra } from './short-time.ts';
 
 /**
- * What is given of each bin: its power, the complex number itself, its absolute value, its angle, or its angle without jumps of 2π from bin
- * to bin (`phase`).
+ * Output of each bin: its power, the complex number itself, its absolute value, its angle, or its angle unwrapped along the bins, without jumps of 2π
+ * (`phase`).
  */
 export type SpectrogramMode = 'psd' | 'complex' | 'magnitude' | 'angle' | 'phase';
 const modes: readonly SpectrogramMode[] = ['psd', 'complex', 'magnitude', 'angle', 'phase'];
 
 export interface SpectrogramOptions extends SegmentOptions, CenterOptions, DeviceChoice {
-  /** What is taken off each frame; default `constant`, its mean; with `center`, false, nothing. */
+  /** Trend that is subtracted from each frame; default `constant`, its mean; with `center`, false, none. */
   readonly detrend?: Trend | undefined;
-  /** Of real signals, the bins from 0 to half the rate only, powers with those of the other side; default true. */
+  /** Whether only bins from 0 to half the rate are given, for real signals, with the power of the negative side added; default true. */
   readonly returnOnesided?: boolean | undefined;
-  /** `density`: power per hertz, the default; `spectrum`: power; `null`: |X|² as it is, unscaled and of one side. */
+  /** Scaling. `density`: power per hertz, the default; `spectrum`: power; `null`: |X|² unscaled and of one side. */
   readonly scaling?: 'density' | 'spectrum' | null | undefined;
-  /** Default `psd`. */
+  /** Output of each bin; default `psd`. */
   readonly mode?: SpectrogramMode | undefined;
-  /** Powers as levels, with `mode: 'psd'`: how; true is librosa's way: 0 dB is a power of 1, and 80 dB are shown. Default false. */
+  /**
+   * Conversion of powers to levels, with `mode: 'psd'`: options, or true for librosa's way, in which 0 dB is a power of 1 and the range is 80 dB.
+   * Default false.
+   */
   readonly decibels?: boolean | DecibelOptions | undefined;
-  /** The axis of time; default −1. */
+  /** Time axis; default −1. */
   readonly axis?: number | undefined;
-  /** Told how many frames out of how many are done. */
+  /** Progress callback: gets the number of frames done and of all frames. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
@@ -52,9 +55,9 @@ export interface SpectrogramOptions extends SegmentOptions, CenterOptions, Devic
 export interface Spectrogram<X extends ArrayInput = ArrayInput> {
   /** Frequencies of the bins, in hertz. */
   readonly f: Float64Array;
-  /** Times of the middles of the frames, in seconds. */
+  /** Times of the frames' middles, in seconds. */
   readonly t: Float64Array;
-  /** Shape `[…, bins, …, frames]`: real, or complex with `mode: 'complex'`. */
+  /** Spectrogram, shape `[…, bins, …, frames]`: real, or complex with `mode: 'complex'`. */
   readonly sxx: NumpyArray<
     Transformed<X>['dtype'] extends 'complex64' ? 'float32' | 'complex64' : 'float64' | 'complex128',
     readonly [...ShapeOf<X>, number]
@@ -100,12 +103,12 @@ export async function spectrogram(
   return { f: f.slice(), t: shortTime.framing.t.slice(), sxx: sxx as Spectrogram['sxx'] };
 }
 
-/** Whether options have names of before. */
+/** Whether options have their former names. */
 function isOld(options: SpectrogramOptions | LevelSpectrogramOptions): boolean {
   try {
     return OLD.some((name) => (options as LevelSpectrogramOptions)?.[name] !== undefined);
   } catch {
-    // Code of the caller's has thrown; who reads everything says so.
+    // The caller's own code has thrown; the full check reports it.
     return false;
   }
 }
@@ -163,7 +166,7 @@ function segmentsOf(own: SpectrogramOptions, lines: Lines, center: boolean | und
   return { ...segments, hop: hopOf(own, nperseg, Math.floor(nperseg / 8)) };
 }
 
-/** Levels that are asked for, or undefined. @throws FftError `invalid-argument`, `unknown-field` */
+/** Options of levels, or undefined. @throws FftError `invalid-argument`, `unknown-field` */
 function decibelsOf({ decibels = false }: SpectrogramOptions, mode: SpectrogramMode): DecibelOptions | undefined {
   if (decibels === false) return undefined;
   if (mode !== 'psd') {
@@ -179,7 +182,7 @@ function anglesOf({ data, shape, dtype }: NumpyArray): NumpyArray {
   return { data: angles, shape, dtype: dtype === 'complex64' ? 'float32' : 'float64' } as NumpyArray;
 }
 
-/** Adds multiples of 2π, so that from bin to bin no angle changes by more than half of it. */
+/** Unwraps angles: adds multiples of 2π so that no angle differs by more than π from the bin before. */
 function unwrapBins({ data, shape }: NumpyArray, { axis }: Lines): void {
   const bins = shape[axis]!;
   const stride = shape.slice(axis + 1).reduce((product, length) => product * length, 1);

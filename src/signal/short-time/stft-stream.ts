@@ -1,7 +1,4 @@
-/**
- * Short-time transforms of a signal that arrives bit by bit, without waiting: for audio threads, and for recordings that are
- * longer than memory.
- */
+/** Short-time transforms of a signal that arrives in chunks, without waiting: for audio threads, and for recordings that are longer than memory. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { floatZeros } from '../../numpy/array.ts';
 import { lengthOf, refuseDetached } from '../../problem/bytes.ts';
@@ -12,7 +9,7 @@ import { type ArrayOf, FrameStream, type FrameStreamOptions } from '../frames/fr
 import { binFrequencies, renamed, SEGMENT_LEVELS, SEGMENT_OPTIONS, warnOnce } from '../frames/segments.ts';
 
 export interface StftStreamOptions<P extends FloatPrecision = FloatPrecision> extends FrameStreamOptions<P> {
-  /** Samples a second, in hertz; default 1. */
+  /** Sampling rate, in hertz; default 1. */
   readonly fs?: number | undefined;
   /** @deprecated the old name of `nperseg` */
   readonly size?: number | undefined;
@@ -28,21 +25,22 @@ const RENAMED = { size: 'nperseg', hop: 'hopLength' };
  * f · hopLength … f · hopLength + nperseg − 1 since the start. Frames allocate nothing.
  */
 export class StftStream<P extends FloatPrecision = 'single'> extends FrameStream<P> {
-  /** Samples a second, in hertz. */
+  /** Sampling rate, in hertz. */
   readonly fs: number;
   /** Frequencies of the bins, in hertz. */
   readonly f: Float64Array;
-  /** The samples of the next frame, as far as they are there. */
+  /** The first samples of the next frame, as far as they have arrived. */
   private readonly held: Floats;
   private filled = 0;
-  /** Samples to come that are in no frame, where frames lie apart. */
+  /** Samples to come that belong to no frame, where frames lie apart. */
   private skipped = 0;
   private frames = 0;
   private busy = false;
 
   /**
-   * @throws FftError `invalid-argument` for options out of range, `unknown-field`, `detached-array`, `out-of-memory`, and
-   *   those of `device.planSync`
+   * Opens the stream.
+   * @throws FftError `invalid-argument` for options out of range, `unknown-field`, `detached-array`, `out-of-memory`, and the errors of
+   *   `device.planSync`
    */
   constructor(options: StftStreamOptions<P>) {
     const all = readOptions(options ?? {}, { works: WORKS }, 'StftStream', SEGMENT_LEVELS);
@@ -68,12 +66,12 @@ export class StftStream<P extends FloatPrecision = 'single'> extends FrameStream
    *   thrown, and the samples behind that frame are not taken.
    * @returns how many frames were completed
    * @throws FftError `invalid-argument`, also for a call from within `onFrame`, `detached-array`, `destroyed`, `device-closed`,
-   *   and those of a device
+   *   and the errors of a device
    */
   push(samples: Float32Array | Float64Array, onFrame: (spectrum: ArrayOf<P>, frame: number) => void): number {
     this.ready(samples, onFrame);
     refuseDetached(samples, 'samples');
-    // Whatever else the array says of itself, these are its elements; a plain view would be an object more for each chunk.
+    // Whatever properties the array has been given, these are its elements; a plain view would allocate an object for each chunk.
     const length = lengthOf(samples);
     const before = this.frames;
     this.busy = true;
@@ -88,7 +86,7 @@ export class StftStream<P extends FloatPrecision = 'single'> extends FrameStream
     return this.frames - before;
   }
 
-  /** When the middle of a frame is, in seconds since the first sample. */
+  /** Time of a frame's middle, in seconds since the first sample. */
   timeOf(frame: number): number {
     return (frame * this.hopLength + this.nperseg / 2) / this.fs;
   }
@@ -105,7 +103,7 @@ export class StftStream<P extends FloatPrecision = 'single'> extends FrameStream
     return this.hopLength;
   }
 
-  /** Forgets all samples: the next one is the first one of frame 0. */
+  /** Forgets all samples: the next sample is the first one of frame 0. */
   reset(): void {
     this.filled = this.skipped = this.frames = 0;
   }
@@ -117,14 +115,14 @@ export class StftStream<P extends FloatPrecision = 'single'> extends FrameStream
     throw new FftError('invalid-argument', 'push was called from within onFrame; a stream takes one chunk at a time.');
   }
 
-  /** @returns how many samples it has passed over */
+  /** @returns the number of samples skipped */
   private skip(most: number): number {
     const count = Math.min(this.skipped, most);
     this.skipped -= count;
     return count;
   }
 
-  /** @returns how many samples it has taken */
+  /** @returns the number of samples taken */
   private take(samples: Floats, from: number, most: number): number {
     const { held, filled } = this;
     const count = Math.min(this.nperseg - filled, most);

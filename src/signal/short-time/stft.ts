@@ -21,27 +21,27 @@ import {
 import { bytesOfShortTime, type ShortTimeJob, shortTimeJob, shortTimeSpectra } from './short-time.ts';
 
 export interface StftOptions extends SegmentOptions, CenterOptions, DeviceChoice {
-  /** What is taken off each frame; default false, nothing. */
+  /** Trend that is subtracted from each frame; default false, none. */
   readonly detrend?: Trend | undefined;
-  /** Of real signals, the bins from 0 to half the rate only; default true. Complex ones have all. */
+  /** Whether only bins from 0 to half the rate are given, for real signals; default true. Complex signals have all bins. */
   readonly returnOnesided?: boolean | undefined;
-  /** What the signal is beyond its ends, where half of the first and of the last frame lies; default `zeros`. */
+  /** Extension of the signal by half a frame at either end; default `zeros`. */
   readonly boundary?: Boundary | undefined;
-  /** Whether zeros fill up the last frame, so that all samples are in one; default true. */
+  /** Whether zeros complete the last frame, so that all samples are in a frame; default true. */
   readonly padded?: boolean | undefined;
-  /** The axis of time; default −1. */
+  /** Time axis; default −1. */
   readonly axis?: number | undefined;
-  /** Default `spectrum`. */
+  /** Scaling; default `spectrum`. */
   readonly scaling?: StftScaling | undefined;
 }
 
-/** What `stft` gives: Python's `f, t, Zxx`. */
+/** The result of `stft`: Python's `f, t, Zxx`. */
 export interface Stft<X extends ArrayInput = ArrayInput> {
   /** Frequencies of the bins, in hertz. */
   readonly f: Float64Array;
-  /** Times of the middles of the frames, in seconds. */
+  /** Times of the frames' middles, in seconds. */
   readonly t: Float64Array;
-  /** Shape `[…, bins, …, frames]`: bins where x has the axis of time, frames last. */
+  /** Spectra, shape `[…, bins, …, frames]`: bins replace the time axis of x, frames are last. */
   readonly zxx: Transformed<X, readonly [...ShapeOf<X>, number]>;
 }
 
@@ -56,7 +56,7 @@ const WORKS = [...SEGMENT_OPTIONS, ...FRAMING, 'device', 'detrend', 'returnOnesi
  * @param x real or complex, of any shape; it must stay as it is until the promise resolves. Single precision stays single.
  * @throws FftError (as a rejection) `invalid-argument` for options out of range, a frame longer than the signal (SciPy warns
  *   and shortens it) or a mirrored boundary longer than the signal, `unknown-field`, `invalid-size` for no samples,
- *   `wrong-array-type`, `wrong-length`, `detached-array`, `out-of-memory`, and those of `device.plan`
+ *   `wrong-array-type`, `wrong-length`, `detached-array`, `out-of-memory`, and the errors of `device.plan`
  */
 export async function stft<X extends ArrayInput>(x: X, options: StftOptions = {}): Promise<Stft<X>> {
   const { arrays, job, device } = calls.read([x], options);

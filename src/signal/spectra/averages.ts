@@ -1,21 +1,22 @@
-/** Averages of the periodograms of frames: their mean, or the median freed of its bias. */
+/** Averages of the periodograms of frames: the mean, or the median corrected for its bias. */
 import { floatZeros } from '../../numpy/array.ts';
 import type { Floats } from '../arguments/floats.ts';
 
 export type Average = 'mean' | 'median';
 export const averages: readonly Average[] = ['mean', 'median'];
 
-/** Collects rows of numbers, one for each frame of a line, to their average. */
+/** Accumulates rows of numbers, one for each frame of a line, and averages them. */
 export interface Averager {
   /** @param rows of `count` frames one after another, for the frames from `frame` on */
   readonly add: (rows: Floats, frame: number, count: number) => void;
-  /** Writes the average and begins anew. */
+  /** Writes the average and begins a new one. */
   readonly take: (target: Float64Array) => void;
 }
 
 /**
- * @param numbers in a row
- * @param frames of each line
+ * An average of rows.
+ * @param numbers numbers in a row
+ * @param frames frames of each line
  * @throws FftError `out-of-memory`
  */
 export function newAverager(average: Average, numbers: number, frames: number): Averager {
@@ -27,7 +28,7 @@ function meanAverager(numbers: number, frames: number): Averager {
   return {
     add(rows, _frame, count) {
       let row = 0;
-      // Four rows at once: sums are read and written a quarter as often.
+      // Four rows are added at once, so that sums are read and written a quarter as often.
       for (; row + 4 <= count; row += 4) {
         let a = row * numbers;
         let b = a + numbers;
@@ -47,9 +48,9 @@ function meanAverager(numbers: number, frames: number): Averager {
   };
 }
 
-/** Real and imaginary parts have medians of their own. */
+/** Real and imaginary parts have separate medians. */
 function medianAverager(numbers: number, frames: number): Averager {
-  // Of each number, the values of all frames.
+  // The values of each number in all frames.
   const all = floatZeros(numbers * frames, false);
   const bias = medianBias(frames);
   return {
@@ -68,10 +69,7 @@ function medianAverager(numbers: number, frames: number): Averager {
   };
 }
 
-/**
- * What the median of the powers of n frames of noise is, in their mean: B. Allen et al., “FINDCHIRP”, Physical Review D 85
- * (2012), appendix B.
- */
+/** The ratio of the median to the mean of the powers of n frames of noise: B. Allen et al., “FINDCHIRP”, Physical Review D 85 (2012), appendix B. */
 function medianBias(n: number): number {
   let bias = 1;
   for (let k = 2; k <= n - 1; k += 2) bias += 1 / (k + 1) - 1 / k;

@@ -1,4 +1,4 @@
-/** Complex arrays, element by element: what programs do with spectra between one transform and the next. NumPy's names. */
+/** Element-wise operations on complex arrays, which programs apply to spectra between transforms. Names are NumPy's. */
 import {
   type ArrayInput,
   asArray,
@@ -16,7 +16,7 @@ import {
 import { excerpt, FftError } from '../../problem/errors.ts';
 import type { Floats } from '../arguments/floats.ts';
 
-/** Real and imaginary parts side by side in arrays of their own, as plans with `layout: 'planar'` take them. */
+/** Real and imaginary parts in separate arrays, as plans with `layout: 'planar'` take them. */
 export interface PlanarArrays<X extends ArrayInput = ArrayInput> {
   readonly re: RealTransformed<X>;
   readonly im: RealTransformed<X>;
@@ -31,13 +31,13 @@ export function abs<X extends ArrayInput>(x: X): RealTransformed<X> {
   return realOf(x, Math.abs, Math.hypot) as RealTransformed<X>;
 }
 
-/** Angles in radians, from −π to π; those of real numbers are 0 or π. Errors as `abs`. */
+/** Angles in radians, from −π to π; 0 or π for real numbers. Errors as `abs`. */
 export function angle<X extends ArrayInput>(x: X): RealTransformed<X> {
   const ofReal = (value: number) => Math.atan2(0, value);
   return realOf(x, ofReal, (re, im) => Math.atan2(im, re)) as RealTransformed<X>;
 }
 
-/** Complex conjugates; real numbers are their own. A new array. Errors as `abs`. */
+/** Complex conjugates, in a new array; real numbers are their own. Errors as `abs`. */
 export function conj<X extends ArrayInput>(x: X): SameArray<X> {
   const { data, shape, dtype } = asArray(x);
   const result = newArray(shape, dtype);
@@ -75,7 +75,7 @@ export function multiply<X extends ArrayInput, Y extends ArrayInput>(x: X, y: Y 
 }
 
 /**
- * Complex numbers of absolute values and angles.
+ * Complex numbers from absolute values and angles.
  *
  * @param modulus real, of any shape
  * @param argument angles in radians, of the same shape
@@ -85,12 +85,12 @@ export function fromPolar<X extends ArrayInput>(modulus: X, argument: ArrayInput
   return joined(modulus, argument, (r, angle) => [r * Math.cos(angle), r * Math.sin(angle)]) as Transformed<X>;
 }
 
-/** Complex numbers of real and imaginary parts, which lie in two arrays. Errors as `fromPolar`. */
+/** Complex numbers from separate real and imaginary parts. Errors as `fromPolar`. */
 export function interleave<X extends ArrayInput>(re: X, im: ArrayInput): Transformed<X> {
   return joined(re, im, (a, b) => [a, b]) as Transformed<X>;
 }
 
-/** The other way round: real and imaginary parts in arrays of their own; the latter are 0 where x is real. Errors as `abs`. */
+/** Separate real and imaginary parts; imaginary parts are 0 where x is real. Errors as `abs`. */
 export function planar<X extends ArrayInput>(x: X): PlanarArrays<X> {
   const zero = () => 0;
   const re = realOf(

@@ -13,20 +13,20 @@ import { check, checkPositive } from '../arguments/check.ts';
 import { areSingles, type Floats } from '../arguments/floats.ts';
 
 export interface DecibelOptions {
-  /** What is 0 dB: a positive number, of the unit of what is given; `'max'`: the largest value. Default 1. */
+  /** Reference of 0 dB: a positive number, in the unit of the input; `'max'`: the largest value. Default 1. */
   readonly ref?: number | 'max' | undefined;
-  /** What smaller values, and `ref`, are taken for; default 1e-10 for powers, 1e-5 for amplitudes. */
+  /** Floor of values and of `ref`; default 1e-10 for powers, 1e-5 for amplitudes. */
   readonly amin?: number | undefined;
-  /** Levels that are lower than the highest one by more than that become that low; default 80, `null` for none. */
+  /** Dynamic range in decibels: lower levels are raised to the highest one less this; default 80, `null` for none. */
   readonly topDb?: number | null | undefined;
 }
 
 export interface FromDecibelOptions {
-  /** What 0 dB is; default 1. */
+  /** Reference of 0 dB; default 1. */
   readonly ref?: number | undefined;
 }
 
-/** What a quantity is raised to in a power, and how small it may be. */
+/** A quantity: its exponent in a power, and the default floor. */
 interface Quantity {
   readonly what: string;
   readonly factor: 10 | 20;
@@ -35,14 +35,15 @@ interface Quantity {
 const POWER: Quantity = { what: 'powerToDb', factor: 10, amin: 1e-10 };
 const AMPLITUDE: Quantity = { what: 'amplitudeToDb', factor: 20, amin: 1e-5 };
 
-/** A real array of the shape of another one. */
+/** The result: a real array of the input's shape. */
 export type Levels<X extends ArrayInput> = RealTransformed<X>;
 
 /**
  * Powers in decibels, 10 · log₁₀(power / ref): as `librosa.power_to_db`.
  *
  * @param power real, of any shape; values below `amin`, negative ones too, count as that
- * @throws FftError `invalid-argument` for options out of range, `unknown-field`, `wrong-array-type` for complex numbers, `detached-array`, `out-of-memory`
+ * @throws FftError `invalid-argument` for options out of range, `unknown-field`, `wrong-array-type` for complex numbers, `detached-array`,
+ *   `out-of-memory`
  */
 export function powerToDb<X extends ArrayInput>(power: X, options: DecibelOptions = {}): Levels<X> {
   return levelsOf(power, options, POWER) as Levels<X>;
@@ -53,12 +54,12 @@ export function amplitudeToDb<X extends ArrayInput>(amplitude: X, options: Decib
   return levelsOf(amplitude, options, AMPLITUDE) as Levels<X>;
 }
 
-/** Powers of levels in decibels: ref · 10^(level / 10). Errors as `powerToDb`. */
+/** Powers from levels in decibels: ref · 10^(level / 10). Errors as `powerToDb`. */
 export function dbToPower<X extends ArrayInput>(levels: X, options: FromDecibelOptions = {}): Levels<X> {
   return fromLevels('dbToPower', levels, options, 10) as Levels<X>;
 }
 
-/** Amplitudes of levels in decibels: ref · 10^(level / 20). Errors as `powerToDb`. */
+/** Amplitudes from levels in decibels: ref · 10^(level / 20). Errors as `powerToDb`. */
 export function dbToAmplitude<X extends ArrayInput>(levels: X, options: FromDecibelOptions = {}): Levels<X> {
   return fromLevels('dbToAmplitude', levels, options, 20) as Levels<X>;
 }
@@ -88,7 +89,7 @@ function levelsOf(given: ArrayInput, options: DecibelOptions, quantity: Quantity
   return { data: levels, shape: [...shape], dtype } as NumpyArray;
 }
 
-/** The same in place, of powers that are computed anyway. */
+/** Converts computed powers to decibels in place. */
 export function powersToDb(powers: Floats, options: DecibelOptions): void {
   toDecibels(powers, readDecibels(options, 'decibels'), POWER);
 }
@@ -107,10 +108,10 @@ function toDecibels(values: Floats, { ref, amin, topDb }: DecibelOptions, { fact
   for (let k = 0; k < values.length; k++) values[k] = Math.max(values[k]!, lowest);
 }
 
-/** By natural logarithms, which take half the time of decimal ones and differ in the last place of a double: nothing to singles. */
+/** Decibels by natural logarithms, which take half the time of decimal ones and differ in the last place of a double, invisibly in singles. */
 function singleLevels(values: Float32Array, factor: number, least: number, zero: number): number {
   const natural = factor / Math.LN10;
-  // As the others, so that a number that is the reference is 0 dB.
+  // The reference uses the same formula, so that a value equal to it is exactly 0 dB.
   const reference = natural * Math.log(zero);
   let highest = Number.NEGATIVE_INFINITY;
   for (let k = 0; k < values.length; k++) {
@@ -121,7 +122,7 @@ function singleLevels(values: Float32Array, factor: number, least: number, zero:
   return Math.fround(highest);
 }
 
-/** By decimal logarithms, to which powers of ten are whole numbers. */
+/** Decibels by decimal logarithms, which give whole numbers for powers of ten. */
 function doubleLevels(values: Float64Array, factor: number, least: number, zero: number): number {
   const reference = factor * Math.log10(zero);
   let highest = Number.NEGATIVE_INFINITY;

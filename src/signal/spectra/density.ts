@@ -23,18 +23,18 @@ import {
 import { type Average, averages, newAverager } from './averages.ts';
 
 export interface CoherenceOptions extends SegmentOptions, DeviceChoice {
-  /** What is taken off each frame; default `constant`, its mean. */
+  /** Trend that is subtracted from each frame; default `constant`, its mean. */
   readonly detrend?: Trend | undefined;
-  /** The axis of time; default −1. */
+  /** Time axis; default −1. */
   readonly axis?: number | undefined;
 }
 
 export interface WelchOptions extends CoherenceOptions {
-  /** Of real signals, the bins from 0 to half the rate only, with the power of both sides; default true. */
+  /** Whether only bins from 0 to half the rate are given, for real signals, with the power of both sides; default true. */
   readonly returnOnesided?: boolean | undefined;
-  /** `density`: power per hertz, the default; `spectrum`: power. */
+  /** Scaling. `density`: power per hertz, the default; `spectrum`: power. */
   readonly scaling?: 'density' | 'spectrum' | undefined;
-  /** Of the frames; default `mean`. */
+  /** Average over the frames; default `mean`. */
   readonly average?: Average | undefined;
 }
 
@@ -44,7 +44,7 @@ type RealOf<X extends ArrayInput> = Transformed<X>['dtype'] extends 'complex64' 
 export interface Density<X extends ArrayInput = ArrayInput> {
   /** Frequencies of the bins, in hertz. */
   readonly f: Float64Array;
-  /** Bins in the place of time. */
+  /** Density, in which the axis of bins replaces the time axis. */
   readonly pxx: NumpyArray<RealOf<X>, ShapeOf<X>>;
 }
 
@@ -144,7 +144,7 @@ function prepare(arrays: readonly NumpyArray[], own: WelchOptions): DensityJob {
   checkWord('scaling', scaling, ['density', 'spectrum']);
   checkWord('average', average, averages);
   const { nperseg: size, hop, nfft, flat, window, fs } = segments;
-  // Of the wider type of both.
+  // Both signals get the wider type of the two.
   const complex = signals.some((lines) => lines.complex);
   const precision = signals.some((lines) => lines.precision === 'double') ? 'double' : 'single';
   const twoSided = complex || !returnOnesided;
@@ -153,7 +153,7 @@ function prepare(arrays: readonly NumpyArray[], own: WelchOptions): DensityJob {
     ...{ size, hop, nfft, flat, frames: framesIn(first.n, segments), trend: detrend, complex, precision, twoSided },
     ...{ scale, part: 'power', doubled: !twoSided, binsFirst: false },
   };
-  // What is behind the signal stays as it is.
+  // The memory behind the signal keeps its zeros.
   const request = (changed: Partial<FrameSpec>): FrameRequest => {
     const { plan, ...others } = frameRequest({ ...spec, ...changed }, window);
     return { ...others, plan: { ...plan, key: `${plan.key} of ${first.n} samples` } };
@@ -172,7 +172,7 @@ function refuseUnlike(signals: readonly Lines[]): void {
   throw new FftError('wrong-length', message, { path: 'y' });
 }
 
-/** @returns averages with bins in the place of time: of powers for `welch`, of products for `csd` */
+/** Averages over frames. @returns powers for `welch`, products for `csd`, with the axis of bins in place of the time axis */
 async function averaged(what: 'welch' | 'csd', given: readonly ArrayInput[], options: WelchOptions) {
   const { arrays, job, device: chosen } = calls[what].read(given, options);
   const device = chosen ?? (await sharedDevice());
@@ -181,13 +181,13 @@ async function averaged(what: 'welch' | 'csd', given: readonly ArrayInput[], opt
   return { f: job.f.slice(), average: await crossPowers(x, y, job, device) };
 }
 
-/** Averages of the powers of all lines, with bins in the place of time. */
+/** Averages of the powers of all lines, with the axis of bins in place of the time axis. */
 function powersOf(array: NumpyArray, job: DensityJob, device: Device): Promise<NumpyArray> {
   const { spec, requests, average } = job;
   const lines = { ...job.lines, array };
   return withFrames(device, requests.power, async (transform) => {
     const { bins } = transform;
-    // Only now: the device knows how many bins are too many.
+    // Averages are allocated after the plan: the device refuses transforms that are too long.
     const result = newLines(lines, bins, false);
     if (spec.frames === 1) {
       // A single frame is its own average.
@@ -237,7 +237,7 @@ function crossPowers(x: Lines, y: Lines, job: DensityJob, device: Device): Promi
   );
 }
 
-/** Numbers that are summed up of each bin for the coherence: the powers of both spectra and both parts of their product. */
+/** The number of sums for each bin of the coherence: the powers of both spectra, and both parts of their product. */
 const SUMS = 4;
 
 /** |Σ conj(X) · Y|² / (Σ |X|² · Σ |Y|²) over the frames of each pair of lines, of one transform of each signal. */
@@ -289,15 +289,15 @@ function coherences(sums: Float64Array): Float64Array {
 export interface PeriodogramOptions
   extends Omit<WelchOptions, 'nperseg' | 'noverlap' | 'average' | 'nfft'>,
     DeviceChoice {
-  /** Length of the transform; default that of the signal, which is cut off or filled up with zeros. */
+  /** Length of the transform; default the signal's length. The signal is cut off or zero-padded to it. */
   readonly nfft?: number | undefined;
 }
 
 const WORKS = ['fs', 'window', 'windowOptions', 'nfft', 'detrend', 'returnOnesided', 'scaling', 'axis', 'device'];
 
 /**
- * Power spectral density by one transform of all samples, in units² per hertz (or units² with `scaling: 'spectrum'`): as exact in frequency as can be,
- * and as noisy. Options, defaults (a window of ones, the mean taken off) and results are those of `scipy.signal.periodogram`.
+ * Power spectral density by one transform of all samples, in units² per hertz (or units² with `scaling: 'spectrum'`): as exact in frequency as can
+ * be, and as noisy. Options, defaults (a window of ones, the mean taken off) and results are those of `scipy.signal.periodogram`.
  *
  * @param x real or complex, of any shape; it must stay as it is until the promise resolves
  * @throws FftError (as a rejection) as `welch`
@@ -312,9 +312,9 @@ export async function periodogram<X extends ArrayInput>(x: X, options: Periodogr
 
 interface PeriodogramJob {
   readonly axis: number;
-  /** That of `welch` for a single frame. */
+  /** The options of `welch` for a single frame. */
   readonly whole: DensityJob;
-  /** Samples that are left, where there are fewer than the signal has. */
+  /** Samples that are used, where there are fewer than the signal has. */
   readonly cut: number | undefined;
 }
 

@@ -24,24 +24,24 @@ import { changeHalf } from '../resampling/resample.ts';
 
 export interface EnvelopeOptions extends DeviceChoice {
   /**
-   * The band, in bins of the signal's transform, the end not included; null is as far as there are bins. Default [1, null]: all but the mean,
-   * and of complex signals none of the negative frequencies.
+   * Pass band, in bins of the signal's transform, its end not included; null for the last bin. Default [1, null]: all bins but the mean, and for
+   * complex signals no negative frequencies.
    */
   readonly bpIn?: readonly [from: number | null, to: number | null] | undefined;
-  /** Samples of the result; default as many as there are. */
+  /** Samples of the result; default the signal's length. */
   readonly nOut?: number | undefined;
-  /** Whether the square of the envelope is returned, which has fewer harmonics; default false. */
+  /** Whether the squared envelope is returned, which has fewer harmonics; default false. */
   readonly squared?: boolean | undefined;
-  /** What else is returned: all that is not in the band, what is below it (`lowpass`, the default), or nothing. */
+  /** Residual to return: all bins outside the band (`all`), the bins below the band (`lowpass`, the default), or nothing (null). */
   readonly residual?: 'lowpass' | 'all' | null | undefined;
-  /** The axis of time; default −1. */
+  /** Time axis; default −1. */
   readonly axis?: number | undefined;
 }
 
 /** Python's `z_env, z_res`. */
 export interface Envelope<X extends ArrayInput = ArrayInput> {
   readonly envelope: NumpyArray<DtypeOf<X> extends 'float32' | 'complex64' ? 'float32' : 'float64', ShapeOf<X>>;
-  /** Of the type of x; undefined with `residual: null`. */
+  /** Residual, of the type of x; undefined with `residual: null`. */
   readonly residual: NumpyArray<DtypeOf<X>, ShapeOf<X>> | undefined;
 }
 
@@ -53,7 +53,7 @@ const WORKS = ['bpIn', 'nOut', 'squared', 'residual', 'axis', 'device'];
  *
  * @param z real or complex, of any shape; it must stay as it is until the promise resolves. Single precision stays single
  * @throws FftError (as a rejection) `invalid-argument` for a band that is none or options out of range, `invalid-size`, `unknown-field`,
- *   `wrong-array-type`, `wrong-length`, `detached-array`, `out-of-memory`, and those of `device.plan`
+ *   `wrong-array-type`, `wrong-length`, `detached-array`, `out-of-memory`, and the errors of `device.plan`
  */
 export async function envelope<X extends ArrayInput>(z: X, options: EnvelopeOptions = {}): Promise<Envelope<X>> {
   const { arrays, job, device } = calls.read([z], options);
@@ -81,7 +81,7 @@ interface EnvelopeJob {
   readonly band: Band;
   readonly residual: 'lowpass' | 'all' | null;
   readonly forward: PlanRequest;
-  /** Of the band to absolute values, or their squares. */
+  /** Transforms the band into absolute values, or into their squares. */
   readonly analytic: PlanRequest;
   readonly inverse: PlanRequest;
 }
@@ -118,7 +118,7 @@ function placeOn(device: Device, { n, complex, precision }: Lines, { num }: Enve
 
 function computed(lines: Lines, job: EnvelopeJob, device: Device): Promise<Envelope> {
   const { forward, analytic, inverse, num } = job;
-  // Memory of one plan is used with another one.
+  // The memory of one plan is used by the other.
   const there = { ...forward, key: `${forward.key} to ${num}` };
   const make = () => placeOn(device, lines, job);
   return withWorkplace(
@@ -137,7 +137,7 @@ async function eachLine(
   { waves, spectrum, bins, values }: EnvelopePlace,
 ): Promise<Envelope> {
   const { n, complex } = lines;
-  // Only now: the device knows which lengths are too long.
+  // Tables are made after the plans: the device refuses lengths that are too long.
   const result = newLines(lines, num, false);
   const rest = residual === null ? undefined : newLines(lines, num, complex);
   for (let line = 0; line < lines.count; line++) {
@@ -156,7 +156,7 @@ async function eachLine(
   return { envelope: result.array, residual: rest?.array } as Envelope;
 }
 
-/** The bins of the band, from 0 on: to where they are moved does not matter to the absolute value. */
+/** The bins of the band, moved to begin at 0: a shift in frequency does not change the absolute value. */
 function bandOf(spectrum: Floats, n: number, { from, to }: Band, complex: boolean, target: Floats, num: number): void {
   target.fill(0);
   const end = Math.min(to, from + num);
@@ -168,7 +168,7 @@ function bandOf(spectrum: Floats, n: number, { from, to }: Band, complex: boolea
     }
     return;
   }
-  // Positive frequencies stand for both signs, and negative ones for nothing but the unpaired bin at half the rate.
+  // Positive frequencies stand for both signs; the only negative one kept is the unpaired bin at half the rate.
   for (let at = 2 * Math.max(0, from); at < 2 * end; at++) target[at - 2 * from] = 2 * spectrum[at]!;
   const unpaired = [...(from <= 0 && end > 0 ? [0] : []), ...(2 * from === -n && from < end ? [from] : [])];
   for (const bin of unpaired) {
@@ -176,12 +176,12 @@ function bandOf(spectrum: Floats, n: number, { from, to }: Band, complex: boolea
   }
 }
 
-/** Tells which bins the residual keeps: those below the band and, unless it is a lowpass, those above. */
+/** Whether the residual keeps a bin: all below the band and, unless it is a lowpass, those above it. */
 function outside({ from, to }: Band, lowpass: boolean): (bin: number) => boolean {
   return (bin) => bin < from || (!lowpass && bin >= to);
 }
 
-/** The bins of what is left of a real line, of another number of samples. */
+/** The residual's bins of a real line, for another number of samples. */
 function residualHalf(
   spectrum: Floats,
   n: number,
@@ -201,7 +201,7 @@ function residualHalf(
   changeHalf(target, n, num);
 }
 
-/** The same of a complex line. */
+/** The residual's bins of a complex line, for another number of samples. */
 function residualBins(
   spectrum: Floats,
   n: number,
@@ -215,7 +215,7 @@ function residualBins(
   const least = Math.min(n, num);
   for (let bin = -Math.floor(least / 2); bin <= Math.floor(least / 2); bin++) {
     const isHalf = 2 * Math.abs(bin) === least;
-    // Where it is the last one, a bin of an even number of samples is that of both signs.
+    // The last bin of an even number of samples stands for both signs of its frequency.
     if (!isKept(2 * bin === n ? -bin : bin)) continue;
     const source = 2 * (((bin % n) + n) % n);
     const goal = 2 * (((bin % num) + num) % num);

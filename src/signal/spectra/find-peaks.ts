@@ -1,4 +1,4 @@
-/** Peaks of a signal by what they are like, as `scipy.signal.find_peaks`. */
+/** Peaks of a signal, selected by their properties, as `scipy.signal.find_peaks`. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import type { ArrayInput } from '../../numpy/array.ts';
 import { arrayClass } from '../../problem/bytes.ts';
@@ -14,25 +14,25 @@ export type PeakBound = number | Float32Array | Float64Array | null;
 export type PeakInterval = PeakBound | readonly [least: PeakBound, most: PeakBound];
 
 export interface FindPeaksOptions {
-  /** Values of the peaks. */
+  /** Bounds on the peaks' values. */
   readonly height?: PeakInterval | undefined;
-  /** How far they are above the samples right beside them, on both sides. */
+  /** Bounds on the height above the samples right beside a peak, on both sides. */
   readonly threshold?: PeakInterval | undefined;
-  /** Least distance between two of them in samples, from 1 on: lower ones go first. */
+  /** Least distance between two peaks in samples, from 1 on: lower peaks are removed first. */
   readonly distance?: number | undefined;
-  /** How far they stand out: `peakProminences`. */
+  /** Bounds on the prominence: see `peakProminences`. */
   readonly prominence?: PeakInterval | undefined;
-  /** How wide they are, in samples: `peakWidths`. */
+  /** Bounds on the width, in samples: see `peakWidths`. */
   readonly width?: PeakInterval | undefined;
-  /** Samples around a peak that are looked at for prominences; default all. */
+  /** Window in samples around a peak for its prominence; default the whole signal. */
   readonly wlen?: number | undefined;
-  /** Where widths are measured, in parts of the prominence; default 0.5. */
+  /** Height at which widths are measured, as a fraction of the prominence; default 0.5. */
   readonly relHeight?: number | undefined;
-  /** Samples of their flat tops. */
+  /** Bounds on the length of a flat top, in samples. */
   readonly plateauSize?: PeakInterval | undefined;
 }
 
-/** What is known of the peaks that were found: of each condition that was asked for, the numbers that it was tried on. */
+/** Properties of the peaks found: for each condition given, the quantities that it was tested on. */
 export interface PeakProperties {
   readonly plateauSizes?: Float64Array;
   readonly leftEdges?: Uint32Array;
@@ -50,7 +50,7 @@ export interface PeakProperties {
 }
 
 export interface Peaks {
-  /** Samples, rising: of flat tops the one in the middle. */
+  /** Samples of the peaks, in increasing order: for a flat top the middle one. */
   readonly peaks: Uint32Array;
   readonly properties: PeakProperties;
 }
@@ -138,7 +138,7 @@ function readBound(given: PeakBound, path: string, samples: number, none: number
   throw new FftError('wrong-length', message, { path });
 }
 
-/** The peaks whose value is in an interval, with new properties. */
+/** The peaks whose value is in an interval, with new properties added. */
 function kept(found: Peaks, more: PeakProperties, { least, most }: Interval, values: Float64Array): Peaks {
   const { peaks, properties } = found;
   return picked({ peaks, properties: { ...properties, ...more } }, (k) => {
@@ -165,7 +165,7 @@ function selectByThreshold(x: Float64Array, { peaks, properties }: Peaks, { leas
   });
 }
 
-/** From the highest one down, each takes those away that are too near. */
+/** Removes peaks that are too near to a higher one, beginning with the highest. */
 function selectByDistance(x: Float64Array, found: Peaks, distance: number): Peaks {
   const { peaks } = found;
   const keep = new Uint8Array(peaks.length).fill(1);

@@ -20,13 +20,13 @@ import { PreparedCalls } from '../calls/prepared-calls.ts';
 import { placesFor, reaching, type WorkMemory, workOn } from '../calls/work.ts';
 
 export interface HilbertOptions extends DeviceChoice {
-  /** Samples of a line, to which it is cut or filled up with zeros; default all that it has. */
+  /** Length to which a line is cut or zero-padded, in samples; default its own length. */
   readonly n?: number | undefined;
-  /** Default −1. */
+  /** Time axis; default −1. */
   readonly axis?: number | undefined;
 }
 
-/** Numbers in one batch, at most. */
+/** The most numbers in one batch. */
 const POINTS_AT_ONCE = 2 ** 20;
 
 /**
@@ -36,7 +36,7 @@ const POINTS_AT_ONCE = 2 ** 20;
  *
  * @param x real, of any shape; it must stay as it is until the promise resolves. Single precision stays single.
  * @throws FftError (as a rejection) `wrong-array-type` for complex arrays too, `invalid-argument`, `unknown-field`,
- *   `invalid-size`, `wrong-length`, `detached-array`, `out-of-memory`, and those of `device.plan`
+ *   `invalid-size`, `wrong-length`, `detached-array`, `out-of-memory`, and the errors of `device.plan`
  */
 export async function hilbert<X extends ArrayInput>(x: X, options: HilbertOptions = {}): Promise<Transformed<X>> {
   const { arrays, job, device } = calls.read([x], options);
@@ -64,12 +64,12 @@ const calls = /* @__PURE__ */ new PreparedCalls<HilbertOptions, HilbertJob>({
   },
 });
 
-/** Forward into the first half of complex lines whose other half stays zero, and back from there. */
+/** Plans that transform real lines into the first half of complex lines, whose other half stays zero, and transform these back. */
 function jobOf(lines: Lines, n: number): HilbertJob {
   const { count, precision } = lines;
   const batches = Math.max(1, Math.min(count, Math.floor(POINTS_AT_ONCE / n)));
   const common = { size: [n], batches, precision } as const;
-  // Bins stand for both signs of a frequency, but for those that have one only.
+  // A bin stands for both signs of its frequency, except for unpaired bins.
   const scale = { forward: 2 / n };
   const strides = { output: [1, 1, n] };
   return {
@@ -93,7 +93,7 @@ function analytic(lines: Lines, job: HilbertJob, device: Device): Promise<NumpyA
   const { count, precision } = lines;
   const make = () => placeOn(device, job, precision);
   const use = async (there: Plan, { waves, spectra, whole }: HilbertPlace, back?: Plan) => {
-    // Only now: the device knows which lengths are too long.
+    // Tables are made after the plans: the device refuses lengths that are too long.
     const result = newLines(lines, n, true);
     for (let first = 0; first < count; first += batches) {
       const some = Math.min(batches, count - first);
@@ -114,7 +114,7 @@ function analytic(lines: Lines, job: HilbertJob, device: Device): Promise<NumpyA
   return withWorkplace(device, forward, make, use, [inverse]);
 }
 
-/** Bin 0 and, of an even length, the middle one are no frequency's twin. */
+/** Whether a bin is unpaired: bin 0 and, for an even length, the middle one. */
 function halveLoneBins(spectra: Floats, start: number, n: number): void {
   for (const bin of n % 2 === 0 ? [0, n / 2] : [0]) {
     spectra[start + 2 * bin]! /= 2;

@@ -1,4 +1,4 @@
-/** Spectra of samples at any times, as `scipy.signal.lombscargle`. */
+/** Spectra of samples at arbitrary times, as `scipy.signal.lombscargle`. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { type ArrayInput, type ComplexArray, floatZeros, type NumpyArray } from '../../numpy/array.ts';
 import { FftError } from '../../problem/errors.ts';
@@ -6,17 +6,20 @@ import type { NewFloat64Array } from '../../problem/index.ts';
 import { check, checkWord } from '../arguments/check.ts';
 import { realCoefficients } from '../arguments/coefficients.ts';
 
-/** `power`: A²·n/4 for a sine of amplitude A; `normalize`: in parts of the signal's own power, from 0 to 1; `amplitude`: A and its phase. */
+/**
+ * Normalisation. `power`: A²·n/4 for a sine of amplitude A; `normalize`: a fraction of the signal's own power, from 0 to 1; `amplitude`: A and its
+ * phase.
+ */
 export type LombScargleNorm = boolean | 'power' | 'normalize' | 'amplitude';
 
 export interface LombScargleOptions<Norm extends LombScargleNorm = LombScargleNorm> {
-  /** Whether the mean is taken off y first; default false. */
+  /** Whether the mean of y is subtracted first; default false. */
   readonly precenter?: boolean | undefined;
-  /** Default `power`, which is also false; true is `normalize`. */
+  /** Normalisation; default `power`, also written false; true is `normalize`. */
   readonly normalize?: Norm | undefined;
-  /** One for each sample, from 0 on; default all alike. */
+  /** Weights of the samples, from 0 on; default equal weights. */
   readonly weights?: ArrayInput | undefined;
-  /** Whether a level is fitted together with each sine; default false. */
+  /** Whether a constant is fitted together with each sine; default false. */
   readonly floatingMean?: boolean | undefined;
 }
 
@@ -79,7 +82,7 @@ export function lombscargle<Norm extends LombScargleNorm = false>(
   ) as unknown as LombScargle<Norm>;
 }
 
-/** Weights with the sum 1. */
+/** Weights scaled to the sum 1. */
 function normalizedWeights(weights: Float64Array): Float64Array {
   for (const weight of weights) check('weights', weight, weight >= 0, 'numbers from 0 on');
   const total = weights.reduce((sum, value) => sum + value, 0);
@@ -87,7 +90,7 @@ function normalizedWeights(weights: Float64Array): Float64Array {
   return weights.map((weight) => weight / total);
 }
 
-/** The sine nearest to the samples: a cos ωx + b sin ωx, what of the power it has, and the power of all. */
+/** The least-squares sine a cos ωx + b sin ωx, its share of the power, and the whole power. */
 interface SineFit {
   readonly a: number;
   readonly b: number;
@@ -115,13 +118,13 @@ function fitterOf(x: Float64Array, y: Float64Array, w: Float64Array, floating: b
       [cc, ss, cs] = [cc - c * c, ss - s * s, cs - c * s];
       [yc, ys] = [yc - level * c, ys - level * s];
     }
-    // Turned by this angle, cosine and sine are independent of one another.
+    // A rotation by this angle makes cosine and sine orthogonal.
     const tau = Math.atan2(2 * cs, cc - ss) / 2;
     const [cos, sin] = [Math.cos(tau), Math.sin(tau)];
     const [p, q] = [yc * cos + ys * sin, ys * cos - yc * sin];
     const pp = cc * cos * cos + 2 * cs * cos * sin + ss * sin * sin;
     const qq = cc * sin * sin - 2 * cs * cos * sin + ss * cos * cos;
-    // One of the two is nothing but rounding where the frequency is 0.
+    // At frequency 0 one of the two is only rounding error.
     const [alpha, beta] = [pp > TINY ? p / pp : 0, qq > TINY ? q / qq : 0];
     return { a: alpha * cos - beta * sin, b: alpha * sin + beta * cos, explained: alpha * p + beta * q, whole };
   };

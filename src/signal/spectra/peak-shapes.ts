@@ -1,6 +1,4 @@
-/**
- * Local maxima of a signal, how far they stand out, and how wide they are, as `scipy.signal.peak_prominences` and `peak_widths`.
- */
+/** Local maxima of a signal, their prominences and their widths, as `scipy.signal.peak_prominences` and `peak_widths`. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { type ArrayInput, fitting } from '../../numpy/array.ts';
 import { FftError } from '../../problem/errors.ts';
@@ -14,7 +12,7 @@ export interface Plateaus {
   readonly rightEdges: Uint32Array;
 }
 
-/** Samples, or rows of equal ones, that are higher than what is beside them; those at the ends are none. */
+/** Local maxima: samples, or runs of equal samples, that are higher than both neighbours; the ends of the signal are none. */
 export function plateausOf(x: Float64Array): Plateaus {
   const [peaks, leftEdges, rightEdges]: [number[], number[], number[]] = [[], [], []];
   for (let k = 1; k < x.length - 1; k++) {
@@ -33,14 +31,14 @@ export function plateausOf(x: Float64Array): Plateaus {
 }
 
 export interface Prominences {
-  /** How far a peak is above the higher one of the lowest points on either side, up to where the signal is higher than the peak. */
+  /** Prominence: the height of a peak above the higher of the lowest points on either side, up to where the signal is higher than the peak. */
   readonly prominences: Float64Array;
-  /** Samples of these lowest points, the nearest ones of equal height. */
+  /** Samples of these lowest points; among points of equal height the nearest. */
   readonly leftBases: Uint32Array;
   readonly rightBases: Uint32Array;
 }
 
-/** @param reach samples on either side that are looked at; all without one */
+/** @param reach samples on either side that are searched; all without a reach */
 export function prominencesOf(x: Float64Array, peaks: Uint32Array, reach: number | undefined): Prominences {
   const bases = reach === undefined ? prominenceBases(x, peaks) : basesWithin(x, peaks, reach);
   const prominences = Float64Array.from(
@@ -67,7 +65,7 @@ function basesWithin(x: Float64Array, peaks: Uint32Array, reach: number): Omit<P
   };
 }
 
-/** In one pass from either side, however the peaks lie: a stack holds the samples that no later one reaches. */
+/** Prominences in one pass from either side, whatever the order of peaks: a stack holds the samples that no later sample reaches. */
 function prominenceBases(x: Float64Array, peaks: Uint32Array): Omit<Prominences, 'prominences'> {
   const n = x.length;
   const leftBases = lowestBefore((k) => x[k]!, n, peaks);
@@ -76,11 +74,11 @@ function prominenceBases(x: Float64Array, peaks: Uint32Array): Omit<Prominences,
   return { leftBases, rightBases: rightBases.reverse() };
 }
 
-/** For each of some rising indices the lowest one since the last that is higher: of equal ones the latest. */
+/** For each of some increasing indices the lowest sample since the last higher one; among equal ones the latest. */
 function lowestBefore(at: (k: number) => number, n: number, indices: Uint32Array): Uint32Array {
   const bases = new Uint32Array(indices.length);
   const higher: number[] = [];
-  /** The lowest between an entry of the stack and the one below it, itself included. */
+  /** The lowest sample between an entry of the stack and the entry below it, including the entry itself. */
   const lowest: number[] = [];
   for (let k = 0, next = 0; k < n && next < indices.length; k++) {
     let base = k;
@@ -97,11 +95,11 @@ function lowestBefore(at: (k: number) => number, n: number, indices: Uint32Array
 }
 
 export interface Widths {
-  /** In samples. */
+  /** Widths in samples. */
   readonly widths: Float64Array;
-  /** Where they are measured: the height of the peak less `relHeight` of its prominence. */
+  /** Heights at which widths are measured: the peak's height less `relHeight` of its prominence. */
   readonly widthHeights: Float64Array;
-  /** Where the signal crosses that height, between samples. */
+  /** Interpolated positions where the signal crosses that height. */
   readonly leftIps: Float64Array;
   readonly rightIps: Float64Array;
 }
@@ -120,14 +118,14 @@ export function widthsOf(x: Float64Array, peaks: Uint32Array, relHeight: number,
   return { widths: rightIps.map((right, k) => right - leftIps[k]!), widthHeights, leftIps, rightIps };
 }
 
-/** Samples to look at on either side, of a window of so many. @throws FftError `invalid-argument` */
+/** The number of samples to search on either side, for a window length. @throws FftError `invalid-argument` */
 export function reachOf(wlen: number | undefined): number | undefined {
   if (wlen === undefined) return undefined;
   check('wlen', wlen, Number.isFinite(wlen) && wlen > 1, 'a number over 1');
   return Math.floor(Math.ceil(wlen) / 2);
 }
 
-/** One signal, as doubles. @throws FftError `wrong-length`, and those of arrays */
+/** One signal, as doubles. @throws FftError `wrong-length`, and the errors of arrays */
 export function signalOf(given: ArrayInput): Float64Array {
   const { data, shape } = realArray(given, 'x');
   if (shape.length === 1) return Float64Array.from(data);
@@ -149,15 +147,15 @@ function peaksIn(given: ArrayLike<number>, samples: number): Uint32Array {
 }
 
 export interface PeakWindow {
-  /** Samples around a peak that are looked at, over 1; default all. */
+  /** Window in samples around a peak, more than 1; default the whole signal. */
   readonly wlen?: number | undefined;
 }
 
 /**
- * How far peaks stand out of a signal: what one would have to go down from it to reach higher ground.
+ * Prominences of peaks: the least descent from a peak that is needed to reach higher ground.
  *
  * @param x real, one signal
- * @param peaks samples of it, as `findPeaks` gives them; one that is no peak has the prominence 0
+ * @param peaks samples of it, as `findPeaks` gives them; a sample that is not a peak has the prominence 0
  * @throws FftError `invalid-argument`, `unknown-field`, `wrong-array-type`, `wrong-length`, `detached-array`
  */
 export function peakProminences(x: ArrayInput, peaks: ArrayLike<number>, options: PeakWindow = {}): Prominences {
@@ -167,7 +165,7 @@ export function peakProminences(x: ArrayInput, peaks: ArrayLike<number>, options
   return sortedProminences(signal, peaksIn(peaks, signal.length), reach);
 }
 
-/** Of peaks in any order. */
+/** Prominences of peaks in any order. */
 function sortedProminences(x: Float64Array, peaks: Uint32Array, reach: number | undefined): Prominences {
   const unique = Uint32Array.from(new Set(peaks)).sort();
   const found = prominencesOf(x, unique, reach);
@@ -184,11 +182,11 @@ function sortedProminences(x: Float64Array, peaks: Uint32Array, reach: number | 
 }
 
 export interface PeakWidthOptions extends PeakWindow {
-  /** How far down, in parts of the prominence: default 0.5, at half of it. */
+  /** Depth at which widths are measured, as a fraction of the prominence; default 0.5. */
   readonly relHeight?: number | undefined;
 }
 
-/** How wide peaks are. @throws FftError as `peakProminences` */
+/** Widths of peaks, in samples. @throws FftError as `peakProminences` */
 export function peakWidths(x: ArrayInput, peaks: ArrayLike<number>, options: PeakWidthOptions = {}): Widths {
   const { wlen, relHeight = 0.5 } = readOptions(options, { works: ['wlen', 'relHeight'] }, 'peakWidths');
   const reach = reachOf(wlen);

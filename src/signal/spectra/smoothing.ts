@@ -1,4 +1,4 @@
-/** Spectra as meters show them, like those of the Web Audio API's `AnalyserNode`. */
+/** Smoothed spectra as meters show them, like those of the Web Audio API's `AnalyserNode`. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { floatZeros } from '../../numpy/array.ts';
 import { FftError } from '../../problem/errors.ts';
@@ -7,23 +7,23 @@ import { check, checkInteger } from '../arguments/check.ts';
 import { isFloats } from '../arguments/floats.ts';
 
 export interface SpectrumSmootherOptions {
-  /** Bins of a spectrum. */
+  /** Number of bins of a spectrum. */
   readonly bins: number;
-  /** What spectra are divided by; default 1. The Web Audio API divides by the length of the transform. */
+  /** Divisor of the spectra; default 1. The Web Audio API divides by the length of the transform. */
   readonly scale?: number | undefined;
-  /** How much of the last value stays, from 0 to less than 1; default 0.8. */
+  /** Smoothing factor τ, the share of the previous value, from 0 to less than 1; default 0.8. */
   readonly smoothingTimeConstant?: number | undefined;
-  /** Level that is byte 0, in decibels; default −100. */
+  /** Level of byte 0, in decibels; default −100. */
   readonly minDecibels?: number | undefined;
-  /** Level that is byte 255; default −30. */
+  /** Level of byte 255, in decibels; default −30. */
   readonly maxDecibels?: number | undefined;
 }
 
 const WORKS = ['bins', 'scale', 'smoothingTimeConstant', 'minDecibels', 'maxDecibels'];
 
 /**
- * Smooths the absolute values of spectra over time, and gives levels of them. Names and arithmetic are those of `AnalyserNode` (Web Audio API, "Smoothing over
- * time"): value = τ · value before + (1 − τ) · |X| / scale. Calls allocate nothing but what they return.
+ * Smooths the absolute values of spectra over time, and gives levels of them. Names and arithmetic are those of `AnalyserNode` (Web Audio API,
+ * "Smoothing over time"): value = τ · value before + (1 − τ) · |X| / scale. Calls allocate nothing but what they return.
  */
 export class SpectrumSmoother {
   readonly bins: number;
@@ -52,8 +52,8 @@ export class SpectrumSmoother {
   }
 
   /**
-   * Takes the next spectrum, such as those that `StftStream` gives. One that is no number counts as silence.
-   * @param spectrum `bins` complex numbers, re, im
+   * Takes the next spectrum, such as one of a `StftStream`. A bin that is not a number counts as silence.
+   * @param spectrum `bins` interleaved complex numbers
    * @throws FftError `invalid-argument`, `wrong-length`
    */
   push(spectrum: Float32Array | Float64Array): void {
@@ -77,7 +77,7 @@ export class SpectrumSmoother {
     return target;
   }
 
-  /** The same from 0, at `minDecibels`, to 255, at `maxDecibels`: `getByteFrequencyData`. */
+  /** Levels as bytes from 0, at `minDecibels`, to 255, at `maxDecibels`: `getByteFrequencyData`. */
   bytes(target: Uint8Array | Uint8ClampedArray = new Uint8Array(this.bins)): typeof target {
     this.checkTarget(target);
     const step = 255 / (this.maxDecibels - this.minDecibels);

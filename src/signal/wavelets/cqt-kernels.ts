@@ -1,4 +1,7 @@
-/** Spectra of the filters of constant-Q transforms, octave by octave: kept for the next call, as they take as long as a transform to make. */
+/**
+ * Spectra of the filters of constant-Q transforms, octave by octave. They are kept for the next call, because making them takes as long as a
+ * transform.
+ */
 import type { Device, Plan } from '../../engine/index.ts';
 import { floatZeros } from '../../numpy/array.ts';
 import { FftError } from '../../problem/errors.ts';
@@ -17,7 +20,7 @@ export interface CqtSpec {
   readonly precision: 'single' | 'double';
 }
 
-/** What a bin is multiplied by: factors, re, im, of the bins of a spectrum from one on; of positive frequencies, and of negative ones. */
+/** The filter of a bin: complex factors, interleaved, of a range of the spectrum's bins; for positive and for negative frequencies. */
 interface CqtRow {
   readonly bin: number;
   readonly from: number;
@@ -32,23 +35,24 @@ export interface CqtOctave {
   readonly rows: readonly CqtRow[];
 }
 
-/** Factors that are smaller, beside the largest one of a filter, are left out at the ends. */
+/** The factor, as a fraction of a filter's largest one, below which factors at the ends of the filter are left out. */
 const NEGLIGIBLE = { single: 1e-7, double: 1e-12 } as const;
-/** Longest filter. */
+/** The longest filter, in samples. */
 const LONGEST = 2 ** 24;
-/** Sets of filters that are kept. */
+/** The most sets of filters that are kept. */
 const MOST_KEPT = 4;
 
 const kept = new Map<string, Promise<readonly CqtOctave[]>>();
 
 /**
- * @param key the name of the spec
- * @throws FftError (as a rejection) `invalid-argument` for filters that are too long, those of windows and of `device.plan`
+ * The filters of a constant-Q transform.
+ * @param key name of the spec
+ * @throws FftError (as a rejection) `invalid-argument` for filters that are too long, and the errors of windows and of `device.plan`
  */
 export function octavesOf(spec: CqtSpec, key: string, device: Device): Promise<readonly CqtOctave[]> {
   const found = kept.get(key);
   if (found) {
-    // The one asked for last goes last.
+    // The set that was asked for last becomes the last one.
     kept.delete(key);
     kept.set(key, found);
     return found;
@@ -89,7 +93,7 @@ function frequencyOf({ fMin, binsPerOctave }: CqtSpec, bin: number): number {
   return fMin * 2 ** (bin / binsPerOctave);
 }
 
-/** Samples of a window, not rounded: Q periods, where Q follows from how far neighbouring bins are apart. */
+/** The length of a bin's window in samples, not rounded: Q periods, where Q follows from the distance between neighbouring bins. */
 function lengthOf(spec: CqtSpec, bin: number): number {
   const ratio = 2 ** (2 / spec.binsPerOctave);
   const width = (ratio - 1) / (ratio + 1);
@@ -118,7 +122,9 @@ async function rowOf(spec: CqtSpec, bin: number, nfft: number, plan: Plan): Prom
   return { bin, ...sidesOf(spectrum, nfft, NEGLIGIBLE[spec.precision]) };
 }
 
-/** Where the factors of a filter are not negligible: of frequencies from 0 on, and of negative ones in the order of their absolute values. */
+/**
+ * The range of a filter's factors that are not negligible: for frequencies from 0 on, and for negative ones in the order of their absolute values.
+ */
 function sidesOf(spectrum: Float64Array, nfft: number, negligible: number): Omit<CqtRow, 'bin'> {
   const half = nfft / 2;
   const sizeAt = (k: number) => Math.hypot(spectrum[2 * k]!, spectrum[2 * k + 1]!);

@@ -1,7 +1,7 @@
 /**
- * Constant-Q transforms, as `librosa.cqt` defines them: spectra whose bins are equally far apart in pitch, each by a window as many periods long (J. C. Brown,
- * "Calculation of a constant Q spectral transform", Journal of the Acoustical Society of America 89 (1991); J. C. Brown and M. S. Puckette, "An efficient algorithm
- * for the calculation of a constant Q transform", ibid. 92 (1992)).
+ * Constant-Q transforms, as `librosa.cqt` defines them: spectra whose bins are equally far apart in pitch, each by a window as many periods long
+ * (J. C. Brown, "Calculation of a constant Q spectral transform", Journal of the Acoustical Society of America 89 (1991); J. C. Brown and M. S.
+ * Puckette, "An efficient algorithm for the calculation of a constant Q transform", ibid. 92 (1992)).
  */
 import type { Device } from '../../engine/index.ts';
 import type { ArrayInput, ShapeOf, Transformed } from '../../numpy/array.ts';
@@ -17,36 +17,36 @@ import type { PadMode } from '../frames/framing.ts';
 import type { WindowName } from '../windows/window-kinds.ts';
 import { type CqtOctave, type CqtSpec, octavesOf } from './cqt-kernels.ts';
 
-/** librosa's names. */
+/** Options by librosa's names. */
 export interface CqtOptions extends DeviceChoice {
-  /** Samples a second, in hertz; default 22050. */
+  /** Sampling rate, in hertz; default 22050. */
   readonly fs?: number | undefined;
-  /** Samples from frame to frame; default 512. */
+  /** Samples from one frame to the next; default 512. */
   readonly hopLength?: number | undefined;
-  /** The lowest frequency, in hertz; default 32.703, the note C1. */
+  /** Lowest frequency, in hertz; default 32.703, the note C1. */
   readonly fMin?: number | undefined;
-  /** How many bins; default 84, seven octaves. */
+  /** Number of bins; default 84, seven octaves. */
   readonly nBins?: number | undefined;
-  /** Default 12. */
+  /** Bins per octave; default 12. */
   readonly binsPerOctave?: number | undefined;
-  /** How much longer windows are than bins are narrow; default 1. */
+  /** Factor of the windows' lengths, relative to those that follow from the bins' distance; default 1. */
   readonly filterScale?: number | undefined;
   /** A window by its name, in periodic form; default `hann`. */
   readonly window?: Exclude<WindowName, 'kaiser'> | undefined;
-  /** True, the default: filters have the same energy; false: the same peak is as high as their length. */
+  /** Scaling. True, the default: filters have equal energy; false: a peak grows with the filter's length. */
   readonly scale?: boolean | undefined;
-  /** What is beyond the ends; default `constant`, zeros. */
+  /** Extension of the signal beyond its ends; default `constant`, zeros. */
   readonly padMode?: PadMode | undefined;
-  /** The axis of time; default −1. */
+  /** Time axis; default −1. */
   readonly axis?: number | undefined;
 }
 
 export interface Cqt<X extends ArrayInput = ArrayInput> {
   /** Frequencies of the bins, in hertz. */
   readonly f: Float64Array;
-  /** Times of the middles of the frames, in seconds. */
+  /** Times of the frames' middles, in seconds. */
   readonly t: Float64Array;
-  /** Shape `[…, bins, …, frames]`: bins where x has the axis of time, frames last. */
+  /** Spectra, shape `[…, bins, …, frames]`: bins replace the time axis of x, frames are last. */
   readonly cqt: Transformed<X, readonly [...ShapeOf<X>, number]>;
 }
 
@@ -65,18 +65,18 @@ const WORKS = [
     'device',
   ],
 ];
-/** C1, at A4 = 440 Hz. */
+/** The frequency of C1 in hertz, at A4 = 440 Hz. */
 const C1 = 440 * 2 ** (-45 / 12);
 const BOUNDARY: Readonly<Record<PadMode, Boundary>> = { reflect: 'even', constant: 'zeros', edge: 'constant' };
 
 /**
- * Constant-Q transform of a real signal. Bin k has the frequency f = fMin · 2^(k / binsPerOctave) and a window of N = Q · fs / f samples; with its middle at sample
- * t · hopLength it is √N · Σ w(n) x(n) e^(−2πi f n / fs) / Σ w(n) (with `scale: false`, N times the sum). librosa approximates the same sums by resampling octave by octave; here
- * they are computed as they are, to rounding.
+ * Constant-Q transform of a real signal. Bin k has the frequency f = fMin · 2^(k / binsPerOctave) and a window of N = Q · fs / f samples; with its
+ * middle at sample t · hopLength it is √N · Σ w(n) x(n) e^(−2πi f n / fs) / Σ w(n) (with `scale: false`, N times the sum). librosa approximates the
+ * same sums by resampling octave by octave; here they are computed as they are, to rounding.
  *
  * @param x real, of any shape; it must stay as it is until the promise resolves. Single precision stays single
- * @throws FftError (as a rejection) `invalid-argument` for options out of range, bins beyond half the sample rate too; `wrong-array-type` for complex signals,
- *   `unknown-field`, `invalid-size`, `wrong-length`, `detached-array`, `out-of-memory`, and those of `device.plan`
+ * @throws FftError (as a rejection) `invalid-argument` for options out of range, bins beyond half the sample rate too; `wrong-array-type` for
+ *   complex signals, `unknown-field`, `invalid-size`, `wrong-length`, `detached-array`, `out-of-memory`, and the errors of `device.plan`
  */
 export async function cqt<X extends ArrayInput>(x: X, options: CqtOptions = {}): Promise<Cqt<X>> {
   const { arrays, job, device: chosen } = calls.read([x], options);
@@ -93,14 +93,14 @@ export async function cqt<X extends ArrayInput>(x: X, options: CqtOptions = {}):
 interface CqtJob {
   readonly lines: LineGeometry;
   readonly spec: CqtSpec;
-  /** The name of the spec. */
+  /** The name of a spec among kept filters. */
   readonly key: string;
   readonly padMode: PadMode;
   readonly hop: number;
   readonly frames: number;
   readonly f: Float64Array;
   readonly t: Float64Array;
-  /** Frames as an octave needs them, by the length of its transforms: found by the first call. */
+  /** Frame specs of octaves, by the length of their transforms; the first call makes them. */
   readonly requests: Map<number, FrameRequest>;
 }
 
@@ -144,7 +144,7 @@ function readSpec(own: CqtOptions, { precision }: Lines): CqtSpec {
   return { fs, fMin, nBins, binsPerOctave, filterScale, window, scale, precision };
 }
 
-/** Bins of an octave: spectra of frames that are as long as its longest window, times those of its filters. */
+/** The bins of an octave: spectra of frames as long as the octave's longest window, times the spectra of its filters. */
 async function addOctave(octave: CqtOctave, job: CqtJob, lines: Lines, result: Lines, device: Device): Promise<void> {
   const { frames, padMode, spec } = job;
   const { nfft, rows } = octave;
@@ -198,11 +198,11 @@ function octaveFrames({ lines, hop, frames, padMode }: CqtJob, nfft: number): Fr
     ...{ part: 'complex', doubled: false, binsFirst: false },
   };
   const { plan, ...request } = frameRequest(spec, new Float64Array(0));
-  // What is behind the signal stays as it is.
+  // The memory behind the signal keeps its zeros.
   return { ...request, plan: { ...plan, key: `${plan.key} of ${n} samples and ${edge} of ${padMode}` } };
 }
 
-/** The sum of a filter times a spectrum: of its positive frequencies, and of negative ones, whose spectrum is conjugate. */
+/** The sum of a filter times a spectrum, over positive frequencies and over negative ones, whose spectrum is the conjugate. */
 function product(
   { from, values, mirroredFrom, mirrored }: CqtOctave['rows'][number],
   spectra: Floats,

@@ -20,16 +20,16 @@ import { convolved } from '../convolution/overlap-save.ts';
 export type WaveletName = 'morlet2' | 'ricker';
 
 export interface CwtOptions extends DeviceChoice {
-  /** Of `morlet2`: radians for each width of it, its frequency; default 5. */
+  /** Frequency of `morlet2`, in radians per width; default 5. */
   readonly w?: number | undefined;
 }
 
-/** Rows of the widths, columns of the samples: complex of `morlet2`. */
+/** Coefficients, shape [widths, samples]: complex for `morlet2`. */
 export type Cwt<X extends ArrayInput, Name extends WaveletName> = Name extends 'morlet2'
   ? ComplexArray<DtypeOf<X> extends 'float32' ? 'complex64' : 'complex128', readonly [number, number]>
   : NumpyArray<DtypeOf<X> extends 'float32' ? 'float32' : 'float64', readonly [number, number]>;
 
-/** Samples on which a wavelet is evaluated, for each unit of its width. */
+/** Samples on which a wavelet is evaluated, per unit of its width. */
 const REACH = 10;
 
 /**
@@ -72,14 +72,14 @@ export function morlet2(M: number, s: number, w = 5): ComplexArray<'complex128',
 }
 
 /**
- * The continuous wavelet transform: of each width, the correlation of the signal with the wavelet, in the signal's own places. Meaning and results are those of
- * SciPy's `cwt`, by transforms.
+ * The continuous wavelet transform: of each width, the correlation of the signal with the wavelet, in the signal's own places. Meaning and results
+ * are those of SciPy's `cwt`, by transforms.
  *
  * @param x real, one signal; it must stay as it is until the promise resolves. Single precision stays single
  * @param wavelet `morlet2` or `ricker`, evaluated on 10 times its width or as many points as there are samples
  * @param widths of the wavelet, in samples
  * @throws FftError (as a rejection) `invalid-argument` for widths that are not positive or another wavelet, `wrong-length` for several axes,
- *   `unknown-field`, `invalid-size`, `wrong-array-type`, `detached-array`, `out-of-memory`, and those of `device.plan`
+ *   `unknown-field`, `invalid-size`, `wrong-array-type`, `detached-array`, `out-of-memory`, and the errors of `device.plan`
  */
 export async function cwt<X extends ArrayInput, Name extends WaveletName>(
   x: X,
@@ -115,7 +115,7 @@ async function allWidths(
   const n = signal.data.length;
   const parts = kernels[0]!.dtype === 'complex128' ? 2 : 1;
   const data = floatZeros(kernels.length * n * parts, single);
-  // All of one length, so that one plan does for all: those that are shorter have zeros around them.
+  // All wavelets have one length, so that one plan does for all: shorter ones are padded with zeros on both sides.
   const longest = Math.max(...kernels.map(({ shape }) => shape[0]!));
   for (const [row, kernel] of kernels.entries()) {
     const before = Math.floor((longest - 1) / 2) - Math.floor((kernel.shape[0]! - 1) / 2);

@@ -1,14 +1,14 @@
-/** Which windows there are, with their parameters. */
+/** The window functions, with their parameters. */
 import * as shapes from './window-shapes.ts';
 
-/** What windows have parameters, by their names. */
+/** Parameters of windows, by the windows' names. */
 export interface WindowParameters {
   kaiser: {
-    /** From 0 (rectangular) on: 5 is like hamming, 6 like hann, 8.6 like blackman. */
+    /** Shape parameter, from 0 (rectangular) on: 5 is like hamming, 6 like hann, 8.6 like blackman. */
     readonly beta: number;
   };
   tukey: {
-    /** The share of it that is tapered: 0 is rectangular, 1 is hann. Default 0.5. */
+    /** Tapered share of the window: 0 is rectangular, 1 is hann. Default 0.5. */
     readonly alpha?: number | undefined;
   };
   gaussian: {
@@ -16,32 +16,32 @@ export interface WindowParameters {
     readonly std: number;
   };
   generalGaussian: {
-    /** 1 is gaussian, 0.5 is exponential. */
+    /** Exponent: 1 is gaussian, 0.5 is exponential. */
     readonly p: number;
-    /** In samples; the half-power point is at (2 ln 2)^(1/(2p))·sig. */
+    /** Standard deviation, in samples; the half-power point is at (2 ln 2)^(1/(2p))·sig. */
     readonly sig: number;
   };
   generalCosine: {
-    /** Of a₀ − a₁ cos φ + a₂ cos 2φ − … */
+    /** Coefficients a₀, a₁, a₂ … of a₀ − a₁ cos φ + a₂ cos 2φ − … */
     readonly a: readonly number[];
   };
   generalHamming: {
-    /** 0.5 is hann, 0.54 is hamming. */
+    /** Coefficient a₀: 0.5 is hann, 0.54 is hamming. */
     readonly alpha: number;
   };
   exponential: {
-    /** Of decay, in samples; default 1. */
+    /** Decay constant, in samples; default 1. */
     readonly tau?: number | undefined;
-    /** Where it is 1, as an index; default the middle. Only of the periodic form, as in SciPy. */
+    /** Index at which the window is 1; default the middle. Only for the periodic form, as in SciPy. */
     readonly center?: number | undefined;
   };
   chebwin: {
-    /** How far the side lobes are below the main lobe, in decibels: up to 1000; under 45 it is hardly a taper. */
+    /** Attenuation of the side lobes below the main lobe, in decibels: up to 1000; under 45 the window hardly tapers. */
     readonly at: number;
   };
 }
 
-/** What SciPy has without parameters, and the name that it had here before. */
+/** Windows without parameters in SciPy, and the former name of one of them here. */
 type PlainName =
   | 'rectangular'
   | 'boxcar'
@@ -60,22 +60,22 @@ type PlainName =
 
 export type WindowName = PlainName | keyof WindowParameters;
 
-/** The parameters of a window; of those without any, none. */
+/** The parameters of a window; none for a window without parameters. */
 export type ParametersOf<Name extends WindowName> = Name extends keyof WindowParameters
   ? WindowParameters[Name]
   : Readonly<Record<never, never>>;
 
-/** A window's parameters, each with what it has to be, and what it looks like. */
+/** The parameters of a window, each with its allowed values and an example. */
 export interface WindowKind<P = never> {
   readonly parameters: { readonly [Name in keyof P]-?: WindowParameter };
   readonly shape: (parameters: P) => (m: number) => shapes.Shape;
 }
 
 export interface WindowParameter {
-  /** The end of a sentence. */
+  /** The end of a sentence that describes the allowed values. */
   readonly accepts: string;
   readonly test: (value: unknown) => boolean;
-  /** Whether it may be left out. */
+  /** Whether the parameter may be left out. */
   readonly optional?: boolean;
 }
 
@@ -87,7 +87,7 @@ const within = (accepts: string, test: (value: number) => boolean): WindowParame
 
 const real = within('a finite number', () => true);
 const positive = within('a positive number', (value) => value > 0);
-/** Beyond, Bessel's function is no number. */
+/** The largest beta: Bessel's function overflows beyond it. */
 const beta = within('a number from −700 to 700', (value) => Math.abs(value) <= 700);
 const decibels = within('a positive number up to 1000', (value) => value > 0 && value <= 1000);
 const coefficients: WindowParameter = {
@@ -136,7 +136,7 @@ export const windowKinds: { readonly [Name in WindowName]: WindowKind<Parameters
 /** All window functions, by the names that `windowFunction` takes. */
 export const windowNames = Object.freeze(Object.keys(windowKinds)) as readonly WindowName[];
 
-/** Those that need no parameter. */
+/** Windows that need no parameter. */
 export const plainWindowNames = windowNames.filter((name) =>
   Object.values<WindowParameter>(windowKinds[name].parameters).every((parameter) => parameter.optional),
 );

@@ -1,14 +1,13 @@
 /**
- * The formulas of windows, in the symmetric form of m points: index n → value. Of each there is a function of m (and of its
- * parameters) that prepares what all points share.
+ * The formulas of windows, in the symmetric form of m points: index n → value. Each window is a function of m (and of its parameters) that prepares
+ * the terms shared by all points.
  *
- * Definitions are those of `scipy.signal.windows` (SciPy's reference manual). Sources: F. J. Harris, "On the use of windows
- * for harmonic analysis with the discrete Fourier transform", Proceedings of the IEEE 66 (1978); A. H. Nuttall, "Some
- * windows with very good sidelobe behavior", IEEE Transactions on Acoustics, Speech and Signal Processing 29 (1981), for
- * blackmanharris and nuttall; G. D'Antona and A. Ferrero, "Digital signal processing for measurement systems" (2006), for
- * flattop; C. L. Dolph, "A current distribution for broadside arrays which optimizes the relationship between beam width
- * and side-lobe level", Proceedings of the IRE 34 (1946), for chebwin; J. F. Kaiser and R. W. Schafer, "On the use of the
- * I₀-sinh window for spectrum analysis", IEEE Transactions on Acoustics, Speech and Signal Processing 28 (1980).
+ * Definitions are those of `scipy.signal.windows` (SciPy's reference manual). Sources: F. J. Harris, "On the use of windows for harmonic analysis
+ * with the discrete Fourier transform", Proceedings of the IEEE 66 (1978); A. H. Nuttall, "Some windows with very good sidelobe behavior", IEEE
+ * Transactions on Acoustics, Speech and Signal Processing 29 (1981), for blackmanharris and nuttall; G. D'Antona and A. Ferrero, "Digital signal
+ * processing for measurement systems" (2006), for flattop; C. L. Dolph, "A current distribution for broadside arrays which optimizes the relationship
+ * between beam width and side-lobe level", Proceedings of the IRE 34 (1946), for chebwin; J. F. Kaiser and R. W. Schafer, "On the use of the I₀-sinh
+ * window for spectrum analysis", IEEE Transactions on Acoustics, Speech and Signal Processing 28 (1980).
  */
 
 /** The value at an index from 0 to m − 1; m is at least 2. Mirror images are equal to the last bit. */
@@ -26,7 +25,7 @@ export const cosineSum =
   };
 
 export const triang = (m: number): Shape => {
-  // Its zeros lie outside: half a step (even) or a step (odd) before the first point.
+  // The zeros of the triangle lie outside: half a step (even m) or a step (odd m) before the first point.
   const [first, height] = m % 2 === 0 ? [1, m] : [2, m + 1];
   return (n) => (2 * min(n, m - 1 - n) + first) / height;
 };
@@ -52,7 +51,7 @@ export const parzen =
 export const bohman =
   (m: number): Shape =>
   (n) => {
-    // Exactly 0 at both ends, where the terms would leave a rounding error.
+    // Both ends are exactly 0, where the sum of the terms would leave a rounding error.
     if (n === 0 || n === m - 1) return 0;
     const r = 1 - (2 * min(n, m - 1 - n)) / (m - 1);
     return (1 - r) * cos(PI * r) + sin(PI * r) / PI;
@@ -69,7 +68,7 @@ export const kaiser =
   (beta: number) =>
   (m: number): Shape => {
     const peak = besselI0(beta);
-    // √(1 − (2n/(m − 1) − 1)²), without the difference of numbers that are nearly the same.
+    // √(1 − (2n/(m − 1) − 1)²), without a difference of nearly equal numbers.
     return (n) => besselI0((2 * beta * sqrt(n * (m - 1 - n))) / (m - 1)) / peak;
   };
 

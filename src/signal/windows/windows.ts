@@ -31,7 +31,7 @@ export type WindowOptions<Name extends WindowName = WindowName> = Name extends W
     }
   : never;
 
-/** Options can only be left out where no parameter has to be given. */
+/** Options may be left out only for a window without required parameters. */
 export type WindowArguments<Name extends WindowName> =
   Record<never, never> extends WindowOptions<Name> ? [options?: WindowOptions<Name>] : [options: WindowOptions<Name>];
 
@@ -64,7 +64,7 @@ export function windowFunction<Name extends WindowName>(
   return values;
 }
 
-/** What was meant by a name that is none. SciPy takes a tuple of a name and its parameters. */
+/** A hint at the intended window, for an unknown name. SciPy takes a tuple of a name and its parameters. */
 function hintOf(name: unknown): string {
   const own = snapshot(name, 'window', { code: 'invalid-argument', depth: 1 });
   const [first, ...rest] = Array.isArray(own) ? own : [own];
@@ -76,7 +76,7 @@ function hintOf(name: unknown): string {
   return ` Did you mean '${meant}' with the options { ${given.join(', ')} }?`;
 }
 
-/** Whether all values of a window are 1, whatever its size: whoever applies it need not. */
+/** Whether all values of a window are 1 at any size, so that multiplying by it can be skipped. */
 export function isFlat(name: WindowName): boolean {
   return name === 'boxcar' || name === 'rectangular';
 }
