@@ -31,7 +31,7 @@ function isOfLanes({ op }: Real): boolean {
   return op === 'swap' || op === 'conj';
 }
 
-/** The values of one item, or those of its neighbour in the pair of lanes. */
+/** Expressions that compute the values of one item of a pair of neighbouring lanes: the item itself, or its neighbour. */
 interface Values {
   readonly made: Map<Real, Real>;
   readonly make: (node: Real) => Real;

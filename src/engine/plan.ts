@@ -23,7 +23,7 @@ import type { ConvolutionAdjoint, DirectionAdjoint, PlanTypes } from './plan-typ
 import type { DirectionProgram } from './programs/program.ts';
 import { serializePlan } from './saved/saved.ts';
 
-/** The part of the device that makes adjoints, which are plans like those of `device.plan`. */
+/** The function of a device that `plan.adjoint` calls: it plans the adjoint of a transform. */
 interface AdjointHost {
   adjoint(request: AdjointRequest): Promise<Plan>;
 }

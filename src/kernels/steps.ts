@@ -119,3 +119,26 @@ export function alongOf(lanesAlong: PassesStep['lanesAlong'], steps: readonly Ke
   // Between the first and the last step, either is possible; columns need no padding.
   return steps.some(({ kind }) => kind === 'copy') ? 'batch' : lanesAlong.output;
 }
+
+/** Whether step n reads or writes global memory. */
+export function touchesMemory(steps: readonly KernelStep[], n: number): boolean {
+  const step = steps[n]!;
+  return n === 0 || n === steps.length - 1 || ('passes' in step && step.passes.write?.origin !== undefined);
+}
+
+/** The data in shared memory between two steps: complex points, bins of real data, or reals. */
+export type Content = 'points' | 'bins' | 'reals';
+
+/** The data that step n hands to the step after it. */
+export function contentOf(steps: readonly KernelStep[], n: number): Content {
+  const beside = [steps[n]!, steps[n + 1]!];
+  if (beside.some((step) => step.kind === 'copy' && step.reals)) return 'reals';
+  return besideSplit(steps, n) || beside.some((step) => step.kind === 'pass' && step.passes.symmetry)
+    ? 'bins'
+    : 'points';
+}
+
+/** Whether step n or the step after it is a Hermitian split. */
+export function besideSplit(steps: readonly KernelStep[], n: number): boolean {
+  return steps[n]!.kind === 'pair' || steps[n + 1]!.kind === 'pair';
+}

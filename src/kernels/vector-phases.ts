@@ -37,7 +37,18 @@ import { PackedExpressions } from './packed-lanes.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
 import { binProduct, kernelView, matrixStores } from './products.ts';
 import { type RaderStep, raderRows, raderStores, raderTwiddles } from './rader-pass.ts';
-import { type BuiltSteps, closesPasses, type Ends, type KernelStep, opensPasses, type StepsToBuild } from './steps.ts';
+import {
+  type BuiltSteps,
+  besideSplit,
+  type Content,
+  closesPasses,
+  contentOf,
+  type Ends,
+  type KernelStep,
+  opensPasses,
+  type StepsToBuild,
+  touchesMemory,
+} from './steps.ts';
 import { binsAfterFirst, symmetricStores } from './symmetric-passes.ts';
 import { pairRoots, passTwiddles, sharedRoots, splitsLast } from './twiddles.ts';
 import { longestVector, type VectorForm, type VectorLeaf, vectorForm } from './vector-form.ts';
@@ -90,27 +101,6 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
   // Phases that access no globals are shared by both directions.
   const others = phases.map((own, n) => (touchesMemory(steps, n) ? phasesOf(n, reverse) : own));
   return { shared, phases: phases.flat(), reverse: others.flat() };
-}
-
-function touchesMemory(steps: readonly KernelStep[], n: number): boolean {
-  const step = steps[n]!;
-  return n === 0 || n === steps.length - 1 || ('passes' in step && step.passes.write?.origin !== undefined);
-}
-
-/** The data in shared memory between two steps: complex points, bins of real data, or reals. */
-type Content = 'points' | 'bins' | 'reals';
-
-function contentOf(steps: readonly KernelStep[], n: number): Content {
-  const beside = [steps[n]!, steps[n + 1]!];
-  if (beside.some((step) => step.kind === 'copy' && step.reals)) return 'reals';
-  return besidePairs(steps, n) || beside.some((step) => step.kind === 'pass' && step.passes.symmetry)
-    ? 'bins'
-    : 'points';
-}
-
-/** Whether step n or the step after it is a Hermitian split. */
-function besidePairs(steps: readonly KernelStep[], n: number): boolean {
-  return steps[n]!.kind === 'pair' || steps[n + 1]!.kind === 'pair';
 }
 
 class VectorPhases {
@@ -205,7 +195,7 @@ class VectorPhases {
       const step = steps[n]!;
       const first = step.kind === 'pass' && step.stride === 1;
       // A Hermitian split uses another format than passes, and a first step reads global memory: neither works in place.
-      const stays = this.form.inPlace && n > 0 && !first && !besidePairs(steps, n);
+      const stays = this.form.inPlace && n > 0 && !first && !besideSplit(steps, n);
       if (!stays) number = 1 - number;
       return number;
     });

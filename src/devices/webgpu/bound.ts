@@ -79,7 +79,10 @@ export class BoundSteps {
     }
   }
 
-  /** WebGPU's error for a use of these steps, after the errors of the steps themselves. @throws FftError (as a rejection) */
+  /**
+   * Waits for WebGPU to validate the bound steps, then for the result of one use of them. @returns WebGPU's error of that use, or null
+   * @throws FftError (as a rejection) if a step itself is invalid
+   */
   judge(use: Promise<GPUError | null>): Promise<GPUError | null> {
     return this.sound ? use : this.settled().then(() => use);
   }
@@ -95,7 +98,7 @@ export class BoundSteps {
     this.sound = true;
   }
 
-  /** @throws FftError the fault of these steps, if one is known. */
+  /** Throws the error that validation has found in the bound steps, if it has found one. @throws FftError */
   requireSound(): void {
     if (this.sound) return;
     for (const { failure } of this.buffers) if (failure) throw failure;

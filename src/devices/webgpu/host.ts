@@ -164,7 +164,7 @@ async function loadVulkan(): Promise<void> {
       load((await softwareDriver()).loader);
     }
   } catch {
-    // Without koffi or any loader Dawn searches by itself, and reports that there is no adapter.
+    // No loader of Vulkan could be opened. Dawn then searches for one itself, and reports that it has no adapter if it finds none.
   }
 }
 

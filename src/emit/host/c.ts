@@ -24,7 +24,7 @@ export function parametersOf({ input, output }: TransformData, direction: 'forwa
     : [...named(writes, input), ...named(reads, output)];
 }
 
-/** The declarations of these parameters; arrays that are read come first. */
+/** The parameter list of a C function for one direction of a transform: input arrays, then output arrays. */
 export function declaredParameters(data: TransformData, direction: 'forward' | 'inverse', type: string): string {
   const slots = parametersOf(data, direction);
   const order = direction === 'forward' ? slots : [...slots.slice(2), ...slots.slice(0, 2)];

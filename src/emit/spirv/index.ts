@@ -55,7 +55,7 @@ const PUSH_BYTES = 128;
 
 /**
  * One module with one entry point. For Vulkan, its arguments are addresses of the bindings and then of the tables, in push constants; for
- * OpenCL, they are those of `emitOpencl`, including offsets.
+ * OpenCL, it takes the same arguments, with offsets, as a kernel that `emitOpencl` writes.
  * @throws RangeError if the kernel cannot be expressed: too many groups, indices beyond the device's integers, an exchange over a cluster
  * or, for Vulkan, a product and sum that are rounded once
  */

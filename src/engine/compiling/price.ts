@@ -15,7 +15,7 @@ import { problemOf } from './transforms.ts';
 
 /**
  * The number of operations and accesses of a kernel that take as long as one pass of radix 4 over a complex number. The values are fitted to
- * stencils of 9 to 1025 products, on an H200 and on a processor with WebAssembly.
+ * stencils of 9 to 1025 products of singles, on an H200 and on a processor with WebAssembly.
  */
 const OPERATIONS_PER_PASS = { threads: 2.5, vector: 1 } as const;
 

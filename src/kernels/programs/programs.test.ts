@@ -478,15 +478,10 @@ describe('what cannot be compiled yet is refused by name', () => {
   });
 
   it('tables and repetitions without end', () => {
-    const table = program({ x: real(2 ** 25) }, ({ x }) =>
-      map(
-        mul,
-        zip(
-          x,
-          array(2 ** 25, (i) => i),
-        ),
-      ),
-    );
+    const table = program({ x: real(2 ** 25) }, ({ x }) => {
+      const positions = array(2 ** 25, (i) => i);
+      return map(mul, zip(x, positions));
+    });
     refusal(table, processor, 'array');
     const steps = program({ x: real(4) }, ({ x }) => iterate(1e9, (y: Arr<Real>) => map((a) => mul(a, 0.5), y), x));
     refusal(steps, processor, 'iterate');

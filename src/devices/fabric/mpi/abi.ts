@@ -20,7 +20,10 @@ export interface Abi {
 
 const numbered = (count: number) => new BigUint64Array(count);
 
-/** The ABI of a loaded library, told by its functions and not by the file's name. All of these functions may be called before `MPI_Init`. */
+/**
+ * The ABI of a loaded library, found by the functions that it exports, because file names do not tell. MPI allows every call made here before
+ * `MPI_Init`.
+ */
 export async function abiOf(library: NativeLibrary): Promise<Abi> {
   const version = library.optional('MPI_Abi_get_version', 'int', ['void *', 'void *']);
   if (version) {
