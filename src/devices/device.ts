@@ -93,6 +93,8 @@ export interface CompileOptions {
   readonly streams?: number;
   /** Where all roots of unity are computed, the compiled kernel has no tables of them. */
   readonly computedRoots?: ComputedRoots;
+  /** Threads of a subgroup, where the device lets programs choose. */
+  readonly subgroupSize?: number;
 }
 
 /** How the groups of two kernels are interleaved. */

@@ -27,8 +27,16 @@ export const TYPE = {
   },
   ...{ buffer: 12, shaderModule: 16, stage: 18, computePipeline: 29, pipelineLayout: 30, commandPool: 39 },
   ...{ commandBuffers: 40, begin: 42, memoryBarrier: 46, features11: 49, properties11: 50, features12: 51 },
-  ...{ properties12: 52, features: 1000059000, properties: 1000059001, allocateFlags: 1000060000 },
+  ...{
+    properties12: 52,
+    features13: 53,
+    properties13: 54,
+    features: 1000059000,
+    properties: 1000059001,
+    allocateFlags: 1000060000,
+  },
   ...{ semaphoreType: 1000207002, timelineSubmit: 1000207003, semaphoreWait: 1000207004, bufferAddress: 1000244001 },
+  ...{ requiredSubgroupSize: 1000225001 },
 } as const;
 
 export const MEMORY = { deviceLocal: 1, hostVisible: 2, hostCoherent: 4, hostCached: 8 } as const;

@@ -3,7 +3,6 @@
  * no compiler is needed; they find memory by its addresses.
  */
 import type { DoubleWordForm } from '../../emit/double-word/index.ts';
-import type { SpirvProgram } from '../../emit/spirv/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError, show } from '../../problem/errors.ts';
@@ -21,7 +20,8 @@ import { LEAST_HANDLE, VkDriver, type VkSetup } from './driver.ts';
 import { VkKernel, writtenKernel } from './kernel.ts';
 import { VkLaunches } from './launches.ts';
 import { VkAllocator, type VkBuffer } from './memory.ts';
-import { choose, describe, type VkDevice, type VkFeatures } from './select.ts';
+import type { VkProgram } from './program.ts';
+import { choose, describe, SUBGROUP_SIZE_CONTROL, type VkDevice, type VkFeatures } from './select.ts';
 
 export { availability } from './select.ts';
 
@@ -36,7 +36,10 @@ export interface CallersVkDevice {
   readonly vkDevice: bigint;
   readonly vkQueue: bigint;
   readonly queueFamily: number;
-  /** What else was enabled: `shaderFloat64`, `shaderInt64`; for halves `shaderInt16` with `storageBuffer16BitAccess`. */
+  /**
+   * What else was enabled: `shaderFloat64`, `shaderInt64`; for halves `shaderInt16` with `storageBuffer16BitAccess`; for
+   * `tuning: { warpSize }` `subgroupSizeControl`.
+   */
   readonly features?: readonly string[] | undefined;
 }
 
@@ -60,11 +63,13 @@ export async function create(options: VulkanOptions = {}): Promise<Backend> {
 
 function opened(api: Vulkan, physical: VkDevice): VkSetup {
   const { features, queueFamily = 0 } = physical;
-  const can12 = api.empty(TYPE.features12, 208);
+  const can13 = features.subgroups && api.empty(TYPE.features13, 80);
+  const can12 = api.empty(TYPE.features12, 208, can13);
   const can11 = api.empty(TYPE.features11, 64, can12);
   const can = api.empty(TYPE.features, 240, can11);
   const enable = (of: typeof can, at: number, wanted: boolean) => of.view.setUint32(at, Number(wanted), true);
   for (const place of [37, 38]) enable(can12, 16 + 4 * place, true);
+  if (can13) enable(can13, SUBGROUP_SIZE_CONTROL, true);
   enable(can11, 16, features.storage16);
   enable(can, 172, features.doubles);
   enable(can, 176, features.wideIntegers);
@@ -99,6 +104,7 @@ function adopted(api: Vulkan, callers: CallersVkDevice): VkSetup {
     doubles: enabled('shaderFloat64'),
     wideIntegers: enabled('shaderInt64'),
     storage16: enabled('shaderInt16', 'storageBuffer16BitAccess'),
+    subgroups: enabled('subgroupSizeControl') ? physical.features.subgroups : undefined,
   };
   return { api, physical, features: own, device: vkDevice, queue: vkQueue, queueFamily, own: false };
 }
@@ -136,7 +142,7 @@ class VkBackend extends NativeBackend<VkBuffer, VkKernel> {
   }
 
   protected revive({ outline, facts, code }: PackedKernel, whole: () => Kernel): VkKernel {
-    const { program } = facts as SpmdFacts<SpirvProgram>;
+    const { program } = facts as SpmdFacts<VkProgram>;
     return new VkKernel({ ...outline, whole }, { ...program, source: code }, this.driver);
   }
 

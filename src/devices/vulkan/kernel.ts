@@ -1,5 +1,5 @@
 /** A kernel of the IR as SPIR-V, and the pipeline that the driver makes of it. */
-import type { SpirvProgram } from '../../emit/spirv/index.ts';
+import { GROUP_SIZE_CONSTANT } from '../../emit/spirv/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { KernelSource } from '../common/kernel.ts';
@@ -9,7 +9,7 @@ import { type Struct, stayingBytes, textBytes } from '../native/structs.ts';
 import { COMPUTE, type Handle, TYPE } from './api.ts';
 import type { VkDriver } from './driver.ts';
 import { failure } from './errors.ts';
-import { vkProgram } from './program.ts';
+import { type VkProgram, vkProgram } from './program.ts';
 
 /** What launches bind. */
 export interface VkPipeline {
@@ -22,13 +22,13 @@ interface MadePipeline extends VkPipeline {
   readonly module: Handle;
 }
 
-export class VkKernel extends SpmdKernel<SpirvProgram> {
+export class VkKernel extends SpmdKernel<VkProgram> {
   private readonly driver: VkDriver;
   private made: MadePipeline | undefined;
   private preparing: Promise<void> | undefined;
 
   /** @throws FftError `device-limit` where the device cannot run groups as large as the kernel's. */
-  constructor(kernel: KernelSource, program: SpirvProgram, driver: VkDriver) {
+  constructor(kernel: KernelSource, program: VkProgram, driver: VkDriver) {
     super(kernel, program);
     this.driver = driver;
     requireGroupFits(program, kernel.name, driver.setup.physical.limits);
@@ -62,7 +62,7 @@ export class VkKernel extends SpmdKernel<SpirvProgram> {
   /** The code is SPIR-V whatever else is kept of the kernel. */
   override pack(): PackedKernel {
     const { outline, program } = this;
-    const facts: SpmdFacts<SpirvProgram> = { program: { ...program, source: new Uint8Array() } };
+    const facts: SpmdFacts<VkProgram> = { program: { ...program, source: new Uint8Array() } };
     return { outline, facts, code: program.source };
   }
 
@@ -104,9 +104,26 @@ export class VkKernel extends SpmdKernel<SpirvProgram> {
     const layout = api.make('vkCreatePipelineLayout', this.purpose, device, shape, null);
     const name = textBytes(entry);
     // The stage lies inside of the structure: type, pointer, flags, stage, module, name, specialization.
-    const stage = [TYPE.stage, undefined, 0, COMPUTE.stage, module, name, undefined] as const;
+    const stage = [TYPE.stage, this.subgroup(), 0, COMPUTE.stage, module, name, this.specialization()] as const;
     const info = api.struct(TYPE.computePipeline, undefined, 0, 0, ...stage, layout, 0n, -1, 0);
     return { info, module, layout };
+  }
+
+  /** Sets the constant of the module by which groups have their number of threads. */
+  private specialization(): Struct {
+    const { api } = this.driver;
+    const bytes = 4;
+    const entry = api.plain(GROUP_SIZE_CONSTANT, 0, BigInt(bytes));
+    return api.plain(1, entry, BigInt(bytes), api.plain(this.program.threads));
+  }
+
+  /** Requires the subgroup size that the program asks for, where the device has it and a group does not take too many subgroups. */
+  private subgroup(): Struct | undefined {
+    const { api, setup } = this.driver;
+    const { subgroupSize = 0, threads } = this.program;
+    const { least, most, perGroup } = setup.features.subgroups ?? { least: 1, most: 0, perGroup: 0 };
+    if (subgroupSize < least || subgroupSize > most || threads > subgroupSize * perGroup) return undefined;
+    return api.struct(TYPE.requiredSubgroupSize, undefined, subgroupSize);
   }
 
   private destroy({ pipeline, layout, module }: MadePipeline): void {

@@ -16,13 +16,19 @@ export interface VkWords {
 /** The features and limits that every device of Vulkan has. */
 export const LEAST_WORDS: VkWords = { wideIntegers: false, storage16: false, pushBytes: 128, groups: 65535 };
 
+/** A module, and the subgroup size that its pipeline requires; undefined where the driver chooses. */
+export interface VkProgram extends SpirvProgram {
+  readonly subgroupSize?: number;
+}
+
 /** @throws FftError `device-limit` where the language has no words for the kernel */
 export function vkProgram(
   kernel: Kernel,
   { wideIntegers, storage16, pushBytes, groups }: VkWords,
-  { maxGroups, computedRoots = false }: CompileOptions,
-): SpirvProgram {
+  { maxGroups, computedRoots = false, subgroupSize }: CompileOptions,
+): VkProgram {
   const most = Math.min(groups, maxGroups ?? groups);
   const asked = { wideIntegers, storage16, pushBytes, computedRoots, maxGroups: most };
-  return written(kernel, 'SPIR-V', () => emitSpirv(kernel, asked));
+  const program = written(kernel, 'SPIR-V', () => emitSpirv(kernel, asked));
+  return subgroupSize === undefined ? program : { ...program, subgroupSize };
 }

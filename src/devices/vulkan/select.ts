@@ -2,6 +2,7 @@
 import { FftError, show } from '../../problem/errors.ts';
 import { isWanted } from '../choice.ts';
 import type { Availability } from '../device.ts';
+import type { Struct } from '../native/structs.ts';
 import { environment, mayHaveGpu, softwareByDefault } from '../webgpu/host.ts';
 import { softwareDriver } from '../webgpu/software.ts';
 import { COMPUTE, type Handle, INSTALL, MEMORY, TYPE, type Vulkan, vulkan } from './api.ts';
@@ -42,11 +43,16 @@ export interface VkFeatures {
   readonly doubles: boolean;
   readonly wideIntegers: boolean;
   readonly storage16: boolean;
+  /** The subgroup sizes that a pipeline may require, and the most subgroups in a group then; undefined where it cannot. */
+  readonly subgroups: { readonly least: number; readonly most: number; readonly perGroup: number } | undefined;
 }
+
+/** The place of `subgroupSizeControl` in `VkPhysicalDeviceVulkan13Features`. */
+export const SUBGROUP_SIZE_CONTROL = 16 + 4 * 7;
 
 const TYPES = ['other', 'integrated', 'discrete', 'virtual', 'cpu'] as const;
 const RANK = { discrete: 0, integrated: 1, virtual: 2, other: 3, cpu: 4 } as const;
-const VERSION_1_2 = (1 << 22) | (2 << 12);
+const [VERSION_1_2, VERSION_1_3] = [(1 << 22) | (2 << 12), (1 << 22) | (3 << 12)];
 
 /** One for each list of drivers, as long as the process lasts. */
 const instances = new Map<string, Handle>();
@@ -56,7 +62,7 @@ async function instanceOf(api: Vulkan, driver: string | undefined): Promise<Hand
   const key = driver ?? `system ${process.env.VK_DRIVER_FILES ?? process.env.VK_ICD_FILENAMES ?? ''}`;
   const known = instances.get(key);
   if (known !== undefined) return known;
-  const application = api.struct(TYPE.applicationInfo, undefined, undefined, 0, undefined, 0, VERSION_1_2);
+  const application = api.struct(TYPE.applicationInfo, undefined, undefined, 0, undefined, 0, VERSION_1_3);
   const info = api.struct(TYPE.instance, undefined, 0, application, 0, undefined, 0, undefined);
   const made = await withDriver(driver, () => {
     const what = { what: 'Opening Vulkan', otherwise: 'device-unavailable' } as const;
@@ -89,11 +95,13 @@ export async function candidates(api: Vulkan, driver?: string): Promise<VkDevice
 
 /** @throws FftError `device-lost` where there is no such device. */
 export function describe(api: Vulkan, handle: Handle): VkDevice {
-  const own12 = api.empty(TYPE.properties12, 1024);
+  const own13 = api.empty(TYPE.properties13, 256);
+  const own12 = api.empty(TYPE.properties12, 1024, own13);
   const own11 = api.empty(TYPE.properties11, 112, own12);
   const properties = api.empty(TYPE.properties, 840, own11);
   api.call('vkGetPhysicalDeviceProperties2', undefined, handle, properties);
-  const can12 = api.empty(TYPE.features12, 208);
+  const can13 = api.empty(TYPE.features13, 80);
+  const can12 = api.empty(TYPE.features12, 208, can13);
   const can11 = api.empty(TYPE.features11, 64, can12);
   const can = api.empty(TYPE.features, 240, can11);
   api.call('vkGetPhysicalDeviceFeatures2', undefined, handle, can);
@@ -125,12 +133,25 @@ export function describe(api: Vulkan, handle: Handle): VkDevice {
       doubles: can.number(172) !== 0,
       wideIntegers: can.number(176) !== 0,
       storage16: can.number(180) !== 0 && can11.number(16) !== 0,
+      subgroups: subgroupSizes(can13, own13),
     },
     queueFamily: queue?.family,
     timestampBits: queue?.timestampBits ?? 0,
     memoryTypes,
     fault: old ? 'is older than Vulkan 1.2' : lacking.length > 0 ? `has no ${lacking.join(' and no ')}` : undefined,
   };
+}
+
+/** Features and properties of Vulkan 1.3 are zero on older devices, which do not write them. */
+function subgroupSizes(can13: Struct, own13: Struct): VkFeatures['subgroups'] {
+  const [least, most, perGroup, stages] = [0, 1, 2, 3].map((n) => own13.number(16 + 4 * n)) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (can13.number(SUBGROUP_SIZE_CONTROL) === 0 || (stages & COMPUTE.stage) === 0) return undefined;
+  return { least, most, perGroup };
 }
 
 function queueOf(api: Vulkan, device: Handle): { family: number; timestampBits: number } | undefined {

@@ -11,10 +11,11 @@ import { lavapipeFile, noVulkan, openVulkan, vulkanOptions } from '../../../test
 import { Device } from '../../engine/device.ts';
 import { openDevice } from '../../index.ts';
 import type { Backend } from '../device.ts';
-import { MEMORY, type Vulkan, vulkan } from './api.ts';
+import { MEMORY, TYPE, type Vulkan, vulkan } from './api.ts';
 import type { VkDriver } from './driver.ts';
 import { failure } from './errors.ts';
 import { create as createVulkanBackend, type VulkanOptions } from './index.ts';
+import type { VkKernel } from './kernel.ts';
 import { candidates } from './select.ts';
 
 const random = randomFor('vulkan device');
@@ -124,6 +125,39 @@ describe.each(['lavapipe', 'swiftshader'] as const)('the Vulkan device on %s', (
       const got = new Float32Array(size);
       await device.download(whole(output), got);
       data.forEach((value, i) => expect(Math.abs(got[i]! - 4 * value)).toBeLessThanOrEqual(5e-7));
+    });
+
+    it('makes pipelines of the group size that the program has, and of the subgroup size that is asked for', async () => {
+      const device = await open();
+      const { api, setup } = partsOf(device);
+      const required: number[] = [];
+      const struct = api.struct.bind(api);
+      api.struct = (type, next, ...fields) => {
+        if (type === TYPE.requiredSubgroupSize) required.push(fields[0] as number);
+        return struct(type, next, ...fields);
+      };
+      cleanup.push(() => Object.assign(api, { struct }));
+      const size = 5 * 12;
+      const data = new Float32Array(uniform(random, size, 'single'));
+      const [input, output] = [device.allocate(4 * size), device.allocate(4 * size)];
+      await device.upload(whole(input), data);
+      const { least = 1, most = 0 } = setup.features.subgroups ?? {};
+      for (const subgroupSize of [most, 2 * most, least / 2, undefined]) {
+        const options = subgroupSize === undefined ? {} : { subgroupSize };
+        const kernel = device.compile({ ...scaleKernel(5, 12, 3), threads: 4 }, options);
+        // In a module by itself, groups have one thread, which would leave three quarters of the items out.
+        const words = new Uint32Array((kernel as unknown as VkKernel).program.source.slice().buffer);
+        const SPEC_CONSTANT = 0x40032;
+        words[words.indexOf(SPEC_CONSTANT) + 3] = 1;
+        (kernel as unknown as VkKernel).program.source.set(new Uint8Array(words.buffer));
+        await device.upload(whole(output), new Float32Array(size).fill(Number.NaN));
+        const given = [input, output].map((buffer) => fixed(whole(buffer)));
+        await device.bind([{ kernel, arguments: given }], []).run();
+        const got = new Float32Array(size);
+        await device.download(whole(output), got);
+        data.forEach((value, i) => expect(Math.abs(got[i]! - 4 * value)).toBeLessThanOrEqual(5e-7));
+      }
+      expect(required).toEqual(setup.features.subgroups ? [most] : []);
     });
 
     it('keeps memory that was freed while work on it is in flight', async () => {
@@ -349,6 +383,7 @@ for (const [problem, type, reals] of [
   [{ size: [1024], batches: 3 }, 'single', 6 * 1024],
   [{ size: [2 ** 14], placement: 'in-place', precision: 'double' }, 'double', 2 ** 15],
   [{ size: [45], transform: 'r2c', precision: 'half' }, 'half', 45],
+  [{ size: [64], batches: 4, tuning: { warpSize: 8 } }, 'single', 512],
 ]) {
   const plan = await device.plan(problem);
   await plan.inverse(await plan.forward(new numbers[type](reals)));

@@ -148,6 +148,14 @@ export class SpirvModule {
     return this.constant(kind, words);
   }
 
+  /** An integer that whoever makes a pipeline may set, by the number `specId`; `value` by default. */
+  specialization(specId: number, value: number): number {
+    const id = this.fresh();
+    instruction(this.globals, 'SpecConstant', this.type('unsigned'), id, value);
+    this.decorate(id, 'SpecId', specId);
+    return id;
+  }
+
   real(value: number, kind: 'f32' | 'f64'): number {
     return this.constant(kind, wordsOf(kind === 'f32' ? new Float32Array([value]) : new Float64Array([value])));
   }

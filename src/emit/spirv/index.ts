@@ -49,6 +49,8 @@ export interface SpirvProgram extends EntryPoint {
 
 /** SPIR-V versions that every Vulkan or OpenCL device accepts. */
 const VERSIONS = { vulkan: [1, 5], opencl: [1, 0] } as const;
+/** Vulkan: the specialization constant that sets the threads of a group. */
+export const GROUP_SIZE_CONSTANT = 0;
 /** Groups in one dimension that every Vulkan device allows, and the guaranteed bytes of push constants. */
 const MAX_GROUPS = 65535;
 const PUSH_BYTES = 128;
@@ -123,11 +125,21 @@ class SpirvWriter {
     const model = this.flavour === 'vulkan' ? 5 : 6;
     instruction(module.entryPoints, 'EntryPoint', model, main, ...textWords(entry), ...this.interfaces);
     instruction(module.modes, 'ExecutionMode', main, MODE.LocalSize, threads, 1, 1);
+    if (this.flavour === 'vulkan') this.specializeGroupSize(threads);
     const exact = [...mathIn(statements)].some((each) => each.startsWith('exact'));
     if (this.flavour === 'opencl' && exact) instruction(module.modes, 'ExecutionMode', main, MODE.ContractionOff);
     if (grid.launches > 1 && !wide && argumentBytes === 0) throw new RangeError('first groups are wide integers here');
     const source = module.bytes(VERSIONS[this.flavour]);
     return { language: 'spirv', source, argumentBytes, indirect, ...launchOf(lowered) };
+  }
+
+  /** Vulkan: pipelines set the size of the groups, which takes precedence over `LocalSize`. */
+  private specializeGroupSize(threads: number): void {
+    const { module } = this;
+    const size = module.fresh();
+    const [x, one] = [module.specialization(GROUP_SIZE_CONSTANT, threads), module.integer(1)];
+    instruction(module.globals, 'SpecConstantComposite', module.vector('unsigned', 3), size, x, one, one);
+    module.decorate(size, 'BuiltIn', BUILTIN.WorkgroupSize);
   }
 
   /** Writes the head of the module. @returns the extended instruction set */

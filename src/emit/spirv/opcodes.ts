@@ -13,6 +13,7 @@ export const OP = {
   },
   ...{ TypeVoid: 19, TypeBool: 20, TypeInt: 21, TypeFloat: 22, TypeVector: 23, TypeArray: 28, TypeRuntimeArray: 29 },
   ...{ TypeStruct: 30, TypePointer: 32, TypeFunction: 33, Constant: 43, Function: 54 },
+  ...{ SpecConstant: 50, SpecConstantComposite: 51 },
   ...{ FunctionParameter: 55, FunctionEnd: 56, FunctionCall: 57, Variable: 59, Load: 61, Store: 62 },
   ...{ InBoundsAccessChain: 66, InBoundsPtrAccessChain: 70, Decorate: 71, MemberDecorate: 72 },
   ...{
@@ -54,9 +55,9 @@ export const STORAGE = {
 export type StorageClass = keyof typeof STORAGE;
 
 export const DECORATION = {
-  ...{ Block: 2, ArrayStride: 6, BuiltIn: 11, NonWritable: 24, Offset: 35, NoContraction: 42 },
+  ...{ SpecId: 1, Block: 2, ArrayStride: 6, BuiltIn: 11, NonWritable: 24, Offset: 35, NoContraction: 42 },
 } as const;
-export const BUILTIN = { WorkgroupId: 26, LocalInvocationId: 27, LocalInvocationIndex: 29 } as const;
+export const BUILTIN = { WorkgroupSize: 25, WorkgroupId: 26, LocalInvocationId: 27, LocalInvocationIndex: 29 } as const;
 export const MODE = { LocalSize: 17, ContractionOff: 31 } as const;
 export const SCOPE = { device: 1, group: 2 } as const;
 /** Memory semantics of a barrier, which makes earlier writes to these kinds of memory visible. */

@@ -60,14 +60,15 @@ function sharing({ cluster, ...profile }: DeviceProfile, tuning: Tuning): Device
 
 /** Options of compilation that follow from the knobs; undefined if there are none. */
 export function compileOptions({ tuning }: Problem): CompileOptions | undefined {
-  const { maxGroups, streams } = tuning;
+  const { maxGroups, streams, warpSize: subgroupSize } = tuning;
   const roots = computedRoots(tuning);
-  if (maxGroups === undefined && streams === undefined && !roots) return undefined;
-  return {
+  const options: CompileOptions = {
     ...(maxGroups === undefined ? {} : { maxGroups }),
     ...(streams === undefined ? {} : { streams }),
+    ...(subgroupSize === undefined ? {} : { subgroupSize }),
     ...(roots ? { computedRoots: roots } : {}),
   };
+  return Object.keys(options).length > 0 ? options : undefined;
 }
 
 /** The roots that kernels compute: all, four-step twiddles only, or all others. By default kernels read tables and compute none. */
