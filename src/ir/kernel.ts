@@ -40,7 +40,7 @@ export interface Store {
  * have in common. Slices run one after another, each through all phases that are joined by this scope, so that the data of a slice stays
  * in a near cache, and slices can reuse one array. Threads divide the items of each slice among them.
  */
-export type Scope = 'slice' | 'lane' | 'subgroup' | 'group' | 'cluster';
+export type Scope = 'slice' | 'lane' | 'group' | 'cluster';
 
 export interface Phase {
   /** Outermost first. */

@@ -32,7 +32,6 @@ static thread_local Place threadIdx;
 static Place blockIdx;
 static pthread_barrier_t all;
 #define __syncthreads() pthread_barrier_wait(&all)
-#define __syncwarp() pthread_barrier_wait(&all)
 unsigned char shared_bytes[1 << 16];
 static size_t __cvta_generic_to_shared(void *at) { return (unsigned char *)at - shared_bytes; }
 template <typename T> static void __stwb(T *at, T value) { *at = value; }

@@ -36,6 +36,8 @@ export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> impleme
     super(driver, facts.name, { ...profileFromDriver(facts), ...profile }, setup.store);
     this.driver = driver;
     this.memory = new CudaAllocator(driver, facts.memory, this);
+    // The first pinned memory of a context takes a millisecond, which a first plan would wait for.
+    this.staging.reserve();
   }
 
   pipeline(kernels: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined {

@@ -41,7 +41,7 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
   abstract readonly driver: NativeDriver;
   readonly timeline: Timeline;
   readonly streams: CallerStreams;
-  private readonly staging: PinnedStaging;
+  protected readonly staging: PinnedStaging;
 
   constructor(driver: NativeDriver, name: string, profile: DeviceProfile, store?: CodeStore) {
     super(store);

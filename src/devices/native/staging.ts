@@ -38,6 +38,11 @@ export class PinnedStaging {
     return (bytes <= SMALL_BYTES ? this.small : this.large).take();
   }
 
+  /** Allocates a small chunk ahead of the first copy. */
+  reserve(): void {
+    this.small.reserve();
+  }
+
   /** Returns a chunk to the pool. */
   give(chunk: Pinned): void {
     (chunk.view.length === SMALL_BYTES ? this.small : this.large).free.push(chunk);
@@ -76,6 +81,14 @@ class ChunkShelf {
       );
     }
     return chunk;
+  }
+
+  /** Without an error where the driver has no memory: who needs it will be told. */
+  reserve(): void {
+    const chunk = this.driver.pin(this.bytes);
+    if (!chunk) return;
+    this.all.push(chunk);
+    this.free.push(chunk);
   }
 
   release(): void {

@@ -122,8 +122,7 @@ function barrierText({ scope, readsOnly, begun }: Barrier, language: 'cuda' | 'h
     if (language === 'hip') throw new RangeError('HIP has no exchange over a cluster of groups');
     return readsOnly ? CLUSTER_HAS_READ : CLUSTER_BARRIER;
   }
-  // A HIP wavefront runs in lockstep, but its compiler has no barrier of that scope.
-  return scope === 'subgroup' && language === 'cuda' ? '__syncwarp();' : '__syncthreads();';
+  return '__syncthreads();';
 }
 
 function cudaSines(type: ElementType): Statement[] {

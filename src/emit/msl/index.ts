@@ -48,8 +48,7 @@ const FAMILY: CFamily = {
   sines: polynomialSines,
   barrier({ scope, globals }) {
     if (scope === 'cluster') throw new RangeError('Metal has no exchange over a cluster of groups');
-    const barrier = scope === 'subgroup' ? 'simdgroup_barrier' : 'threadgroup_barrier';
-    return `${barrier}(mem_flags::mem_threadgroup${globals ? ' | mem_flags::mem_device' : ''});`;
+    return `threadgroup_barrier(mem_flags::mem_threadgroup${globals ? ' | mem_flags::mem_device' : ''});`;
   },
   preamble(kernel, _, math) {
     const arrays = [...kernel.globals, ...kernel.tables, ...kernel.shared];

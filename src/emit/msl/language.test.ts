@@ -50,7 +50,6 @@ namespace metal {
   enum class mem_flags { mem_none = 0, mem_device = 1, mem_threadgroup = 2 };
   static mem_flags operator|(mem_flags a, mem_flags b) { return (mem_flags)((int)a | (int)b); }
   static void threadgroup_barrier(mem_flags) { __syncthreads(); }
-  static void simdgroup_barrier(mem_flags) { __syncthreads(); }
 }
 `,
   translated: (source) => source.replace('#include <metal_stdlib>', ''),

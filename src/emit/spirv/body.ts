@@ -199,7 +199,6 @@ export class FunctionBody implements Instructions {
     this.label(end);
   }
 
-  /** The scope is the whole group, even if subgroups would do, because the device decides how threads form subgroups. */
   private barrier({ scope, globals }: Extract<Statement, { op: 'barrier' }>['barrier']): void {
     if (scope === 'cluster') throw new RangeError('SPIR-V has no exchange over a cluster of groups');
     const others = this.context.flavour === 'vulkan' ? SEMANTICS.UniformMemory : SEMANTICS.CrossWorkgroupMemory;

@@ -86,7 +86,7 @@ export interface ArrayElement {
 
 /** A barrier: the threads that wait, and the memory that it orders. */
 export interface Barrier {
-  readonly scope: 'subgroup' | 'group' | 'cluster';
+  readonly scope: 'group' | 'cluster';
   /** Whether writes to globals have to be visible after it, too. */
   readonly globals: boolean;
   /** No thread has written since the last barrier, so the barrier only orders reads. */
