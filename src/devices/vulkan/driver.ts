@@ -8,7 +8,7 @@ import type { NativeDriver, Pinned } from '../native/driver.ts';
 import { isHandle } from '../native/library.ts';
 import type { NativeBuffer } from '../native/memory.ts';
 import type { Struct } from '../native/structs.ts';
-import { BUFFER_USAGE, COMPUTE, type Handle, MEMORY, TYPE, type Vulkan } from './api.ts';
+import { BUFFER_USAGE, type Handle, MEMORY, TYPE, type Vulkan } from './api.ts';
 import { failure, type Purpose } from './errors.ts';
 import type { VkDevice, VkFeatures } from './select.ts';
 
@@ -39,9 +39,36 @@ export interface VkAllocation {
 export const LEAST_HANDLE = 4096n;
 
 const FOREVER = 2n ** 64n - 1n;
-const ALL_COMMANDS = 0x10000;
-const HOST_STAGE = 0x4000;
-const [MEMORY_READ, MEMORY_WRITE, HOST_READ, HOST_WRITE] = [0x8000, 0x10000, 0x2000, 0x4000];
+/** Stages of a pipeline, and kinds of access. */
+const STAGE = { compute: 0x800, host: 0x4000, all: 0x10000 } as const;
+const ACCESS = {
+  shaderRead: 0x20,
+  shaderWrite: 0x40,
+  hostRead: 0x2000,
+  hostWrite: 0x4000,
+  read: 0x8000,
+  write: 0x10000,
+};
+/**
+ * Barriers by who sees what was written before: the next kernel of a program, all commands of the device, or the host as well. Telling the
+ * host costs an NVIDIA GPU some microseconds.
+ */
+const BARRIERS = {
+  kernel: {
+    before: STAGE.compute,
+    after: STAGE.compute,
+    written: ACCESS.shaderWrite,
+    seen: ACCESS.shaderRead | ACCESS.shaderWrite,
+  },
+  device: { before: STAGE.all, after: STAGE.all, written: ACCESS.write, seen: ACCESS.read | ACCESS.write },
+  host: {
+    before: STAGE.all,
+    after: STAGE.all | STAGE.host,
+    written: ACCESS.write,
+    seen: ACCESS.read | ACCESS.write | ACCESS.hostRead | ACCESS.hostWrite,
+  },
+} as const;
+export type Observer = keyof typeof BARRIERS;
 const SIMULTANEOUS = 4;
 const RESETTABLE = 2;
 
@@ -64,8 +91,7 @@ export class VkDriver implements NativeDriver {
   private submitted = 0n;
   private passed = 0n;
   private readonly counter = new BigUint64Array(new ArrayBuffer(8));
-  /** All that was written before is seen behind it, by the device and by the host. */
-  private readonly barrier: Struct;
+  private readonly barriers: Readonly<Record<Observer, Struct>>;
 
   constructor(setup: VkSetup) {
     const { api, device, physical, queue, queueFamily } = setup;
@@ -83,8 +109,13 @@ export class VkDriver implements NativeDriver {
     );
     const timeline = api.struct(TYPE.semaphoreType, undefined, 1, 0n);
     this.semaphore = api.make('vkCreateSemaphore', undefined, device, api.struct(TYPE.semaphore, timeline, 0), null);
-    const seen = MEMORY_READ | MEMORY_WRITE | HOST_READ | HOST_WRITE;
-    this.barrier = api.struct(TYPE.memoryBarrier, undefined, MEMORY_WRITE, seen);
+    const barrier = ({ written, seen }: (typeof BARRIERS)[Observer]) =>
+      api.struct(TYPE.memoryBarrier, undefined, written, seen);
+    this.barriers = {
+      kernel: barrier(BARRIERS.kernel),
+      device: barrier(BARRIERS.device),
+      host: barrier(BARRIERS.host),
+    };
   }
 
   enter(): void {}
@@ -154,27 +185,28 @@ export class VkDriver implements NativeDriver {
     const [from, to] = direction === 'in' ? [buffer, handle] : [handle, buffer];
     const [start, end] = direction === 'in' ? [0n, BigInt(byteOffset)] : [BigInt(byteOffset), 0n];
     const commands = this.spareCommands();
-    this.record(commands, () => {
+    this.record(commands, direction === 'out', () => {
       api.call('vkCmdCopyBuffer', undefined, commands, from, to, 1, api.plain(start, end, BigInt(bytes)));
     });
     this.submit([commands], { what: `Copying ${bytes} bytes` });
     this.copies.push({ commands, value: this.submitted });
   }
 
-  /** What is recorded comes after all that was submitted before, and before all that comes later. */
-  record(commands: Handle, work: () => void): void {
+  /** Records work that comes after everything that was submitted before. @param forHost whether the host then sees what it wrote */
+  record(commands: Handle, forHost: boolean, work: () => void): void {
     const { api } = this;
     api.call('vkBeginCommandBuffer', undefined, commands, api.struct(TYPE.begin, undefined, SIMULTANEOUS, undefined));
-    this.order(commands);
+    this.order(commands, 'device');
     work();
-    this.order(commands);
+    if (forHost) this.order(commands, 'host');
     api.call('vkEndCommandBuffer', undefined, commands);
   }
 
-  /** All later commands wait for those before, and see what they wrote. */
-  order(commands: Handle): void {
-    const { api, barrier } = this;
-    const [before, after] = [ALL_COMMANDS | HOST_STAGE, ALL_COMMANDS | HOST_STAGE];
+  /** Later commands wait for those before; the observer sees what they wrote. */
+  order(commands: Handle, observer: Observer): void {
+    const { api } = this;
+    const { before, after } = BARRIERS[observer];
+    const barrier = this.barriers[observer];
     api.call('vkCmdPipelineBarrier', undefined, commands, before, after, 0, 1, barrier, 0, null, 0, null);
   }
 
@@ -259,8 +291,8 @@ export class VkDriver implements NativeDriver {
     if (this.setup.own) api.call('vkDestroyDevice', undefined, device, null);
   }
 
-  /** Milliseconds of one run of some commands. @param submit does something on the device's queue, and resolves when that has run. */
-  async timed(commands: Handle, repeats: number, submit: (work: () => undefined) => Promise<void>): Promise<number> {
+  /** Milliseconds that command buffers take one after another. @param submit does something on the device's queue, and resolves when that has run. */
+  async timed(commands: readonly Handle[], submit: (work: () => undefined) => Promise<void>): Promise<number> {
     const { api, device } = this;
     const { limits, timestampBits } = this.setup.physical;
     if (timestampBits === 0) {
@@ -270,18 +302,18 @@ export class VkDriver implements NativeDriver {
     const queries = api.make('vkCreateQueryPool', undefined, device, asked, null);
     const [first, last] = [this.commands(), this.commands()];
     try {
-      this.record(first, () => {
+      this.record(first, false, () => {
         api.call('vkCmdResetQueryPool', undefined, first, queries, 0, 2);
-        api.call('vkCmdWriteTimestamp', undefined, first, COMPUTE.stage, queries, 0);
+        api.call('vkCmdWriteTimestamp', undefined, first, STAGE.compute, queries, 0);
       });
-      this.record(last, () => api.call('vkCmdWriteTimestamp', undefined, last, COMPUTE.stage, queries, 1));
+      this.record(last, false, () => api.call('vkCmdWriteTimestamp', undefined, last, STAGE.compute, queries, 1));
       await submit(() => {
-        this.submit([first, ...Array.from({ length: repeats }, () => commands), last]);
+        this.submit([first, ...commands, last]);
       });
       const times = new BigUint64Array(new ArrayBuffer(16));
       api.call('vkGetQueryPoolResults', undefined, device, queries, 0, 2, 16, times, 8n, 3);
       const ticks = BigInt.asUintN(Math.min(64, timestampBits), times[1]! - times[0]!);
-      return (Number(ticks) * limits.timestampPeriod) / 1e6 / repeats;
+      return (Number(ticks) * limits.timestampPeriod) / 1e6;
     } finally {
       this.freeCommands(first);
       this.freeCommands(last);

@@ -14,11 +14,16 @@ interface VkLaunch {
   readonly pushed: Uint8Array;
 }
 
+/** The most runs in one command buffer when they are timed. */
+const RUNS_RECORDED = 64;
+
 export class VkLaunches implements Launches {
   private readonly driver: VkDriver;
   private readonly launches: readonly VkLaunch[];
   /** Arguments that are too many for push constants. */
   private readonly blocks: VkAllocation[] = [];
+  /** The host reads memory that the launches write. */
+  private readonly forHost: boolean;
   private recorded: Handle | undefined;
   /** A command buffer of the caller's holds the arguments from now on. */
   private captured = false;
@@ -26,6 +31,7 @@ export class VkLaunches implements Launches {
   /** @throws FftError `misaligned-buffer`, `out-of-memory` */
   constructor(driver: VkDriver, steps: readonly BoundStep<VkBuffer, VkKernel>[]) {
     this.driver = driver;
+    this.forHost = steps.some(({ arrays }) => arrays.some(({ buffer }) => buffer.mapped));
     this.launches = steps.flatMap((step) => this.launchesOf(step));
   }
 
@@ -35,13 +41,29 @@ export class VkLaunches implements Launches {
 
   append(commands: Handle): void {
     this.captured = true;
-    this.driver.order(commands);
+    this.driver.order(commands, 'device');
     this.launchIn(commands);
-    this.driver.order(commands);
+    this.driver.order(commands, 'host');
   }
 
-  time(repeats: number, submit: (work: () => undefined) => Promise<void>): Promise<number> {
-    return this.driver.timed(this.commands(), repeats, submit);
+  /** Runs are recorded behind one another, as in a caller's command buffer: between two buffers a GPU stands still for some microseconds. */
+  async time(repeats: number, submit: (work: () => undefined) => Promise<void>): Promise<number> {
+    const { driver } = this;
+    const block = driver.commands();
+    const runs = Math.min(repeats, RUNS_RECORDED);
+    driver.record(block, false, () => {
+      for (let run = 0; run < runs; run++) {
+        if (run > 0) driver.order(block, 'kernel');
+        this.launchIn(block);
+      }
+    });
+    const blocks = new Array<Handle>(Math.floor(repeats / runs)).fill(block);
+    const rest = new Array<Handle>(repeats % runs).fill(this.commands());
+    try {
+      return (await driver.timed([...blocks, ...rest], submit)) / repeats;
+    } finally {
+      driver.freeCommands(block);
+    }
   }
 
   release(whenUnused: (action: () => void) => void): void {
@@ -55,7 +77,7 @@ export class VkLaunches implements Launches {
   private commands(): Handle {
     if (this.recorded !== undefined) return this.recorded;
     const commands = this.driver.commands();
-    this.driver.record(commands, () => this.launchIn(commands));
+    this.driver.record(commands, this.forHost, () => this.launchIn(commands));
     this.recorded = commands;
     return commands;
   }
@@ -65,7 +87,7 @@ export class VkLaunches implements Launches {
     const { api } = driver;
     for (const [n, { kernel, number, pushed }] of launches.entries()) {
       const { pipeline, layout } = kernel.pipeline();
-      if (n > 0 && number === 0) driver.order(commands);
+      if (n > 0 && number === 0) driver.order(commands, 'kernel');
       api.call('vkCmdBindPipeline', undefined, commands, COMPUTE.bindPoint, pipeline);
       api.call('vkCmdPushConstants', undefined, commands, layout, COMPUTE.stage, 0, pushed.length, pushed);
       api.call('vkCmdDispatch', undefined, commands, ...kernel.program.groups);

@@ -223,7 +223,7 @@ describe.each(['lavapipe', 'swiftshader'] as const)('the Vulkan device on %s', (
       const plan = await device.plan({ size: [size], directions: 'forward' });
       const [input, output] = made.map(({ buffer: vkBuffer }) => ({ vkBuffer, bytes: 8 * size }));
       views[0]!.fill(0)[2] = 1;
-      theirs.record(commands, () => void plan.enqueue('forward', { input, output, encoder: commands } as never));
+      theirs.record(commands, true, () => void plan.enqueue('forward', { input, output, encoder: commands } as never));
       theirs.submit([commands]);
       theirs.synchronize();
       for (let k = 0; k < size; k++) {
