@@ -15,12 +15,8 @@ import { rankTuned, tunedProfile } from '../programs/tuning.ts';
 /** The most candidates that are timed, or shown. */
 export const MOST_CANDIDATES = 8;
 
-/**
- * Numbers of threads in a group that are timed beside the planner's choice, on devices with threads. On an H200, 200 random
- * smooth lengths to 2²¹ were timed in single and double precision. Slow lengths gained 3 to 11 % with 64 or 128 threads, and
- * nothing with other radices or with more threads.
- */
-const THREADS = [64, 128];
+/** Numbers of threads in a group that are timed beside the planner's choice, on devices with threads. */
+const THREADS = [32, 64, 128, 256, 512];
 
 /** The splits with other numbers of threads; empty if the device or the problem decides the threads. */
 export function withOtherThreads(

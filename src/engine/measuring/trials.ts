@@ -1,5 +1,5 @@
 /**
- * Trials for `strategy: 'measure'` (FFTW's MEASURE): a problem's best candidates, then the fastest one with other numbers of threads, are
+ * Trials for `strategy: 'measure'` (FFTW's MEASURE): a problem's best candidates, then the fastest of them with other numbers of threads, are
  * timed on the device.
  */
 import type { Backend, DeviceBuffer } from '../../devices/device.ts';
@@ -11,7 +11,7 @@ import { type MeasuredCandidates, MOST_CANDIDATES, textOfSplits, withOtherThread
 import { allocateFor, type MeasureOptions } from './measure.ts';
 
 /** Milliseconds after which no other candidate and no other round is begun. */
-const BUDGET_MILLISECONDS = 2000;
+const BUDGET_MILLISECONDS = 6000;
 /** The most rounds. Each round times every candidate once, so that a machine that slows down slows all candidates. */
 const ROUNDS = 8;
 /** The approximate time of a candidate in one round, in milliseconds. */
@@ -25,6 +25,8 @@ const FIRST_REPEATS = 3;
  * own choice: on a busy machine a single timing may be wrong.
  */
 const SLOWEST_RETRIED = 2;
+/** The candidates that are timed with other numbers of threads: the fastest, and others that take up to so many times as long. */
+const WITH_THREADS = { most: 3, slower: 1.25 };
 /** Errors that rule out one candidate only; any other error ends the trials. */
 const OWN_FAILURES: readonly string[] = ['compile-failed', 'device-limit', 'out-of-memory'];
 
@@ -66,7 +68,7 @@ export async function measureCandidates(
     const begin = performance.now();
     const first = (splits: readonly Splits[]) => firstRound(splits, planOf, memory, trials, begin);
     await first(candidates.map(({ value }) => value));
-    await first(others(fastestOf(trials).splits));
+    await first(promising(trials).flatMap(({ splits }) => others(splits)));
     const fastest = fastestOf(trials).milliseconds;
     const near = trials.filter(({ milliseconds }, n) => n === 0 || milliseconds <= SLOWEST_RETRIED * fastest);
     for (let round = 0; round < ROUNDS && near.length > 1 && performance.now() - begin < BUDGET_MILLISECONDS; round++) {
@@ -86,11 +88,23 @@ export async function measureCandidates(
   };
 }
 
-function fastestOf(trials: readonly Trial[]): Trial {
-  return trials.reduce((one, other) => (other.milliseconds < one.milliseconds ? other : one));
+/** The fastest first. */
+function byTime(trials: readonly Trial[]): Trial[] {
+  return [...trials].sort((a, b) => a.milliseconds - b.milliseconds);
 }
 
-/** Makes the plans of candidates and times each roughly. */
+function promising(trials: readonly Trial[]): Trial[] {
+  const limit = WITH_THREADS.slower * fastestOf(trials).milliseconds;
+  return byTime(trials)
+    .slice(0, WITH_THREADS.most)
+    .filter(({ milliseconds }) => milliseconds <= limit);
+}
+
+function fastestOf(trials: readonly Trial[]): Trial {
+  return byTime(trials)[0]!;
+}
+
+/** Makes the plans of candidates, whose kernels are compiled side by side, and times each roughly. */
 async function firstRound(
   candidates: readonly Splits[],
   planOf: (splits: Splits) => Promise<MeasurablePlan>,
@@ -98,20 +112,23 @@ async function firstRound(
   trials: Trial[],
   begin: number,
 ): Promise<void> {
-  let failure: unknown;
-  for (const splits of candidates) {
-    if (trials.length > 0 && performance.now() - begin > BUDGET_MILLISECONDS) break;
-    let plan: MeasurablePlan | undefined;
+  if (trials.length > 0 && performance.now() - begin > BUDGET_MILLISECONDS) return;
+  const made = await Promise.allSettled(candidates.map(async (splits) => planOf(splits)));
+  const failures: unknown[] = made.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  const fatal = () => failures.find((error) => !(error instanceof FftError && OWN_FAILURES.includes(error.code)));
+  for (const [n, result] of made.entries()) {
+    if (result.status === 'rejected') continue;
+    const plan = result.value;
     try {
-      plan = await planOf(splits);
-      trials.push({ splits, plan, milliseconds: await timeOf(plan, memory, FIRST_REPEATS) });
+      const isLate = trials.length > 0 && performance.now() - begin > BUDGET_MILLISECONDS;
+      if (fatal() || isLate) plan.destroy();
+      else trials.push({ splits: candidates[n]!, plan, milliseconds: await timeOf(plan, memory, FIRST_REPEATS) });
     } catch (error) {
-      plan?.destroy();
-      if (!(error instanceof FftError) || !OWN_FAILURES.includes(error.code)) throw error;
-      failure ??= error;
+      plan.destroy();
+      failures.push(error);
     }
   }
-  if (trials.length === 0) throw failure;
+  if (fatal() || trials.length === 0) throw fatal() ?? failures[0];
 }
 
 /** Milliseconds of one transform in each of a plan's directions. */
