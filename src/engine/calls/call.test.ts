@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { relativeError, tolerance } from '../../../test/support/accuracy.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import { expectedOf } from '../../../test/support/transforms.ts';
-import { FftError, type FftErrorCode, type ProblemInput } from '../../problem/index.ts';
+import { type Callback, FftError, type FftErrorCode, type ProblemInput } from '../../problem/index.ts';
 import { type Device, openDevice, type Plan } from '../index.ts';
 
 const random = randomFor('engine/calls/call');
@@ -105,6 +105,60 @@ describe('after a call with host arrays', () => {
     memory.free();
     expect(codeOf(() => plan.forwardSync(x, view))).toBe('destroyed');
     expect(codeOf(() => plan.forwardSync(view, y))).toBe('destroyed');
+  });
+});
+
+describe('after a call with an array of callbacks', () => {
+  const load: Callback = (x, { re, im }, { axis }) => {
+    const weight = x.load('weights', axis[0]!);
+    return { re: x.mul(weight, re), im: x.mul(weight, im) };
+  };
+  const problem = {
+    size: [N],
+    callbacks: { forward: { load }, arrays: { weights: { type: 'f32', length: N } } },
+  } as const;
+
+  it('other data is multiplied by what the array holds now, in host or device memory', async () => {
+    const plan = await device.plan(problem);
+    const plain = await device.plan({ size: [N] });
+    const memory = device.alloc(4 * N, 'single');
+    const kinds = [memory, signal(N)] as const;
+    for (let round = 0; round < 24; round++) {
+      const weights = kinds[round % 5 === 0 ? 1 : 0];
+      const values = weights === memory ? memory.float32 : (weights as Float32Array);
+      values.set(signal(N));
+      const x = signal();
+      const y = round % 3 === 0 ? undefined : signal().fill(Number.NaN);
+      const result = plan.forwardSync(x, y, { arrays: { weights } });
+      expectForward(
+        plain,
+        x.map((value, k) => value * values[k >> 1]!),
+        result,
+      );
+      if (round % 2) expect(await plan.forward(x, signal(), { arrays: { weights } })).toEqual(result);
+    }
+    const given = { arrays: { weights: memory } };
+    plan.forwardSync(signal(), signal(), given);
+    memory.free();
+    expect(codeOf(() => plan.forwardSync(signal(), signal(), given))).toBe('destroyed');
+  });
+
+  it('refuses data over the array, and an array that is not there any more', async () => {
+    const plan = await device.plan(problem);
+    const pool = signal(4 * N);
+    const weights = pool.subarray(0, N);
+    const given = { arrays: { weights } };
+    for (let round = 0; round < 2; round++) {
+      plan.forwardSync(signal(), pool.subarray(N, 3 * N), given);
+      plan.forwardSync(signal(), signal(), given);
+      expect(codeOf(() => plan.forwardSync(signal(), pool.subarray(N - 1, 3 * N - 1), given))).toBe('aliased-buffers');
+    }
+    plan.forwardSync(signal(), signal(), given);
+    detach(pool);
+    const y = signal();
+    const before = y.slice();
+    expect(codeOf(() => plan.forwardSync(signal(), y, given))).toBe('detached-array');
+    expect(y).toEqual(before);
   });
 });
 

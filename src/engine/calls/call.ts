@@ -54,7 +54,7 @@ export class Call {
   };
   /** Whether an argument is a list or descriptor, into which the caller may put another buffer later. */
   private readonly mutable: boolean;
-  /** Set if each side is one host array. */
+  /** Set if each side is one host array, and operands are single arrays or device memory. */
   private readonly pair: HostPair | undefined;
   /** Set if in addition there is exactly one copy in and one copy out. */
   private readonly one: HostPair | undefined;
@@ -79,13 +79,14 @@ export class Call {
     this.runs = written.runs;
     this.direct = this.copiesIn.length === 0 && target.length === 0;
     this.staged = [...this.copiesIn, ...target].some(({ view }) => !view);
-    this.mutable = [...from, ...to, ...operands.map(({ part }) => part)].some(({ given }) => mayChange(given));
-    const { input: planar } = this.planes;
-    const more = planar || this.planes.output || operands.length > 0;
-    this.pair = more ? undefined : hostPair(source[0], target[0]);
-    const single = source.length === 1 && target.length === 1 && !this.staged && !this.runs;
+    const parts = operands.map(({ part }) => part);
+    this.mutable = [...from, ...to, ...parts].some(({ given }) => mayChange(given));
+    const isPlanar = this.planes.input !== undefined || this.planes.output !== undefined;
+    const isFixed = !isPlanar && parts.every(({ given }) => !mayChange(given));
+    this.pair = isFixed ? hostPair(source[0], target[0], copiesOf(parts)) : undefined;
+    const single = this.copiesIn.length === 1 && target.length === 1 && !this.staged && !this.runs;
     this.one = single ? this.pair : undefined;
-    const told = !more && !this.mutable;
+    const told = !isPlanar && parts.length === 0 && !this.mutable;
     this.simple = told && (this.direct || this.one !== undefined) && program.runSync !== undefined;
   }
 
@@ -126,8 +127,8 @@ export class Call {
 
   /** Whether all memory of a simple call still exists. */
   get whole(): boolean {
-    const { buffers, one } = this;
-    for (let n = 0; n < buffers.length; n++) if (buffers[n]!.freed) return false;
+    const { one } = this;
+    if (this.isFreed) return false;
     if (!one) return true;
     try {
       return one.from.host.length === one.from.view!.length && one.to.host.length === one.to.view!.length;
@@ -135,6 +136,12 @@ export class Call {
       // The caller has since put a getter on an array that throws. The full check does not use it.
       return false;
     }
+  }
+
+  /** Whether any of the device memory has been freed. */
+  private get isFreed(): boolean {
+    for (let n = 0; n < this.buffers.length; n++) if (this.buffers[n]!.freed) return true;
+    return false;
   }
 
   /** Runs a simple call on the calling thread. */
@@ -151,8 +158,7 @@ export class Call {
   /** Whether a new call has the same arguments as this one, and all their memory still exists. */
   repeats(input: ComplexData, output: ComplexData | undefined, arrays: readonly unknown[]): boolean {
     if (input !== this.input || output !== this.output || this.mutable) return false;
-    if (arrays !== this.arrays && arrays.some((array, n) => array !== this.arrays[n])) return false;
-    if (!this.whole) return false;
+    if (!this.hasArrays(arrays) || !this.whole) return false;
     try {
       if (!this.direct && !this.one) {
         for (const { host, view } of this.copiesIn) if (host.length !== view?.length) return false;
@@ -165,14 +171,19 @@ export class Call {
     }
   }
 
+  /** Whether the operands are the same objects. */
+  private hasArrays(arrays: readonly unknown[]): boolean {
+    return arrays === this.arrays || arrays.every((array, n) => array === this.arrays[n]);
+  }
+
   /**
    * Puts other host arrays in the place of this call's, with the same memory of the device.
    * @returns false, with nothing changed, if the arrays need the full check.
    */
-  adopt(input: ComplexData, output: ComplexData | undefined, backend: Backend): boolean {
+  adopt(input: ComplexData, output: ComplexData | undefined, arrays: readonly unknown[], backend: Backend): boolean {
     const { pair } = this;
-    if (pair === undefined) return false;
-    const { from, to, readLength, writtenLength } = pair;
+    if (pair === undefined || !this.hasArrays(arrays) || this.isFreed) return false;
+    const { from, to, readLength, writtenLength, operands } = pair;
     try {
       // Only `locate` reads properties of the arrays that a caller can fake: a fake leads to the full check, or to a needless copy.
       if (arrayClass(input) !== pair.name || lengthOf(input) !== readLength || backend.locate(input as RealArray)) {
@@ -183,6 +194,9 @@ export class Call {
       } else {
         if (arrayClass(output) !== pair.name || lengthOf(output) !== writtenLength) return false;
         if (backend.locate(output as RealArray) || bufferOf(input) === bufferOf(output)) return false;
+      }
+      for (const { host, view } of operands) {
+        if (host.length !== view?.length || bufferOf(host) === bufferOf(output)) return false;
       }
     } catch {
       return false;
@@ -199,7 +213,7 @@ export class Call {
       this.input = this.output = pair.from.host = pair.to.host = RELEASED_ARRAY;
       for (const part of [...sides.from, ...sides.to]) part.given = RELEASED_ARRAY;
     }
-    return this.direct || pair !== undefined;
+    return this.direct || pair?.operands.length === 0;
   }
 }
 
@@ -213,11 +227,14 @@ interface HostPair {
   readonly name: string | undefined;
   readonly readLength: number;
   readonly writtenLength: number;
+  /** Operands that are host arrays. */
+  readonly operands: readonly Copy[];
 }
 
-function hostPair(from: Copy | undefined, to: Copy | undefined): HostPair | undefined {
+function hostPair(from: Copy | undefined, to: Copy | undefined, operands: readonly Copy[]): HostPair | undefined {
   if (!from?.view || !to?.view) return undefined;
-  return { from, to, name: arrayClass(from.view), readLength: from.view.length, writtenLength: to.view.length };
+  const lengths = { readLength: from.view.length, writtenLength: to.view.length };
+  return { from, to, name: arrayClass(from.view), ...lengths, operands };
 }
 
 function copiesOf(parts: readonly PlacedPart[]): Copy[] {

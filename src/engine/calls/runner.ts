@@ -180,7 +180,9 @@ export class Runner {
 
   private remembered(input: ComplexData, output: ComplexData, arrays: readonly unknown[]): Call | undefined {
     const { last } = this;
-    return last?.repeats(input, output, arrays) || last?.adopt(input, output, this.host.backend) ? last : undefined;
+    return last?.repeats(input, output, arrays) || last?.adopt(input, output, arrays, this.host.backend)
+      ? last
+      : undefined;
   }
 
   private remember(call: Call): void {
