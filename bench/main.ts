@@ -30,6 +30,7 @@ import { quad } from './tables/quad.ts';
 import { real } from './tables/real.ts';
 import { scipy } from './tables/scipy.ts';
 import { short } from './tables/short.ts';
+import { shortCalls } from './tables/short-calls.ts';
 import { signals } from './tables/signals.ts';
 import { alloc, copied } from './tables/single.ts';
 import { speech } from './tables/speech.ts';
@@ -43,6 +44,7 @@ const tables: readonly Table[] = [
   alloc,
   copied,
   short,
+  shortCalls,
   double,
   quad,
   real,

@@ -21,6 +21,11 @@ export function geometryOf({ axis, n, inner, count, complex, precision }: Lines)
   return { axis, n, inner, count, complex, precision };
 }
 
+/** The lines of an array whose geometry is known. All fields are named, as spreading them would take as long as a transform of 64 points. */
+export function linesOf({ axis, n, inner, count, complex, precision }: LineGeometry, array: NumpyArray): Lines {
+  return { array, axis, n, inner, count, complex, precision };
+}
+
 /** The lines along an axis. @throws FftError `invalid-argument` for an axis that does not exist, `invalid-size` for one without elements */
 export function linesAlong(array: NumpyArray, axis: number, path = 'axis'): Lines {
   const { shape, dtype } = array;

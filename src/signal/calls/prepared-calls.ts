@@ -100,15 +100,18 @@ export class PreparedCalls<O extends object, J> {
   }
 
   private find(inputs: readonly unknown[], options: unknown, others: readonly unknown[]): PreparedCall<J> | undefined {
+    const { calls } = this;
     try {
-      for (const [place, call] of this.calls.entries()) {
+      // Loops over indices: iterators and callbacks would take longer than the comparisons.
+      for (let place = 0; place < calls.length; place++) {
+        const call = calls[place]!;
         const device = deviceAmong(options, call.options);
-        if (device === DIFFERENT || !others.every((other, k) => isSameFact(other, call.others[k]))) continue;
+        if (device === DIFFERENT || !areSameFacts(others, call.others)) continue;
         const arrays = arraysLike(inputs, call.arrays);
         if (!arrays) continue;
         if (place > 0) {
-          this.calls.splice(place, 1);
-          this.calls.unshift(call);
+          calls.splice(place, 1);
+          calls.unshift(call);
         }
         return { arrays, job: call.job, device: checkDevice(device) };
       }
@@ -119,25 +122,36 @@ export class PreparedCalls<O extends object, J> {
   }
 }
 
+function areSameFacts(values: readonly unknown[], known: readonly unknown[]): boolean {
+  for (let k = 0; k < values.length; k++) if (!isSameFact(values[k], known[k])) return false;
+  return true;
+}
+
 /** The arrays in their checked form, if they have the shapes and types of a kept call. */
 function arraysLike(inputs: readonly unknown[], known: readonly ArrayFacts[]): NumpyArray[] | undefined {
   const arrays: NumpyArray[] = [];
-  for (const [k, { shape, dtype, entries }] of known.entries()) {
-    const input = inputs[k];
-    const wanted = dtype === 'float32' || dtype === 'complex64' ? 'Float32Array' : 'Float64Array';
-    let data = input;
-    if (arrayClass(input) === undefined) {
-      if (!isOrdinary(input)) return undefined;
-      const given = input as NumpyArray;
-      if (!(Object.hasOwn(given, 'data') && Object.hasOwn(given, 'shape') && Object.hasOwn(given, 'dtype')))
-        return undefined;
-      data = given.data;
-      if (given.dtype !== dtype || !isSameList(given.shape, shape)) return undefined;
-    } else if (shape.length !== 1 || dtype.startsWith('complex')) return undefined;
-    if (arrayClass(data) !== wanted || lengthOf(data) !== entries) return undefined;
-    arrays.push({ data: plainView(data as Float32Array, wanted), shape, dtype } as NumpyArray);
+  for (let k = 0; k < known.length; k++) {
+    const array = arrayLike(inputs[k], known[k]!);
+    if (array === undefined) return undefined;
+    arrays.push(array);
   }
   return arrays;
+}
+
+function arrayLike(input: unknown, { shape, dtype, entries }: ArrayFacts): NumpyArray | undefined {
+  const wanted = dtype === 'float32' || dtype === 'complex64' ? 'Float32Array' : 'Float64Array';
+  let data = input;
+  if (arrayClass(input) === undefined) {
+    if (!isOrdinary(input)) return undefined;
+    const given = input as NumpyArray;
+    if (!(Object.hasOwn(given, 'data') && Object.hasOwn(given, 'shape') && Object.hasOwn(given, 'dtype'))) {
+      return undefined;
+    }
+    data = given.data;
+    if (given.dtype !== dtype || !isSameList(given.shape, shape)) return undefined;
+  } else if (shape.length !== 1 || dtype === 'complex64' || dtype === 'complex128') return undefined;
+  if (arrayClass(data) !== wanted || lengthOf(data) !== entries) return undefined;
+  return { data: plainView(data as Float32Array, wanted), shape, dtype } as NumpyArray;
 }
 
 /** Copies of the options. @returns undefined where one of the options cannot be compared */
@@ -170,7 +184,9 @@ function deviceAmong(options: unknown, known: OptionFacts): unknown {
   if (!isOrdinary(options)) return DIFFERENT;
   let device: unknown;
   let count = 0;
-  for (const name of Object.keys(options as object)) {
+  const names = Object.keys(options as object);
+  for (let k = 0; k < names.length; k++) {
+    const name = names[k]!;
     const value = (options as Record<string, unknown>)[name];
     if (name === 'device') {
       device = value;

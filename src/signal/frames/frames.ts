@@ -10,7 +10,7 @@ import { type Lines, readLineAs } from '../arguments/lines.ts';
 import { type PlanRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
 import { placesFor, type WorkMemory, workOn } from '../calls/work.ts';
 import type { Trend } from '../filters/detrend.ts';
-import { fillTrends } from './frame-trends.ts';
+import { fillTrends, type TrendFrames } from './frame-trends.ts';
 
 /** Output of a bin: the complex number, its power, its absolute value, or its product with the conjugate of another spectrum's bin (`product`). */
 export type BinPart = 'complex' | 'power' | 'magnitude' | 'product';
@@ -207,6 +207,8 @@ export class FrameTransform {
   private readonly arrays: Readonly<Record<string, Floats | DeviceMemory>>;
   /** Options of every call without `others`: always the same object, so that the plan recognises it. */
   private readonly given: { readonly arrays: object };
+  /** The frames of a block, for their trends. */
+  private readonly trends: TrendFrames;
 
   private constructor(spec: FrameSpec, plan: Plan, place: FramePlace) {
     this.spec = spec;
@@ -216,6 +218,8 @@ export class FrameTransform {
     this.bins = binsOf(spec);
     this.arrays = Object.fromEntries(Object.entries(place.arrays).map(([name, { data }]) => [name, data]));
     this.given = { arrays: this.arrays };
+    const { size, hop, trend, twoSided } = spec;
+    this.trends = { size, hop, trend, twoSided, frames: this.batches };
   }
 
   /** The transform in a working memory that stays with its plan: that of the previous call, if its request was the same. */
@@ -278,7 +282,7 @@ export class FrameTransform {
     const samples = isWhole ? line.data : line.array().subarray(start, start + length);
     if (trend !== false) {
       const { level, slope } = place.arrays;
-      fillTrends(line.array(), start, { ...spec, frames: this.batches }, level!.array(), slope?.array());
+      fillTrends(line.array(), start, this.trends, level!.array(), slope?.array());
     }
     await plan.forward(samples as never, spectra.data as never, given as never);
     return spectra.array();

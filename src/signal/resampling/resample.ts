@@ -13,6 +13,7 @@ import {
   type LineGeometry,
   type Lines,
   linesAlong,
+  linesOf,
   newLines,
   readLine,
   writeLine,
@@ -58,7 +59,7 @@ export async function resample<X extends ArrayInput>(
   options: ResampleOptions = {},
 ): Promise<Resampled<X>> {
   const { arrays, job, device } = calls.read([x], options, [num]);
-  const lines = { ...job.lines, array: arrays[0]! };
+  const lines = linesOf(job.lines, arrays[0]!);
   return (await resampled(lines, job, device ?? (await sharedDevice()))) as Resampled<X>;
 }
 

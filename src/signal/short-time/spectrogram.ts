@@ -5,7 +5,7 @@ import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
 import { FftError } from '../../problem/errors.ts';
 import { check, checkWord } from '../arguments/check.ts';
 import type { Floats } from '../arguments/floats.ts';
-import { geometryOf, type LineGeometry, type Lines, linesAlong } from '../arguments/lines.ts';
+import { geometryOf, type LineGeometry, type Lines, linesAlong, linesOf } from '../arguments/lines.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
 import type { Trend } from '../filters/detrend.ts';
 import { type CenterOptions, centerOf, framingOf } from '../frames/framing.ts';
@@ -95,7 +95,7 @@ export async function spectrogram(
   }
   const { arrays, job, device } = calls.read([x], options);
   const { shortTime, f, angles, decibels, onProgress } = job;
-  const lines: Lines = { ...job.lines, array: arrays[0]! };
+  const lines: Lines = linesOf(job.lines, arrays[0]!);
   const found = await shortTimeSpectra(lines, shortTime, device ?? (await sharedDevice()), onProgress);
   const sxx = angles ? anglesOf(found) : found;
   if (angles === 'phase') unwrapBins(sxx, lines);

@@ -4,7 +4,7 @@ import type { ArrayInput, NumpyArray, ShapeOf, Transformed } from '../../numpy/a
 import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
 import type { Boundary } from '../arguments/boundary.ts';
 import { checkWord } from '../arguments/check.ts';
-import { geometryOf, type LineGeometry, type Lines, linesAlong } from '../arguments/lines.ts';
+import { geometryOf, type LineGeometry, type Lines, linesAlong, linesOf } from '../arguments/lines.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
 import type { Trend } from '../filters/detrend.ts';
 import { type CenterOptions, centerOf, framingOf } from '../frames/framing.ts';
@@ -61,7 +61,7 @@ const WORKS = [...SEGMENT_OPTIONS, ...FRAMING, 'device', 'detrend', 'returnOnesi
 export async function stft<X extends ArrayInput>(x: X, options: StftOptions = {}): Promise<Stft<X>> {
   const { arrays, job, device } = calls.read([x], options);
   const { shortTime, f } = job;
-  const lines: Lines = { ...job.lines, array: arrays[0]! };
+  const lines: Lines = linesOf(job.lines, arrays[0]!);
   const zxx = await shortTimeSpectra(lines, shortTime, device ?? (await sharedDevice()));
   return { f: f.slice(), t: shortTime.framing.t.slice(), zxx: zxx as unknown as Stft<X>['zxx'] };
 }

@@ -6,7 +6,15 @@ import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
 import { excerpt, FftError } from '../../problem/errors.ts';
 import { checkInteger, checkWord } from '../arguments/check.ts';
 import type { Floats } from '../arguments/floats.ts';
-import { geometryOf, type LineGeometry, type Lines, linesAlong, newLines, writeLine } from '../arguments/lines.ts';
+import {
+  geometryOf,
+  type LineGeometry,
+  type Lines,
+  linesAlong,
+  linesOf,
+  newLines,
+  writeLine,
+} from '../arguments/lines.ts';
 import { eachPlane } from '../arguments/planes.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
 import type { Trend } from '../filters/detrend.ts';
@@ -184,7 +192,7 @@ async function averaged(what: 'welch' | 'csd', given: readonly ArrayInput[], opt
 /** Averages of the powers of all lines, with the axis of bins in place of the time axis. */
 function powersOf(array: NumpyArray, job: DensityJob, device: Device): Promise<NumpyArray> {
   const { spec, requests, average } = job;
-  const lines = { ...job.lines, array };
+  const lines = linesOf(job.lines, array);
   return withFrames(device, requests.power, async (transform) => {
     const { bins } = transform;
     // Averages are allocated after the plan: the device refuses transforms that are too long.
@@ -217,7 +225,7 @@ function crossPowers(x: Lines, y: Lines, job: DensityJob, device: Device): Promi
   return withFrames(device, requests.complex, (first) =>
     withFrames(device, requests.product, async (second) => {
       const { bins, batches } = first;
-      const result = newLines({ ...job.lines, array: x.array }, bins, true);
+      const result = newLines(linesOf(job.lines, x.array), bins, true);
       const averager = newAverager(average, 2 * bins, spec.frames);
       const row = new Float64Array(2 * bins);
       for (let l = 0; l < x.count; l++) {
@@ -245,7 +253,7 @@ function coherenceOf([x, y]: readonly [Lines, Lines], job: DensityJob, device: D
   const { spec, requests } = job;
   return withFrames(device, requests.complex, async (transform) => {
     const { bins, batches } = transform;
-    const result = newLines({ ...job.lines, array: x.array }, bins, false);
+    const result = newLines(linesOf(job.lines, x.array), bins, false);
     const first = floatZeros(2 * bins * batches, spec.precision === 'single');
     const sums = floatZeros(SUMS * bins, false) as Float64Array;
     for (let l = 0; l < x.count; l++) {

@@ -12,6 +12,7 @@ import {
   type LineGeometry,
   type Lines,
   linesAlong,
+  linesOf,
   newLines,
   readLine,
   writeLine,
@@ -57,7 +58,7 @@ const WORKS = ['bpIn', 'nOut', 'squared', 'residual', 'axis', 'device'];
  */
 export async function envelope<X extends ArrayInput>(z: X, options: EnvelopeOptions = {}): Promise<Envelope<X>> {
   const { arrays, job, device } = calls.read([z], options);
-  const lines = { ...job.lines, array: arrays[0]! };
+  const lines = linesOf(job.lines, arrays[0]!);
   return (await computed(lines, job, device ?? (await sharedDevice()))) as Envelope<X>;
 }
 

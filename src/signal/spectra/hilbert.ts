@@ -11,6 +11,7 @@ import {
   type LineGeometry,
   type Lines,
   linesAlong,
+  linesOf,
   newLines,
   readLine,
   writeLine,
@@ -40,7 +41,7 @@ const POINTS_AT_ONCE = 2 ** 20;
  */
 export async function hilbert<X extends ArrayInput>(x: X, options: HilbertOptions = {}): Promise<Transformed<X>> {
   const { arrays, job, device } = calls.read([x], options);
-  const lines = { ...job.lines, array: arrays[0]! };
+  const lines = linesOf(job.lines, arrays[0]!);
   return (await analytic(lines, job, device ?? (await sharedDevice()))) as unknown as Transformed<X>;
 }
 

@@ -10,7 +10,15 @@ import { FftError } from '../../problem/errors.ts';
 import { type Boundary, extend } from '../arguments/boundary.ts';
 import { check, checkInteger, checkPositive, checkWord } from '../arguments/check.ts';
 import type { Floats } from '../arguments/floats.ts';
-import { geometryOf, type LineGeometry, type Lines, linesAlong, newLines, readLine } from '../arguments/lines.ts';
+import {
+  geometryOf,
+  type LineGeometry,
+  type Lines,
+  linesAlong,
+  linesOf,
+  newLines,
+  readLine,
+} from '../arguments/lines.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
 import { type FrameRequest, type FrameSpec, frameRequest, withFrames } from '../frames/frames.ts';
 import type { PadMode } from '../frames/framing.ts';
@@ -81,7 +89,7 @@ const BOUNDARY: Readonly<Record<PadMode, Boundary>> = { reflect: 'even', constan
 export async function cqt<X extends ArrayInput>(x: X, options: CqtOptions = {}): Promise<Cqt<X>> {
   const { arrays, job, device: chosen } = calls.read([x], options);
   const { spec, key, frames, f, t } = job;
-  const lines = { ...job.lines, array: arrays[0]! };
+  const lines = linesOf(job.lines, arrays[0]!);
   const device = chosen ?? (await sharedDevice());
   const octaves = await octavesOf(spec, key, device);
   const result = newLines(lines, spec.nBins * frames, true);
