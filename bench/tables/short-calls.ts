@@ -22,6 +22,7 @@ interface Case {
 const LENGTHS = [256, 1024, 4096];
 /** Samples in a frame. */
 const FRAME = 256;
+const BINS = FRAME / 2 + 1;
 const MOST = 2;
 
 /** Calls of plans with new results. */
@@ -48,19 +49,27 @@ class PlanCalls {
 
   /** The frames of a line, with a window, and their spectra or powers. */
   frames(count: number, power: boolean): Promise<Call> {
-    const problem = {
-      ...{ size: [FRAME], batches: count, transform: 'r2c', strides: { input: [1, 1, FRAME / 2] } },
-      callbacks: {
-        forward: { load: windowed, ...(power ? { store: powers } : {}) },
-        arrays: { window: { type: 'f32', length: FRAME } },
-      },
-    };
+    const callbacks = { forward: { load: windowed, ...(power ? { store: powers } : {}) } };
+    const problem = { ...this.windowed(count, callbacks), strides: { input: [1, 1, FRAME / 2] } };
+    const numbers = [(count + 1) * (FRAME / 2), (power ? 1 : 2) * BINS * count] as const;
+    return this.of('forward', problem, numbers, this.window());
+  }
+
+  /** Frames of spectra, times a window. */
+  waves(count: number): Promise<Call> {
+    const problem = this.windowed(count, { inverse: { store: windowed } });
+    return this.of('inverse', problem, [2 * BINS * count, FRAME * count], this.window());
+  }
+
+  private windowed(batches: number, callbacks: object): object {
+    const arrays = { window: { type: 'f32', length: FRAME } };
+    return { size: [FRAME], batches, transform: 'r2c', callbacks: { ...callbacks, arrays } };
+  }
+
+  private window(): object {
     const window = this.device.alloc(4 * FRAME, 'single');
     window.array.fill(0.5);
-    const bins = FRAME / 2 + 1;
-    return this.of('forward', problem, [(count + 1) * (FRAME / 2), (power ? 1 : 2) * bins * count], {
-      arrays: { window },
-    });
+    return { arrays: { window } };
   }
 }
 
@@ -87,7 +96,7 @@ async function casesOf(n: number, device: Device, signal: SignalLibrary): Promis
     await plans.frames(fewer, true),
     await plans.frames(fewer, false),
   ];
-  const adding = await plans.of('inverse', { ...reals(FRAME), batches: more }, [more * (FRAME + 2), more * FRAME]);
+  const waves = await plans.waves(more);
   const { zxx } = await signal.stft(x, on);
   const window = signal.windowFunction('hann', FRAME);
   const slices = new signal.ShortTimeFFT(window, FRAME / 2, 1, on);
@@ -104,7 +113,7 @@ async function casesOf(n: number, device: Device, signal: SignalLibrary): Promis
     { name: 'coherence', call: () => signal.coherence(x, y, on), plans: [some, some] },
     { name: 'spectrogram', call: () => signal.spectrogram(x, { noverlap: FRAME / 2, ...on }), plans: [power] },
     { name: 'stft', call: () => signal.stft(x, on), plans: [spectra] },
-    { name: 'istft', call: () => signal.istft(zxx, on), plans: [adding] },
+    { name: 'istft', call: () => signal.istft(zxx, on), plans: [waves] },
     { name: 'ShortTimeFFT', call: () => slices.stft(x), plans: [spectra] },
   ];
 }

@@ -456,6 +456,14 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     this.destroy();
   }
 
+  /**
+   * @internal `forward` or `inverse` of memory as in the call before, if that can end at once.
+   * @returns whether it has ended; otherwise nothing has been done
+   */
+  now(direction: Direction, input: ComplexData, output: ComplexData, options: CallOptions | undefined): boolean {
+    return this.programs.runner(direction).now(input, output, options);
+  }
+
   private run(
     direction: Direction,
     input: ComplexData,

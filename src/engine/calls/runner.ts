@@ -164,6 +164,17 @@ export class Runner {
     return this.submit(call);
   }
 
+  /**
+   * Carries out a call of the same arguments as the last one, if it can end before this function returns.
+   * @returns whether it has ended; otherwise nothing has been done, and `async` takes the call
+   */
+  now(input: ComplexData, output: ComplexData, options: unknown): boolean {
+    const { last, host } = this;
+    if (!last?.immediate || !quiet() || !last.repeats(input, output, this.read(options, ''))) return false;
+    runNow(last, host.backend);
+    return true;
+  }
+
   /** The operands of a call, checked. @param how the ending of the method's name, after the direction. */
   private read(options: unknown, how: 'Sync' | ''): readonly unknown[] {
     const { host, last } = this;

@@ -1,8 +1,9 @@
 /** Plans that the functions of this room keep for their next calls. */
 import type { Device, Plan } from '../../engine/index.ts';
-import { PlanCache } from '../../numpy/plans.ts';
+import { type Lease, PlanCache } from '../../numpy/plans.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { ProblemInput } from '../../problem/index.ts';
+import type { WorkMemory } from './work.ts';
 
 /** Working memory of a plan's calls: memory of its device and of the host. */
 export interface Workplace {
@@ -24,6 +25,25 @@ export interface PlanRequest {
 }
 
 type KeptPlans = PlanCache<ProblemInput, KeptPlan>;
+
+const NONE: readonly PlanRequest[] = [];
+const NO_LEASES: readonly Lease<KeptPlan>[] = [];
+
+/**
+ * Calls a plan on working memory.
+ * @returns the promise of a call that has to be waited for; undefined for one that has ended, as short calls on a CPU do, which would take longer to
+ *   wait for than to compute
+ */
+export function called(
+  plan: Plan,
+  direction: 'forward' | 'inverse',
+  from: WorkMemory['data'],
+  to: WorkMemory['data'],
+  options?: object,
+): Promise<unknown> | undefined {
+  const ended = plan.now(direction, from as never, to as never, options);
+  return ended ? undefined : plan[direction](from as never, to as never, options as never);
+}
 
 /** @param problem a problem without callbacks, as its text would not contain them */
 export function planRequest(problem: ProblemInput): PlanRequest {
@@ -51,12 +71,12 @@ export async function withWorkplace<W extends Workplace, T>(
   device: Device,
   problem: PlanRequest,
   make: (() => W | Promise<W>) | undefined,
-  use: (plan: Plan, workplace: W, ...others: Plan[]) => Promise<T>,
-  others: readonly PlanRequest[] = [],
+  use: (plan: Plan, workplace: W, others: readonly Plan[]) => T | Promise<T>,
+  others: readonly PlanRequest[] = NONE,
 ): Promise<T> {
   const plans = plansOn(device);
   const own = plans.take(problem.problem, problem.key);
-  const rest = others.map((other) => plans.take(other.problem, other.key));
+  const rest = others.length === 0 ? NO_LEASES : others.map((other) => plans.take(other.problem, other.key));
   const kept = own.plan;
   let workplace: W | undefined;
   try {
@@ -68,7 +88,7 @@ export async function withWorkplace<W extends Workplace, T>(
       kept.workplace = undefined;
       workplace ??= await make();
     }
-    const result = await use(plan, workplace!, ...more);
+    const result = await use(plan, workplace!, more);
     if (!kept.workplace) kept.workplace = workplace;
     return result;
   } catch (error) {

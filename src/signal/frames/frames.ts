@@ -4,11 +4,20 @@
  * strides may put frames side by side. The host only copies, and computes the trends.
  */
 import type { Device, DeviceMemory, Plan } from '../../engine/index.ts';
-import type { Callback, CallbackReal, Callbacks, CallbackValue, ProblemInput } from '../../problem/index.ts';
+import type {
+  Callback,
+  CallbackBuilder,
+  CallbackComplex,
+  CallbackPlace,
+  CallbackReal,
+  Callbacks,
+  CallbackValue,
+  ProblemInput,
+} from '../../problem/index.ts';
 import type { Floats } from '../arguments/floats.ts';
 import { type Lines, readLineAs } from '../arguments/lines.ts';
-import { type PlanRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
-import { placesFor, type WorkMemory, workOn } from '../calls/work.ts';
+import { called, type PlanRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
+import { placesFor, reaching, type WorkMemory, workOn } from '../calls/work.ts';
 import type { Trend } from '../filters/detrend.ts';
 import { fillTrends, type TrendFrames } from './frame-trends.ts';
 
@@ -35,6 +44,12 @@ export interface FrameSpec {
   readonly precision: 'single' | 'double';
   /** Factor of the spectra. */
   readonly scale: number;
+  /** Whether spectra are multiplied by a complex factor for each bin, before parts are taken of them. */
+  readonly turned: boolean;
+  /** Samples of memory before the first frame; default 0. */
+  readonly start?: number;
+  /** Samples of memory for a line; default as far as frames reach. */
+  readonly memory?: number;
   readonly part: BinPart;
   /** Whether powers and products are doubled in bins that stand for both signs of a frequency. */
   readonly doubled: boolean;
@@ -61,50 +76,61 @@ export function realsOf({ part }: Pick<FrameSpec, 'part'>): 1 | 2 {
   return part === 'complex' || part === 'product' ? 2 : 1;
 }
 
+/** Samples of memory for a line. */
+export function memoryOf({ memory, start = 0, frames, hop, nfft }: FrameSpec): number {
+  return memory ?? start + (frames - 1) * hop + nfft;
+}
+
 /** A plan for frames, with its window. */
 export interface FrameRequest {
   readonly spec: FrameSpec;
   /** Window values for each sample of a frame, multiplied by the scale; undefined without a window. */
   readonly taper: Float64Array | undefined;
+  /** The factors of the bins, interleaved; undefined without any. */
+  readonly factors: Float64Array | undefined;
   readonly plan: PlanRequest;
 }
 
-/** @param window window values, one for each sample of a frame */
-export function frameRequest(spec: FrameSpec, window: Float64Array): FrameRequest {
+/**
+ * @param window window values, one for each sample of a frame
+ * @param factors where spectra are turned: a complex number for each bin
+ */
+export function frameRequest(spec: FrameSpec, window: Float64Array, factors?: Float64Array): FrameRequest {
   const { scale, flat } = spec;
   // Plans for different windows and scales are the same, as the window's array holds both; without a window the scale is a part of the plan.
   const key = JSON.stringify({ ...spec, scale: flat ? scale : 1 });
   const taper = flat ? undefined : window.map((value) => value * scale);
-  return { spec, taper, plan: { key: `frames ${key}`, problem: frameProblem(spec) } };
+  return { spec, taper, factors, plan: { key: `frames ${key}`, problem: frameProblem(spec) } };
 }
 
 /** The plan request for a block of frames. */
 function frameProblem(spec: FrameSpec): ProblemInput {
-  const { nfft, size, hop, precision, flat, scale, trend, part, twoSided, binsFirst } = spec;
+  const { nfft, size, hop, precision, flat, scale, trend, part, twoSided, binsFirst, turned } = spec;
   const batches = batchesOf(spec);
   return {
     ...{ size: [nfft], batches, precision, directions: 'forward', transform: twoSided ? 'c2c' : 'r2c' },
     strides: { input: [1, 1, batches > 1 ? hop : nfft], ...(binsFirst ? { output: [1, batches, 1] } : {}) },
     ...(size < nfft ? { zeroPadding: { space: [{ from: size, to: nfft }] } } : {}),
     ...(flat ? { scale: { forward: scale } } : {}),
-    ...(flat && trend === false && part === 'complex' ? {} : { callbacks: callbacksOf(spec) }),
+    ...(flat && trend === false && part === 'complex' && !turned ? {} : { callbacks: callbacksOf(spec) }),
   };
 }
 
 function callbacksOf(spec: FrameSpec): Callbacks {
-  const { nfft, precision, trend, flat, part, doubled } = spec;
+  const { nfft, precision, trend, flat, part, doubled, turned } = spec;
   const array = (length: number) => ({ type: precision === 'single' ? 'f32' : 'f64', length }) as const;
   const trends = batchesOf(spec) * (spec.twoSided ? 2 : 1);
   return {
     forward: {
       ...(trend === false && flat ? {} : { load: loadOf(spec) }),
-      ...(part === 'complex' ? {} : { store: storeOf(spec) }),
+      ...(part === 'complex' && !turned ? {} : { store: storeOf(spec) }),
     },
     arrays: {
       ...(flat ? {} : { window: array(nfft) }),
       ...(trend === false ? {} : { level: array(trends) }),
       ...(trend === 'linear' ? { slope: array(trends), ramp: array(nfft) } : {}),
       ...(doubled ? { sides: array(binsOf(spec)) } : {}),
+      ...(turned ? { factors: array(2 * binsOf(spec)) } : {}),
       ...(part === 'product' ? { others: array(2 * binsOf(spec) * batchesOf(spec)) } : {}),
     },
   };
@@ -127,9 +153,26 @@ function callbacksOf(spec: FrameSpec): Callbacks {
 }
 
 function storeOf(spec: FrameSpec): Callback {
+  const { turned, part } = spec;
+  const store = part === 'complex' ? undefined : partStore(spec);
+  if (!turned) return store!;
+  return (x, value, at) => {
+    const result = timesFactor(x, value, at);
+    return store ? store(x, result as CallbackValue, at) : result;
+  };
+}
+
+function partStore(spec: FrameSpec): Callback {
   const { part, doubled } = spec;
   if (part === 'magnitude') return magnitude;
   return part === 'power' ? powerOf(doubled) : productOf(doubled, binsOf(spec));
+}
+
+/** A bin times its number of the array `factors`. */
+export function timesFactor(x: CallbackBuilder, { re, im }: CallbackComplex, { axis }: CallbackPlace): CallbackComplex {
+  const at = x.index.mul(axis[0]!, 2);
+  const [a, b] = [x.load('factors', at), x.load('factors', x.index.add(at, 1))];
+  return { re: x.sub(x.mul(re, a), x.mul(im, b)), im: x.add(x.mul(re, b), x.mul(im, a)) };
 }
 
 /** The product conj(other) · value; the other spectra are stored frame by frame, as the result is. */
@@ -168,17 +211,18 @@ interface FramePlace extends Workplace {
   readonly line: WorkMemory;
   readonly spectra: WorkMemory;
   readonly arrays: Readonly<Record<string, WorkMemory>>;
-  /** The window that the array `window` holds at present. */
+  /** The window that the array `window` holds at present, and the factors that `factors` holds. */
   taper: Float64Array | undefined;
+  factors: Float64Array | undefined;
   /** The transform of the previous call. */
   transform: FrameTransform | undefined;
 }
 
 function placeOn(device: Device, spec: FrameSpec): FramePlace {
-  const { precision, hop, nfft, frames, size, twoSided } = spec;
+  const { precision, nfft, size, twoSided } = spec;
   const { arrays = {} } = callbacksOf(spec);
   const lengths: Record<string, number> = {
-    line: ((frames - 1) * hop + nfft) * (twoSided ? 2 : 1),
+    line: memoryOf(spec) * (twoSided ? 2 : 1),
     spectra: realsOf(spec) * binsOf(spec) * batchesOf(spec),
   };
   // The other spectra come from another transform.
@@ -192,7 +236,8 @@ function placeOn(device: Device, spec: FrameSpec): FramePlace {
     .fill(1, 0, 1)
     .fill(nfft % 2 === 0 ? 1 : 2, nfft >> 1, (nfft >> 1) + 1);
   const free = () => [line!, spectra!, ...Object.values(rest)].forEach((memory) => memory.free());
-  return { line: line!, spectra: spectra!, arrays: rest, taper: undefined, transform: undefined, free };
+  const none = { taper: undefined, factors: undefined, transform: undefined };
+  return { line: line!, spectra: spectra!, arrays: rest, ...none, free };
 }
 
 /** Transforms the frames of lines, block by block. */
@@ -207,6 +252,9 @@ export class FrameTransform {
   private readonly arrays: Readonly<Record<string, Floats | DeviceMemory>>;
   /** Options of every call without `others`: always the same object, so that the plan recognises it. */
   private readonly given: { readonly arrays: object };
+  /** Options of the last call with `others`. */
+  private product: { readonly arrays: { readonly others: unknown } } | undefined;
+  private kept: unknown;
   /** The frames of a block, for their trends. */
   private readonly trends: TrendFrames;
 
@@ -223,18 +271,20 @@ export class FrameTransform {
   }
 
   /** The transform in a working memory that stays with its plan: that of the previous call, if its request was the same. */
-  static in(place: FramePlace, { spec, taper }: FrameRequest, plan: Plan): FrameTransform {
+  static in(place: FramePlace, { spec, taper, factors }: FrameRequest, plan: Plan): FrameTransform {
     if (taper && place.taper !== taper) {
       place.arrays.window!.array().set(taper);
       place.taper = taper;
+    }
+    if (factors && place.factors !== factors) {
+      place.arrays.factors!.array().set(factors);
+      place.factors = factors;
     }
     if (place.transform?.spec !== spec) place.transform = new FrameTransform(spec, plan, place);
     return place.transform;
   }
 
-  /**
-   * Memory for a line: (frames − 1) · hop + nfft samples, complex where spectra have both signs of frequency. It is 0 where nothing has been written.
-   */
+  /** Memory for a line, of complex samples where spectra have both signs of frequency. It is 0 where nothing has been written. */
   get line(): Floats {
     return this.place.line.array();
   }
@@ -251,41 +301,59 @@ export class FrameTransform {
    * until `visit` returns.
    * @param visit also gets the number of frames at the block's beginning that an earlier block has had already
    */
-  async each(visit: (spectra: Floats, first: number, count: number, skip: number) => void | Promise<void>) {
+  async each(visit: (spectra: Floats, first: number, count: number, skip: number) => void): Promise<void> {
     const { frames } = this.spec;
     for (let done = 0; done < frames; done += this.batches) {
       // The last block has the same length as the others, so that it begins with frames that are done already.
       const first = Math.min(done, frames - this.batches);
       const skip = done - first;
-      await visit(await this.block(first), done, this.batches - skip, skip);
+      const waiting = this.run(first);
+      if (waiting) await waiting;
+      visit(this.values, done, this.batches - skip, skip);
     }
   }
 
-  /** The spectra of a block. */
+  /** The spectra of the last block, as other transforms take them. */
   get spectra(): WorkMemory['data'] {
     return this.place.spectra.data;
+  }
+
+  /** The spectra of the last block, in the order of the spec. */
+  get values(): Floats {
+    return this.place.spectra.array();
+  }
+
+  /** Memory of the caller's own that stays with the transform; the first call makes it. */
+  keep<T>(make: () => T): T {
+    this.kept ??= make();
+    return this.kept as T;
   }
 
   /**
    * Transforms the frames of a block, from frame `first` on.
    * @param others spectra that products are taken with
+   * @returns a promise to wait for, or undefined where the spectra are there
    */
-  async block(first: number, others?: WorkMemory['data']): Promise<Floats> {
+  run(first: number, others?: WorkMemory['data']): Promise<unknown> | undefined {
     const { spec, place, plan } = this;
-    const given = others === undefined ? this.given : { arrays: { ...this.arrays, others } };
+    const given = others === undefined ? this.given : this.withOthers(others);
     const { trend, hop, twoSided, frames, nfft } = spec;
     const { line, spectra } = place;
     const parts = twoSided ? 2 : 1;
-    const start = first * hop * parts;
-    const isWhole = this.batches === frames;
+    const start = ((spec.start ?? 0) + first * hop) * parts;
+    const isWhole = this.batches === frames && start === 0;
     const length = ((this.batches - 1) * hop + nfft) * parts;
-    const samples = isWhole ? line.data : line.array().subarray(start, start + length);
+    const samples = isWhole ? reaching(line, length) : line.array().subarray(start, start + length);
     if (trend !== false) {
       const { level, slope } = place.arrays;
       fillTrends(line.array(), start, this.trends, level!.array(), slope?.array());
     }
-    await plan.forward(samples as never, spectra.data as never, given as never);
-    return spectra.array();
+    return called(plan, 'forward', samples, spectra.data, given);
+  }
+
+  private withOthers(others: WorkMemory['data']): { readonly arrays: object } {
+    if (this.product?.arrays.others !== others) this.product = { arrays: { ...this.arrays, others } };
+    return this.product!;
   }
 }
 
@@ -296,7 +364,7 @@ export class FrameTransform {
 export function withFrames<T>(
   device: Device,
   request: FrameRequest,
-  use: (transform: FrameTransform) => Promise<T>,
+  use: (transform: FrameTransform) => T | Promise<T>,
 ): Promise<T> {
   const make = () => placeOn(device, request.spec);
   return withWorkplace(device, request.plan, make, (plan, place) => use(FrameTransform.in(place, request, plan)));

@@ -27,8 +27,12 @@ export interface FramingOptions extends CenterOptions {
 
 export interface Framing {
   readonly segments: Segments;
-  /** Samples by which frames reach beyond each end. */
+  /** Samples of memory before the signal. */
   readonly edge: number;
+  /** Samples of the extension behind the signal. */
+  readonly behind: number;
+  /** Samples of memory before the first frame. */
+  readonly start: number;
   readonly boundary: Boundary;
   readonly frames: number;
   /** Times of the frames' middles, in seconds. */
@@ -88,5 +92,5 @@ export function framingOf(
   const frames = framesIn(padded ? whole + ((((nperseg - whole) % hop) + hop) % hop) : whole, segments);
   const begin = beyond === null ? nperseg / 2 : 0;
   const t = Float64Array.from({ length: frames }, (_, k) => (begin + k * hop) / fs);
-  return { segments, edge, boundary: beyond, frames, t };
+  return { segments, edge, behind: edge, start: 0, boundary: beyond, frames, t };
 }

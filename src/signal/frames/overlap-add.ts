@@ -6,9 +6,9 @@ import type { CompiledProgram } from '../../engine/compiling/compiled-program.ts
 import type { Device, Plan } from '../../engine/index.ts';
 import type { Callback, CallbackReal, ProblemInput } from '../../problem/index.ts';
 import type { Floats } from '../arguments/floats.ts';
-import { type PlanRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
+import { called, type PlanRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
 import { placesFor, reaching, type WorkMemory, workOn } from '../calls/work.ts';
-import { batchesOf, binsOf } from './frames.ts';
+import { batchesOf, binsOf, timesFactor } from './frames.ts';
 
 export interface OverlapAddSpec {
   /** Samples in a frame. */
@@ -20,6 +20,8 @@ export interface OverlapAddSpec {
   /** Whether bins cover frequencies from 0 to half the rate only, so that lines are real. */
   readonly onesided: boolean;
   readonly precision: 'single' | 'double';
+  /** Whether spectra are multiplied by a complex factor for each bin. */
+  readonly turned: boolean;
 }
 
 /** Weights of frames and of sums. */
@@ -29,17 +31,26 @@ export interface OverlapAddRequest {
   readonly taper: Float64Array;
   /** Weights of the sums, one for each sample that frames reach. */
   readonly weights: Float64Array;
+  /** The factors of the bins, interleaved; undefined without any. */
+  readonly factors: Float64Array | undefined;
   readonly plan: PlanRequest;
 }
 
 export function overlapAddRequest(
-  given: OverlapAddSpec,
+  given: Omit<OverlapAddSpec, 'turned'>,
   taper: Float64Array,
   weights: Float64Array,
+  factors?: Float64Array,
 ): OverlapAddRequest {
   // A single frame reaches no further than its own length.
-  const spec = given.frames === 1 ? { ...given, hop: given.size } : given;
-  return { spec, taper, weights, plan: { key: `overlap-add ${JSON.stringify(spec)}`, problem: inverseProblem(spec) } };
+  const spec = { ...given, turned: factors !== undefined, ...(given.frames === 1 ? { hop: given.size } : {}) };
+  return {
+    spec,
+    taper,
+    weights,
+    factors,
+    plan: { key: `overlap-add ${JSON.stringify(spec)}`, problem: inverseProblem(spec) },
+  };
 }
 
 /** The layout of a block's frames in memory. */
@@ -84,8 +95,9 @@ function rowsOf(spec: OverlapAddSpec): Rows {
 }
 
 function inverseProblem(spec: OverlapAddSpec): ProblemInput {
-  const { size, nfft, onesided, precision } = spec;
+  const { size, nfft, onesided, precision, turned } = spec;
   const { row, batches, before } = rowsOf(spec);
+  const array = (length: number) => ({ type: precision === 'single' ? 'f32' : 'f64', length }) as const;
   const store: Callback = (x, value, { axis }) => {
     const weighted = (part: CallbackReal) => x.mul(x.load('window', axis[0]!), part);
     return onesided ? weighted(value) : { re: weighted(value.re), im: weighted(value.im) };
@@ -95,8 +107,8 @@ function inverseProblem(spec: OverlapAddSpec): ProblemInput {
     ...{ strides: { input: [1, 1, row], output: [1, batches, 1] }, offsets: { input: before } },
     ...(size < nfft ? { zeroPadding: { space: [{ from: size, to: nfft }] } } : {}),
     callbacks: {
-      inverse: { store },
-      arrays: { window: { type: precision === 'single' ? 'f32' : 'f64', length: nfft } },
+      inverse: { store, ...(turned ? { load: timesFactor } : {}) },
+      arrays: { window: array(nfft), ...(turned ? { factors: array(2 * binsOf({ nfft, twoSided: !onesided })) } : {}) },
     },
   };
 }
@@ -134,19 +146,23 @@ interface OverlapAddPlace extends Workplace {
   readonly weights: WorkMemory;
   readonly sums: WorkMemory;
   readonly window: WorkMemory;
-  /** The weights that the arrays hold at present. */
+  readonly factors: WorkMemory | undefined;
+  /** The arrays of the plan's callbacks: always the same object, so that the plan recognises it. */
+  readonly given: { readonly arrays: object };
+  /** The weights and factors that the arrays hold at present. */
   taper: Float64Array | undefined;
+  turned: Float64Array | undefined;
   weighted: Float64Array | undefined;
 }
 
 async function placeOn(device: Device, spec: OverlapAddSpec): Promise<OverlapAddPlace> {
   const program = await addingProgram(spec, device);
   const { reach, batches, parts, hops } = rowsOf(spec);
-  const { nfft, hop, onesided, precision } = spec;
+  const { nfft, hop, onesided, precision, turned } = spec;
+  const bins = binsOf({ nfft, twoSided: !onesided });
   const lengths = {
-    spectra: 2 * binsOf({ nfft, twoSided: !onesided }) * batches,
-    waves: reach * parts,
-    ...{ weights: hops * hop * parts, sums: hops * hop * parts, window: nfft },
+    ...{ spectra: 2 * bins * batches, waves: reach * parts, window: nfft, ...(turned ? { factors: 2 * bins } : {}) },
+    ...{ weights: hops * hop * parts, sums: hops * hop * parts },
   };
   try {
     const places = placesFor(lengths, (length) => workOn(device, length, precision));
@@ -155,7 +171,10 @@ async function placeOn(device: Device, spec: OverlapAddSpec): Promise<OverlapAdd
       for (const memory of Object.values(places)) memory.free();
     };
     const frames = reaching(places.waves, rowsOf(spec).written * parts);
-    return { program, ...places, frames, taper: undefined, weighted: undefined, free };
+    const { window, factors } = places;
+    const given = { arrays: { window: window.data, ...(factors ? { factors: factors.data } : {}) } };
+    const none = { taper: undefined, turned: undefined, weighted: undefined };
+    return { program, ...places, factors, given, frames, ...none, free };
   } catch (error) {
     program.destroy();
     throw error;
@@ -174,9 +193,11 @@ export class OverlapAdd {
     this.rows = rowsOf(request.spec);
     this.plan = plan;
     this.place = place;
-    const { taper } = request;
+    const { taper, factors } = request;
     if (place.taper !== taper) place.window.array().set(taper);
+    if (factors && place.turned !== factors) place.factors!.array().set(factors);
     place.taper = taper;
+    place.turned = factors;
   }
 
   /**
@@ -197,19 +218,25 @@ export class OverlapAdd {
       const spectra = place.spectra.array();
       load(spectra, first, batches);
       if (first < done) forget(spectra, batches, done - first);
-      await this.block(first);
+      const waiting = this.frames();
+      if (waiting) await waiting;
+      await this.sums(first);
       const skip = (done - first) * hop * parts;
       const begun = done === 0 ? 0 : (overlap - 1) * hop * parts;
       visit(place.sums.array().subarray(skip), done * hop * parts, begun);
     }
   }
 
-  private async block(first: number): Promise<void> {
-    const { plan, place } = this;
-    const { spectra, waves, frames, weights, program, window, sums } = place;
+  /** Transforms spectra to frames. @returns a promise to wait for, or undefined where they are there */
+  private frames(): Promise<unknown> | undefined {
+    const { spectra, frames, given } = this.place;
+    return called(this.plan, 'inverse', spectra.data, frames, given);
+  }
+
+  private sums(first: number): Promise<unknown> {
+    const { waves, weights, program, sums } = this.place;
     this.setWeights(first);
-    await plan.inverse(spectra.data as never, frames as never, { arrays: { window: window.data } as never });
-    await program.run({ waves: waves.data, weights: weights.data } as never, sums.data as never);
+    return program.run({ waves: waves.data, weights: weights.data } as never, sums.data as never);
   }
 
   private setWeights(first: number): void {

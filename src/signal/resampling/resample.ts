@@ -18,7 +18,7 @@ import {
   readLine,
   writeLine,
 } from '../arguments/lines.ts';
-import { type PlanRequest, planRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
+import { called, type PlanRequest, planRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
 import { placesFor, reaching, type WorkMemory, workOn } from '../calls/work.ts';
 import type { WindowName } from '../windows/window-kinds.ts';
@@ -132,7 +132,7 @@ function resampled(lines: Lines, job: ResampleJob, device: Device): Promise<Nump
   // The part of the memory that lines of a length reach.
   const reach = (length: number) => 2 * ((batches - 1) * row + (complex ? length : Math.floor(length / 2) + 1));
   const make = () => placeOn(device, lines, job);
-  const use = async (there: Plan, { from, bins, to }: ResamplePlace, back?: Plan) => {
+  const use = async (there: Plan, { from, bins, to }: ResamplePlace, [back]: readonly Plan[]) => {
     // Tables are made after the plans: the device refuses lengths that are too long.
     const result = newLines(lines, num, complex);
     for (let first = 0; first < count; first += batches) {
@@ -140,14 +140,16 @@ function resampled(lines: Lines, job: ResampleJob, device: Device): Promise<Nump
       const waves = from.array();
       for (let k = 0; k < some; k++) readLine(lines, first + k, waves, k * n * parts);
       waves.fill(0, some * n * parts);
-      await there.forward(from.data as never, reaching(bins, reach(n)) as never);
+      const spectra = called(there, 'forward', from.data, reaching(bins, reach(n)));
+      if (spectra) await spectra;
       for (let k = 0; k < some; k++) {
         const spectrum = bins.array().subarray(2 * k * row, 2 * (k + 1) * row);
         if (weights) weigh(spectrum, weights);
         if (complex) changeBoth(spectrum, n, num);
         else changeHalf(spectrum, n, num);
       }
-      await back!.inverse(reaching(bins, reach(num)) as never, to.data as never);
+      const signals = called(back!, 'inverse', reaching(bins, reach(num)), to.data);
+      if (signals) await signals;
       for (let k = 0; k < some; k++) writeLine(result, first + k, to.array(), k * num * parts);
     }
     return result.array;

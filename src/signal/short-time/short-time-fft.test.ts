@@ -6,13 +6,19 @@ import { type FftMode, ShortTimeFFT, type ShortTimeFftOptions } from '../index.t
 const random = randomFor('src/signal/short-time-fft');
 
 /** Slice p in bin f, by its definition: the window's middle is at sample p · hop, phases are of the sample `shift` behind it. */
-function byDefinition(x: Float64Array, transform: ShortTimeFFT, p: number, frequency: number) {
+function byDefinition(
+  x: Float64Array,
+  transform: ShortTimeFFT,
+  p: number,
+  frequency: number,
+  { kOffset = 0, beyond = (_: number): number => 0 } = {},
+) {
   const { win, mNumMid, hop, fs, phaseShift } = transform;
   const from = phaseShift === null ? -mNumMid : phaseShift;
   let [re, im] = [0, 0];
   for (let m = 0; m < win.length; m++) {
-    const k = p * hop + m - mNumMid;
-    const value = win[m]! * (k >= 0 && k < x.length ? x[k]! : 0);
+    const k = p * hop + m - mNumMid + kOffset;
+    const value = win[m]! * (k >= 0 && k < x.length ? x[k]! : beyond(k));
     const angle = (-2 * Math.PI * frequency * (m - mNumMid - from)) / fs;
     re += value * Math.cos(angle);
     im += value * Math.sin(angle);
@@ -54,6 +60,41 @@ describe('ShortTimeFFT', () => {
       expect(relativeError(own as Float64Array, x.slice(7, 20))).toBeLessThan(1e-13);
     },
   );
+
+  it('has any slices, of signals that go on in any way, by the window as it is scaled', async () => {
+    const transform = new ShortTimeFFT(
+      uniform(random, 9, 'double').map((value) => 1.5 + value),
+      4,
+      100,
+    );
+    const n = 30;
+    for (let round = 0; round < 40; round++) {
+      const x = uniform(random, n, 'double');
+      const padding = (['zeros', 'edge', 'even', 'odd'] as const)[round % 4]!;
+      const beyond = (k: number) => {
+        const [end, mirrored] = k < 0 ? [x[0]!, x[-k]!] : [x[n - 1]!, x[2 * (n - 1) - k]!];
+        return { zeros: 0, edge: end, even: mirrored, odd: 2 * end - mirrored }[padding];
+      };
+      const p0 = random.integer(transform.pMin, transform.pMax(n) - 1);
+      const p1 = random.integer(p0 + 1, transform.pMax(n));
+      const far = padding === 'zeros' || padding === 'edge' ? 60 : 12;
+      const kOffset = random.integer(0, 2) === 0 ? 0 : random.integer(-far, far);
+      if (round === 20) transform.scaleTo('psd');
+      const { data, shape } = await transform.stft(x, { p0, p1, padding, kOffset });
+      expect(shape).toEqual([5, p1 - p0]);
+      const wanted = [...transform.f].flatMap((frequency) =>
+        Array.from({ length: p1 - p0 }, (_, p) =>
+          byDefinition(x, transform, p0 + p, frequency, { kOffset, beyond }),
+        ).flat(),
+      );
+      const error = Math.max(...wanted.map((value, k) => Math.abs(value - data[k]!)));
+      expect(error, JSON.stringify({ p0, p1, padding, kOffset })).toBeLessThan(1e-13);
+      // Other options at every call, and twice the same.
+      const powers = await transform.spectrogram(x, null, { p0, p1, padding, kOffset });
+      const squares = Float64Array.from(powers.data, (_, k) => data[2 * k]! ** 2 + data[2 * k + 1]! ** 2);
+      expect(relativeError(powers.data as Float64Array, squares)).toBeLessThan(1e-13);
+    }
+  });
 
   it('knows where slices lie', () => {
     // Numbers of scipy.signal.ShortTimeFFT 1.17: of a window of 8, hops of 3 and 20 samples, and of 7, 2 and 20.

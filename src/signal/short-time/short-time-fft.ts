@@ -1,30 +1,24 @@
 /** Short-time transforms with a given window and hop, as `scipy.signal.ShortTimeFFT`. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import {
-  type ArrayInput,
-  asArray,
-  type ComplexArray,
-  isComplex,
-  isSingle,
-  type NumpyArray,
-} from '../../numpy/array.ts';
+import { type ArrayInput, type ComplexArray, isComplex, isSingle, type NumpyArray } from '../../numpy/array.ts';
 import { resolveAxis } from '../../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
 import { FftError } from '../../problem/errors.ts';
-import { type Boundary, extend } from '../arguments/boundary.ts';
+import type { Boundary } from '../arguments/boundary.ts';
 import { check, checkInteger, checkPositive, checkWord } from '../arguments/check.ts';
 import { type Floats, isFloats, liveSamples } from '../arguments/floats.ts';
-import { linesAlong, newLines, readLine, writeLine } from '../arguments/lines.ts';
+import { geometryOf, type LineGeometry, linesAlong, linesOf } from '../arguments/lines.ts';
+import { type PreparedCall, PreparedCalls } from '../calls/prepared-calls.ts';
 import type { Trend } from '../filters/detrend.ts';
-import { framingOf } from '../frames/framing.ts';
+import type { BinPart } from '../frames/frames.ts';
 import { overlapAddRequest } from '../frames/overlap-add.ts';
 import type { Segments } from '../frames/segments.ts';
 import { conj, multiply } from '../spectra/complex.ts';
 import type { WindowName } from '../windows/window-kinds.ts';
 import { type WindowArguments, type WindowOptions, windowFunction } from '../windows/windows.ts';
-import { overlapAdded } from './istft.ts';
-import { shortTimeJob, shortTimeSpectra } from './short-time.ts';
-import { type FftMode, type FftScaling, fromMode, toMode } from './short-time-modes.ts';
+import { type IstftJob, overlapAdded } from './istft.ts';
+import { bytesOfShortTime, type ShortTimeJob, shortTimeJob, shortTimeSpectra } from './short-time.ts';
+import { type FftMode, type FftScaling, factorsOf, fromCentered, toCentered } from './short-time-modes.ts';
 import { SliceGeometry } from './slice-geometry.ts';
 
 export interface ShortTimeFftOptions extends DeviceChoice {
@@ -91,6 +85,7 @@ export class ShortTimeFFT extends SliceGeometry {
   private readonly device: DeviceChoice['device'];
   private given: Float64Array | undefined;
   private scale: FftScaling = null;
+  private calls: SliceCalls | undefined;
 
   /**
    * Makes the transform; nothing is planned yet.
@@ -161,6 +156,7 @@ export class ShortTimeFFT extends SliceGeometry {
     );
     this.given = this.given?.map((value) => value / factor);
     this.setWindow(this.win.map((value) => value * factor));
+    this.calls = undefined;
     this.scale = scaling;
   }
 
@@ -207,7 +203,7 @@ export class ShortTimeFFT extends SliceGeometry {
    *   `device.plan`
    */
   async stft(x: ArrayInput, options: SlicesOptions = {}): Promise<ComplexArray> {
-    return this.slices(x, readOptions(options, { works: SLICES }, 'stft'), false);
+    return (await this.slices(this.prepared().stft.read([x], options, [false]))) as ComplexArray;
   }
 
   /** The short-time transform of slices from which the mean (`constant`) or the line (`linear`) has been subtracted. Errors as `stft`. */
@@ -216,18 +212,14 @@ export class ShortTimeFFT extends SliceGeometry {
     detr: 'constant' | 'linear' | null,
     options: SlicesOptions = {},
   ): Promise<ComplexArray> {
-    checkWord('detr', detr, ['constant', 'linear', null]);
-    return this.slices(x, readOptions(options, { works: SLICES }, 'stftDetrend'), detr ?? false);
+    return (await this.slices(this.prepared().stftDetrend.read([x], options, [detr]))) as ComplexArray;
   }
 
   /** The spectrogram: squared absolute values or, with another signal of the same shape, products with its conjugate. Errors as `stft`. */
   async spectrogram(x: ArrayInput, y?: ArrayInput | null, options: SpectrogramSlicesOptions = {}): Promise<NumpyArray> {
+    if (y === undefined || y === null) return this.slices(this.prepared().spectrogram.read([x], options));
     const { detr = null, ...own } = readOptions(options, { works: [...SLICES, 'detr'] }, 'spectrogram');
-    const one = await this.stftDetrend(x, detr, own);
-    if (y !== undefined && y !== null) return multiply(one, conj(await this.stftDetrend(y, detr, own)));
-    const { data } = multiply(one, conj(one));
-    const powers = (data as Floats).filter((_, k) => k % 2 === 0);
-    return { data: powers, shape: one.shape, dtype: one.dtype === 'complex64' ? 'float32' : 'float64' } as NumpyArray;
+    return multiply(await this.stftDetrend(x, detr, own), conj(await this.stftDetrend(y, detr, own)));
   }
 
   /**
@@ -238,8 +230,69 @@ export class ShortTimeFFT extends SliceGeometry {
    * @throws FftError (as a rejection) as `stft`, and `wrong-length` for another number of bins
    */
   async istft(s: ComplexArray, options: InverseSlicesOptions = {}): Promise<NumpyArray> {
-    const own = readOptions(options, { works: ['k0', 'k1', 'fAxis', 'tAxis'] }, 'istft');
-    const given = asArray(s);
+    const { arrays, job } = this.prepared().istft.read([s], options);
+    const given = this.fftMode === 'centered' ? fromCentered(arrays[0]!, job.frequency) : arrays[0]!;
+    return overlapAdded(given, job, this.device ?? (await sharedDevice()));
+  }
+
+  private async slices({ arrays, job }: PreparedCall<SlicesJob>): Promise<NumpyArray> {
+    const lines = linesOf(job.lines, arrays[0]!);
+    const spectra = await shortTimeSpectra(lines, job.shortTime, this.device ?? (await sharedDevice()));
+    return this.fftMode === 'centered' ? toCentered(spectra, lines.axis) : spectra;
+  }
+
+  /** Prepared calls of the methods, with the window as it is scaled at present. */
+  private prepared(): SliceCalls {
+    const slicesOf = (
+      name: string,
+      works: readonly string[],
+      job: (own: SpectrogramSlicesOptions, trend: unknown) => [unknown, BinPart],
+    ) =>
+      new PreparedCalls<SpectrogramSlicesOptions, SlicesJob>({
+        ...{ name, works, bytesOf: ({ shortTime }) => bytesOfShortTime(shortTime) },
+        prepare: ([x], own, [trend]) => this.slicesJob(x!, own, ...job(own, trend)),
+      });
+    this.calls ??= {
+      stft: slicesOf('stft', SLICES, () => [null, 'complex']),
+      stftDetrend: slicesOf('stftDetrend', SLICES, (_, trend) => [trend, 'complex']),
+      spectrogram: slicesOf('spectrogram', [...SLICES, 'detr'], ({ detr = null }) => [detr, 'power']),
+      istft: new PreparedCalls<InverseSlicesOptions, IstftJob>({
+        ...{ name: 'istft', works: ['k0', 'k1', 'fAxis', 'tAxis'] },
+        prepare: ([s], own) => this.inverseJob(s!, own),
+        bytesOf: ({ adding }) => 8 * (adding.taper.length + adding.weights.length),
+      }),
+    };
+    return this.calls;
+  }
+
+  private slicesJob(x: NumpyArray, own: SlicesOptions, trend: unknown, part: BinPart): SlicesJob {
+    checkWord('detr', trend, ['constant', 'linear', null]);
+    const lines = linesAlong(x, own.axis ?? -1);
+    if (lines.complex && this.onesidedFft) {
+      const message = `x is complex; fftMode '${this.fftMode}' is of real signals. Take 'twosided' or 'centered'.`;
+      throw new FftError('wrong-array-type', message, { path: 'x' });
+    }
+    const { n } = lines;
+    const kOffset = checkInteger('kOffset', own.kOffset ?? 0, Number.MIN_SAFE_INTEGER);
+    const [p0, p1] = this.pRange(n, own.p0, own.p1);
+    const padding = own.padding ?? 'zeros';
+    const boundary = BOUNDARIES[checkWord('padding', padding, ['zeros', 'edge', 'even', 'odd'] as const)];
+    const first = p0 * this.hop - this.mNumMid + kOffset;
+    const length = (p1 - p0 - 1) * this.hop + this.mNum;
+    const [edge, behind] = [Math.max(0, -first), Math.max(0, first + length - n)];
+    const isMirrored = padding === 'even' || padding === 'odd';
+    const most = Math.max(edge, behind);
+    check('padding', padding, !isMirrored || most < n, `${most + 1} samples or more where it mirrors ${most} of them`);
+    const frames = p1 - p0;
+    const t = new Float64Array(0);
+    const framing = { segments: this.segments(), edge, behind, start: Math.max(0, first), boundary, frames, t };
+    const twoSided = !this.onesidedFft;
+    const factors = factorsOf(this.modeOf(), this.fPts, 1);
+    const spectra = { trend: (trend ?? false) as Trend, twoSided, scale: 1, part, factors };
+    return { lines: geometryOf(lines), shortTime: shortTimeJob(lines, framing, spectra) };
+  }
+
+  private inverseJob(given: NumpyArray, own: InverseSlicesOptions): IstftJob {
     if (!isComplex(given.dtype) || given.shape.length < 2) {
       const message = `s is ${given.dtype} with ${given.shape.length} axes; bins and slices are complex, of two axes or more.`;
       throw new FftError('wrong-array-type', message, { path: 's' });
@@ -255,56 +308,16 @@ export class ShortTimeFFT extends SliceGeometry {
     const { pMin, kMin, hop, mNum, mNumMid } = this;
     const end = (pMin + frames - 1) * hop - mNumMid + mNum;
     const [k0, k1] = [own.k0 ?? 0, own.k1 ?? end];
-    check('k0', k0, Number.isSafeInteger(k0) && k0 >= kMin && k0 < end, `an integer from kMin, ${kMin}, to ${end - 1}`);
-    check(
-      'k1',
-      k1,
-      Number.isSafeInteger(k1) && k1 > k0 && k1 <= end,
-      `an integer from ${k0 + 1} to ${end}, where slices end`,
-    );
+    const isFirst = Number.isSafeInteger(k0) && k0 >= kMin && k0 < end;
+    check('k0', k0, isFirst, `an integer from kMin, ${kMin}, to ${end - 1}`);
+    const isEnd = Number.isSafeInteger(k1) && k1 > k0 && k1 <= end;
+    check('k1', k1, isEnd, `an integer from ${k0 + 1} to ${end}, where slices end`);
     const precision = isSingle(given.dtype) ? 'single' : 'double';
     const spec = { size: mNum, hop, nfft: this.mfft, frames, onesided: this.onesidedFft, precision } as const;
     const window = this.dualWin.map((value) => value / this.mfft);
-    const adding = overlapAddRequest(spec, window, new Float64Array((frames - 1) * hop + mNum).fill(1));
-    const job = { shape: given.shape, time, frequency, adding, edge: k0 - kMin, length: k1 - k0, reached: k1 - k0 };
-    return overlapAdded(fromMode(given, frequency, this.modeOf()), job, this.device ?? (await sharedDevice()));
-  }
-
-  private async slices(x: ArrayInput, own: SlicesOptions, trend: Trend): Promise<ComplexArray> {
-    const lines = linesAlong(asArray(x), own.axis ?? -1);
-    if (lines.complex && this.onesidedFft) {
-      const message = `x is complex; fftMode '${this.fftMode}' is of real signals. Take 'twosided' or 'centered'.`;
-      throw new FftError('wrong-array-type', message, { path: 'x' });
-    }
-    const { n } = lines;
-    const kOffset = checkInteger('kOffset', own.kOffset ?? 0, Number.MIN_SAFE_INTEGER);
-    const [p0, p1] = this.pRange(n, own.p0, own.p1);
-    const padding = own.padding ?? 'zeros';
-    const boundary = BOUNDARIES[checkWord('padding', padding, ['zeros', 'edge', 'even', 'odd'] as const)];
-    const first = p0 * this.hop - this.mNumMid + kOffset;
-    const length = (p1 - p0 - 1) * this.hop + this.mNum;
-    const edge = Math.max(0, -first, first + length - n);
-    const isMirrored = padding === 'even' || padding === 'odd';
-    check('padding', padding, !isMirrored || edge < n, `${edge + 1} samples or more where it mirrors ${edge} of them`);
-    const parts = lines.complex ? 2 : 1;
-    const wide = newLines(lines, length, lines.complex);
-    const line = newLines(
-      { ...lines, count: 1, inner: 1, axis: 0, array: { ...lines.array, shape: [n] } },
-      n + 2 * edge,
-      lines.complex,
-    );
-    for (let l = 0; l < lines.count; l++) {
-      const data = line.array.data as Floats;
-      readLine(lines, l, data, edge * parts);
-      extend(data, { from: edge, length: n, edge, parts }, boundary);
-      writeLine(wide, l, data, (edge + first) * parts);
-    }
-    const framing = framingOf({}, this.segments(), length);
-    const twoSided = !this.onesidedFft;
-    const device = this.device ?? (await sharedDevice());
-    const job = shortTimeJob(wide, framing, { trend, twoSided, scale: 1 });
-    const spectra = await shortTimeSpectra(wide, job, device);
-    return toMode(spectra, lines.axis, this.modeOf()) as ComplexArray;
+    const weights = new Float64Array((frames - 1) * hop + mNum).fill(1);
+    const adding = overlapAddRequest(spec, window, weights, factorsOf(this.modeOf(), this.fPts, -1));
+    return { shape: given.shape, time, frequency, adding, edge: k0 - kMin, length: k1 - k0, reached: k1 - k0 };
   }
 
   private segments(): Segments {
@@ -317,6 +330,18 @@ export class ShortTimeFFT extends SliceGeometry {
     const shift = phaseShift === null ? 0 : (((phaseShift + mNumMid) % mNum) + mNum) % mNum;
     return { mode, scaling, mfft, shift };
   }
+}
+
+interface SlicesJob {
+  readonly lines: LineGeometry;
+  readonly shortTime: ShortTimeJob;
+}
+
+interface SliceCalls {
+  readonly stft: PreparedCalls<SlicesOptions, SlicesJob>;
+  readonly stftDetrend: PreparedCalls<SlicesOptions, SlicesJob>;
+  readonly spectrogram: PreparedCalls<SpectrogramSlicesOptions, SlicesJob>;
+  readonly istft: PreparedCalls<InverseSlicesOptions, IstftJob>;
 }
 
 function valuesOf(path: string, given: unknown): Float64Array {

@@ -13,6 +13,7 @@ import {
   type FrameRequest,
   type FrameSpec,
   frameRequest,
+  memoryOf,
   realsOf,
   withFrames,
 } from '../frames/frames.ts';
@@ -26,6 +27,8 @@ export interface ShortTimeOptions {
   readonly part?: BinPart;
   /** Whether powers are doubled in bins that stand for both signs of a frequency. */
   readonly doubled?: boolean;
+  /** Complex factors of the bins, interleaved. */
+  readonly factors?: Float64Array | undefined;
 }
 
 /** The short-time transform of lines of one shape. */
@@ -36,23 +39,26 @@ export interface ShortTimeJob {
 
 /** Bytes that a job holds. */
 export function bytesOfShortTime({ framing, request }: ShortTimeJob): number {
-  return 8 * (framing.t.length + framing.segments.window.length + (request.taper?.length ?? 0));
+  const { taper, factors } = request;
+  return 8 * (framing.t.length + framing.segments.window.length + (taper?.length ?? 0) + (factors?.length ?? 0));
 }
 
 export function shortTimeJob(
   { complex, precision, n }: Lines,
   framing: Framing,
-  { trend, twoSided, scale, part = 'complex', doubled = false }: ShortTimeOptions,
+  { trend, twoSided, scale, part = 'complex', doubled = false, factors }: ShortTimeOptions,
 ): ShortTimeJob {
-  const { segments, frames, edge, boundary } = framing;
+  const { segments, frames, edge, behind, start, boundary } = framing;
   const { window, flat, hop, nperseg: size, nfft } = segments;
   const frame: FrameSpec = {
-    ...{ size, flat, hop, nfft, frames, trend, complex, twoSided, precision, scale, part, doubled },
-    binsFirst: true,
+    ...{ size, flat, hop, nfft, frames, start, trend, complex, twoSided, precision, scale, part, doubled },
+    ...{ turned: factors !== undefined, binsFirst: true },
   };
-  const request = frameRequest(frame, window);
+  // All of the signal is in memory, as the extension may mirror samples that no frame reaches.
+  const spec = { ...frame, memory: Math.max(edge + n, memoryOf(frame)) };
+  const request = frameRequest(spec, window, factors);
   // The extension before and behind the signal: working memory of earlier calls holds zeros there, or numbers that every call writes.
-  const key = `${request.plan.key} of ${n} samples and ${edge} of ${boundary ?? 'nothing'}`;
+  const key = `${request.plan.key} of ${n} samples, ${edge} before and ${behind} behind of ${boundary ?? 'nothing'}`;
   return { framing, request: { ...request, plan: { ...request.plan, key } } };
 }
 
@@ -86,20 +92,12 @@ export function shortTimeSpectra(
 }
 
 /** Writes a line and its extension to the memory that frames are read from. */
-function fillLine(
-  lines: Lines,
-  line: number,
-  target: Floats,
-  { edge, boundary, frames, segments }: Framing,
-  parts: 1 | 2,
-) {
-  // The end of a signal that is longer than its frames reach belongs to no frame.
-  const reach = (frames - 1) * segments.hop + segments.nfft;
-  const length = Math.min(lines.n, reach - edge);
+function fillLine(lines: Lines, line: number, target: Floats, { edge, behind, boundary }: Framing, parts: 1 | 2) {
+  const length = lines.n;
   readLineAs(lines, line, target, { at: edge, length, parts });
-  if (boundary === null || boundary === 'zeros' || edge === 0) return;
-  const behind = Math.min(edge, reach - edge - length);
-  extend(target, { from: edge, length, edge, behind, parts }, boundary);
+  if (boundary === null || boundary === 'zeros') return;
+  const reached = Math.min(behind, target.length / parts - edge - length);
+  extend(target, { from: edge, length, edge, behind: reached, parts }, boundary);
 }
 
 /** The result: in one line bins lie inner · frames apart, and frames 1 apart. */

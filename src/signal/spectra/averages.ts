@@ -50,21 +50,23 @@ function meanAverager(numbers: number, frames: number): Averager {
 
 /** Real and imaginary parts have separate medians. */
 function medianAverager(numbers: number, frames: number): Averager {
-  // The values of each number in all frames.
-  const all = floatZeros(numbers * frames, false);
+  // The values of each number in all frames: as many as spectra hold, so that they are not kept between calls.
+  let all: Floats | undefined;
   const bias = medianBias(frames);
   return {
     add(rows, frame, count) {
+      all ??= floatZeros(numbers * frames, false);
       for (let f = 0; f < count; f++) {
-        for (let k = 0; k < numbers; k++) all[k * frames + frame + f] = rows[f * numbers + k]!;
+        for (let k = 0; k < numbers; k++) all![k * frames + frame + f] = rows[f * numbers + k]!;
       }
     },
     take(target) {
       for (let k = 0; k < numbers; k++) {
-        const sorted = all.subarray(k * frames, (k + 1) * frames).sort();
+        const sorted = all!.subarray(k * frames, (k + 1) * frames).sort();
         const middle = (frames - 1) / 2;
         target[k] = (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2 / bias;
       }
+      all = undefined;
     },
   };
 }

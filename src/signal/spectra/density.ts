@@ -109,7 +109,7 @@ export async function coherence<X extends ArrayInput, Y extends ArrayInput>(
   options: CoherenceOptions = {},
 ): Promise<Coherence<X | Y>> {
   const { arrays, job, device } = calls.coherence.read([x, y], options);
-  const signals = arrays.map((array) => linesAlong(array, job.lines.axis)) as [Lines, Lines];
+  const signals = signalsOf(arrays, job);
   const cxy = await coherenceOf(signals, job, device ?? (await sharedDevice()));
   return { f: job.f.slice(), cxy: cxy as Coherence<X | Y>['cxy'] };
 }
@@ -117,10 +117,12 @@ export async function coherence<X extends ArrayInput, Y extends ArrayInput>(
 type What = 'welch' | 'csd' | 'coherence';
 
 interface DensityJob {
+  /** The lines of the result, which has the wider type of both signals. */
   readonly lines: LineGeometry;
+  readonly signals: readonly LineGeometry[];
   readonly f: Float64Array;
   readonly spec: FrameSpec;
-  readonly requests: Readonly<Record<'power' | 'complex' | 'product', FrameRequest>>;
+  readonly requests: Readonly<Record<'power' | 'complex' | 'second' | 'product', FrameRequest>>;
   readonly average: Average;
 }
 
@@ -159,7 +161,7 @@ function prepare(arrays: readonly NumpyArray[], own: WelchOptions): DensityJob {
   const scale = 1 / gainOf(window, fs, scaling === 'density' ? 'psd' : scaling);
   const spec: FrameSpec = {
     ...{ size, hop, nfft, flat, frames: framesIn(first.n, segments), trend: detrend, complex, precision, twoSided },
-    ...{ scale, part: 'power', doubled: !twoSided, binsFirst: false },
+    ...{ scale, part: 'power', doubled: !twoSided, turned: false, binsFirst: false },
   };
   // The memory behind the signal keeps its zeros.
   const request = (changed: Partial<FrameSpec>): FrameRequest => {
@@ -167,9 +169,12 @@ function prepare(arrays: readonly NumpyArray[], own: WelchOptions): DensityJob {
     return { ...others, plan: { ...plan, key: `${plan.key} of ${first.n} samples` } };
   };
   const complexRequest = request({ part: 'complex', doubled: false });
-  const requests = { power: request({}), complex: complexRequest, product: request({ part: 'product' }) };
+  // Two transforms of one call have memory of their own.
+  const { plan } = complexRequest;
+  const second = { ...complexRequest, plan: { ...plan, key: `${plan.key}, the second signal` } };
+  const requests = { power: request({}), complex: complexRequest, second, product: request({ part: 'product' }) };
   const lines = { ...geometryOf(first), complex, precision } as const;
-  return { lines, f: binFrequencies(segments, twoSided), spec, requests, average };
+  return { lines, signals: signals.map(geometryOf), f: binFrequencies(segments, twoSided), spec, requests, average };
 }
 
 /** @throws FftError `wrong-length` for signals of different shapes */
@@ -185,8 +190,13 @@ async function averaged(what: 'welch' | 'csd', given: readonly ArrayInput[], opt
   const { arrays, job, device: chosen } = calls[what].read(given, options);
   const device = chosen ?? (await sharedDevice());
   if (arrays.length === 1) return { f: job.f.slice(), average: await powersOf(arrays[0]!, job, device) };
-  const [x, y] = arrays.map((array) => linesAlong(array, job.lines.axis)) as [Lines, Lines];
+  const [x, y] = signalsOf(arrays, job);
   return { f: job.f.slice(), average: await crossPowers(x, y, job, device) };
+}
+
+/** The lines of two signals, each of its own type. */
+function signalsOf([x, y]: readonly NumpyArray[], { signals }: DensityJob): [Lines, Lines] {
+  return [linesOf(signals[0]!, x!), linesOf(signals[1]!, y!)];
 }
 
 /** Averages of the powers of all lines, with the axis of bins in place of the time axis. */
@@ -201,12 +211,13 @@ function powersOf(array: NumpyArray, job: DensityJob, device: Device): Promise<N
       // A single frame is its own average.
       for (let l = 0; l < lines.count; l++) {
         transform.read(lines, l);
-        writeLine(result, l, await transform.block(0));
+        const waiting = transform.run(0);
+        if (waiting) await waiting;
+        writeLine(result, l, transform.values);
       }
       return result.array;
     }
-    const averager = newAverager(average, bins, spec.frames);
-    const row = new Float64Array(bins);
+    const { averager, row } = transform.keep(() => averagerOf(average, bins, spec.frames));
     for (let l = 0; l < lines.count; l++) {
       transform.read(lines, l);
       await transform.each((powers, frame, count, skip) => {
@@ -219,6 +230,10 @@ function powersOf(array: NumpyArray, job: DensityJob, device: Device): Promise<N
   });
 }
 
+function averagerOf(average: Average, numbers: number, frames: number) {
+  return { averager: newAverager(average, numbers, frames), row: new Float64Array(numbers) };
+}
+
 /** Averages of the products conj(X) · Y of all lines: the transform of y multiplies with the spectra of x. */
 function crossPowers(x: Lines, y: Lines, job: DensityJob, device: Device): Promise<NumpyArray> {
   const { spec, requests, average } = job;
@@ -226,16 +241,18 @@ function crossPowers(x: Lines, y: Lines, job: DensityJob, device: Device): Promi
     withFrames(device, requests.product, async (second) => {
       const { bins, batches } = first;
       const result = newLines(linesOf(job.lines, x.array), bins, true);
-      const averager = newAverager(average, 2 * bins, spec.frames);
-      const row = new Float64Array(2 * bins);
+      const { averager, row } = first.keep(() => averagerOf(average, 2 * bins, spec.frames));
       for (let l = 0; l < x.count; l++) {
         first.read(x, l);
         second.read(y, l);
         for (let done = 0; done < spec.frames; done += batches) {
           const from = Math.min(done, spec.frames - batches);
-          await first.block(from);
-          const products = await second.block(from, first.spectra);
-          averager.add(products.subarray(2 * bins * (done - from)), done, from + batches - done);
+          const spectra = first.run(from);
+          if (spectra) await spectra;
+          const products = second.run(from, first.spectra);
+          if (products) await products;
+          const skipped = 2 * bins * (done - from);
+          averager.add(skipped > 0 ? second.values.subarray(skipped) : second.values, done, from + batches - done);
         }
         averager.take(row);
         writeLine(result, l, row);
@@ -248,50 +265,80 @@ function crossPowers(x: Lines, y: Lines, job: DensityJob, device: Device): Promi
 /** The number of sums for each bin of the coherence: the powers of both spectra, and both parts of their product. */
 const SUMS = 4;
 
-/** |Σ conj(X) · Y|² / (Σ |X|² · Σ |Y|²) over the frames of each pair of lines, of one transform of each signal. */
+/** |Σ conj(X) · Y|² / (Σ |X|² · Σ |Y|²) over the frames of each pair of lines. */
 function coherenceOf([x, y]: readonly [Lines, Lines], job: DensityJob, device: Device): Promise<NumpyArray> {
   const { spec, requests } = job;
-  return withFrames(device, requests.complex, async (transform) => {
-    const { bins, batches } = transform;
-    const result = newLines(linesOf(job.lines, x.array), bins, false);
-    const first = floatZeros(2 * bins * batches, spec.precision === 'single');
-    const sums = floatZeros(SUMS * bins, false) as Float64Array;
-    for (let l = 0; l < x.count; l++) {
-      sums.fill(0);
-      for (let done = 0; done < spec.frames; done += batches) {
-        const from = Math.min(done, spec.frames - batches);
-        transform.read(x, l);
-        first.set(await transform.block(from));
-        transform.read(y, l);
-        addProducts(first, await transform.block(from), (done - from) * bins, sums);
+  return withFrames(device, requests.complex, (first) =>
+    withFrames(device, requests.second, async (second) => {
+      const { bins, batches } = first;
+      const result = newLines(linesOf(job.lines, x.array), bins, false);
+      const sums = first.keep(() => floatZeros(SUMS * bins, false));
+      for (let l = 0; l < x.count; l++) {
+        sums.fill(0);
+        first.read(x, l);
+        second.read(y, l);
+        for (let done = 0; done < spec.frames; done += batches) {
+          const from = Math.min(done, spec.frames - batches);
+          const spectra = first.run(from);
+          if (spectra) await spectra;
+          const others = second.run(from);
+          if (others) await others;
+          addProducts(first.values, second.values, (done - from) * bins, sums);
+        }
+        writeLine(
+          result,
+          l,
+          coherences(
+            sums,
+            second.keep(() => new Float64Array(bins)),
+          ),
+        );
       }
-      writeLine(result, l, coherences(sums));
-    }
-    return result.array;
-  });
+      return result.array;
+    }),
+  );
 }
 
 /** Adds |x|², |y|² and conj(x)·y of two blocks of spectra, from number `start` on, to the sums of each bin. */
-function addProducts(x: Floats, y: Floats, start: number, sums: Float64Array): void {
-  for (let k = 2 * start; k < x.length; ) {
-    for (let to = 0; to < sums.length; to += SUMS, k += 2) {
-      const a = x[k]!;
-      const b = x[k + 1]!;
-      const c = y[k]!;
-      const d = y[k + 1]!;
-      sums[to]! += a * a + b * b;
-      sums[to + 1]! += c * c + d * d;
-      sums[to + 2]! += a * c + b * d;
-      sums[to + 3]! += a * d - b * c;
+function addProducts(x: Floats, y: Floats, start: number, sums: Floats): void {
+  const row = sums.length / 2;
+  let from = 2 * start;
+  // Bins of two frames are added at once, so that sums are read and written half as often.
+  for (; from + 2 * row <= x.length; from += 2 * row) {
+    for (let at = from, to = 0; to < sums.length; at += 2, to += SUMS) {
+      const a = x[at]!;
+      const b = x[at + 1]!;
+      const c = y[at]!;
+      const d = y[at + 1]!;
+      const e = x[at + row]!;
+      const f = x[at + row + 1]!;
+      const g = y[at + row]!;
+      const h = y[at + row + 1]!;
+      sums[to]! += a * a + b * b + (e * e + f * f);
+      sums[to + 1]! += c * c + d * d + (g * g + h * h);
+      sums[to + 2]! += a * c + b * d + (e * g + f * h);
+      sums[to + 3]! += a * d - b * c + (e * h - f * g);
     }
+  }
+  for (let at = from, to = 0; at < x.length; at += 2, to += SUMS) {
+    const a = x[at]!;
+    const b = x[at + 1]!;
+    const c = y[at]!;
+    const d = y[at + 1]!;
+    sums[to]! += a * a + b * b;
+    sums[to + 1]! += c * c + d * d;
+    sums[to + 2]! += a * c + b * d;
+    sums[to + 3]! += a * d - b * c;
   }
 }
 
-function coherences(sums: Float64Array): Float64Array {
-  return Float64Array.from({ length: sums.length / SUMS }, (_, bin) => {
-    const [xx, yy, re, im] = sums.subarray(SUMS * bin, SUMS * (bin + 1)) as unknown as [number, number, number, number];
-    return (re ** 2 + im ** 2) / xx / yy;
-  });
+function coherences(sums: Floats, target: Float64Array): Float64Array {
+  for (let bin = 0, at = 0; bin < target.length; bin++, at += SUMS) {
+    const re = sums[at + 2]!;
+    const im = sums[at + 3]!;
+    target[bin] = (re * re + im * im) / sums[at]! / sums[at + 1]!;
+  }
+  return target;
 }
 
 export interface PeriodogramOptions

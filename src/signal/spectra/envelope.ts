@@ -17,7 +17,7 @@ import {
   readLine,
   writeLine,
 } from '../arguments/lines.ts';
-import { type PlanRequest, planRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
+import { called, type PlanRequest, planRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
 import { placesFor, reaching, type WorkMemory, workOn } from '../calls/work.ts';
 import { magnitude, powerOf } from '../frames/frames.ts';
@@ -126,7 +126,7 @@ function computed(lines: Lines, job: EnvelopeJob, device: Device): Promise<Envel
     device,
     there,
     make,
-    (plan, place, values, back) => eachLine(lines, job, { there: plan, values: values!, back: back! }, place),
+    (plan, place, [values, back]) => eachLine(lines, job, { there: plan, values: values!, back: back! }, place),
     [analytic, inverse],
   );
 }
@@ -143,15 +143,18 @@ async function eachLine(
   const rest = residual === null ? undefined : newLines(lines, num, complex);
   for (let line = 0; line < lines.count; line++) {
     readLine(lines, line, waves.array());
-    await plans.there.forward(waves.data as never, spectrum.data as never);
+    const whole = called(plans.there, 'forward', waves.data, spectrum.data);
+    if (whole) await whole;
     bandOf(spectrum.array(), n, band, complex, bins.array(), num);
-    await plans.values.inverse(reaching(bins, 2 * num) as never, reaching(values, num) as never);
+    const levels = called(plans.values, 'inverse', reaching(bins, 2 * num), reaching(values, num));
+    if (levels) await levels;
     writeLine(result, line, values.array());
     if (!rest) continue;
     const leave = complex ? residualBins : residualHalf;
     leave(spectrum.array(), n, band, residual === 'lowpass', bins.array(), num);
     const used = complex ? num : Math.floor(num / 2) + 1;
-    await plans.back.inverse(reaching(bins, 2 * used) as never, values.data as never);
+    const others = called(plans.back, 'inverse', reaching(bins, 2 * used), values.data);
+    if (others) await others;
     writeLine(rest, line, values.array());
   }
   return { envelope: result.array, residual: rest?.array } as Envelope;

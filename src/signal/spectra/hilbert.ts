@@ -16,7 +16,7 @@ import {
   readLine,
   writeLine,
 } from '../arguments/lines.ts';
-import { type PlanRequest, planRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
+import { called, type PlanRequest, planRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
 import { placesFor, reaching, type WorkMemory, workOn } from '../calls/work.ts';
 
@@ -93,7 +93,7 @@ function analytic(lines: Lines, job: HilbertJob, device: Device): Promise<NumpyA
   const { n, batches, forward, inverse } = job;
   const { count, precision } = lines;
   const make = () => placeOn(device, job, precision);
-  const use = async (there: Plan, { waves, spectra, whole }: HilbertPlace, back?: Plan) => {
+  const use = async (there: Plan, { waves, spectra, whole }: HilbertPlace, [back]: readonly Plan[]) => {
     // Tables are made after the plans: the device refuses lengths that are too long.
     const result = newLines(lines, n, true);
     for (let first = 0; first < count; first += batches) {
@@ -105,9 +105,11 @@ function analytic(lines: Lines, job: HilbertJob, device: Device): Promise<NumpyA
         samples.fill(0, k * n + length, (k + 1) * n);
       }
       const used = reaching(spectra, 2 * ((batches - 1) * n + Math.floor(n / 2) + 1));
-      await there.forward(waves.data as never, used as never);
+      const bins = called(there, 'forward', waves.data, used);
+      if (bins) await bins;
       for (let k = 0; k < some; k++) halveLoneBins(spectra.array(), 2 * n * k, n);
-      await back!.inverse(spectra.data as never, whole.data as never);
+      const signal = called(back!, 'inverse', spectra.data, whole.data);
+      if (signal) await signal;
       for (let k = 0; k < some; k++) writeLine(result, first + k, whole.array(), 2 * n * k);
     }
     return result.array;

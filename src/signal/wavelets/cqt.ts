@@ -203,7 +203,7 @@ function octaveFrames({ lines, hop, frames, padMode }: CqtJob, nfft: number): Fr
       precision,
       scale: 1,
     },
-    ...{ part: 'complex', doubled: false, binsFirst: false },
+    ...{ part: 'complex', doubled: false, turned: false, binsFirst: false },
   };
   const { plan, ...request } = frameRequest(spec, new Float64Array(0));
   // The memory behind the signal keeps its zeros.
