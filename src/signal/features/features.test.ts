@@ -212,6 +212,19 @@ describe("fbank is Kaldi's", () => {
     wanted.forEach((row, t) => (row[0] = energies[t]![0]!));
     same(await mfcc(doubles(x), { preset: 'kaldi', useEnergy: true }), wanted, { relative: 1e-9, absolute: 1e-8 });
   });
+
+  it('have their energy last, or coefficient 0 by √2, as HTK has them', async () => {
+    const small = { absolute: 1e-8, relative: 1e-9 };
+    const energies = reference.kaldiFbank(list(x), { useEnergy: true });
+    const behind = energies.map(([energy, ...bands]) => [...bands, energy!]);
+    same(await fbank(doubles(x), { useEnergy: true, htkCompat: true }), behind, small);
+    const rows = (await mfcc(doubles(x), { preset: 'kaldi' })).data;
+    const cepstra = energies.map((_, t) => Array.from(rows.slice(13 * t, 13 * (t + 1))));
+    const scaled = cepstra.map(([first, ...rest]) => [...rest, Math.SQRT2 * first!]);
+    same(await mfcc(doubles(x), { preset: 'kaldi', htkCompat: true }), scaled, small);
+    const replaced = cepstra.map(([, ...rest], t) => [...rest, energies[t]![0]!]);
+    same(await mfcc(doubles(x), { preset: 'kaldi', htkCompat: true, useEnergy: true }), replaced, small);
+  });
 });
 
 describe('featureExtractor', () => {
@@ -324,6 +337,12 @@ describe('bad input is refused by name', () => {
     ['other names', () => logMel(x, { ...good, n_mels: 80 } as never), 'unknown-field', 'logMel.n_mels'],
     ['more cepstra than bands', () => mfcc(x, { ...good, nMels: 12 }), 'invalid-argument', 'nMfcc'],
     ['energies of other features', () => mfcc(x, { ...good, useEnergy: true }), 'invalid-argument', 'useEnergy'],
+    [
+      'the order of HTK in other features',
+      () => mfcc(x, { ...good, htkCompat: true }),
+      'invalid-argument',
+      'htkCompat',
+    ],
     ['a negative floor', () => fbank(x, { useEnergy: true, energyFloor: -1 }), 'invalid-argument', 'energyFloor'],
     ['a cut-off below all bands', () => fbank(x, { vtlnWarp: 0.9, vtlnLow: 20 }), 'invalid-argument', 'vtlnLow'],
     ['cut-offs the wrong way round', () => fbank(x, { vtlnWarp: 2, vtlnHigh: 90 }), 'invalid-argument', 'vtlnHigh'],

@@ -18,6 +18,11 @@ export interface KaldiOptions {
   readonly rawEnergy?: boolean | undefined;
   /** Floor of energies, 0 for none; default 1. */
   readonly energyFloor?: number | undefined;
+  /**
+   * Whether the energy is the last number of a frame, as in HTK, in the place of the first; of `mfcc` coefficient 0, times √2, where no energy replaces
+   * it. Default false.
+   */
+  readonly htkCompat?: boolean | undefined;
   /** Warping factor by which frequencies between the cut-offs are divided; default 1, no warping. */
   readonly vtlnWarp?: number | undefined;
   /** The lower cut-off, in hertz, above fMin; default 100. */
@@ -26,7 +31,8 @@ export interface KaldiOptions {
   readonly vtlnHigh?: number | undefined;
 }
 
-export const KALDI_OPTIONS = ['useEnergy', 'rawEnergy', 'energyFloor', 'vtlnWarp', 'vtlnLow', 'vtlnHigh'] as const;
+const ENERGY_OPTIONS = ['useEnergy', 'rawEnergy', 'energyFloor', 'htkCompat'] as const;
+export const KALDI_OPTIONS = [...ENERGY_OPTIONS, 'vtlnWarp', 'vtlnLow', 'vtlnHigh'] as const;
 
 /** Frames of 25 ms every 10 ms at any rate, transformed in the next power of two. @throws FftError `invalid-argument` */
 export function kaldiSpec(own: LogMelOptions & KaldiOptions): FeatureSpec {
@@ -75,20 +81,26 @@ export function warpedFrequency(
 
 /** The way in which energies are taken. */
 interface EnergyOptions {
+  readonly wanted: boolean;
   readonly raw: boolean;
   readonly floor: number;
+  /** Whether they stand at the end of a frame. */
+  readonly last: boolean;
 }
 
-/** The energy options. @returns undefined where no energies are wanted. @throws FftError `invalid-argument` */
-export function energyOptions(own: KaldiOptions, { rows, maxFrames }: FeatureSpec): EnergyOptions | undefined {
-  const { useEnergy = false, rawEnergy = true, energyFloor = 1 } = own;
+/** The energy options. @throws FftError `invalid-argument` */
+export function energyOptions(own: KaldiOptions, { rows, maxFrames }: FeatureSpec): EnergyOptions {
+  const { useEnergy = false, rawEnergy = true, energyFloor = 1, htkCompat = false } = own;
   checkWord('useEnergy', useEnergy, [true, false]);
   checkWord('rawEnergy', rawEnergy, [true, false]);
   check('energyFloor', energyFloor, Number.isFinite(energyFloor) && energyFloor >= 0, 'a number from 0 on');
-  if (!useEnergy) return undefined;
-  if (rows === 'frames' && maxFrames === null) return { raw: rawEnergy, floor: energyFloor };
-  const message = "useEnergy goes with preset 'kaldi', whose features are frame by frame.";
-  throw new FftError('invalid-argument', message, { path: 'useEnergy' });
+  checkWord('htkCompat', htkCompat, [true, false]);
+  const path = useEnergy ? 'useEnergy' : htkCompat ? 'htkCompat' : undefined;
+  if (path === undefined || (rows === 'frames' && maxFrames === null)) {
+    return { wanted: useEnergy, raw: rawEnergy, floor: energyFloor, last: htkCompat };
+  }
+  const message = `${path} goes with preset 'kaldi', whose features are frame by frame.`;
+  throw new FftError('invalid-argument', message, { path });
 }
 
 /** The least energy without a floor: the rounding error of singles. */

@@ -65,7 +65,7 @@ export interface FbankOptions extends Omit<LogMelOptions, 'center'>, KaldiOption
  * pre-emphasised, with Povey's window, in transforms of the next power of two; 23 triangles over mels from 20 Hz on; natural logarithms.
  *
  * @param x as for `melSpectrogram`. Kaldi's own samples are integers up to 32767: multiply those of −1 … 1 where that matters
- * @returns shape `[frames, nMels]`; with `useEnergy` `[frames, 1 + nMels]`, the energies first
+ * @returns shape `[frames, nMels]`; with `useEnergy` `[frames, 1 + nMels]`, the energies first, or last with `htkCompat`
  * @throws FftError (as a rejection) as `melSpectrogram`
  */
 export async function fbank<X extends Floats>(x: X, options: FbankOptions = {}): Promise<Features<X>> {
@@ -76,7 +76,8 @@ export async function fbank<X extends Floats>(x: X, options: FbankOptions = {}):
   const energy = energyOptions(own, spec);
   const samples = samplesOf(x);
   const bands = await featuresOf(samples, spec, device);
-  return (energy ? withEnergies(bands, frameEnergies(samples, spec, energy)) : bands) as Features<X>;
+  if (!energy.wanted) return bands as Features<X>;
+  return withEnergies(bands, frameEnergies(samples, spec, energy), energy.last) as Features<X>;
 }
 
 function fbankSpec(own: FbankOptions): FeatureSpec {
@@ -87,13 +88,13 @@ function fbankSpec(own: FbankOptions): FeatureSpec {
   return { ...spec, removeDcOffset, frames: snipEdges ? 'snip' : 'round' };
 }
 
-/** Features with one more number, the energy, in front of each frame. */
-function withEnergies({ data, shape }: Features, energies: Float64Array): Features {
+/** Features with one more number, the energy, in front of each frame, or behind it. */
+function withEnergies({ data, shape }: Features, energies: Float64Array, last: boolean): Features {
   const [frames, nMels] = shape as readonly [number, number];
   const all = floatZeros(frames * (nMels + 1), areSingles(data));
   for (let t = 0; t < frames; t++) {
-    all[t * (nMels + 1)] = energies[t]!;
-    all.set(data.subarray(t * nMels, (t + 1) * nMels), t * (nMels + 1) + 1);
+    all[t * (nMels + 1) + (last ? nMels : 0)] = energies[t]!;
+    all.set(data.subarray(t * nMels, (t + 1) * nMels), t * (nMels + 1) + (last ? 0 : 1));
   }
   return asFeatures(all, { rows: 'frames', nMels: nMels + 1 }, frames);
 }
@@ -112,7 +113,8 @@ export interface MfccOptions extends LogMelOptions, KaldiOptions, DeviceChoice {
  * Mel-frequency cepstral coefficients: the cosine transform (II) of `logMel`, as `librosa.feature.mfcc`.
  *
  * @param x as for `melSpectrogram`
- * @returns shape `[nMfcc, frames]`; of presets of Kaldi's kind `[frames, nMfcc]`, with `useEnergy` the energies in the place of coefficient 0
+ * @returns shape `[nMfcc, frames]`; of presets of Kaldi's kind `[frames, nMfcc]`, with `useEnergy` the energies in the place of coefficient 0, and with
+ *   `htkCompat` that one last
  * @throws FftError (as a rejection) as `melSpectrogram`
  */
 export async function mfcc<X extends Floats>(x: X, options: MfccOptions = {}): Promise<Features<X>> {
@@ -133,8 +135,19 @@ export async function mfcc<X extends Floats>(x: X, options: MfccOptions = {}): P
   const levels = await featuresOf(samples, spec, device);
   const matrix = cepstralMatrix(spec, nMfcc, lifter, dctNorm);
   const result = cepstra(levels, matrix, spec, nMfcc) as Features<X>;
-  if (energy) frameEnergies(samples, spec, energy).forEach((value, t) => ((result.data as Floats)[t * nMfcc] = value));
+  const data = result.data as Floats;
+  if (energy.wanted) frameEnergies(samples, spec, energy).forEach((value, t) => (data[t * nMfcc] = value));
+  if (energy.last) moveFirst(data, nMfcc, energy.wanted ? 1 : Math.SQRT2);
   return result;
+}
+
+/** Moves the first number of each row to its end, times a factor. */
+function moveFirst(data: Floats, length: number, factor: number): void {
+  for (let row = 0; row < data.length; row += length) {
+    const first = data[row]!;
+    data.copyWithin(row, row + 1, row + length);
+    data[row + length - 1] = factor * first;
+  }
 }
 
 const COEFFICIENTS: { readonly [preset in FeaturePreset]?: number } = { torchaudio: 40, kaldi: 13 };
