@@ -38,6 +38,20 @@ describe('build', () => {
     expect(WebAssembly.validate(readFileSync(join(folder, 'all.wasm')))).toBe(true);
   });
 
+  it('writes features of presets beside transforms, in 12 KiB for Whisper', async () => {
+    expect(await omnifft('build', 'log-mel:whisper', '-o', 'whisper.mjs')).toMatchObject({ code: 0, stderr: '' });
+    expect(gzipSync(readFileSync(join(folder, 'whisper.mjs')), { level: 9 }).length).toBeLessThan(12 * 1024);
+    const { logMelWhisper } = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'whisper.mjs')).href);
+    const { data, shape } = logMelWhisper(new Float32Array(1000));
+    expect([shape, data.every((level: number) => level === data[0])]).toEqual([[80, 3000], true]);
+    // Of silence: the logarithm of the least power, −10.
+    expect(data[0]).toBeCloseTo((-10 + 4) / 4, 5);
+    await omnifft('build', '8', 'bands=log-mel:kaldi', '-o', 'both.mjs');
+    const both = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'both.mjs')).href);
+    expect(both.fft8().forward(new Float32Array(16).fill(1))[0]).toBe(8);
+    expect(both.bands(new Float32Array(560).fill(1)).shape).toEqual([2, 23]);
+  });
+
   it('writes modules for WebGPU', async () => {
     const { code } = await inside('build', 'r2c:48', '--target', 'wgsl', '-o', 'gpu.mjs');
     expect(code).toBe(0);
@@ -51,6 +65,9 @@ describe('build', () => {
     ['the name of a function of the module', ['decoded=8', '-o', 'x.mjs'], 2, /called decoded/],
     ['a word of the language as a name', ['class=8', '--target', 'wgsl', '-o', 'x.mjs'], 2, /called class/],
     ['the name of what every module has', ['Math=8', '-o', 'x.mjs'], 2, /called Math/],
+    ['features of one name', ['mel=8', 'mel=log-mel:ast', '-o', 'x.mjs'], 2, /would be called mel/],
+    ['features that nobody knows', ['log-mel:wisper', '-o', 'x.mjs'], 2, /wisper/],
+    ['features for a GPU', ['log-mel:ast', '--target', 'wgsl', '-o', 'x.mjs'], 2, /--target wasm/],
     ['a convolution', ['{"size":[8],"convolution":{}}', '-o', 'x.mjs'], 1, /prepared where it runs/],
     ['a transform that nobody knows', ['r3c:8', '-o', 'x.mjs'], 2, /transform/],
     ['WebAssembly for a GPU', ['8', '--target', 'wgsl', '--relaxed', '-o', 'x.mjs'], 2, /--relaxed .* --target wasm/],

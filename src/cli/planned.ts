@@ -2,7 +2,7 @@
 
 import type { PlannedTransform } from '../engine/ahead/transform-data.ts';
 import { bytesText } from '../engine/index.ts';
-import { type DeviceProfile, FftError, type Plan, type ProblemInput } from '../index.ts';
+import { type Device, type DeviceProfile, FftError, type Plan, type ProblemInput } from '../index.ts';
 import { normalizeProblem, type Problem } from '../problem/index.ts';
 import { reportDone, writeOutput } from './files.ts';
 import { readProblem, useDevice } from './options.ts';
@@ -17,12 +17,12 @@ export interface NamedFile {
 export async function withPlans<T>(
   problems: ReadonlyMap<string, ProblemInput>,
   options: { readonly profile: string; readonly language?: string },
-  use: (plans: ReadonlyMap<string, PlannedTransform>, profile: DeviceProfile) => T,
+  use: (plans: ReadonlyMap<string, PlannedTransform>, profile: DeviceProfile, device: Device) => T | Promise<T>,
 ): Promise<T> {
   return await useDevice({ device: 'auto', ...options }, async (device) => {
     const plans = new Map<string, PlannedTransform>();
     for (const [name, problem] of problems) plans.set(name, (await device.plan(problem)) as unknown as Plan);
-    return use(plans, device.profile);
+    return use(plans, device.profile, device);
   });
 }
 
@@ -48,18 +48,38 @@ function filesText(files: readonly { readonly file: string; readonly bytes: numb
 
 /** Problems by the names that they are exported by. */
 export function namedProblems(texts: readonly string[]): Map<string, ProblemInput> {
-  const problems = new Map<string, ProblemInput>();
+  return named(texts, (text) => {
+    const input = readProblem(text);
+    return [nameOf(normalizeProblem(input)), input];
+  });
+}
+
+/**
+ * What texts such as `1024` or `name=1024` say, by the names that it is exported by.
+ * @param read reads a text without a name, and says how it is called by default
+ */
+export function named<T>(
+  texts: readonly string[],
+  read: (text: string) => readonly [name: string, value: T],
+): Map<string, T> {
+  const all = new Map<string, T>();
   for (const text of texts) {
-    const [, given, rest] = /^([A-Za-z_$][\w$]*)=(.*)$/s.exec(text) ?? [];
-    const input = readProblem(rest ?? text);
-    const name = given ?? nameOf(normalizeProblem(input));
-    if (problems.has(name)) {
-      const another = `Two transforms would be called ${name}: name one of them, as in other=${text}.`;
-      throw new FftError('invalid-argument', another, { path: 'problems' });
-    }
-    problems.set(name, input);
+    const [, given, rest] = NAMED.exec(text) ?? [];
+    const [usual, value] = read(rest ?? text);
+    const name = given ?? usual;
+    if (all.has(name)) throw taken(name, text);
+    all.set(name, value);
   }
-  return problems;
+  return all;
+}
+
+/** A text with a name before it. */
+export const NAMED = /^([A-Za-z_$][\w$]*)=(.*)$/s;
+
+/** The refusal of a second export of a name. */
+export function taken(name: string, text: string): FftError {
+  const another = `Two transforms would be called ${name}: name one of them, as in other=${text}.`;
+  return new FftError('invalid-argument', another, { path: 'problems' });
 }
 
 /** Such as `fft1024`, `r2c256x256`, `dct2_64` or `fft32_batch100`. */

@@ -1,12 +1,13 @@
 /** `omnifft build`: transforms planned ahead of time, as a module that has neither planner nor compiler in it. */
 
 import { type Command, Option } from 'commander';
-import { buildWasm } from '../../engine/ahead/wasm.ts';
+import { buildWasm, type ModulePart } from '../../engine/ahead/wasm.ts';
 import { buildWgsl } from '../../engine/ahead/wgsl.ts';
 import { FftError } from '../../index.ts';
+import { logMelModule } from '../../signal/features/feature-module.ts';
 import { checkOutput } from '../files.ts';
 import { outputPath, withJson } from '../options.ts';
-import { type NamedFile, namedProblems, withPlans, writeFiles } from '../planned.ts';
+import { NAMED, type NamedFile, named, namedProblems, taken, withPlans, writeFiles } from '../planned.ts';
 
 interface BuildOptions {
   readonly json: boolean;
@@ -23,7 +24,7 @@ export function addBuild(program: Command): void {
     .description('write transforms as a module of their own, planned ahead of time: no planner, nothing to compile')
     .argument(
       '<problems...>',
-      'lengths such as 1024 or 256x256, r2c:512, a descriptor, or a problem as JSON; name=1024 says what a transform is called',
+      'lengths such as 1024 or 256x256, r2c:512, a descriptor, a problem as JSON, or log-mel:whisper, features of a preset; name=1024 says what a transform is called',
     )
     .requiredOption(
       '-o, --output <file.mjs>',
@@ -44,17 +45,26 @@ async function build(texts: readonly string[], options: BuildOptions): Promise<v
     throw new FftError('invalid-usage', message);
   }
   await checkOutput(output);
-  const problems = namedProblems(texts);
+  const problems = namedProblems(texts.filter((text) => !isFeatures(text)));
+  const presets = featurePresets(texts.filter(isFeatures), problems);
+  if (target === 'wgsl' && presets.size > 0) {
+    throw new FftError(
+      'invalid-usage',
+      'log-mel is for --target wasm; a page with WebGPU has logMel of omnifft/signal.',
+    );
+  }
   const stem = output.replace(/\.m?js$/, '');
   const declarations = `${stem}.d.${output.endsWith('.js') ? 'ts' : 'mts'}`;
-  const named = { profile: profile ?? (target === 'wgsl' ? 'webgpu-default' : 'wasm-cpu'), language: target };
-  const files = await withPlans(problems, named, (plans, profile): NamedFile[] => {
+  const planned = { profile: profile ?? (target === 'wgsl' ? 'webgpu-default' : 'wasm-cpu'), language: target };
+  const files = await withPlans(problems, planned, async (plans, profile, device): Promise<NamedFile[]> => {
     const module = ({ script, types }: { script: string; types: string }) => [
       { file: output, contents: script },
       { file: declarations, contents: types },
     ];
     if (target === 'wgsl') return module(buildWgsl(plans, { profile }));
-    const built = buildWasm(plans, { profile, relaxed, separate });
+    const parts = new Map<string, ModulePart>();
+    for (const [name, preset] of presets) parts.set(name, await logMelModule(preset, device));
+    const built = buildWasm(plans, { profile, relaxed, separate }, parts);
     const { plain, relaxed: code } = built.code;
     return [
       ...module(built),
@@ -62,5 +72,23 @@ async function build(texts: readonly string[], options: BuildOptions): Promise<v
       ...(separate && code ? [{ file: `${stem}.relaxed.wasm`, contents: code }] : []),
     ];
   });
-  await writeFiles(files, [...problems.keys()], json);
+  await writeFiles(files, [...problems.keys(), ...presets.keys()], json);
+}
+
+/** Features of a preset, where transforms have a length. */
+const FEATURES = 'log-mel:';
+
+function isFeatures(text: string): boolean {
+  return (NAMED.exec(text)?.[2] ?? text).startsWith(FEATURES);
+}
+
+/** Presets by the names that their features are exported by, such as `logMelWhisper`. */
+function featurePresets(texts: readonly string[], problems: ReadonlyMap<string, unknown>): Map<string, string> {
+  const presets = named(texts, (text): [string, string] => {
+    const preset = text.slice(FEATURES.length);
+    const words = preset.split('-').map((word) => word.slice(0, 1).toUpperCase() + word.slice(1));
+    return [`logMel${words.join('')}`, preset];
+  });
+  for (const [name, preset] of presets) if (problems.has(name)) throw taken(name, FEATURES + preset);
+  return presets;
 }

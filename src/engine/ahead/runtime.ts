@@ -3,7 +3,15 @@
  * so these functions refer only to one another: neither to imports nor to functions that an AudioWorklet lacks (`atob`, `TextDecoder`).
  * Comments stand outside the functions, so that pages do not load them.
  */
-import type { ArrayName, DirectionData, RootRunData, SideData, TransformData } from '../../emit/host/data.ts';
+import type {
+  ArrayName,
+  DirectionData,
+  RootRunData,
+  SideData,
+  TableData,
+  TransformData,
+} from '../../emit/host/data.ts';
+import type { PipelineData } from './pipeline.ts';
 
 /** Options of a transform: the memory, the transform's first byte in it, and the compiled code. */
 export interface TransformOptions {
@@ -157,11 +165,7 @@ function transformOf(data: TransformData, compiled: () => WebAssembly.Module) {
     const { exports } = new WebAssembly.Instance(module ?? compiled(), { env: { memory } });
     const view = (array: ArrayName, at: number, length: number): Numbers =>
       new ({ Float32Array, Float64Array, Uint16Array, Uint32Array })[array](memory.buffer, byteOffset + at, length);
-    for (const [n, { array, length, runs, bytes }] of data.tables.entries()) {
-      const numbers = view(array, places.tables[n]!, length);
-      if (runs) fillRoots(numbers, runs);
-      if (bytes) new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength).set(decoded(bytes));
-    }
+    fillTables(data.tables, (array, n, length) => view(array, places.tables[n]!, length));
     const [input, output = input] = places.sides as [Places['sides'][0], Places['sides'][0] | undefined];
     const addresses = [...[input, output].flatMap(([re, im = re]) => [re!, im!]), places.temp];
     const absolute = (list: readonly number[]) => list.map((at) => byteOffset + at);
@@ -202,18 +206,72 @@ function transformOf(data: TransformData, compiled: () => WebAssembly.Module) {
   return Object.assign(make, { byteLength: places.end });
 }
 
+/** Writes the contents of tables. @param view the memory of a table, by its number */
+function fillTables(
+  tables: readonly TableData[],
+  view: (array: ArrayName, n: number, length: number) => Numbers,
+): void {
+  for (const [n, { array, length, runs, bytes }] of tables.entries()) {
+    const numbers = view(array, n, length);
+    if (runs) fillRoots(numbers, runs);
+    if (bytes) new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength).set(decoded(bytes));
+  }
+}
+
+/** Launches in a pipeline's own memory. */
+export interface BuiltPipeline {
+  /** The singles of a buffer. */
+  view(buffer: number): Float32Array<ArrayBuffer>;
+  run(): void;
+}
+
+function pipelineIn({ buffers, shared, tables, steps }: PipelineData, module: WebAssembly.Module): BuiltPipeline {
+  let end = 0;
+  const take = (bytes: number) => {
+    const at = end;
+    end += Math.ceil(bytes / 64) * 64;
+    return at;
+  };
+  const places = buffers.map(take);
+  const constants = tables.map(({ array, length }) => take(length * bytesOfArray(array)));
+  const scratch = take(shared);
+  const memory = memoryFor(undefined, 0, end);
+  const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+  fillTables(
+    tables,
+    (array, n, length) =>
+      new ({ Float32Array, Float64Array, Uint16Array, Uint32Array })[array](memory.buffer, constants[n]!, length),
+  );
+  const run = programOf({ chunks: 1, steps }, exports, places, constants, scratch);
+  const view = (n: number) => new Float32Array(memory.buffer as ArrayBuffer, places[n]!, buffers[n]! / 4);
+  return { view, run };
+}
+
 /** The functions of a built module. The last one is called for each transform. */
 export const RUNTIME = [
   bytesOfArray,
   placesOf,
   decoded,
   fillRoots,
+  fillTables,
   callOf,
   programOf,
   partsOf,
   copyNumbers,
   memoryFor,
   transformOf,
+] as const;
+
+/** The functions of a built module that makes pipelines. The last one makes them. */
+export const PIPELINE_RUNTIME = [
+  bytesOfArray,
+  decoded,
+  fillRoots,
+  fillTables,
+  callOf,
+  programOf,
+  memoryFor,
+  pipelineIn,
 ] as const;
 
 // The rest is for WebGPU. Modules for WebGPU also contain the functions above that fill tables.

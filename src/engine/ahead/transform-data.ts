@@ -83,14 +83,24 @@ function directionData({ outline, plan, steps }: DirectionProgram, kernels: Kern
   const isInverse = plan.direction === 'inverse';
   return {
     chunks,
-    steps: steps.map((step) => stepData(step, chunks, isInverse, kernels, tables)),
+    steps: steps.map((step) => stepData(step, { chunks, placeOf }, kernels, tables)),
   } satisfies DirectionData;
+
+  function placeOf(slot: number): readonly [number, number] {
+    return [placeOfSlot(slot, isInverse), 0];
+  }
 }
 
-function stepData(
+/** How launches of a program become those of a module. */
+interface StepPlaces {
+  readonly chunks: number;
+  /** The module's slot for one of the program, and its first byte there. */
+  readonly placeOf: (slot: number) => readonly [slot: number, byteOffset: number];
+}
+
+export function stepData(
   { kernel: compiled, reverse = false, arguments: all }: ProgramStep,
-  chunks: number,
-  isInverse: boolean,
+  { chunks, placeOf }: StepPlaces,
   kernels: KernelNames,
   tables: TableList,
 ): StepData {
@@ -100,7 +110,10 @@ function stepData(
     kernel: kernels.nameOf(kernel),
     groups: kernel.group.count / chunks,
     ...(kernel.reverse ? { reverse: reverse ? 1 : 0 } : {}),
-    arrays: all.filter(isSlot).map(({ slot, byteOffset }) => [placeOfSlot(slot, isInverse), byteOffset] as const),
+    arrays: all.filter(isSlot).map(({ slot, byteOffset }) => {
+      const [place, from] = placeOf(slot);
+      return [place, from + byteOffset] as const;
+    }),
     tables: kernel.tables.map((table) => tables.numberOf(table)),
   };
 }
@@ -121,7 +134,7 @@ function placeOfSlot(slot: number, isInverse: boolean): number {
 }
 
 /** The tables of a transform, each once. */
-class TableList {
+export class TableList {
   readonly data: TableData[] = [];
   private readonly known = new Map<string, number>();
 

@@ -5,7 +5,8 @@
 import type { SideData, TransformData } from '../../emit/host/data.ts';
 import { emitWasmModule } from '../../emit/wasm/lower.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
-import { RUNTIME } from './runtime.ts';
+import { type Pipeline, pipelineData } from './pipeline.ts';
+import { PIPELINE_RUNTIME, RUNTIME } from './runtime.ts';
 import {
   dataOf,
   KernelNames,
@@ -35,44 +36,83 @@ export interface WasmBuild {
   readonly code: { readonly plain: Uint8Array; readonly relaxed?: Uint8Array };
 }
 
+/** What a module exports beside transforms: a function made of a pipeline. */
+export interface ModulePart {
+  readonly pipeline: Pipeline;
+  /** Functions that become part of the module; the last one makes the export. They refer to one another, and to the functions of pipelines. */
+  readonly runtime: readonly { readonly name: string }[];
+  /** JSON that the maker is given beside the pipeline's data. */
+  readonly data: object;
+  /** Arguments of the maker after the data and the function that compiles, as text. */
+  readonly tools: string;
+  /** The type of the export. */
+  readonly type: string;
+}
+
 /** The memory that kernels import. It may have any size, because making a transform grows it. */
 const MEMORY = { initial: 0, shared: false } as const;
 
 /**
  * @param transforms the plans, by the names that the module exports
+ * @param parts what it exports beside them, by name
  * @throws FftError `unsupported-feature` for convolutions and for callbacks that read operands, `invalid-argument` for names that are taken
  */
 export function buildWasm(
   transforms: ReadonlyMap<string, PlannedTransform>,
   { profile, relaxed, separate, typed = false }: WasmBuildOptions,
+  parts: ReadonlyMap<string, ModulePart> = new Map(),
 ): WasmBuild {
-  requireFreeNames(transforms.keys(), [...RUNTIME.map(({ name }) => name), 'compiled', 'module']);
+  const runtime = runtimeOf(transforms.size > 0, [...parts.values()]);
+  requireFreeNames([...transforms.keys(), ...parts.keys()], [...runtime.map(({ name }) => name), 'compiled', 'module']);
   const kernels = new KernelNames();
   const made = new Map([...transforms].map(([name, transform]) => [name, dataOf(transform, profile, kernels)]));
+  const others = [...parts].map(([name, part]) => ({ name, part, data: pipelineData(part.pipeline, kernels) }));
   const plain = emitWasmModule(kernels.named, MEMORY);
   const code = {
     plain: plain.bytes,
     ...(relaxed ? { relaxed: emitWasmModule(kernels.named, MEMORY, { relaxedSimd: true }).bytes } : {}),
   };
-  const data = new Map([...made].map(([name, own]) => [name, { ...own, shared: plain.sharedBytes }]));
-  const script = scriptOf(data, separate ? undefined : code, typed);
-  return { script, types: typesOf(data), code };
+  const shared = plain.sharedBytes;
+  const make = RUNTIME.at(-1)!.name;
+  const exported = [
+    ...[...made].map(([name, own]): Export => {
+      const data: TransformData = { ...own, shared };
+      return { name, type: typeOf(data), value: `${make}(${JSON.stringify(data)}, compiled)` };
+    }),
+    ...others.map(({ name, part, data }): Export => {
+      const text = JSON.stringify({ ...part.data, pipeline: { ...data, shared } });
+      return { name, type: part.type, value: `${part.runtime.at(-1)!.name}(${text}, compiled, ${part.tools})` };
+    }),
+  ];
+  return { script: scriptOf(exported, runtime, separate ? undefined : code, typed), types: typesOf(exported), code };
+}
+
+/** An export of a module: its type, and the expression that makes it. */
+interface Export {
+  readonly name: string;
+  readonly type: string;
+  readonly value: string;
+}
+
+/** The functions of a module, each once. */
+function runtimeOf(hasTransforms: boolean, parts: readonly ModulePart[]): { readonly name: string }[] {
+  const own = hasTransforms ? RUNTIME : [];
+  return [...new Set([...own, ...parts.flatMap(({ runtime }) => [...PIPELINE_RUNTIME, ...runtime])])];
 }
 
 const HEADING = '// Fourier transforms as WebAssembly, built by omnifft.\n';
 
 function scriptOf(
-  data: ReadonlyMap<string, TransformData>,
+  exported: readonly Export[],
+  runtime: readonly object[],
   code: WasmBuild['code'] | undefined,
   typed: boolean,
 ): string {
-  const make = RUNTIME.at(-1)!.name;
-  const exported = [...data].map(
-    ([name, own]) =>
-      `export const ${name}${typed ? `: ${typeOf(own)}` : ''} = /* @__PURE__ */ ${make}(${JSON.stringify(own)}, compiled);`,
+  const lines = exported.map(
+    ({ name, type, value }) => `export const ${name}${typed ? `: ${type}` : ''} = /* @__PURE__ */ ${value};`,
   );
   const heading = typed ? [UNCHECKED, HEADING, DECLARATIONS] : [HEADING];
-  return [...heading, ...RUNTIME.map(String), compiledText(code), ...exported, ''].join('\n');
+  return [...heading, ...runtime.map(String), compiledText(code), ...lines, ''].join('\n');
 }
 
 /** The function that compiles the kernels of a file, once. */
@@ -99,8 +139,8 @@ export interface TransformOptions {
 }
 `;
 
-function typesOf(data: ReadonlyMap<string, TransformData>): string {
-  const declared = [...data].map(([name, own]) => `export declare const ${name}: ${typeOf(own)};\n`);
+function typesOf(exported: readonly Export[]): string {
+  const declared = exported.map(({ name, type }) => `export declare const ${name}: ${type};\n`);
   return [HEADING, DECLARATIONS, ...declared].join('\n');
 }
 

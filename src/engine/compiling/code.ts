@@ -25,6 +25,13 @@ type Segment =
       readonly operands: ReadonlyMap<string, number | Binding>;
     };
 
+/** Launches of a program, whose slots are its inputs, its output and the memory between them. */
+export interface ProgramLaunches {
+  readonly steps: readonly ProgramStep[];
+  /** Bytes of each memory between launches. */
+  readonly between: readonly number[];
+}
+
 export interface CodeOptions {
   readonly host: ProgramHost;
   readonly pieces: ProgramPieces;
@@ -83,6 +90,16 @@ export class ProgramCode {
       'plan' in segment ? segment.plan.running : segment.steps.map(({ kernel }) => kernel),
     );
     return [...new Set(all)];
+  }
+
+  /** The launches of a program without plans. */
+  get launches(): ProgramLaunches | undefined {
+    const steps: ProgramStep[] = [];
+    for (const segment of this.segments) {
+      if ('plan' in segment) return undefined;
+      steps.push(...segment.steps);
+    }
+    return { steps, between: this.between.map(({ bytes }) => bytes) };
   }
 
   /**

@@ -30,6 +30,7 @@ import {
 import { encodeTarget, requireTarget, unattended } from '../calls/enqueue.ts';
 import { fromDevice, moveResult, newArray, requireWhole, stagingArray, toDevice } from '../calls/result-staging.ts';
 import { type Copy, type PlacedPart, Staging } from '../calls/staging.ts';
+import type { ProgramLaunches } from './code.ts';
 import type { ProgramHost } from './host.ts';
 
 /** An input of a program. */
@@ -47,6 +48,7 @@ interface ProgramParts {
   readonly code: {
     bind(places: readonly Binding[]): readonly BoundProgram[];
     readonly kernels: readonly CompiledKernel[];
+    readonly launches?: ProgramLaunches | undefined;
     release(): void;
   };
 }
@@ -110,6 +112,11 @@ export class CompiledProgram<I extends Inputs = Inputs> {
   /** The kernels of the program, each once, in the order in which they first run. */
   get kernels(): readonly ProgramKernel[] {
     return this.parts.code.kernels.map(({ kernel: { name }, language, source }) => ({ name, language, source }));
+  }
+
+  /** @internal The launches of the program; undefined where plans are among them. */
+  get launches(): ProgramLaunches | undefined {
+    return this.parts.code.launches;
   }
 
   /**

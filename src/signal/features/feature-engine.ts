@@ -11,7 +11,7 @@ import { FftError } from '../../problem/errors.ts';
 import type { Callback, Callbacks, ProblemInput } from '../../problem/index.ts';
 import type { FloatPrecision, Floats } from '../arguments/floats.ts';
 import { unfilledOn, type WorkMemory } from '../calls/work.ts';
-import { frameLength, windowOf } from './feature-frames.ts';
+import { fillMeans, windowOf } from './feature-frames.ts';
 import { melProgram } from './feature-levels.ts';
 import { type FeatureSpec, keyOf } from './feature-presets.ts';
 import { warpedFrequency } from './kaldi.ts';
@@ -45,19 +45,12 @@ export class FeatureEngine {
   private last: Promise<unknown> = Promise.resolve();
 
   static async of(device: Device, request: EngineRequest): Promise<FeatureEngine> {
-    const { spec, frames, precision, isWhole } = request;
-    const plan = (await device.plan(frameProblem(request))) as Plan;
-    let program: CompiledProgram | undefined;
+    const { plan, program } = await engineParts(device, request);
     try {
-      const { vtln, fMin, fMax = spec.fs / 2 } = spec;
-      const warped = vtln ? (frequency: number) => warpedFrequency(frequency, vtln, fMin, fMax) : undefined;
-      const bank = melBank(bankOptions(spec), spec.isOwnBank, warped);
-      const text = await melProgram(spec, bank, frames, isWhole);
-      program = (await device.compile(text, { precision })) as unknown as CompiledProgram;
       return new FeatureEngine(device, request, plan, program);
     } catch (error) {
       plan.destroy();
-      program?.destroy();
+      program.destroy();
       throw error;
     }
   }
@@ -116,12 +109,31 @@ export class FeatureEngine {
   }
 }
 
-function binsOf({ nFft }: FeatureSpec): number {
+/** The two launches of an engine. @throws FftError (as a rejection) the errors of `device.plan` and `device.compile` */
+export async function engineParts(
+  device: Device,
+  request: EngineRequest,
+): Promise<{ readonly plan: Plan; readonly program: CompiledProgram }> {
+  const { spec, frames, precision, isWhole } = request;
+  const plan = (await device.plan(frameProblem(request))) as Plan;
+  try {
+    const { vtln, fMin, fMax = spec.fs / 2 } = spec;
+    const warped = vtln ? (frequency: number) => warpedFrequency(frequency, vtln, fMin, fMax) : undefined;
+    const bank = melBank(bankOptions(spec), spec.isOwnBank, warped);
+    const text = await melProgram(spec, bank, frames, isWhole);
+    return { plan, program: (await device.compile(text, { precision })) as unknown as CompiledProgram };
+  } catch (error) {
+    plan.destroy();
+    throw error;
+  }
+}
+
+export function binsOf({ nFft }: FeatureSpec): number {
   return Math.floor(nFft / 2) + 1;
 }
 
 /** The number of samples from the first to the last of `frames` frames. */
-function reachOf({ hopLength, nFft }: FeatureSpec, frames: number): number {
+export function reachOf({ hopLength, nFft }: FeatureSpec, frames: number): number {
   return (frames - 1) * hopLength + nFft;
 }
 
@@ -134,7 +146,7 @@ function isEmphasised({ preemphasis, removeDcOffset }: FeatureSpec): boolean {
 }
 
 /** Arrays of the callbacks: the window, and the window's factor of the sample before (pre-emphasis). */
-function windowArrays(
+export function windowArrays(
   spec: FeatureSpec,
   stored: (values: Float64Array) => Floats,
 ): { readonly [name: string]: Floats } {
@@ -173,16 +185,6 @@ function callbacksOf(spec: FeatureSpec, frames: number, precision: FloatPrecisio
   const others = { before: { type, length: nFft }, samples: { type, length: reachOf(spec, frames) } } as const;
   const means = removeDcOffset ? ({ means: { type, length: frames } } as const) : {};
   return { forward: { load, store }, arrays: isEmphasised(spec) ? { ...window, ...others, ...means } : window };
-}
-
-/** The mean of each frame. */
-function fillMeans(means: Floats, samples: Floats, spec: FeatureSpec): void {
-  const [length, hop] = [frameLength(spec), spec.hopLength];
-  for (let frame = 0; frame < means.length; frame++) {
-    let sum = 0;
-    for (let k = frame * hop; k < frame * hop + length; k++) sum += samples[k]!;
-    means[frame] = sum / length;
-  }
 }
 
 /** Kept engines of each device; they are released with the device. */

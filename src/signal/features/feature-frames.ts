@@ -18,6 +18,16 @@ export function frameLength({ frames, nFft, winLength }: FeatureSpec): number {
   return frames === 'center' || frames === 'whole' ? nFft : winLength;
 }
 
+/** Writes the mean of each frame of samples that begin with the first frame. */
+export function fillMeans(means: Floats, samples: Floats, spec: FeatureSpec): void {
+  const [length, hop] = [frameLength(spec), spec.hopLength];
+  for (let frame = 0; frame < means.length; frame++) {
+    let sum = 0;
+    for (let k = frame * hop; k < frame * hop + length; k++) sum += samples[k]!;
+    means[frame] = sum / length;
+  }
+}
+
 /** The number of samples by which the first frame begins before the signal. */
 export function paddingOf({ frames, nFft, winLength, hopLength }: FeatureSpec): number {
   if (frames === 'center') return Math.floor(nFft / 2);
@@ -95,7 +105,7 @@ export function fillFrom(target: Floats, samples: Samples, from: number, spec: F
   }
 }
 
-function beyond({ data, base, length }: Samples, at: number, mode: FramePadding): number {
+export function beyond({ data, base, length }: Samples, at: number, mode: FramePadding): number {
   if (mode === 'constant') return 0;
   if (mode === 'edge') return data[(at < 0 ? 0 : length - 1) - base] ?? 0;
   const again = mode === 'reflect' ? 0 : 1;

@@ -29,9 +29,9 @@ export function samplesOf(x: unknown): Floats {
   throw new FftError('invalid-argument', 'x has no samples; at least one is needed.', { path: 'x' });
 }
 
-/** The block size for a number of frames. */
-function blockFrames(frames: number, device: Device): number {
-  const sizes = device.kind === 'cpu' ? FRAMES_OF_BLOCKS.cpu : FRAMES_OF_BLOCKS.others;
+/** The block size for a number of frames. @param kind the kind of the device */
+export function blockFrames(frames: number, kind: string): number {
+  const sizes = kind === 'cpu' ? FRAMES_OF_BLOCKS.cpu : FRAMES_OF_BLOCKS.others;
   return sizes.find((size) => size >= frames) ?? sizes.at(-1)!;
 }
 
@@ -80,7 +80,7 @@ export async function levelsOf(samples: Samples, range: FrameRange, device: Devi
   const { spec, frames } = range;
   const isSingle = areSingles(samples.data);
   const precision: FloatPrecision = isSingle ? 'single' : 'double';
-  const size = spec.samples !== null && frames <= MOST_FRAMES ? frames : blockFrames(frames, device);
+  const size = spec.samples !== null && frames <= MOST_FRAMES ? frames : blockFrames(frames, device.kind);
   const values = floatZeros(spec.nMels * Math.max(frames, spec.maxFrames ?? 0), isSingle);
   if (frames === 0) return values;
   return withEngine(device, { spec, frames: size, precision, isWhole: false }, async (engine) => {

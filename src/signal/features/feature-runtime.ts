@@ -1,0 +1,79 @@
+/**
+ * The function of modules that compute features ahead of time. Its source text becomes part of the module, so that it refers to nothing but its
+ * arguments. Comments stand outside the function, so that pages do not load them.
+ */
+import type { PipelineData } from '../../engine/ahead/pipeline.ts';
+import type { BuiltPipeline } from '../../engine/ahead/runtime.ts';
+import type * as frames from './feature-frames.ts';
+import type * as levels from './feature-levels.ts';
+import type { FeatureSpec } from './feature-presets.ts';
+
+/** The numbers of a pipeline's buffers: samples, powers, levels, the window, and what pre-emphasis and means take. */
+export const BUFFERS = { samples: 0, spectra: 1, levels: 2, window: 3, before: 4, means: 5, temp: 6 } as const;
+
+/** Features as data. */
+export interface FrontEndData {
+  readonly spec: FeatureSpec;
+  /** Number of frames in a block. */
+  readonly frames: number;
+  /** Bytes of constant buffers as text, by their numbers. */
+  readonly constants: readonly (readonly [buffer: number, bytes: string])[];
+  readonly pipeline: PipelineData;
+}
+
+/** Functions that a front end calls, by their names here. */
+export interface FrontEndTools
+  extends Pick<typeof frames, 'fillFrom' | 'fillMeans' | 'framesOf' | 'leastLength' | 'paddingOf'>,
+    Pick<typeof levels, 'finish' | 'largest'> {
+  readonly decoded: (text: string) => Uint8Array;
+  readonly pipelineIn: (data: PipelineData, module: WebAssembly.Module) => BuiltPipeline;
+}
+
+/** Features of a signal, row-major. */
+export interface BuiltFeatures {
+  readonly data: Float32Array;
+  readonly shape: readonly [number, number];
+}
+
+/**
+ * Makes the function of a module. Its steps are those of `featuresOf`.
+ * @param compiled gives the kernels of the file, if the caller gives no module
+ */
+export function frontEndOf(data: FrontEndData, compiled: () => WebAssembly.Module, tools: FrontEndTools) {
+  let pipeline: BuiltPipeline | undefined;
+  const { spec, frames: size } = data;
+  return (x: Float32Array, options: { readonly module?: WebAssembly.Module } = {}): BuiltFeatures => {
+    const length = spec.samples ?? x.length;
+    const least = tools.leastLength(spec);
+    if (!(x instanceof Float32Array && x.length > 0 && length >= least)) {
+      throw new RangeError(`The samples must be a Float32Array of ${spec.samples === null ? least : 1} or more.`);
+    }
+    if (!pipeline) {
+      pipeline = tools.pipelineIn(data.pipeline, options.module ?? compiled());
+      for (const [buffer, text] of data.constants) {
+        const view = pipeline.view(buffer);
+        new Uint8Array(view.buffer, view.byteOffset, view.byteLength).set(tools.decoded(text));
+      }
+    }
+    const { nMels, hopLength, removeDcOffset, rows, maxFrames } = spec;
+    const samples = { data: x.subarray(0, length), base: 0, length };
+    const count = Math.min(tools.framesOf(spec, length), maxFrames ?? Number.POSITIVE_INFINITY);
+    const all = maxFrames ?? count;
+    const values = new Float32Array(nMels * all);
+    for (let done = 0; done < count; done += size) {
+      const target = pipeline.view(0);
+      tools.fillFrom(target, samples, done * hopLength - tools.paddingOf(spec) - 1, spec);
+      if (removeDcOffset) tools.fillMeans(pipeline.view(5), target.subarray(1), spec);
+      pipeline.run();
+      const block = pipeline.view(2);
+      const some = Math.min(size, count - done);
+      for (let mel = 0; mel < nMels; mel++) {
+        const row = block.subarray(mel * size, mel * size + some);
+        if (rows === 'mels') values.set(row, mel * all + done);
+        else for (let t = 0; t < some; t++) values[(done + t) * nMels + mel] = row[t]!;
+      }
+    }
+    tools.finish(values, spec, tools.largest(values, Number.NEGATIVE_INFINITY));
+    return { data: values, shape: rows === 'mels' ? [nMels, all] : [all, nMels] };
+  };
+}
