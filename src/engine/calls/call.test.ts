@@ -4,7 +4,7 @@ import { relativeError, tolerance } from '../../../test/support/accuracy.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import { expectedOf } from '../../../test/support/transforms.ts';
 import { type Callback, FftError, type FftErrorCode, type ProblemInput } from '../../problem/index.ts';
-import { type Device, openDevice, type Plan } from '../index.ts';
+import { type Device, type DeviceMemory, openDevice, type Plan } from '../index.ts';
 
 const random = randomFor('engine/calls/call');
 const N = 20;
@@ -160,6 +160,26 @@ describe('after a call with an array of callbacks', () => {
     expect(codeOf(() => plan.forwardSync(signal(), y, given))).toBe('detached-array');
     expect(y).toEqual(before);
   });
+});
+
+it('a call of memory as before ends at once where it can, and is left to the others where not', async () => {
+  const plan = await device.plan({ size: [N] });
+  const [from, to, other] = [0, 1, 2].map(() => device.alloc(8 * N, 'single'));
+  const now = (output: DeviceMemory) => plan.now('forward', from as never, output as never, undefined);
+  expect(now(to!)).toBe(false);
+  to!.float32.fill(Number.NaN);
+  await plan.forward(from!, to!);
+  for (let round = 0; round < 3; round++) {
+    from!.float32.set(signal());
+    expect(now(to!)).toBe(true);
+    expectForward(plan, from!.float32, to!.float32);
+  }
+  expect(now(other!)).toBe(false);
+  to!.free();
+  expect(now(to!)).toBe(false);
+  expect(codeOf(() => plan.forwardSync(from!, to!))).toBe('destroyed');
+  plan.destroy();
+  expect(codeOf(() => now(other!))).toBe('destroyed');
 });
 
 it('other arrays in place', async () => {
