@@ -37,6 +37,7 @@ export const libraryEntries = {
  * entry gets no more, from bundlers that leave out single statements and from those that leave out files only.
  */
 const helpers = {
+  'lift-programs': 'src/lift/program.ts',
   'numpy-helpers': 'src/numpy/helpers.ts',
   'signal-windows': 'src/signal/windows/windows.ts',
   'signal-filters': 'src/signal/filters.ts',

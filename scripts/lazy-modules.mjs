@@ -71,15 +71,26 @@ export const groups = {
     'numeric/chirp',
     'numeric/complex-dd',
   ],
-  // Of programs of patterns: groups of threads with memory of their own.
+  // What compiles any program of patterns: the language alone is there at once.
+  'programs of patterns': ['engine/compiling/compile'],
+  'sums in programs': ['kernels/programs/sums'],
+  'tables in programs': ['kernels/programs/tables', 'kernels/programs/bands'],
+  // Outputs that share operands.
+  'tiles in programs': ['kernels/programs/tiling'],
+  'logarithms in programs': ['kernels/programs/logarithms'],
+  // Groups of threads with memory of their own.
   'work-groups in programs': ['kernels/programs/groups'],
-  // What is done beside planned transforms, and what compares ways to compile a program.
+  // What is done beside planned transforms.
   'transforms in programs': [
     'kernels/programs/beside-transforms',
     'kernels/programs/callback-nodes',
     'kernels/programs/convolutions',
     'kernels/programs/rows',
     'engine/compiling/transforms',
+  ],
+  // What compares ways to compile a program, by price or by time.
+  'programs in several ways': [
+    'engine/compiling/ways',
     'engine/compiling/price',
     'engine/compiling/ranking',
     'engine/compiling/trials',
@@ -100,7 +111,7 @@ export const groups = {
 };
 
 /** Groups that no problem needs: who has no programs of patterns, and no profiles, gets not even what would load them. */
-const ofPrograms = ['transforms in programs', 'work-groups in programs'];
+const ofPrograms = Object.keys(groups).filter((name) => /programs/.test(name));
 const ofProfiles = ['device functions'];
 const names = Object.keys(groups).filter((name) => ![...ofPrograms, ...ofProfiles].includes(name));
 const quoted = JSON.stringify;

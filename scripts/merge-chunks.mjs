@@ -18,9 +18,16 @@ export function atOnce(outputs, entry) {
  * Entries that consist of parts which programs use alone. They only say where their names are, and their code is in a file
  * beside them: a bundler that splits code takes every file that one in use imports.
  */
-const SEVERAL = ['numpy.js', 'signal.js'];
+const SEVERAL = ['lift.js', 'numpy.js', 'signal.js'];
 const faceOf = (name) => (SEVERAL.includes(name) ? `face:${name}` : name);
 const moduleOf = (name) => name.replace(/^face:/, '');
+
+/** What prints, rewrites and interprets programs, and those parts that compiling some of them takes, which are files of their own. */
+const aboutPrograms = [
+  ['about programs', /^src\/(lift\/index|patterns\/(index|interpret|print|rewrite|rules))\.ts$/],
+  ['rewriting', /^src\/patterns\/(places|stencils)\.ts$/],
+  ['interpreter', /^src\/patterns\/interpreter\.ts$/],
+];
 
 /** Which file of those that belong together a chunk goes into: what pages of any device have, what a device adds, a group of lazy modules. */
 export function groupsOfPages(outputs) {
@@ -42,8 +49,17 @@ export function groupsOfPages(outputs) {
     if (sync.has(name) && (main.has(name) || (cpu.has(name) && webgpu.has(name)))) return 'core';
     if (sync.has(name) && cpu.has(name)) return 'cpu';
     if (webgpu.has(name) && !sync.has(name)) return undefined;
-    // What lowers programs of patterns is there before a lazy group of theirs that needs it, too.
-    if (programs.has(name)) return nonuniform.has(name) ? 'programs and points' : 'programs';
+    // Calls of programs are those of non-uniform transforms, too, which have no patterns.
+    if (nonuniform.has(name) && lazyWith(name).length > 0) return 'programs and points';
+    // The language is there before what compiles it.
+    if (programs.has(name)) {
+      const modules = Object.keys(outputs[name].inputs);
+      const about = aboutPrograms.find(([, pattern]) => modules.every((module) => pattern.test(module)));
+      return about ? about[0] : 'programs';
+    }
+    const compiling = lazy.find((group) => outputs[group].entryPoint === 'lazy:programs of patterns');
+    // What lowers programs of patterns is there before a lazy group of theirs that needs it.
+    if (atOnce(outputs, compiling).has(name)) return compiling;
     const [group, ...others] = lazyWith(name);
     // A file that several chunks are put into takes along what they share with a device that is no such file.
     const sharesDevice = group && outputs[group].entryPoint === 'lazy:device functions';

@@ -4,10 +4,6 @@
  * `program` makes a program, `device.compile` makes it ready to run, `interpret` says what it means.
  * @module lift
  */
-import { compileProgram } from '../engine/compiling/compile.ts';
-import { noteProgram } from '../engine/compiling/registry.ts';
-import { type Inputs, type Program, programOf, type Result, type ValuesOf } from '../patterns/index.ts';
-
 export type {
   CompiledProgram,
   EnqueueProgramOptions,
@@ -101,17 +97,4 @@ export {
   type ValuesOf,
   zip,
 } from '../patterns/index.ts';
-
-/**
- * A program: what is computed from which inputs.
- * @param inputs types by name: `{ v: real(n) }`
- * @param f is called once, with the inputs' values, and gives the result: a number or arrays of numbers
- * @throws FftError `invalid-program` where anything in it is wrong, with the pattern as `problems[0].path`
- */
-export function program<I extends Inputs>(inputs: I, f: (values: ValuesOf<I>) => Result): Program<I> {
-  return programOf(inputs, f, note);
-}
-
-function note(made: Program): void {
-  noteProgram(made, compileProgram);
-}
+export { program } from './program.ts';

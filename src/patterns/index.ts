@@ -31,7 +31,8 @@ export {
 export { print } from './print.ts';
 export { type Inputs, Program, programOf, type ValuesOf } from './program.ts';
 export { attempt, everywhere, rewrite, type Step, type Strategy, type TraceEntry } from './rewrite.ts';
-export { type Rule, rules } from './rules.ts';
+export type { Rule } from './rule.ts';
+export { rules } from './rules.ts';
 export {
   abs,
   add,

@@ -2,11 +2,10 @@
  * Rewrite rules: each replaces a value by another value with the same meaning. `left` and `right` show the two sides to people, in the notation of
  * the LIFT paper.
  */
-import { join, pad, slide, split, transpose, zip } from './layout-patterns.ts';
 import { nestingProblemIn } from './nesting.ts';
-import { array, fft, ifft, map, reduce } from './patterns.ts';
-import { conj, mul, omega, re } from './scalars.ts';
+import { isJust, patterns, type Rule } from './rule.ts';
 import { type Length, lengthOf, type Size } from './sizes.ts';
+import { stencilToFft } from './stencils.ts';
 import { arrayOf, shapeOf } from './types.ts';
 import {
   applied,
@@ -21,36 +20,6 @@ import {
   replaced,
   Value,
 } from './values.ts';
-
-export interface Rule {
-  readonly name: string;
-  readonly left: string;
-  readonly right: string;
-  /** The condition under which the rule holds. */
-  readonly where?: string;
-  /**
-   * The value that replaces a given one; undefined where the rule does not apply.
-   * @param around names of the patterns in whose functions the value stands, outermost first
-   */
-  apply(value: Value, around: readonly string[]): Value | undefined;
-}
-
-// The patterns' own functions make the right sides: their arguments are values, whatever their static type.
-const values = {
-  join,
-  pad,
-  slide,
-  split,
-  transpose,
-  zip,
-  map,
-  reduce,
-  fft,
-  ifft,
-  conj,
-  mul,
-  re,
-} as unknown as Readonly<Record<string, (...given: unknown[]) => Value>>;
 
 function mapOf(op: MapOp, like: Value, f: Lambda): Value {
   return new Value(op, like.type, like.of, like.details, f);
@@ -103,10 +72,10 @@ const flatten: Rule = {
     const rest = withInner(f!.body, inner);
     if (freeOf(rest.body).has(x)) return undefined;
     const [n, m] = [x.type.length, xs!.type.length];
-    const repeated = values.pad!(0, n.times(m.minus(1)), 'wrap', y);
-    const zipped = values.zip!(values.join!(xs), repeated);
-    const flat = values.map!((...symbols: Value[]) => applied(inner.f!, symbols), zipped);
-    const rows = values.split!(n, flat);
+    const repeated = patterns.pad!(0, n.times(m.minus(1)), 'wrap', y);
+    const zipped = patterns.zip!(patterns.join!(xs), repeated);
+    const flat = patterns.map!((...symbols: Value[]) => applied(inner.f!, symbols), zipped);
+    const rows = patterns.split!(n, flat);
     return rest.body === rest.parameters[0] ? rows : new Value('map', value.type, [rows], {}, rest);
   },
 };
@@ -166,7 +135,7 @@ const mapTranspose: Rule = {
     if (op !== 'map' || inner!.op !== 'transpose' || body?.op !== 'map' || body.of[0] !== row) return undefined;
     if (freeInFunction(body).includes(row!)) return undefined;
     const each = (...symbols: Value[]) => applied(body.f!, symbols);
-    return values.transpose!(values.map!((own: Value) => values.map!(each, own), inner!.of[0]));
+    return patterns.transpose!(patterns.map!((own: Value) => patterns.map!(each, own), inner!.of[0]));
   },
 };
 
@@ -182,7 +151,7 @@ function splitMap(m: Length): Rule {
       if (op !== 'map' || type.kind !== 'array') return undefined;
       if (!Number.isInteger(type.length.over(size).known ?? 1)) return undefined;
       const each = (...symbols: Value[]) => applied(f!, symbols);
-      return values.join!(values.map!((chunk: Value) => values.map!(each, chunk), values.split!(size, xs)));
+      return patterns.join!(patterns.map!((chunk: Value) => patterns.map!(each, chunk), patterns.split!(size, xs)));
     },
   };
 }
@@ -199,8 +168,8 @@ function slideTiling(m: Length): Rule {
       const [k, step] = windows!.details.lengths as [Size, Size];
       if (step.known !== 1 || !Number.isInteger(type.length.over(count).known ?? 1)) return undefined;
       const each = (...symbols: Value[]) => applied(f!, symbols);
-      const tiles = values.slide!(k.minus(1).plus(count), count, windows!.of[0]);
-      return values.join!(values.map!((tile: Value) => values.map!(each, values.slide!(k, 1, tile)), tiles));
+      const tiles = patterns.slide!(k.minus(1).plus(count), count, windows!.of[0]);
+      return patterns.join!(patterns.map!((tile: Value) => patterns.map!(each, patterns.slide!(k, 1, tile)), tiles));
     },
   };
 }
@@ -215,8 +184,8 @@ function splitTranspose(m: Length): Rule {
     apply({ op, type, of: [xs] }) {
       if (op !== 'transpose' || type.kind !== 'array') return undefined;
       if (!Number.isInteger(type.length.over(size).known ?? 1)) return undefined;
-      const blocks = values.transpose!(values.map!((row: Value) => values.split!(size, row), xs));
-      return values.join!(values.map!((block: Value) => values.transpose!(block), blocks));
+      const blocks = patterns.transpose!(patterns.map!((row: Value) => patterns.split!(size, row), xs));
+      return patterns.join!(patterns.map!((block: Value) => patterns.transpose!(block), blocks));
     },
   };
 }
@@ -315,8 +284,8 @@ function splitReduce(m: Length): Rule {
       if (!name || !Number.isInteger(xs!.type.length.over(size).known ?? 1)) return undefined;
       const each = (...symbols: Value[]) => applied(f!, symbols);
       const begin = NEUTRAL[name] ?? first;
-      const parts = values.map!((chunk: Value) => values.reduce!(each, begin, chunk), values.split!(size, xs));
-      return values.reduce!(each, first, parts);
+      const parts = patterns.map!((chunk: Value) => patterns.reduce!(each, begin, chunk), patterns.split!(size, xs));
+      return patterns.reduce!(each, first, parts);
     },
   };
 }
@@ -331,54 +300,6 @@ const toLocal: Rule = {
     return inMemory('toLocal', value);
   },
 };
-
-export const stencilToFft: Rule = {
-  name: 'stencilToFft',
-  left: 'map(λ(w => reduce(+, 0) <<: map(*) <<: zip(w, h))) <<: slide(k, 1) <<: pad(l, r, wrap) <<: xs',
-  right:
-    'map(re) <<: ifft <<: map(λ((a, b, c) => a * conj(b) * c)) <<: zip(fft <<: xs, fft <<: pad(0, n - k, 0) <<: h, array(n, λ((q, n) => omega(l*q, n))))',
-  where: 'l + r = k - 1, h is the same for all windows and not longer than xs, all numbers are real',
-  apply({ op, of: [windows], f }) {
-    const padded = windows?.of[0];
-    if (op !== 'map' || windows?.op !== 'slide' || padded?.op !== 'pad' || padded.details.boundary !== 'wrap')
-      return undefined;
-    const [k, step] = windows.details.lengths!;
-    const [l, r] = padded.details.lengths!;
-    const [xs] = padded.of;
-    const h = kernelOf(f!);
-    if (!h || step!.known !== 1 || `${l!.plus(r!)}` !== `${k!.minus(1)}` || xs!.type.kind !== 'array') return undefined;
-    const n = xs!.type.length;
-    const left = l!.known;
-    const isReal = h.type.text === `[real]_${k}` && xs!.type.of.kind === 'real';
-    if (!isReal || left === undefined || (n.minus(k!).known ?? 0) < 0) return undefined;
-    const spectrum = values.fft!(values.pad!(0, n.minus(k!), 0, h));
-    // A window begins l elements before its own element.
-    const shift = array(n, function shift(q, length) {
-      return omega(left * q, length);
-    });
-    const product = values.map!(
-      (a: never, b: never, c: never) => mul(mul(a, conj(b)), c),
-      values.zip!(values.fft!(xs), spectrum, shift),
-    );
-    return values.map!((a: never) => re(a), values.ifft!(product));
-  },
-};
-
-/** The array by which all windows are multiplied before they are summed; undefined for a function that does anything else. */
-function kernelOf({ parameters: [window], body: sum }: Lambda): Value | undefined {
-  const [first, products] = sum.of;
-  const isSum = (sum.op === 'reduce' || sum.op === 'reduceSeq') && isJust('add', sum.f!) && first!.details.value === 0;
-  if (!isSum || products!.op !== 'map' || !isJust('mul', products!.f!)) return undefined;
-  const zipped = products!.of[0]!;
-  const [w, h] = zipped.of;
-  return zipped.op === 'zip' && zipped.of.length === 2 && w === window && !freeOf(h!).has(window!) ? h : undefined;
-}
-
-function isJust(op: string, { parameters, body }: Lambda): boolean {
-  return (
-    body.op === op && body.of.length === parameters.length && body.of.every((operand, n) => operand === parameters[n])
-  );
-}
 
 /** The rules by name. A rule that splits or tiles is a function of the chunk length. */
 export const rules = {

@@ -96,14 +96,6 @@ export class Size {
     return [...new Set(this.terms.flatMap(({ powers }) => powers.map(([name]) => name)))];
   }
 
-  /** The only name of a size that is a multiple of one name, with its factor: one equation is enough to solve for that name. Undefined otherwise. */
-  multipleOf(): { readonly name: string; readonly factor: Size } | undefined {
-    const [term, ...more] = this.terms;
-    const first = term?.powers.find(([, power]) => power === 1);
-    if (more.length > 0 || !first) return undefined;
-    return { name: first[0], factor: this.over(Size.named(first[0])) };
-  }
-
   /** The canonical text; sizes are equal exactly where their texts are. */
   toString(): string {
     return this.text;

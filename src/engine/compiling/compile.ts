@@ -1,15 +1,15 @@
 /** Programs of patterns for a device: lowered to kernels, compiled, with memory for what lies between them. */
 import type { Backend } from '../../devices/device.ts';
-import { type ProgramPieces, type ProgramTarget, piecesOf } from '../../kernels/programs/index.ts';
+import { type ProgramPieces, type ProgramTarget, piecesOf, USUALLY } from '../../kernels/programs/index.ts';
 import { type Program, requireProgram } from '../../patterns/program.ts';
 import { realsOf, resolvedSizes } from '../../patterns/sizing.ts';
-import { reachableValues } from '../../patterns/values.ts';
+import { isMap, reachableValues, scalarOps, type Value } from '../../patterns/values.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { show } from '../../problem/errors.ts';
 import { FftError } from '../../problem/index.ts';
 import { type SideFacts, sideFactsOf } from '../arguments/arguments.ts';
 import { readOptions } from '../arguments/options.ts';
-import { loadGroups } from '../lazy/lazy-modules.ts';
+import { type LazyGroup, loadGroups } from '../lazy/lazy-modules.ts';
 import { programLoaders } from '../lazy/lazy-tables.ts';
 import { type CodeOptions, ProgramCode } from './code.ts';
 import { CompiledProgram, type ProgramInput } from './compiled-program.ts';
@@ -17,7 +17,7 @@ import type { ProgramHost } from './host.ts';
 import { type RankRequest, rankWays } from './ranking.ts';
 import type { CompileProgramOptions } from './registry.ts';
 import { fastestWay } from './trials.ts';
-import { rewrittenFor, stencilWaysOf, type Way } from './ways.ts';
+import { stencilWaysOf, type Way, withoutStencils } from './ways.ts';
 
 const OPTIONS = { works: ['sizes', 'precision', 'strategy'] };
 
@@ -33,12 +33,14 @@ export async function compileProgram(
   const { backend } = host;
   const { profile } = backend;
   const sizes = resolvedSizes(program, named);
-  const ways = stencilWaysOf(program);
-  await loadModules(program, backend, strategy === 'measure' || ways.length > 1);
+  const ways = await loadWays(program, strategy);
+  await loadModules(program, backend, ways.length > 1);
   if (strategy === 'measure' && backend.store) await loadGroups(['kept plans']);
   const target = programTarget(profile, precision);
   const numbers = precision === 'single' ? 'f32' : 'f64';
-  const lowered = (way: Way) => piecesOf(rewrittenFor(program, way), sizes, numbers, target, way);
+  const lowered = (way: Way) => {
+    return piecesOf(way.stencils ? withoutStencils(program)! : program, sizes, numbers, target, way);
+  };
   const factsOf = (reals: number): SideFacts => ({ layout: 'real', ...sideFactsOf(precision, reals, profile) });
   const inputs = program.parameters.map(({ details, type }): ProgramInput => {
     return { name: details.name!, isNumber: type.kind !== 'array', facts: factsOf(realsOf(type, sizes)) };
@@ -68,16 +70,49 @@ export async function compileProgram(
 }
 
 /**
- * Loads the modules that lower and plan a program. Patterns that rearrange data need layouts, butterflies of large primes need
- * convolutions.
+ * The ways in which the program may be compiled without being timed. Where there can only be one, nothing that compares ways is loaded: only
+ * periodic stencils have another one.
+ */
+async function loadWays(program: Program, strategy: 'fast' | 'measure'): Promise<Way[]> {
+  const isPeriodic = reachableValues(program.body).some(({ details }) => details.boundary === 'wrap');
+  if (!isPeriodic && strategy === 'fast') return [USUALLY];
+  await loadGroups(['programs in several ways'], programLoaders);
+  return stencilWaysOf(program);
+}
+
+/**
+ * Loads the modules that lower and plan a program, by its patterns. Butterflies of large primes need convolutions. @param hasTransforms whether stencils may become transforms, whose factors are a table
  */
 async function loadModules({ body }: Program, { profile }: Backend, hasTransforms: boolean): Promise<void> {
-  const has = (pattern: RegExp) => reachableValues(body).some(({ op }) => pattern.test(op));
-  await loadGroups(has(/ft$/) ? ['large primes', 'layouts'] : ['layouts']);
-  if (hasTransforms || has(/fft$/)) await loadGroups(['transforms in programs'], programLoaders);
-  if (!has(/^mapWorkgroup$/)) return;
-  await loadGroups(['work-groups in programs'], programLoaders);
-  if (profile.lockstep === 'threads') await loadGroups(['threads']);
+  const values = reachableValues(body);
+  const has = (pattern: RegExp) => values.some(({ op }) => pattern.test(op));
+  const isGrouped = has(/^mapWorkgroup$/);
+  const own: readonly (readonly [LazyGroup, boolean])[] = [
+    ['transforms in programs', hasTransforms || has(/fft$/)],
+    ['sums in programs', has(/^reduce/)],
+    ['tables in programs', hasTransforms || has(/^array$/)],
+    ['tiles in programs', has(/^reduce/) || values.some(hasLoopsInLoops)],
+    ['logarithms in programs', has(/^(log|exp)$/)],
+    ['work-groups in programs', isGrouped],
+  ];
+  const named = own.filter(([, isNeeded]) => isNeeded).map(([name]) => name);
+  await loadGroups(values.some(rearranges) ? ['layouts'] : []);
+  await loadGroups(has(/^i?dft$/) ? ['large primes', 'layouts'] : []);
+  await loadGroups(named, programLoaders);
+  if (isGrouped && profile.lockstep === 'threads') await loadGroups(['threads']);
+}
+
+/** Whether lowering a value may change the layout of an array; partial results of sums do, and maps of what is not computed. */
+function rearranges(value: Value): boolean {
+  if (isMap(value)) return !(scalarOps as readonly string[]).includes(value.f!.body.op);
+  return /^(split|join|transpose|slide|pad|reduce|to)/.test(value.op);
+}
+
+/** Whether storing a value may take loops in loops: an array of arrays, or a map whose function computes arrays. */
+function hasLoopsInLoops(value: Value): boolean {
+  const { type, f } = value;
+  if (type.kind === 'array' && type.of.kind === 'array') return true;
+  return isMap(value) && reachableValues(f!.body).some((inner) => inner.type.kind === 'array');
 }
 
 /** Code that is ready to run: kernels are compiled, tables are on the device. */

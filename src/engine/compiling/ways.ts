@@ -3,9 +3,10 @@
  * by the rule `stencilToFft`. Ways are compared by price (ranking.ts); with `strategy: 'measure'`, the cheapest ones are timed (trials.ts).
  */
 import { type Decided, USUALLY, WAYS } from '../../kernels/programs/index.ts';
-import { everywhere, type Program, rewrite } from '../../patterns/index.ts';
-import { stencilToFft } from '../../patterns/rules.ts';
-import { FftError } from '../../problem/index.ts';
+import { nestingProblemIn } from '../../patterns/nesting.ts';
+import { throughout } from '../../patterns/places.ts';
+import { Program } from '../../patterns/program.ts';
+import { stencilToFft } from '../../patterns/stencils.ts';
 
 /** A way to compile a program. */
 export interface Way extends Decided {
@@ -13,9 +14,10 @@ export interface Way extends Decided {
   readonly stencils?: 'transforms';
 }
 
-/** The program as it is compiled in a way: with its stencils rewritten, if the way does that. */
-export function rewrittenFor(program: Program, { stencils }: Way): Program {
-  return stencils === undefined ? program : rewrite(program, everywhere(stencilToFft)).program;
+/** The program with Fourier transforms in the place of its periodic stencils; undefined where there is none that can be one. */
+export function withoutStencils({ inputs, parameters, body, note }: Program): Program | undefined {
+  const made = throughout(body, stencilToFft);
+  return made && !nestingProblemIn(made) ? new Program(inputs, parameters, made, note) : undefined;
 }
 
 /** All ways, the usual one first. */
@@ -26,15 +28,5 @@ export function waysOf(program: Program): Way[] {
 
 /** The usual way and, if the program has periodic stencils, the usual way with Fourier transforms in their place. */
 export function stencilWaysOf(program: Program, usual: Decided = USUALLY): Way[] {
-  return hasStencils(program) ? [usual, { ...usual, stencils: 'transforms' }] : [usual];
-}
-
-/** Whether the program has periodic stencils that can become transforms. The functions of some patterns cannot hold transforms. */
-function hasStencils(program: Program): boolean {
-  try {
-    return rewrite(program, everywhere(stencilToFft)).trace.length > 0;
-  } catch (error) {
-    if (error instanceof FftError && error.code === 'invalid-program') return false;
-    throw error;
-  }
+  return withoutStencils(program) ? [usual, { ...usual, stencils: 'transforms' }] : [usual];
 }

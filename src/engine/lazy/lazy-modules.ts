@@ -20,13 +20,23 @@ export type LazyGroup =
   | 'kept plans'
   | 'large primes'
   | 'layouts'
+  | 'logarithms in programs'
   | 'pairs of numbers'
+  | 'programs in several ways'
+  | 'programs of patterns'
   | 'real transforms'
   | 'saved and measured plans'
   | 'spectral layers'
+  | 'sums in programs'
+  | 'tables in programs'
   | 'threads'
+  | 'tiles in programs'
   | 'transforms in programs'
   | 'work-groups in programs';
+
+/** Groups that `device.compile` loads, which no problem needs. */
+type ProgramGroup = Extract<LazyGroup, `${string}program${string}`>;
+type ProblemGroup = Exclude<LazyGroup, ProgramGroup>;
 
 type Loaders = { readonly [name in LazyGroup]?: () => Promise<object> };
 
@@ -44,7 +54,7 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     tuning.rader?.multiply !== undefined ||
     size.some((n, axis) => largePrimesOf(factoredLength(n, transform[axis]!)).length > 0);
   const blocks = (['input', 'output'] as const).some((side) => blocksOf(problem, side).some((block) => block !== null));
-  const needed: { readonly [name in LazyGroup]: boolean } = {
+  const needed: { readonly [name in ProblemGroup]: boolean } = {
     callbacks: Boolean(callbacks),
     convolutions: Boolean(convolution),
     debugging: debug,
@@ -61,11 +71,8 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     'saved and measured plans': strategy === 'measure',
     'spectral layers': channelsOf(problem) !== null,
     threads: profile.lockstep === 'threads',
-    // `device.compile` loads these two.
-    'transforms in programs': false,
-    'work-groups in programs': false,
   };
-  return (Object.keys(needed) as LazyGroup[]).filter((name) => needed[name]);
+  return (Object.keys(needed) as ProblemGroup[]).filter((name) => needed[name]);
 }
 
 /** The length whose prime factors decide how an axis is transformed: N − 1 for a DCT-I, N + 1 for a DST-I, else N. */

@@ -10,9 +10,9 @@ import type { Type } from '../../patterns/types.ts';
 import { freeOf, type Lambda, MOST_ELEMENTS, type Value } from '../../patterns/values.ts';
 import { memoryAccessesOf } from '../layouts.ts';
 import { type Binding, countsOf, Environment, indicesOf, type WorkGroup } from './environment.ts';
-import type { Source } from './pull.ts';
+import { Pull, type Source } from './pull.ts';
 import { elementOf, type Leaf, type NumberExpression, type Pulled, rearranged } from './pulled.ts';
-import { Reductions } from './sums.ts';
+import { reduced } from './sums.ts';
 
 /** Stores that share the same loops. */
 export interface LoopNest {
@@ -25,9 +25,9 @@ export interface LoopNest {
 /** The most operations of unrolled iterations of a `mapSeq`. */
 const MOST_WRITTEN = 256;
 
-export class KernelBuilder extends Reductions {
+export class KernelBuilder extends Pull {
   readonly nests: LoopNest[] = [];
-  protected around: Var[] = [];
+  around: Var[] = [];
   /** Loops whose iterations run one after another in one item. */
   readonly sequential = new Set<Var>();
   private group: WorkGroup | undefined;
@@ -170,6 +170,10 @@ export class KernelBuilder extends Reductions {
     this.group = { loops: [...this.around], iterations: this.open, arrays: new Map() };
     body(this.group);
     this.group = outer;
+  }
+
+  protected reduced(value: Value, env: Environment): Pulled {
+    return reduced(this, value, env);
   }
 
   protected shared(value: Value, env: Environment): Leaf {

@@ -25,8 +25,6 @@ import {
 import { unsupported } from '../../patterns/values.ts';
 import type { KernelBuilder, LoopNest } from './builder.ts';
 import type { LoopProfile } from './loop-profile.ts';
-import { packed } from './packing.ts';
-import { copiesOf, type RegisterTile, tileOf } from './tiles.ts';
 
 /** A kernel and the buffers that it reads, in the order of its globals; the one that it writes comes last. */
 export interface LaunchDraft {
@@ -39,7 +37,7 @@ export interface LaunchDraft {
 const MOST_OPERATIONS = 4096;
 
 /** The wanted number of items of a group. */
-const ITEMS = { vector: 4096, threads: 1024 } as const;
+export const ITEMS = { vector: 4096, threads: 1024 } as const;
 
 /** The target that kernels are built for. @param newBuffer makes a buffer of a given number of reals, and returns its name */
 export interface LoopTarget {
@@ -62,35 +60,14 @@ export function refuseLong(stores: readonly Store[]): void {
   );
 }
 
-/** The kernel of a nest, behind the kernels that pack the matrices it reads. */
-export function draftsOf(
+/** The kernel of a nest of loops that are dealt to groups and threads. */
+export function singleDraft(
   builder: KernelBuilder,
-  nest: LoopNest,
-  buffers: Map<ArrayRef, string>,
-  target: LoopTarget,
-): LaunchDraft[] {
-  const { profile, precision } = target;
-  const single = (placed: Placed) => draftOf(builder, inOnePhase(placed), buffers, precision);
-  const along = lanesLoop(nest.loops, nest.stores, profile.lanes);
-  const own = { stores: nest.stores, along, others: nest.loops.filter((loop) => loop !== along) };
-  const tile = along && tileOf({ ...own, along }, profile);
-  if (!tile) {
-    const draft = single(untiled(own, profile));
-    target.note(draft.kernel, nest);
-    return [draft];
-  }
-  const reads =
-    profile.lockstep === 'vector' ? own.others.reduce((product, { count }) => product * count, 1) / tile.rows : 0;
-  const { stores, packings } = packed(nest.stores, along, profile.lanes, reads, () => `packed${buffers.size}`);
-  const before = packings.map(({ loops, stores: copies, length, target: array }) => {
-    const name = target.newBuffer(length);
-    buffers.set(array, name).set(copies[0]!.array, name);
-    const lanes = loops.at(-1)!;
-    return single(untiled({ stores: copies, along: lanes, others: loops.slice(0, -1) }, profile));
-  });
-  const draft = single(tiled({ ...own, stores, along }, tile, profile));
-  if (before.length === 0) target.note(draft.kernel, nest);
-  return [...before, draft];
+  placed: Placed,
+  buffers: ReadonlyMap<ArrayRef, string>,
+  { precision }: LoopTarget,
+): LaunchDraft {
+  return draftOf(builder, inOnePhase(placed), buffers, precision);
 }
 
 function inOnePhase({ dealt: { loops, lanes, group, threads }, stores }: Placed): PhasesOfKernel {
@@ -135,62 +112,21 @@ interface Dealt {
   readonly at: ReadonlyMap<Var, Index>;
 }
 
-interface Nest {
+export interface Nest {
   readonly stores: readonly Store[];
   /** The loop that lanes run along. */
   readonly along: Var | undefined;
   readonly others: readonly Var[];
 }
 
-interface Placed {
+export interface Placed {
   readonly dealt: Dealt;
   readonly stores: readonly Store[];
 }
 
-function untiled(nest: Nest, profile: LoopProfile): Placed {
+export function untiled(nest: Nest, profile: LoopProfile): Placed {
   const dealt = deal(nest, profile);
   return { dealt, stores: substituted(new Expressions(), nest.stores, dealt.at).stores };
-}
-
-/** The size of a group in vectors along a row and in rows: its operands stay in a near cache. */
-const GROUP_VECTORS = { vector: 16, threads: 1 } as const;
-const GROUP_ROWS = { vector: 16, threads: 8 } as const;
-
-/** Items with several outputs each. Groups are blocks of rows and columns, because a row and a column of outputs both share operands. */
-function tiled(nest: Nest & { readonly along: Var }, tile: RegisterTile, profile: LoopProfile): Placed {
-  const { lockstep, lanes: width } = profile;
-  const isVector = lockstep === 'vector';
-  const { along, others, copies } = copiesOf(nest, tile, isVector);
-  const rows = others.reduce((product, loop) => product * loop.count, 1);
-  // Overlapping windows share rows, which are read from front to back.
-  const isRow = isVector && tile.overlaps;
-  const wanted = isRow ? ITEMS.vector / width : GROUP_VECTORS[lockstep];
-  const vectors = fitting(Math.ceil(along.count / width), wanted);
-  const columns = Math.min(along.count, vectors * width);
-  const together = isRow ? 1 : fitting(rows, Math.min(rows, GROUP_ROWS[lockstep]));
-  const tiles = Math.ceil(along.count / columns);
-  const group = variable('group', Math.ceil(rows / together) * tiles);
-  const [row, lanes] = [variable('row', together), variable('lane', columns)];
-  const [firstRow, first] = [scale(div(index(group), tiles), together), scale(mod(index(group), tiles), columns)];
-  const limitOf = (count: number, step: number, begin: Index) =>
-    count % step === 0 ? {} : { limit: sub(count, begin) };
-  const at = new Map([[along, add(first, lanes)], ...placesOf(others, add(firstRow, row))]);
-  const loops: Loop[] = [
-    { variable: row, ...limitOf(rows, together, firstRow) },
-    {
-      variable: lanes,
-      ...limitOf(along.count, columns, first),
-      ...(isVector && tile.along > 1 ? { unroll: tile.along } : {}),
-    },
-  ];
-  const dealt = { group, loops, lanes, threads: Math.min(profile.maxThreads, together * columns), at };
-  const x = new Expressions();
-  const place = new Substitution(at);
-  const stores = copies.flatMap((copy) => {
-    const by = new Map([...at, ...[...copy].map(([loop, value]) => [loop, place.apply(value)] as const)]);
-    return substituted(x, nest.stores, by).stores;
-  });
-  return { dealt, stores };
 }
 
 /** The values of loop variables, outermost first, for the number of an iteration among all of them. */
@@ -242,7 +178,7 @@ function deal({ along, others }: Nest, { lockstep, lanes: width, maxThreads, mul
 }
 
 /** A number near to the wanted one; a divisor of the count where there is one. */
-function fitting(count: number, wanted: number): number {
+export function fitting(count: number, wanted: number): number {
   for (let divisor = wanted; divisor >= wanted / 4; divisor--) if (count % divisor === 0) return divisor;
   return wanted;
 }

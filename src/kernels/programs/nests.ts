@@ -1,8 +1,10 @@
 /** The kernels of a builder's stores: one kernel for each nest of loops, or for each work-group, whose nests are its phases. */
-import type { KernelBuilder } from './builder.ts';
+import { type ArrayRef, reachable } from '../../ir/index.ts';
+import type { KernelBuilder, LoopNest } from './builder.ts';
 import type { WorkGroup } from './environment.ts';
 import { phasesOfGroup } from './groups.ts';
-import { draftOf, draftsOf, type LaunchDraft, type LoopTarget, refuseLong } from './loops.ts';
+import { draftOf, type LaunchDraft, type LoopTarget, lanesLoop, refuseLong, singleDraft, untiled } from './loops.ts';
+import { tiledDrafts } from './tiling.ts';
 
 /** The kernels of everything that a builder was given to store. */
 export function kernelsOf(builder: KernelBuilder, target: LoopTarget): LaunchDraft[] {
@@ -17,4 +19,25 @@ export function kernelsOf(builder: KernelBuilder, target: LoopTarget): LaunchDra
     const own = builder.nests.filter((each) => each.group === group);
     return [draftOf(builder, phasesOfGroup(builder, group, own, target), buffers, target.precision)];
   });
+}
+
+function draftsOf(
+  builder: KernelBuilder,
+  nest: LoopNest,
+  buffers: Map<ArrayRef, string>,
+  target: LoopTarget,
+): LaunchDraft[] {
+  const { loops, stores } = nest;
+  const along = lanesLoop(loops, stores, target.profile.lanes);
+  const own = { stores, along, others: loops.filter((loop) => loop !== along) };
+  const drafts = along && mayShare(nest) ? tiledDrafts(builder, nest, { ...own, along }, buffers, target) : undefined;
+  if (drafts) return drafts;
+  const draft = singleDraft(builder, untiled(own, target.profile), buffers, target);
+  target.note(draft.kernel, nest);
+  return [draft];
+}
+
+/** Whether outputs may share operands: through a loop of their sums, or along one of several loops. */
+function mayShare({ loops, stores }: LoopNest): boolean {
+  return loops.length > 1 || reachable(stores.map(({ value }) => value)).some(({ op }) => op === 'fold');
 }

@@ -25,10 +25,10 @@ import {
 import { withPlainMemories } from './memories.ts';
 import { kernelsOf } from './nests.ts';
 import type { Leaves, Planning } from './planning.ts';
-import { type Leaf, type Pulled, packed } from './pulled.ts';
+import { type KnownNumbers, type Leaf, type Pulled, packed } from './pulled.ts';
 import type { Shorter } from './reductions.ts';
 import type { LaunchFacts } from './rows.ts';
-import { KnownNumbers } from './tables.ts';
+import { knownNumbersOf } from './tables.ts';
 import { Work } from './work.ts';
 
 /** The most operations of one kernel. */
@@ -189,7 +189,7 @@ class ProgramPlan implements Planning {
 
   numbersOf(value: Value): KnownNumbers {
     let numbers = this.decided.numbers.get(value);
-    if (!numbers) this.decided.numbers.set(value, (numbers = new KnownNumbers(value, this.sizes)));
+    if (!numbers) this.decided.numbers.set(value, (numbers = knownNumbersOf(value, this.sizes)));
     return numbers;
   }
 

@@ -6,9 +6,8 @@ import type { Type } from '../../patterns/types.ts';
 import type { Value } from '../../patterns/values.ts';
 import type { Environment } from './environment.ts';
 import type { LoopProfile } from './loop-profile.ts';
-import type { Leaf, Pulled } from './pulled.ts';
+import type { KnownNumbers, Leaf, Pulled } from './pulled.ts';
 import type { Shorter } from './reductions.ts';
-import type { KnownNumbers } from './tables.ts';
 
 /** Makes arrays in buffers usable as values of a kernel. */
 export interface Leaves {

@@ -15,6 +15,7 @@ import {
   simplified,
   add as sum,
   TableBuilder,
+  type Var,
   variable,
 } from '../../ir/index.ts';
 import * as layouts from '../../layout/index.ts';
@@ -23,12 +24,13 @@ import { isNumber, scalarOf, type Type } from '../../patterns/types.ts';
 import { isMap, MOST_ELEMENTS, type ScalarOp, unsupported, type Value } from '../../patterns/values.ts';
 import { dft } from '../butterfly.ts';
 import { memoryAccessesOf } from '../layouts.ts';
-import { computed, numberOf } from './arithmetic.ts';
+import { computed, constantOf, numberOf } from './arithmetic.ts';
 import { Environment, type WorkGroup } from './environment.ts';
 import type { Planning } from './planning.ts';
 import {
   asDimension,
   elementOf,
+  type KnownNumbers,
   type Leaf,
   type NumberExpression,
   type Pulled,
@@ -36,7 +38,6 @@ import {
   paddedLayout,
   rearranged,
 } from './pulled.ts';
-import { type KnownNumbers, knownExpression } from './tables.ts';
 
 /** The source of an array that layouts refer to. */
 export type Source =
@@ -54,13 +55,15 @@ export abstract class Pull {
   readonly root: Environment;
   /** Arrays in memory by the names of their buffers; the kernel's result is `out`. */
   readonly memory = new Map<string, ArrayRef>();
-  protected readonly plan: Planning;
+  readonly plan: Planning;
   protected readonly precision: ElementType;
   protected readonly sources = new Map<string, Source>();
   /** Known numbers in the table, by their first place there. */
-  protected readonly tabled = new Map<number, KnownNumbers>();
+  readonly tabled = new Map<number, KnownNumbers>();
   /** Iterations of all surrounding loops, loops of sums included. */
-  protected open = 1;
+  open = 1;
+  /** The loops over outputs that surround a value, outermost first. Loops of reductions are not among them. */
+  abstract readonly around: readonly Var[];
   /** Operations on numbers so far, equal operations counted separately. */
   private operations = 0;
 
@@ -145,7 +148,7 @@ export abstract class Pull {
     return total ?? numberOf(x.constant(0));
   }
 
-  protected plus(a: NumberExpression, b: NumberExpression): NumberExpression {
+  plus(a: NumberExpression, b: NumberExpression): NumberExpression {
     return computed(this.x, 'add', [a, b], Boolean(a.im ?? b.im), this.precision) as NumberExpression;
   }
 
@@ -175,7 +178,7 @@ export abstract class Pull {
     return known;
   }
 
-  protected number(value: Value, env: Environment): NumberExpression {
+  number(value: Value, env: Environment): NumberExpression {
     return this.numberAt(this.pull(value, env), env.guard);
   }
 
@@ -183,7 +186,7 @@ export abstract class Pull {
     return details.lengths!.map((length) => lengthIn(length, this.plan.sizes));
   }
 
-  protected lengthOf({ type }: Value): number {
+  lengthOf({ type }: Value): number {
     return type.kind === 'array' ? lengthIn(type.length, this.plan.sizes) : 1;
   }
 
@@ -197,7 +200,7 @@ export abstract class Pull {
     switch (op) {
       case 'constant':
       case 'omega':
-        return knownExpression(this.x, value);
+        return constantOf(this.x, value);
       case 'array':
         return this.known(value);
       case 'at': {
@@ -297,7 +300,7 @@ export abstract class Pull {
     );
   }
 
-  protected listOf(type: Type, parts: readonly Pulled[]): Pulled {
+  listOf(type: Type, parts: readonly Pulled[]): Pulled {
     return this.chosen(type, (n, rest, guard) => {
       const part = rest.reduce<Pulled>((each, at) => elementOf(each, at), parts[n]!);
       return this.numberAt(part, guard);
@@ -352,7 +355,7 @@ export abstract class Pull {
   }
 
   /** The environment of a function for an element of its array. */
-  protected within(
+  within(
     of: Value,
     source: Value,
     f: { readonly parameters: readonly Value[] },

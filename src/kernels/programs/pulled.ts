@@ -2,7 +2,7 @@
  * The form of a program's values while kernels are built. Arrays are layouts over arrays in memory, or over arrays whose elements a kernel computes
  * when it reads them; so patterns that only rearrange are constructors of layouts for both kinds.
  */
-import type { Index, Real } from '../../ir/index.ts';
+import type { Expressions, Index, Real, TableBuilder } from '../../ir/index.ts';
 import type { Layout } from '../../layout/index.ts';
 import * as layouts from '../../layout/index.ts';
 
@@ -36,6 +36,18 @@ export interface ConditionExpression {
 
 /** A value of a program in a kernel. An array of tuples is a tuple of arrays. */
 export type Pulled = Leaf | NumberExpression | TupleOf | ConditionExpression;
+
+/** The numbers of one `array`, which are the same for all kernels of a program. */
+export interface KnownNumbers {
+  readonly shape: readonly number[];
+  readonly isComplex: boolean;
+  /** The element at known indices, as a constant. Roots of unity are exact. */
+  constant(x: Expressions, at: readonly Index[]): NumberExpression;
+  /** The first place of the numbers in a kernel's table; complex numbers take two places each. */
+  place(tables: TableBuilder): number;
+  /** A number by its position in the array. */
+  valueAt(place: number): number | undefined;
+}
 
 /** Applies a function to all arrays in a value. */
 export function eachLeaf(value: Pulled, change: (leaf: Leaf) => Pulled): Pulled {

@@ -1,6 +1,6 @@
 /** Reductions whose order is free, and long reductions split into partial results. */
-import { join, pad, slide, split, transpose, zip } from '../../patterns/layout-patterns.ts';
-import { map, reduce } from '../../patterns/patterns.ts';
+
+import { patterns } from '../../patterns/rule.ts';
 import { add, max, min, mul } from '../../patterns/scalars.ts';
 import { applied, elementAt, freeOf, type Lambda, type Value } from '../../patterns/values.ts';
 import { inMemory } from './memories.ts';
@@ -46,11 +46,6 @@ export function isPartial(value: Value): boolean {
   return partial.has(value);
 }
 
-// The patterns' own functions make the values: their arguments are values, whatever their static type.
-const values = { join, map, pad, reduce, slide, split, transpose } as unknown as Readonly<
-  Record<string, (...given: unknown[]) => Value>
->;
-
 /**
  * @param count elements of the array. Where the shares hold more terms, neutral elements fill the end; elements that the shares do not cover come
  *   last.
@@ -58,7 +53,7 @@ const values = { join, map, pad, reduce, slide, split, transpose } as unknown as
 export function shorter(value: Value, { op, term }: Combination, count: number, shares: Shares): Shorter {
   const [first, source] = value.of as [Value, Value];
   const f: Lambda = { parameters: value.f!.parameters.slice(1), body: term };
-  const numbers = values.map!((...symbols: Value[]) => applied(f, symbols), source);
+  const numbers = patterns.map!((...symbols: Value[]) => applied(f, symbols), source);
   const { chunks, width, terms } = shares;
   const whole = chunks * width * terms;
   const left = count - whole;
@@ -67,22 +62,22 @@ export function shorter(value: Value, { op, term }: Combination, count: number, 
   const begin = op === 'add' ? 0 : op === 'mul' ? 1 : first;
   const shared =
     left < 0
-      ? values.pad!(0, -left, boundary, numbers)
+      ? patterns.pad!(0, -left, boundary, numbers)
       : left > 0
-        ? elementAt(values.slide!(whole, left, numbers), 0)
+        ? elementAt(patterns.slide!(whole, left, numbers), 0)
         : numbers;
   const combine = OPERATIONS[op]!;
   const reducedTo = (column: Value) => {
-    const made = values.reduce!(combine, begin, column);
+    const made = patterns.reduce!(combine, begin, column);
     partial.add(made);
     return made;
   };
-  const ofChunk = (chunk: Value) => values.map!(reducedTo, values.transpose!(chunk));
-  const parts = inMemory('toGlobal', values.map!(ofChunk, values.split!(terms, values.split!(width, shared))));
-  const together = values.reduce!(combine, first, values.join!(parts));
+  const ofChunk = (chunk: Value) => patterns.map!(reducedTo, patterns.transpose!(chunk));
+  const parts = inMemory('toGlobal', patterns.map!(ofChunk, patterns.split!(terms, patterns.split!(width, shared))));
+  const together = patterns.reduce!(combine, first, patterns.join!(parts));
   if (left <= 0) return { whole: together, parts };
-  const last = elementAt(values.slide!(left, whole, numbers), 1);
-  return { whole: values.reduce!(combine, together, last), parts };
+  const last = elementAt(patterns.slide!(left, whole, numbers), 1);
+  return { whole: patterns.reduce!(combine, together, last), parts };
 }
 
 /** A reduction of arrays element by element, as an array of reductions of numbers; undefined where its function combines different elements. */
@@ -99,13 +94,13 @@ export function interchanged({ of, f }: Value): Value | undefined {
   if (zipped !== sum && inner!.parameters.length !== parts.length) return undefined;
   const columns = others.map((part) => {
     const ofRow: Lambda = { parameters, body: part };
-    return values.transpose!(values.map!((...symbols: Value[]) => applied(ofRow, symbols), source));
+    return patterns.transpose!(patterns.map!((...symbols: Value[]) => applied(ofRow, symbols), source));
   });
   if (columns.length === 0) return undefined;
   const place = parts.indexOf(sum);
   const step = (state: Value, ...elements: Value[]) =>
     applied(inner!, [...elements.slice(0, place), state, ...elements.slice(place)]);
   const ofElement = (begin: Value, ...own: Value[]) =>
-    values.reduce!(step, begin, own.length === 1 ? own[0] : (zip as never as (...given: Value[]) => Value)(...own));
-  return values.map!(ofElement, (zip as never as (...given: Value[]) => Value)(first, ...columns));
+    patterns.reduce!(step, begin, own.length === 1 ? own[0] : patterns.zip!(...own));
+  return patterns.map!(ofElement, patterns.zip!(first, ...columns));
 }

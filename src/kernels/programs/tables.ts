@@ -1,14 +1,13 @@
 /** Arrays of numbers known at compile time: they become tables that kernels read, or constants if the index is known, too. */
 import { type Expressions, evaluate, type Index, type TableBuilder } from '../../ir/index.ts';
-import { cosTurn, neg, sinTurn } from '../../numeric/exact.ts';
 import { NearestRoots } from '../../numeric/nearest-roots.ts';
-import { knownNumber } from '../../patterns/interpret.ts';
+import { knownNumber } from '../../patterns/interpreter.ts';
 import { tableEntry } from '../../patterns/patterns.ts';
 import { numbersOf, type Sizes } from '../../patterns/sizing.ts';
 import { scalarOf } from '../../patterns/types.ts';
 import { unsupported, type Value } from '../../patterns/values.ts';
-import { numberOf } from './arithmetic.ts';
-import type { NumberExpression } from './pulled.ts';
+import { constantOf, numberOf } from './arithmetic.ts';
+import type { KnownNumbers, NumberExpression } from './pulled.ts';
 
 /** The most numbers of an array, as they are computed one by one. */
 const MOST_ENTRIES = 2 ** 24;
@@ -16,8 +15,12 @@ const MOST_ENTRIES = 2 ** 24;
 /** The largest order n whose n-th roots of unity are all computed at once. */
 const MOST_ROOTS = 2 ** 20;
 
-/** The numbers of one `array`, which are the same for all kernels of a program. */
-export class KnownNumbers {
+/** The numbers of an `array`. */
+export function knownNumbersOf(value: Value, sizes: Sizes): KnownNumbers {
+  return new Numbers(value, sizes);
+}
+
+class Numbers implements KnownNumbers {
   readonly shape: readonly number[];
   readonly isComplex: boolean;
   private readonly make: (...at: number[]) => unknown;
@@ -37,19 +40,18 @@ export class KnownNumbers {
     return entry;
   }
 
-  /** The element at known indices, as a constant. Roots of unity are exact. */
   constant(x: Expressions, at: readonly Index[]): NumberExpression {
     const entry = this.entry(at.map((index) => evaluate(index, new Map())));
-    return knownExpression(x, entry);
+    if (entry.op === 'omega') return constantOf(x, entry);
+    const [re, im] = partsOf(entry);
+    return numberOf(x.constant(re!), im === undefined ? undefined : x.constant(im));
   }
 
-  /** The first place of the numbers in a kernel's table; complex numbers take two places each. */
   place(tables: TableBuilder): number {
     const { key, values } = (this.filled ??= this.fill());
     return tables.appendValues(key, values.length, () => values);
   }
 
-  /** A number by its position in the array. */
   valueAt(place: number): number | undefined {
     return (this.filled ??= this.fill()).values[place];
   }
@@ -71,17 +73,6 @@ export class KnownNumbers {
     }
     return { key: `values ${this.shape} ${digest(values)}`, values };
   }
-}
-
-/** A known number of the program, as an expression. */
-export function knownExpression(x: Expressions, value: Value): NumberExpression {
-  const { op, details } = value;
-  if (op === 'omega') {
-    const [k, n] = [details.k!, details.n!];
-    return numberOf(x.constant(cosTurn(k, n)), x.constant(neg(sinTurn(k, n))));
-  }
-  const [re, im] = partsOf(value);
-  return numberOf(x.constant(re!), im === undefined ? undefined : x.constant(im));
 }
 
 function partsOf(value: Value): readonly number[] {
