@@ -273,6 +273,11 @@ describe('verify', () => {
     const guard = [{ index: div(i, 2), from: 1, to: 4 }];
     expect(verify(at(add(i, -2), guard))).toEqual([]);
     expectOne(at(add(i, -3), guard), 0, /index of input can be -1/);
+    // An address that stays at the first element once and goes on, along two dimensions.
+    const clamped = (of: Index) => sub(of, div(add(of, 15), 16));
+    const both = (first: number) => add(clamped(index(i)), scale(clamped(index(group)), 8), first);
+    expect(verify(at(both(0), []))).toEqual([]);
+    expectOne(at(both(-1), []), 0, /index of input can be -1/);
     // Digits of 12 by 8 would count to 16.
     const wide = variable('c', 12);
     const write = add(scale(div(wide, 8), -8), wide);

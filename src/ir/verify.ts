@@ -20,7 +20,7 @@ import {
 } from './integer.ts';
 import { type Kernel, type Loop, type Phase, slicedPhases } from './kernel.ts';
 import { type Real, reachable } from './real.ts';
-import { rangeWithin } from './within.ts';
+import { rangeByCases, rangeWithin } from './within.ts';
 
 /** All violations of the rules of a kernel, in words; empty for a valid kernel. */
 export function verify(kernel: Kernel): string[] {
@@ -157,7 +157,12 @@ class AccessRules {
     places.get(array)!.push(at);
     this.index(at, `index of ${array.name}`);
     this.guard(guard);
-    const [low, high] = rangeWithin(at, guard, this.tails);
+    let [low, high] = rangeWithin(at, guard, this.tails);
+    const isBeyond = low < 0 || (array.space === 'shared' && high >= array.length!);
+    if (isBeyond) {
+      const [least, most] = rangeByCases(at, [...guard, ...this.tails]);
+      [low, high] = [Math.max(low, least), Math.min(high, most)];
+    }
     // Guards and limits together do not always show that callbacks and programs load inside the array, or that a dimension walked backwards
     // ends at its first element, so each bound is used on its own.
     const isBackwards = array.space === 'global' && at.terms.some(({ factor }) => factor < 0);

@@ -102,6 +102,19 @@ it('a hole is one bound, and a gap of the batch one access that jumps', () => {
   expect(pieces.length).toBe(2);
 });
 
+it('what lies beyond the borders of an array is the same access, along one dimension and along two', () => {
+  const [n, c] = [variable('n', 9), variable('c', 9)];
+  const of = l.memory('input', [5, 5], [1, 5]);
+  const edge = (layout: l.Layout, d: number, from: number) => l.join(l.repeat(l.slice(layout, d, from, 1), d, 2), d);
+  const clamped = (layout: l.Layout, d: number) => l.concat(d, edge(layout, d, 0), layout, edge(layout, d, 4));
+  const ends = (layout: l.Layout) =>
+    l.concat(1, l.slice(layout, 1, 3, 2), layout, l.reverse(l.slice(layout, 1, 3, 2), 1));
+  for (const both of [clamped(clamped(of, 0), 1), ends(clamped(of, 0))]) {
+    expect(accessesOf(both, [n, c], 0, tablesOf()).map(({ guard }) => guard)).toEqual([[]]);
+    expect(accessesOf(both, [n, c], 2, tablesOf()).length).toBe(9);
+  }
+});
+
 it('a bound that others imply is left out', () => {
   const n = variable('n', 8);
   const of = l.within(l.pad(l.memory('input', [10], [1]), 0, 1, 1), 0, 0, 12);

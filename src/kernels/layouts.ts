@@ -7,6 +7,7 @@
  */
 import {
   add,
+  coefficient,
   div,
   type Guard,
   type Index,
@@ -18,6 +19,7 @@ import {
   scale,
   simplified,
   sub,
+  variable,
 } from '../ir/index.ts';
 import { rangeWithin } from '../ir/within.ts';
 import type { Layout, Mapped, Order, Row, RowBound } from '../layout/index.ts';
@@ -50,9 +52,12 @@ export interface CallAccess extends Signed {
 
 export type Access = MemoryAccess | CallAccess;
 
-/** The accesses of an element of a layout without functions and orders; each part of a concat has an access of its own. */
-export function memoryAccessesOf(layout: Layout, at: readonly IndexLike[]): MemoryAccess[] {
-  const all = accessesOf(layout, at, at.length, () => {
+/**
+ * The accesses of an element of a layout without functions and orders.
+ * @param jumps whether parts of a concat that lie in one array may become one access, whose address jumps; otherwise each part has an access of its own
+ */
+export function memoryAccessesOf(layout: Layout, at: readonly IndexLike[], jumps = false): MemoryAccess[] {
+  const all = accessesOf(layout, at, jumps ? 0 : at.length, () => {
     throw new RangeError('This layout has an order, which needs a table.');
   });
   return all.map((access) => {
@@ -143,16 +148,11 @@ class LayoutWalk {
     }
   }
 
-  private intoConcat(
-    { dimension, parts }: Extract<Layout, { kind: 'concat' }>,
-    at: readonly Coordinate[],
-    path: Path,
-  ): void {
+  private intoConcat(of: Extract<Layout, { kind: 'concat' }>, at: readonly Coordinate[], path: Path): void {
+    const place = placeOf(of, at);
+    if (place) return this.access(place, path);
+    const { dimension, parts } = of;
     const own = at[dimension]!;
-    if (own.jumps) {
-      const jump = jumpOver(parts, dimension, at);
-      if (jump) return this.access(jump, path);
-    }
     let begin = 0;
     for (const part of parts) {
       const end = begin + part.shape[dimension]!;
@@ -223,29 +223,75 @@ function boundOf({ row, modulo, from, to, outside }: RowBound, at: readonly Coor
   return { index: modulo === undefined ? value : mod(value, modulo), from, to, ...(outside ? { outside } : {}) };
 }
 
-/** Parts of one array with equal strides as a single place whose address jumps at each border; undefined if the parts are not such. */
-function jumpOver(parts: readonly Layout[], d: number, at: readonly Coordinate[]): SignedPlace | undefined {
-  const [first] = parts;
-  if (first?.kind !== 'memory') return undefined;
-  const own = at[d]!.index;
-  const count = parts.reduce((sum, { shape }) => sum + shape[d]!, 0);
-  const step =
-    parts.map((part) => (part.kind === 'memory' && part.shape[d]! > 1 ? part.strides[d]! : 0)).find(Boolean) ?? 0;
-  let place = memoryIndex({ ...first, strides: first.strides.map((stride, k) => (k === d ? step : stride)) }, at);
-  let begin = 0;
-  let offset = first.offset;
-  for (const part of parts) {
-    if (part.kind !== 'memory' || part.array !== first.array || part.negated !== first.negated) return undefined;
-    if (
-      part.strides.some((stride, k) => (k === d ? part.shape[d]! > 1 && stride !== step : stride !== first.strides[k]))
-    )
+/** The most elements of a part at each of which the address jumps: beyond that, an access of its own is faster. */
+const MOST_JUMPS = 16;
+
+/** The only place of an element, whose address may jump as coordinates grow; undefined where an element has several places or none. */
+function placeOf(of: Layout, at: readonly Coordinate[]): SignedPlace | undefined {
+  switch (of.kind) {
+    case 'memory':
+      return { array: of.array, index: memoryIndex(of, at), ...(of.negated ? { negated: true } : {}) };
+    case 'affine':
+      return placeOf(
+        of.of,
+        of.rows.map((row) => coordinateOf(row, at)),
+      );
+    case 'concat':
+      return at[of.dimension]!.jumps ? jumpOver(of.parts, of.dimension, at) : undefined;
+    default:
       return undefined;
-    const jump = part.offset - offset - begin * step;
-    if (begin > 0) place = add(place, scale(reached(own, begin, count), jump));
-    offset = part.offset - begin * step;
-    begin += part.shape[d]!;
   }
-  return { array: first.array, index: place, ...(first.negated ? { negated: true } : {}) };
+}
+
+/** A part of a concat along one dimension: the place of its first element, and the step from one element to the next. */
+interface Run {
+  readonly first: SignedPlace;
+  readonly step: number;
+  readonly begin: number;
+  readonly count: number;
+}
+
+/**
+ * Parts of one array as a single place. The address follows the longest part, and jumps where another part begins; within a part of another step,
+ * such as the repeated edge of a clamped array or a reversed one, it jumps at each element. Undefined where the parts are not such.
+ */
+function jumpOver(parts: readonly Layout[], d: number, at: readonly Coordinate[]): SignedPlace | undefined {
+  const runs: Run[] = [];
+  let end = 0;
+  for (const part of parts) {
+    const run = runOf(part, d, at, end);
+    if (!run) return undefined;
+    runs.push(run);
+    end += run.count;
+  }
+  const main = runs.reduce((longest, run) => (run.count > longest.count ? run : longest));
+  const { array, negated, index: base } = main.first;
+  const own = at[d]!.index;
+  let place = add(base, scale(sub(own, main.begin), main.step));
+  let before = 0;
+  for (const { first, step, begin, count } of runs) {
+    if (first.array !== array || first.negated !== negated) return undefined;
+    const apart = add(first.index, scale(base, -1), -main.step * (begin - main.begin));
+    const jumps = step === main.step ? 1 : count;
+    if (apart.terms.length > 0 || jumps > MOST_JUMPS) return undefined;
+    for (let n = 0; n < jumps; n++) {
+      const ahead = apart.constant + n * (step - main.step);
+      const jump = begin + n === 0 ? index(1) : reached(own, begin + n, end);
+      place = add(place, scale(jump, ahead - before));
+      before = ahead;
+    }
+  }
+  return { array, index: place, ...(negated ? { negated } : {}) };
+}
+
+function runOf(part: Layout, d: number, at: readonly Coordinate[], begin: number): Run | undefined {
+  const count = part.shape[d]!;
+  const along = variable('along', Math.max(2, count));
+  const placeAt = (own: IndexLike) => placeOf(part, withCoordinates(at, d, { index: index(own), jumps: at[d]!.jumps }));
+  const first = placeAt(0);
+  const other = first && placeAt(along);
+  const step = other && coefficient(other.index, along);
+  return first && step !== undefined ? { first, step, begin, count } : undefined;
 }
 
 /** A guard without the bounds that its other bounds imply; undefined if it never holds. */

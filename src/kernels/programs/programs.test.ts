@@ -120,7 +120,9 @@ describe('programs become kernels that do the same', () => {
         const { stores } = launch.kernel.phases[0]!;
         const loads = reachable(stores.map(({ value }) => value)).filter(({ op }) => op === 'load').length;
         expect(stores.length).toBeGreaterThan(1);
-        if (boundary === undefined) expect(loads - k * k).toBeLessThan(stores.length * k * k);
+        // Threads load once whatever lies beyond the borders; numbers that fill the border are none of the image's.
+        if (boundary === undefined || (target === graphics && boundary !== 0.5))
+          expect(loads - k * k).toBeLessThan(stores.length * k * k);
       }
     }
   });

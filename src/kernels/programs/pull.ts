@@ -23,7 +23,7 @@ import { numberOf as lengthIn, numbersOf } from '../../patterns/sizing.ts';
 import { isNumber, scalarOf, type Type } from '../../patterns/types.ts';
 import { isMap, MOST_ELEMENTS, type ScalarOp, unsupported, type Value } from '../../patterns/values.ts';
 import { dft } from '../butterfly.ts';
-import { memoryAccessesOf } from '../layouts.ts';
+import { type MemoryAccess, memoryAccessesOf } from '../layouts.ts';
 import { computed, constantOf, numberOf } from './arithmetic.ts';
 import { Environment, type WorkGroup } from './environment.ts';
 import type { Planning } from './planning.ts';
@@ -139,13 +139,21 @@ export abstract class Pull {
     if (value.kind !== 'leaf') throw new Error(`a ${value.kind} was taken for a number`);
     const { x } = this;
     let total: NumberExpression | undefined;
-    for (const { array, index: place, guard: own } of memoryAccessesOf(value.layout, value.at)) {
+    for (const { array, index: place, guard: own } of this.accessesOf(value)) {
       const needed = simplified([...guard, ...own]);
       if (!needed) continue;
       const term = this.elementOfSource(this.sources.get(array)!, place, needed, own);
       total = total ? this.plus(total, term) : term;
     }
     return total ?? numberOf(x.constant(0));
+  }
+
+  /** The accesses of a number. A thread can load from either side of a jump, but numbers that are computed would take the address apart again. */
+  private accessesOf({ layout, at }: Leaf): readonly MemoryAccess[] {
+    const plain = memoryAccessesOf(layout, at);
+    if (plain.length === 1 || this.plan.device.lockstep === 'vector') return plain;
+    const isComputed = plain.some(({ array }) => this.sources.get(array)!.kind === 'computed');
+    return isComputed ? plain : memoryAccessesOf(layout, at, true);
   }
 
   plus(a: NumberExpression, b: NumberExpression): NumberExpression {
