@@ -1,5 +1,7 @@
 /** The rules that every kernel has to keep. Tests, `debug` and saved plans check kernels with them. */
+
 import { type ArrayRef, bytesOf, isIntegers } from './arrays.ts';
+import { rangeByCases } from './cases.ts';
 import { dependencesOf } from './dependences.ts';
 import type { Guard } from './guard.ts';
 import {
@@ -20,7 +22,7 @@ import {
 } from './integer.ts';
 import { type Kernel, type Loop, type Phase, slicedPhases } from './kernel.ts';
 import { type Real, reachable } from './real.ts';
-import { rangeByCases, rangeWithin } from './within.ts';
+import { rangeWithin } from './within.ts';
 
 /** All violations of the rules of a kernel, in words; empty for a valid kernel. */
 export function verify(kernel: Kernel): string[] {

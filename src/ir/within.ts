@@ -17,57 +17,6 @@ export function rangeWithin(at: Index, guard: Guard, tails: Guard = []): [low: n
 }
 
 /**
- * The range of an index whose address jumps, as those beyond the border of a periodic or a reversed array do: each quotient that is 0 or 1 is
- * taken for either, under the bound that makes it so, and all bounds are used together.
- * @returns low > high if the guard never holds
- */
-export function rangeByCases(at: Index, guard: Guard): [low: number, high: number] {
-  const jump = at.terms.find(({ atom }) => {
-    if (atom.kind !== 'div') return false;
-    const [least, most] = boundedRange(atom.argument, guard, []);
-    return least >= 0 && most < 2 * atom.by;
-  });
-  if (jump?.atom.kind !== 'div') return jointRange(at, guard);
-  const { atom, factor } = jump;
-  const rest = { ...at, terms: at.terms.filter((term) => term !== jump) };
-  const cases = [0, 1].map((value) => {
-    const bound = { index: atom.argument, from: value * atom.by, to: (value + 1) * atom.by };
-    return rangeByCases(add(rest, value * factor), [...guard, bound]);
-  });
-  const possible = cases.filter(([low, high]) => low <= high);
-  return [Math.min(...possible.map(([low]) => low)), Math.max(...possible.map(([, high]) => high))];
-}
-
-/** The range of a sum of bounded indices, whose bounds are used together where that is narrower. */
-function jointRange(at: Index, guard: Guard): [low: number, high: number] {
-  const [low, high] = boundedRange(at, guard, []);
-  if (low > high) return [low, high];
-  const bounds = new Map<string, { readonly index: Index; within: readonly [number, number] }>();
-  for (const bound of guard) {
-    // The narrowest range of each index, wherever it begins.
-    const whole = { ...bound.index, constant: 0 };
-    const found = boundsOf(bound, range(bound.index));
-    if (!found) continue;
-    const [from, to] = found.map((end) => end - bound.index.constant) as [number, number];
-    const known = bounds.get(indexKey(whole))?.within ?? [from, to];
-    bounds.set(indexKey(whole), { index: whole, within: [Math.max(from, known[0]), Math.min(to, known[1])] });
-  }
-  let rest = at;
-  let [least, most] = [0, 0];
-  for (const { index, within } of bounds.values()) {
-    if (within[0] > within[1]) return [0, -1];
-    const times = multipleOf(index, rest);
-    if (times === undefined) continue;
-    rest = sub(rest, scale(index, times));
-    const ends = within.map((end) => end * times);
-    least += Math.min(...ends);
-    most += Math.max(...ends);
-  }
-  const [from, to] = range(rest);
-  return [Math.max(low, least + from), Math.min(high, most + to)];
-}
-
-/**
  * Replaces each variable that occurs in quotients and remainders by its mixed-radix digits, so that these become sums of independent
  * variables and ranges of sums are exact. A variable is left alone if its divisors do not divide one another.
  * @returns undefined if there is nothing to replace
@@ -96,7 +45,7 @@ function digitsIn(indices: readonly Index[]): Substitution | undefined {
   return by.size > 0 ? new Substitution(by) : undefined;
 }
 
-function boundedRange(at: Index, guard: Guard, tails: Guard): [low: number, high: number] {
+export function boundedRange(at: Index, guard: Guard, tails: Guard): [low: number, high: number] {
   const reach = (index: Index) => (tails.length > 0 ? boundedRange(index, tails, []) : range(index));
   let [low, high] = reach(at);
   for (const bound of guard) {
@@ -113,7 +62,7 @@ function boundedRange(at: Index, guard: Guard, tails: Guard): [low: number, high
 }
 
 /** The part of an index's range that a bound allows; undefined if the bound cuts a block out of the middle. */
-function boundsOf(
+export function boundsOf(
   { from, to, outside }: Guard[number],
   [low, high]: readonly [number, number],
 ): [low: number, high: number] | undefined {
@@ -123,7 +72,7 @@ function boundsOf(
 }
 
 /** The factor by which an index contains the first term of another one. */
-function multipleOf({ terms: [first] }: Index, at: Index): number | undefined {
+export function multipleOf({ terms: [first] }: Index, at: Index): number | undefined {
   if (!first) return undefined;
   const keyOf = ({ atom }: Index['terms'][number]) => indexKey({ constant: 0, terms: [{ atom, factor: 1 }] });
   const own = at.terms.find((term) => keyOf(term) === keyOf(first));

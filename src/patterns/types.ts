@@ -31,6 +31,11 @@ export function isNumber({ kind }: Type): boolean {
   return kind === 'real' || kind === 'complex';
 }
 
+/** Whether a value of a type is a number or a tuple of numbers, without arrays. */
+export function isOfNumbers(type: Type): boolean {
+  return type.kind === 'tuple' ? type.of.every(isOfNumbers) : isNumber(type);
+}
+
 /** The scalar type at the bottom of nested arrays. */
 export function scalarOf(type: Type): Type {
   return type.kind === 'array' ? scalarOf(type.of) : type;

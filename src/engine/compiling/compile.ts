@@ -87,11 +87,12 @@ async function loadModules({ body }: Program, { profile }: Backend, hasTransform
   const values = reachableValues(body);
   const has = (pattern: RegExp) => values.some(({ op }) => pattern.test(op));
   const isGrouped = has(/^mapWorkgroup$/);
+  const hasLoops = has(/^reduce/) || values.some(({ op, type }) => op === 'iterate' && type.kind !== 'array');
   const own: readonly (readonly [LazyGroup, boolean])[] = [
     ['transforms in programs', hasTransforms || has(/fft$/)],
-    ['sums in programs', has(/^reduce/)],
+    ['sums in programs', hasLoops],
     ['tables in programs', hasTransforms || has(/^array$/)],
-    ['tiles in programs', has(/^reduce/) || values.some(hasLoopsInLoops)],
+    ['tiles in programs', hasLoops || values.some(hasLoopsInLoops)],
     ['logarithms in programs', has(/^(log|exp)$/)],
     ['work-groups in programs', isGrouped],
   ];

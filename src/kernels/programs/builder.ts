@@ -12,7 +12,7 @@ import { memoryAccessesOf } from '../layouts.ts';
 import { type Binding, countsOf, Environment, indicesOf, type WorkGroup } from './environment.ts';
 import { Pull, type Source } from './pull.ts';
 import { elementOf, type Leaf, type NumberExpression, type Pulled, rearranged } from './pulled.ts';
-import { reduced } from './sums.ts';
+import { reduced, repeated } from './sums.ts';
 
 /** Stores that share the same loops. */
 export interface LoopNest {
@@ -176,6 +176,10 @@ export class KernelBuilder extends Pull {
     return reduced(this, value, env);
   }
 
+  protected repeated(value: Value, env: Environment): Pulled {
+    return repeated(this, value, env);
+  }
+
   protected shared(value: Value, env: Environment): Leaf {
     const home = env.group!;
     const group = (home.binding as Extract<Binding, { kind: 'element' }>).group!;
@@ -235,11 +239,11 @@ export class KernelBuilder extends Pull {
     return nest;
   }
 
-  /** The environment of the function of an `iterate`, whose state is in a buffer. */
-  inState(value: Value, buffer: string, env: Environment): Environment {
+  /** The environment of the function of an `iterate`, whose state is in buffers. */
+  inState(value: Value, buffers: readonly string[], env: Environment): Environment {
     const [parameter] = value.f!.parameters;
-    const state = this.plan.stateLeaf(this, value, buffer, env);
-    return new Environment(env, { kind: 'state', of: value, buffer }, [[parameter!, state]]);
+    const state = this.plan.stateOf(this, value, buffers, env);
+    return new Environment(env, { kind: 'state', of: value, buffers }, [[parameter!, state]]);
   }
 
   /** A copy of an environment in loops of this kernel; `body` is called inside those loops. @param from the environment around the copied one */
@@ -262,7 +266,7 @@ export class KernelBuilder extends Pull {
           else inside();
         });
       }
-      next(n + 1, this.inState(binding.of, binding.buffer, env), indices);
+      next(n + 1, this.inState(binding.of, binding.buffers, env), indices);
     };
     next(0, from, []);
   }

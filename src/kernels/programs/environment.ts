@@ -31,9 +31,9 @@ export type Binding =
       /** The work-group that computes the element, where a `mapWorkgroup` does. */
       readonly group?: WorkGroup;
     }
-  /** The symbol is the state of an `iterate`, in a buffer. */
-  | { readonly kind: 'state'; readonly of: Value; readonly buffer: string }
-  /** The symbol is the partial result of a reduction, which has no place in memory. */
+  /** The symbol is the state of an `iterate`, in a buffer for each of its fields. */
+  | { readonly kind: 'state'; readonly of: Value; readonly buffers: readonly string[] }
+  /** The symbol is the partial result of a reduction, or the state of a repetition, which has no place in memory. */
   | { readonly kind: 'sum' };
 
 export class Environment {
@@ -101,6 +101,11 @@ export class Environment {
       else if (binding.kind === 'state') for (const symbol of freeOf(binding.of)) all.add(symbol);
     }
     return needed;
+  }
+
+  /** Whether a value depends on a partial result, so that it has no place in memory either. */
+  dependsOnSum(value: Value): boolean {
+    return this.neededFor(freeOf(value)).some(({ binding }) => binding!.kind === 'sum');
   }
 
   /** The symbols that this environment binds, in order. */

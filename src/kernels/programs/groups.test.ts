@@ -10,7 +10,9 @@ import {
   add,
   type Complex,
   fft,
+  id,
   interpret,
+  iterate,
   join,
   map,
   mapLocal,
@@ -18,11 +20,13 @@ import {
   mapWorkgroup,
   mul,
   type Program,
+  pad,
   print,
   program,
   type Real,
   real,
   reduce,
+  slide,
   split,
   toLocal,
   toPrivate,
@@ -84,6 +88,33 @@ describe('work-groups of programs', () => {
       expect(group.count).toBe(rows);
       expect(phases.map(({ stores }) => stores[0]!.array.space)).toEqual(['shared', 'shared', 'global']);
       expect(shared.map((array) => array.length)).toEqual([length, 1]);
+    }
+  });
+
+  it('repeat steps in their own memory', () => {
+    const [rows, length] = [random.integer(2, 9), random.integer(5, 40)];
+    for (const isTold of [true, false]) {
+      const steps = program({ x: real(rows, length) }, ({ x }) =>
+        mapWorkgroup(
+          (row) =>
+            iterate(
+              3,
+              (own: Arr<Real>) => {
+                const next = mapLocal(
+                  (w: Arr<Real>) => add(mul(0.5, w[0]!), w[2]!),
+                  slide(3, 1, pad(1, 1, 'wrap', own)),
+                );
+                return isTold ? toLocal(id, next) : next;
+              },
+              row,
+            ),
+          x,
+        ),
+      );
+      for (const kernels of hold(steps, { x: numbers(rows * length) })) {
+        expect(kernels).toHaveLength(1);
+        if (isTold) expect(kernels[0]!.phases).toHaveLength(4);
+      }
     }
   });
 

@@ -1,24 +1,48 @@
 /** The patterns `toLocal`, `toGlobal` and `toPrivate`, which say in which memory an array lies, in the form that lowering reads. */
-import { applied, isMap, type MemoryOp, Value, withOperands } from '../../patterns/values.ts';
+import {
+  applied,
+  isMap,
+  type Lambda,
+  type MemoryOp,
+  reachableValues,
+  Value,
+  withOperands,
+} from '../../patterns/values.ts';
+import type { Work } from './work.ts';
+
+/** The most patterns and operations for an element in all steps of a repetition that is written out in a work-group. */
+const MOST_WRITTEN = 1024;
 
 /**
  * A program without functions that only name a memory: toLocal(f, x) becomes toLocal of f(x), which has no function of its own, and maps of the
- * identity become their arrays. So lowering sees the stored value where it is computed.
+ * identity become their arrays. So lowering sees the stored value where it is computed. Repetitions in work-groups are written out, so that their
+ * steps stay in the memory of the group; long ones are launches.
  */
-export function withPlainMemories(root: Value): Value {
-  const made = new Map<Value, Value>();
-  const visit = (value: Value): Value => {
-    let known = made.get(value);
-    if (!known) made.set(value, (known = rebuilt(value)));
-    return known;
+export function withPlainMemories(root: Value, work: Work): Value {
+  const visitor = (isInGroup: boolean): ((value: Value) => Value) => {
+    const made = new Map<Value, Value>();
+    const visit = (value: Value): Value => {
+      let known = made.get(value);
+      if (!known) made.set(value, (known = rebuilt(value)));
+      return known;
+    };
+    const rebuilt = (value: Value): Value => {
+      const { op, of, f, details } = value;
+      if (isMemory(op) && f) return inMemory(op, applied({ ...f, body: visit(f.body) }, of.map(visit)));
+      if (isMap(value) && f!.parameters.length === 1 && f!.body === f!.parameters[0]) return visit(of[0]!);
+      if (isInGroup && op === 'iterate' && details.times! * workOfStep(f!, work) <= MOST_WRITTEN) {
+        const step = { ...f!, body: visit(f!.body) };
+        return Array.from({ length: details.times! }).reduce<Value>((state) => applied(step, [state]), visit(of[0]!));
+      }
+      return withOperands(value, visit, op === 'mapWorkgroup' && !isInGroup ? visitor(true) : visit);
+    };
+    return visit;
   };
-  const rebuilt = (value: Value): Value => {
-    const { op, of, f } = value;
-    if (isMemory(op) && f) return inMemory(op, applied({ ...f, body: visit(f.body) }, of.map(visit)));
-    if (isMap(value) && f!.body === f!.parameters[0]) return visit(of[0]!);
-    return withOperands(value, visit);
-  };
-  return visit(root);
+  return visitor(false)(root);
+}
+
+function workOfStep({ body }: Lambda, work: Work): number {
+  return reachableValues(body).reduce((sum, { f }) => sum + 1 + (f ? work.of(f.body) : 0), 0);
 }
 
 function isMemory(op: Value['op']): op is MemoryOp {

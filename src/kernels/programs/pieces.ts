@@ -25,8 +25,9 @@ import {
 import { withPlainMemories } from './memories.ts';
 import { kernelsOf } from './nests.ts';
 import type { Leaves, Planning } from './planning.ts';
-import { type KnownNumbers, type Leaf, type Pulled, packed } from './pulled.ts';
+import { type KnownNumbers, type Pulled, packed } from './pulled.ts';
 import type { Shorter } from './reductions.ts';
+import { composed, fieldsOf, fieldTypesOf, repeated, type Turns } from './repetitions.ts';
 import type { LaunchFacts } from './rows.ts';
 import { knownNumbersOf } from './tables.ts';
 import { Work } from './work.ts';
@@ -62,7 +63,7 @@ export function piecesOf(
       }
     }
   };
-  const body = withPlainMemories(program.body);
+  const body = withPlainMemories(program.body, new Work(sizes));
   const decided = new Decisions(body, way, way.beside !== 'nothing');
   const pieces = lowered(decided);
   if (!decided.hasStoredBeside) return pieces;
@@ -131,6 +132,8 @@ class ProgramPlan implements Planning {
   private readonly buffers = new Map<string, number>();
   /** Buffers of stored values, by the values' keys. */
   private readonly places = new Map<string, string>();
+  /** Buffers of the results of repetitions, by their keys. */
+  private readonly states = new Map<string, readonly string[]>();
   private readonly reads = new Map<string, Map<string, Reads>>();
   private readonly rearranging = new Map<Value, boolean>();
   private numbers = 0;
@@ -242,7 +245,7 @@ class ProgramPlan implements Planning {
   /** Whether an array may be stored in memory: not where it depends on the partial result of a reduction. */
   canStore(value: Value, env: Environment): boolean {
     if (scalarOf(value.type).kind === 'tuple' || value.type.kind !== 'array') return false;
-    return this.needed(value, env).every(({ binding }) => binding!.kind !== 'sum');
+    return !env.dependsOnSum(value);
   }
 
   isStored(value: Value, env: Environment): boolean {
@@ -253,9 +256,9 @@ class ProgramPlan implements Planning {
   isShared(value: Value, env: Environment): boolean {
     const { group } = env;
     if (!group || scalarOf(value.type).kind === 'tuple') return false;
-    const needed = this.needed(value, env);
-    if (needed.some(({ binding }) => binding!.kind === 'sum')) return false;
+    if (env.dependsOnSum(value)) return false;
     if (value.op === 'toLocal') return true;
+    const needed = this.needed(value, env);
     return this.isStored(value, env) && needed.includes(group) && !this.decided.outside.has(this.keyOf(value, needed));
   }
 
@@ -300,12 +303,29 @@ class ProgramPlan implements Planning {
       const place = buffer;
       this.build(buffer, (own) => {
         own.again(needed, (inside, indices) => {
-          const to = own.leafOf(place, value.type, outer, indices);
-          own.pushItself(value, inside, to);
+          own.pushItself(value, inside, own.leafOf(place, value.type, outer, indices));
         });
       });
     }
     return leaves.leafOf(buffer, value.type, countsOf(needed), indicesOf(needed));
+  }
+
+  /**
+   * Builds the kernel that fills a buffer with a value, for all iterations of the surrounding maps.
+   * @param type of the numbers in the buffer, which are complex where those of the value may be real
+   */
+  private fill(
+    buffer: string,
+    value: Value,
+    type: Type,
+    needed: readonly Environment[],
+    within = (_: KernelBuilder, env: Environment) => env,
+  ): void {
+    this.build(buffer, (own) => {
+      own.again(needed, (inside, indices) => {
+        own.pushWhole(value, within(own, inside), own.leafOf(buffer, type, countsOf(needed), indices));
+      });
+    });
   }
 
   /** The buffer that holds exactly an array, packed, for all iterations of the surrounding maps; undefined where there is none. */
@@ -326,17 +346,19 @@ class ProgramPlan implements Planning {
     return found;
   }
 
-  /** Makes the last launch that writes one buffer write another one. */
+  /** Makes the launches that write what a buffer ends with write another one. */
   private redirect(from: string, to: string): void {
-    const last = this.launches.findLastIndex(({ writes }) => writes === from);
-    this.launches[last] = { ...this.launches[last]!, writes: to };
+    const read = this.launches.findLastIndex(({ reads }) => reads.includes(from));
+    this.launches = this.launches.map((launch, n) =>
+      n > read && launch.writes === from ? { ...launch, writes: to } : launch,
+    );
   }
 
   // Planned transforms.
 
   transformed(leaves: Leaves, value: Value, env: Environment): Pulled {
     const needed = this.needed(value, env);
-    if (needed.some(({ binding }) => binding!.kind === 'sum')) {
+    if (env.dependsOnSum(value)) {
       unsupported(
         value.op,
         'a planned transform cannot depend on what a reduction has come to; dft takes up to 64 points there.',
@@ -360,12 +382,8 @@ class ProgramPlan implements Planning {
     const type = op === 'rfft' ? source.type : arrayOf(COMPLEX, (source.type as ArrayType).length);
     let from = isSame(source.type, type) ? this.bufferOf(source, needed) : undefined;
     if (from === undefined) {
-      const own = (from = this.newBuffer(type, needed));
-      this.build(own, (builder) =>
-        builder.again(needed, (inside, indices) => {
-          builder.pushWhole(source, inside, builder.leafOf(own, type, outer, indices));
-        }),
-      );
+      from = this.newBuffer(type, needed);
+      this.fill(from, source, type, needed);
     }
     const [size] = numbersOf(op === 'irfft' ? value.type : source.type, this.sizes);
     const batches = outer.reduce((all, each) => all * each, 1);
@@ -390,57 +408,61 @@ class ProgramPlan implements Planning {
     return name;
   }
 
-  // Repetition: two buffers take turns.
+  // Repetition: two buffers take turns, for each field of the state.
 
   /** The state of an `iterate` in one of its steps. */
-  stateLeaf(leaves: Leaves, value: Value, buffer: string, env: Environment): Leaf {
+  stateOf(leaves: Leaves, value: Value, buffers: readonly string[], env: Environment): Pulled {
+    const { type } = value;
     const needed = this.needed(value, env);
-    return leaves.leafOf(buffer, value.type, countsOf(needed), indicesOf(needed));
+    return composed(
+      type,
+      fieldTypesOf(type).map((field, n) => leaves.leafOf(buffers[n]!, field, countsOf(needed), indicesOf(needed))),
+    );
   }
 
   iterated(leaves: Leaves, value: Value, env: Environment): Pulled {
     const needed = this.needed(value, env);
-    const outer = countsOf(needed);
     const key = this.decided.keyOf(value, needed);
-    let result = this.places.get(key);
-    if (!result) {
-      const [one, other] = [this.newBuffer(value.type, needed), this.newBuffer(value.type, needed)];
-      const [start] = value.of;
-      const begin = this.bufferOf(start!, needed) ?? one;
-      if (begin === one) {
-        this.build(one, (own) =>
-          own.again(needed, (inside, indices) =>
-            own.pushWhole(start!, inside, own.leafOf(one, value.type, outer, indices)),
-          ),
-        );
-      }
-      const before = this.launches;
-      this.launches = [];
-      const { body, parameters } = value.f!;
-      const binding: Binding = { kind: 'state', of: value, buffer: one };
-      const state = new Environment(env, binding, [
-        [parameters[0]!, leaves.leafOf(one, value.type, outer, indicesOf(needed))],
-      ]);
-      if (isPlanned(body) && countsOf(this.needed(body, state)).length === outer.length) {
-        this.transformInto(other, body, state);
-      } else {
-        this.build(other, (own) =>
-          own.again(needed, (inside, indices) =>
-            own.pushWhole(body, own.inState(value, one, inside), own.leafOf(other, value.type, outer, indices)),
-          ),
-        );
-      }
-      const { times } = value.details;
-      if (this.launches.length * times! > MOST_LAUNCHES) {
-        unsupported(
-          'iterate',
-          `${times} steps are more than ${MOST_LAUNCHES} launches; run a program of fewer steps several times.`,
-        );
-      }
-      this.launches = [...before, ...repeated(this.launches, { begin, one, other }, times!)];
-      this.places.set(key, (result = times! % 2 === 0 ? one : other));
+    let result = this.states.get(key);
+    if (!result) this.states.set(key, (result = this.repeatedSteps(leaves, value, env, needed)));
+    return this.stateOf(leaves, value, result, env);
+  }
+
+  /** The buffers in which a repetition ends. */
+  private repeatedSteps(
+    leaves: Leaves,
+    value: Value,
+    env: Environment,
+    needed: readonly Environment[],
+  ): readonly string[] {
+    const { body, parameters } = value.f!;
+    const outer = countsOf(needed);
+    const turns = fieldsOf(value.of[0]!).map((start): Turns => {
+      const [one, other] = [this.newBuffer(start.type, needed), this.newBuffer(start.type, needed)];
+      const begin = this.bufferOf(start, needed);
+      if (begin === undefined) this.fill(one, start, start.type, needed);
+      return { begin: begin ?? one, one, other };
+    });
+    const before = this.launches;
+    this.launches = [];
+    const buffers = turns.map(({ one }) => one);
+    const binding: Binding = { kind: 'state', of: value, buffers };
+    const state = new Environment(env, binding, [[parameters[0]!, this.stateOf(leaves, value, buffers, env)]]);
+    fieldsOf(body).forEach((next, n) => {
+      const { other } = turns[n]!;
+      if (isPlanned(next) && countsOf(this.needed(next, state)).length === outer.length) {
+        this.transformInto(other, next, state);
+      } else this.fill(other, next, next.type, needed, (own, inside) => own.inState(value, buffers, inside));
+    });
+    const { times } = value.details;
+    if (this.launches.length * times! > MOST_LAUNCHES) {
+      unsupported(
+        'iterate',
+        `${times} steps are more than ${MOST_LAUNCHES} launches; run a program of fewer steps several times.`,
+      );
     }
-    return leaves.leafOf(result, value.type, outer, indicesOf(needed));
+    this.launches = [...before, ...repeated(this.launches, turns, times!)];
+    return turns.map(({ one, other }) => (times! % 2 === 0 ? one : other));
   }
 }
 
@@ -454,25 +476,4 @@ function isBesideTransform({ op, of, f }: Value): boolean {
   const isNear = (source: Value): boolean =>
     isPlanned(source) || (source.op === 'zip' && source.of.some(isNear)) || isBesideTransform(source);
   return of.some(isNear);
-}
-
-/** The launches of one step, repeated; launches that do not depend on the state come first and once. */
-function repeated(
-  step: readonly Launch[],
-  { begin, one, other }: { readonly begin: string; readonly one: string; readonly other: string },
-  times: number,
-): Launch[] {
-  const changing = new Set([one, other]);
-  const [once, always]: [Launch[], Launch[]] = [[], []];
-  for (const launch of step) {
-    const changes = launch.reads.some((buffer) => changing.has(buffer)) || changing.has(launch.writes);
-    (changes ? always : once).push(launch);
-    if (changes) changing.add(launch.writes);
-  }
-  const renamed = (by: (name: string) => string) =>
-    always.map((launch) => ({ ...launch, reads: launch.reads.map(by), writes: by(launch.writes) }) as Launch);
-  const back = renamed((name) => (name === one ? other : name === other ? one : name));
-  const first = begin === one ? always : renamed((name) => (name === one ? begin : name));
-  const steps = Array.from({ length: times }, (_, n) => (n === 0 ? first : n % 2 === 0 ? always : back));
-  return [...once, ...steps.flat()];
 }

@@ -47,8 +47,8 @@ export interface Planning {
   stored(leaves: Leaves, value: Value, env: Environment): Pulled;
   /** The result of a planned transform, in memory, computed by an earlier launch. */
   transformed(leaves: Leaves, value: Value, env: Environment): Pulled;
-  /** The result of an `iterate` over arrays, in memory, computed by earlier launches. */
+  /** The result of an `iterate` over arrays or tuples of arrays, in memory, computed by earlier launches. */
   iterated(leaves: Leaves, value: Value, env: Environment): Pulled;
   /** The state of an `iterate` in one of its steps. */
-  stateLeaf(leaves: Leaves, value: Value, buffer: string, env: Environment): Leaf;
+  stateOf(leaves: Leaves, value: Value, buffers: readonly string[], env: Environment): Pulled;
 }

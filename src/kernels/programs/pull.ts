@@ -20,7 +20,7 @@ import {
 } from '../../ir/index.ts';
 import * as layouts from '../../layout/index.ts';
 import { numberOf as lengthIn, numbersOf } from '../../patterns/sizing.ts';
-import { isNumber, scalarOf, type Type } from '../../patterns/types.ts';
+import { isOfNumbers, scalarOf, type Type } from '../../patterns/types.ts';
 import { isMap, MOST_ELEMENTS, type ScalarOp, unsupported, type Value } from '../../patterns/values.ts';
 import { dft } from '../butterfly.ts';
 import { type MemoryAccess, memoryAccessesOf } from '../layouts.ts';
@@ -79,6 +79,8 @@ export abstract class Pull {
   }
 
   protected abstract reduced(value: Value, env: Environment): Pulled;
+  /** The result of an `iterate` whose state is in registers. */
+  protected abstract repeated(value: Value, env: Environment): Pulled;
   /** An array in the memory of the work-group, which an earlier phase stores there. */
   protected abstract shared(value: Value, env: Environment): Leaf;
 
@@ -429,22 +431,9 @@ export abstract class Pull {
   }
 
   private iterated(value: Value, env: Environment): Pulled {
-    const [start] = value.of;
-    const { times } = value.details;
-    if (times === 0) return this.pull(start!, env);
-    if (!isNumber(value.type)) return this.plan.iterated(this, value, env);
-    let state = this.pull(start!, env);
-    const [parameter] = value.f!.parameters;
-    if (times! * this.plan.workOf(value.f!.body) > this.plan.mostOperations) {
-      return unsupported(
-        'iterate',
-        `${times} steps of one number are more than ${this.plan.mostOperations} operations.`,
-      );
-    }
-    for (let n = 0; n < times!; n++) {
-      state = this.pull(value.f!.body, new Environment(env, { kind: 'sum' }, [[parameter!, state]]));
-    }
-    return state;
+    if (value.details.times === 0) return this.pull(value.of[0]!, env);
+    const isInRegisters = isOfNumbers(value.type) || env.dependsOnSum(value);
+    return isInRegisters ? this.repeated(value, env) : this.plan.iterated(this, value, env);
   }
 
   private transformed({ op, of, type }: Value, env: Environment): Pulled {

@@ -25,6 +25,11 @@ export function reduced(builder: Pull, value: Value, env: Environment): Pulled {
   return new Reductions(builder).reduced(value, env);
 }
 
+/** The result of an `iterate` whose state is in registers. */
+export function repeated(builder: Pull, value: Value, env: Environment): Pulled {
+  return new Reductions(builder).repeated(value, env);
+}
+
 class Reductions {
   private readonly builder: Pull;
 
@@ -39,15 +44,65 @@ class Reductions {
     const work = 1 + this.builder.plan.workOf(f.body);
     const banded = count >= SHORTEST_BANDED && this.bandedSum(value, work, env);
     if (banded) return banded;
-    if (count > MOST_TERMS || count * work > MOST_WRITTEN) return this.longReduction(value, count, env);
+    const held = this.heldIn(value);
+    if (count > MOST_TERMS || count * work * held > MOST_WRITTEN) return this.longReduction(value, count, env);
     const [sumParameter, ...parameters] = f.parameters;
     let total = this.coerced(this.builder.pull(first, env), value.type, env);
     for (let n = 0; n < count; n++) {
       const state = new Environment(env, { kind: 'sum' }, [[sumParameter!, total]]);
       const row = this.builder.within(value, source, { parameters }, index(n), state);
-      total = this.coerced(this.builder.pull(f.body, row), value.type, row);
+      const next = this.builder.pull(f.body, row);
+      total =
+        held > 1
+          ? this.wholeOf(value.type, this.partsOf(next, value.type, row.guard))
+          : this.coerced(next, value.type, row);
     }
     return total;
+  }
+
+  /**
+   * The number of reals of a partial result that is computed as a whole, because each of its elements takes several elements of the one before;
+   * 1 for numbers, and for arrays that are reduced element by element.
+   */
+  private heldIn(value: Value): number {
+    const carried = isNumber(value.type) || interchanged(value) ? 1 : (this.partsIn(value.type) ?? 1);
+    return carried > MOST_CARRIED ? 1 : carried;
+  }
+
+  repeated(value: Value, env: Environment): Pulled {
+    const { type, f } = value;
+    const times = value.details.times!;
+    const carried = this.partsIn(type);
+    if (carried === undefined || carried > MOST_CARRIED) {
+      return unsupported(
+        'iterate',
+        `in a reduction it may have ${MOST_CARRIED} numbers, and ${type.text} has more; toGlobal stores arrays outside.`,
+      );
+    }
+    const begin = this.partsOf(this.builder.pull(value.of[0]!, env), type, env.guard);
+    const round = (now: readonly Real[]): Real[] => {
+      const state = new Environment(env, { kind: 'sum' }, [[f!.parameters[0]!, this.wholeOf(type, [...now])]]);
+      return this.partsOf(this.builder.pull(f!.body, state), type, env.guard);
+    };
+    if (times * carried * this.builder.plan.workOf(f!.body) <= MOST_WRITTEN) {
+      return this.wholeOf(type, Array.from({ length: times }).reduce<Real[]>(round, begin));
+    }
+    return this.looped(times, type, begin, round);
+  }
+
+  /** A loop that carries a value. */
+  private looped(
+    count: number,
+    type: Type,
+    begin: readonly Real[],
+    round: (now: readonly Real[], over: Var) => Real[],
+  ): Pulled {
+    const { builder } = this;
+    const over = variable(`fold${builder.plan.nextNumber()}`, count);
+    builder.open *= count;
+    const ends = builder.x.fold(over, begin, (now) => round(now, over));
+    builder.open /= count;
+    return this.wholeOf(type, [...ends]);
   }
 
   /** A reduction of many elements: a loop, or one over partial results. */
@@ -98,16 +153,12 @@ class Reductions {
     const [state, ...others] = parameters as [Value, ...Value[]];
     const carried = this.partsIn(value.type);
     if (carried === undefined || carried > MOST_CARRIED) return this.foldedByElement(value, env);
-    const over = variable(`fold${this.builder.plan.nextNumber()}`, this.builder.lengthOf(source));
     const begin = this.partsOf(this.builder.pull(first, env), value.type, env.guard);
-    this.builder.open *= over.count;
-    const ends = this.builder.x.fold(over, begin, (now) => {
+    return this.looped(this.builder.lengthOf(source), value.type, begin, (now, over) => {
       const inRound = new Environment(env, { kind: 'sum' }, [[state, this.wholeOf(value.type, [...now])]]);
       const row = this.builder.within(value, source, { parameters: others }, index(over), inRound);
       return this.partsOf(this.builder.pull(body, row), value.type, row.guard);
     });
-    this.builder.open /= over.count;
-    return this.wholeOf(value.type, [...ends]);
   }
 
   /** A reduction of large arrays, which is possible where its function works element by element. */
