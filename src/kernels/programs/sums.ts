@@ -47,15 +47,14 @@ class Reductions {
     const held = this.heldIn(value);
     if (count > MOST_TERMS || count * work * held > MOST_WRITTEN) return this.longReduction(value, count, env);
     const [sumParameter, ...parameters] = f.parameters;
-    let total = this.coerced(this.builder.pull(first, env), value.type, env);
+    const isHeld = held > 1 || isNumber(value.type);
+    const begin = this.builder.pull(first, env);
+    let total = isHeld ? this.computed(begin, value.type, env.guard) : begin;
     for (let n = 0; n < count; n++) {
       const state = new Environment(env, { kind: 'sum' }, [[sumParameter!, total]]);
       const row = this.builder.within(value, source, { parameters }, index(n), state);
       const next = this.builder.pull(f.body, row);
-      total =
-        held > 1
-          ? this.wholeOf(value.type, this.partsOf(next, value.type, row.guard))
-          : this.coerced(next, value.type, row);
+      total = isHeld ? this.computed(next, value.type, row.guard) : next;
     }
     return total;
   }
@@ -128,22 +127,17 @@ class Reductions {
     return combination.op === 'add' ? this.added(value, term, over, env) : this.folded(value, env);
   }
 
-  /** A value converted to a type: numbers are computed at once, and a real number becomes complex where the type is complex. */
-  private coerced(value: Pulled, type: Type, env: Environment): Pulled {
-    if (!isNumber(type)) return value;
-    const { re, im } = this.builder.numberAt(value, env.guard);
-    return numberOf(re, type.kind === 'complex' ? (im ?? this.builder.x.constant(0)) : undefined);
+  /** A value that is computed at once, as numbers are; a real number becomes complex where the type is complex. */
+  private computed(value: Pulled, type: Type, guard: Guard): Pulled {
+    return this.wholeOf(type, this.partsOf(value, type, guard));
   }
 
   /** A loop that accumulates a term. */
   private added(value: Value, { re, im }: NumberExpression, over: Var, env: Environment): NumberExpression {
     const { x } = this.builder;
     const whole = numberOf(x.sum(over, re), im && x.sum(over, im));
-    return this.coerced(
-      this.builder.plus(this.builder.number(value.of[0]!, env), whole),
-      value.type,
-      env,
-    ) as NumberExpression;
+    const total = this.builder.plus(this.builder.number(value.of[0]!, env), whole);
+    return this.computed(total, value.type, env.guard) as NumberExpression;
   }
 
   /** A loop that carries the partial result of a reduction, for any function. */
