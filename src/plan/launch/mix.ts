@@ -119,8 +119,14 @@ function largestDivisor(count: number, most: number): number {
   return Math.max(...divisors(count).filter((n) => n <= Math.max(1, most)));
 }
 
+/**
+ * Terms that vectors add up in one phase: engines load all numbers of an item first, and spill what registers do not hold. 64 × 64 channels,
+ * 32 bins and 64 batches take 3.99 ms with 16 terms, 2.95 with 4 and 1.97 with 2, of blocks of two by two.
+ */
+const TERMS = 2;
+
 /** The number of terms that one phase adds up, on devices whose kernels have no loops inside an item. */
 function termsOf(count: number, target: Target): Pick<MixStep, 'terms'> {
   if (isInPairs(target.precision, target)) return { terms: Math.min(count, 4) };
-  return target.lockstep === 'vector' ? { terms: Math.min(count, 16) } : {};
+  return target.lockstep === 'vector' ? { terms: Math.min(count, TERMS) } : {};
 }
