@@ -49,7 +49,14 @@ export const groups = {
     'engine/arguments/prepared-kernels',
     'kernels/products',
   ],
-  'spectral layers': ['plan/spectral-layer', 'plan/launch/mix', 'kernels/mix-channels'],
+  'spectral layers': [
+    'plan/spectral-layer',
+    'plan/launch/mix',
+    'plan/launch/layer',
+    'plan/price/layer',
+    'kernels/mix-channels',
+    'kernels/layer',
+  ],
   'real transforms': [
     'plan/schemes/r2c',
     'plan/schemes/real-columns',

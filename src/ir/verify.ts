@@ -50,7 +50,8 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
     const access = new AccessRules(kernel, phase, places, say);
     const reads = access.loads(written);
     const writes = access.stores(reads);
-    if (!phase.readsFirst) complaintsInPlace(phase).forEach(say);
+    const inSlices = phase.exchange === 'slice' || phases[number - 1]?.exchange === 'slice';
+    if (!phase.readsFirst) complaintsInPlace(phase, inSlices).forEach(say);
     for (const array of reads) read.add(array);
     for (const array of writes) written.add(array);
   });
@@ -217,8 +218,12 @@ function complaintsOfFolds(nodes: readonly Real[], { stores }: Phase): Set<strin
   return problems;
 }
 
-/** Violations of a phase that writes arrays it reads, or that claims to work in place. */
-function complaintsInPlace({ lanes, loops, stores, inPlace = 0 }: Phase): Set<string> {
+/**
+ * Violations of a phase that writes arrays it reads, or that claims to work in place.
+ * @param inSlices items with different values of the outermost loop run one after another, and may use the same array (`complaintsOfSlices`)
+ */
+function complaintsInPlace({ lanes, loops: all, stores, inPlace = 0 }: Phase, inSlices: boolean): Set<string> {
+  const loops = inSlices ? all.slice(1) : all;
   const together = Math.max(1, inPlace);
   if (!Number.isInteger(together)) return new Set([`works in place by ${inPlace} items`]);
   if (together > 1 && (lanes.count % together !== 0 || loops.some(({ limit }) => limit))) {

@@ -1,7 +1,9 @@
 /** The room's entry: builds the kernel of a leaf. */
 import type { Kernel } from '../ir/index.ts';
 import type { DirectionScale, Leaf } from '../plan/tree/leaf.ts';
+import { layerKernel } from './layer.ts';
 import { leafKernel } from './leaf.ts';
+import { mixKernel } from './mix-channels.ts';
 import { kernelSteps } from './steps.ts';
 
 /**
@@ -14,5 +16,8 @@ export function sharesPasses(leaf: Leaf): boolean {
 
 /** @param reverse the opposite direction, if the kernel is to serve both (`sharesPasses`) */
 export function buildKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
+  const [step] = leaf.steps;
+  if (step?.do === 'mix') return mixKernel(leaf, step);
+  if (step?.do === 'layer') return layerKernel(leaf, step);
   return leafKernel(leaf, reverse);
 }

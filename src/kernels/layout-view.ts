@@ -22,7 +22,8 @@ import type { Coordinates } from './views.ts';
 interface LayoutMemory {
   /** A layout with dimensions [tile …, batch …, part], or [tile …, batch …, line, part] if there are several lines or matrix entries. */
   readonly layout: Layout;
-  readonly arrays: readonly ArrayRef[];
+  /** The arrays, by their names in the layout. */
+  readonly arrays: ReadonlyMap<string, ArrayRef>;
   readonly coordinates: Coordinates;
   /** The number of the first batch dimension. */
   readonly batch: number;
@@ -37,12 +38,10 @@ type Parts = readonly [re: readonly Access[], im: readonly Access[]];
 export class LayoutView implements ComplexView {
   private readonly memory: LayoutMemory;
   private readonly line: readonly number[];
-  private readonly arrays: ReadonlyMap<string, ArrayRef>;
 
   constructor(memory: LayoutMemory, line: readonly number[] = []) {
     this.memory = memory;
     this.line = line;
-    this.arrays = new Map(memory.arrays.map((array) => [array.name, array]));
   }
 
   /** The view of one of several lines. */
@@ -96,7 +95,7 @@ export class LayoutView implements ComplexView {
     const within = [...guard, ...access.guard];
     const value =
       'array' in access
-        ? x.load(this.arrays.get(access.array)!, access.index, within)
+        ? x.load(this.memory.arrays.get(access.array)!, access.index, within)
         : this.result(
             x,
             access,
@@ -120,7 +119,7 @@ export class LayoutView implements ComplexView {
     if (!needed) return [];
     const own = signed(x, access, value);
     const within = needed.length > 0 ? { guard: needed } : {};
-    return [{ array: this.arrays.get(access.array)!, index: access.index, value: own, ...within }];
+    return [{ array: this.memory.arrays.get(access.array)!, index: access.index, value: own, ...within }];
   }
 
   /** Stores the results of the layout's function, which is called once for both parts of a number. */

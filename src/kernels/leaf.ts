@@ -12,18 +12,19 @@
  */
 
 import {
+  type ArrayRef,
   type Complex,
   type Kernel,
   mappedLoad,
   mappedStore,
   TableBuilder,
+  type Var,
   type ViewMap,
   variable,
 } from '../ir/index.ts';
 import { type DirectionScale, type Leaf, type StepTwiddle, stagedOf } from '../plan/tree/leaf.ts';
-import { mixKernel } from './mix-channels.ts';
 import { numberTypeOf } from './number-types.ts';
-import { leafTiles, sidesOf, type Tiles } from './sides.ts';
+import { type CommonArrays, leafTiles, sidesOf, type Tiles } from './sides.ts';
 import { type BuiltSteps, type Ends, kernelSteps } from './steps.ts';
 import { threadPhases } from './thread-phases.ts';
 import { threadStepTwiddles } from './thread-twiddles.ts';
@@ -34,18 +35,52 @@ import type { Views } from './views.ts';
 
 /** @param reverse the opposite direction, if the kernel is to serve both; for vectors only */
 export function leafKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
-  const [step] = leaf.steps;
-  if (step?.do === 'mix') return mixKernel(leaf, step);
   const type = numberTypeOf(leaf.precision);
   const tiles = leafTiles(leaf);
   const rank = variable('rank', leaf.blocks);
   const tables = new TableBuilder(type);
-  const sides = sidesOf(leaf, tiles, tables);
+  const { globals, ...built } = leafPhases(leaf, { tiles, tables, rank, ...(reverse ? { reverse } : {}) });
+  return {
+    name: `stockham${leaf.lengths.join('x')}`,
+    precision: type,
+    group: tiles.group,
+    ...(leaf.blocks > 1 ? { cluster: { blocks: leaf.blocks, rank } } : {}),
+    threads: leaf.threads,
+    ...(leaf.residentGroups ? { residentGroups: leaf.residentGroups } : {}),
+    globals,
+    aliased: leaf.aliased,
+    tables: tables.all(),
+    ...built,
+  };
+}
+
+/** The place of a leaf in its launch. */
+interface LeafPlace {
+  readonly tiles: Tiles;
+  readonly tables: TableBuilder;
+  readonly rank: Var;
+  /** The opposite direction, if the phases are to serve both. */
+  readonly reverse?: DirectionScale;
+  /** Only for a leaf that is one of several in the launch. */
+  readonly common?: CommonArrays;
+  /** The shared arrays of other leaves in the launch, which this one may use again. */
+  readonly arrays?: readonly ArrayRef[];
+}
+
+/** The phases of a leaf, and the global arrays that they access. */
+export function leafPhases(
+  leaf: Leaf,
+  { tiles, tables, rank, reverse, common, arrays = [] }: LeafPlace,
+): BuiltSteps & Pick<Kernel, 'globals'> {
+  const sides = sidesOf(leaf, tiles, tables, common);
   const twiddled = twiddles(leaf, tables, tiles);
   const ends = twiddled(sides.views(leaf));
-  let built: BuiltSteps;
-  if (leaf.lockstep === 'vector') {
-    built = vectorPhases({
+  const { globals } = sides;
+  if (leaf.lockstep === 'threads')
+    return { globals, ...threadPhases(leaf, tables, { ...sides, rank, arrays }, ends, tiles) };
+  return {
+    globals,
+    ...vectorPhases({
       leaf: vectorLeaf(leaf),
       steps: kernelSteps(leaf.steps),
       tables,
@@ -55,22 +90,9 @@ export function leafKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
       inOutput: sides.inOutput,
       coordinates: sides.coordinates,
       kernel: sides.kernel,
+      arrays,
       ...(reverse ? { reverse: twiddled(sides.views(reverse)) } : {}),
-    });
-  } else {
-    built = threadPhases(leaf, tables, { ...sides, rank }, ends, tiles);
-  }
-  return {
-    name: `stockham${leaf.lengths.join('x')}`,
-    precision: type,
-    group: tiles.group,
-    ...(leaf.blocks > 1 ? { cluster: { blocks: leaf.blocks, rank } } : {}),
-    threads: leaf.threads,
-    ...(leaf.residentGroups ? { residentGroups: leaf.residentGroups } : {}),
-    globals: sides.globals,
-    aliased: leaf.aliased,
-    tables: tables.all(),
-    ...built,
+    }),
   };
 }
 

@@ -26,21 +26,37 @@ import {
 import type { Leaf, MixStep } from '../plan/tree/leaf.ts';
 import { LayoutView } from './layout-view.ts';
 import { numberTypeOf } from './number-types.ts';
-import { sidesOf } from './sides.ts';
+import { type CommonArrays, sidesOf } from './sides.ts';
+import type { BuiltSteps } from './steps.ts';
 import { conjugated } from './views.ts';
 
 export function mixKernel(leaf: Leaf, step: MixStep): Kernel {
-  const grid = gridOf(leaf, step);
-  const tables = new TableBuilder(numberTypeOf(leaf.precision));
-  // The views get coordinates in the whole batch, so the first transform of a tile is 0.
-  const sides = sidesOf(
-    leaf,
-    { group: grid.group, number: index(0), first: index(0), outer: [], limit: undefined },
-    tables,
+  const group = variable(
+    'group',
+    groupCounts(leaf, step).reduce((a, b) => a * b, 1),
   );
+  const tables = new TableBuilder(numberTypeOf(leaf.precision));
+  const { globals, ...built } = mixPhases(leaf, step, { group, tables });
+  return {
+    ...{ name: `mix${step.in}x${step.out}`, precision: numberTypeOf(leaf.precision), group },
+    ...{ threads: leaf.threads, globals, aliased: leaf.aliased, tables: tables.all() },
+    ...built,
+  };
+}
+
+/** The phases of a leaf that mixes channels, and the global arrays that they access. @param common only for one of several leaves */
+export function mixPhases(
+  leaf: Leaf,
+  step: MixStep,
+  { group, tables, common }: { readonly group: Var; readonly tables: TableBuilder; readonly common?: CommonArrays },
+): BuiltSteps & Pick<Kernel, 'globals'> {
+  const grid = gridOf(leaf, step, group);
+  // The views get coordinates in the whole batch, so the first transform of a tile is 0.
+  const sides = sidesOf(leaf, { first: index(0), outer: [] }, tables, common);
   const { input, output } = sides.views(leaf);
+  const kernel = sides.kernel!;
   const numbers = new LayoutView({
-    ...{ layout: step.layout, arrays: [sides.kernel!], batch: leaf.batch.length },
+    ...{ layout: step.layout, arrays: new Map([[kernel.name, kernel]]), batch: leaf.batch.length },
     coordinates: (at) => at,
     table: () => {
       throw new RangeError('The numbers of a kernel come in no order that needs a table.');
@@ -66,17 +82,11 @@ export function mixKernel(leaf: Leaf, step: MixStep): Kernel {
       exchange: 'group',
     };
   });
-  return {
-    ...{ name: `mix${step.in}x${step.out}`, precision: numberTypeOf(leaf.precision), group: grid.group },
-    ...{ threads: leaf.threads, globals: sides.globals, aliased: leaf.aliased, tables: tables.all() },
-    shared: shared ? [shared] : [],
-    phases,
-  };
+  return { globals: sides.globals, shared: shared ? [shared] : [], phases };
 }
 
-/** The groups of the launch, and the loops of a group. */
+/** The loops of a group. */
 interface MixGrid {
-  readonly group: Var;
   readonly loops: readonly Loop[];
   readonly lane: Var;
   /** The block of channels and the block of batches that an item computes. */
@@ -89,23 +99,24 @@ interface MixGrid {
   readonly counts: { readonly out: number; readonly batches: number };
 }
 
-function gridOf({ batch, tile }: Leaf, { out, block, blocks }: MixStep): MixGrid {
+/** The groups along each batch dimension but the last, along channels, and along the last batch dimension. */
+function groupCounts({ batch, tile }: Leaf, { out, block, blocks }: MixStep): number[] {
   const [lanes, ...middle] = batch.slice(0, -1) as [number, ...number[]];
-  const batches = batch.at(-1)!;
-  const tiles = Math.ceil(lanes / tile);
-  const all = { out: Math.ceil(out / block.out), batches: Math.ceil(batches / block.batches) };
-  const counts = [tiles, ...middle, all.out / blocks.out, all.batches / blocks.batches];
-  const group = variable(
-    'group',
-    counts.reduce((a, b) => a * b, 1),
-  );
-  const at = coordinates(group, counts);
+  const all = { out: Math.ceil(out / block.out), batches: Math.ceil(batch.at(-1)! / block.batches) };
+  return [Math.ceil(lanes / tile), ...middle, all.out / blocks.out, all.batches / blocks.batches];
+}
+
+function gridOf(leaf: Leaf, step: MixStep, group: Var): MixGrid {
+  const { batch, tile } = leaf;
+  const { out, blocks } = step;
+  const [lanes, batches] = [batch[0]!, batch.at(-1)!];
+  const at = coordinates(group, groupCounts(leaf, step));
   const lane = variable('m', tile);
   const own = { out: variable('o', blocks.out), batches: variable('b', blocks.batches) };
   const first = scale(at[0]!, tile);
   const limit = lanes % tile === 0 ? {} : { limit: sub(lanes, first) };
   return {
-    ...{ group, lane, own, counts: { out, batches } },
+    ...{ lane, own, counts: { out, batches } },
     loops: [{ variable: own.out }, { variable: own.batches }, { variable: lane, ...limit }],
     out: add(scale(at.at(-2)!, blocks.out), own.out),
     batches: add(scale(at.at(-1)!, blocks.batches), own.batches),

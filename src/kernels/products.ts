@@ -14,7 +14,7 @@ export type KernelView = (x: Expressions, at: readonly IndexLike[], n: number) =
 
 export function kernelView({ layout }: KernelFactors, array: ArrayRef, coordinates: Coordinates): KernelView {
   const numbers = new LayoutView({
-    ...{ layout, arrays: [array], coordinates },
+    ...{ layout, arrays: new Map([[array.name, array]]), coordinates },
     // Lanes may walk along any of its dimensions.
     batch: layout.shape.length,
     table: () => {

@@ -55,7 +55,7 @@ export function leafTiles({ batch, tile }: Leaf): Tiles {
 }
 
 /** The arrays that a leaf reads beside its input, by name. */
-function operandArrays({ operands = [] }: Leaf): ReadonlyMap<string, ArrayRef> {
+export function operandArrays({ operands = [] }: Leaf): ReadonlyMap<string, ArrayRef> {
   return new Map(
     operands.map(({ name, storage, reals }) => {
       const type = storedType(storage);
@@ -64,15 +64,26 @@ function operandArrays({ operands = [] }: Leaf): ReadonlyMap<string, ArrayRef> {
   );
 }
 
-export function sidesOf(leaf: Leaf, tiles: Tiles, tables: TableBuilder): LeafMemory {
+/** The arrays of a leaf that is one of several in a launch. */
+export interface CommonArrays {
+  readonly operands: ReadonlyMap<string, ArrayRef>;
+  /** The arrays of a side in shared memory, by their names in its layout. */
+  readonly shared: { readonly [side in 'input' | 'output']?: ReadonlyMap<string, ArrayRef> };
+}
+
+export function sidesOf(
+  leaf: Leaf,
+  tiles: Pick<Tiles, 'first' | 'outer'>,
+  tables: TableBuilder,
+  { operands, shared }: CommonArrays = { operands: operandArrays(leaf), shared: {} },
+): LeafMemory {
   const { first, outer } = tiles;
-  const operands = operandArrays(leaf);
   const coordinates: Coordinates = (at) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
-  const context = { coordinates, tables, operands };
+  const context = { coordinates, tables, operands, shared };
   const input = sideMemory('input', leaf, context);
   const output = sideMemory('output', leaf, context);
   return {
-    globals: [...input.arrays, ...output.arrays, ...operands.values()],
+    globals: [...input.globals, ...output.globals, ...operands.values()],
     coordinates,
     kernel: operands.get(KERNEL),
     views: ({ inverse, scale }) => {
@@ -91,10 +102,13 @@ interface SideContext {
   readonly coordinates: Coordinates;
   readonly tables: TableBuilder;
   readonly operands: ReadonlyMap<string, ArrayRef>;
+  readonly shared: CommonArrays['shared'];
 }
 
 interface SideMemory {
   readonly arrays: readonly ArrayRef[];
+  /** The same arrays, unless they are shared memory. */
+  readonly globals: readonly ArrayRef[];
   /** The numbers of the layout without factors. */
   readonly plain: LayoutView;
   /** The numbers of the layout times the factors, as the transform sees them. */
@@ -104,13 +118,15 @@ interface SideMemory {
 }
 
 function sideMemory(name: 'input' | 'output', leaf: Leaf, context: SideContext): SideMemory {
-  const { coordinates, tables, operands } = context;
+  const { coordinates, tables, operands, shared } = context;
   const side = leaf[name];
-  const arrays = sideArrays(name, side, leaf);
+  const globals = shared[name] ? [] : sideArrays(name, side, leaf);
+  const named = shared[name] ?? new Map(globals.map((array) => [array.name, array]));
+  const arrays = [...named.values()];
   const loops = leaf.lengths.length + leaf.batch.length;
   const plain = new LayoutView({
     layout: side.layout,
-    arrays,
+    arrays: named,
     coordinates,
     batch: leaf.lengths.length,
     table: (order) => orderTable(order, tables),
@@ -118,8 +134,8 @@ function sideMemory(name: 'input' | 'output', leaf: Leaf, context: SideContext):
   });
   const multiplied = (view: ComplexView) =>
     (side.factors ?? []).reduce((inner, factors) => factored(inner, factors, coordinates, tables), view);
-  if (side.layout.shape.length < loops + 2) return { arrays, plain, view: multiplied(plain) };
-  return { arrays, plain, view: multiplied(plain.ofLine(0)), secondLine: multiplied(plain.ofLine(1)) };
+  if (side.layout.shape.length < loops + 2) return { arrays, globals, plain, view: multiplied(plain) };
+  return { arrays, globals, plain, view: multiplied(plain.ofLine(0)), secondLine: multiplied(plain.ofLine(1)) };
 }
 
 function sideArrays(name: 'input' | 'output', side: LeafSide, { precision, lengths, batch }: Leaf): ArrayRef[] {

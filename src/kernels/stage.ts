@@ -44,7 +44,7 @@ import {
   raderRows,
   raderStores,
 } from './rader-pass.ts';
-import { type BuiltSteps, closesPasses, type KernelStep, opensPasses } from './steps.ts';
+import { type BuiltSteps, closesPasses, type KernelStep, opensPasses, reused } from './steps.ts';
 import { binsAfterFirst, type SymmetricPass, symmetricStores } from './symmetric-passes.ts';
 
 /** A step of a stage, and the dimension along which its neighbouring threads walk. */
@@ -103,6 +103,8 @@ export interface StagesToBuild {
   readonly limit: Index | undefined;
   /** Input and output may be the same memory. */
   readonly aliased: boolean;
+  /** Shared arrays that the launch has already, and that the stages may use again. */
+  readonly arrays?: readonly ArrayRef[];
 }
 
 /** A step with its stage. */
@@ -220,14 +222,17 @@ function exchangedTile({ length, columns }: Tile, { quarters }: SharedMemory): T
 }
 
 /** @param plane numbers that each array holds */
-function sharedArrays(count: number, plane: number, { precision, shared }: StagesToBuild): ArrayRef[] {
-  return ['ping', 'pong'].slice(0, count).map((name) => ({
-    name,
-    space: 'shared',
-    type: numberTypeOf(precision),
-    length: 2 * plane,
-    ...(shared.format === 'halves' ? { partLength: shared.quarters ? plane / 2 : plane } : {}),
-  }));
+function sharedArrays(count: number, plane: number, { precision, shared, arrays = [] }: StagesToBuild): ArrayRef[] {
+  return ['ping', 'pong'].slice(0, count).map((name) => {
+    const array: ArrayRef = {
+      name,
+      space: 'shared',
+      type: numberTypeOf(precision),
+      length: 2 * plane,
+      ...(shared.format === 'halves' ? { partLength: shared.quarters ? plane / 2 : plane } : {}),
+    };
+    return reused(array, arrays);
+  });
 }
 
 /** Number of items of a step in one column: butterflies, copied points or pairs. */

@@ -3,7 +3,7 @@
  * Vectors (vector-phases.ts) and threads (stage.ts) turn steps into phases in different ways.
  */
 
-import type { Index, Kernel, TableBuilder, ViewMap } from '../ir/index.ts';
+import type { ArrayRef, Index, Kernel, TableBuilder, ViewMap } from '../ir/index.ts';
 import type { HermitianSplit, LanesAlong, LeafStep, MultiplyStep, PassesStep } from '../plan/tree/leaf.ts';
 import { type RaderStep, raderSteps } from './rader-pass.ts';
 import type { VectorLeaf } from './vector-form.ts';
@@ -37,6 +37,15 @@ export interface StepsToBuild {
   readonly inOutput: LeafMemory['inOutput'];
   readonly coordinates: LeafMemory['coordinates'];
   readonly kernel: LeafMemory['kernel'];
+  /** Shared arrays that the launch has already, and that these steps may use again. */
+  readonly arrays: readonly ArrayRef[];
+}
+
+/** A shared array, or the one of that name that the launch has already, if it is long enough. */
+export function reused(array: ArrayRef, arrays: readonly ArrayRef[]): ArrayRef {
+  const known = arrays.find(({ name }) => name === array.name);
+  if (!known) return array;
+  return known.length! >= array.length! ? known : { ...array, name: `${array.name}2` };
 }
 
 /** The views that the first step loads from and the last step stores to. */
@@ -60,8 +69,8 @@ export function kernelSteps(all: readonly LeafStep[]): KernelStep[] {
       if (after?.do === 'passes') return [{ kind: 'copy', ...copied(after, 'read', 'real-input') }];
       return [{ kind: 'copy', ...(before?.do === 'passes' ? copied(before, 'write', 'real-output') : {}) }];
     }
-    // A launch whose only step mixes channels has no passes.
-    if (step.do === 'mix') return [];
+    // A launch whose only step mixes channels has no passes, and a layer those of its leaves.
+    if (step.do === 'mix' || step.do === 'layer') return [];
     if (step.do === 'multiply') return [{ kind: 'multiply', kernel: step.kernel }];
     if (step.do === 'pair') return [{ kind: 'pair', length: step.length, by: step.by, ...splitOptions(step) }];
     return passSteps(step);

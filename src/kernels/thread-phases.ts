@@ -16,13 +16,13 @@ import { type PassContext, passEnds } from './pointwise.ts';
 import { kernelView } from './products.ts';
 import { raderTwiddles } from './rader-pass.ts';
 import type { Tiles } from './sides.ts';
-import { type Stage, stagePhases } from './stage.ts';
+import { type Stage, type StagesToBuild, stagePhases } from './stage.ts';
 import { alongOf, type BuiltSteps, type Ends, kernelSteps } from './steps.ts';
 import { threadPassTwiddles } from './thread-twiddles.ts';
 import { pairRoots } from './twiddles.ts';
 import type { LeafMemory } from './views.ts';
 
-type ThreadSides = Pick<LeafMemory, 'coordinates' | 'kernel'> & { readonly rank: Var };
+type ThreadSides = Pick<LeafMemory, 'coordinates' | 'kernel'> & { readonly rank: Var } & Pick<StagesToBuild, 'arrays'>;
 
 export function threadPhases(
   leaf: Leaf,
@@ -45,6 +45,7 @@ export function threadPhases(
     secondLine: ends.secondLine && seen(ends.secondLine, geometry[0]!),
     limit: several ? undefined : tiles.limit,
     aliased: leaf.aliased,
+    ...(sides.arrays ? { arrays: sides.arrays } : {}),
   });
 }
 

@@ -46,6 +46,7 @@ import {
   type Ends,
   type KernelStep,
   opensPasses,
+  reused,
   type StepsToBuild,
   touchesMemory,
 } from './steps.ts';
@@ -113,8 +114,9 @@ class VectorPhases {
   private readonly rows: number;
   private readonly coordinates: Coordinates;
   private readonly kernel: ArrayRef | undefined;
+  private readonly arrays: readonly ArrayRef[];
 
-  constructor({ leaf, tables, limit, coordinates, kernel }: StepsToBuild) {
+  constructor({ leaf, tables, limit, coordinates, kernel, arrays }: StepsToBuild) {
     this.leaf = leaf;
     this.form = vectorForm(leaf);
     this.tables = tables;
@@ -122,6 +124,7 @@ class VectorPhases {
     this.rows = leaf.lengths[1] ?? 1;
     this.coordinates = this.rows === 1 ? coordinates : ([n, c, row]) => coordinates([n!, row!, c!]);
     this.kernel = kernel;
+    this.arrays = arrays;
   }
 
   /** Converts a view with coordinates [element, coordinate, transform] into one with [element, transform, coordinate], as phases use it. */
@@ -206,7 +209,7 @@ class VectorPhases {
     const type = numberTypeOf(this.leaf.precision);
     return ['ping', 'pong']
       .slice(0, count)
-      .map((name, n) => ({ name, space: 'shared', type, length: 2 * this.plane(n) * this.rows }));
+      .map((name, n) => reused({ name, space: 'shared', type, length: 2 * this.plane(n) * this.rows }, this.arrays));
   }
 
   /** The number of elements in a row of an array. */

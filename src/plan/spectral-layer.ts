@@ -16,17 +16,22 @@ import {
   keptBins,
   type Problem,
   resultSide,
+  type Sides,
+  splitAxisOf,
   tensorShape,
 } from '../problem/index.ts';
 import { rankSplits } from './candidates.ts';
 import { backwards, type ConvolutionPlan, kernelProblem } from './convolution.ts';
 import type { Target } from './device/target.ts';
 import { packedStrides } from './launch/launches.ts';
+import { holdsLayer } from './launch/layer.ts';
 import { planLaunches } from './planner.ts';
+import { type LayerSizes, paysInOneLaunch } from './price/layer.ts';
 import type { Stored } from './tree/leaf.ts';
 import {
   type BranchNode,
   type Dimension,
+  type LayerParts,
   type LeafNode,
   leafNode,
   leavesOf,
@@ -111,8 +116,55 @@ function layerTree(problem: Problem, storage: Stored, target: Target): BranchNod
     children: [...cutForward(problem, forward), mix, ...cutInverse(problem, inverse)],
   };
   const middle = leavesOf(tree).findIndex((leaf) => leaf.mix !== undefined);
-  return withConvolutionBlocks(tree, problem, middle, false);
+  const several = withConvolutionBlocks(tree, problem, middle, false);
+  return inOneLaunch(several, problem, target) ?? several;
 }
+
+/** The same layer as one launch, if a group holds the lines of all channels of a batch, and that is cheaper. */
+function inOneLaunch(several: BranchNode, problem: Problem, target: Target): BranchNode | undefined {
+  const isWhole = !splitAxisOf(problem, 'input') && !splitAxisOf(problem, 'output');
+  const leaves = leavesOf(several);
+  if (leaves.length !== 3 || !isWhole || problem.size.length > 1 || problem.leftBatches > 1) return undefined;
+  const [there, mix, back] = leaves.map((leaf) => byChannels(leaf, problem)) as [LeafNode, LeafNode, LeafNode];
+  if (!there || !mix || !back || !holdsLayer({ there, mix, back }, target)) return undefined;
+  if (!paysInOneLaunch(sizesOf({ there, mix, back }), target)) return undefined;
+  const both = <T>(of: (leaf: LeafNode) => Sides<T>): Sides<T> => ({ input: of(there).input, output: of(back).output });
+  const real = there.real && { ...there.real, side: 'both' as const };
+  const one: LeafNode = {
+    ...there,
+    title: 'axis 0, channels, there and back',
+    ...{ outputLength: back.outputLength, times: 1, layer: { there, mix, back } },
+    ...{ factors: both((leaf) => leaf.factors), lines: both((leaf) => leaf.lines), zeros: both((leaf) => leaf.zeros) },
+    ...(real ? { real } : {}),
+  };
+  return { ...several, children: [one] };
+}
+
+/** What the price of a layer depends on. */
+function sizesOf({ there, mix, back }: LayerParts): LayerSizes {
+  const lines = ({ axis, batch, convolved }: LeafNode) => ({
+    ...{ points: convolved?.length ?? axis.count, count: batch[0]!.count },
+  });
+  const [bins, batches] = mix.batch.map(({ count }) => count) as [number, number];
+  return { there: lines(there), back: lines(back), bins, batches, in: mix.mix!.in, out: mix.mix!.out };
+}
+
+/** A launch whose batch dimensions are the lines (or, for the matrices, the bins) and the batches; undefined if it has others. */
+function byChannels(leaf: LeafNode, { batches }: Problem): LeafNode | undefined {
+  const [lines, batch] = [leaf.mix ? AXIS : CHANNEL, BATCH].map((dimension): Dimension => {
+    const place = { dimension, stride: 1 };
+    return leaf.batch.find(({ input }) => input.dimension === dimension) ?? { count: 1, input: place, output: place };
+  }) as [Dimension, Dimension];
+  const isOther = (one: Dimension) => one.count > 1 && one !== lines && one !== batch;
+  // Where channels are one, lines of two batches may be packed together.
+  const pairsBatches = leaf.real?.pairs?.along === BATCH || batch.count !== batches;
+  const hasGaps = [lines, batch].some(({ gap }) => gap);
+  if (leaf.more || leaf.twiddle || leaf.batch.some(isOther) || pairsBatches || hasGaps) return undefined;
+  return { ...leaf, batch: [lines, batch] };
+}
+
+/** Dimensions of the tensor of one axis. */
+const [AXIS, CHANNEL, BATCH] = [1, 2, 3];
 
 /** The nodes of the axes, before they are cut: forward in their order; inverse in the opposite order, reals at the end. */
 function axesOf(problem: Problem, direction: Direction, target: Target): PlanNode[] {

@@ -35,6 +35,42 @@ const WIDE: ProblemInput = {
   convolution: { channels: { in: 16, out: 24 }, modes: [20] },
 };
 
+/** A layer with a gate of the length of a line before it, and gains of its batches behind it, in one launch. @param batches of the signal */
+async function expectGated(on: Device, batches: number): Promise<void> {
+  const points = random.pick([16, 20, 27, 64]);
+  const channels = { in: random.integer(1, 5), out: random.integer(1, 5) };
+  const modes = random.integer(1, Math.floor(points / 2));
+  const [gate, gain] = [points, batches].map((count) => Float32Array.from(uniform(random, count, 'single'))) as [
+    Float32Array,
+    Float32Array,
+  ];
+  const plan = await on.plan({
+    ...{ size: [points], transform: 'r2c', batches, debug: true },
+    convolution: { channels, modes: [modes] },
+    callbacks: {
+      forward: { load: (x, value, { axis }) => x.mul(value, x.load('gate', axis[0]!)) },
+      inverse: { store: (x, value, { batch }) => x.mul(value, x.load('gain', batch)) },
+      arrays: { gate: { type: 'f32', length: points }, gain: { type: 'f32', length: batches } },
+    },
+  } as const);
+  expect(plan.explain()).toMatch(/convolve: 1 launch/);
+  const x = Float32Array.from(uniform(random, points * channels.in * batches, 'single'));
+  const h = Float32Array.from(uniform(random, 2 * modes * channels.in * channels.out, 'single'));
+  const kernel = await plan.prepareKernel(h);
+  const y = await plan.convolve(x, kernel, undefined, { arrays: { gate, gain } });
+  kernel.free();
+  plan.destroy();
+  const gated = Float64Array.from({ length: 2 * x.length }, (_, n) =>
+    n % 2 ? 0 : x[n / 2]! * gate[(n / 2) % points]!,
+  );
+  const shape = { size: [points], leftBatches: 1, batches, channels, modes: [modes], real: true };
+  const { hi } = spectralLayer(shape, gated, Float64Array.from(h));
+  const want = Float64Array.from(y, (_, n) => hi[2 * n]! * gain[Math.floor(n / (points * channels.out))]!);
+  expect(relativeError(y, want), JSON.stringify({ points, channels, modes })).toBeLessThan(
+    4 * tolerance('single', points),
+  );
+}
+
 describe('spectral layers', () => {
   let device: Device;
   let small: Device;
@@ -58,6 +94,11 @@ describe('spectral layers', () => {
     await expectGood(device, WIDE);
     const channels = { in: random.integer(33, 70), out: random.integer(1, 9) };
     await expectGood(device, { size: [16, 6], batches: 2, convolution: { channels, modes: [3, 2] } });
+  });
+
+  it('of few channels take one launch, with callbacks at both ends', async () => {
+    await expectGated(device, 1);
+    await expectGated(openInterpreted(namedProfiles.h200.profile as DeviceProfile) as Device, 3);
   });
 
   it('of long axes take several uploads', async () => {
@@ -122,6 +163,7 @@ describe.skipIf(noOpenCl)('spectral layers on OpenCL', () => {
   it('are what the reference computes', async () => {
     const device = await openOpenCl();
     await expectGood(device, WIDE);
+    await expectGated(device, 2);
     for (let n = 0; n < many(1); n++) await expectGood(device, layerProblem(random, ['single', 'double'], 60));
     device.close();
   });
@@ -131,6 +173,7 @@ describe.skipIf(noWebGpu)('spectral layers on WebGPU', { timeout: 120_000 }, () 
   it('are what the reference computes', async () => {
     const device = await openWebGpu();
     await expectGood(device, WIDE);
+    await expectGated(device, 2);
     for (let n = 0; n < many(2); n++) await expectGood(device, layerProblem(random, ['single'], 60));
     device.close();
   });

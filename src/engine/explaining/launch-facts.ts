@@ -59,6 +59,12 @@ export type StepFacts =
   | MixStep
   | HermitianSplit
   | {
+      readonly do: 'layer';
+      readonly there: readonly StepFacts[];
+      readonly mix: MixStep;
+      readonly back: readonly StepFacts[];
+    }
+  | {
       readonly do: 'passes';
       readonly of: number;
       readonly length: number;
@@ -186,6 +192,10 @@ function bytesMoved({ absent, storage, layout }: OperandFacts, tensor: readonly 
 }
 
 function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
+  if (step.do === 'layer') {
+    const [there, back] = [step.there, step.back].map((leaf) => leaf.steps.map((own) => stepFacts(own, leaf)));
+    return { do: 'layer', there: there!, mix: step.mix.steps[0] as MixStep, back: back! };
+  }
   if (step.do !== 'passes') return step;
   const { dimension, radices, convolved, rader, inverse, symmetry, read, write } = step;
   const points = ({ count, factors, kernel, origin }: PointwiseStep) => ({
@@ -297,6 +307,7 @@ function stepStages(step: StepFacts): LaunchPart[] {
     return step.kernel ? [pairs, productPart(kernelText(step.kernel)), pairs] : [pairs];
   }
   if (step.do === 'mix') return [productPart(mixText(step))];
+  if (step.do === 'layer') return [...step.there, step.mix, ...step.back].flatMap(stepStages);
   if (step.do === 'multiply') return [productPart(kernelText(step.kernel))];
   const { length, radices, rader = [], inverse, symmetry, read, write } = step;
   const way = inverse || symmetry === 'real-output' ? 'inverse ' : '';

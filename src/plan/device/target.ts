@@ -111,6 +111,12 @@ export function coordinatesTarget(count: number, target: Target): Target {
   return variant(alone, `one of ${count}`, { sharedBytes: Math.floor(target.sharedBytes / count) });
 }
 
+/** The target for a group that keeps so many bytes of shared memory for other data, beside which whole numbers are exchanged. */
+export function besideBytes(bytes: number, target: Target): Target {
+  const alone = withoutClusters(formatted(target, target.sharedFormat === 'halves' ? 'pairs' : target.sharedFormat));
+  return variant(alone, `beside ${bytes} bytes`, { sharedBytes: target.sharedBytes - bytes });
+}
+
 /** Whether a buffer of so many complex numbers stays in a cache from one launch to the next, so that it costs nothing. */
 export function staysCached(elements: number, { capacity, chunks }: Target): boolean {
   return elements * capacity.complexBytes <= (chunks?.most ?? 0);

@@ -12,7 +12,14 @@ import { convolvedPrimes } from '../group/butterflies.ts';
 import { raderRadix } from '../group/radix.ts';
 import { threadTiling } from '../group/thread-tiling.ts';
 import { residentGroups, threadsFor } from '../group/threads.ts';
-import { isContiguous, LONGEST_BUTTERFLY, type Span, type TilingQuestion, vectorTiling } from '../group/tiling.ts';
+import {
+  isContiguous,
+  LONGEST_BUTTERFLY,
+  type Span,
+  type Tiling,
+  type TilingQuestion,
+  vectorTiling,
+} from '../group/tiling.ts';
 import { chirped, chirpedReals } from '../schemes/bluestein.ts';
 import { type ConvolveSteps, convolveSteps } from '../schemes/convolve-steps.ts';
 import { permuted, powerOrders } from '../schemes/rader.ts';
@@ -78,24 +85,14 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, target: Target
 /** A leaf that transforms one axis, which one block of threads holds. */
 export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
   const { axis, coordinates } = placed;
-  const { real, convolved, twiddle, product } = placed.node;
+  const { real, convolved } = placed.node;
   const points = convolved?.length ?? axis.count;
   const batch = mergedBatch(placed);
   const paired = hermitianSplitOf(placed);
   const symmetric = real?.by === 'symmetric';
   const back = isFromBins(placed);
   const longest = longestButterfly(placed, target);
-  const { order, lanesAlong, tile, radices, staged } = (target.lockstep === 'vector' ? vectorTiling : threadTiling)(
-    {
-      axis: { ...packedAxis(placed), count: points },
-      batch: batch.map((span) => packedLines(placed, span)),
-      twiddled: twiddle !== undefined,
-      convolved: convolved !== undefined || product !== undefined || paired !== undefined || symmetric,
-      longestButterfly: longest,
-      ...groupSize(placed, target),
-    },
-    coordinatesTarget(coordinates?.count ?? 1, target),
-  );
+  const { order, lanesAlong, tile, radices, staged } = tilingOf(placed, { points, batch, longest }, target);
   const shared = coordinates && target.lockstep === 'threads' ? largestFullTile(tile, batch[order[0]!]!.count) : tile;
   // A launch without sums between its two factors: going through shared memory keeps compilers from combining the factors into one.
   const onlyScales = axis.count === 1 && placed.scale.input !== 1;
@@ -134,6 +131,36 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
     },
     target,
   );
+}
+
+/** The tiling of an axis. @param points in its passes @param longest the longest transform that is a single butterfly */
+function tilingOf(
+  placed: PlacedLeaf,
+  {
+    points,
+    batch,
+    longest,
+  }: { readonly points: number; readonly batch: readonly Span[]; readonly longest: TilingQuestion['longestButterfly'] },
+  target: Target,
+): Tiling {
+  const { coordinates, node, together } = placed;
+  const { convolved, product, twiddle, real } = node;
+  const tiled = together ? batch.slice(0, 1) : batch;
+  const { order, ...tiling } = (target.lockstep === 'vector' ? vectorTiling : threadTiling)(
+    {
+      axis: { ...packedAxis(placed), count: points },
+      batch: tiled.map((span) => packedLines(placed, span)),
+      twiddled: twiddle !== undefined,
+      // Tiles that a group takes one after another do not go through their own passes slice by slice.
+      convolved:
+        [convolved, product, hermitianSplitOf(placed), together].some((one) => one !== undefined) ||
+        real?.by === 'symmetric',
+      longestButterfly: longest,
+      ...groupSize(placed, target),
+    },
+    coordinatesTarget(coordinates?.count ?? 1, target),
+  );
+  return { ...tiling, order: [...order, ...batch.slice(tiled.length).map((_, n) => tiled.length + n)] };
 }
 
 /**
@@ -333,6 +360,8 @@ function sharedMemoryOf(target: Target): SharedMemory {
 
 /** Transforms of a group, where somebody asks for a number or runs of mirror images want one. */
 function groupSize(placed: PlacedLeaf, target: Target): { group?: number } {
+  // Threads have all lines in one tile.
+  if (placed.together) return target.lockstep === 'threads' ? { group: placed.batch[0]!.count } : {};
   const { axisOf } = placed.node;
   const group = axisOf === undefined ? 0 : (target.tuning?.groupedBatch?.[axisOf] ?? 0);
   if (group > 0) return { group };

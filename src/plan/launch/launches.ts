@@ -1,5 +1,5 @@
 /** A tree with its buffers → launches: the strides of each node's loops in memory, and the leaf that follows from them. */
-import { product, type ScaleFactor } from '../../numeric/scale-factor.ts';
+import type { ScaleFactor } from '../../numeric/scale-factor.ts';
 import {
   arraysOf,
   type Direction,
@@ -17,7 +17,7 @@ import {
 import type { Assignment, BufferName } from '../buffers/index.ts';
 import { boosted, forBatches, mayFuse, roomy, type Target } from '../device/target.ts';
 import { isContiguous, type Span, type Stride, stepOf } from '../group/tiling.ts';
-import type { DirectionScale, Leaf, Stored } from '../tree/leaf.ts';
+import type { Leaf, Stored } from '../tree/leaf.ts';
 import {
   type BranchNode,
   type Dimension,
@@ -32,8 +32,9 @@ import {
 import { type Pad, paddedStep } from '../tree/padding.ts';
 import { oneAxis } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
+import { layerLeaf } from './layer.ts';
 import { mixLeaf } from './mix.ts';
-import type { PlacedLeaf, TensorMemory } from './placed.ts';
+import { followsDirection, isInverse, type PlacedLeaf, scaleOf, type TensorMemory } from './placed.ts';
 
 /** One launch: a node, the buffers that it reads and writes, and its leaf. */
 export interface Launch {
@@ -244,30 +245,9 @@ function movesReals({ callbacks, realsOnly }: ReturnType<typeof callbacksOfLaunc
 
 const NO_SCALE = { input: 1, output: 1 } as const;
 
-function hasHermitianSplit({ real }: LeafNode): boolean {
-  return real?.by === 'halves' || real?.by === 'lines';
-}
-
 /** Whether a launch reads and writes whole lines of reals or of their bins. */
 function ownsLines({ by }: Pick<RealParts, 'by'>): boolean {
   return by === 'halves' || by === 'lines' || by === 'symmetric';
-}
-
-/** Whether the exponents of a launch depend on the direction of the plan; launches between reals and bins have a fixed sign. */
-function followsDirection({ exponents }: LeafNode): boolean {
-  return exponents === 'direction' || exponents === 'opposite';
-}
-
-/** Whether the exponents of a launch have the sign of the inverse transform. */
-function isInverse(node: LeafNode, direction: Direction): boolean {
-  if (!followsDirection(node)) return node.exponents === 'inverse';
-  return (direction === 'inverse') !== (node.exponents === 'opposite');
-}
-
-/** The scale factors of a launch. A Hermitian split gives twice the bins, hence the factor 1/2. */
-function scaleOf(node: LeafNode, scale: DirectionScale['scale']): DirectionScale['scale'] {
-  const half = node.real?.side === 'input' && hasHermitianSplit(node) ? 1 / 2 : 1;
-  return { ...scale, output: product(scale.output, node.times, half) };
 }
 
 /** The factors of a launch, or their conjugates. */
@@ -300,6 +280,7 @@ function configureLeaf(placed: PlacedLeaf, device: Target): Leaf {
   const target = boosted(device, placed.axis.count, placed.split);
   const { node, axis, split } = placed;
   if (node.mix) return mixLeaf(placed, node.mix, target);
+  if (node.layer) return layerLeaf(placed, node.layer, target);
   if (placed.more.length > 0) return fuseAxes(placed, target);
   if (node.convolved || placed.coordinates || (node.real && ownsLines(node.real))) return oneAxis(placed, target);
   const fused = mayFuse(target) ? fuseAxis(placed, target) : undefined;

@@ -16,10 +16,10 @@ export function mixLeaf(placed: PlacedLeaf, mix: ChannelMix, target: Target): Le
   const { axis, batch, precision } = placed;
   const [lanes, batches] = [batch[0]!.count, batch.at(-1)!.count];
   const outer = batch.slice(1, -1).reduce((product, { count }) => product * count, 1);
-  const { tile, threads, ...blocks } = (target.lockstep === 'vector' ? vectorBlocks : threadBlocks)(
-    { lanes, outer, batches, out: mix.out },
-    target,
-  );
+  const counts = { lanes, outer, batches, out: mix.out };
+  const { tile, threads, ...blocks } = placed.together
+    ? wholeBlocks(counts)
+    : (target.lockstep === 'vector' ? vectorBlocks : threadBlocks)(counts, target);
   const shape = {
     batch,
     counts: { input: [mix.in], output: [mix.out] },
@@ -27,7 +27,13 @@ export function mixLeaf(placed: PlacedLeaf, mix: ChannelMix, target: Target): Le
     places: tensorPlaces([axis]),
   };
   const step: MixStep = {
-    ...{ do: 'mix', in: mix.in, out: mix.out, layout: matrices(batch, mix), conjugate: mix.conjugate },
+    ...{
+      do: 'mix',
+      in: mix.in,
+      out: mix.out,
+      layout: matrices(batch, placed.together ? 0 : batch.length - 2, mix),
+      conjugate: mix.conjugate,
+    },
     ...blocks,
     ...termsOf(mix.in, target),
   };
@@ -43,9 +49,11 @@ export function mixLeaf(placed: PlacedLeaf, mix: ChannelMix, target: Target): Le
   };
 }
 
-/** The layout of the matrices, the same for all left batches and batches: [batch dimensions …, in, out, part]. */
-function matrices(batch: readonly Span[], mix: ChannelMix) {
-  const bin = batch.length - 2;
+/**
+ * The layout of the matrices, the same for all left batches and batches: [batch dimensions …, in, out, part].
+ * @param bin the batch dimension that counts bins
+ */
+function matrices(batch: readonly Span[], bin: number, mix: ChannelMix) {
   const bins = batch[bin]!.count;
   const steps = batch.map((_, n) => (n === bin ? 2 : 0));
   const counts = [...batch.map(({ count }) => count), mix.in, mix.out, 2];
@@ -72,6 +80,12 @@ function vectorBlocks({ lanes, outer, batches, out }: MixCounts, target: Target)
   const parts = Math.ceil((GROUPS_EACH * target.multiprocessors) / tiles);
   const own = largestDivisor(count.batches, Math.max(1, Math.floor(count.batches / parts)));
   return { block, blocks: { out: count.out, batches: own }, tile, threads: 1 };
+}
+
+/** The blocks of a group that takes all bins and channels of its batch. */
+function wholeBlocks({ lanes, out }: MixCounts): Blocks {
+  const block = { out: Math.min(2, out), batches: 1 };
+  return { block, blocks: { out: Math.ceil(out / block.out), batches: 1 }, tile: lanes, threads: 1 };
 }
 
 /** Vectors of neighbouring bins in a group, and the groups of each thread of a processor. */

@@ -3,9 +3,11 @@
  * strides alone, such as merging loops.
  */
 
+import { product } from '../../numeric/scale-factor.ts';
 import {
   type BuiltCallback,
   type BuiltCallbacks,
+  type Direction,
   dimensionsOf,
   type Side,
   type Sides,
@@ -59,6 +61,25 @@ export interface PlacedLeaf extends DirectionScale {
   readonly arrays: BuiltCallbacks['arrays'];
   /** The sides on which memory holds only the reals of complex numbers, because a callback takes or gives reals. */
   readonly realsOnly: Partial<Sides<true>>;
+  /** A group takes all lines along the first batch dimension, and other leaves of the launch have the same batch behind it. */
+  readonly together?: true;
+}
+
+/** Whether the exponents of a launch depend on the direction of the plan; launches between reals and bins have a fixed sign. */
+export function followsDirection({ exponents }: LeafNode): boolean {
+  return exponents === 'direction' || exponents === 'opposite';
+}
+
+/** Whether the exponents of a launch have the sign of the inverse transform. */
+export function isInverse(node: LeafNode, direction: Direction): boolean {
+  if (!followsDirection(node)) return node.exponents === 'inverse';
+  return (direction === 'inverse') !== (node.exponents === 'opposite');
+}
+
+/** The scale factors of a launch. A Hermitian split gives twice the bins, hence the factor 1/2. */
+export function scaleOf({ real, times }: LeafNode, scale: DirectionScale['scale']): DirectionScale['scale'] {
+  const half = real?.side === 'input' && (real.by === 'halves' || real.by === 'lines') ? 1 / 2 : 1;
+  return { ...scale, output: product(scale.output, times, half) };
 }
 
 /** Whether two neighbours on a side are packed as the parts of one number or, for lines, belong to one number of either line. */
@@ -105,10 +126,11 @@ export function tensorPlaces(spans: readonly Span[]): Sides<readonly Place[]> {
  * along it, or if it is stored in blocks.
  */
 export function mergedBatch(placed: PlacedLeaf): Span[] {
+  if (placed.together) return [...placed.batch];
   const { batch, factors, node, callbacks } = placed;
-  const { twiddle, outerTwiddle, product, zeros, lines, real } = node;
-  const known = product && 'along' in product ? [product] : [];
-  const kernel = product && 'strides' in product ? product : undefined;
+  const { twiddle, outerTwiddle, product: by, zeros, lines, real } = node;
+  const known = by && 'along' in by ? [by] : [];
+  const kernel = by && 'strides' in by ? by : undefined;
   const along = new Set([
     ...[...zeros.input, ...zeros.output, ...lines.input, ...lines.output].map(({ dimension }) => dimension),
     ...[...factors.input, ...factors.output, ...known].map((own) => own.along),

@@ -252,7 +252,20 @@ export interface HermitianSplit {
   readonly kernel?: KernelFactors;
 }
 
-export type LeafStep = CopyStep | PassesStep | HermitianSplit | MultiplyStep | MixStep;
+/**
+ * A whole spectral layer. A group transforms the lines of all channels of one batch, keeps their bins in shared memory, multiplies them by the
+ * matrices, and transforms back. It is the only step of its launch. The first batch dimension of each leaf counts what the group does itself.
+ */
+export interface LayerStep {
+  readonly do: 'layer';
+  /** Its output, and the input of `mix`, are planes in shared memory. */
+  readonly there: Leaf;
+  readonly mix: Leaf;
+  /** Its input, and the output of `mix`, are planes in shared memory. */
+  readonly back: Leaf;
+}
+
+export type LeafStep = CopyStep | PassesStep | HermitianSplit | MultiplyStep | MixStep | LayerStep;
 
 /**
  * One launch. The blocks of a cluster hold a tile together and exchange their shares between steps, so a cluster makes larger uploads

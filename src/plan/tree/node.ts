@@ -130,6 +130,13 @@ export interface ChannelMix {
   readonly storage: Stored;
 }
 
+/** The three parts of a spectral layer in one launch, in order: two transforms with the mixing of channels between them. */
+export interface LayerParts {
+  readonly there: LeafNode;
+  readonly mix: LeafNode;
+  readonly back: LeafNode;
+}
+
 /** One launch: batched transforms along one axis or along several. */
 export interface LeafNode {
   /**
@@ -163,6 +170,8 @@ export interface LeafNode {
   readonly coordinates?: Dimension;
   /** Set if the launch transforms nothing and multiplies the channels of each bin by a matrix (`plan/launch/mix.ts`). */
   readonly mix?: ChannelMix;
+  /** Set if the launch is a whole spectral layer (`plan/launch/layer.ts`). */
+  readonly layer?: LayerParts;
   /** Factors of elements when they are read or written, in order, each counted along one dimension of the tensor. */
   readonly factors: Sides<readonly ElementFactors[]>;
   readonly real?: RealParts;
