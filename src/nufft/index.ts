@@ -4,7 +4,7 @@
  * @module nufft
  */
 export type { NufftOptions, NufftPlanOptions } from './options.ts';
-export { type ComplexFloats, NufftPlan, plan } from './plan.ts';
+export { type ComplexFloats, type NufftEnqueueOptions, NufftPlan, plan } from './plan.ts';
 export type { Coordinates } from './points.ts';
 export {
   nufft1d1,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { directSums } from '../../test/reference/nonuniform.ts';
 import { noOpenCl, openOpenCl } from '../../test/support/opencl.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
-import { noWebGpu, openWebGpu } from '../../test/support/webgpu.ts';
+import { noWebGpu, openWebGpu, testGpuDevice } from '../../test/support/webgpu.ts';
 import { type Device, FftError, openDevice } from '../index.ts';
 import * as nufft from './index.ts';
 
@@ -263,6 +263,37 @@ describe('non-uniform transforms on the CPU', () => {
     to.free();
   });
 
+  it('calls are enqueued one behind another, at points in memory of the device', async () => {
+    const [points, modes] = [random.integer(20, 60), [random.integer(5, 12), 7]];
+    const all = modes[0]! * modes[1]!;
+    const memory = (values: ArrayLike<number>) => {
+      const made = device.alloc(8 * values.length, 'double');
+      made.array.set(values);
+      return made;
+    };
+    const axes = modes.map(() => coordinates(points, 1, 0));
+    const [x, y] = axes.map(memory);
+    const [there, back] = await Promise.all(
+      ([1, 2] as const).map((type) => nufft.plan(type, modes, { device, precision: 'double', eps: 1e-9 })),
+    );
+    const strengths = memory(uniform(random, 2 * points));
+    const [spectrum, values] = [memory(new Float64Array(2 * all).fill(Number.NaN)), memory(strengths.array)];
+    expect(() => there!.enqueue({ input: strengths, output: spectrum })).toThrow(/no points/);
+    await Promise.all([there!.setPoints(x!, y), back!.setPoints(axes[0]!, y)]);
+    there!.enqueue({ input: strengths, output: spectrum });
+    await back!.enqueue({ input: spectrum, output: values });
+    const shape = { modes, modeOrd: 0, x: axes, s: [] } as const;
+    const wanted = directSums({ ...shape, type: 1, sign: 1 }, strengths.array as Float64Array);
+    expect(relativeError(spectrum.array, wanted)).toBeLessThan(PROMISED * 1e-9);
+    expect(relativeError(values.array, directSums({ ...shape, type: 2, sign: -1 }, wanted))).toBeLessThan(
+      2 * PROMISED * 1e-9,
+    );
+    expect(() => there!.enqueue({ input: new Float64Array(2 * points), output: spectrum })).toThrow(FftError);
+    expect(() => there!.enqueue({ input: strengths, output: spectrum, stream: 1n })).toThrow(/own work only/);
+    for (const one of [there!, back!]) one.destroy();
+    for (const one of [x!, y!, strengths, spectrum, values]) one.free();
+  });
+
   it('what is wrong is refused by name, and nothing is written', async () => {
     const codeOf = async (call: () => Promise<unknown>): Promise<string> => {
       const error = await call().then(
@@ -338,5 +369,29 @@ describe.skipIf(noWebGpu)('non-uniform transforms on WebGPU', () => {
     await expectPromised(device, { type: 1, modes: [30], points: 300, eps: 1e-5, precision: 'single' });
     await expectPromised(device, { type: 2, modes: [12, 9], points: 40, eps: 1e-3, precision: 'single' });
     device.close();
+  });
+
+  it('are appended to an encoder', async () => {
+    const gpu = await testGpuDevice();
+    const device = await openWebGpu({ device: gpu });
+    const plan = await nufft.plan(1, 10, { device, eps: 1e-4 });
+    const x = coordinates(30, 1, 0);
+    const strengths = Float32Array.from(uniform(random, 60, 'single'));
+    await plan.setPoints(x);
+    const [STORAGE, COPY_SRC, COPY_DST, MAP_READ] = [0x80, 4, 8, 1];
+    const input = gpu.createBuffer({ size: 240, usage: STORAGE | COPY_DST });
+    const output = gpu.createBuffer({ size: 80, usage: STORAGE | COPY_SRC });
+    const result = gpu.createBuffer({ size: 80, usage: COPY_DST | MAP_READ });
+    gpu.queue.writeBuffer(input, 0, strengths);
+    const encoder = gpu.createCommandEncoder();
+    await plan.enqueue({ input, output, encoder });
+    encoder.copyBufferToBuffer(output, 0, result, 0, 80);
+    gpu.queue.submit([encoder.finish()]);
+    await result.mapAsync(1);
+    const wanted = directSums({ type: 1, modes: [10], sign: 1, modeOrd: 0, x: [x], s: [] }, strengths);
+    expect(relativeError(new Float32Array(result.getMappedRange()), wanted)).toBeLessThan(PROMISED * 1e-4);
+    plan.destroy();
+    device.close();
+    gpu.destroy();
   });
 });

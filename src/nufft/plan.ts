@@ -1,6 +1,7 @@
 /** Plans of nonuniform transforms: points are set once, and strengths or modes are transformed many times. */
-import { dispose } from '../engine/arguments/memory.ts';
-import type { CompiledProgram } from '../engine/compiling/compiled-program.ts';
+import { DeviceMemory, dispose } from '../engine/arguments/memory.ts';
+import { readOptions } from '../engine/arguments/options.ts';
+import type { CompiledProgram, EnqueueProgramOptions } from '../engine/compiling/compiled-program.ts';
 import type { Data, Device } from '../engine/index.ts';
 import { NonuniformPlanner } from '../engine/nonuniform/plan.ts';
 import type { NonuniformProblem, TransformType } from '../engine/nonuniform/problem.ts';
@@ -9,15 +10,29 @@ import { arrayClass, lengthOf } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
 import type { FloatPrecision } from '../signal/arguments/floats.ts';
 import { checkPlan, type NufftPlanOptions } from './options.ts';
-import { type Coordinates, type PointSet, readPoints } from './points.ts';
+import { type Coordinates, type GivenAxes, type PointSet, readPoints } from './points.ts';
 
 export type ComplexFloats<P extends FloatPrecision> = P extends 'single' ? Float32Array : Float64Array;
+
+/** Memory for `enqueue`, and the encoder, stream or queue to append to. */
+export interface NufftEnqueueOptions extends Omit<EnqueueProgramOptions, 'inputs' | 'output'> {
+  readonly input: Data;
+  readonly output: Data;
+}
+
+const ENQUEUED = ['input', 'output', 'encoder', 'stream', 'queue'] as const;
+
+function noPoints(): FftError {
+  return new FftError('missing-buffer', 'There are no points yet; call setPoints first.', { path: 'x' });
+}
 
 /** A plan with its present points, compiled. */
 class PlannedPoints {
   readonly x: PointSet;
   readonly s: PointSet;
   private readonly program: Promise<CompiledProgram | undefined>;
+  private compiled: CompiledProgram | undefined;
+  private isReady = false;
   private calls = 0;
   private isRetired = false;
 
@@ -29,7 +44,22 @@ class PlannedPoints {
   }
 
   async ready(): Promise<void> {
-    await this.program;
+    this.compiled = await this.program;
+    this.isReady = true;
+  }
+
+  /** Appends the transform to the work of the device, or to the caller's own, which cannot wait. */
+  enqueue(options: Parameters<CompiledProgram['enqueue']>[0]): Promise<void> {
+    const { compiled } = this;
+    if (!compiled) {
+      const message = this.isReady
+        ? 'There are no points, so there is nothing to append.'
+        : 'The points are not ready yet; wait for setPoints before enqueue.';
+      throw new FftError('missing-buffer', message, { path: 'x' });
+    }
+    const done = compiled.enqueue(options);
+    this.run(() => done).catch(() => undefined);
+    return done;
   }
 
   async run<T>(use: (program: CompiledProgram | undefined) => Promise<T>): Promise<T> {
@@ -78,6 +108,8 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
   private current: PlannedPoints | undefined;
   private adjoint: Promise<NufftPlan<P>> | undefined;
   private destroyed = false;
+  /** How often points have been set. */
+  private turn = 0;
 
   /** @internal */
   constructor(device: Device, planner: NonuniformPlanner) {
@@ -97,7 +129,9 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
   }
 
   /**
-   * Sets the points, in place of earlier ones. The arrays are read at once; calls of `execute` wait until the plan is ready for the points.
+   * Sets the points, in place of earlier ones. Arrays are read at once; calls of `execute` wait until the plan is ready for the points. Memory of
+   * the device holds numbers of the plan's precision, as many as there are points; it is read back once earlier work on the device has ended, because
+   * points are sorted on the host.
    *
    * @param x coordinates along x in radians, M of them, of any size: they have a period of 2π, but not for type 3
    * @param y coordinates along y, needed in two and three dimensions
@@ -106,20 +140,27 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
    * @param t frequencies along y
    * @param u frequencies along z
    * @throws FftError (as a rejection) `missing-buffer`, `wrong-array-type`, `wrong-length`, `invalid-argument` for coordinates that are not finite,
-   *   `detached-array`, `device-limit`, `out-of-memory`, `compile-failed`, `destroyed`, `device-closed`
+   *   `detached-array`, `foreign-buffer`, `device-limit`, `out-of-memory`, `compile-failed`, `destroyed`, `device-closed`
    */
   async setPoints(
-    x: Coordinates,
-    y?: Coordinates | null,
-    z?: Coordinates | null,
-    s?: Coordinates | null,
-    t?: Coordinates | null,
-    u?: Coordinates | null,
+    x: Coordinates | DeviceMemory,
+    y?: Coordinates | DeviceMemory | null,
+    z?: Coordinates | DeviceMemory | null,
+    s?: Coordinates | DeviceMemory | null,
+    t?: Coordinates | DeviceMemory | null,
+    u?: Coordinates | DeviceMemory | null,
   ): Promise<void> {
     this.check();
+    const turn = ++this.turn;
+    const given = [x, y, z, s, t, u];
+    const isInMemory = given.some((axis) => axis instanceof DeviceMemory);
+    const axes = isInMemory ? await Promise.all(given.map((axis) => this.planner.coordinates(axis))) : given;
+    this.check();
+    // Later points may have come before these were read.
+    if (turn !== this.turn) return;
     const { dimensions } = this.planner.problem;
-    const points = readPoints([x, y, z], ['x', 'y', 'z'], dimensions);
-    const frequencies = readPoints([s, t, u], ['s', 't', 'u'], this.type === 3 ? dimensions : 0);
+    const points = readPoints(axes.slice(0, 3) as GivenAxes, ['x', 'y', 'z'], dimensions);
+    const frequencies = readPoints(axes.slice(3) as GivenAxes, ['s', 't', 'u'], this.type === 3 ? dimensions : 0);
     await this.place(points, frequencies);
   }
 
@@ -138,12 +179,29 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
   async execute(input: Data, output?: Data): Promise<Data> {
     this.check();
     const { current } = this;
-    if (!current) throw new FftError('missing-buffer', 'There are no points yet; call setPoints first.', { path: 'x' });
+    if (!current) throw noPoints();
     return current.run(async (program) => {
       this.check();
       if (!program) return this.executeNothing(current, input, output);
-      return program.run({ [this.type === 2 ? 'f' : 'c']: input }, output) as Promise<Data>;
+      return program.run({ [this.inputName]: input }, output) as Promise<Data>;
     });
+  }
+
+  /**
+   * Appends the transform at the present points, which have to be ready, to the work of the device; or to an encoder, a stream or a queue of the
+   * caller, as `plan.enqueue` of uniform transforms does. All calls of a plan use the same fine grid, so work in several streams has to wait for
+   * one another, and the points have to stay until it has run.
+   *
+   * @param options `input` and `output`: memory of the device, or the caller's own, with what `execute` takes and gives
+   * @returns a promise of completion; where the caller's own takes the work, it only says that it was accepted
+   * @throws FftError at once, before anything is appended: `missing-buffer` where there are no points or they are not ready, and the errors of
+   *   `plan.enqueue`
+   */
+  enqueue(options: NufftEnqueueOptions): Promise<void> {
+    this.check();
+    const { input, output, ...target } = readOptions(options, { works: ENQUEUED }, 'enqueue');
+    if (!this.current) throw noPoints();
+    return this.current.enqueue({ inputs: { [this.inputName]: input }, output, ...target });
   }
 
   /**
@@ -155,8 +213,7 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
   executeAdjoint<O extends Data>(input: Data, output: O): Promise<O>;
   async executeAdjoint(input: Data, output?: Data): Promise<Data> {
     this.check();
-    if (!this.current)
-      throw new FftError('missing-buffer', 'There are no points yet; call setPoints first.', { path: 'x' });
+    if (!this.current) throw noPoints();
     this.adjoint ??= this.planAdjoint(this.current);
     const adjoint = await this.adjoint;
     this.check();
@@ -174,6 +231,10 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
   /** `destroy`, for `using`. */
   [dispose](): void {
     this.destroy();
+  }
+
+  private get inputName(): string {
+    return this.type === 2 ? 'f' : 'c';
   }
 
   private check(): void {

@@ -13,6 +13,7 @@ import {
 import { SemicircleKernel } from '../../numeric/semicircle.ts';
 import { FftError, type ProblemInput } from '../../problem/index.ts';
 import { sideFactsOf } from '../arguments/arguments.ts';
+import { DeviceMemory } from '../arguments/memory.ts';
 import { CompiledProgram } from '../compiling/compiled-program.ts';
 import type { ProgramHost } from '../compiling/host.ts';
 import { DevicePoints, type PointSide } from './points.ts';
@@ -57,6 +58,15 @@ export class NonuniformPlanner {
   /** Points of the fine grid along each axis. A grid of type 3 depends on the extent of the points, and is not known before they are set. */
   get finePoints(): readonly number[] {
     return this.problem.modes.map((modes) => fineLength(modes, this.spreading));
+  }
+
+  /**
+   * Coordinates in memory of the device, read back; a copy of others.
+   * @throws FftError (as a rejection) `foreign-buffer`, `destroyed`, `device-closed`, `device-lost`
+   */
+  async coordinates<T>(given: T): Promise<T | Float32Array | Float64Array> {
+    if (given instanceof DeviceMemory) return this.workshop.read(given);
+    return (Array.isArray(given) || ArrayBuffer.isView(given) ? (given as unknown as number[]).slice() : given) as T;
   }
 
   /**

@@ -10,7 +10,11 @@ import type {
 import { type ArrayRef, bytesOf, type Kernel, type Table } from '../../ir/index.ts';
 import { keyOf } from '../../kernels/programs/key.ts';
 import type { Direction, ProblemInput } from '../../problem/index.ts';
-import { toDevice } from '../calls/result-staging.ts';
+import { partsOf, sideExtents, sideFactsOf } from '../arguments/arguments.ts';
+import type { DeviceMemory } from '../arguments/memory.ts';
+import { hasHazard, type OrderedCall, quiet, runInOrder } from '../calls/call-hazards.ts';
+import { fromDevice, newArray, stagingArray, toDevice } from '../calls/result-staging.ts';
+import type { Copy } from '../calls/staging.ts';
 import type { ProgramHost } from '../compiling/host.ts';
 import type { DirectionProgram } from '../programs/program.ts';
 
@@ -59,6 +63,26 @@ export class Workshop {
     const device = { buffer, byteOffset: 0 };
     const pairs = this.pairs && data instanceof Float64Array;
     return this.host.backend.upload(device, toDevice({ host: data, device, view: undefined, pairs }));
+  }
+
+  /**
+   * All numbers in memory of the device, once earlier work that writes it has ended.
+   * @throws FftError (as a rejection) `foreign-buffer`, `destroyed`, `out-of-memory`, `device-closed`, `device-lost`
+   */
+  async read(memory: DeviceMemory): Promise<Float32Array | Float64Array> {
+    const { host, type, pairs } = this;
+    const { backend } = host;
+    const length = Math.floor(memory.bytes / bytesOf(type));
+    const precision = type === 'f32' ? 'single' : 'double';
+    const facts = { layout: 'real', ...sideFactsOf(precision, length, backend.profile) } as const;
+    const device = partsOf([memory], facts, 'setPoints', backend)[0]!.device!;
+    const copy: Copy = { host: newArray(type, length), device, view: undefined, pairs };
+    const staged = stagingArray(copy);
+    const accesses = sideExtents(device, facts, 'setPoints').map((extent) => ({ ...extent, writes: false }));
+    const call: OrderedCall = { device: backend, accesses };
+    const download = () => backend.download(device, staged);
+    await (!quiet() && hasHazard(call) ? runInOrder(call, download) : download());
+    return fromDevice(copy, staged) as Float32Array | Float64Array;
   }
 
   /** @throws FftError (as a rejection) the errors of planning */
