@@ -69,6 +69,22 @@ export async function loadSignalLibrary(): Promise<SignalLibrary> {
   return (await import(new URL('../dist/signal/index.js', import.meta.url).href)) as SignalLibrary;
 }
 
+/** What of `omnifft/nufft` is timed. */
+export interface NufftPlan {
+  readonly fineGrid: readonly number[];
+  setPoints(...axes: readonly RealArray[]): Promise<void>;
+  execute(input: Memory, output: Memory): Promise<unknown>;
+  destroy(): void;
+}
+
+interface NufftLibrary {
+  plan(type: 1 | 2, modes: readonly number[], options: { eps: number; device: Device }): Promise<NufftPlan>;
+}
+
+export async function loadNufft(): Promise<NufftLibrary> {
+  return (await import(new URL('../dist/nufft/index.js', import.meta.url).href)) as NufftLibrary;
+}
+
 export const numpyUrl = new URL('../dist/numpy/index.js', import.meta.url).href;
 export const numpySyncUrl = new URL('../dist/numpy/sync.js', import.meta.url).href;
 

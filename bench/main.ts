@@ -25,6 +25,7 @@ import { double } from './tables/double.ts';
 import { callbacks, convolutions, linear, padding } from './tables/fused.ts';
 import { lengths } from './tables/lengths.ts';
 import { memory } from './tables/memory.ts';
+import { nufft } from './tables/nufft.ts';
 import { primes } from './tables/primes.ts';
 import { quad } from './tables/quad.ts';
 import { real } from './tables/real.ts';
@@ -61,6 +62,7 @@ const tables: readonly Table[] = [
   callbacks,
   speech,
   signals,
+  nufft,
   threads,
   create,
   memory,
