@@ -150,8 +150,8 @@ export interface Calibration {
   readonly layers: {
     /** The price of a byte of the matrices that a group reads again, most of the time from a cache. */
     readonly again: number;
-    /** The price of one product of complex numbers. */
-    readonly product: number;
+    /** The price of one product of complex numbers: in a launch of its own, and in one with transforms. */
+    readonly product: { readonly alone: number; readonly inside: number };
   };
   /** Passes of vectors: prices in passes of radix 4, and factors on the price of a butterfly. */
   readonly passes: {
@@ -243,7 +243,7 @@ const MEASURED: Calibration = {
   },
   // Measured on an H100, like the price of the order of powers.
   exposure: { fewBelow: 4, few: 3, several: 0.8, cluster: 1.3 },
-  layers: { again: 0.5, product: 1 },
+  layers: { again: 0.5, product: { alone: 1, inside: 1 } },
   passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1.08, wideAlone: 0.9 },
   rader: { permuted: 65, pass: 1 },
 };

@@ -45,7 +45,7 @@ export function paysInOneLaunch(sizes: LayerSizes, target: Target): boolean {
     return capacity.complexBytes * points * (trip + (idle * passes) / calibration.trip.passes);
   };
   const { again, product } = calibration.layers;
-  const products = bins * from * out * batches * product;
+  const products = bins * from * out * batches;
   const numbers = bins * from * out * capacity.complexBytes;
   const between = 2 * bins * (from + out) * batches * capacity.complexBytes;
   const [one, several] = [idleFor(batches), idleFor(points / groupPoints)];
@@ -54,8 +54,8 @@ export function paysInOneLaunch(sizes: LayerSizes, target: Target): boolean {
     start +
     transforms(one, Number.POSITIVE_INFINITY) +
     numbers * (1 + (batches - 1) * again) * reached +
-    products * one;
-  const inThree = 3 * start + transforms(several, 1) + between + numbers + products * several;
+    products * product.inside * one;
+  const inThree = 3 * start + transforms(several, 1) + between + numbers + products * product.alone * several;
   return inOne <= inThree;
 }
 
