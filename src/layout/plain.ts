@@ -40,12 +40,10 @@ export function normalMemory(
  * @param strides any integers, one for each dimension; 0 repeats an element, a negative stride runs backwards
  */
 export function memory(array: string, shape: readonly number[], strides: readonly number[], offset = 0): Layout {
-  checkArgument(shape.every(isCount), () => `memory of shape [${shape}]: lengths are integers of 0 and more`);
-  checkArgument(
-    strides.length === shape.length && strides.every(Number.isSafeInteger),
-    () => `memory of shape [${shape}] with strides [${strides}]: there is one integer for each dimension`,
-  );
-  checkArgument(Number.isSafeInteger(offset), () => `memory at offset ${offset}, which is no integer`);
+  if (!shape.every(isCount)) throw new RangeError(`memory of shape [${shape}]: lengths are integers of 0 and more`);
+  if (strides.length !== shape.length || !strides.every(Number.isSafeInteger))
+    throw new RangeError(`memory of shape [${shape}] with strides [${strides}]: there is one integer for each dimension`);
+  if (!Number.isSafeInteger(offset)) throw new RangeError(`memory at offset ${offset}, which is no integer`);
   // Plus 0, because neither strides nor the offset are to be −0.
   const positive = strides.map((stride) => stride + 0);
   return normalMemory(array, shape.slice(), positive, offset + 0);

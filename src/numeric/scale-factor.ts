@@ -12,7 +12,10 @@ export type ScaleFactor = number | { readonly powers: readonly Power[] };
 export type Power = readonly [base: number, exponent: number];
 
 /** The product; a double where that is exact. @throws RangeError for the root of a negative number, and for what is no finite number */
-export function product(...factors: readonly ScaleFactor[]): ScaleFactor {
+export function product(...given: readonly ScaleFactor[]): ScaleFactor {
+  const factors = given.filter((factor) => factor !== 1);
+  if (factors.length === 0) return 1;
+  if (factors.length === 1 && Number.isFinite(factors[0])) return factors[0]!;
   if (factors.includes(0)) return 0;
   const exponents = new Map<number, number>();
   for (const [base, exponent] of factors.flatMap(factorPowers)) {
@@ -45,7 +48,7 @@ export function product(...factors: readonly ScaleFactor[]): ScaleFactor {
 
 /** A number to the power of a multiple of 1/2: `power(n, -1)` is 1/n, `power(2, 1 / 2)` is √2. */
 export function power(base: number, exponent: number): ScaleFactor {
-  return product({ powers: [[base, exponent]] });
+  return base === 1 ? 1 : product({ powers: [[base, exponent]] });
 }
 
 /** The double next to a factor, to show it or to compare its size. */

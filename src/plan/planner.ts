@@ -115,17 +115,18 @@ export function* plansOf(
       const { strides, pads: own } = bufferLayoutOf(name, ofUser ? problem : seen, direction, pads);
       return paddedStep(strides.at(-1)!, own);
     };
-    const chunking = !alike
-      ? { chunks: 1 }
-      : chunksOf(
-          launches.map(({ leaf, from, to }, n) => ({
-            ...{ leaf, from, to },
-            batchStrides: { input: batchStride(from, n === 0), output: batchStride(to, n === launches.length - 1) },
-          })),
-          problem.batches,
-          batchBytesOf(problem, target),
-          target,
-        );
+    const chunking =
+      !alike || launches.length === 1
+        ? { chunks: 1 }
+        : chunksOf(
+            launches.map(({ leaf, from, to }, n) => ({
+              ...{ leaf, from, to },
+              batchStrides: { input: batchStride(from, n === 0), output: batchStride(to, n === launches.length - 1) },
+            })),
+            problem.batches,
+            batchBytesOf(problem, target),
+            target,
+          );
     yield {
       direction,
       tree,

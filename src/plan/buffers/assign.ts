@@ -166,14 +166,23 @@ function toAssignment(trace: PlacementTrace, available: AvailableBuffers, temps:
 }
 
 function checkTree(node: PlanNode): void {
-  const numbers = [...node.length, ...node.outputLength];
-  if (isLeaf(node)) numbers.push(...[node.axis, ...(node.more ?? []), ...node.batch].map(({ count }) => count));
-  if (!numbers.every((count) => Number.isSafeInteger(count) && count > 0)) {
-    throw new RangeError(`Lengths and counts of '${node.title}' must be positive integers, not ${numbers.join(', ')}.`);
+  checkCounts(node.length, node);
+  checkCounts(node.outputLength, node);
+  if (isLeaf(node)) {
+    const loops = [node.axis, ...(node.more ?? []), ...node.batch];
+    checkCounts(
+      loops.map(({ count }) => count),
+      node,
+    );
+    return;
   }
-  if (isLeaf(node)) return;
   if (node.children.length === 0) throw new RangeError(`'${node.title}' arranges no steps: it needs children.`);
   for (const child of node.children) checkTree(child);
+}
+
+function checkCounts(counts: readonly number[], { title }: PlanNode): void {
+  if (counts.every((count) => Number.isSafeInteger(count) && count > 0)) return;
+  throw new RangeError(`Lengths and counts of '${title}' must be positive integers, not ${counts.join(', ')}.`);
 }
 
 function describeBuffers({ same, sameLayout, work }: AvailableBuffers): string {

@@ -48,7 +48,7 @@ interface LeafShape {
 }
 
 export function createValidity(available: AvailableBuffers): Validity {
-  const shapes = new Map<string, LeafShape>();
+  const shapes: LeafShape[] = [];
   const shapeOfLeaf = new Map<LeafNode, LeafShape>();
   const answers = new Map<number, boolean>();
   let hits = 0;
@@ -57,13 +57,21 @@ export function createValidity(available: AvailableBuffers): Validity {
     let shape = shapeOfLeaf.get(leaf);
     if (shape) return shape;
     const inPlace = mayWrite(leaf, { oneMemory: true, alike: true });
-    const elements = leaf.outputLength.reduce((a, b) => a * b, 1);
     const stays = leaf.stays === true;
     const writesReals = leaf.real !== undefined && leaf.real.side !== 'input' && !stays;
-    const facts = { inPlace, elements, tensor: leaf.outputLength, writesReals, stays };
-    const key = `${inPlace} ${leaf.outputLength} ${writesReals} ${stays}`;
-    shape = shapes.get(key) ?? { id: shapes.size, ...facts };
-    shapes.set(key, shape);
+    const tensor = leaf.outputLength;
+    shape = shapes.find(
+      (other) =>
+        other.inPlace === inPlace &&
+        other.writesReals === writesReals &&
+        other.stays === stays &&
+        areEqual(other.tensor, tensor),
+    );
+    if (!shape) {
+      const elements = tensor.reduce((a, b) => a * b, 1);
+      shape = { id: shapes.length, inPlace, elements, tensor, writesReals, stays };
+      shapes.push(shape);
+    }
     shapeOfLeaf.set(leaf, shape);
     return shape;
   };
@@ -88,6 +96,10 @@ export function createValidity(available: AvailableBuffers): Validity {
       return answers.size;
     },
   };
+}
+
+function areEqual(a: readonly number[], b: readonly number[]): boolean {
+  return a === b || (a.length === b.length && a.every((count, d) => count === b[d]));
 }
 
 const TYPES: readonly ArrayType[] = ['interleaved', 'planar', 'real'];

@@ -92,7 +92,7 @@ function cheapestSequence(
   const isPass = question.butterflies || ends > 1 ? isRadixPrime : isPassPrime;
   const radices = [
     ...largePrimesOf(length).filter((prime) => isPass(prime, target)),
-    ...listedRadices(question.butterflies ?? false, target),
+    ...listedRadices(length, question.butterflies ?? false, target),
   ];
   const from = (stride: number): RadixChoice | undefined => {
     if (stride === length) return { cost: 0, radices: [] };
@@ -115,10 +115,11 @@ function cheapestSequence(
   return from(1);
 }
 
-/** The radices of `RADICES` without composites of primes that the user asked to multiply. */
-function listedRadices(butterflies: boolean, target: Target): readonly number[] {
+/** The radices of `RADICES` that divide a length, without composites of primes that the user asked to multiply. */
+function listedRadices(length: number, butterflies: boolean, target: Target): readonly number[] {
   const most = isInPairs(target.precision, target) ? LARGEST_PAIRED_RADIX : Number.POSITIVE_INFINITY;
-  const listed = RADICES.filter((radix) => radix <= most || radix === largestPrimeFactor(radix));
+  const dividing = RADICES.filter((radix) => length % radix === 0);
+  const listed = dividing.filter((radix) => radix <= most || radix === largestPrimeFactor(radix));
   if (butterflies || target.tuning?.rader?.multiply === undefined) return listed;
   return listed.filter(
     (radix) =>

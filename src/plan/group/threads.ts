@@ -42,13 +42,15 @@ function bestThreads(
   const fitsTwice = 2 * points * sharedBytes <= (target.residentBytes ?? target.sharedBytes);
   let best = Math.ceil(plain);
   let least = Number.POSITIVE_INFINITY;
-  for (const share of [1, 2, 3, 4, 5, 6, 7, 8]) {
-    for (const count of new Set(items)) {
+  const mostPoints = Math.max(values, ...radices);
+  const counts = [...new Set(items)];
+  for (let share = 1; share <= 8; share++) {
+    for (const count of counts) {
       const threads = Math.ceil(count / share);
       if (threads > maxThreads || (threads < 2 * warp && threads < plain)) continue;
-      if (items.some((n, p) => Math.ceil(n / threads) * radices[p]! > Math.max(values, ...radices))) continue;
+      const pointsOfThread = items.reduce((most, n, p) => Math.max(most, Math.ceil(n / threads) * radices[p]!), 0);
+      if (pointsOfThread > mostPoints) continue;
       const wholeWarps = Math.ceil(threads / warp) * warp;
-      const pointsOfThread = Math.max(...items.map((n, p) => Math.ceil(n / threads) * radices[p]!));
       if (clustered && pointsOfThread * 2 * words > cluster.registers) continue;
       if (clustered && Math.max(...items) > cluster.butterflies * threads) continue;
       // A group with more than half of the threads excludes a second group, though shared memory has room for it.

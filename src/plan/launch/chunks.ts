@@ -44,8 +44,9 @@ export function chunksOf(launches: readonly BatchedLaunch[], batches: number, by
   const wanted = multiprocessors * chunks.bytes;
   if (bytes > Math.max(wanted, chunks.most)) return { chunks: 1 };
   const most = Math.max(1, wanted / bytes);
+  if (!launches.every((launch) => followsBatches(launch, batches))) return { chunks: 1 };
   const counts = divisors(batches).filter(
-    (count) => batches / count <= most && launches.every((launch) => fallsIntoChunks(launch, batches, count)),
+    (count) => batches / count <= most && launches.every(({ leaf }) => hasWholeTiles(leaf, count)),
   );
   if (chunks.ahead === undefined) return { chunks: counts[0] ?? 1 };
   for (const count of counts) {
@@ -86,11 +87,10 @@ function residentOfBoth(launches: readonly BatchedLaunch[], chunks: number, targ
   return Math.min(...fits);
 }
 
-/** Whether the groups of a leaf are in the order of its batches and no group has parts in two chunks. */
-function fallsIntoChunks(
+/** Whether the groups of a leaf are in the order of its batches. */
+function followsBatches(
   { leaf, batchStrides }: Pick<BatchedLaunch, 'leaf' | 'batchStrides'>,
   batches: number,
-  chunks: number,
 ): boolean {
   const last = leaf.batch.length - 1;
   const count = leaf.batch[last]!;
@@ -101,6 +101,10 @@ function fallsIntoChunks(
     const stride = strideOf(layout, leaf.lengths.length + last);
     return stride !== undefined && stride * others === batchStrides[side] * (format === 'interleaved' ? 2 : 1);
   };
-  if (!Number.isInteger(others) || !isSlowest('input') || !isSlowest('output')) return false;
-  return last > 0 || (count / chunks) % leaf.tile === 0;
+  return Number.isInteger(others) && isSlowest('input') && isSlowest('output');
+}
+
+/** Whether no group of a leaf has parts in two chunks. */
+function hasWholeTiles({ batch, tile }: Leaf, chunks: number): boolean {
+  return batch.length > 1 || (batch[0]! / chunks) % tile === 0;
 }

@@ -23,7 +23,6 @@ import {
   type Dimension,
   type ElementFactors,
   type Intermediate,
-  isLeaf,
   type LeafNode,
   leavesOf,
   type Place,
@@ -218,6 +217,8 @@ function loopsOf(
   return { loops, skipped };
 }
 
+const NO_CALLBACKS = { arrays: {}, callbacks: {}, realsOnly: {} } as const;
+
 /** The callbacks of a launch: the first launch applies the load callback, the last launch the store callback. */
 function callbacksOfLaunch(
   problem: Problem,
@@ -225,10 +226,11 @@ function callbacksOfLaunch(
   first: boolean,
   last: boolean,
 ): Pick<PlacedLeaf, 'callbacks' | 'arrays' | 'realsOnly'> {
-  const { load, store } = problem.callbacks?.[direction] ?? {};
+  if (!problem.callbacks) return NO_CALLBACKS;
+  const { load, store } = problem.callbacks[direction];
   const realsOnly = (what: 'read' | 'written') => keepsReals(problem, sideOfDirection(direction, what));
   return {
-    arrays: problem.callbacks?.arrays ?? {},
+    arrays: problem.callbacks.arrays,
     callbacks: { ...(first && load ? { input: load } : {}), ...(last && store ? { output: store } : {}) },
     realsOnly: {
       ...(first && realsOnly('read') ? { input: true } : {}),
@@ -239,6 +241,7 @@ function callbacksOfLaunch(
 
 /** Whether callbacks make a launch move reals beside complex numbers: the reals of a side or of an array. */
 function movesReals({ callbacks, realsOnly }: ReturnType<typeof callbacksOfLaunch>): boolean {
+  if (!callbacks.input && !callbacks.output && !realsOnly.input && !realsOnly.output) return false;
   const loads = [callbacks.input, callbacks.output].some((built) => built && arraysOf(built).length > 0);
   return loads || realsOnly.input === true || realsOnly.output === true;
 }
@@ -252,8 +255,8 @@ function ownsLines({ by }: Pick<RealParts, 'by'>): boolean {
 
 /** The factors of a launch, or their conjugates. */
 function conjugatedIf(conjugated: boolean, { input, output }: LeafNode['factors']): LeafNode['factors'] {
-  const own = (all: readonly ElementFactors[]) =>
-    conjugated ? all.map((factors) => ({ ...factors, conjugated: true as const })) : all;
+  if (!conjugated) return { input, output };
+  const own = (all: readonly ElementFactors[]) => all.map((factors) => ({ ...factors, conjugated: true as const }));
   return { input: own(input), output: own(output) };
 }
 
@@ -265,13 +268,14 @@ function strideOverGap(stride: Stride, { count, gap }: Dimension): Stride {
 
 /** The tiled layout of each step's result; undefined if the result has the layout of the tensor. */
 function tilesOf({ seen: problem, target, assignment: { steps } }: LaunchQuestion): (Intermediate | undefined)[] {
+  // Threads read whole runs anyway: tiles only reduce the page misses of a CPU.
+  if (target.lockstep !== 'vector' || steps.length === 1) return [];
   const { run } = target.capacity;
   const packed = packedOf(problem);
   return steps.map(({ leaf, output, inPlace }, n) => {
     const reader = steps[n + 1];
-    // A step in place leaves every element where it is, so it can neither write nor read such a layout. Threads read whole runs anyway:
-    // tiles only reduce the page misses of a CPU.
-    if (inPlace || !reader || reader.inPlace || target.lockstep !== 'vector') return undefined;
+    // A step in place leaves every element where it is, so it can neither write nor read such a layout.
+    if (inPlace || !reader || reader.inPlace) return undefined;
     return mayTile(leaf, reader.leaf, output.buffer, packed, run) ? leaf.intermediate : undefined;
   });
 }
@@ -292,7 +296,7 @@ function configureLeaf(placed: PlacedLeaf, device: Target): Leaf {
 
 /** Whether a node is one of several uploads of an axis. */
 function isUpload(node: LeafNode, tree: BranchNode): boolean {
-  return tree.children.some((child) => !isLeaf(child) && leavesOf(child).includes(node));
+  return !tree.children.includes(node) && leavesOf(tree).includes(node);
 }
 
 /** Whether an intermediate result in a temp buffer may be tiled for the uploads before and after it. */

@@ -46,10 +46,11 @@ import {
   type Operand,
   type SideCallback,
   type SideFactors,
+  type SideFormat,
   type Terms,
 } from '../tree/leaf.ts';
 import type { Place, ZeroBlock } from '../tree/node.ts';
-import { dimensionsInBlocks, isOdd, isPaired, type PlacedLeaf } from './placed.ts';
+import { dimensionsInBlocks, isOdd, isPaired, type PlacedLeaf, pairStride } from './placed.ts';
 
 /** The shape of both sides: everything that the place of a launch in the tree does not determine. */
 export interface SideShape {
@@ -74,7 +75,7 @@ export function leafSide(placed: PlacedLeaf, shape: SideShape, side: Side): Leaf
     return { ...own, terms, ...(points ? { points } : {}) };
   });
   return {
-    layout: new SideLayout(placed, shape, side).layout(),
+    layout: stridedSide(placed, shape, side) ?? new SideLayout(placed, shape, side).layout(),
     format: format[side],
     ...(built ? { callback: sideCallback(built) } : {}),
     ...(storage[side] === precision ? {} : { storage: storage[side] }),
@@ -89,6 +90,7 @@ function sideCallback(built: BuiltCallback): SideCallback {
 
 /** The operands of a leaf: the convolution kernel and the arrays that callbacks load from. */
 export function leafOperands({ callbacks, arrays, node: { product }, precision }: PlacedLeaf): Pick<Leaf, 'operands'> {
+  if (!product && !callbacks.input && !callbacks.output) return {};
   const kernel: Operand[] =
     product && 'strides' in product ? [{ name: KERNEL, storage: product.storage ?? precision }] : [];
   const names = new Set([callbacks.input, callbacks.output].flatMap((built) => (built ? arraysOf(built) : [])));
@@ -109,6 +111,39 @@ export function termsAlong(of: number, tile: readonly Place[], batch: readonly S
   return [...tile, ...batch.map(({ places }) => places?.[side])].flatMap((place, dimension) =>
     place?.dimension === of ? [{ dimension, step: place.stride }] : [],
   );
+}
+
+/** The layout of a side on which each loop of the leaf has one stride in memory; undefined if a dimension is seen in another way. */
+function stridedSide(placed: PlacedLeaf, { batch, counts, axes, order }: SideShape, side: Side): Layout | undefined {
+  const { node, callbacks, tensor, format } = placed;
+  const { offset, splitAxis } = tensor[side];
+  if (node.lines[side].length + node.zeros[side].length > 0 || callbacks[side] || splitAxis || order) return undefined;
+  const isReal = format[side] === 'real';
+  const pairs = isPaired(placed, side) ? node.real!.pairs : undefined;
+  // Reals that are packed with none, and complex numbers of two lines, are no plain strides.
+  if (pairs && (!isReal || tensor[side].lengths[pairs.along]! % 2 === 1)) return undefined;
+  const strides = [...axes[side], ...batch.map((span) => span[side])];
+  if (!strides.every((stride) => typeof stride === 'number')) return undefined;
+  const shape = [...counts[side], ...batch.map(({ count }) => count)];
+  if (format[side] !== 'real') return numbersInMemory(side, format[side], shape, strides, offset);
+  if (pairs) return memory(side, [...shape, 2], [...strides, pairStride(placed, side)], offset);
+  return stack(shape.length, memory(side, shape, strides, offset), zeros(shape));
+}
+
+/** Complex numbers in the buffer of a side: the given dimensions, and their parts as the last one. */
+function numbersInMemory(
+  side: Side,
+  format: Exclude<SideFormat, 'real'>,
+  counts: readonly number[],
+  strides: readonly number[],
+  offset: number,
+): Layout {
+  if (format === 'planar') {
+    const [re, im] = ['re', 'im'].map((part) => memory(`${side}.${part}`, counts, strides, offset));
+    return stack(counts.length, re!, im!);
+  }
+  const reals = strides.map((stride) => 2 * stride);
+  return memory(side, [...counts, 2], [...reals, 1], 2 * offset);
 }
 
 /** The name of the user's callback in the layout of a side. */
@@ -238,20 +273,10 @@ class SideLayout {
 
   private numbers(counts: readonly number[], strides: readonly number[], offset: number): Layout {
     const { format, realsOnly } = this.placed;
-    switch (format[this.side]) {
-      case 'planar': {
-        const [re, im] = ['re', 'im'].map((part) => memory(`${this.side}.${part}`, counts, strides, offset));
-        return stack(counts.length, re!, im!);
-      }
-      case 'interleaved': {
-        const reals = strides.map((stride) => 2 * stride);
-        return memory(this.side, [...counts, 2], [...reals, 1], 2 * offset);
-      }
-      case 'real': {
-        const own = memory(this.side, counts, strides, offset);
-        return realsOnly[this.side] ? stack(counts.length, own, zeros(own.shape)) : own;
-      }
-    }
+    const own = format[this.side];
+    if (own !== 'real') return numbersInMemory(this.side, own, counts, strides, offset);
+    const reals = memory(this.side, counts, strides, offset);
+    return realsOnly[this.side] ? stack(counts.length, reals, zeros(reals.shape)) : reals;
   }
 
   /** A dimension of the tensor in memory: one count and stride, or one of each for every loop if strides disagree, as in padded buffers. */

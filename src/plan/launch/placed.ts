@@ -128,21 +128,22 @@ export function tensorPlaces(spans: readonly Span[]): Sides<readonly Place[]> {
 export function mergedBatch(placed: PlacedLeaf): Span[] {
   if (placed.together) return [...placed.batch];
   const { batch, factors, node, callbacks } = placed;
-  const { twiddle, outerTwiddle, product: by, zeros, lines, real } = node;
-  const known = by && 'along' in by ? [by] : [];
-  const kernel = by && 'strides' in by ? by : undefined;
-  const along = new Set([
-    ...[...zeros.input, ...zeros.output, ...lines.input, ...lines.output].map(({ dimension }) => dimension),
-    ...[...factors.input, ...factors.output, ...known].map((own) => own.along),
-    ...(isOdd(placed) ? [real!.pairs!.along] : []),
-    ...(kernel ? viewedDimensions(kernel) : []),
-    ...dimensionsInBlocks(placed.tensor.input),
-    ...dimensionsInBlocks(placed.tensor.output),
-  ]);
+  const { twiddle, outerTwiddle, product, zeros, lines, real } = node;
+  const kernel = product && 'strides' in product ? product : undefined;
+  const along: number[] = [];
+  for (const side of ['input', 'output'] as const) {
+    for (const { dimension } of zeros[side]) along.push(dimension);
+    for (const { dimension } of lines[side]) along.push(dimension);
+    for (const own of factors[side]) along.push(own.along);
+    along.push(...dimensionsInBlocks(placed.tensor[side]));
+  }
+  if (product && 'along' in product) along.push(product.along);
+  if (isOdd(placed)) along.push(real!.pairs!.along);
+  if (kernel) along.push(...viewedDimensions(kernel));
   const dimensions = (side: Side) => callbacks[side] && dimensionsOf(callbacks[side]);
   const asked = { input: dimensions('input'), output: dimensions('output') };
   const isAlong = (places: NonNullable<Span['places']>, side: Side) =>
-    along.has(places[side].dimension) || (asked[side]?.has(places[side].dimension) ?? false);
+    along.includes(places[side].dimension) || (asked[side]?.has(places[side].dimension) ?? false);
   return mergeSpans(
     batch,
     twiddle !== undefined,

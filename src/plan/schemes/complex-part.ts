@@ -19,6 +19,14 @@ export function isReal({ transform }: Pick<Problem, 'transform'>): boolean {
  */
 export function complexPart(problem: Problem): Problem {
   if (!isReal(problem)) return problem;
+  let part = complexParts.get(problem);
+  if (!part) complexParts.set(problem, (part = complexPartOf(problem)));
+  return part;
+}
+
+const complexParts = new WeakMap<Problem, Problem>();
+
+function complexPartOf(problem: Problem): Problem {
   const { output } = problem.strides;
   const split = splitAxisOf(problem, 'output');
   return {

@@ -96,7 +96,7 @@ export function shimsOf(leaf: LeafNode): readonly Shim[] {
 export function mayWrite(leaf: LeafNode, placement: LaunchMemory): boolean {
   // Each channel of the result depends on all channels that are read.
   if (leaf.mix && placement.oneMemory) return false;
-  return fitsLineByLine(placement) && shimsOf(leaf).every((shim) => shim.fits(placement));
+  return fitsLineByLine(placement) && shims.every((shim) => shim.fits(placement) || shim.joins(leaf).length === 0);
 }
 
 /** The number of launches that the fusions of a leaf save. */
