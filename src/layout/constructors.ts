@@ -6,7 +6,7 @@
  * element i of the new layout is element j of the given one.
  */
 import type { Layout, Order, Row, RowBound } from './layout.ts';
-import { memoryNode, zerosNode } from './nodes.ts';
+import { concatNode, memoryNode, zerosNode } from './nodes.ts';
 import * as normal from './normal-form.ts';
 import { checkArgument, dimensionLength, isCount, memory, normalMemory } from './plain.ts';
 import { coordinate, rowsAlong, splitShape, withCount } from './rows.ts';
@@ -46,6 +46,10 @@ export function permute(of: Layout, order: readonly number[]): Layout {
   if (of.kind === 'memory') {
     const strides = order.map((d) => of.strides[d]!);
     return memoryNode(of.array, shape, strides, of.offset, of.negated);
+  }
+  if (of.kind === 'concat') {
+    const parts = of.parts.map((part) => permute(part, order));
+    return concatNode(order.indexOf(of.dimension), parts);
   }
   return normal.affine(
     of,
@@ -125,6 +129,10 @@ export function repeat(of: Layout, at: number, count: number): Layout {
     const strides = [...of.strides.slice(0, at), 0, ...of.strides.slice(at)];
     return normalMemory(of.array, shape, strides, of.offset, of.negated);
   }
+  if (of.kind === 'concat' && count > 0) {
+    const parts = of.parts.map((part) => repeat(part, at, count));
+    return concatNode(of.dimension < at ? of.dimension : of.dimension + 1, parts);
+  }
   return normal.affine(
     of,
     shape,
@@ -156,6 +164,7 @@ export function pad(of: Layout, d: number, before: number, after: number): Layou
     isCount(before) && isCount(after),
     () => `pad by ${before} and ${after}: counts are integers of 0 and more`,
   );
+  if (before + after === 0) return of;
   const around = (count: number) => zerosNode(withCount(of.shape, d, count));
   return normal.concatenated(d, [around(before), of, around(after)]);
 }

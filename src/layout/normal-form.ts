@@ -341,7 +341,8 @@ export function concatenated(d: number, given: readonly Layout[]): Layout {
     return zerosNode(withCount(parts[0]!.shape, d, total));
   }
   // A part of one element has no step of its own, so longer parts are merged first.
-  const merged = mergedParts(d, mergedParts(d, parts, 2), 1);
+  const longer = mergedParts(d, parts, 2);
+  const merged = parts.every(({ shape }) => shape[d]! > 1) ? longer : mergedParts(d, longer, 1);
   return merged.length === 1 ? merged[0]! : concatNode(d, merged);
 }
 

@@ -40,14 +40,22 @@ export function normalMemory(
  * @param strides any integers, one for each dimension; 0 repeats an element, a negative stride runs backwards
  */
 export function memory(array: string, shape: readonly number[], strides: readonly number[], offset = 0): Layout {
-  if (!shape.every(isCount)) throw new RangeError(`memory of shape [${shape}]: lengths are integers of 0 and more`);
-  if (strides.length !== shape.length || !strides.every(Number.isSafeInteger))
-    throw new RangeError(`memory of shape [${shape}] with strides [${strides}]: there is one integer for each dimension`);
   if (!Number.isSafeInteger(offset)) throw new RangeError(`memory at offset ${offset}, which is no integer`);
-  // Plus 0, because neither strides nor the offset are to be −0.
-  const positive = strides.map((stride) => stride + 0);
-  return normalMemory(array, shape.slice(), positive, offset + 0);
+  if (strides.length !== shape.length)
+    throw new RangeError(`memory of shape [${shape}] with strides [${strides}]: ${ONE_EACH}`);
+  const own: number[] = [];
+  for (let d = 0; d < shape.length; d++) {
+    const [count, stride] = [shape[d]!, strides[d]!];
+    if (!isCount(count)) throw new RangeError(`memory of shape [${shape}]: lengths are integers of 0 and more`);
+    if (!Number.isSafeInteger(stride))
+      throw new RangeError(`memory of shape [${shape}] with strides [${strides}]: ${ONE_EACH}`);
+    // Plus 0, because neither strides nor the offset are to be −0.
+    own.push(count === 1 ? 0 : stride + 0);
+  }
+  return shape.includes(0) ? zerosNode(shape.slice()) : memoryNode(array, shape.slice(), own, offset + 0, undefined);
 }
+
+const ONE_EACH = 'there is one integer for each dimension';
 
 /** All zeros: loads give 0 and stores write nothing. */
 export function zeros(shape: readonly number[]): Layout {

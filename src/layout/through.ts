@@ -10,7 +10,8 @@ import { permute } from './constructors.ts';
 import type { Layout, Memory, Row, RowBound } from './layout.ts';
 import { zerosNode } from './nodes.ts';
 import * as normal from './normal-form.ts';
-import { memory } from './plain.ts';
+import { memory, normalMemory } from './plain.ts';
+import { modulus } from './rows.ts';
 import { alternated, negated } from './signs.ts';
 
 const REALS = 'line';
@@ -121,7 +122,9 @@ class Tensor {
   }
 
   /** The elements of the tensor at the places of a line's memory; a complex number takes two places. */
-  private elementsOfTensor({ offset, strides, negated: isNegated }: Memory, shape: readonly number[]): Layout {
+  private elementsOfTensor(line: Memory, shape: number[]): Layout {
+    if (this.of.kind === 'memory') return this.elementsInMemory(this.of, line, shape);
+    const { offset, strides, negated: isNegated } = line;
     const rank = shape.length;
     const place: Row = { first: offset, steps: strides };
     const by = (divided: (value: number) => number) =>
@@ -133,6 +136,20 @@ class Tensor {
     });
     const seen = normal.affine(this.of, shape, rows);
     return isNegated ? negated(seen) : seen;
+  }
+
+  /** `elementsOfTensor` for a tensor that is memory. */
+  private elementsInMemory(of: Memory, { offset, strides, negated: isNegated }: Memory, shape: number[]): Layout {
+    const step = of.strides[this.d]!;
+    const ofPart = this.parts ? of.strides[this.rank]! : 0;
+    const distance = (places: number) =>
+      this.parts ? Math.floor(places / 2) * step + modulus(places, 2) * ofPart : places * step;
+    const placed = shape.map((_, k) => {
+      const j = this.lineDimension(k);
+      return (j === undefined ? of.strides[k]! : distance(strides[j]!)) + 0;
+    });
+    const isEither = isNegated !== of.negated ? true : undefined;
+    return normalMemory(of.array, shape, placed, of.offset + distance(offset), isEither);
   }
 
   /** Joins dimensions `j` and `j` + 1 of a line. In the result, dimensions 0 and 1 of the line are not neighbours, so they are moved first. */

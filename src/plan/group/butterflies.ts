@@ -14,6 +14,9 @@ import type { Target } from '../device/target.ts';
  */
 export const RADICES = [16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2] as const;
 
+/** The largest of `RADICES`. */
+export const LARGEST_LISTED_RADIX = RADICES[0];
+
 /** The largest prime in `RADICES`; a larger prime factor of a length is a radix of its own. */
 export const LARGEST_LISTED_PRIME = 13;
 

@@ -15,6 +15,7 @@ import {
   isMultiplyAsked,
   isPassPrime,
   isRadixPrime,
+  LARGEST_LISTED_RADIX,
   LARGEST_PAIRED_RADIX,
   largePrimesOf,
   RADICES,
@@ -131,7 +132,7 @@ const raderRadices = new Memo<RaderRadix | undefined>();
 
 /** The steps of a prime radix without a butterfly; undefined for a radix with one. */
 export function raderRadix(radix: number, target: Target): RaderRadix | undefined {
-  if (radix <= 16 && target.tuning?.rader?.multiply === undefined) return undefined;
+  if (radix <= LARGEST_LISTED_RADIX && target.tuning?.rader?.multiply === undefined) return undefined;
   return raderRadices.of(target, String(radix), () => {
     const way = radix > 2 && radix === largestPrimeFactor(radix) ? raderPassAlgorithm(radix, target) : undefined;
     if (way === undefined) return undefined;

@@ -94,6 +94,7 @@ export function threadsFor(
   clustered = false,
 ): number {
   const { maxThreads, tuning = {} } = target;
+  if (maxThreads === 1) return 1;
   const { split } = placed;
   const butterflies = bestThreads(points, radices, placed, target, clustered);
   const most = Math.min(maxThreads, butterflies);

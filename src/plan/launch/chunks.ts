@@ -44,6 +44,8 @@ export function chunksOf(launches: readonly BatchedLaunch[], batches: number, by
   const wanted = multiprocessors * chunks.bytes;
   if (bytes > Math.max(wanted, chunks.most)) return { chunks: 1 };
   const most = Math.max(1, wanted / bytes);
+  // One chunk is neither cut nor interleaved.
+  if (batches === 1 || (chunks.ahead === undefined && batches <= most)) return { chunks: 1 };
   if (!launches.every((launch) => followsBatches(launch, batches))) return { chunks: 1 };
   const counts = divisors(batches).filter(
     (count) => batches / count <= most && launches.every(({ leaf }) => hasWholeTiles(leaf, count)),

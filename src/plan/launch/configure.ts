@@ -8,7 +8,7 @@ import { divisors } from '../../numeric/primes.ts';
 import type { Side, Sides } from '../../problem/index.ts';
 import { hasArithmetic, wordsPerReal } from '../device/capacity.ts';
 import { coordinatesTarget, type Target } from '../device/target.ts';
-import { convolvedPrimes } from '../group/butterflies.ts';
+import { convolvedPrimes, LARGEST_LISTED_RADIX } from '../group/butterflies.ts';
 import { raderRadix } from '../group/radix.ts';
 import { threadTiling } from '../group/thread-tiling.ts';
 import { residentGroups, threadsFor } from '../group/threads.ts';
@@ -334,6 +334,7 @@ export function radicesAndPrimes(
   target: Target,
   { multiplied = false, only = false }: { readonly multiplied?: boolean; readonly only?: boolean } = {},
 ): Pick<PassesStep, 'radices' | 'convolved' | 'rader'> {
+  if (radices.every((radix) => radix <= LARGEST_LISTED_RADIX && !raderRadix(radix, target))) return { radices };
   const rader = only ? [] : [...new Set(radices)].flatMap((radix) => raderRadix(radix, target) ?? []);
   const stepped = rader.flatMap((one) => (one.by === 'convolution' ? one.radices : []));
   const convolved = convolvedPrimes(

@@ -78,10 +78,8 @@ export function bufferLayoutOf(
   if (name === 'work') return { strides: packedStrides(tensor), offset: 0, pads: [] };
   if (name !== 'input' && name !== 'output') return { strides: packedStrides(tensor), offset: 0, pads };
   const side = sideOfDirection(direction, name === 'input' ? 'read' : 'written');
-  return {
-    ...{ strides: problem.strides[side], offset: problem.offsets[side], pads: [] },
-    splitAxis: splitAxisOf(problem, side),
-  };
+  const splitAxis = splitAxisOf(problem, side);
+  return { strides: problem.strides[side], offset: problem.offsets[side], pads: [], splitAxis };
 }
 
 /** The strides of the packed tensor. */
@@ -143,8 +141,18 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
     const called = callbacksOfLaunch(problem, direction, n === 0, last);
     const withReals = movesReals(called);
     const split = isUpload(node, tree);
-    const placed = {
-      ...{ node, precision, ...loops, aliased, split, ...called },
+    const placed: PlacedLeaf = {
+      node,
+      precision,
+      axis: loops.axis,
+      more: loops.more,
+      ...(loops.coordinates ? { coordinates: loops.coordinates } : undefined),
+      batch: loops.batch,
+      aliased,
+      split,
+      callbacks: called.callbacks,
+      arrays: called.arrays,
+      realsOnly: called.realsOnly,
       factors: conjugatedIf(followsDirection(node) && direction === 'inverse', node.factors),
       tensor: {
         input: tensorMemoryOf(from, node.length, skipped.input),
@@ -157,7 +165,7 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
       storage: { input: storageOf(input.buffer, question), output: storageOf(output.buffer, question) },
       inverse: isInverse(node, direction),
       scale: scaleOf(node, n === scaled ? ends : NO_SCALE),
-    } as const;
+    };
     const leaf = configureLeaf(
       placed,
       // Uploads before the last one, and axes that share a tile, were chosen for the run length of the profile.
@@ -175,7 +183,8 @@ function tensorMemoryOf(
   lengths: readonly number[],
   skipped: number,
 ): TensorMemory {
-  return { lengths, strides, offset: offset + skipped, ...(splitAxis ? { splitAxis } : {}) };
+  const own = { lengths, strides, offset: offset + skipped };
+  return splitAxis ? { ...own, splitAxis } : own;
 }
 
 /**
@@ -196,9 +205,8 @@ function loopsOf(
       input: strideInBuffer(input, count, layouts.input, tiles.input, run),
       output: strideInBuffer(output, count, layouts.output, tiles.output, run),
     };
-    const placed = (place: Place) => (gap ? { ...place, gap } : place);
-    const places = { input: placed(input), output: placed(output) };
-    if (!gap) return { count, ...strides, places };
+    if (!gap) return { count, input: strides.input, output: strides.output, places: { input, output } };
+    const places = { input: { ...input, gap }, output: { ...output, gap } };
     for (const side of ['input', 'output'] as const)
       if (gap.from === 0) skipped[side] += stepOf(strides[side]) * gap.to;
     return {
@@ -208,13 +216,9 @@ function loopsOf(
       places,
     };
   };
-  const loops = {
-    axis: span(node.axis),
-    more: (node.more ?? []).map(span),
-    ...(node.coordinates ? { coordinates: span(node.coordinates) } : {}),
-    batch: node.batch.map(span),
-  };
-  return { loops, skipped };
+  const more = node.more ? node.more.map(span) : [];
+  const loops = { axis: span(node.axis), more, batch: node.batch.map(span) };
+  return { loops: node.coordinates ? { ...loops, coordinates: span(node.coordinates) } : loops, skipped };
 }
 
 const NO_CALLBACKS = { arrays: {}, callbacks: {}, realsOnly: {} } as const;

@@ -11,6 +11,7 @@ import {
   digits,
   gap,
   gather,
+  isOverNumbers,
   join,
   type Layout,
   line,
@@ -69,13 +70,16 @@ export interface SideShape {
 export function leafSide(placed: PlacedLeaf, shape: SideShape, side: Side): LeafSide {
   const { format, precision, storage, callbacks, axis } = placed;
   const built = callbacks[side];
+  const layout = stridedSide(placed, shape, side) ?? new SideLayout(placed, shape, side).layout();
+  if (!built && storage[side] === precision && placed.factors[side].length === 0)
+    return { layout, format: format[side] };
   const factors = placed.factors[side].map(({ along, ...own }): SideFactors => {
     const terms = termsAlong(along, shape.places[side], shape.batch, side);
     const points = axis.places?.[side].dimension === along ? shape.order?.[side] : undefined;
     return { ...own, terms, ...(points ? { points } : {}) };
   });
   return {
-    layout: stridedSide(placed, shape, side) ?? new SideLayout(placed, shape, side).layout(),
+    layout,
     format: format[side],
     ...(built ? { callback: sideCallback(built) } : {}),
     ...(storage[side] === precision ? {} : { storage: storage[side] }),
@@ -195,11 +199,37 @@ class SideLayout {
   layout(): Layout {
     const tensor = this.tensor();
     const isPlain = this.viewed.length === 0 && !this.placed.callbacks[this.side];
-    const seen = isPlain ? tensor : this.seen(tensor);
+    const seen = isPlain ? tensor : (this.throughOneLine(tensor) ?? this.seen(tensor));
     const own = this.order ? gather(seen, 0, this.order) : seen;
     const rank = this.loops.length;
     const isNumber = this.takesNumbers || own.shape.length > rank;
     return isNumber ? own : stack(rank, own, zeros(own.shape));
+  }
+
+  /**
+   * The tensor as `seen` gives it, if a line or packing of one dimension is all that there is to see: the loops split the line before the
+   * tensor is seen through it, because a line has fewer dimensions. Undefined in all other cases.
+   */
+  private throughOneLine(tensor: Layout): Layout | undefined {
+    const { node, callbacks } = this.placed;
+    const [dimension, ...others] = this.viewed;
+    const own = this.loopsAlong(dimension!);
+    const isWhole = own.length > 0 && own.every((n) => !this.loops[n]!.place!.gap);
+    if (others.length > 0 || callbacks[this.side] || node.zeros[this.side].length > 0 || !isWhole) return undefined;
+    const isPacked = isPaired(this.placed, this.side);
+    const view = node.lines[this.side][0]?.line ?? line(tensor.shape[0]!);
+    const isOfReals = !this.takesNumbers && node.real?.pairs?.along === dimension && view.shape.length === 1;
+    if (isPacked && !(isOfReals && view.shape[0]! % 2 === 0)) return undefined;
+    const steps = own.map((n) => ({ count: this.loops[n]!.count, step: this.loops[n]!.place!.stride }));
+    const seen = through(tensor, 0, digits(view, 0, isPacked ? [...steps, { count: 2, step: 1 }] : steps));
+    // The first loop has the place of the dimension; the others follow all dimensions of the tensor.
+    const first = isOverNumbers(view) ? 1 + this.plain.length : tensor.shape.length;
+    const places = this.loops.map((_, n) => {
+      const along = own.indexOf(n);
+      return along < 0 ? 1 + this.plain.indexOf(n) : along === 0 ? 0 : first + along - 1;
+    });
+    const rest = seen.shape.flatMap((_, d) => (places.includes(d) ? [] : [d]));
+    return permute(seen, [...places, ...rest]);
   }
 
   /** The tensor with its viewed dimensions split into the loops that count along them, in the order of the leaf. */
