@@ -260,6 +260,8 @@ export function digits(
   );
   const reach = 1 + loops.reduce((sum, { step, count }) => sum + step * Math.max(0, count - 1), 0);
   const whole = reach > length ? pad(of, d, 0, reach - length) : of;
+  if (loops.length === 1 && (loops[0]!.step === 1 || loops[0]!.count <= 1))
+    return normal.sliced(whole, d, 0, loops[0]!.count);
   const shape = [...of.shape.slice(0, d), ...loops.map(({ count }) => count), ...of.shape.slice(d + 1)];
   const rows = of.shape.map((_, k): Row => {
     if (k !== d) return coordinate(shape, k < d ? k : k + loops.length - 1);

@@ -14,7 +14,17 @@
 import { powers } from '../numeric/powers.ts';
 import { continued } from './continue.ts';
 import type { Affine, Concat, Gather, Join, Layout, Mapped, Masked, Memory, Order, Row, RowBound } from './layout.ts';
-import { affineNode, concatNode, gatherNode, joinedShape, joinNode, mapNode, maskNode, zerosNode } from './nodes.ts';
+import {
+  affineNode,
+  concatNode,
+  gatherNode,
+  joinedShape,
+  joinNode,
+  mapNode,
+  maskNode,
+  memoryNode,
+  zerosNode,
+} from './nodes.ts';
 import { joinedMemory, normalMemory } from './plain.ts';
 import {
   areIdentity,
@@ -101,6 +111,16 @@ function affineMemory(of: Memory, shape: readonly number[], rows: readonly Row[]
 export function sliced(of: Layout, d: number, from: number, to: number): Layout {
   if (from === 0 && to === of.shape[d]) return of;
   const shape = withCount(of.shape, d, to - from);
+  if (from === to) return zerosNode(shape);
+  if (of.kind === 'memory') {
+    const strides = to - from > 1 ? of.strides : of.strides.map((stride, k) => (k === d ? 0 : stride));
+    return memoryNode(of.array, shape, strides, of.offset + of.strides[d]! * from, of.negated);
+  }
+  if (of.kind === 'concat' && of.dimension !== d)
+    return concatenated(
+      of.dimension,
+      of.parts.map((part) => sliced(part, d, from, to)),
+    );
   return affine(
     of,
     shape,

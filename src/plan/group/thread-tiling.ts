@@ -31,7 +31,7 @@ export function threadTiling({ axis, batch, group }: TilingQuestion, target: Tar
     ? group
       ? Math.min(group, columns.count, Math.max(1, Math.floor(room / length)))
       : chooseColumns(length, columns.count, target, sides).tile
-    : chooseTile(length, columns.count, { grain: 1, run: 1, room, group }, { ...target, groupPoints });
+    : chooseTile(length, columns.count, { grain: 1, run: 1, room, group }, { groupPoints });
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1 }, target);
   // A pass loads points N/r apart: if that is shorter than a run, the tile is better copied whole.
   const stage = (side: Side, radix: number) =>

@@ -199,7 +199,7 @@ export function chooseTile(
   length: number,
   count: number,
   { grain, run, room, group }: TileSize,
-  { groupPoints }: Target,
+  { groupPoints }: Pick<Target, 'groupPoints'>,
 ): number {
   const fits = (elements: number) => Math.floor(elements / length / grain) * grain;
   if (group) return Math.max(grain, Math.min(fits(room), Math.ceil(Math.min(group, count) / grain) * grain));

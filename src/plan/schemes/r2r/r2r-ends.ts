@@ -130,22 +130,24 @@ export function betweenReals(
 ): PlanNode {
   const whole = complexAxis(problem, axis, points);
   const { merged } = ends;
-  const half = (count: number, of: number) => (of === merged ? Math.ceil(count / 2) : count);
   const own = axisPlace(whole, 'forward', axis, target);
-  const place: AxisPlace = {
-    ...own,
-    order: 'natural',
-    others: own.others.map((dimension) => ({ ...dimension, count: half(dimension.count, dimension.input.dimension) })),
-    tensor: own.tensor.map(half),
-  };
+  const place = merged === undefined ? { ...own, order: 'natural' as const } : inPairsAlong(own, merged);
   const node = schemeNode(whole, axis, target, place, scheme);
   const table = scheme.by === 'bluestein' ? scheme.length : points;
   const tensor = tensorShape(problem, 'input');
   const leaves = leavesOf(node);
+  const placed = { ...ends, axis, table, tensor };
   const all = mapLeaves(node, (leaf) =>
-    endedLeaf(leaf, { first: leaf === leaves[0], last: leaf === leaves.at(-1) }, { ...ends, axis, table, tensor }),
+    endedLeaf(leaf, { first: leaf === leaves[0], last: leaf === leaves.at(-1) }, placed),
   );
   return isLeaf(all) ? all : { ...all, length: tensor, outputLength: tensor };
+}
+
+/** The place of an axis whose lines are taken two by two along another dimension. */
+function inPairsAlong(own: AxisPlace, merged: number): AxisPlace {
+  const half = (count: number, of: number) => (of === merged ? Math.ceil(count / 2) : count);
+  const others = own.others.map((other) => ({ ...other, count: half(other.count, other.input.dimension) }));
+  return { ...own, order: 'natural', others, tensor: own.tensor.map(half) };
 }
 
 interface PlacedR2rEnds extends R2rEnds {
@@ -160,6 +162,8 @@ function endedLeaf(
   { first, last }: { readonly first: boolean; readonly last: boolean },
   { axis, table, tensor, input, output, times = 1, points, roots, merged }: PlacedR2rEnds,
 ): LeafNode {
+  const exponents = leaf.exponents === 'opposite' ? 'inverse' : 'forward';
+  if (!first && !last) return { ...leaf, exponents };
   const apart = (dimension: Dimension, side: 'input' | 'output'): Dimension =>
     dimension[side].dimension === merged ? { ...dimension, [side]: { dimension: merged, stride: 2 } } : dimension;
   let batch = leaf.batch;
@@ -178,8 +182,6 @@ function endedLeaf(
     input: first && input ? [{ dimension, ...input }] : leaf.lines.input,
     output: last && output ? [{ dimension, ...output }] : leaf.lines.output,
   };
-  const exponents = leaf.exponents === 'opposite' ? 'inverse' : 'forward';
-  if (!first && !last) return { ...leaf, exponents };
   return {
     ...leaf,
     exponents,
