@@ -220,8 +220,9 @@ class SideLayout {
     const view = node.lines[this.side][0]?.line ?? line(tensor.shape[0]!);
     const isOfReals = !this.takesNumbers && node.real?.pairs?.along === dimension && view.shape.length === 1;
     if (isPacked && !(isOfReals && view.shape[0]! % 2 === 0)) return undefined;
-    const steps = own.map((n) => ({ count: this.loops[n]!.count, step: this.loops[n]!.place!.stride }));
-    const seen = through(tensor, 0, digits(view, 0, isPacked ? [...steps, { count: 2, step: 1 }] : steps));
+    const [points, two] = isPacked ? ([split(view, 0, 2), 2] as const) : ([view, 1] as const);
+    const steps = own.map((n) => ({ count: this.loops[n]!.count, step: this.loops[n]!.place!.stride / two }));
+    const seen = through(tensor, 0, digits(points, 0, steps));
     // The first loop has the place of the dimension; the others follow all dimensions of the tensor.
     const first = isOverNumbers(view) ? 1 + this.plain.length : tensor.shape.length;
     const places = this.loops.map((_, n) => {
