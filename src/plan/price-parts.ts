@@ -48,12 +48,12 @@ export function pricePartsOf(
 }
 
 /** Whether a launch transforms; a copy has no price. */
-function transforms({ axis, more = [], coordinates }: LeafNode): boolean {
+function transforms({ axis, more, coordinates }: LeafNode): boolean {
   return axis.count > 1 || more.length > 0 || coordinates !== undefined;
 }
 
 function passesIn(leaf: LeafNode, target: Target): number {
-  const { more = [], convolved, product } = leaf;
+  const { more, convolved, product } = leaf;
   const lengths = [pointsOf(leaf), ...more.map(({ count }) => count)];
   const there = lengths.reduce((sum, length) => sum + passesOf(length, target), 0);
   const ways = convolved || product ? 2 : 1;

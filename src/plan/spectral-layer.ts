@@ -199,7 +199,7 @@ function cutsOf(problem: Problem): Cut[] {
 
 /** The numbers of the first and the last launch of an axis. */
 function launchesAlong(leaves: readonly LeafNode[], dimension: number): readonly [number, number] {
-  const own = leaves.flatMap(({ axis, more = [] }, n) =>
+  const own = leaves.flatMap(({ axis, more }, n) =>
     [axis, ...more].some(({ input }) => input.dimension === dimension) ? [n] : [],
   );
   return [own[0]!, own.at(-1)!];

@@ -19,7 +19,7 @@ export function placedLeaf({ precision, axis, batch, twiddle }: PlainLeaf): Plac
   const [own, ...others] = spans.map(dimension);
   const node = leafNode({ title: 'test', axis: own!, batch: others, tensor });
   return {
-    ...{ precision, axis, batch, more: [], split: false, aliased: false, inverse: false },
+    ...{ precision, axis, batch, more: [], coordinates: undefined, split: false, aliased: false, inverse: false },
     node: twiddle ? { ...node, twiddle } : node,
     tensor: {
       input: { lengths: tensor, strides: spans.map(({ input }) => input as number), offset: 0 },

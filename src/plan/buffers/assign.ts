@@ -169,7 +169,7 @@ function checkTree(node: PlanNode): void {
   checkCounts(node.length, node);
   checkCounts(node.outputLength, node);
   if (isLeaf(node)) {
-    const loops = [node.axis, ...(node.more ?? []), ...node.batch];
+    const loops = [node.axis, ...node.more, ...node.batch];
     checkCounts(
       loops.map(({ count }) => count),
       node,

@@ -57,7 +57,7 @@ export function createValidity(available: AvailableBuffers): Validity {
     let shape = shapeOfLeaf.get(leaf);
     if (shape) return shape;
     const inPlace = mayWrite(leaf, { oneMemory: true, alike: true });
-    const stays = leaf.stays === true;
+    const { stays } = leaf;
     const writesReals = leaf.real !== undefined && leaf.real.side !== 'input' && !stays;
     const tensor = leaf.outputLength;
     shape = shapes.find(

@@ -146,7 +146,7 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
       precision,
       axis: loops.axis,
       more: loops.more,
-      ...(loops.coordinates ? { coordinates: loops.coordinates } : undefined),
+      coordinates: loops.coordinates,
       batch: loops.batch,
       aliased,
       split,
@@ -169,7 +169,7 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
     const leaf = configureLeaf(
       placed,
       // Uploads before the last one, and axes that share a tile, were chosen for the run length of the profile.
-      node.more || (split && (node.twiddle || !(aliased || withReals)))
+      node.more.length > 0 || (split && (node.twiddle || !(aliased || withReals)))
         ? target
         : forBatches(batchBytes, split ? 'uploads' : 'axes', target, withReals),
     );
@@ -216,9 +216,13 @@ function loopsOf(
       places,
     };
   };
-  const more = node.more ? node.more.map(span) : [];
-  const loops = { axis: span(node.axis), more, batch: node.batch.map(span) };
-  return { loops: node.coordinates ? { ...loops, coordinates: span(node.coordinates) } : loops, skipped };
+  const loops = {
+    axis: span(node.axis),
+    more: node.more.map(span),
+    coordinates: node.coordinates && span(node.coordinates),
+    batch: node.batch.map(span),
+  };
+  return { loops, skipped };
 }
 
 const NO_CALLBACKS = { arrays: {}, callbacks: {}, realsOnly: {} } as const;

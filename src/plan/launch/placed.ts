@@ -45,7 +45,7 @@ export interface PlacedLeaf extends DirectionScale {
   readonly axis: Span;
   /** Slower axes that are transformed in the same launch. */
   readonly more: readonly Span[];
-  readonly coordinates?: Span;
+  readonly coordinates: Span | undefined;
   readonly batch: readonly Span[];
   readonly tensor: Sides<TensorMemory>;
   readonly format: Sides<SideFormat>;

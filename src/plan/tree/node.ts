@@ -150,7 +150,7 @@ export interface LeafNode {
   readonly axisOf?: number;
   readonly axis: Dimension;
   /** Slower axes that are transformed in the same launch. */
-  readonly more?: readonly Dimension[];
+  readonly more: readonly Dimension[];
   /** All other dimensions. The dimension that twiddles of a four-step decomposition count along is the first. */
   readonly batch: readonly Dimension[];
   /** Set if only the next upload reads the leaf's result, so that its layout in memory is free. */
@@ -187,7 +187,7 @@ export interface LeafNode {
    */
   readonly exponents: 'direction' | 'opposite' | 'forward' | 'inverse';
   /** The launch transforms some lines of the tensor in place; all other lines stay in memory as they are. */
-  readonly stays?: true;
+  readonly stays: boolean;
   readonly length: readonly number[];
   readonly outputLength: readonly number[];
   readonly children: readonly [];
@@ -228,19 +228,21 @@ export function leafNode({
   more = [],
   batch,
   tensor,
-}: Pick<LeafNode, 'title' | 'axisOf' | 'axis' | 'more' | 'batch'> & { readonly tensor: readonly number[] }): LeafNode {
+}: Pick<LeafNode, 'title' | 'axisOf' | 'axis' | 'batch'> &
+  Partial<Pick<LeafNode, 'more'>> & { readonly tensor: readonly number[] }): LeafNode {
   return {
     scheme: 'stockham',
-    ...(more.length > 0 ? { more } : {}),
     title,
-    ...(axisOf === undefined ? {} : { axisOf }),
+    ...(axisOf === undefined ? undefined : { axisOf }),
     axis,
+    more,
     batch,
     factors: NOTHING,
     lines: NOTHING,
     zeros: NOTHING,
     times: 1,
     exponents: 'direction',
+    stays: false,
     length: tensor,
     outputLength: tensor,
     children: [],
@@ -272,7 +274,7 @@ export function takesLines({ real, axisOf, length, outputLength }: LeafNode): bo
 
 /** Whether every element is written to the place in the tensor that it was read from. */
 export function keepsPlaces(leaf: LeafNode): boolean {
-  const { axis, more = [], batch, length, outputLength } = leaf;
+  const { axis, more, batch, length, outputLength } = leaf;
   // A launch reads a whole line before it writes the line.
   if (leaf.stays) return true;
   if (takesLines(leaf)) return batch.every(stays);

@@ -51,7 +51,7 @@ export function padded<N extends PlanNode>(
   const pads: Pad[] = [];
   const isSlow = (step: number) => (step * complexBytes) % multiple === 0;
   const longSteps = all.flatMap(({ leaf, sides }) =>
-    [leaf.axis, ...(leaf.more ?? []), ...leaf.batch].flatMap((dimension) =>
+    [leaf.axis, ...leaf.more, ...leaf.batch].flatMap((dimension) =>
       dimension.count < count ? [] : sides.map((side) => packedStep(dimension[side], packed)).filter(isSlow),
     ),
   );
@@ -74,7 +74,7 @@ function packedStep({ dimension, stride: step }: Place, packed: readonly number[
 /** The leaf with its batch cut so that no dimension steps over a multiple of `every`; undefined if a dimension that cannot be cut would. */
 function cutAt({ leaf, sides }: PaddedLeaf, every: number, packed: readonly number[]): PaddedLeaf | undefined {
   const batch = [...leaf.batch];
-  const dimensions = [leaf.axis, ...(leaf.more ?? [])];
+  const dimensions = [leaf.axis, ...leaf.more];
   // The number of steps up to the next multiple of `every`; undefined if a dimension does not step over one.
   const partOf = ({ count, gap, ...places }: Dimension) =>
     sides

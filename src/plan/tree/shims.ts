@@ -47,7 +47,7 @@ const shims: readonly Shim[] = [
   {
     // Transforms along several axes, one after another, while their tile is in shared memory. `sharedAxesChoices` weighs it.
     name: 'axes',
-    joins: ({ more = [] }) => (more.length > 0 ? ['axis', ...more.map(() => 'axis')] : []),
+    joins: ({ more }) => (more.length > 0 ? ['axis', ...more.map(() => 'axis')] : []),
     fits: fitsLineByLine,
   },
   {

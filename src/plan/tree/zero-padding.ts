@@ -103,7 +103,7 @@ function launchesTransforming(leaves: readonly LeafNode[], of: number): number[]
   return own.length > 0 ? own : [...leaves.keys()];
 }
 
-function transforms({ axis, more = [] }: LeafNode, of: number): boolean {
+function transforms({ axis, more }: LeafNode, of: number): boolean {
   return [axis, ...more].some(({ input }) => input.dimension === of);
 }
 
