@@ -235,7 +235,7 @@ function callbacksOfLaunch(
   last: boolean,
 ): Pick<PlacedLeaf, 'callbacks' | 'arrays' | 'realsOnly'> {
   if (!problem.callbacks) return NO_CALLBACKS;
-  const { load, store } = problem.callbacks[direction];
+  const { load, store } = problem.callbacks[direction] ?? {};
   const realsOnly = (what: 'read' | 'written') => keepsReals(problem, sideOfDirection(direction, what));
   return {
     arrays: problem.callbacks.arrays,

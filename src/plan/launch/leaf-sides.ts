@@ -212,10 +212,10 @@ class SideLayout {
    */
   private throughOneLine(tensor: Layout): Layout | undefined {
     const { node, callbacks } = this.placed;
-    const [dimension, ...others] = this.viewed;
+    if (this.viewed.length !== 1 || callbacks[this.side] || node.zeros[this.side].length > 0) return undefined;
+    const [dimension] = this.viewed;
     const own = this.loopsAlong(dimension!);
-    const isWhole = own.length > 0 && own.every((n) => !this.loops[n]!.place!.gap);
-    if (others.length > 0 || callbacks[this.side] || node.zeros[this.side].length > 0 || !isWhole) return undefined;
+    if (own.length === 0 || own.some((n) => this.loops[n]!.place!.gap)) return undefined;
     const isPacked = isPaired(this.placed, this.side);
     const view = node.lines[this.side][0]?.line ?? line(tensor.shape[0]!);
     const isOfReals = !this.takesNumbers && node.real?.pairs?.along === dimension && view.shape.length === 1;
