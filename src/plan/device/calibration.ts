@@ -51,9 +51,6 @@ export interface Calibration {
     readonly odd: number;
     /** Further 32-bit registers that let a compiler keep many loads in flight. */
     readonly spare: number;
-    /** Values that a butterfly needs beside its points, and the cost, in additions, of each value that has no register. */
-    readonly working: number;
-    readonly spill: number;
   };
   /** Residency: the number of groups side by side for which the compiler has to leave registers. */
   readonly residency: {
@@ -91,10 +88,6 @@ export interface Calibration {
     readonly unbalanced: number;
     /** The price, in passes of radix 4, of each doubling between a first upload that reorders and its best length. */
     readonly firstBalance: number;
-    /** The price, in passes of radix 4, of copying a tile that its first pass cannot transpose. */
-    readonly copied: number;
-    /** The length of a second upload from which on it need not be longer. */
-    readonly second: number;
     /** The price, in trips, of each doubling of the part of the middle axis that the first of two launches takes. */
     readonly lean: number;
     /**
@@ -161,8 +154,6 @@ export interface Calibration {
     readonly unaligned: number;
     /** A factor on the measured price of a wide butterfly of two factors, where it has twiddles. */
     readonly wideTwiddled: number;
-    /** The same factor in a pass that is the only one. */
-    readonly wideAlone: number;
   };
   /** Rader's algorithm: prices in passes of radix 4. */
   readonly rader: {
@@ -199,8 +190,6 @@ const MEASURED: Calibration = {
     butterfly: 4,
     odd: 2,
     spare: 22,
-    working: 4,
-    spill: 6,
   },
   residency: { cluster: 5, smallCluster: 6, block: 2, free: 4, passBytes: 22e3, held: 1.25 },
   columns: {
@@ -218,8 +207,6 @@ const MEASURED: Calibration = {
     unbalanced: 0.05,
     // 2048 · 64 takes 0.88 and 0.96 of the time of 256 · 512, 2500 · 40 takes 0.92 and 0.89 of that of 200 · 500 (two machines).
     firstBalance: 0.15,
-    copied: 1.5,
-    second: 48,
     lean: 0.03,
     // Forward and inverse, lines of 2¹⁸ to 2²⁴ reals: 1.97 to 2.26 in single and 1.3 to 2.2 in double precision; lines of 2²² to 2²⁶ in
     // three uploads: 0.9 to 1.8.
@@ -244,7 +231,7 @@ const MEASURED: Calibration = {
   // Measured on an H100, like the price of the order of powers.
   exposure: { fewBelow: 4, few: 3, several: 0.8, cluster: 1.3 },
   layers: { again: 0.5, product: { alone: 1, inside: 1 } },
-  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1.08, wideAlone: 0.9 },
+  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1.08 },
   rader: { permuted: 65, pass: 1 },
 };
 

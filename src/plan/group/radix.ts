@@ -1,9 +1,8 @@
 /**
  * The choice of radices and their order: a shortest path over the divisors of the length.
  *
- * The cost of a pass is the time that the device's profile has measured. Without one, it is estimated from the arithmetic, one round trip
- * through shared memory, and the registers that a large butterfly spills. Lanes that are idle, or that scatter because the stride does not
- * suit them, are added.
+ * The cost of a pass is the time that the device's profile has measured. Without one, it is estimated from the arithmetic and one round
+ * trip through shared memory. Lanes that are idle, or that scatter because the stride does not suit them, are added.
  */
 import { largestPrimeFactor, primeFactors } from '../../numeric/primes.ts';
 import { isInPairs, wordsPerReal } from '../device/capacity.ts';
@@ -23,8 +22,8 @@ import {
 } from './butterflies.ts';
 
 /**
- * Butterflies of two factors with so many points that the twiddles of a pass do not stay in registers. They take more than the measured
- * time in a twiddled pass and less in a pass that is the only one (`passes` of the calibration).
+ * Butterflies of two factors with so many points that the twiddles of a pass do not stay in registers. In a twiddled pass they take more
+ * than the measured time (`passes` of the calibration).
  */
 const WIDE = new Set([10, 12, 14, 15, 16]);
 /** The number of device operations for one operation on double-word numbers. */
@@ -221,8 +220,7 @@ export function passCost(question: PassQuestion, target: Target, least = 0): num
   const measured = measuredCost(radix, target);
   const own = measured ?? estimatedCost(radix, target) / estimatedCost(4, target);
   const alone = radix === length;
-  const wide = alone ? passes.wideAlone : stride > 1 ? passes.wideTwiddled : 1;
-  const factor = measured !== undefined && WIDE.has(radix) ? wide : 1;
+  const factor = measured !== undefined && stride > 1 && WIDE.has(radix) ? passes.wideTwiddled : 1;
   const idle = idleLanes(question);
   const scattered = stride === 1 && lanes > 1 ? (passes.scatter * (radix % lanes)) / radix : 0;
   const unaligned = stride % lanes === 0 || stride === 1 ? 0 : passes.unaligned;
@@ -259,14 +257,9 @@ function raderPassCost(rader: RaderRadix, question: PassQuestion, target: Target
   return steps * idleLanes(question) + scattered + measured.pass;
 }
 
-/** The estimated cost per point of a twiddled pass, in additions: arithmetic, a round trip through shared memory, and spilled registers. */
+/** The estimated cost per point of a twiddled pass, in additions: arithmetic, and a round trip through shared memory. */
 function estimatedCost(radix: number, target: Target): number {
-  const { working, spill } = target.calibration.registers;
-  // Arithmetic on double-words outweighs memory and spills.
-  if (isInPairs(target.precision, target))
-    return (butterflyOperations(radix, target) + 6 * (radix - 1)) / radix + target.passCost / PAIR_OPERATIONS;
-  // A vector register holds fewer doubles; on threads, a double takes two registers.
-  const each = target.lockstep === 'threads' ? wordsPerReal(target.precision) : 1;
-  const spilled = Math.max(0, 2 * radix + working - target.registers / each);
-  return (butterflyOperations(radix, target) + 6 * (radix - 1) + spill * spilled) / radix + target.passCost;
+  const operations = (butterflyOperations(radix, target) + 6 * (radix - 1)) / radix;
+  // Arithmetic on double-words outweighs memory.
+  return operations + (isInPairs(target.precision, target) ? target.passCost / PAIR_OPERATIONS : target.passCost);
 }

@@ -148,7 +148,7 @@ function tilingOf(
   const tiled = together ? batch.slice(0, 1) : batch;
   const { order, ...tiling } = (target.lockstep === 'vector' ? vectorTiling : threadTiling)(
     {
-      axis: { ...packedAxis(placed), count: points },
+      axis: points === placed.axis.count ? packedAxis(placed) : { ...packedAxis(placed), count: points },
       batch: tiled.map((span) => packedLines(placed, span)),
       twiddled: twiddle !== undefined,
       // Tiles that a group takes one after another do not go through their own passes slice by slice.

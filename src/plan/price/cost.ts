@@ -83,7 +83,7 @@ export function firstUploadCost(n: number, ideal: number, columns: number, eleme
   const { uploads } = target.calibration;
   const passes = transposesTile(n, target)
     ? chooseRadices({ length: n, lanesAlong: 'axis', lanes }, target).cost
-    : passesOf(n, target) + uploads.copied;
+    : passesOf(n, target);
   const points = columnPoints(n, columns, target);
   const { price } = launchCost({ share: 1, points, elements }, passes, target);
   return price + uploads.firstBalance * Math.abs(Math.log2(n / ideal));

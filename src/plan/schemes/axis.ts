@@ -226,7 +226,8 @@ export function uploadsQuestion(
   const grain = lockstep === 'vector' ? lanes : 1;
   const own = (n: number, split: boolean) => boosted(target, n, split, true);
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
-  const ideal = idealFirst(length, own(length, true).capacity.room, run, target);
+  // Shared memory holds half a run of the best first upload that reorders.
+  const ideal = (2 * own(length, true).capacity.room) / run;
   const least = leastCost(elements, target);
   const priceOfLast = convolveSteps ?? (({ price }: LaunchCost) => price);
   const calibration = target.calibration;
@@ -289,14 +290,6 @@ function capacityFor(problem: Problem, axis: number, target: Target): UploadsQue
   const twice = single && length > room && length <= 2 * room;
   const inPlace = twice && needsOneArray(problem, axis, boosted(target, length, false));
   return { whole: inPlace ? length : room, columns };
-}
-
-/**
- * The best length of the first of two uploads if it reorders: shared memory holds half a run of it, and the second one does not become too
- * short.
- */
-function idealFirst(length: number, room: number, run: number, target: Target): number {
-  return Math.min((2 * room) / run, length / target.calibration.uploads.second);
 }
 
 /**
