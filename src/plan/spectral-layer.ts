@@ -142,8 +142,10 @@ function inOneLaunch(several: BranchNode, problem: Problem, target: Target): Bra
 
 /** What the price of a layer depends on. */
 function sizesOf({ there, mix, back }: LayerParts): LayerSizes {
-  const lines = ({ axis, batch, convolved }: LeafNode) => ({
-    ...{ points: convolved?.length ?? axis.count, count: batch[0]!.count },
+  // Reals of a line are split from half as many complex numbers, which takes as long as if all were complex.
+  const lines = ({ axis, batch, convolved, real }: LeafNode) => ({
+    points: (real?.by === 'halves' ? 2 : 1) * (convolved?.length ?? axis.count),
+    count: batch[0]!.count,
   });
   const [bins, batches] = mix.batch.map(({ count }) => count) as [number, number];
   return { there: lines(there), back: lines(back), bins, batches, in: mix.mix!.in, out: mix.mix!.out };
