@@ -161,7 +161,7 @@ function byChannels(leaf: LeafNode, { batches }: Problem): LeafNode | undefined 
   // Where channels are one, lines of two batches may be packed together.
   const pairsBatches = leaf.real?.pairs?.along === BATCH || batch.count !== batches;
   const hasGaps = [lines, batch].some(({ gap }) => gap);
-  if (leaf.more || leaf.twiddle || leaf.batch.some(isOther) || pairsBatches || hasGaps) return undefined;
+  if (leaf.more.length > 0 || leaf.twiddle || leaf.batch.some(isOther) || pairsBatches || hasGaps) return undefined;
   return { ...leaf, batch: [lines, batch] };
 }
 
