@@ -1,7 +1,7 @@
 /**
- * The kernel of a spectral layer in one launch. Each group takes one batch: the phases of the transforms of all channels, whose bins stay in
- * shared memory; those of the matrices; and those of the transforms back. Lines that do not fit into a tile are transformed tile by tile, in
- * slices.
+ * The kernel of a spectral layer in one launch. Each group computes one batch in three runs of phases: the transforms of all input channels,
+ * whose bins stay in shared memory; the products of bins and matrices; and the inverse transforms of all output channels. Where the lines of
+ * all channels are more than a tile, they are transformed tile by tile, in slices.
  */
 import {
   type ArrayRef,

@@ -69,7 +69,7 @@ export function kernelSteps(all: readonly LeafStep[]): KernelStep[] {
       if (after?.do === 'passes') return [{ kind: 'copy', ...copied(after, 'read', 'real-input') }];
       return [{ kind: 'copy', ...(before?.do === 'passes' ? copied(before, 'write', 'real-output') : {}) }];
     }
-    // A launch whose only step mixes channels has no passes, and a layer those of its leaves.
+    // Mixing channels is a kernel of its own, and the passes of a layer in one launch are steps of the three leaves it consists of.
     if (step.do === 'mix' || step.do === 'layer') return [];
     if (step.do === 'multiply') return [{ kind: 'multiply', kernel: step.kernel }];
     if (step.do === 'pair') return [{ kind: 'pair', length: step.length, by: step.by, ...splitOptions(step) }];

@@ -91,7 +91,7 @@ function directionData({ outline, plan, steps }: DirectionProgram, kernels: Kern
   }
 }
 
-/** How launches of a program become those of a module. */
+/** What a launch needs to be written into a module: how many chunks its groups have, and where the program's memory is in the module. */
 interface StepPlaces {
   readonly chunks: number;
   /** The module's slot for one of the program, and its first byte there. */

@@ -312,7 +312,7 @@ class ProgramPlan implements Planning {
 
   /**
    * Builds the kernel that fills a buffer with a value, for all iterations of the surrounding maps.
-   * @param type of the numbers in the buffer, which are complex where those of the value may be real
+   * @param type the type of the buffer; a complex buffer may be filled with real numbers
    */
   private fill(
     buffer: string,

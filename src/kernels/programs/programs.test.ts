@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hold, targets } from '../../../test/support/lift-hold.ts';
 import { graphics, processor, runLowered } from '../../../test/support/lift-interpreted.ts';
 import * as programs from '../../../test/support/lift-programs.ts';
 import { RandomPrograms } from '../../../test/support/lift-random.ts';
@@ -14,7 +15,6 @@ import {
   exp,
   fft,
   ifft,
-  interpret,
   irfft,
   iterate,
   join,
@@ -44,32 +44,10 @@ import {
   tuple,
   zip,
 } from '../../lift/index.ts';
-import { type ProgramTarget, piecesOf, USUALLY, WAYS } from './index.ts';
+import { type ProgramTarget, piecesOf, WAYS } from './index.ts';
 import type { LaunchDraft } from './loops.ts';
 
 const random = randomFor('lowered programs');
-const targets = { processor, graphics };
-
-/** Holds what a program is lowered to against the interpreter of programs. @returns launches on each kind of device */
-function hold(
-  given: Program,
-  inputs: { readonly [name: string]: Float64Array },
-  sizes: { readonly [name: string]: number } = {},
-  within = 1e-11,
-  way = USUALLY,
-): number[] {
-  const expected = interpret(given, inputs, sizes);
-  const scale = expected.reduce((most, each) => Math.max(most, Math.abs(each)), 1);
-  return Object.values(targets).map((target) => {
-    const { result, pieces, problems } = runLowered(given, inputs, target, sizes, 'f64', way);
-    expect(problems, print(given)).toEqual([]);
-    expect(result).toHaveLength(expected.length);
-    const worst = result.reduce((most, each, i) => Math.max(most, Math.abs(each - expected[i]!) / scale), 0);
-    expect(worst, print(given)).toBeLessThan(within);
-    return pieces.launches.length;
-  });
-}
-
 const numbers = (count: number) => uniform(random, count);
 
 describe('programs become kernels that do the same', () => {
@@ -441,101 +419,6 @@ describe('programs become kernels that do the same', () => {
       ),
       { x: numbers(9) },
     );
-  });
-});
-
-describe('sums of products with known numbers that are zero but in a band', () => {
-  /** Rows that see `wide` columns each, from another place on; the last row none. */
-  const filters = (rows: number, columns: number, wide: number) => {
-    const first = Array.from({ length: rows }, () => random.integer(0, columns - wide));
-    const values = Array.from({ length: rows * wide }, () => random.unit() + 0.5);
-    return array2(rows, columns, (row, column) => {
-      const at = column - first[row]!;
-      return at >= 0 && at < wide && row < rows - 1 ? values[row * wide + at]! : 0;
-    });
-  };
-  const banded = (rows: number, columns: number, wide: number, count: number) => {
-    const known = filters(rows, columns, wide);
-    return program({ x: real(columns, count) }, ({ x }) =>
-      transpose(map((column) => map((row) => reduce(add, 1, map(mul, zip(row, column))), known), transpose(x))),
-    );
-  };
-
-  it.each([
-    [5, 40, 3],
-    [9, 200, 17],
-    // Longer than what is written out.
-    [4, 300, 90],
-  ])('%i rows of %i numbers, %i of them not zero', (rows, columns, wide) => {
-    const count = random.integer(2, 40);
-    hold(banded(rows, columns, wide, count), { x: numbers(columns * count) });
-  });
-
-  it('take only these', () => {
-    const given = banded(6, 1000, 10, 8);
-    const { pieces } = runLowered(given, { x: numbers(8000) }, processor);
-    // A dense sum of a thousand terms would be one of partial sums, in a launch of its own.
-    expect(pieces.launches).toHaveLength(1);
-  });
-
-  it('may be of one row, and dense ones are as ever', () => {
-    const [row, dense] = [array(80, (k) => (k > 20 && k < 30 ? k : 0)), array(80, (k) => 1 / (1 + k))];
-    for (const known of [row, dense]) {
-      const sum = program({ x: real(80) }, ({ x }) => reduce(add, 0, map(mul, zip(x, known))));
-      hold(sum, { x: numbers(80) });
-    }
-  });
-});
-
-describe('log and exp', () => {
-  const both = program({ x: real(64) }, ({ x }) => map((a) => [log(a), exp(a)], x));
-  const given = Float64Array.from({ length: 64 }, (_, i) =>
-    i < 32 ? 2 ** ((i - 16) * 7) * (1 + random.unit()) : 60 * (2 * random.unit() - 1),
-  );
-
-  for (const [precision, unit, bounds] of [
-    ['f32', 2 ** -24, [3, 5]],
-    ['f64', 2 ** -53, [4, 8]],
-  ] as const) {
-    it(`are within a few units of the last place in ${precision}`, () => {
-      const x = precision === 'f32' ? Float64Array.from(given, Math.fround) : given;
-      const { result } = runLowered(both, { x }, processor, {}, precision);
-      x.forEach((value, i) => {
-        if (value > 0) {
-          const error = Math.abs(result[2 * i]! - Math.log(value)) / Math.max(Math.abs(Math.log(value)), 0.1);
-          expect(error / unit, `log ${value}`).toBeLessThan(bounds[0]);
-        }
-        if (Math.abs(value) > 60) return;
-        expect(Math.abs(result[2 * i + 1]! / Math.exp(value) - 1) / unit, `exp ${value}`).toBeLessThan(bounds[1]);
-      });
-    });
-  }
-
-  it('of the smallest and the largest numbers are right, too', () => {
-    const powers = [-149, -140, -127, -126, -101, -100, -99, -1, 0, 1, 100, 127];
-    const x = Float64Array.from({ length: 64 }, (_, i) => 1.25 * 2 ** powers[i % powers.length]!);
-    const { result } = runLowered(both, { x: x.map(Math.fround) }, processor, {}, 'f32');
-    x.map(Math.fround).forEach((value, i) => {
-      expect(Math.abs(result[2 * i]! / Math.log(value) - 1), `log ${value}`).toBeLessThan(4 * 2 ** -24);
-    });
-    const wide = Float64Array.from(
-      { length: 64 },
-      (_, i) => 1.25 * 2 ** [-1074, -1023, -1000, -600, 481, 600, 961, 1023][i % 8]!,
-    );
-    const doubles = runLowered(both, { x: wide }, processor, {}, 'f64').result;
-    wide.forEach((value, i) => {
-      expect(Math.abs(doubles[2 * i]! / Math.log(value) - 1), `log ${value}`).toBeLessThan(4 * 2 ** -53);
-    });
-  });
-
-  it('of what has no finite one are infinite, 0 or no number', () => {
-    const x = Float64Array.from({ length: 64 }, (_, i) => [0, -1, 1e30, -1e30, Number.POSITIVE_INFINITY, 1][i % 6]!);
-    const { result } = runLowered(both, { x }, processor, {}, 'f32');
-    expect([...result.slice(0, 12)]).toEqual([
-      ...[Number.NEGATIVE_INFINITY, 1, Number.NaN, expect.closeTo(Math.exp(-1), 6), expect.closeTo(Math.log(1e30), 4)],
-      ...[Number.POSITIVE_INFINITY, Number.NaN, 0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0],
-      expect.closeTo(Math.E, 6),
-    ]);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * A spectral layer in one launch → its leaf. A group takes the lines of all channels of one batch. Their bins, and those of the result, are
- * planes in shared memory.
+ * Makes the leaf of a spectral layer in one launch. A group takes the lines of all channels of one batch. Shared memory holds the bins of the
+ * signal and, beside them, the bins of the result.
  */
 import type { Side, Sides } from '../../problem/index.ts';
 import { besideBytes, type Target } from '../device/target.ts';

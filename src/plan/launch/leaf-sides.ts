@@ -207,8 +207,8 @@ class SideLayout {
   }
 
   /**
-   * The tensor as `seen` gives it, if a line or packing of one dimension is all that there is to see: the loops split the line before the
-   * tensor is seen through it, because a line has fewer dimensions. Undefined in all other cases.
+   * A shortcut for tensors of which only one dimension has a line view or a packing, with the same result as `seen`: the loops split the line
+   * first, which has fewer dimensions than the tensor. Undefined for all other tensors.
    */
   private throughOneLine(tensor: Layout): Layout | undefined {
     const { node, callbacks } = this.placed;

@@ -59,7 +59,7 @@ export function paysInOneLaunch(sizes: LayerSizes, target: Target): boolean {
   return inOne <= inThree;
 }
 
-/** The share of the bandwidth that a group of these lines reaches. Vectors take lines tile by tile. */
+/** The share of the bandwidth that a group reaches which transforms all lines at once; 1 on vectors, which take them tile by tile. */
 function shareOf({ points, count }: Lines, target: Target): number {
   if (target.lockstep === 'vector') return 1;
   const { lanes } = target.capacity;

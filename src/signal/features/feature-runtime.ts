@@ -36,7 +36,7 @@ export interface BuiltFeatures {
 }
 
 /**
- * Makes the function of a module. Its steps are those of `featuresOf`.
+ * Makes the function that a built module exports. It computes features in the same steps as `featuresOf` (frames, transforms, bands, levels).
  * @param compiled gives the kernels of the file, if the caller gives no module
  */
 export function frontEndOf(data: FrontEndData, compiled: () => WebAssembly.Module, tools: FrontEndTools) {
