@@ -19,6 +19,8 @@ afterAll(() => site?.close());
 async function transformIn(headers: Readonly<Record<string, string>>) {
   const { page } = await site!.run('threads', 'tryThreads', { headers });
   const report = await page.evaluate(() => (globalThis as unknown as ThreadsPage).tryThreads());
+  // Requests for the scripts of worker threads may still be under way. Closing the page disposes of their answers, and the handlers fail.
+  await page.unrouteAll({ behavior: 'wait' });
   await page.close();
   return report;
 }
