@@ -98,9 +98,23 @@ export function threadsFor(
   const { split } = placed;
   const butterflies = bestThreads(points, radices, placed, target, clustered);
   const most = Math.min(maxThreads, butterflies);
-  const aim = Math.min(most, tuning.threads ?? most);
+  const aim = Math.min(most, tuning.threads ?? (clustered ? most : threadsOfLargePrimes(most, radices, target)));
   const wished = tuning.halfThreads && split ? Math.ceil(aim / 2) : aim;
   return Math.max(wished, Math.ceil(most / MOST_BUTTERFLIES));
+}
+
+/** Radices with a prime factor beyond this one have butterflies that leave few registers, in double precision, for groups beside theirs. */
+const LARGEST_LEAN_PRIME = 13;
+
+/**
+ * Butterflies of larger primes hold some 120 registers in double precision, so that a multiprocessor has room for about 512 threads. Four groups
+ * of 128 threads, or two of 256, take turns in waiting for memory and at barriers; larger groups leave a part of that room empty, or stand alone.
+ */
+function threadsOfLargePrimes(butterflies: number, radices: readonly number[], target: Target): number {
+  const hasLargePrime = steppedRadices(radices, target).some((radix) => largestPrimeFactor(radix) > LARGEST_LEAN_PRIME);
+  if (!target.registerFile || target.precision !== 'double' || !hasLargePrime) return butterflies;
+  const threads = butterflies > 3 * 128 ? 256 : 128;
+  return Math.min(butterflies, threads);
 }
 
 /**
