@@ -108,8 +108,8 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
   ]),
 };
 
-/** Levels of nesting that are read: the profile, its `calibration` and `cluster`, and the `choice` of a cluster. */
-const LEVELS = 4;
+/** Levels of nesting that are read: the profile, its `calibration`, a group of it, a part of a group, and numbers by precision. */
+const LEVELS = 5;
 /** The most fields and entries of a profile. */
 const MOST_VALUES = 512;
 

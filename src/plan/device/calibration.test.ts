@@ -25,6 +25,12 @@ describe('the calibration of a profile', () => {
     }
   });
 
+  it('may be a profile’s own, whole', async () => {
+    const device = await openProfile({ ...h200, calibration: measured });
+    expect(device.profile.calibration).toEqual(measured);
+    device.close();
+  });
+
   it('is that of other devices where a profile has none, group by group', () => {
     const some = calibrationOf({ calibration: { trip: { passes: 7, temp: 8 } } });
     expect(some.trip).toEqual({ passes: 7, temp: 8 });
