@@ -67,12 +67,10 @@ export interface Calibration {
   };
   /** Columns: groups that move neighbouring columns. */
   readonly columns: {
-    /** A power: a group with columns on one side only has its share to this power. */
-    readonly oneSided: number;
-    /** Shares of groups whose runs are halves, quarters, … of whole runs, where the profile has no `cutRuns`. */
-    readonly cutRuns: readonly number[];
     /** The number of sectors in a run: a run that does not begin at a sector touches one more. */
     readonly sectors: number;
+    /** Shares of groups whose runs are halves, quarters, … of whole runs, where the profile has no `cutRuns`. */
+    readonly cutRuns: readonly number[];
     /** The most parts that runs may be cut into: for a whole axis, and for one of several uploads. */
     readonly parts: { readonly strided: number; readonly upload: number };
     /** The price of columns that do not fill the last tile of a vector's upload, in passes of radix 4. */
@@ -113,8 +111,8 @@ export interface Calibration {
     readonly deep: number;
     /** A factor on the share of odd butterflies, in single precision, where blocks exchange after the first pass. */
     readonly oddEarly: number;
-    /** The most time that idle threads may cost, relative to no idle threads: usually, and where one block would do nearly as well. */
-    readonly idle: { readonly most: number; readonly little: number };
+    /** The most time that the passes of a cluster may take, as a multiple of the time without idle threads. */
+    readonly idle: number;
     /** Limits: blocks that have to fit on a multiprocessor, butterflies of a pass that a thread may have, registers for its points. */
     readonly sideBySide: number;
     readonly butterflies: number;
@@ -125,9 +123,8 @@ export interface Calibration {
     readonly choice: {
       readonly moreBlocks: number;
       readonly largerBlocks: number;
-      /** Prices in passes of radix 4: a halving, a factor of two between digits, a block's part shorter than a run. */
+      /** Prices in passes of radix 4: a halving, and a block's part that is shorter than a run. */
       readonly halving: number;
-      readonly unequal: number;
       readonly shortShare: number;
     };
   };
@@ -193,7 +190,6 @@ const MEASURED: Calibration = {
   },
   residency: { cluster: 5, smallCluster: 6, block: 2, free: 4, passBytes: 22e3, held: 1.25 },
   columns: {
-    oneSided: 0.62,
     cutRuns: [0.85, 0.62, 0.17],
     sectors: 4,
     parts: { strided: 4, upload: 2 },
@@ -221,12 +217,12 @@ const MEASURED: Calibration = {
     few: 5,
     deep: 0.75,
     oddEarly: 0.85,
-    idle: { most: 1.13, little: 1.06 },
+    idle: 1.13,
     sideBySide: 2,
     butterflies: 4,
     registers: 64,
     contiguous: 1.6,
-    choice: { moreBlocks: 0.2, largerBlocks: 0.5, halving: 5, unequal: 0.2, shortShare: 1 },
+    choice: { moreBlocks: 0.2, largerBlocks: 0.5, halving: 5, shortShare: 1 },
   },
   // Measured on an H100, like the price of the order of powers.
   exposure: { fewBelow: 4, few: 3, several: 0.8, cluster: 1.3 },

@@ -73,7 +73,7 @@ function keepsBusy(
   points: number,
   passes: readonly number[],
   target: Target,
-  idle = target.calibration.cluster.idle.most,
+  idle = target.calibration.cluster.idle,
 ): boolean {
   if (idle === Number.POSITIVE_INFINITY) return true;
   const { butterflies, sideBySide } = target.calibration.cluster;
@@ -108,7 +108,7 @@ export function cutAxes(
   lengths: readonly number[],
   target: Target,
   tile = 1,
-  idle = target.calibration.cluster.idle.most,
+  idle = target.calibration.cluster.idle,
 ): Cut | undefined {
   if (!mayFuse(target) || lengths.length < 2) return undefined;
   const { cluster } = target.calibration;
@@ -226,7 +226,7 @@ function searchCuts(length: number, tile: number, target: Target, instead: numbe
     const fitting = candidates.filter((some) => divideAmong(some, [a, b]));
     if (a === 1 || b === 1 || fitting.length === 0) continue;
     const passes = radixChoices([a, b], target);
-    const work = passes[0]!.cost + passes[1]!.cost + choice.unequal * Math.abs(Math.log2(a / b));
+    const work = passes[0]!.cost + passes[1]!.cost;
     if (work >= least) continue;
     const radices = passes.flatMap((choice) => choice.radices);
     for (const { blocks, cost: sharing } of fitting) {
@@ -260,11 +260,10 @@ export function clusterFor(length: number, count: number, strided: number, targe
   const above = target.cluster ? forPrecision(target.cluster.above, target.precision) : Number.POSITIVE_INFINITY;
   const worth = strided === 2 ? bytes > above : strided === 0 && bytes > contiguous * above;
   if (!needed && !worth) return undefined;
-  const little = strided === 0 && bytes < 2 * above;
   const least = needed ? 1 : whole;
   const tiles = Array.from({ length: whole - least + 1 }, (_, n) => whole - n).filter((tile) => count % tile === 0);
   // The tree may have assumed a tile of more columns, which keeps threads busier; if a cluster is necessary, any idle time is accepted.
-  const idles = needed ? [idle.most, Number.POSITIVE_INFINITY] : [little ? idle.little : idle.most];
+  const idles = needed ? [idle, Number.POSITIVE_INFINITY] : [idle];
   for (const most of idles) {
     for (const tile of tiles) {
       const cut = cutAxis(length, tile, target, most);

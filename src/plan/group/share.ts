@@ -41,9 +41,8 @@ export function shareOfColumns(
   sides: 1 | 2,
   target: Target,
 ): number {
-  const { columns } = target.calibration;
   const group = shareOfGroup({ points: length * tile, radices, fused: false }, target);
-  return shareOfRuns({ tile, count }, sides, target) * (sides === 2 ? group : group ** columns.oneSided);
+  return shareOfRuns({ tile, count }, sides, target) * group;
 }
 
 /**
@@ -58,9 +57,9 @@ export function shareOfRuns({ tile, count }: { tile: number; count: number }, si
   const cut = Math.max(0, Math.ceil(Math.log2(Math.min(run, count) / tile)));
   const ofRun = cut === 0 ? 1 : ((target.cutRuns ?? columns.cutRuns)[cut - 1] ?? 0);
   const moved = sides === 2 ? ofRun : 2 / (1 + 1 / ofRun);
+  const used = count / (Math.ceil(count / tile) * tile);
   const sectors = (columns.sectors * Math.min(tile, run)) / run;
   const aligned = count === 1 || (columns.sectors * count) % run === 0 ? 1 : sectors / (sectors + 1);
-  const used = count / (Math.ceil(count / tile) * tile);
   return used * moved * aligned;
 }
 

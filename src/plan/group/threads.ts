@@ -112,7 +112,7 @@ const LARGEST_LEAN_PRIME = 13;
  */
 function threadsOfLargePrimes(butterflies: number, radices: readonly number[], target: Target): number {
   const hasLargePrime = steppedRadices(radices, target).some((radix) => largestPrimeFactor(radix) > LARGEST_LEAN_PRIME);
-  if (!target.registerFile || target.precision !== 'double' || !hasLargePrime) return butterflies;
+  if (!target.registerFile || wordsPerReal(target.precision) !== 2 || !hasLargePrime) return butterflies;
   const threads = butterflies > 3 * 128 ? 256 : 128;
   return Math.min(butterflies, threads);
 }
