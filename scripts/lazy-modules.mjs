@@ -29,6 +29,7 @@ export const groups = {
     'problem/adjoint/transposed',
     'problem/adjoint/adjoint-problem',
     'problem/adjoint/adjoint-convolution',
+    'problem/adjoint/adjoint-layer',
     'engine/adjoint-programs',
   ],
   // Layouts that are not just memory with strides.

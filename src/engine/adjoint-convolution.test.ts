@@ -11,6 +11,7 @@ import {
 } from '../../test/support/inner-products.ts';
 import { noOpenCl, openOpenCl } from '../../test/support/opencl.ts';
 import { randomFor } from '../../test/support/random.ts';
+import { layerProblem } from '../../test/support/spectral-layer.ts';
 import { noWebGpu, openWebGpu } from '../../test/support/webgpu.ts';
 import { type Device, openDevice, type Plan, type ProblemInput } from '../index.ts';
 import { kernelProblem, resultProblem } from '../plan/convolution.ts';
@@ -38,7 +39,9 @@ async function expectAdjoints(device: Device, problem: ProblemInput, skips: 'ker
   const result = numbers(resultProblem(whole), toSignal.input);
   const ofKernel = kernelProblem(whole);
   const length = ofKernel.size.reduce((a, b) => a * b, 1) * ofKernel.coordinates * ofKernel.batches;
-  const kernel = numbers(ofKernel, { length, bytes: (plan.input.bytes / plan.input.length) * length });
+  // The matrices of layers are complex, of signals of reals, too.
+  const parts = ofKernel.transform[0] === whole.transform[0] ? 1 : 2;
+  const kernel = numbers(ofKernel, { length, bytes: parts * (plan.input.bytes / plan.input.length) * length });
   const [x, h, y] = [signal, kernel, result].map((tensor) => randomArrays(random, tensor)) as [Arrays, Arrays, Arrays];
   const prepared = await (plan as unknown as { prepareKernel(h: Arrays): Promise<{ free(): void }> }).prepareKernel(h);
   const inPlace = whole.placement === 'in-place';
@@ -106,6 +109,7 @@ describe('the adjoint of a convolution', () => {
       batches: 2,
     },
     { size: [2048], transform: 'r2c', convolution: {}, precision: 'single', batches: 2 },
+    { size: [9, 4], transform: 'r2c', convolution: { channels: { in: 2, out: 3 }, modes: [5, 2] }, leftBatches: 2 },
   ])('with respect to signal and kernel: %j', async (problem) => {
     await expectAdjoints(device, { precision: 'double', ...problem });
   });
@@ -173,7 +177,6 @@ describe('the adjoint of a convolution', () => {
     [{ size: [8], convolution: { matrix: 2, symmetric: true } }, 'kernel', 'convolution.symmetric'],
     [{ size: [8], convolution: { kernelSpectrum: 'user' } }, 'kernel', 'convolution.kernelSpectrum'],
     [{ size: [8], convolution: {}, edgeStorage: 'half' }, 'kernel', 'edgeStorage'],
-    [{ size: [8], convolution: { channels: { in: 1, out: 1 }, modes: [2] } }, 'signal', 'convolution.channels'],
     [
       {
         size: [8],
@@ -194,6 +197,56 @@ describe('the adjoint of a convolution', () => {
     const error = await plan.adjoint('convolve', { of }).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'unsupported-feature', problems: [{ path }] });
     plan.destroy();
+  });
+});
+
+/** Both adjoints of random layers. */
+async function expectLayers(device: Device, count: number, precisions: readonly ('single' | 'double')[]) {
+  for (let n = 0; n < count; n++) await expectAdjoints(device, layerProblem(random, precisions, 80));
+}
+
+describe('the adjoints of spectral layers', () => {
+  it('are exact for any layer, in every precision', async () => {
+    const device = await openDevice('cpu', { threads: 2 });
+    await expectLayers(device, 12, ['single', 'double']);
+    const convolution = { channels: { in: 2, out: 3 }, modes: [3] };
+    const own = { size: [8], transform: 'r2c', batches: 2, convolution } as const;
+    await expectAdjoints(device, { ...own, precision: 'double-double' });
+    await expectAdjoints(device, { ...own, edgeStorage: 'half' });
+    // So many terms of a sum are a loop.
+    for (const precision of ['single', 'double-double'] as const)
+      await expectAdjoints(device, { ...own, precision, batches: random.integer(128, 140) });
+    device.close();
+  });
+
+  it('are the slopes that differences of a loss show', async () => {
+    const device = await openDevice('cpu', { threads: 1 });
+    const plan = await device.plan({
+      ...{ size: [6, 4], transform: 'r2c', precision: 'double', batches: 2 },
+      convolution: { channels: { in: 2, out: 2 }, modes: [3, 1] },
+    });
+    const draw = (count: number) => Float64Array.from({ length: count }, () => random.unit() - 0.5);
+    const [x, h] = [draw(96), draw(2 * 3 * 2 * 4)];
+    const layer = async (from: Float64Array, by: Float64Array) => {
+      const kernel = await plan.prepareKernel(by);
+      return { kernel, y: await plan.convolve(from, kernel) };
+    };
+    const loss = async (from: Float64Array, by: Float64Array) =>
+      (await layer(from, by)).y.reduce((sum, value) => sum + Math.log(1 + value ** 2), 0);
+    const { kernel, y } = await layer(x, h);
+    const outer = y.map((value) => (2 * value) / (1 + value ** 2));
+    const ofSignal = await (await plan.adjoint('convolve', { of: 'signal' })).forward(outer, undefined, { kernel });
+    const ofKernel = await (await plan.adjoint('convolve', { of: 'kernel' })).forward(outer, undefined, { signal: x });
+    const step = 2 ** -17;
+    const [u, v] = [draw(x.length), draw(h.length)];
+    const moved = (all: Float64Array, by: number, way: Float64Array) => all.map((value, n) => value + by * way[n]!);
+    const slope = (gradient: Float64Array, way: Float64Array) =>
+      gradient.reduce((sum, one, n) => sum + one * way[n]!, 0);
+    const bySignal = ((await loss(moved(x, step, u), h)) - (await loss(moved(x, -step, u), h))) / (2 * step);
+    const byKernel = ((await loss(x, moved(h, step, v))) - (await loss(x, moved(h, -step, v)))) / (2 * step);
+    expect(Math.abs(slope(ofSignal, u) - bySignal)).toBeLessThan(1e-7 * Math.max(1, Math.abs(bySignal)));
+    expect(Math.abs(slope(ofKernel, v) - byKernel)).toBeLessThan(1e-7 * Math.max(1, Math.abs(byKernel)));
+    device.close();
   });
 });
 
@@ -242,9 +295,11 @@ const gpus = [
 ];
 
 describe.each(gpus)('adjoints on $name', ({ missing, open }) => {
-  it.skipIf(missing)('are those of convolutions, and of transforms with weights', async () => {
+  it.skipIf(missing)('are those of convolutions, of layers, and of transforms with weights', async () => {
     const device = await open();
     await expectAdjoints(device, { size: [16], transform: 'r2c', convolution: {}, batches: 2 });
+    const convolution = { channels: { in: 2, out: 3 }, modes: [3, 2] };
+    await expectAdjoints(device, { size: [8, 6], transform: 'r2c', batches: 3, leftBatches: 2, convolution });
     const plan = await device.plan({ size: [16], transform: 'r2c' });
     const adjoint = await plan.adjoint('forward');
     const bins = Float32Array.from({ length: 18 }, () => random.unit() - 0.5);

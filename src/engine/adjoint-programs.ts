@@ -8,14 +8,9 @@ import { kernelProblem, resultProblem } from '../plan/convolution.ts';
 import type { DirectionPlan, PlanTask } from '../plan/planner.ts';
 import type { Splits } from '../plan/schemes/splits.ts';
 import { KERNEL } from '../plan/tree/leaf.ts';
-import {
-  type AdjointStep,
-  type AdjointSteps,
-  adjointToKernel,
-  adjointToSignal,
-  type StepPlace,
-} from '../problem/adjoint/adjoint-convolution.ts';
+import { adjointToKernel, adjointToSignal } from '../problem/adjoint/adjoint-convolution.ts';
 import { adjointProblem } from '../problem/adjoint/adjoint-problem.ts';
+import type { AdjointStep, AdjointSteps, StepPlace } from '../problem/adjoint/adjoint-steps.ts';
 import { show } from '../problem/errors.ts';
 import { FftError, type PlannedProblem, type Problem, tensorShape } from '../problem/index.ts';
 import { factsOf, type SideFacts, sideFactsOf } from './arguments/arguments.ts';
@@ -270,9 +265,9 @@ class AdjointSequence implements PlanWork {
   }
 
   private buffer(n: number): DeviceBuffer {
-    const { elements, complex } = this.made.between[n]!;
+    const { elements, complex, storage = this.problem.edgeStorage } = this.made.between[n]!;
     const { backend } = this.host;
-    const { length, bytes } = sideFactsOf(this.problem.edgeStorage, complex ? 2 * elements : elements, backend.profile);
+    const { length, bytes } = sideFactsOf(storage, complex ? 2 * elements : elements, backend.profile);
     return (this.between[n] ??= backend.allocate(length * bytes));
   }
 

@@ -349,8 +349,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * @param direction the call: 'forward', 'inverse', or 'convolve' with `of`.
    * @param options `of`: the factor; `from`: the result of `serialize()` of the same adjoint of a transform.
    * @throws FftError (as a rejection) `unsupported-feature` for steps that are not linear or have no adjoint yet (callbacks, `crossPower`; with
-   *   respect to the kernel: symmetric matrices, the user's spectra, halves), `overlapping-strides` where this plan reads elements more than once,
-   *   `direction-not-planned`, `invalid-argument`, `destroyed`, and as `device.plan`
+   *   respect to the kernel, but for spectral layers: symmetric matrices, the user's spectra, halves), `overlapping-strides` where this plan reads
+   *   elements more than once, `direction-not-planned`, `invalid-argument`, `destroyed`, and as `device.plan`
    */
   adjoint(
     direction: T['directions'] & 'forward',

@@ -1,7 +1,6 @@
 /**
  * The kernel of a launch that multiplies channels by matrices: y[o] = Σ x[i] · w[i, o] at each bin of each batch. An item computes a block
- * of channels and batches. Sums over channels are loops or, on devices without loops inside an item, phases of a few terms each, which keep
- * partial sums in shared memory.
+ * of channels and batches. Sums over channels are loops or phases of a few terms each, which keep partial sums in shared memory.
  */
 import {
   type ArrayRef,

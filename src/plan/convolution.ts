@@ -63,7 +63,9 @@ export interface ConvolutionPlan {
  * A problem whose input side is `h`, packed: its coordinates are the kernel's entries, its batches the kernels. For a spectral layer, it has the
  * kept bins as complex numbers.
  */
-export function kernelProblem(problem: Problem): Problem {
+export function kernelProblem(convolved: Problem): Problem {
+  // The adjoint of a layer takes the matrices of the layer.
+  const problem = (channelsOf(convolved) && adjointConvolutionOf(convolved).like) || convolved;
   const { size, transform, layout } = problem;
   const shape: Problem = {
     ...problem,

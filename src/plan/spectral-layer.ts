@@ -9,6 +9,7 @@
 
 import { power, product } from '../numeric/scale-factor.ts';
 import {
+  adjointConvolutionOf,
   convolvingCallbacks,
   type Direction,
   defaultStrides,
@@ -18,6 +19,7 @@ import {
   resultSide,
   type Sides,
   splitAxisOf,
+  storageOfSide,
   tensorShape,
 } from '../problem/index.ts';
 import { rankSplits } from './candidates.ts';
@@ -25,7 +27,7 @@ import { backwards, type ConvolutionPlan, kernelProblem } from './convolution.ts
 import type { Target } from './device/target.ts';
 import { packedStrides } from './launch/launches.ts';
 import { holdsLayer } from './launch/layer.ts';
-import { planLaunches } from './planner.ts';
+import { type ArrangedPlan, planLaunches } from './planner.ts';
 import { type LayerSizes, paysInOneLaunch } from './price/layer.ts';
 import type { Stored } from './tree/leaf.ts';
 import {
@@ -45,12 +47,13 @@ import { nodesOfAxes } from './tree.ts';
 /** The plan of a spectral layer. @throws FftError `unsupported-length`; RangeError where nothing fits the profile */
 export function planSpectralLayer(whole: Problem, target: Target): ConvolutionPlan {
   const problem: Problem = { ...whole, callbacks: null };
+  const { ends, result } = adjointConvolutionOf(problem);
   const { kernelSpectrum } = problem.convolution!;
   const ofUser = kernelSpectrum === 'user';
   const given = kernelProblem(problem);
   const bins = tensorShape(given, 'input');
   const mean = power(
-    problem.size.reduce((a, b) => a * b, 1),
+    problem.size.reduce((all, n, axis) => all * (problem.omit[axis] ? 1 : n), 1),
     -1,
   );
   const storage = ofUser ? problem.edgeStorage : problem.precision;
@@ -58,17 +61,13 @@ export function planSpectralLayer(whole: Problem, target: Target): ConvolutionPl
   const convolve = planLaunches({
     name: 'convolve',
     // The output has the strides of the result.
-    problem: { ...signal, strides: { input: signal.strides.input, output: problem.strides.output } },
+    problem: { ...signal, strides: { input: signal.strides.input, output: result?.strides ?? problem.strides.output } },
     tree: layerTree(problem, storage as Stored, target),
     target,
     throughWork: false,
     callbacks: convolvingCallbacks(whole),
-    written: {
-      layout: isReal(problem) ? 'real' : problem.layout.output,
-      offset: problem.offsets[resultSide(problem)],
-      shape: tensorShape(problem, 'output'),
-    },
-    scale: ofUser ? product(problem.scale.forward, mean) : problem.scale.forward,
+    written: writtenBy(problem),
+    scale: ofUser || ends === 'scaled bins' ? product(problem.scale.forward, mean) : problem.scale.forward,
     scratch: 'temps',
   });
   const prepare = planLaunches({
@@ -84,6 +83,21 @@ export function planSpectralLayer(whole: Problem, target: Target): ConvolutionPl
   // Matrices have the caller's order in every plan.
   const key = JSON.stringify(['spectral layer', problem.precision, problem.size, problem.transform[0], bins]);
   return { convolve, prepare, kernel: { elements, storage, ...(ofUser ? { key: undefined } : { key }) } };
+}
+
+/** The memory that a layer writes, or the beginning of one that ends with its bins. */
+function writtenBy(problem: Problem): ArrangedPlan['written'] {
+  if (adjointConvolutionOf(problem).ends)
+    return { layout: 'interleaved', offset: 0, shape: keptShape(problem), storage: problem.precision as Stored };
+  return {
+    ...{ layout: isReal(problem) ? 'real' : problem.layout.output, offset: problem.offsets[resultSide(problem)] },
+    ...{ shape: tensorShape(problem, 'output'), storage: storageOfSide(problem, 'output') as Stored },
+  };
+}
+
+/** The shape of the kept bins of a signal. */
+function keptShape(problem: Problem): number[] {
+  return [problem.leftBatches, ...keptBins(problem), problem.coordinates, problem.batches];
 }
 
 function isReal({ transform }: Problem): boolean {
@@ -106,6 +120,7 @@ function sideProblem(problem: Problem, side: 'input' | 'output'): Problem {
 
 function layerTree(problem: Problem, storage: Stored, target: Target): BranchNode {
   const forward = axesOf(problem, 'forward', target);
+  if (adjointConvolutionOf(problem).ends) return beginningOf(problem, forward);
   // A launch that computes the bins of an axis cuts it; on the way back, the axis that was cut last is restored first.
   const inverse = axesOf(problem, 'inverse', target);
   const mix = mixNode(problem, storage);
@@ -118,6 +133,15 @@ function layerTree(problem: Problem, storage: Stored, target: Target): BranchNod
   const middle = leavesOf(tree).findIndex((leaf) => leaf.mix !== undefined);
   const several = withConvolutionBlocks(tree, problem, middle, false);
   return inOneLaunch(several, problem, target) ?? several;
+}
+
+/** The launches of a layer before its product. */
+function beginningOf(problem: Problem, forward: readonly PlanNode[]): BranchNode {
+  const tree: BranchNode = {
+    ...{ scheme: 'axes', title: 'bins', length: tensorShape(problem, 'input'), outputLength: keptShape(problem) },
+    children: cutForward(problem, forward),
+  };
+  return withConvolutionBlocks(tree, problem, leavesOf(tree).length, true);
 }
 
 /** The same layer as one launch, if a group holds the lines of all channels of a batch, and that is cheaper. */
@@ -170,6 +194,7 @@ const [AXIS, CHANNEL, BATCH] = [1, 2, 3];
 
 /** The nodes of the axes, before they are cut: forward in their order; inverse in the opposite order, reals at the end. */
 function axesOf(problem: Problem, direction: Direction, target: Target): PlanNode[] {
+  if (problem.omit.every((omitted) => omitted)) return [];
   const side = sideProblem(problem, direction === 'forward' ? 'input' : 'output');
   const splits = rankSplits(side, target, 1)[0]!.value;
   const nodes = nodesOfAxes(side, direction, target, splits);
@@ -270,7 +295,9 @@ function mixNode(problem: Problem, storage: Stored): LeafNode {
     ],
     tensor: tensorOf(channels!.in),
   });
-  return { ...leaf, outputLength: tensorOf(channels!.out), mix: { ...channels!, conjugate, storage } };
+  const { transposed } = adjointConvolutionOf(problem);
+  const mix = { ...channels!, conjugate, storage, ...(transposed ? { transposed } : {}) };
+  return { ...leaf, outputLength: tensorOf(channels!.out), mix };
 }
 
 /** The tree of one launch, which copies matrices as they are given. */

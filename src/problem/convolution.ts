@@ -55,6 +55,11 @@ export interface AdjointConvolution {
   readonly like?: Problem;
   /** Whether matrices multiply with rows and columns exchanged. */
   readonly transposed?: true;
+  /**
+   * Set if a spectral layer is only its beginning, which writes the kept bins: those of the signal or, times the scale of the layer and divided
+   * by its points, those of a cotangent of the result.
+   */
+  readonly ends?: 'bins' | 'scaled bins';
   /** The layout of a result that is written as a whole, without regard to blocks of zeros; its batches go on from one kernel to the next. */
   readonly result?: { readonly strides: readonly number[]; readonly layout: ComplexLayout };
 }

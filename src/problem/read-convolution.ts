@@ -76,8 +76,12 @@ export function convolvingCallbacks({ callbacks }: Pick<Problem, 'callbacks'>): 
 }
 
 /** The number of bins of each axis that a spectral layer keeps. */
-export function keptBins({ transform, convolution }: Pick<Problem, 'transform' | 'convolution'>): number[] {
-  return convolution!.modes!.map((count, axis) => (transform[axis] === 'r2c' ? count : 2 * count));
+export function keptBins({
+  transform,
+  omit,
+  convolution,
+}: Pick<Problem, 'transform' | 'omit' | 'convolution'>): number[] {
+  return convolution!.modes!.map((count, axis) => (transform[axis] === 'r2c' || omit[axis] ? count : 2 * count));
 }
 
 const perSystem = ['per-coordinate', 'per-batch', 'per-both'] as const;

@@ -4,7 +4,8 @@
  */
 import type { Problem, Side, Sides, Storage } from './problem.ts';
 
-interface ProblemOfStorages {
+/** A problem that has sides with another storage. */
+export interface ProblemOfStorages {
   readonly sideStorage: Partial<Sides<Storage>>;
 }
 

@@ -126,6 +126,8 @@ export interface ChannelMix {
   readonly in: number;
   readonly out: number;
   readonly conjugate: Convolution['conjugate'];
+  /** Rows and columns of the matrices in memory are exchanged. */
+  readonly transposed?: true;
   /** The number type of the kernel in memory. */
   readonly storage: Stored;
 }

@@ -16,28 +16,11 @@ import {
   resultSide,
 } from '../convolution.ts';
 import { FftError } from '../errors.ts';
-import { stridedExtent, tensorShape } from '../layout.ts';
+import { channelsOf, stridedExtent, tensorShape } from '../layout.ts';
 import { normalFormOf, normalizeProblem } from '../normalize.ts';
 import type { AnyProblemInput, Block, ComplexLayout, Convolution, Problem } from '../problem.ts';
-
-/** The data that a step reads or writes: data of the call, or memory between two steps. */
-export type StepPlace = 'input' | 'output' | 'factor' | { readonly between: number };
-
-/** One of the problems that make up an adjoint. */
-export interface AdjointStep {
-  readonly problem: PlannedProblem;
-  readonly task: 'forward' | 'convolve';
-  readonly reads: StepPlace;
-  readonly writes: StepPlace;
-  /** The kernel of a step that convolves. */
-  readonly kernel?: StepPlace;
-}
-
-export interface AdjointSteps {
-  readonly steps: readonly AdjointStep[];
-  /** The memories between steps, with their numbers of elements. */
-  readonly between: readonly { readonly elements: number; readonly complex: boolean }[];
-}
+import { layerToKernel } from './adjoint-layer.ts';
+import type { AdjointStep, AdjointSteps } from './adjoint-steps.ts';
 
 type Conjugate = Convolution['conjugate'];
 
@@ -57,11 +40,6 @@ function refuseWithoutAdjoint({ convolution, callbacks }: Problem): void {
       'convolution.crossPower divides each product by its magnitude, which is not linear and has no adjoint; plan without crossPower.';
     unsupported('convolution.crossPower', message);
   }
-  if (convolution!.channels) {
-    const message =
-      'A spectral layer has no adjoint of its own yet; that with respect to the signal is the layer with in and out exchanged and each matrix transposed and conjugated.';
-    unsupported('convolution.channels', message);
-  }
   if (callbacks) {
     const message =
       'A convolution with callbacks has no adjoint yet; plan it without them, and multiply the signal and the cotangent by the gates.';
@@ -79,8 +57,8 @@ function withAdjoint(input: AnyProblemInput, adjointConvolution: AdjointConvolut
 }
 
 /** The exchange of rows and columns for matrices that are stored in full; symmetric ones need none. */
-function transposedMatrices({ matrix, symmetric }: Convolution): Pick<AdjointConvolution, 'transposed'> {
-  return matrix > 1 && !symmetric ? { transposed: true } : {};
+function transposedMatrices({ matrix, symmetric, channels }: Convolution): Pick<AdjointConvolution, 'transposed'> {
+  return channels || (matrix > 1 && !symmetric) ? { transposed: true } : {};
 }
 
 /** The fields that all steps take from the problem. Knobs are left out, as they are for the problem's own axes. */
@@ -88,9 +66,10 @@ function common({ precision, storage, edgeStorage, debug }: Problem) {
   return { precision, storage, edgeStorage, debug, directions: 'forward' } as const;
 }
 
-/** The adjoint with one kernel for each signal: the other factor is conjugated, and the sides are exchanged. */
+/** The adjoint with one kernel for each signal: the other factor is conjugated, and the sides are exchanged, channels of layers, too. */
 function correlation(problem: Problem): AdjointSteps {
   const convolution = problem.convolution!;
+  const channels = channelsOf(problem);
   const swap = resultSide(problem) === 'output';
   const sides = <T>({ input, output }: { readonly input: T; readonly output: T }) =>
     swap ? { input: output, output: input } : { input, output };
@@ -102,7 +81,11 @@ function correlation(problem: Problem): AdjointSteps {
       strategy: problem.strategy === 'measure' ? 'fast' : problem.strategy,
       ...{ strides: sides(problem.strides), offsets: sides(problem.offsets), layout: sides(problem.layout) },
       ...{ normalize: false, scale: { forward: problem.scale.forward } },
-      convolution: { ...convolution, conjugate: TO_SIGNAL[convolution.conjugate] },
+      ...(channels ? { coordinates: channels.out } : {}),
+      convolution: {
+        ...{ ...convolution, conjugate: TO_SIGNAL[convolution.conjugate] },
+        ...(channels ? { channels: { in: channels.out, out: channels.in } } : {}),
+      },
     },
     { like: problem, ...transposedMatrices(convolution) },
   );
@@ -244,6 +227,7 @@ function packed(shape: readonly number[]): number[] {
  */
 export function adjointToKernel(problem: Problem): AdjointSteps {
   refuseWithoutAdjoint(problem);
+  if (channelsOf(problem)) return layerToKernel(problem);
   const { convolution, edgeStorage, transform } = problem;
   const { symmetric, kernelSpectrum } = convolution!;
   if (symmetric) {
