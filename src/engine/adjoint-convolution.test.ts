@@ -110,6 +110,8 @@ describe('the adjoint of a convolution', () => {
     },
     { size: [2048], transform: 'r2c', convolution: {}, precision: 'single', batches: 2 },
     { size: [9, 4], transform: 'r2c', convolution: { channels: { in: 2, out: 3 }, modes: [5, 2] }, leftBatches: 2 },
+    // The last axis there and back is one launch, with matrices in an order of its own.
+    { size: [4, 32], transform: 'r2c', convolution: { channels: { in: 5, out: 6 }, modes: [2, 16] }, batches: 2 },
   ])('with respect to signal and kernel: %j', async (problem) => {
     await expectAdjoints(device, { precision: 'double', ...problem });
   });

@@ -1,10 +1,11 @@
 /**
- * The kernel of a spectral layer in one launch. Each group computes one batch in three runs of phases: the transforms of all input channels,
- * whose bins stay in shared memory; the products of bins and matrices; and the inverse transforms of all output channels. Where the lines of
- * all channels are more than a tile, they are transformed tile by tile, in slices.
+ * The kernel of a spectral layer along its last axis in one launch. Each group computes one batch, at one bin of the other axes, in three runs of
+ * phases: the transforms of all input channels, whose bins stay in shared memory; the products of bins and matrices; and the inverse transforms
+ * of all output channels. Where the lines of all channels are more than a tile, they are transformed tile by tile, in slices.
  */
 import {
   type ArrayRef,
+  coordinates,
   index,
   type Kernel,
   type Phase,
@@ -23,7 +24,10 @@ import { type CommonArrays, operandArrays, type Tiles } from './sides.ts';
 export function layerKernel(leaf: Leaf, { there, mix, back }: LayerStep): Kernel {
   const type = numberTypeOf(leaf.precision);
   const tables = new TableBuilder(type);
-  const group = variable('group', there.batch[1]!);
+  const group = variable(
+    'group',
+    there.batch.slice(1).reduce((a, b) => a * b, 1),
+  );
   const operands = operandArrays(leaf);
   const step = mix.steps[0] as MixStep;
   const [bins, mixed] = [
@@ -76,13 +80,13 @@ function named(side: 'input' | 'output', [re, im]: readonly [ArrayRef, ArrayRef]
 
 /** The tiles that a group takes one after another. @returns also the number of the tile; undefined if there is one only */
 function tilesOfGroup({ batch, tile }: Leaf, group: Var): { readonly tiles: Tiles; readonly slice: Var | undefined } {
-  const [lines] = batch as [number];
+  const [lines, ...others] = batch as [number, ...number[]];
   const count = Math.ceil(lines / tile);
   const slice = count > 1 ? variable('tile', count) : undefined;
   const number = index(slice ?? 0);
   const first = scale(number, tile);
   const limit = lines % tile === 0 ? undefined : sub(lines, first);
-  return { slice, tiles: { group, number, first, outer: [index(group)], limit } };
+  return { slice, tiles: { group, number, first, outer: coordinates(group, others), limit } };
 }
 
 /** Phases that each slice goes through before the next one. */

@@ -187,6 +187,8 @@ export interface ArrangedPlan {
   readonly callbacks?: BuiltCallbacks | null;
   /** `temps`: data between launches only goes through the plan's own memory, packed. */
   readonly scratch?: 'temps';
+  /** The dimensions of the tensor in temps, fastest first, if not as they are numbered. */
+  readonly order?: readonly number[] | undefined;
 }
 
 /** The plan of the best assignment of buffers to arranged launches. */
@@ -222,6 +224,7 @@ export function planLaunches(arranged: ArrangedPlan): DirectionPlan {
     tree,
     assignment,
     pads: [],
+    order: arranged.order,
   } as const;
   return {
     direction: name,

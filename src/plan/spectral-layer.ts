@@ -57,22 +57,22 @@ export function planSpectralLayer(whole: Problem, target: Target): ConvolutionPl
     -1,
   );
   const storage = ofUser ? problem.edgeStorage : problem.precision;
+  const { tree, order } = arrangedLayer(problem, storage as Stored, target);
   const signal = sideProblem(problem, 'input');
   const convolve = planLaunches({
     name: 'convolve',
     // The output has the strides of the result.
     problem: { ...signal, strides: { input: signal.strides.input, output: result?.strides ?? problem.strides.output } },
-    tree: layerTree(problem, storage as Stored, target),
-    target,
+    ...{ tree, target },
     throughWork: false,
     callbacks: convolvingCallbacks(whole),
     written: writtenBy(problem),
     scale: ofUser || ends === 'scaled bins' ? product(problem.scale.forward, mean) : problem.scale.forward,
-    scratch: 'temps',
+    ...{ scratch: 'temps', order },
   });
   const prepare = planLaunches({
     name: 'prepareKernel',
-    problem: { ...given, strides: { input: given.strides.input, output: packedStrides(bins) } },
+    problem: { ...given, strides: { input: given.strides.input, output: packedStrides(bins, order) } },
     tree: copyTree(bins),
     target,
     throughWork: false,
@@ -80,9 +80,43 @@ export function planSpectralLayer(whole: Problem, target: Target): ConvolutionPl
     scale: ofUser ? 1 : mean,
   });
   const elements = bins.reduce((a, b) => a * b, 1);
-  // Matrices have the caller's order in every plan.
-  const key = JSON.stringify(['spectral layer', problem.precision, problem.size, problem.transform[0], bins]);
+  // Matrices have the caller's order in every plan that has no other one between its launches.
+  const key = JSON.stringify(['spectral layer', problem.precision, problem.size, problem.transform[0], bins, order]);
   return { convolve, prepare, kernel: { elements, storage, ...(ofUser ? { key: undefined } : { key }) } };
+}
+
+/** An order of the dimensions of a tensor in memory, fastest first; undefined: as they are numbered. */
+type DimensionOrder = readonly number[] | undefined;
+
+/** A layer as launches, and the order of dimensions between them and in prepared matrices. */
+interface ArrangedLayer {
+  readonly tree: BranchNode;
+  readonly order: DimensionOrder;
+}
+
+/**
+ * Where the last of several axes there and back, with the product, is one launch, that axis is the fastest, so that lines and matrices along it are
+ * in one piece for the group that takes them.
+ */
+function arrangedLayer(problem: Problem, storage: Stored, target: Target): ArrangedLayer {
+  const { like, ends } = adjointConvolutionOf(problem);
+  const forward = axesOf(problem, 'forward', target);
+  if (ends) return { tree: beginningOf(problem, forward), order: undefined };
+  const axes = { forward, inverse: axesOf(problem, 'inverse', target) };
+  const order = lastAxisFirst(problem);
+  if (order) {
+    const tree = layerTree(problem, axes, storage, target, order);
+    // The adjoint of a layer takes its prepared matrices.
+    const chosen = like ? arrangedLayer(like, storage, target).order : leavesOf(tree).some(({ layer }) => layer);
+    if (chosen) return { tree, order };
+  }
+  return { tree: layerTree(problem, axes, storage, target, undefined), order: undefined };
+}
+
+/** The order with the last of several axes the fastest; undefined for one axis, and for matrices of the user's, which have another order. */
+function lastAxisFirst({ size: { length: axes }, convolution }: Problem): DimensionOrder {
+  if (axes === 1 || convolution!.kernelSpectrum === 'user') return undefined;
+  return [axes, ...Array.from({ length: axes - 1 }, (_, n) => n + 1), 0, axes + 1, axes + 2];
 }
 
 /** The memory that a layer writes, or the beginning of one that ends with its bins. */
@@ -118,21 +152,32 @@ function sideProblem(problem: Problem, side: 'input' | 'output'): Problem {
   return { ...one, strides: { input: problem.strides[side], output: defaultStrides(one, 'output') } };
 }
 
-function layerTree(problem: Problem, storage: Stored, target: Target): BranchNode {
-  const forward = axesOf(problem, 'forward', target);
-  if (adjointConvolutionOf(problem).ends) return beginningOf(problem, forward);
-  // A launch that computes the bins of an axis cuts it; on the way back, the axis that was cut last is restored first.
-  const inverse = axesOf(problem, 'inverse', target);
-  const mix = mixNode(problem, storage);
+/** The nodes of all axes there and back, before they are cut. */
+interface LayerAxes {
+  readonly forward: readonly PlanNode[];
+  readonly inverse: readonly PlanNode[];
+}
+
+function layerTree(
+  problem: Problem,
+  { forward, inverse }: LayerAxes,
+  storage: Stored,
+  target: Target,
+  order: DimensionOrder,
+): BranchNode {
+  const mix = mixNode(problem, storage, order);
   const length = tensorShape(problem, 'input');
   const outputLength = tensorShape(problem, 'output');
   const tree: BranchNode = {
     ...{ scheme: 'axes', title: 'convolve', length, outputLength },
+    // A launch that computes the bins of an axis cuts it; on the way back, the axis that was cut last is restored first.
     children: [...cutForward(problem, forward), mix, ...cutInverse(problem, inverse)],
   };
   const middle = leavesOf(tree).findIndex((leaf) => leaf.mix !== undefined);
   const several = withConvolutionBlocks(tree, problem, middle, false);
-  return inOneLaunch(several, problem, target) ?? several;
+  if (!order) return problem.size.length > 1 ? several : (inOneLaunch(several, problem, target) ?? several);
+  const walked = mapLeaves(several, (leaf) => alongFirst(leaf, order[0]!));
+  return inOneLaunch(walked, problem, target) ?? walked;
 }
 
 /** The launches of a layer before its product. */
@@ -144,24 +189,45 @@ function beginningOf(problem: Problem, forward: readonly PlanNode[]): BranchNode
   return withConvolutionBlocks(tree, problem, leavesOf(tree).length, true);
 }
 
-/** The same layer as one launch, if a group holds the lines of all channels of a batch, and that is cheaper. */
+/** The launch with its lines counted along a dimension first, which has neighbours on one side. */
+function alongFirst(leaf: LeafNode, dimension: number): LeafNode {
+  const { batch, twiddle, outerTwiddle, real } = leaf;
+  const first = batch.find(({ input }) => input.dimension === dimension);
+  const isFixed = twiddle || outerTwiddle || (real?.pairs && real.pairs.along !== leaf.axis.input.dimension);
+  return !first || isFixed ? leaf : { ...leaf, batch: [first, ...batch.filter((one) => one !== first)] };
+}
+
+/**
+ * The same layer with the last axis there, the product, and that axis back as one launch, if a group holds the lines of all channels of a batch at
+ * one bin of the other axes, and that is cheaper.
+ */
 function inOneLaunch(several: BranchNode, problem: Problem, target: Target): BranchNode | undefined {
   const isWhole = !splitAxisOf(problem, 'input') && !splitAxisOf(problem, 'output');
-  const leaves = leavesOf(several);
-  if (leaves.length !== 3 || !isWhole || problem.size.length > 1 || problem.leftBatches > 1) return undefined;
-  const [there, mix, back] = leaves.map((leaf) => byChannels(leaf, problem)) as [LeafNode, LeafNode, LeafNode];
-  if (!there || !mix || !back || !holdsLayer({ there, mix, back }, target)) return undefined;
+  const axes = problem.size.length;
+  // The lines of left batches are in pieces in the caller's memory.
+  const inPieces = axes === 1 && problem.leftBatches > 1;
+  const middle = several.children.findIndex((node) => node.children.length === 0 && 'mix' in node);
+  const nodes = several.children.slice(Math.max(0, middle - 1), middle + 2);
+  if (!isWhole || inPieces || nodes.length !== 3 || nodes.some(({ children }) => children.length > 0)) return undefined;
+  const [first, product, last] = nodes as unknown as readonly [LeafNode, LeafNode, LeafNode];
+  const others = [...Array.from({ length: axes - 1 }, (_, n) => n + 1), 0, axes + 2];
+  const along = (dimensions: readonly number[]) =>
+    dimensions.map((dimension) => alongDimension(product.length[dimension]!, dimension));
+  const mix: LeafNode = { ...product, batch: along([axes, ...others]) };
+  const [there, back] = [first, last].map((leaf) => byChannels(leaf, axes, mix.batch.slice(1)));
+  if (!there || !back || !holdsLayer({ there, mix, back }, target)) return undefined;
   if (!paysInOneLaunch(sizesOf({ there, mix, back }), target)) return undefined;
   const both = <T>(of: (leaf: LeafNode) => Sides<T>): Sides<T> => ({ input: of(there).input, output: of(back).output });
   const real = there.real && { ...there.real, side: 'both' as const };
   const one: LeafNode = {
     ...there,
-    title: 'axis 0, channels, there and back',
+    title: `axis ${axes - 1}, channels, there and back`,
     ...{ outputLength: back.outputLength, times: 1, layer: { there, mix, back } },
     ...{ factors: both((leaf) => leaf.factors), lines: both((leaf) => leaf.lines), zeros: both((leaf) => leaf.zeros) },
     ...(real ? { real } : {}),
   };
-  return { ...several, children: [one] };
+  const { children } = several;
+  return { ...several, children: [...children.slice(0, middle - 1), one, ...children.slice(middle + 2)] };
 }
 
 /** What the price of a layer depends on. */
@@ -171,26 +237,35 @@ function sizesOf({ there, mix, back }: LayerParts): LayerSizes {
     points: (real?.by === 'halves' ? 2 : 1) * (convolved?.length ?? axis.count),
     count: batch[0]!.count,
   });
-  const [bins, batches] = mix.batch.map(({ count }) => count) as [number, number];
-  return { there: lines(there), back: lines(back), bins, batches, in: mix.mix!.in, out: mix.mix!.out };
+  const [bins, ...others] = mix.batch.map(({ count }) => count) as [number, ...number[]];
+  const positions = others.slice(0, -1).reduce((a, b) => a * b, 1);
+  const channels = { in: mix.mix!.in, out: mix.mix!.out };
+  return { there: lines(there), back: lines(back), bins, positions, batches: others.at(-1)!, ...channels };
 }
 
-/** A launch whose batch dimensions are the lines (or, for the matrices, the bins) and the batches; undefined if it has others. */
-function byChannels(leaf: LeafNode, { batches }: Problem): LeafNode | undefined {
-  const [lines, batch] = [leaf.mix ? AXIS : CHANNEL, BATCH].map((dimension): Dimension => {
-    const place = { dimension, stride: 1 };
-    return leaf.batch.find(({ input }) => input.dimension === dimension) ?? { count: 1, input: place, output: place };
-  }) as [Dimension, Dimension];
-  const isOther = (one: Dimension) => one.count > 1 && one !== lines && one !== batch;
+/**
+ * A launch along the last axis whose batch dimensions are the lines of all channels and `others`; undefined if it has different ones.
+ * @param axis the dimension of the last axis
+ */
+function byChannels(leaf: LeafNode, axis: number, others: readonly Dimension[]): LeafNode | undefined {
+  const find = (dimension: number): Dimension =>
+    leaf.batch.find(({ input }) => input.dimension === dimension) ?? alongDimension(1, dimension);
+  const batch = [find(axis + 1), ...others.map(({ input }) => find(input.dimension))];
+  const isOther = (one: Dimension) => one.count > 1 && !batch.includes(one);
   // Where channels are one, lines of two batches may be packed together.
-  const pairsBatches = leaf.real?.pairs?.along === BATCH || batch.count !== batches;
-  const hasGaps = [lines, batch].some(({ gap }) => gap);
-  if (leaf.more.length > 0 || leaf.twiddle || leaf.batch.some(isOther) || pairsBatches || hasGaps) return undefined;
-  return { ...leaf, batch: [lines, batch] };
+  const isPacked = others.some(
+    ({ count, input }, n) => count !== batch[n + 1]!.count || leaf.real?.pairs?.along === input.dimension,
+  );
+  const hasGaps = batch.some(({ gap }) => gap);
+  if (leaf.axis.input.dimension !== axis || leaf.more.length > 0 || leaf.twiddle) return undefined;
+  return leaf.batch.some(isOther) || isPacked || hasGaps ? undefined : { ...leaf, batch };
 }
 
-/** Dimensions of the tensor of one axis. */
-const [AXIS, CHANNEL, BATCH] = [1, 2, 3];
+/** All elements along a dimension of the tensor, one by one. */
+function alongDimension(count: number, dimension: number): Dimension {
+  const place = { dimension, stride: 1 };
+  return { count, input: place, output: place };
+}
 
 /** The nodes of the axes, before they are cut: forward in their order; inverse in the opposite order, reals at the end. */
 function axesOf(problem: Problem, direction: Direction, target: Target): PlanNode[] {
@@ -200,8 +275,11 @@ function axesOf(problem: Problem, direction: Direction, target: Target): PlanNod
   const nodes = nodesOfAxes(side, direction, target, splits);
   if (direction === 'forward') return nodes;
   const last = isReal(problem) ? nodes.slice(-1) : [];
-  const complex = nodes.slice(0, nodes.length - last.length).reverse();
-  return [...complex, ...last].map(backwards);
+  const complex = nodes.slice(0, nodes.length - last.length);
+  // Launches that several axes share come first in either direction.
+  const isShared = ({ axisOf }: PlanNode) => axisOf === undefined;
+  const [alone, shared] = [complex.filter((node) => !isShared(node)), complex.filter(isShared)];
+  return [...alone, ...shared, ...last].map(backwards);
 }
 
 /** Bins of an axis between its transforms: how many there are, how many are kept, and the block of zeros between the kept ones. */
@@ -275,28 +353,29 @@ function between(leaf: LeafNode, { dimension, bins, kept }: Cut): LeafNode {
 }
 
 /** The launch that multiplies by the matrices. It reads and writes packed data, so that all kept bins are one loop. */
-function mixNode(problem: Problem, storage: Stored): LeafNode {
+function mixNode(problem: Problem, storage: Stored, order: DimensionOrder): LeafNode {
   const { channels, conjugate } = problem.convolution!;
   const kept = keptBins(problem);
   const tensorOf = (count: number) => [problem.leftBatches, ...kept, count, problem.batches];
   const channel = kept.length + 1;
-  const along = (count: number, dimension: number): Dimension => {
-    const place = { dimension, stride: 1 };
-    return { count, input: place, output: place };
-  };
-  const bins = kept.reduce((a, b) => a * b, 1);
+  const bins = alongDimension(
+    kept.reduce((a, b) => a * b, 1),
+    order?.[0] ?? 1,
+  );
+  const left = problem.leftBatches > 1 ? [alongDimension(problem.leftBatches, 0)] : [];
   const leaf = leafNode({
     title: 'channels',
-    axis: along(channels!.in, channel),
-    batch: [
-      ...(problem.leftBatches > 1 ? [along(problem.leftBatches, 0)] : []),
-      along(bins, 1),
-      along(problem.batches, channel + 1),
-    ],
+    axis: alongDimension(channels!.in, channel),
+    batch: [...(order ? [bins, ...left] : [...left, bins]), alongDimension(problem.batches, channel + 1)],
     tensor: tensorOf(channels!.in),
   });
+  const steps = packedStrides(tensorShape(kernelProblem(problem), 'input'), order);
+  const [rows, columns] = [steps[channel]!, steps[channel + 1]!];
   const { transposed } = adjointConvolutionOf(problem);
-  const mix = { ...channels!, conjugate, storage, ...(transposed ? { transposed } : {}) };
+  const mix = {
+    ...{ ...channels!, conjugate, storage, strides: steps.map((step, d) => (d === 0 || d >= channel ? 0 : step)) },
+    entries: transposed ? { in: columns, out: rows } : { in: rows, out: columns },
+  };
   return { ...leaf, outputLength: tensorOf(channels!.out), mix };
 }
 

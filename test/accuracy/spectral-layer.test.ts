@@ -71,6 +71,32 @@ async function expectGated(on: Device, batches: number): Promise<void> {
   );
 }
 
+/** A layer of several axes, whose last one there, the product, and that axis back are one launch. */
+async function expectFused(on: Device, problem: ProblemInput): Promise<void> {
+  const one = await triedLayer(on, problem, random);
+  expect(one.damage, one.what).toEqual([]);
+  const axes = problem.size.length;
+  // The axes before it may share launches.
+  expect(one.what.split(': ').at(-1)!.split('; ').length, one.what).toBeLessThanOrEqual(2 * axes - 1);
+  expect(one.what).toContain(`axis ${axes - 1}, channels, there and back`);
+  expect(one.error, one.what).toBeLessThanOrEqual(one.allowed);
+}
+
+/** Where the product alone costs that much, one launch is always cheaper; with that little memory, no launch takes both axes of an image. */
+const EAGER = { sharedBytes: 4096, calibration: { layers: { again: 0, product: { alone: 1e6, inside: 0 } } } };
+
+/** A layer of lines of 33 points, which fit that memory. */
+function largeLayer(axes: 2 | 3, precision: 'single' | 'double'): ProblemInput {
+  const channels = { in: random.integer(1, 3), out: random.integer(1, 3) };
+  const size = axes === 2 ? [random.pick([100, 108]), 33] : [40, 20, 33];
+  const modes = [random.integer(1, 5), ...(axes === 2 ? [] : [2]), random.integer(1, 4)];
+  const batches = axes === 2 ? 3 : 1;
+  return {
+    ...{ size, batches, precision, transform: axes === 2 && random.integer(0, 1) ? 'c2c' : 'r2c' },
+    convolution: { channels, modes, conjugate: random.pick(['none', 'kernel'] as const) },
+  };
+}
+
 describe('spectral layers', () => {
   let device: Device;
   let small: Device;
@@ -99,6 +125,26 @@ describe('spectral layers', () => {
   it('of few channels take one launch, with callbacks at both ends', async () => {
     await expectGated(device, 1);
     await expectGated(openInterpreted(namedProfiles.h200.profile as DeviceProfile) as Device, 3);
+  });
+
+  it('of several axes take one launch for the last axis there, the matrices, and that axis back', async () => {
+    for (const first of [[7], [4, 3]]) {
+      const last = random.pick([32, 33, 40]);
+      const [from, out] = [random.integer(5, 7), random.integer(5, 7)];
+      for (const transform of ['r2c', 'c2c'] as const)
+        await expectFused(device, {
+          ...{ size: [...first, last], transform, precision: random.pick(['single', 'double'] as const) },
+          ...{ batches: random.integer(1, 3), leftBatches: random.integer(1, 2) },
+          convolution: {
+            channels: { in: from, out },
+            modes: [random.integer(1, 2), ...first.slice(1).map(() => 1), last >> 1],
+          },
+        });
+    }
+    for (const axes of [2, 3] as const) {
+      const profile = { ...namedProfiles.h200.profile, ...EAGER } as DeviceProfile;
+      await expectFused(openInterpreted(profile) as Device, largeLayer(axes, 'single'));
+    }
   });
 
   it('of long axes take several uploads', async () => {
@@ -165,10 +211,13 @@ describe.skipIf(noOpenCl)('spectral layers on OpenCL', () => {
     await expectGood(device, WIDE);
     for (let n = 0; n < many(1); n++) await expectGood(device, layerProblem(random, ['single', 'double'], 60));
     device.close();
-    // Where products cost nothing, one launch is always cheaper.
-    const layers = { again: 0, product: { alone: 0, inside: 0 } };
-    const eager = await openOpenCl({ profile: { calibration: { layers } } });
-    await expectGated(eager, 2);
+    const { calibration } = EAGER;
+    const gated = await openOpenCl({ profile: { calibration } });
+    await expectGated(gated, 2);
+    gated.close();
+    const eager = await openOpenCl({ profile: EAGER });
+    await expectFused(eager, largeLayer(2, 'double'));
+    await expectFused(eager, largeLayer(2, 'single'));
     eager.close();
   });
 });
@@ -180,6 +229,9 @@ describe.skipIf(noWebGpu)('spectral layers on WebGPU', { timeout: 120_000 }, () 
     await expectGated(device, 2);
     for (let n = 0; n < many(2); n++) await expectGood(device, layerProblem(random, ['single'], 60));
     device.close();
+    const eager = await openWebGpu({ profile: EAGER });
+    await expectFused(eager, largeLayer(2, 'single'));
+    eager.close();
   });
 });
 

@@ -21,7 +21,7 @@ const MOST_BYTES = [
   [['cpu', 'webgpu'], ['threads'], 173_400],
 ] as const;
 /** Bytes, compressed, of the entry that can load nothing later. */
-const MOST_SYNC_BYTES = 186_800;
+const MOST_SYNC_BYTES = 187_600;
 /** And of the one for signals, whose streams can neither. */
 const MOST_SIGNAL_BYTES = 217_900;
 
@@ -308,7 +308,7 @@ describe('the bundle for browsers', () => {
     ['sosfilt', 'signal', 7000, 14_300],
     ['findPeaks', 'signal', 6900, 14_200],
     // What is whole has the devices, too; a page that splits code loads these, and programs, when it first calls.
-    ['logMel', 'signal', 291_000, 19_600],
+    ['logMel', 'signal', 291_800, 19_600],
   ])(
     'gives who takes %s of omnifft/%s at most %i bytes of gzip, %i where code is split',
     async (name, entry, whole, split) => {

@@ -67,16 +67,20 @@ interface BufferLayout {
   readonly splitAxis?: SplitAxis | undefined;
 }
 
-/** @param tensor lengths of its dimensions, if an axis is longer between launches than in the problem */
+/**
+ * @param tensor lengths of its dimensions, if an axis is longer between launches than in the problem
+ * @param order its dimensions in temp buffers, see `packedStrides`
+ */
 export function bufferLayoutOf(
   name: BufferName,
   problem: Problem,
   direction: Direction,
   pads: readonly Pad[],
   tensor: readonly number[] = tensorShape(problem, 'output'),
+  order?: readonly number[],
 ): BufferLayout {
   if (name === 'work') return { strides: packedStrides(tensor), offset: 0, pads: [] };
-  if (name !== 'input' && name !== 'output') return { strides: packedStrides(tensor), offset: 0, pads };
+  if (name !== 'input' && name !== 'output') return { strides: packedStrides(tensor, order), offset: 0, pads };
   const side = sideOfDirection(direction, name === 'input' ? 'read' : 'written');
   const splitAxis = splitAxisOf(problem, side);
   return { strides: problem.strides[side], offset: problem.offsets[side], pads: [], splitAxis };
@@ -87,14 +91,15 @@ export function packedOf(problem: Problem): number[] {
   return defaultStrides(problem, 'output');
 }
 
-/** The strides of a packed tensor with these lengths, fastest first. */
-export function packedStrides(tensor: readonly number[]): number[] {
+/** The strides of a packed tensor with these lengths. @param order its dimensions, fastest first; default: as they are numbered */
+export function packedStrides(tensor: readonly number[], order: readonly number[] = [...tensor.keys()]): number[] {
+  const strides: number[] = [];
   let next = 1;
-  return tensor.map((count) => {
-    const stride = next;
-    next *= count;
-    return stride;
-  });
+  for (const dimension of order) {
+    strides[dimension] = next;
+    next *= tensor[dimension]!;
+  }
+  return strides;
 }
 
 function storageOf(name: BufferName, { problem, direction, storage }: LaunchQuestion): Stored {
@@ -117,10 +122,12 @@ interface LaunchQuestion {
   readonly scale?: ScaleFactor;
   /** The number types of the user's buffers, if they are not the problem's. */
   readonly storage?: Sides<Stored>;
+  /** The dimensions of the tensor in temp buffers, fastest first, if not as they are numbered. */
+  readonly order?: readonly number[] | undefined;
 }
 
 export function launchesOf(question: LaunchQuestion): Launch[] {
-  const { problem, seen, direction, target, tree, assignment, pads } = question;
+  const { problem, seen, direction, target, tree, assignment, pads, order } = question;
   const precision = problem.precision;
   const { run } = target.capacity;
   const batchBytes = batchBytesOf(problem, target);
@@ -130,8 +137,8 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
   const scaled = assignment.steps.findLastIndex(({ leaf }) => !leaf.stays);
   return assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
     const last = n === assignment.steps.length - 1;
-    const from = bufferLayoutOf(input.buffer, n === 0 ? problem : seen, direction, pads, node.length);
-    const to = bufferLayoutOf(output.buffer, last ? problem : seen, direction, pads, node.outputLength);
+    const from = bufferLayoutOf(input.buffer, n === 0 ? problem : seen, direction, pads, node.length, order);
+    const to = bufferLayoutOf(output.buffer, last ? problem : seen, direction, pads, node.outputLength, order);
     const { loops, skipped } = loopsOf(
       node,
       { input: from, output: to },
@@ -275,9 +282,14 @@ function strideOverGap(stride: Stride, { count, gap }: Dimension): Stride {
 }
 
 /** The tiled layout of each step's result; undefined if the result has the layout of the tensor. */
-function tilesOf({ seen: problem, target, assignment: { steps } }: LaunchQuestion): (Intermediate | undefined)[] {
+function tilesOf({
+  seen: problem,
+  target,
+  assignment: { steps },
+  order,
+}: LaunchQuestion): (Intermediate | undefined)[] {
   // Threads read whole runs anyway: tiles only reduce the page misses of a CPU.
-  if (target.lockstep !== 'vector' || steps.length === 1) return [];
+  if (target.lockstep !== 'vector' || steps.length === 1 || order) return [];
   const { run } = target.capacity;
   const packed = packedOf(problem);
   return steps.map(({ leaf, output, inPlace }, n) => {

@@ -1,6 +1,6 @@
 /**
- * Makes the leaf of a spectral layer in one launch. A group takes the lines of all channels of one batch. Shared memory holds the bins of the
- * signal and, beside them, the bins of the result.
+ * Makes the leaf of a spectral layer, along its last axis, in one launch. A group takes the lines of all channels of one batch, at one bin of the
+ * other axes. Shared memory holds the bins of the signal and, beside them, the bins of the result.
  */
 import type { Side, Sides } from '../../problem/index.ts';
 import { besideBytes, type Target } from '../device/target.ts';
@@ -11,9 +11,6 @@ import { oneAxis } from './configure.ts';
 import { mixLeaf } from './mix.ts';
 import { isInverse, type PlacedLeaf, scaleOf, type TensorMemory } from './placed.ts';
 
-/** The dimensions of the tensor that a group takes. */
-const [AXIS, CHANNEL] = [1, 2];
-
 export function layerLeaf(
   placed: PlacedLeaf,
   { there: first, mix: middle, back: last }: LayerParts,
@@ -21,8 +18,9 @@ export function layerLeaf(
 ): Leaf {
   const { format, storage, tensor } = placed;
   const outside = (side: Side): Memory => ({ tensor: tensor[side], format: format[side], storage: storage[side] });
+  const dimensions = dimensionsOf(middle);
   const inside = (lengths: readonly number[]): Memory => ({
-    tensor: { lengths, strides: planeStrides(lengths), offset: 0 },
+    tensor: { lengths, strides: planeStrides(lengths, dimensions), offset: 0 },
     ...{ format: 'planar', storage: placed.precision },
   });
   const [bins, mixed] = [inside(middle.length), inside(middle.outputLength)];
@@ -53,15 +51,26 @@ export function holdsLayer({ there, mix, back }: LayerParts, target: Target): bo
 }
 
 /** The shared memory that the bins of a group take. */
-function planeBytes({ length, outputLength }: LeafNode, { capacity }: Target): number {
-  const [from, to] = [length[CHANNEL]!, outputLength[CHANNEL]!];
+function planeBytes(mix: LeafNode, { capacity }: Target): number {
+  const { axis, channel } = dimensionsOf(mix);
+  const [from, to] = [mix.length[channel]!, mix.outputLength[channel]!];
   // Sums over channels may be computed in pieces, which are kept meanwhile.
-  return length[AXIS]! * (from + to + to + 1) * capacity.complexBytes;
+  return mix.length[axis]! * (from + to + to + 1) * capacity.complexBytes;
 }
 
-/** The strides of bins in shared memory: groups use the same planes one after another, so a step from batch to batch is none there. */
-function planeStrides(lengths: readonly number[]): number[] {
-  return lengths.map((_, d) => (d === AXIS ? 1 : d === CHANNEL ? lengths[AXIS]! : 0));
+/** The dimensions of the tensor that a group takes. */
+interface GroupDimensions {
+  readonly axis: number;
+  readonly channel: number;
+}
+
+function dimensionsOf({ axis, batch }: LeafNode): GroupDimensions {
+  return { axis: batch[0]!.input.dimension, channel: axis.input.dimension };
+}
+
+/** The strides of bins in shared memory: groups use the same planes one after another, so all other steps are none there. */
+function planeStrides(lengths: readonly number[], { axis, channel }: GroupDimensions): number[] {
+  return lengths.map((_, d) => (d === axis ? 1 : d === channel ? lengths[axis]! : 0));
 }
 
 /** A side of a leaf in memory. */

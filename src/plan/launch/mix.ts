@@ -6,9 +6,8 @@ import { memory } from '../../layout/index.ts';
 import { divisors } from '../../numeric/primes.ts';
 import { isInPairs, wordsPerReal } from '../device/capacity.ts';
 import type { Target } from '../device/target.ts';
-import type { Span } from '../group/tiling.ts';
 import { KERNEL, type Leaf, type MixStep } from '../tree/leaf.ts';
-import type { ChannelMix } from '../tree/node.ts';
+import type { ChannelMix, LeafNode } from '../tree/node.ts';
 import { leafSide } from './leaf-sides.ts';
 import { type PlacedLeaf, tensorPlaces } from './placed.ts';
 
@@ -31,7 +30,7 @@ export function mixLeaf(placed: PlacedLeaf, mix: ChannelMix, target: Target): Le
       do: 'mix',
       in: mix.in,
       out: mix.out,
-      layout: matrices(batch, placed.together ? 0 : batch.length - 2, mix),
+      layout: matrices(placed.node, mix),
       conjugate: mix.conjugate,
     },
     ...blocks,
@@ -49,16 +48,11 @@ export function mixLeaf(placed: PlacedLeaf, mix: ChannelMix, target: Target): Le
   };
 }
 
-/**
- * The layout of the matrices, the same for all left batches and batches: [batch dimensions …, in, out, part].
- * @param bin the batch dimension that counts bins
- */
-function matrices(batch: readonly Span[], bin: number, mix: ChannelMix) {
-  const bins = batch[bin]!.count;
-  const steps = batch.map((_, n) => (n === bin ? 2 : 0));
+/** The layout of the matrices, the same for all left batches and batches: [batch dimensions …, in, out, part]. */
+function matrices({ batch }: LeafNode, { strides, entries, ...mix }: ChannelMix) {
+  const steps = batch.map(({ input }) => 2 * input.stride * strides[input.dimension]!);
   const counts = [...batch.map(({ count }) => count), mix.in, mix.out, 2];
-  const along = mix.transposed ? [2 * bins * mix.out, 2 * bins] : [2 * bins, 2 * bins * mix.in];
-  return memory(KERNEL, counts, [...steps, ...along, 1]);
+  return memory(KERNEL, counts, [...steps, 2 * entries.in, 2 * entries.out, 1]);
 }
 
 interface MixCounts {

@@ -253,8 +253,9 @@ export interface HermitianSplit {
 }
 
 /**
- * A whole spectral layer. A group transforms the lines of all channels of one batch, keeps their bins in shared memory, multiplies them by the
- * matrices, and transforms back. It is the only step of its launch. The first batch dimension of each leaf counts what the group does itself.
+ * A spectral layer along one axis. A group transforms the lines of all channels of one batch, at one bin of the other axes, keeps their bins in
+ * shared memory, multiplies them by the matrices, and transforms back. It is the only step of its launch. The first batch dimension of each leaf
+ * counts what the group does itself.
  */
 export interface LayerStep {
   readonly do: 'layer';

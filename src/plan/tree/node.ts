@@ -126,13 +126,15 @@ export interface ChannelMix {
   readonly in: number;
   readonly out: number;
   readonly conjugate: Convolution['conjugate'];
-  /** Rows and columns of the matrices in memory are exchanged. */
-  readonly transposed?: true;
+  /** The stride of matrices in memory from bin to bin, along each dimension of the tensor. */
+  readonly strides: readonly number[];
+  /** The stride from one number of a matrix to the next: from channel to channel of the signal, and of the result. */
+  readonly entries: { readonly in: number; readonly out: number };
   /** The number type of the kernel in memory. */
   readonly storage: Stored;
 }
 
-/** The three parts of a spectral layer in one launch, in order: two transforms with the mixing of channels between them. */
+/** The three parts of a spectral layer, along its last axis, in one launch: two transforms with the mixing of channels between them. */
 export interface LayerParts {
   readonly there: LeafNode;
   readonly mix: LeafNode;
@@ -172,7 +174,7 @@ export interface LeafNode {
   readonly coordinates?: Dimension;
   /** Set if the launch transforms nothing and multiplies the channels of each bin by a matrix (`plan/launch/mix.ts`). */
   readonly mix?: ChannelMix;
-  /** Set if the launch is a whole spectral layer (`plan/launch/layer.ts`). */
+  /** Set if the launch is a spectral layer along its last axis, or along its only one (`plan/launch/layer.ts`). */
   readonly layer?: LayerParts;
   /** Factors of elements when they are read or written, in order, each counted along one dimension of the tensor. */
   readonly factors: Sides<readonly ElementFactors[]>;
