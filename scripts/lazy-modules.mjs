@@ -23,7 +23,8 @@ export const groups = {
   ],
   // Where something is kept in a database, which pages ask for.
   'kept plans': ['engine/kept/keeping', 'engine/kept/kept-plan', 'engine/kept/binaries'],
-  callbacks: ['problem/record', 'kernels/callbacks'],
+  bands: ['problem/read-bands', 'plan/bands', 'plan/launch/bands', 'kernels/bands'],
+  callbacks: ['problem/record', 'kernels/callbacks', 'kernels/logarithms'],
   gradients: [
     'problem/adjoint/steps',
     'problem/adjoint/transposed',
@@ -85,7 +86,7 @@ export const groups = {
   'tables in programs': ['kernels/programs/tables', 'kernels/programs/bands'],
   // Outputs that share operands.
   'tiles in programs': ['kernels/programs/tiling'],
-  'logarithms in programs': ['kernels/programs/logarithms'],
+  'logarithms in programs': ['kernels/logarithms'],
   // Groups of threads with memory of their own.
   'work-groups in programs': ['kernels/programs/groups'],
   // What is done beside planned transforms.

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
  * Bytes that installing the package may take, as README promises: filters took 0.2e6 of them, programs of patterns 0.12e6, Vulkan with its
  * own SPIR-V, features of speech and convolvers of streams 0.35e6, non-uniform transforms 0.1e6, adjoints 0.06e6, spectral layers 0.05e6, plans and source written ahead of time 0.08e6, Level Zero and Metal's language 0.04e6, device functions and worlds of GPUs 0.12e6, code for Level Zero and phases of built modules 0.01e6.
  */
-const MOST_BYTES = 4.69e6;
+const MOST_BYTES = 4.72e6;
 /** Bytes that its tarball may have: non-uniform transforms, adjoints, spectral layers and device functions took some 0.02e6 of them each. */
 const MOST_PACKED = 1.355e6;
 

@@ -14,6 +14,7 @@ const window: Callback = (x, v, at) => {
   return { re: x.mul(w, v.re), im: x.mul(w, v.im) };
 };
 const power: Callback = (x, v) => x.add(x.mul(v.re, v.re), x.mul(v.im, v.im));
+const exponential: Callback = (x, v) => x.exp(v.re);
 const arrays = { w: { type: 'f32', length: n } } as const;
 const windowed = { size: [n], callbacks: { forward: { load: window }, arrays } } as const;
 
@@ -35,6 +36,47 @@ function expectNear(got: ArrayLike<number>, want: ArrayLike<number>): void {
   expect(got.length).toBe(want.length);
   for (let i = 0; i < want.length; i++) expect(Math.abs(got[i]! - want[i]!)).toBeLessThan(1e-4);
 }
+
+describe('logarithms and exponentials', () => {
+  it.each(['single', 'double'] as const)(
+    'are right to four units in the last place, in %s precision',
+    async (precision) => {
+      const count = 4000;
+      const common = { size: [1], batches: count, precision, directions: 'forward' } as const;
+      const range = precision === 'single' ? 80 : 700;
+      for (const [name, arguments_] of [
+        ['log', (u: number, i: number) => (i % 2 ? Math.exp(range * u) : 1 + 0.6 * u)],
+        ['exp', (u: number, i: number) => (i % 2 ? range * u : u)],
+      ] as const) {
+        const plan = await device.plan({ ...common, callbacks: { forward: { store: (x, v) => x[name](v.re) } } });
+        const x = uniform(random, 2 * count, precision);
+        for (let i = 0; i < count; i++) x[2 * i] = arguments_(x[2 * i]!, i);
+        const given = precision === 'single' ? Float32Array.from(x) : x;
+        const found = (await plan.forward(given as never)) as unknown as Float64Array;
+        plan.destroy();
+        found.forEach((value, i) => {
+          const want = Math[name](given[2 * i]!);
+          const unit = 2 ** (Math.floor(Math.log2(Math.abs(want))) - (precision === 'single' ? 23 : 52));
+          expect(Math.abs(value - want), `${name} of ${given[2 * i]}`).toBeLessThanOrEqual(4 * unit);
+        });
+      }
+    },
+  );
+
+  it('have their limits at zero, infinity and below zero, and are refused in double-double', async () => {
+    const common = { size: [1], batches: 4, directions: 'forward' } as const;
+    const plan = await device.plan({ ...common, callbacks: { forward: { store: (x, v) => x.log(v.re) } } });
+    const found = await plan.forward(Float32Array.of(0, 0, Number.POSITIVE_INFINITY, 0, -1, 0, 1, 0));
+    expect([...found]).toEqual([Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, Number.NaN, 0]);
+    plan.destroy();
+    const wide = {
+      ...common,
+      precision: 'double-double',
+      callbacks: { forward: { store: exponential } },
+    } as const;
+    await expect(device.plan(wide)).rejects.toThrow(/x\.exp, which is computed in single and double precision only/);
+  });
+});
 
 describe('calls with arrays', () => {
   it('take them as they are at each call, in every way to call', async () => {

@@ -6,8 +6,8 @@ import { elementBytes, FftError, type FftProblem, type Problem, type Side, tenso
 import type { LazyGroup } from './lazy/lazy-modules.ts';
 
 /** Whether plans of a problem are kept: the caller's functions cannot be written to a cache, and debugging has to make a plan anew. */
-export function isKept({ callbacks, convolution, debug }: Problem, { store, unpack }: Backend): boolean {
-  return store !== undefined && unpack !== undefined && !callbacks && !convolution && !debug;
+export function isKept({ bands, callbacks, convolution, debug }: Problem, { store, unpack }: Backend): boolean {
+  return store !== undefined && unpack !== undefined && !bands && !callbacks && !convolution && !debug;
 }
 
 /** `unsupported-precision` where the device cannot compute in the precision of a problem. */
@@ -71,6 +71,7 @@ export function readingGroupsOf(problem: unknown): LazyGroup[] {
     }
   };
   return [
+    ...(has('bands') ? (['bands'] as const) : []),
     ...(has('callbacks') ? (['callbacks'] as const) : []),
     ...(has('convolution') ? (['convolutions'] as const) : []),
   ];

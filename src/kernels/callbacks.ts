@@ -12,10 +12,12 @@ import {
   type Index,
   index,
   mod,
+  type NumberType,
   type Real,
   scale,
 } from '../ir/index.ts';
 import type { SideCallback } from '../plan/tree/leaf.ts';
+import { exponential, logarithm } from './logarithms.ts';
 
 /**
  * Applies a callback to a value.
@@ -24,16 +26,17 @@ import type { SideCallback } from '../plan/tree/leaf.ts';
  */
 export type CallbackMap = (x: Expressions, value: Complex, at: readonly Index[], guard: Guard) => Complex;
 
-/** @param operands the arrays that a kernel reads beside its input and output */
+/** @param operands the arrays that a kernel reads beside its input and output @param type the type that the kernel computes in */
 export function callbackMapOf(
   { built, arrays, asks }: SideCallback,
   operands: ReadonlyMap<string, ArrayRef>,
+  type: NumberType,
 ): CallbackMap {
   const array = (name: string) => operands.get(arrays[name]!)!;
   return (x, value, places, guard) => {
     const at = (dimension: number) => places[asks.indexOf(dimension)]!;
     const made: (Real | Index)[] = [];
-    for (const node of built.nodes) made.push(nodeOf(node, { x, value, at, guard, array, made }));
+    for (const node of built.nodes) made.push(nodeOf(node, { x, type, value, at, guard, array, made }));
     const [re, im] = built.result.map((n) => made[n] as Real);
     return { re: re!, im: im ?? x.constant(0) };
   };
@@ -44,6 +47,7 @@ type CallbackNode = SideCallback['built']['nodes'][number];
 /** One call of a callback. */
 interface Calling {
   readonly x: Expressions;
+  readonly type: NumberType;
   readonly value: Complex;
   readonly at: (dimension: number) => Index;
   readonly guard: Guard;
@@ -52,7 +56,7 @@ interface Calling {
   readonly made: readonly (Real | Index)[];
 }
 
-function nodeOf(node: CallbackNode, { x, value, at, guard, array, made }: Calling): Real | Index {
+function nodeOf(node: CallbackNode, { x, type, value, at, guard, array, made }: Calling): Real | Index {
   const real = (n: number) => made[n] as Real;
   const integer = (n: number) => made[n] as Index;
   switch (node.op) {
@@ -65,6 +69,11 @@ function nodeOf(node: CallbackNode, { x, value, at, guard, array, made }: Callin
     case 'sqrt':
     case 'abs':
       return x[node.op](real(node.a));
+    case 'log':
+    case 'exp': {
+      const series = node.op === 'log' ? logarithm : exponential;
+      return series(x, real(node.a), type);
+    }
     case 'select': {
       const [left, right] = node.less;
       return x.select('less', real(left), real(right), real(node.a), real(node.b));

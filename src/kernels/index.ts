@@ -1,6 +1,7 @@
 /** The room's entry: builds the kernel of a leaf. */
 import type { Kernel } from '../ir/index.ts';
 import type { DirectionScale, Leaf } from '../plan/tree/leaf.ts';
+import { bandsKernel } from './bands.ts';
 import { layerKernel } from './layer.ts';
 import { leafKernel } from './leaf.ts';
 import { mixKernel } from './mix-channels.ts';
@@ -19,5 +20,6 @@ export function buildKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
   const [step] = leaf.steps;
   if (step?.do === 'mix') return mixKernel(leaf, step);
   if (step?.do === 'layer') return layerKernel(leaf, step);
+  if (step?.do === 'bands') return bandsKernel(leaf, step);
   return leafKernel(leaf, reverse);
 }

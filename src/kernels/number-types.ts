@@ -25,3 +25,8 @@ export function storageTypeOf({ storage }: LeafSide, precision: Leaf['precision'
 export function roundingOf(type: NumberType): Rounding {
   return ROUNDINGS[type];
 }
+
+/** Numbers as a table of a type takes them: for double-doubles, each with a low part of zero. */
+export function wordsOf(values: readonly number[], type: NumberType): readonly number[] {
+  return type === 'dd' ? values.flatMap((value) => [value, 0]) : values;
+}

@@ -130,7 +130,7 @@ function sideMemory(name: 'input' | 'output', leaf: Leaf, context: SideContext):
     coordinates,
     batch: leaf.lengths.length,
     table: (order) => orderTable(order, tables),
-    ...(side.callback ? { call: callbackMapOf(side.callback, operands) } : {}),
+    ...(side.callback ? { call: callbackMapOf(side.callback, operands, tables.ref.type) } : {}),
   });
   const multiplied = (view: ComplexView) =>
     (side.factors ?? []).reduce((inner, factors) => factored(inner, factors, coordinates, tables), view);

@@ -69,8 +69,8 @@ export function kernelSteps(all: readonly LeafStep[]): KernelStep[] {
       if (after?.do === 'passes') return [{ kind: 'copy', ...copied(after, 'read', 'real-input') }];
       return [{ kind: 'copy', ...(before?.do === 'passes' ? copied(before, 'write', 'real-output') : {}) }];
     }
-    // Mixing channels is a kernel of its own, and the passes of a layer in one launch are steps of the three leaves it consists of.
-    if (step.do === 'mix' || step.do === 'layer') return [];
+    // Mixing channels and sums over bins are kernels of their own; the passes of such a launch are steps of other leaves.
+    if (step.do === 'mix' || step.do === 'layer' || step.do === 'bands') return [];
     if (step.do === 'multiply') return [{ kind: 'multiply', kernel: step.kernel }];
     if (step.do === 'pair') return [{ kind: 'pair', length: step.length, by: step.by, ...splitOptions(step) }];
     return passSteps(step);

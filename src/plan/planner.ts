@@ -182,7 +182,8 @@ export interface ArrangedPlan {
     /** The format of the written numbers, where it differs from the problem's. */
     readonly storage?: Stored;
   };
-  readonly scale: ScaleFactor;
+  /** The factor of everything that is written; the problem's own factors if missing. */
+  readonly scale?: ScaleFactor;
   /** Callbacks, which the problem itself has not: the first launch loads through one of the `forward` pair, the last one stores through the other. */
   readonly callbacks?: BuiltCallbacks | null;
   /** `temps`: data between launches only goes through the plan's own memory, packed. */
@@ -229,7 +230,7 @@ export function planLaunches(arranged: ArrangedPlan): DirectionPlan {
   return {
     direction: name,
     ...{ tree, assignment, ...contest(assignments) },
-    launches: launchesOf({ ...question, scale, storage }),
+    launches: launchesOf({ ...question, ...(scale === undefined ? {} : { scale }), storage }),
     tempElements: Math.max(...leavesOf(tree).map(({ outputLength }) => elementsIn(outputLength))),
     chunks: 1,
   };

@@ -252,6 +252,14 @@ export type Checked<P extends ProblemInput | string> = P extends string
 
 type OnlyKnown<P, Fields> = { [K in keyof P]: K extends keyof Fields ? OnlyKnownIn<P[K], Fields[K]> : never };
 
-type OnlyKnownIn<V, Field> = V extends string | number | boolean | undefined | null | readonly unknown[] | AnyCallback
+type OnlyKnownIn<V, Field> = V extends
+  | string
+  | number
+  | boolean
+  | undefined
+  | null
+  | readonly unknown[]
+  | ArrayBufferView
+  | AnyCallback
   ? V
   : OnlyKnown<V, Extract<Field, object>>;

@@ -54,6 +54,10 @@ export interface CallbackBuilder {
   neg(a: CallbackReal): CallbackReal;
   sqrt(a: CallbackReal): CallbackReal;
   abs(a: CallbackReal): CallbackReal;
+  /** The natural logarithm, to 2 units in the last place. Not in double-double. */
+  log(a: CallbackReal): CallbackReal;
+  /** e^a, to a relative error of 4 units in the last place. Not in double-double. */
+  exp(a: CallbackReal): CallbackReal;
   min(a: CallbackReal, b: CallbackReal): CallbackReal;
   max(a: CallbackReal, b: CallbackReal): CallbackReal;
   /** a < b */
@@ -88,6 +92,8 @@ export interface CallbackPlace {
  * As `load`, it gets what memory holds and returns what is transformed: `{ re, im }` for complex transforms, a real for real ones. As
  * `store`, it gets the result, with `scale` and `normalize` in it, and returns what is written: the same kind of number, or,
  * of a complex one, a single real. That side is real data then.
+ *
+ * As `bin`, for problems with `bands`, it gets a bin of the spectrum and returns the real that the bands weigh; `store` gets their sums.
  */
 export type Callback = (x: CallbackBuilder, value: CallbackValue, at: CallbackPlace) => CallbackResult;
 
@@ -103,7 +109,10 @@ export type AnyCallback = Callback | BuiltCallback | null | undefined;
 
 /** Field `callbacks` of a problem. */
 export interface Callbacks {
-  readonly forward?: { readonly load?: AnyCallback; readonly store?: AnyCallback } | undefined;
+  /** `bin` is for problems with `bands`: it gets a bin, and returns the real that the sums take. */
+  readonly forward?:
+    | { readonly load?: AnyCallback; readonly bin?: AnyCallback; readonly store?: AnyCallback }
+    | undefined;
   readonly inverse?: { readonly load?: AnyCallback; readonly store?: AnyCallback } | undefined;
   readonly arrays?: { readonly [name: string]: CallbackArray } | undefined;
 }
@@ -111,7 +120,7 @@ export interface Callbacks {
 /** Whether an element is one real or a complex number. */
 export type NumberKind = 'real' | 'complex';
 
-export type RealUnary = 'neg' | 'sqrt' | 'abs';
+export type RealUnary = 'neg' | 'sqrt' | 'abs' | 'log' | 'exp';
 export type RealBinary = 'add' | 'sub' | 'mul' | 'div' | 'min' | 'max';
 
 /** One step of a callback. Its operands are earlier steps, named by their numbers. */
@@ -156,7 +165,8 @@ export interface BuiltPair<Store extends NumberKind = NumberKind> {
 
 /** The normal form of field `callbacks`. Directions that are not planned have none. */
 export interface BuiltCallbacks {
-  readonly forward: BuiltPair;
+  /** `bin`: only with bands. */
+  readonly forward: BuiltPair & { readonly bin?: BuiltCallback };
   readonly inverse: BuiltPair;
   readonly arrays: { readonly [name: string]: CallbackArray };
 }
@@ -165,7 +175,8 @@ export interface BuiltCallbacks {
 export function loadedArrays(callbacks: BuiltCallbacks | null, direction: Direction): string[] {
   if (!callbacks) return [];
   const { load, store } = callbacks[direction];
-  return [...new Set([load, store].flatMap((callback) => (callback ? arraysOf(callback) : [])))];
+  const { bin } = direction === 'forward' ? callbacks.forward : {};
+  return [...new Set([load, bin, store].flatMap((callback) => (callback ? arraysOf(callback) : [])))];
 }
 
 /** Names of the arrays that a callback loads from, each once. */

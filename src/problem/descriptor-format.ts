@@ -64,6 +64,7 @@ function unsayable(problem: Problem): FftProblem[] {
       !blocksOf(problem, 'input').some(Boolean) && !blocksOf(problem, 'output').some(Boolean),
       'blocks of zeros',
     ],
+    ['bands', problem.bands === null, 'bands'],
     ['convolution', problem.convolution === null, 'convolutions'],
     ['scale', scale.forward === 1 && scale.inverse === 1, 'scale factors'],
     ['unordered', !problem.unordered, 'unordered results'],

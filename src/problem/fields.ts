@@ -29,6 +29,7 @@ export const knownFields = [
   'strategy',
   'zeroPadding',
   'callbacks',
+  'bands',
   'convolution',
   'tuning',
   'debug',

@@ -74,6 +74,7 @@ export {
 export { normalFormOf, normalizeProblem } from './normalize.ts';
 export type {
   AnyProblemInput,
+  Band,
   Block,
   ComplexLayout,
   Convolution,

@@ -20,15 +20,15 @@ import {
 import { storageOfSide } from './side-storage.ts';
 import { type BlockRun, type SplitAxis, splitAxisOf } from './split-axis.ts';
 
-/** The field of a problem that says whether its sides are those of a spectral layer. */
-type TensorKind = Partial<Pick<Problem, 'convolution'>>;
+/** The fields of a problem that say whether its output side holds a spectrum: a spectral layer, or bands, have a result there. */
+type TensorKind = Partial<Pick<Problem, 'convolution' | 'bands'>>;
 
 /** The facts that shapes and strides follow from; a `Problem` is one. */
 export type TensorFacts = Pick<
   Problem,
   'size' | 'transform' | 'leftBatches' | 'coordinates' | 'batches' | 'placement'
 > &
-  Partial<Pick<Problem, 'callbacks' | 'convolution'>>;
+  Partial<Pick<Problem, 'callbacks' | 'convolution' | 'bands'>>;
 
 /** The channels of a spectral layer, whose output side has a result of the signal's kind; null for other problems. */
 export function channelsOf({ convolution }: Partial<Pick<Problem, 'convolution'>>): Convolution['channels'] {
@@ -54,9 +54,13 @@ export function realRowLength(n: number, placement: Placement): number {
   return placement === 'in-place' ? 2 * hermitianLength(n) : n;
 }
 
-/** The kind of elements on one side of a transform: reals in the forward input of r2c and on both sides of a real-to-real transform. */
+/**
+ * The kind of elements on one side of a transform: reals in the forward input of r2c, on both sides of a real-to-real transform, and where bands
+ * are written.
+ */
 export function transformedKind(problem: Pick<Problem, 'transform'> & TensorKind, side: Side): ElementKind {
   const kind = problem.transform[0];
+  if (problem.bands && side === 'output') return 'real';
   if (kind === 'r2c') return side === 'input' || channelsOf(problem) ? 'real' : 'complex';
   return isRealTransform(kind) ? 'real' : 'complex';
 }
@@ -72,17 +76,26 @@ export function keepsReals({ callbacks }: Partial<Pick<Problem, 'callbacks'>>, s
 
 /** The kind of the elements of one side in memory: the transform's, or the reals that a callback leaves. */
 export function elementKind(
-  problem: Pick<Problem, 'transform'> & Partial<Pick<Problem, 'callbacks' | 'convolution'>>,
+  problem: Pick<Problem, 'transform'> & Partial<Pick<Problem, 'callbacks' | 'convolution' | 'bands'>>,
   side: Side,
 ): ElementKind {
   return keepsReals(problem, side) ? 'real' : transformedKind(problem, side);
 }
 
 /**
- * The problem without its callbacks, as the transform sees it: where callbacks leave reals, it has complex numbers. In place, each real lies
- * where the real part would.
+ * The problem without its callbacks and bands, as the transform sees it: where callbacks leave reals, it has complex numbers. In place, each
+ * real lies where the real part would. Bins that bands weigh are packed.
  */
 export function withoutCallbacks(problem: Problem): Problem {
+  if (problem.bands) {
+    const plain: Problem = { ...problem, bands: null, callbacks: null };
+    const { strides, offsets } = problem;
+    return {
+      ...plain,
+      strides: { input: strides.input, output: defaultStrides(plain, 'output') },
+      offsets: { input: offsets.input, output: 0 },
+    };
+  }
   if (!problem.callbacks) return problem;
   const inPlace = problem.placement === 'in-place';
   const halved = (side: Side) => inPlace && keepsReals(problem, side);
@@ -107,6 +120,7 @@ export function tensorShape(problem: TensorFacts, side: Side): number[] {
   const axes = [...problem.size];
   if (problem.transform[0] === 'r2c' && transformedKind(problem, side) === 'complex')
     axes[0] = hermitianLength(axes[0]!);
+  if (problem.bands && side === 'output') axes[0] = problem.bands.length;
   return [problem.leftBatches, ...axes, coordinatesOf(problem, side), problem.batches];
 }
 
@@ -189,7 +203,7 @@ export function wordsOf(storage: Storage): 1 | 2 {
 
 /** The bytes of one element of a side in the user's memory; for a planar complex number, both parts together. */
 export function elementBytes(
-  problem: Pick<Problem, 'transform' | 'edgeStorage'> & Partial<Pick<Problem, 'callbacks' | 'convolution'>>,
+  problem: Pick<Problem, 'transform' | 'edgeStorage'> & Partial<Pick<Problem, 'callbacks' | 'convolution' | 'bands'>>,
   side: Side,
 ): number {
   return realBytes(storageOfSide(problem, side)) * (elementKind(problem, side) === 'complex' ? 2 : 1);

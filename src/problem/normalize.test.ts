@@ -41,6 +41,7 @@ describe('the normal form', () => {
       tuning: {},
       zeroPadding: { space: [null], frequency: [null] },
       callbacks: null,
+      bands: null,
       convolution: null,
       debug: false,
     };

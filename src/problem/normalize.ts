@@ -24,6 +24,7 @@ import {
   type TransformKind,
   transformKinds,
 } from './problem.ts';
+import { readBands } from './read-bands.ts';
 import { readCallbacks } from './read-callbacks.ts';
 import { readConvolution } from './read-convolution.ts';
 import { isRecord, type RawRecord, snapshot } from './snapshot.ts';
@@ -41,12 +42,22 @@ const geometryFields = [
   'preserveInput',
   'directions',
   'callbacks',
+  'bands',
   'strides',
   'offsets',
 ] as const;
 
 /** Callbacks are called only if these fields are valid, because they determine the arguments. */
-const calledFields = ['size', 'transform', 'batches', 'leftBatches', 'coordinates', 'directions', 'precision'] as const;
+const calledFields = [
+  'size',
+  'transform',
+  'batches',
+  'leftBatches',
+  'coordinates',
+  'directions',
+  'bands',
+  'precision',
+] as const;
 
 /** Fields that `checkExtent` does not read. */
 const UNPLACED = { callbacks: null, strides: { input: [], output: [] }, offsets: { input: 0, output: 0 } } as const;
@@ -110,7 +121,10 @@ export function resolveProblem(input: AnyProblemInput | string, refusal?: string
 /** Reads all fields. The problem is complete in any case, but meaningful only if no problems were found. */
 function resolve(input: AnyProblemInput | string, refusal?: string): { problem: Problem; problems: FftProblem[] } {
   const given = typeof input === 'string' ? parseDescriptor(input) : input;
-  const raw = snapshot(given, 'The problem', { code: 'invalid-field', depth: LEVELS, functions: true });
+  const raw = snapshot(given, 'The problem', {
+    ...{ code: 'invalid-field', depth: LEVELS },
+    ...{ functions: true, floats: 'bands' },
+  });
   if (!isRecord(raw)) {
     const accepted = "an object such as { size: [1024] } or a descriptor such as 'scfo1024'";
     throw new FftError('invalid-field', `The problem is ${show(raw)}, but must be ${accepted}.`);
@@ -132,9 +146,10 @@ function resolve(input: AnyProblemInput | string, refusal?: string): { problem: 
     coordinates: readCount(reader, coordinates, 'coordinates'),
   };
   const placement = reader.oneOf(raw.placement, 'placement', placements, 'out-of-place');
+  const transform = readTransform(reader, raw.transform, axes);
   const facts = {
     size,
-    transform: readTransform(reader, raw.transform, axes),
+    transform,
     omit: readOmit(reader, raw.omit, axes),
     ...readPrecision(reader, raw),
     layout: readLayout(reader, raw.layout),
@@ -147,6 +162,8 @@ function resolve(input: AnyProblemInput | string, refusal?: string): { problem: 
     unordered: reader.flag(raw.unordered, 'unordered', false),
     strategy: reader.oneOf(raw.strategy, 'strategy', strategies, 'fast'),
     zeroPadding: readZeroPadding(reader, raw.zeroPadding, size, axes),
+    // Without a list of lengths, the number of bins is not known.
+    bands: raw.bands != null && axes !== undefined ? readBands(reader, raw.bands, { size, transform }) : null,
     convolution,
     tuning: readTuning(reader, raw.tuning, axes),
     debug: reader.flag(raw.debug, 'debug', false),

@@ -155,6 +155,12 @@ export interface Convolution {
   readonly modes: readonly number[] | null;
 }
 
+/** A band of bins: a weight for each bin from `from` on. */
+export interface Band {
+  readonly from: number;
+  readonly weights: readonly number[];
+}
+
 type PartialSides<T> = { readonly [S in Side]?: T | undefined };
 
 /**
@@ -236,6 +242,18 @@ export interface AnyProblemInput {
    */
   readonly callbacks?: Callbacks | null | undefined;
   /**
+   * Weighted sums over bins, which the plan writes in place of the bins: for mel spectra, the filters. A matrix [bands × bins], row by row (a
+   * Float32Array or Float64Array), or a list of bands, each as its first bin and the weights from there on. Of each bin the sums take the
+   * real that `callbacks.forward.bin` returns; without that callback, re² + im². Along its axis, the `output` side then has an element for
+   * each band, a real; `callbacks.forward.store` is given the sums. Only for the forward direction of one axis, out of place. Default none.
+   */
+  readonly bands?:
+    | Float32Array
+    | Float64Array
+    | readonly { readonly from: number; readonly weights: readonly number[] | Float32Array | Float64Array }[]
+    | null
+    | undefined;
+  /**
    * The plan also convolves (`prepareKernel`, `convolve`), with `kernels` kernels (default 1). They are numbers, or matrices of `matrix` rows
    * (default 1: numbers), of which `symmetric` ones store their upper triangle only. `conjugate` conjugates the spectrum of the signal or the
    * kernel (a correlation); `crossPower` divides each product by its magnitude, or makes it 0 where that is 0. With `channels` and `modes` the
@@ -293,6 +311,8 @@ export interface Problem {
   readonly zeroPadding: { readonly space: readonly (Block | null)[]; readonly frequency: readonly (Block | null)[] };
   /** The built callbacks; `null` where there are none. */
   readonly callbacks: BuiltCallbacks | null;
+  /** The bands, from the first to the last weight other than zero; `null` where there are none. */
+  readonly bands: readonly Band[] | null;
   /** `null` where the plan does not convolve. */
   readonly convolution: Convolution | null;
   /** The knobs that differ from the defaults, in the order of `Tuning`; `groupedBatch` as a list. */

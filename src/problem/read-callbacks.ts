@@ -23,6 +23,7 @@ type CallbackFacts = Pick<
   | 'directions'
   | 'precision'
   | 'convolution'
+  | 'bands'
 >;
 
 /** Valid names of arrays: identifiers, as programs have them. */
@@ -48,14 +49,19 @@ export function readCallbacks(
   const pairs = Object.fromEntries(
     DIRECTIONS.map((direction) => [
       direction,
-      reader.record(given[direction], `callbacks.${direction}`, ['load', 'store']),
+      reader.record(
+        given[direction],
+        `callbacks.${direction}`,
+        direction === 'forward' && problem?.bands ? ['load', 'bin', 'store'] : ['load', 'store'],
+      ),
     ]),
   ) as Record<Direction, RawRecord>;
   if (!problem) return null;
   // A convolution needs both directions, whatever else is planned.
   const planned = (direction: Direction) =>
     problem.convolution !== null || problem.directions === 'both' || problem.directions === direction;
-  const isGiven = (direction: Direction) => (pairs[direction].load ?? pairs[direction].store) != null;
+  const isGiven = (direction: Direction) =>
+    (pairs[direction].load ?? pairs[direction].bin ?? pairs[direction].store) != null;
   if (!DIRECTIONS.some((direction) => planned(direction) && isGiven(direction)) && Object.keys(arrays).length === 0)
     return null;
   if (refusal !== undefined) {
@@ -76,29 +82,31 @@ export function readCallbacks(
       store: stores[direction],
     });
   };
-  return Object.freeze({ forward: pairOf('forward'), inverse: pairOf('inverse'), arrays });
+  const bin = problem.bands ? call('forward', 'bin', pairs.forward.bin) : null;
+  const forward = bin ? Object.freeze({ ...pairOf('forward'), bin }) : pairOf('forward');
+  return Object.freeze({ forward, inverse: pairOf('inverse'), arrays });
 }
 
 /** The function that calls one callback. @param found the kind of the elements in memory, if it is not the transform's */
 function callerOf(reader: FieldReader, problem: CallbackFacts, arrays: BuiltCallbacks['arrays']) {
   return (
     direction: Direction,
-    what: 'load' | 'store',
+    what: 'load' | 'bin' | 'store',
     callback: unknown,
     found?: NumberKind,
   ): BuiltCallback | null => {
     if (callback === undefined || callback === null) return null;
     const side = sideOf(problem, direction, what);
-    const kind = transformedKind(problem, side);
+    const seen = what === 'bin' ? { ...problem, bands: null } : problem;
+    const kind = transformedKind(seen, side);
     const path = `callbacks.${direction}.${what}`;
     // A built callback says which kind it takes; that is needed where the other direction, which would decide it, is not planned.
     const alone = problem.directions !== 'both' && isRecord(callback) && callback.takes === 'real';
     const built = record(callback, {
-      shape: shapeOf(problem, side, what),
+      shape: shapeOf(seen, side, what),
       takes: what === 'load' ? (found ?? (alone ? 'real' : kind)) : kind,
-      // The result of a convolution has the kind of the signal.
-      gives: what === 'store' && kind === 'complex' && !problem.convolution ? ['complex', 'real'] : [kind],
-      precision: problem.precision === 'single' ? 'single' : 'double',
+      gives: givenKinds(what, kind, problem),
+      precision: problem.precision,
       arrays,
     });
     if (typeof built !== 'string') return built;
@@ -107,14 +115,20 @@ function callerOf(reader: FieldReader, problem: CallbackFacts, arrays: BuiltCall
   };
 }
 
+/** The kinds of number that a callback may return. The result of a convolution has the kind of the signal. */
+function givenKinds(what: 'load' | 'bin' | 'store', kind: NumberKind, problem: CallbackFacts): readonly NumberKind[] {
+  if (what === 'bin') return ['real'];
+  return what === 'store' && kind === 'complex' && !problem.convolution ? ['complex', 'real'] : [kind];
+}
+
 /** The side of the elements that a callback is called for. A spectral layer has its result on the output side. */
-function sideOf(problem: CallbackFacts, direction: Direction, what: 'load' | 'store'): Side {
+function sideOf(problem: CallbackFacts, direction: Direction, what: 'load' | 'bin' | 'store'): Side {
   if (channelsOf(problem)) return what === 'load' ? 'input' : 'output';
   return (direction === 'forward') === (what === 'load') ? 'input' : 'output';
 }
 
 /** The shape of the tensor that a callback is called for: a result has batches for each of several kernels. */
-function shapeOf(problem: CallbackFacts, side: Side, what: 'load' | 'store'): number[] {
+function shapeOf(problem: CallbackFacts, side: Side, what: 'load' | 'bin' | 'store'): number[] {
   const shape = tensorShape(problem, side);
   const kernels = problem.convolution && what === 'store' ? kernelsOfEach(problem.convolution) : 1;
   return [...shape.slice(0, -1), shape.at(-1)! * kernels];

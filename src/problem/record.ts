@@ -26,7 +26,7 @@ export interface CallbackSetting {
   readonly takes: NumberKind;
   /** The kinds of number that it may return. */
   readonly gives: readonly NumberKind[];
-  readonly precision: 'single' | 'double';
+  readonly precision: 'single' | 'double' | 'double-double';
   readonly arrays: { readonly [name: string]: CallbackArray };
 }
 
@@ -37,6 +37,7 @@ const MOST_NODES = 4096;
 const CONSTANTS = {
   single: { least: 2 ** -126, most: (2 - 2 ** -23) * 2 ** 127 },
   double: { least: 2 ** -200, most: Number.MAX_VALUE },
+  'double-double': { least: 2 ** -200, most: Number.MAX_VALUE },
 } as const;
 
 /** The meaning of a symbol. */
@@ -103,7 +104,7 @@ function replayed({ nodes, result }: RawRecord, recorder: Recorder): unknown {
   };
 }
 
-const UNARY = ['neg', 'sqrt', 'abs'] as const satisfies readonly RealUnary[];
+const UNARY = ['neg', 'sqrt', 'abs', 'log', 'exp'] as const satisfies readonly RealUnary[];
 const BINARY = ['add', 'sub', 'mul', 'div', 'min', 'max'] as const satisfies readonly RealBinary[];
 
 /** Whether an element is a single real; only complex numbers have parts. */
@@ -145,6 +146,8 @@ class Recorder {
       neg: unary('neg'),
       sqrt: unary('sqrt'),
       abs: unary('abs'),
+      log: (a: CallbackReal) => this.series('log', a),
+      exp: (a: CallbackReal) => this.series('exp', a),
       min: binary('min'),
       max: binary('max'),
       less: (a: CallbackReal, b: CallbackReal) => {
@@ -263,6 +266,12 @@ class Recorder {
     });
   }
 
+  /** A function that is computed by a series, whose terms are enough for doubles. */
+  private series(op: 'log' | 'exp', a: CallbackReal): CallbackReal {
+    if (this.recording.precision !== 'double-double') return this.real({ op, a: this.of('real', a, op) });
+    return this.fail(`calls x.${op}, which is computed in single and double precision only; plan in one of them.`);
+  }
+
   private constant(value: number): CallbackReal {
     if (typeof value !== 'number' || !Number.isFinite(value)) {
       this.fail(`has made a constant of ${this.named(value)}, but it takes a finite number.`);
@@ -272,7 +281,9 @@ class Recorder {
     const size = Math.abs(value);
     if (size > most || (size < least && size > 0)) {
       const range = `0 or ${least.toPrecision(2)} to ${most.toPrecision(2)} in magnitude`;
-      this.fail(`has made a constant of ${value}, but in ${precision} precision it may be ${range}.`);
+      this.fail(
+        `has made a constant of ${value}, but in ${precision === 'single' ? precision : 'double'} precision it may be ${range}.`,
+      );
     }
     return this.real({ op: 'constant', value: value === 0 ? 0 : value });
   }

@@ -5,6 +5,7 @@
  * the copy inherits none either: fields that somebody puts on `Object.prototype` are not meant as options. The amount of data is bounded before
  * it is read.
  */
+import { arrayClass, lengthOf, partOf, plainView } from './bytes.ts';
 import { excerpt, FftError, type FftErrorCode, Opaque, reasonOf, show } from './errors.ts';
 
 /** The most fields and entries of one value, all levels together. */
@@ -22,6 +23,8 @@ export interface Reading {
   readonly functions?: boolean;
   /** The most fields and entries. */
   readonly most?: number;
+  /** The field, at the outermost level, in which arrays of floats are copied. */
+  readonly floats?: string;
 }
 
 interface State extends Reading {
@@ -72,6 +75,7 @@ function copyOf(value: unknown, path: string, depth: number, state: State): unkn
   if (!isObject(value)) return value;
   if (depth > 0 && Array.isArray(value)) return listOf(value, path, depth, state);
   if (depth > 0 && isPlain(value)) return recordOf(value as RawRecord, path, depth, state);
+  if (state.floats && path.split('[')[0] === state.floats) return floatsOf(value) ?? new Opaque(value);
   return state.keep || (state.functions && typeof value === 'function') ? value : new Opaque(value);
 }
 
@@ -92,6 +96,13 @@ function recordOf(record: RawRecord, path: string, depth: number, state: State):
   const prefix = path === '' ? '' : `${path}.`;
   for (const name of names) copy[name] = copyOf(record[name], `${prefix}${excerpt(name)}`, depth - 1, state);
   return copy;
+}
+
+/** A copy of an array of floats; undefined for anything else. */
+function floatsOf(value: object): Float32Array | Float64Array | undefined {
+  const name = arrayClass(value);
+  if (name !== 'Float32Array' && name !== 'Float64Array') return undefined;
+  return partOf(plainView(value as Float32Array, name), 0, lengthOf(value)).slice();
 }
 
 function take(count: number, what: string, path: string, state: State): void {

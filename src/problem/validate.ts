@@ -19,6 +19,7 @@ import {
 } from './layout.ts';
 import { findCollision } from './overlap.ts';
 import { type Problem, type Side, type Storage, sides } from './problem.ts';
+import { checkBands } from './read-bands.ts';
 import { checkConvolution } from './read-convolution.ts';
 
 function found(code: FftErrorCode, path: string, message: string): FftProblem {
@@ -248,6 +249,7 @@ export function checkRelease(problem: Problem): FftProblem[] {
   }
   problems.push(...checkReal(problem));
   if (problem.convolution) problems.push(...checkConvolution(problem));
+  if (problem.bands) problems.push(...checkBands(problem));
   const widths: readonly Storage[] = ['half', 'single', 'double', 'double-double'];
   const wide = new Set<Storage>([problem.precision]);
   for (const field of ['storage', 'edgeStorage'] as const) {

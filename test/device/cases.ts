@@ -375,5 +375,10 @@ export function calledProblems(): ProblemInput[] {
     },
     { size: [30], transform: 'dct2', batches: 3, callbacks: { forward: { load: weighted, store: weighted }, arrays } },
     { size: [1009], callbacks: complex },
+    {
+      ...{ size: [400], transform: 'r2c', batches: 40, directions: 'forward' },
+      bands: [5, 9, 40].map((from) => ({ from, weights: new Float64Array(from).fill(1 / from) })),
+      callbacks: { forward: { load: weighted, store: (x, sum) => x.exp(x.log(sum)) }, arrays },
+    },
   ];
 }

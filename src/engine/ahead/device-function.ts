@@ -210,10 +210,15 @@ function unsupported(message: string): FftError {
 
 /** @throws FftError `unsupported-feature` if the problem is no plain transform of lines, or the language lacks its arithmetic */
 function refuseUnsuited(problem: Problem, profile: DeviceProfile, language: DeviceFunctionLanguage): void {
-  const { size, omit, transform, precision, callbacks, convolution, zeroPadding } = problem;
-  if (convolution || callbacks || [...zeroPadding.space, ...zeroPadding.frequency].some((block) => block !== null)) {
+  const { size, omit, transform, precision, bands, callbacks, convolution, zeroPadding } = problem;
+  if (
+    convolution ||
+    callbacks ||
+    bands ||
+    [...zeroPadding.space, ...zeroPadding.frequency].some((block) => block !== null)
+  ) {
     const message =
-      'A device function does the transform alone: plan without convolution, callbacks and zeroPadding, and do in the kernel that calls it what they would do.';
+      'A device function does the transform alone: plan without convolution, callbacks, bands and zeroPadding, and do in the kernel that calls it what they would do.';
     throw unsupported(message);
   }
   if (size.length > 1 || omit.some((left) => left)) {

@@ -154,11 +154,16 @@ export class TableList {
 function tableData(table: Table): TableData {
   const { type, length } = table;
   const array = ARRAYS[type]!;
-  const hasValues = (table.values?.() ?? []).length > 0;
-  if (!hasValues && !table.pairs) return { array, length, runs: table.runs().map(runData) };
+  const values = table.pairs ? undefined : (table.values?.() ?? []);
+  const runs = table.runs().map(runData);
+  if (values?.length === 0) return { array, length, runs };
+  // Values that come first are text without the roots behind them.
+  const ends = values?.map(({ start, values: own }) => (typeof own === 'function' ? length : start + own.length));
+  const end = Math.max(...(ends ?? [length]));
   const numbers = new { Float32Array, Float64Array, Uint16Array, Uint32Array }[array](length);
   fillTable(numbers as RealArray, table);
-  return { array, length, bytes: textOfBytes(new Uint8Array(numbers.buffer)) };
+  const bytes = textOfBytes(new Uint8Array(numbers.subarray(0, end).slice().buffer));
+  return { array, length, bytes, ...(end < length && runs.length > 0 ? { runs } : {}) };
 }
 
 function runData({ p, step, q, count, re, im, stride, block, skip }: RootRun): RootRunData {

@@ -7,7 +7,7 @@ import type { DirectionPlan } from '../../plan/planner.ts';
 import { schemeText } from '../../plan/schemes/axis-scheme.ts';
 import type { PlanNode } from '../../plan/tree/node.ts';
 import { launchesSaved } from '../../plan/tree/shims.ts';
-import { arraysOf, type Problem, tensorShape } from '../../problem/index.ts';
+import { arraysOf, type BuiltCallbacks, type Problem, tensorShape } from '../../problem/index.ts';
 import type { CandidateFacts, CandidateList } from '../measuring/candidates.ts';
 import type { DirectionProgram } from '../programs/program.ts';
 import { type LaunchFacts, launchFacts, launchParts, lengthsText, operandText } from './launch-facts.ts';
@@ -113,7 +113,9 @@ export function chunkText(chunks: number, interleaved: Interleaving | undefined)
   return ` as one, ${chunks} chunks of batches, the first launch ${interleaved.ahead} ahead of the second`;
 }
 
-function lengthText({ lengths, radices, digits }: LaunchFacts): string {
+function lengthText({ lengths, radices, digits, steps }: LaunchFacts): string {
+  const [step] = steps;
+  if (step?.do === 'bands' && !step.there) return `${step.bands} bands`;
   const each = lengths.map((length, d) =>
     radices[d]!.length > 0 ? `${length} = ${radices[d]!.join('·')}` : `${length} coordinates`,
   );
@@ -140,6 +142,7 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
   const lines = [
     `${problem.size.join(' × ')} ${transformText(problem)}, ${problem.precision} precision, ${problem.placement}, on ${device.name} (${device.kind})`,
     ...callbackLines(problem),
+    ...(problem.bands ? [`${problem.bands.length} bands of bins`] : []),
     `tables ${bytesText(plan.bytes.tables)}, temp ${bytesText(plan.bytes.temp)}`,
     ...candidateLines(plan.candidates),
   ];
@@ -183,8 +186,9 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
 function callbackLines({ callbacks }: Pick<Problem, 'callbacks'>): string[] {
   if (!callbacks) return [];
   const names = (['forward', 'inverse'] as const).flatMap((direction) =>
-    (['load', 'store'] as const).flatMap((what) => {
-      const built = callbacks[direction][what];
+    (['load', 'bin', 'store'] as const).flatMap((what) => {
+      const pair: Partial<BuiltCallbacks['forward']> = callbacks[direction];
+      const built = pair[what];
       if (!built) return [];
       const arrays = arraysOf(built);
       const from = arrays.length > 0 ? ` of ${arrays.join(', ')}` : '';

@@ -59,6 +59,14 @@ export type StepFacts =
   | MixStep
   | HermitianSplit
   | {
+      readonly do: 'bands';
+      readonly bands: number;
+      /** Weights of all bands together. */
+      readonly weights: number;
+      /** The steps before, if bins are not read from memory. */
+      readonly there?: readonly StepFacts[];
+    }
+  | {
       readonly do: 'layer';
       readonly there: readonly StepFacts[];
       readonly mix: MixStep;
@@ -128,6 +136,9 @@ export interface LaunchFacts {
 
 export function launchFacts(launch: Launch, { kernel, grid }: CompiledKernel): LaunchFacts {
   const { leaf, node } = launch;
+  const [step] = leaf.steps;
+  // Sums over bands follow the passes of a leaf inside the launch's own.
+  const passes = step?.do === 'bands' && step.there ? step.there : leaf;
   const operands = { input: operandFacts(launch, 'input'), output: operandFacts(launch, 'output') };
   return {
     title: node.title,
@@ -136,8 +147,8 @@ export function launchFacts(launch: Launch, { kernel, grid }: CompiledKernel): L
     to: launch.to,
     operands,
     steps: leaf.steps.map((step) => stepFacts(step, leaf)),
-    lengths: leaf.lengths,
-    radices: radicesOf(leaf),
+    lengths: passes.lengths,
+    radices: radicesOf(passes),
     ...(leaf.coupled ? { digits: true as const } : {}),
     ...(node.convolved ? { padded: node.convolved.length } : {}),
     ...(leaf.blocks > 1 ? { blocks: leaf.blocks } : {}),
@@ -146,12 +157,12 @@ export function launchFacts(launch: Launch, { kernel, grid }: CompiledKernel): L
     threads: leaf.threads,
     groups: kernel.group.count,
     ...(grid ? { grid } : {}),
-    lanesAlong: lanesText(leaf),
+    lanesAlong: lanesText(passes),
     ...(leaf.twiddle ? { twiddles: leaf.twiddle.order, twiddlesOn: leaf.twiddle.on } : {}),
     ...(leaf.outerTwiddle ? { outerTwiddles: leaf.outerTwiddle.order } : {}),
     fused: shimsOf(node).map(({ name }) => name),
     memory: { input: printLayout(leaf.input.layout), output: printLayout(leaf.output.layout) },
-    staged: stagedOf(leaf),
+    staged: stagedOf(passes),
     kernel: kernel.name,
     bytesRead: bytesMoved(operands.input, node.length),
     bytesWritten: bytesMoved(operands.output, node.outputLength),
@@ -196,6 +207,12 @@ function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
     const [there, back] = [step.there, step.back].map((leaf) => leaf.steps.map((own) => stepFacts(own, leaf)));
     return { do: 'layer', there: there!, mix: step.mix.steps[0] as MixStep, back: back! };
   }
+  if (step.do === 'bands') {
+    const { bands, there } = step;
+    const weights = bands.reduce((sum, band) => sum + band.weights.length, 0);
+    const before = there?.steps.map((own) => stepFacts(own, there));
+    return { do: 'bands', bands: bands.length, weights, ...(before ? { there: before } : {}) };
+  }
   if (step.do !== 'passes') return step;
   const { dimension, radices, convolved, rader, inverse, symmetry, read, write } = step;
   const points = ({ count, factors, kernel, origin }: PointwiseStep) => ({
@@ -216,6 +233,7 @@ function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
 }
 
 function lanesText(leaf: Leaf): string {
+  if (leaf.steps[0]?.do === 'bands') return leaf.tile > 1 ? 'batch' : 'axis';
   const all = passesOf(leaf).flatMap(({ lanesAlong }) => [lanesAlong.input, lanesAlong.output]);
   return all.filter((way, n) => way !== all[n - 1]).join(', then ');
 }
@@ -308,6 +326,9 @@ function stepStages(step: StepFacts): LaunchPart[] {
   }
   if (step.do === 'mix') return [productPart(mixText(step))];
   if (step.do === 'layer') return [...step.there, step.mix, ...step.back].flatMap(stepStages);
+  if (step.do === 'bands') {
+    return [...(step.there ?? []).flatMap(stepStages), productPart(`${step.weights} weights of ${step.bands} bands`)];
+  }
   if (step.do === 'multiply') return [productPart(kernelText(step.kernel))];
   const { length, radices, rader = [], inverse, symmetry, read, write } = step;
   const way = inverse || symmetry === 'real-output' ? 'inverse ' : '';

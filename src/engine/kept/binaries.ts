@@ -58,8 +58,8 @@ export function serializeBinaries(
   const { kind, profile, codeFacts, compilesAhead, pack } = backend;
   const reason = !pack
     ? `${backend.name} gives no compiled code`
-    : problem.callbacks || problem.convolution
-      ? 'plans with callbacks or convolutions cannot be saved so'
+    : problem.callbacks || problem.convolution || problem.bands
+      ? 'plans with bands, callbacks or convolutions cannot be saved so'
       : undefined;
   const plan = reason === undefined ? keptBytes(problem, programs, backend, cache, true) : undefined;
   if (!plan) {

@@ -60,6 +60,13 @@ describe('what a problem needs', () => {
       { size: [8], callbacks: { forward: { store: (x, { re }) => x.neg(re) } } },
       ['callbacks', 'layouts', 'real transforms'],
     ],
+    [
+      {
+        ...{ size: [8], directions: 'forward', bands: new Float64Array(8) },
+        callbacks: { forward: { store: (x, sum) => x.log(sum) } },
+      },
+      ['bands', 'callbacks', 'layouts', 'real transforms'],
+    ],
   ])('%j', (input, expected) => {
     const problem = normalizeProblem(input);
     expect(lazyGroupsOf(problem, namedProfiles['wasm-cpu'].profile).sort()).toEqual(expected);

@@ -12,6 +12,7 @@ import { blocksOf, channelsOf, elementKind, type Problem } from '../../problem/i
 
 /** Groups of modules. The names appear in error messages. */
 export type LazyGroup =
+  | 'bands'
   | 'callbacks'
   | 'convolutions'
   | 'debugging'
@@ -46,7 +47,7 @@ let loaders: Loaders = {};
 
 /** The groups to load before a problem is planned. A superfluous group costs a request; a missing one leads to an error. */
 export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGroup[] {
-  const { callbacks, convolution, debug, precision, size, strategy, transform, tuning } = problem;
+  const { bands, callbacks, convolution, debug, precision, size, strategy, transform, tuning } = problem;
   const real = (['input', 'output'] as const).some((side) => elementKind(problem, side) === 'real');
   const reals = real || transform.some((kind) => kind !== 'c2c');
   // The knob `rader.multiply` makes small primes use the code for large ones.
@@ -55,7 +56,9 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     size.some((n, axis) => largePrimesOf(factoredLength(n, transform[axis]!)).length > 0);
   const blocks = (['input', 'output'] as const).some((side) => blocksOf(problem, side).some((block) => block !== null));
   const needed: { readonly [name in ProblemGroup]: boolean } = {
-    callbacks: Boolean(callbacks),
+    bands: Boolean(bands),
+    // Bands make reals of bins by a callback.
+    callbacks: Boolean(callbacks ?? bands),
     convolutions: Boolean(convolution),
     debugging: debug,
     // `openProfile` loads them.
@@ -65,7 +68,7 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     // The device loads them if it has a store.
     'kept plans': false,
     'large primes': largePrimes,
-    layouts: reals || largePrimes || blocks || Boolean(callbacks) || Boolean(convolution),
+    layouts: reals || largePrimes || blocks || Boolean(callbacks ?? bands ?? convolution),
     'pairs of numbers': isInPairs(precision, profile),
     'real transforms': reals,
     'saved and measured plans': strategy === 'measure',

@@ -49,6 +49,7 @@ function unusual(problem: Problem): string | undefined {
   if (transform.some((kind) => kind !== 'c2c' && kind !== 'r2c')) return `the transform ${transform.join(', ')}`;
   if (layout.input !== 'interleaved' || layout.output !== 'interleaved') return 'planes';
   if (problem.callbacks) return 'callbacks';
+  if (problem.bands) return 'bands';
   if (leftBatches !== 1) return 'left batches';
   if (omit.some((omitted) => omitted)) return 'omitted axes';
   if (size.length > 3) return `${size.length} axes`;

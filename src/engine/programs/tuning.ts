@@ -2,15 +2,23 @@
  * `problem.tuning` applied to a device: the profile that the planner reads for this problem.
  */
 import type { Backend, CompileOptions } from '../../devices/device.ts';
+import { planBands } from '../../plan/bands.ts';
 import { type Candidate, rankSplits } from '../../plan/candidates.ts';
 import { type ConvolutionPlan, planConvolution } from '../../plan/convolution.ts';
 import { isInPairs } from '../../plan/device/capacity.ts';
 import type { DeviceProfile, PlannerTuning } from '../../plan/device/profile.ts';
-import { POINTS_PER_THREAD, targetOf } from '../../plan/device/target.ts';
+import { POINTS_PER_THREAD, type Target, targetOf } from '../../plan/device/target.ts';
 import { type DirectionPlan, planDirection } from '../../plan/planner.ts';
 import type { Splits } from '../../plan/schemes/splits.ts';
 import { planSpectralLayer } from '../../plan/spectral-layer.ts';
-import { type Direction, FftError, type FftProblem, type Problem, type Tuning } from '../../problem/index.ts';
+import {
+  type Direction,
+  FftError,
+  type FftProblem,
+  type Problem,
+  type Tuning,
+  withoutCallbacks,
+} from '../../problem/index.ts';
 import { tooShort } from '../../problem/scheme-knobs.ts';
 
 /** Bytes of a single-precision number, the unit in which lanes in lockstep are counted. */
@@ -193,9 +201,21 @@ export function planTuned(
   splits?: Splits,
 ): DirectionPlan {
   const tuned = tunedProfile(profile, problem);
-  return orDeviceLimit(tuned, () =>
-    planDirection(problem, direction, targetOf(tuned, problem.precision), throughWork, splits),
-  );
+  const target = targetOf(tuned, problem.precision);
+  return orDeviceLimit(tuned, () => planOf(problem, direction, target, throughWork, splits));
+}
+
+/** The plan of one direction. Bands have a plan of their own, which has no use for `work` memory. @throws RangeError as `planDirection` */
+export function planOf(
+  problem: Problem,
+  direction: Direction,
+  target: Target,
+  throughWork: boolean,
+  splits?: Splits,
+): DirectionPlan {
+  return problem.bands
+    ? planBands(problem, target, splits)
+    : planDirection(problem, direction, target, throughWork, splits);
 }
 
 /** The plans of a convolution. @throws FftError as `planTuned`, `unsupported-length` */
@@ -212,7 +232,8 @@ export function planTunedConvolution(problem: Problem, profile: DeviceProfile, t
  */
 export function rankTuned(problem: Problem, profile: DeviceProfile, most: number): Candidate[] {
   const tuned = tunedProfile(profile, problem);
-  return orDeviceLimit(tuned, () => rankSplits(problem, targetOf(tuned, problem.precision), most));
+  const transform = problem.bands ? withoutCallbacks(problem) : problem;
+  return orDeviceLimit(tuned, () => rankSplits(transform, targetOf(tuned, problem.precision), most));
 }
 
 function orDeviceLimit<T>({ sharedBytes, coalescedBytes }: DeviceProfile, plan: () => T): T {

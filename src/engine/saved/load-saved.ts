@@ -2,11 +2,11 @@
 import type { Backend } from '../../devices/device.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { type Target, targetOf } from '../../plan/device/target.ts';
-import { type DirectionPlan, planDirection } from '../../plan/planner.ts';
+import type { DirectionPlan } from '../../plan/planner.ts';
 import type { Splits } from '../../plan/schemes/splits.ts';
 import { show } from '../../problem/errors.ts';
 import { type Direction, directionsOf, FftError, type Problem } from '../../problem/index.ts';
-import { tunedProfile } from '../programs/tuning.ts';
+import { planOf, tunedProfile } from '../programs/tuning.ts';
 import { version } from '../programs/version.ts';
 import { checksum, FORMAT, type Saved } from './saved.ts';
 
@@ -52,19 +52,19 @@ function parsed(text: string, problem: Problem, backend: Backend): PlanOf {
 function derived(splits: unknown, problem: Problem, target: Target): PlanOf {
   if (!isSplits(splits, problem)) return refuse('The saved plan does not say how axes are split');
   const plans = new Map<string, DirectionPlan>();
-  const planOf: PlanOf = (direction, throughWork) => {
+  const known: PlanOf = (direction, throughWork) => {
     const key = `${direction}${throughWork}`;
     let plan = plans.get(key);
-    if (!plan) plans.set(key, (plan = planDirection(problem, direction, target, throughWork, splits)));
+    if (!plan) plans.set(key, (plan = planOf(problem, direction, target, throughWork, splits)));
     return plan;
   };
   try {
-    for (const direction of directionsOf(problem)) planOf(direction, false);
+    for (const direction of directionsOf(problem)) known(direction, false);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     refuse(`The saved plan cannot be used: ${cause.message}`, cause);
   }
-  return planOf;
+  return known;
 }
 
 /** Whether a value has the form of splits. The planner checks their contents. */

@@ -2,7 +2,7 @@
 import type { ElementType, Expressions, Real } from '../../ir/index.ts';
 import { cosTurn, neg, sinTurn } from '../../numeric/exact.ts';
 import type { ScalarOp, Value } from '../../patterns/values.ts';
-import { exponential, logarithm } from './logarithms.ts';
+import { exponential, logarithm } from '../logarithms.ts';
 import type { NumberExpression, Pulled } from './pulled.ts';
 
 export function numberOf(re: Real, im?: Real): NumberExpression {

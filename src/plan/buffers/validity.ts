@@ -58,7 +58,7 @@ export function createValidity(available: AvailableBuffers): Validity {
     if (shape) return shape;
     const inPlace = mayWrite(leaf, { oneMemory: true, alike: true });
     const { stays } = leaf;
-    const writesReals = leaf.real !== undefined && leaf.real.side !== 'input' && !stays;
+    const writesReals = leaf.bands !== undefined || (leaf.real !== undefined && leaf.real.side !== 'input' && !stays);
     const tensor = leaf.outputLength;
     shape = shapes.find(
       (other) =>

@@ -143,9 +143,9 @@ function tilingOf(
   }: { readonly points: number; readonly batch: readonly Span[]; readonly longest: TilingQuestion['longestButterfly'] },
   target: Target,
 ): Tiling {
-  const { coordinates, node, together } = placed;
+  const { coordinates, node, together, inOrder } = placed;
   const { convolved, product, twiddle, real } = node;
-  const tiled = together ? batch.slice(0, 1) : batch;
+  const tiled = together || inOrder ? batch.slice(0, 1) : batch;
   const { order, ...tiling } = (target.lockstep === 'vector' ? vectorTiling : threadTiling)(
     {
       axis: points === placed.axis.count ? packedAxis(placed) : { ...packedAxis(placed), count: points },
@@ -363,6 +363,7 @@ function sharedMemoryOf(target: Target): SharedMemory {
 function groupSize(placed: PlacedLeaf, target: Target): { group?: number } {
   // Threads have all lines in one tile.
   if (placed.together) return target.lockstep === 'threads' ? { group: placed.batch[0]!.count } : {};
+  if (placed.inOrder?.group) return { group: placed.inOrder.group };
   const { axisOf } = placed.node;
   const group = axisOf === undefined ? 0 : (target.tuning?.groupedBatch?.[axisOf] ?? 0);
   if (group > 0) return { group };

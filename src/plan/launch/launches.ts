@@ -29,6 +29,7 @@ import {
   type RealParts,
 } from '../tree/node.ts';
 import { type Pad, paddedStep } from '../tree/padding.ts';
+import { bandsLeaf } from './bands.ts';
 import { oneAxis } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
 import { layerLeaf } from './layer.ts';
@@ -133,8 +134,8 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
   const batchBytes = batchBytesOf(problem, target);
   const tiles = tilesOf(question);
   const ends = question.scale === undefined ? scaleFactors(problem, direction) : { input: 1, output: question.scale };
-  // A launch that leaves some lines unchanged cannot scale.
-  const scaled = assignment.steps.findLastIndex(({ leaf }) => !leaf.stays);
+  // A launch that leaves some lines unchanged, or has sums of what is made of bins, cannot scale.
+  const scaled = assignment.steps.findLastIndex(({ leaf }) => !leaf.stays && (!leaf.bands || leaf.bands.there));
   return assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
     const last = n === assignment.steps.length - 1;
     const from = bufferLayoutOf(input.buffer, n === 0 ? problem : seen, direction, pads, node.length, order);
@@ -305,6 +306,7 @@ function configureLeaf(placed: PlacedLeaf, device: Target): Leaf {
   const { node, axis, split } = placed;
   if (node.mix) return mixLeaf(placed, node.mix, target);
   if (node.layer) return layerLeaf(placed, node.layer, target);
+  if (node.bands) return bandsLeaf(placed, node.bands, target);
   if (placed.more.length > 0) return fuseAxes(placed, target);
   if (node.convolved || placed.coordinates || (node.real && ownsLines(node.real))) return oneAxis(placed, target);
   const fused = mayFuse(target) ? fuseAxis(placed, target) : undefined;

@@ -63,6 +63,8 @@ export interface PlacedLeaf extends DirectionScale {
   readonly realsOnly: Partial<Sides<true>>;
   /** A group takes all lines along the first batch dimension, and other leaves of the launch have the same batch behind it. */
   readonly together?: true;
+  /** Batch dimensions stay as they are, and the first one is tiled; `group`: lines of a tile. */
+  readonly inOrder?: { readonly group?: number };
 }
 
 /** Whether the exponents of a launch depend on the direction of the plan; launches between reals and bins have a fixed sign. */
@@ -126,7 +128,7 @@ export function tensorPlaces(spans: readonly Span[]): Sides<readonly Place[]> {
  * along it, or if it is stored in blocks.
  */
 export function mergedBatch(placed: PlacedLeaf): Span[] {
-  if (placed.together) return [...placed.batch];
+  if (placed.together || placed.inOrder) return [...placed.batch];
   const { batch, factors, node, callbacks } = placed;
   const { twiddle, outerTwiddle, product, zeros, lines, real } = node;
   const kernel = product && 'strides' in product ? product : undefined;

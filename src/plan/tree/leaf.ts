@@ -8,7 +8,7 @@
 import type { Layout, Order } from '../../layout/index.ts';
 import type { ScaleFactor } from '../../numeric/scale-factor.ts';
 import type { BuiltCallback } from '../../problem/callbacks.ts';
-import type { ComplexLayout, Convolution, Sides } from '../../problem/problem.ts';
+import type { Band, ComplexLayout, Convolution, Sides } from '../../problem/problem.ts';
 import type { Arithmetic } from '../device/capacity.ts';
 import type { Target } from '../device/target.ts';
 
@@ -266,7 +266,20 @@ export interface LayerStep {
   readonly back: Leaf;
 }
 
-export type LeafStep = CopyStep | PassesStep | HermitianSplit | MultiplyStep | MixStep | LayerStep;
+/**
+ * Weighted sums over the bins of each line. It is the only step of its launch. Bins are read from the input of the leaf or, with `there`, from a
+ * plane of reals in shared memory, [bins × lines of the tile].
+ */
+export interface BandsStep {
+  readonly do: 'bands';
+  readonly bands: readonly Band[];
+  /** The number of bins of a line. */
+  readonly bins: number;
+  /** The transform of a tile of lines, whose output is the plane. */
+  readonly there?: Leaf;
+}
+
+export type LeafStep = CopyStep | PassesStep | HermitianSplit | MultiplyStep | MixStep | LayerStep | BandsStep;
 
 /**
  * One launch. The blocks of a cluster hold a tile together and exchange their shares between steps, so a cluster makes larger uploads

@@ -7,7 +7,14 @@
 
 import type { Layout } from '../../layout/index.ts';
 import type { ScaleFactor } from '../../numeric/scale-factor.ts';
-import { type Convolution, hermitianLength, type Side, type Sides } from '../../problem/index.ts';
+import {
+  type Band,
+  type BuiltCallback,
+  type Convolution,
+  hermitianLength,
+  type Side,
+  type Sides,
+} from '../../problem/index.ts';
 import type { Factors, HermitianSplit, KernelFactors, StepTwiddle, Stored } from './leaf.ts';
 
 /** A direction in the tensor: one step of a loop is `stride` elements along `dimension` of the tensor. */
@@ -141,6 +148,15 @@ export interface LayerParts {
   readonly back: LeafNode;
 }
 
+/** Weighted sums over the bins of each line. */
+export interface BandSums {
+  readonly bands: readonly Band[];
+  /** Makes of each bin the real that is weighed. */
+  readonly bin: BuiltCallback;
+  /** The transform of the lines, if it is in the same launch. */
+  readonly there?: LeafNode;
+}
+
 /** One launch: batched transforms along one axis or along several. */
 export interface LeafNode {
   /**
@@ -176,6 +192,8 @@ export interface LeafNode {
   readonly mix?: ChannelMix;
   /** Set if the launch is a spectral layer along its last axis, or along its only one (`plan/launch/layer.ts`). */
   readonly layer?: LayerParts;
+  /** Set if the launch computes weighted sums over bins (`plan/launch/bands.ts`), of lines that it may have transformed before. */
+  readonly bands?: BandSums;
   /** Factors of elements when they are read or written, in order, each counted along one dimension of the tensor. */
   readonly factors: Sides<readonly ElementFactors[]>;
   readonly real?: RealParts;

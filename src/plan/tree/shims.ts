@@ -58,6 +58,12 @@ const shims: readonly Shim[] = [
     fits: fitsLineByLine,
   },
   {
+    // A transform with the weighted sums over its bins, which are fewer and lie elsewhere. It saves the way of all bins through memory.
+    name: 'bands',
+    joins: ({ bands }) => (bands?.there ? ['transform', 'bands'] : []),
+    fits: fitsElsewhere,
+  },
+  {
     // One of several uploads of a real axis, together with the step from reals or to the Hermitian half. Memory between launches holds all
     // points, the user's memory only a part of them and in another layout. `schemesOfReals` weighs it.
     name: 'halving',
@@ -82,7 +88,7 @@ const shims: readonly Shim[] = [
     // `reordersFirst` chooses which of two uploads does it; `planDirection` decides whether the first upload of all has to, for want of
     // memory.
     name: 'reordering',
-    joins: (leaf) => (keepsPlaces(leaf) ? [] : ['upload', 'transposition']),
+    joins: (leaf) => (keepsPlaces(leaf) || leaf.bands ? [] : ['upload', 'transposition']),
     fits: fitsElsewhere,
   },
 ];
@@ -94,8 +100,8 @@ export function shimsOf(leaf: LeafNode): readonly Shim[] {
 
 /** Whether a leaf with all its fusions may read and write such memory. */
 export function mayWrite(leaf: LeafNode, placement: LaunchMemory): boolean {
-  // Each channel of the result depends on all channels that are read.
-  if (leaf.mix && placement.oneMemory) return false;
+  // Each channel of the result depends on all channels that are read, each band on many bins.
+  if ((leaf.mix || leaf.bands) && placement.oneMemory) return false;
   return fitsLineByLine(placement) && shims.every((shim) => shim.fits(placement) || shim.joins(leaf).length === 0);
 }
 

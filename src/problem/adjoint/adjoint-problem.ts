@@ -40,6 +40,11 @@ export function adjointProblem(problem: Problem, of: Direction): AdjointProblem 
       'The adjoint of a real transform weighs bins by their places, which unordered ones do not tell; plan without unordered.';
     throw new FftError('unsupported-feature', message, { path: 'unordered' });
   }
+  if (problem.bands) {
+    const message =
+      'A plan with bands has no adjoint yet; plan the transform without bands, whose adjoint takes the transposed weights times the cotangent of the sums.';
+    throw new FftError('unsupported-feature', message, { path: 'bands' });
+  }
   const { scale, divisor } = scaleOf(problem, of);
   const { strides, offsets, ...fields } = withSplitAxes(problem, {});
   const derived = normalizeProblem({

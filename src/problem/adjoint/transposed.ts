@@ -171,6 +171,8 @@ class Matrix {
         return this.chosen(of(node.a), of(node.b), (a, b) => ({ ...node, index, a, b }));
       }
       case 'sqrt':
+      case 'log':
+      case 'exp':
       case 'abs': {
         const a = this.freeOf(of(node.a), `takes ${node.op} of its value`);
         return { free: this.steps.append({ op: node.op, a }) };

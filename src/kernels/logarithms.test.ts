@@ -1,8 +1,8 @@
 /** Logarithms and exponentials of kernels against those of the host, in units of the last place. */
 import { describe, expect, it } from 'vitest';
-import { processor, runLowered } from '../../../test/support/lift-interpreted.ts';
-import { randomFor } from '../../../test/support/random.ts';
-import { exp, log, map, program, real } from '../../lift/index.ts';
+import { processor, runLowered } from '../../test/support/lift-interpreted.ts';
+import { randomFor } from '../../test/support/random.ts';
+import { exp, log, map, program, real } from '../lift/index.ts';
 
 const random = randomFor('logarithms of programs');
 
