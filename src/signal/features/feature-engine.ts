@@ -1,7 +1,7 @@
 /**
- * The engine of all mel features, which computes a block of frames in two launches. The first is a plan that reads frames where they lie in the
- * signal, applies the window while it reads, and writes powers with a row for each bin; the second is a program of patterns, in which each band sums
- * the few bins that it covers.
+ * The engine of all mel features, which computes a block of frames. A plan reads frames where they lie in the signal, applies the window while it
+ * reads, sums the powers of bins over bands, and writes the logarithms of these sums: one launch, unless frames are very long. Where the block is a
+ * whole signal, a program of patterns does what refers to the largest value.
  */
 import type { CompiledProgram } from '../../engine/compiling/compiled-program.ts';
 import type { Device, Plan } from '../../engine/index.ts';
@@ -12,7 +12,7 @@ import type { Callback, Callbacks, ProblemInput } from '../../problem/index.ts';
 import type { FloatPrecision, Floats } from '../arguments/floats.ts';
 import { unfilledOn, type WorkMemory } from '../calls/work.ts';
 import { fillMeans, windowOf } from './feature-frames.ts';
-import { melProgram } from './feature-levels.ts';
+import { isFinal, lastProgram, levelScale } from './feature-levels.ts';
 import { type FeatureSpec, keyOf } from './feature-presets.ts';
 import { warpedFrequency } from './kaldi.ts';
 import { melBank } from './mel.ts';
@@ -27,8 +27,8 @@ export interface EngineRequest {
   readonly isWhole: boolean;
 }
 
-/** The powers between the two launches, in memory of the device. */
-type Spectra = { readonly memory: object; free(): void };
+/** The levels before the last steps, in memory of the device. */
+type Levels = { readonly memory: object; free(): void };
 
 export class FeatureEngine {
   readonly spec: FeatureSpec;
@@ -37,20 +37,19 @@ export class FeatureEngine {
   /** Samples of a block, and one sample before. */
   readonly reach: number;
   private readonly plan: Plan;
-  private readonly program: CompiledProgram;
+  private readonly last: { readonly program: CompiledProgram; readonly levels: Levels } | undefined;
   private readonly samples: WorkMemory;
-  private readonly spectra: Spectra;
   private readonly arrays: { readonly [name: string]: Floats };
   private readonly means: Floats | undefined;
-  private last: Promise<unknown> = Promise.resolve();
+  private done: Promise<unknown> = Promise.resolve();
 
   static async of(device: Device, request: EngineRequest): Promise<FeatureEngine> {
-    const { plan, program } = await engineParts(device, request);
+    const plan = await levelPlan(device, request);
     try {
+      const program = await programOf(device, request);
       return new FeatureEngine(device, request, plan, program);
     } catch (error) {
       plan.destroy();
-      program.destroy();
       throw error;
     }
   }
@@ -59,18 +58,18 @@ export class FeatureEngine {
     device: Device,
     { spec, frames, precision }: EngineRequest,
     plan: Plan,
-    program: CompiledProgram,
+    program: CompiledProgram | undefined,
   ) {
     this.spec = spec;
     this.frames = frames;
     this.plan = plan;
-    this.program = program;
     this.reach = 1 + reachOf(spec, frames);
     this.samples = unfilledOn(device, this.reach, precision);
-    const bytes = precision === 'single' ? 4 : 8;
-    const memory = device.alloc(binsOf(spec) * frames * bytes, precision);
-    this.spectra = { memory, free: () => memory.free() };
     const isSingle = precision === 'single';
+    if (program) {
+      const memory = device.alloc(spec.nMels * frames * (isSingle ? 4 : 8), precision);
+      this.last = { program, levels: { memory, free: () => memory.free() } };
+    }
     this.arrays = windowArrays(spec, (values) => (isSingle ? Float32Array.from(values) : values));
     this.means = spec.removeDcOffset ? floatZeros(frames, isSingle) : undefined;
   }
@@ -84,52 +83,43 @@ export class FeatureEngine {
     const run = async () => {
       const samples = this.samples.array();
       fill(samples);
-      const { means, plan, program } = this;
+      const { means, plan, last } = this;
       if (means) fillMeans(means, samples.subarray(1), this.spec);
       const own = {
         ...this.arrays,
         ...(means ? { means } : {}),
         ...('before' in this.arrays ? { samples: samples.subarray(0, this.reach - 1) } : {}),
       };
-      const spectra = this.spectra.memory as Floats;
-      // Calls run one after another, because they share the memory between the launches.
-      const ready = plan.forward(samples.subarray(1) as never, spectra as never, { arrays: own } as never);
-      await Promise.all([ready, program.run({ spectra } as never, output as never)]);
+      const levels = (last?.levels.memory ?? output) as Floats;
+      // Calls run one after another, because they share the memory between plan and program.
+      const ready = plan.forward(samples.subarray(1) as never, levels as never, { arrays: own } as never);
+      await Promise.all([ready, last?.program.run({ levels } as never, output as never)]);
     };
-    const done = this.last.then(run, run);
-    this.last = done;
+    const done = this.done.then(run, run);
+    this.done = done;
     return done;
   }
 
   destroy(): void {
     this.plan.destroy();
-    this.program.destroy();
+    this.last?.program.destroy();
+    this.last?.levels.free();
     this.samples.free();
-    this.spectra.free();
   }
 }
 
-/** The two launches of an engine. @throws FftError (as a rejection) the errors of `device.plan` and `device.compile` */
-export async function engineParts(
+/** The plan of an engine. @throws FftError (as a rejection) the errors of `device.plan` */
+export async function levelPlan(device: Device, request: EngineRequest): Promise<Plan> {
+  return (await device.plan(levelProblem(request))) as Plan;
+}
+
+/** The program that a whole signal's levels go through. @throws FftError (as a rejection) the errors of `device.compile` */
+async function programOf(
   device: Device,
-  request: EngineRequest,
-): Promise<{ readonly plan: Plan; readonly program: CompiledProgram }> {
-  const { spec, frames, precision, isWhole } = request;
-  const plan = (await device.plan(frameProblem(request))) as Plan;
-  try {
-    const { vtln, fMin, fMax = spec.fs / 2 } = spec;
-    const warped = vtln ? (frequency: number) => warpedFrequency(frequency, vtln, fMin, fMax) : undefined;
-    const bank = melBank(bankOptions(spec), spec.isOwnBank, warped);
-    const text = await melProgram(spec, bank, frames, isWhole);
-    return { plan, program: (await device.compile(text, { precision })) as unknown as CompiledProgram };
-  } catch (error) {
-    plan.destroy();
-    throw error;
-  }
-}
-
-export function binsOf({ nFft }: FeatureSpec): number {
-  return Math.floor(nFft / 2) + 1;
+  { spec, frames, precision, isWhole }: EngineRequest,
+): Promise<CompiledProgram | undefined> {
+  if (!isWhole || isFinal(spec, frames)) return undefined;
+  return (await device.compile(await lastProgram(spec, frames), { precision })) as unknown as CompiledProgram;
 }
 
 /** The number of samples from the first to the last of `frames` frames. */
@@ -158,17 +148,21 @@ export function windowArrays(
   return { window: stored(own), before: stored(window.map((value, k) => (k === 0 ? 0 : value * preemphasis))) };
 }
 
-function frameProblem({ spec, frames, precision }: EngineRequest): ProblemInput {
-  const { nFft, hopLength } = spec;
+function levelProblem({ spec, frames, precision, isWhole }: EngineRequest): ProblemInput {
+  const { nFft, hopLength, nMels, vtln, fMin, fMax = spec.fs / 2 } = spec;
+  const warped = vtln ? (frequency: number) => warpedFrequency(frequency, vtln, fMin, fMax) : undefined;
+  const bank = melBank(bankOptions(spec), spec.isOwnBank, warped);
+  // Of blocks, frames lie side by side in a row of each band.
+  const inRows = !isWhole || spec.rows === 'mels';
   return {
-    ...{ size: [nFft], transform: 'r2c', batches: frames, precision, directions: 'forward' },
-    strides: { input: [1, 1, hopLength], output: [1, frames, 1] },
+    ...{ size: [nFft], transform: 'r2c', batches: frames, precision, directions: 'forward', bands: bank.data },
+    strides: { input: [1, 1, hopLength], output: inRows ? [1, frames, 1] : [1, 1, nMels] },
     callbacks: callbacksOf(spec, frames, precision),
   };
 }
 
 function callbacksOf(spec: FeatureSpec, frames: number, precision: FloatPrecision): Callbacks {
-  const { nFft, hopLength, power, removeDcOffset } = spec;
+  const { nFft, hopLength, power, removeDcOffset, log, amin } = spec;
   const load: Callback = (x, value, at) => {
     const [k] = at.axis as [(typeof at.axis)[number]];
     if (!isEmphasised(spec)) return x.mul(x.load('window', k), value);
@@ -176,15 +170,30 @@ function callbacksOf(spec: FeatureSpec, frames: number, precision: FloatPrecisio
     const own = (sample: typeof earlier) => (removeDcOffset ? x.sub(sample, x.load('means', at.batch)) : sample);
     return x.sub(x.mul(x.load('window', k), own(value)), x.mul(x.load('before', k), own(earlier)));
   };
-  const store: Callback = (x, { re, im }) => {
+  const bin: Callback = (x, { re, im }) => {
     const square = x.add(x.mul(re, re), x.mul(im, im));
-    return power === 2 ? square : x.sqrt(square);
+    if (power === 2) return square;
+    const magnitude = x.sqrt(square);
+    // Powers of magnitudes with any other exponent p are e^(p · ln m).
+    const raised = () => x.exp(x.mul(x.constant(power), x.log(x.max(x.constant(1e-30), magnitude))));
+    return power === 1 ? magnitude : raised();
+  };
+  const { factor, offset } = levelScale(spec);
+  const store: Callback = (x, sum) => {
+    // Constants that small are products of two.
+    const root = x.constant(Math.sqrt(amin));
+    const least = amin < 2 ** -100 ? x.mul(root, root) : x.constant(amin);
+    const level = x.mul(x.log(x.max(least, sum)), x.constant(factor));
+    return offset === 0 ? level : x.add(level, x.constant(offset));
   };
   const type = precision === 'single' ? 'f32' : 'f64';
   const window = { window: { type, length: nFft } } as const;
   const others = { before: { type, length: nFft }, samples: { type, length: reachOf(spec, frames) } } as const;
   const means = removeDcOffset ? ({ means: { type, length: frames } } as const) : {};
-  return { forward: { load, store }, arrays: isEmphasised(spec) ? { ...window, ...others, ...means } : window };
+  return {
+    forward: { load, bin, ...(log === 'none' ? {} : { store }) },
+    arrays: isEmphasised(spec) ? { ...window, ...others, ...means } : window,
+  };
 }
 
 /** Kept engines of each device; they are released with the device. */
@@ -205,7 +214,7 @@ export async function withEngine<T>(
       make: (wanted) => FeatureEngine.of(device, wanted),
       destroy: (engine) => engine.then((made) => made.destroy()).catch(() => undefined),
       bytesOf: ({ spec, frames, precision }) =>
-        (binsOf(spec) * frames + reachOf(spec, frames)) * (precision === 'single' ? 4 : 8),
+        (spec.nMels * frames + reachOf(spec, frames)) * (precision === 'single' ? 4 : 8),
     });
     enginesOf.set(device, engines);
   }
@@ -216,8 +225,7 @@ export async function withEngine<T>(
   } catch (error) {
     engines.forget(lease);
     // Closing a device destroys its plans; a closed device reports that when it is asked for a new plan.
-    if (error instanceof FftError && error.code === 'destroyed')
-      ((await device.plan(frameProblem(request))) as Plan).destroy();
+    if (error instanceof FftError && error.code === 'destroyed') (await levelPlan(device, request)).destroy();
     throw error;
   } finally {
     engines.give(lease);

@@ -1,8 +1,4 @@
-/**
- * The last steps of features, from the values of bands, as a program of patterns and on the host: logarithms, and steps that refer to the largest
- * value.
- */
-import type { NumpyArray } from '../../numpy/array.ts';
+/** The last steps of features, from the levels of bands: steps that refer to the largest level, on the host and as a program of patterns. */
 import type { Floats } from '../arguments/floats.ts';
 import type { FeatureSpec } from './feature-presets.ts';
 
@@ -37,42 +33,36 @@ export function finish(values: Floats, spec: FeatureSpec, top: number): void {
   }
 }
 
+/** Whether the levels of a whole signal are its features, so that no step is left. */
+export function isFinal(spec: FeatureSpec, frames: number): boolean {
+  return !isRelative(spec) && spec.add === 0 && spec.multiply === 1 && missingOf(spec, frames) === 0;
+}
+
+/** The number of frames of zeros behind the signal. */
+function missingOf({ rows, maxFrames }: FeatureSpec, frames: number): number {
+  return rows === 'mels' ? 0 : Math.max(0, (maxFrames ?? frames) - frames);
+}
+
 /**
- * The program of patterns that makes levels of bands out of the spectra of frames. The language of patterns is loaded only when the program is made.
- * @param bank shape [nMels, bins]
- * @param isWhole whether these are all frames, so that the largest value is known
- * @returns a program of `spectra`, a row of frames for each bin
+ * The program of patterns that makes features of the levels of a whole signal, in the order of the spec. The language of patterns is loaded only
+ * when the program is made.
  */
-export async function melProgram(spec: FeatureSpec, bank: NumpyArray<'float64'>, frames: number, isWhole: boolean) {
-  const lift = await import('../../lift/index.ts');
-  const { add, array2, exp, join, log, map, max, mul, pad, program, real, reduce, sub, toGlobal, transpose, zip } =
-    lift;
-  const [nMels, bins] = bank.shape as [number, number];
-  const filters = array2(nMels, bins, (band: number, bin: number) => bank.data[band * bins + bin]!);
-  const { power, amin, topDb, rows } = spec;
-  const { factor, offset } = levelScale(spec);
+export async function lastProgram(spec: FeatureSpec, frames: number) {
+  const { add, join, map, max, mul, pad, program, real, reduce, sub, toGlobal } = await import('../../lift/index.ts');
+  const { topDb, rows, nMels } = spec;
   type Real = import('../../lift/index.ts').Real;
-  type Arr<A> = import('../../lift/index.ts').Arr<A>;
-  // Powers of magnitudes with any other exponent p are e^(p · ln m).
-  const raised = (m: Real) => exp(mul(power, log(max(1e-30, m))));
-  const level = (sum: Real) => (spec.log === 'none' ? sum : add(mul(log(max(amin, sum)), factor), offset));
-  return program({ spectra: real(bins, frames) }, ({ spectra }) => {
-    const given = power === 1 || power === 2 ? spectra : toGlobal(map(map(raised)), spectra);
-    const levels = map(
-      (frame) => map((band: Arr<Real>) => level(reduce(add, 0, map(mul, zip(band, frame)))), filters),
-      transpose(given),
-    );
-    // Frames lie side by side in a row, so that neighbouring threads read the same bins.
-    if (!isWhole) return transpose(levels);
-    const missing = (spec.maxFrames ?? frames) - frames;
-    const ordered = rows === 'mels' ? transpose(levels) : missing > 0 ? pad(0, missing, 0, levels) : levels;
-    if (!isRelative(spec) && spec.add === 0 && spec.multiply === 1) return ordered;
-    const stored = toGlobal((all: typeof ordered) => all, ordered);
+  const missing = missingOf(spec, frames);
+  const lengths = rows === 'mels' ? ([nMels, frames] as const) : ([frames, nMels] as const);
+  return program({ levels: real(...lengths) }, ({ levels }) => {
+    const all = missing > 0 ? pad(0, missing, 0, levels) : levels;
+    const stored = missing > 0 ? toGlobal((each: typeof all) => each, all) : all;
+    const shifted = (value: Real) => mul(add(value, spec.add), spec.multiply);
+    if (!isRelative(spec)) return map(map(shifted), stored);
     const top = reduce(max, -3e38, join(stored));
     const zero = spec.ref === 'max' ? top : 0;
-    const least = topDb === null || !isRelative(spec) ? -3e38 : sub(top, topDb);
+    const least = topDb === null ? -3e38 : sub(top, topDb);
     return map(
-      map((value: Real) => mul(add(sub(max(value, least), zero), spec.add), spec.multiply)),
+      map((value: Real) => shifted(sub(max(value, least), zero))),
       stored,
     );
   });

@@ -4,7 +4,7 @@ import { PIPELINE_RUNTIME } from '../../engine/ahead/runtime.ts';
 import { type PlannedTransform, textOfBytes } from '../../engine/ahead/transform-data.ts';
 import type { ModulePart } from '../../engine/ahead/wasm.ts';
 import type { Device } from '../../engine/index.ts';
-import { binsOf, engineParts, reachOf, windowArrays } from './feature-engine.ts';
+import { levelPlan, reachOf, windowArrays } from './feature-engine.ts';
 import * as frames from './feature-frames.ts';
 import * as levels from './feature-levels.ts';
 import { featureSpec } from './feature-options.ts';
@@ -35,13 +35,12 @@ export async function logMelModule(preset: string, device: Device): Promise<Modu
   const size =
     spec.samples === null ? blockFrames(Number.POSITIVE_INFINITY, 'cpu') : frames.framesOf(spec, spec.samples);
   const request = { spec, frames: size, precision: 'single', isWhole: false } as const;
-  const { plan, program } = await engineParts(device, request);
-  const { steps, between } = program.launches!;
+  const plan = await levelPlan(device, request);
   const reach = 1 + reachOf(spec, size);
   const arrays = windowArrays(spec, (values) => Float32Array.from(values));
   const [forward] = (plan as unknown as PlannedTransform).directionPrograms;
-  const lengths = [reach, binsOf(spec) * size, spec.nMels * size, spec.nFft, arrays.before ? spec.nFft : 0, size];
-  const buffers = [...lengths.map((length) => 4 * length), forward!.tempBytes, ...between];
+  const lengths = [reach, spec.nMels * size, spec.nFft, arrays.before ? spec.nFft : 0, size];
+  const buffers = [...lengths.map((length) => 4 * length), forward!.tempBytes];
   const places = new Map<string, PipelinePlace>([
     ...(['window', 'before', 'means'] as const).map((name) => [name, [BUFFERS[name], 0]] as const),
     ['samples', [BUFFERS.samples, 0]],
@@ -50,11 +49,10 @@ export async function logMelModule(preset: string, device: Device): Promise<Modu
   const launches = [
     launchesOfPlan(forward!, {
       input: [BUFFERS.samples, 4],
-      output: [BUFFERS.spectra, 0],
+      output: [BUFFERS.levels, 0],
       temp: BUFFERS.temp,
       arrays: places,
     }),
-    { steps, placeOf: (slot: number): PipelinePlace => [slot < 2 ? slot + 1 : slot + 5, 0] },
   ];
   const constants = Object.entries(arrays).map(([name, values]) => {
     const { buffer, byteOffset, byteLength } = values;

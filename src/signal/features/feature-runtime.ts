@@ -8,8 +8,8 @@ import type * as frames from './feature-frames.ts';
 import type * as levels from './feature-levels.ts';
 import type { FeatureSpec } from './feature-presets.ts';
 
-/** The numbers of a pipeline's buffers: samples, powers, levels, the window, and what pre-emphasis and means take. */
-export const BUFFERS = { samples: 0, spectra: 1, levels: 2, window: 3, before: 4, means: 5, temp: 6 } as const;
+/** The numbers of a pipeline's buffers: samples, levels, the window, and what pre-emphasis and means take. */
+export const BUFFERS = { samples: 0, levels: 1, window: 2, before: 3, means: 4, temp: 5 } as const;
 
 /** Features as data. */
 export interface FrontEndData {
@@ -63,9 +63,9 @@ export function frontEndOf(data: FrontEndData, compiled: () => WebAssembly.Modul
     for (let done = 0; done < count; done += size) {
       const target = pipeline.view(0);
       tools.fillFrom(target, samples, done * hopLength - tools.paddingOf(spec) - 1, spec);
-      if (removeDcOffset) tools.fillMeans(pipeline.view(5), target.subarray(1), spec);
+      if (removeDcOffset) tools.fillMeans(pipeline.view(4), target.subarray(1), spec);
       pipeline.run();
-      const block = pipeline.view(2);
+      const block = pipeline.view(1);
       const some = Math.min(size, count - done);
       for (let mel = 0; mel < nMels; mel++) {
         const row = block.subarray(mel * size, mel * size + some);

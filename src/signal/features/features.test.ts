@@ -4,7 +4,8 @@ import * as reference from '../../../test/reference/features.ts';
 import { noOpenCl, openOpenCl } from '../../../test/support/opencl.ts';
 import { randomFor } from '../../../test/support/random.ts';
 import { noWebGpu, openWebGpu, testGpuDevice } from '../../../test/support/webgpu.ts';
-import { type Device, openDevice } from '../../index.ts';
+import type { Device as EngineDevice } from '../../engine/index.ts';
+import { type Device, openDevice, openProfile } from '../../index.ts';
 import {
   type Features,
   fbank,
@@ -15,7 +16,26 @@ import {
   mfcc,
 } from '../index.ts';
 
+import { levelPlan } from './feature-engine.ts';
+import { featureSpec } from './feature-options.ts';
+
 const random = randomFor('src/signal/features');
+
+describe('the plan of features', () => {
+  it.each(['whisper', 'librosa', 'kaldi'] as const)('takes one launch, preset %s', async (preset) => {
+    const spec = featureSpec({ preset });
+    // The most shared memory that any WebGPU device promises holds no frame of 2048 doubles with its bins.
+    for (const [name, precision] of [
+      ...[['wasm-cpu', 'single'] as const, ['wasm-cpu', 'double'] as const, ['h200', 'double'] as const],
+      ['webgpu-default', 'single'] as const,
+    ]) {
+      const profiled = (await openProfile(name)) as unknown as EngineDevice;
+      const plan = await levelPlan(profiled, { spec, frames: 256, precision, isWhole: false });
+      expect(plan.explain()).toMatch(/^forward: 1 launch,/m);
+      plan.destroy();
+    }
+  });
+});
 
 /** Noise of changing loudness, over a tone and an offset. */
 function speech(length: number): Float32Array {
