@@ -54,9 +54,9 @@ export interface CallbackBuilder {
   neg(a: CallbackReal): CallbackReal;
   sqrt(a: CallbackReal): CallbackReal;
   abs(a: CallbackReal): CallbackReal;
-  /** The natural logarithm, to 2 units in the last place. Not in double-double. */
+  /** The natural logarithm, to 4 units in the last place where the device divides exactly. Not in double-double. */
   log(a: CallbackReal): CallbackReal;
-  /** e^a, to a relative error of 4 units in the last place. Not in double-double. */
+  /** e^a, to 4 units in the last place. Not in double-double. */
   exp(a: CallbackReal): CallbackReal;
   min(a: CallbackReal, b: CallbackReal): CallbackReal;
   max(a: CallbackReal, b: CallbackReal): CallbackReal;
