@@ -10,6 +10,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { buildDigest } from './build-digest.mjs';
+import { builtPresets } from './built-presets.mjs';
 import { lazyModules } from './lazy-modules.mjs';
 import { groupsOfPages, mergeChunks } from './merge-chunks.mjs';
 import { withNotices } from './notices.mjs';
@@ -136,7 +137,7 @@ export async function bundleBrowser({ entries, minify = true, define = {} } = {}
     minify,
     metafile: true,
     write: false,
-    plugins: [browserOnly, lazyModules(root)],
+    plugins: [browserOnly, builtPresets(root), lazyModules(root)],
   });
   const written = new Map(outputFiles.map(({ path, contents }) => [path.slice(root.length + 1), contents]));
   const { files, outputs } = whole

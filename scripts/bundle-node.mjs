@@ -12,6 +12,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { buildDigest } from './build-digest.mjs';
+import { builtPresets } from './built-presets.mjs';
 import { groupsOfNode, mergeChunks } from './merge-chunks.mjs';
 import { withNotices } from './notices.mjs';
 
@@ -85,7 +86,7 @@ export async function bundleNode(folder) {
     legalComments: 'none',
     // Names stay, for whoever reads a stack: spaces alone are a third of what is installed.
     minifyWhitespace: true,
-    plugins: [nodeModules],
+    plugins: [nodeModules, builtPresets(root)],
     metafile: true,
     write: false,
     logLevel: 'warning',

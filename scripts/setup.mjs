@@ -114,6 +114,7 @@ function build(parts, always) {
     'bundle-node',
     'bundle-browser',
     'build-digest',
+    'built-presets',
     'merge-chunks',
     'lazy-modules',
     'bundle-types',

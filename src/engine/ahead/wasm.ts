@@ -94,6 +94,29 @@ interface Export {
   readonly value: string;
 }
 
+/** A part apart from its functions, which several parts may have in common. */
+export interface PartData {
+  /** An ES module that exports `make`, a function of the data and the compiled code. */
+  readonly runtime: string;
+  /** JSON. */
+  readonly data: string;
+  readonly code: Uint8Array;
+}
+
+/** @throws FftError `unsupported-feature` as `buildWasm` */
+export function partData(part: ModulePart): PartData {
+  const kernels = new KernelNames();
+  const pipeline = pipelineData(part.pipeline, kernels);
+  const { bytes, sharedBytes } = emitWasmModule(kernels.named, MEMORY);
+  const functions = runtimeOf(false, [part]);
+  const make = `export const make = (data, code) => ${part.runtime.at(-1)!.name}(data, () => code, ${part.tools});`;
+  return {
+    runtime: [...functions.map(String), make].join('\n'),
+    data: JSON.stringify({ ...part.data, pipeline: { ...pipeline, shared: sharedBytes } }),
+    code: bytes,
+  };
+}
+
 /** The functions of a module, each once. */
 function runtimeOf(hasTransforms: boolean, parts: readonly ModulePart[]): { readonly name: string }[] {
   const own = hasTransforms ? RUNTIME : [];

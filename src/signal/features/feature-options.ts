@@ -91,7 +91,7 @@ export function featureSpec(own: LogMelOptions, usual: FeaturePreset = 'librosa'
   const frames = own.center === undefined ? preset.frames : own.center ? 'center' : uncentred;
   const { preemphasis = preset.preemphasis, power = preset.power } = own;
   check('preemphasis', preemphasis, Number.isFinite(preemphasis), 'a finite number');
-  return {
+  const spec = {
     ...preset,
     ...lengths,
     ...{ fs, frames, preemphasis, window: given ? windowValues(given) : windowName(own.window as WindowName, preset) },
@@ -99,11 +99,12 @@ export function featureSpec(own: LogMelOptions, usual: FeaturePreset = 'librosa'
     padMode: checkWord('padMode', own.padMode ?? preset.padMode, padModes),
     ...bandOptions(own, preset, fs),
     ...logOptions(own, preset),
-    isOwnBank: own.preset === undefined || BANK_OPTIONS.some((name) => own[name] !== undefined),
   };
+  return { ...spec, isOwnBank: BANK_FIELDS.some((name) => spec[name] !== preset[name]) };
 }
 
-const BANK_OPTIONS = ['fs', 'nFft', 'nMels', 'fMin', 'fMax', 'melScale', 'htk', 'norm'] as const;
+/** What bands are made of. */
+const BANK_FIELDS = ['fs', 'nFft', 'nMels', 'fMin', 'fMax', 'melScale', 'norm'] as const;
 
 function frameLengths(own: LogMelOptions, preset: FeatureSpec, windowLength: number | undefined) {
   const most = 2 ** 30;

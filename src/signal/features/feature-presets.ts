@@ -76,7 +76,7 @@ export interface FeatureSpec {
   readonly dropLast: boolean;
   /** Axis that comes first in the result. */
   readonly rows: 'mels' | 'frames';
-  /** Whether the caller has chosen the bands, and is to be warned of bands without a bin. */
+  /** Whether the caller has chosen other bands than the preset, and is to be warned of bands without a bin. */
   readonly isOwnBank: boolean;
 }
 
@@ -133,6 +133,12 @@ export const presets = {
 
 export type FeaturePreset = keyof typeof presets;
 export const presetNames = Object.keys(presets) as readonly FeaturePreset[];
+
+/** The preset that a spec is, in all its fields. */
+export function presetOf(spec: FeatureSpec): FeaturePreset | undefined {
+  const fields = Object.keys(spec) as (keyof FeatureSpec)[];
+  return presetNames.find((name) => fields.every((field) => spec[field] === (presets[name] as FeatureSpec)[field]));
+}
 
 /** The name of a spec among kept engines: equal specs have equal names. */
 export function keyOf({ window, ...others }: FeatureSpec): string {

@@ -5,6 +5,7 @@ import { sharedDevice } from '../../numpy/choice.ts';
 import { FftError } from '../../problem/errors.ts';
 import { check } from '../arguments/check.ts';
 import { areSingles, type FloatPrecision, type Floats, isFloats, liveSamples } from '../arguments/floats.ts';
+import { builtFeatures } from './built-features.ts';
 import { type FeatureEngine, withEngine } from './feature-engine.ts';
 import { fillFrom, framesOf, paddingOf, requireLength, type Samples } from './feature-frames.ts';
 import { finish, largest } from './feature-levels.ts';
@@ -18,7 +19,7 @@ export type Features<T extends Floats = Floats> = NumpyArray<T extends Float32Ar
  * because each block size needs a plan of its own.
  */
 const FRAMES_OF_BLOCKS = { cpu: [16, 256], others: [16, 256, 2048] };
-/** The most frames of a signal of fixed length that are computed as one block. */
+/** The most frames of a signal of fixed length that are computed as one block, and of any signal by a built module, which nothing interrupts. */
 const MOST_FRAMES = 8192;
 
 /** Samples of an argument. @throws FftError `invalid-argument`, `detached-array` */
@@ -42,6 +43,10 @@ export function blockFrames(frames: number, kind: string): number {
 export async function featuresOf(x: Floats, spec: FeatureSpec, chosen: Device | undefined): Promise<Features> {
   const samples = wholeSignal(x, spec);
   const frames = usedFrames(spec, samples.length);
+  if (!chosen && areSingles(x) && frames <= MOST_FRAMES) {
+    const found = await builtFeatures(x as Float32Array, spec);
+    if (found) return asFeatures(found.data, spec, spec.maxFrames ?? frames);
+  }
   const device = chosen ?? (await sharedDevice());
   const values = await levelsOf(samples, { spec, first: 0, frames }, device);
   finish(values, spec, largest(values, Number.NEGATIVE_INFINITY));
