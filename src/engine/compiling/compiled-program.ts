@@ -129,8 +129,10 @@ export class CompiledProgram<I extends Inputs = Inputs> {
    *   `buffer-too-small`, `aliased-buffers`, `foreign-buffer`, `detached-array`, `destroyed`, `device-closed`
    */
   run<O extends Data = HostArray>(inputs: { readonly [K in keyof I]: InputData }, output?: O): Promise<O> {
-    this.check();
-    if (this.repeats(inputs, output)) return this.runAgain(output as O);
+    if (this.now(inputs, output)) return Promise.resolve(output as O);
+    if (this.repeats(inputs, output)) {
+      return Promise.all(this.bound!.programs.map((program) => program.run())).then(() => output as O);
+    }
     const { type, length } = this.parts.output;
     const arrays = this.readInputs(inputs, 'run');
     const given = output === undefined ? newArray(type, length) : output;
@@ -264,11 +266,15 @@ export class CompiledProgram<I extends Inputs = Inputs> {
     }
   }
 
-  private async runAgain<O>(output: O): Promise<O> {
-    const { programs } = this.bound!;
-    if (programs.every(({ immediate }) => immediate)) for (const program of programs) program.runSync!();
-    else await Promise.all(programs.map((program) => program.run()));
-    return output;
+  /**
+   * @internal `run` with memory of the device as in the call before, if that can end at once.
+   * @returns whether it has ended; otherwise nothing has been done
+   */
+  now(inputs: object, output: unknown): boolean {
+    this.check();
+    if (!this.repeats(inputs, output) || !this.bound!.programs.every(({ immediate }) => immediate)) return false;
+    for (const program of this.bound!.programs) program.runSync!();
+    return true;
   }
 
   private unbind(): void {

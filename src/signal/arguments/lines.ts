@@ -37,12 +37,16 @@ export function linesAlong(array: NumpyArray, axis: number, path = 'axis'): Line
   };
 }
 
-/** A new array of the lines' shape, with another length along their axis. @throws FftError `out-of-memory` */
-export function newLines(like: Lines, n: number, complex: boolean): Lines {
+/**
+ * A new array of the lines' shape, with another length along their axis.
+ * @param values its numbers, where they are there already; default: zeros
+ * @throws FftError `out-of-memory`
+ */
+export function newLines(like: Lines, n: number, complex: boolean, values?: Floats): Lines {
   const { array, axis, inner, count, precision } = like;
   const shape = array.shape.map((length, d) => (d === axis ? n : length));
   const single = precision === 'single';
-  const data = floatZeros(elementCount(shape) * (complex ? 2 : 1), single);
+  const data = values ?? floatZeros(elementCount(shape) * (complex ? 2 : 1), single);
   const dtype = complex ? (single ? 'complex64' : 'complex128') : single ? 'float32' : 'float64';
   return { array: { data, shape, dtype } as NumpyArray, axis, n, inner, count, complex, precision };
 }
@@ -63,7 +67,8 @@ export function readLine(lines: Lines, line: number, target: Floats, at = 0, len
   const parts = complex ? 2 : 1;
   const start = startOf(lines, line) * parts;
   if (inner === 1) {
-    target.set(data.subarray(start, start + length * parts), at);
+    const isWhole = start === 0 && length * parts === data.length;
+    target.set(isWhole ? data : data.subarray(start, start + length * parts), at);
     return;
   }
   for (let k = 0; k < length; k++) {

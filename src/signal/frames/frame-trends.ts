@@ -11,6 +11,8 @@ export interface TrendFrames {
   readonly trend: Trend;
   /** Whether numbers are complex; real and imaginary parts have separate trends. */
   readonly twoSided: boolean;
+  /** Memory for the sums of the hops in a frame. */
+  readonly hops: Float64Array;
 }
 
 /**
@@ -55,7 +57,7 @@ function fitFrames(
 function frameMeans(
   line: Floats,
   start: number,
-  { size, hop, frames, twoSided }: TrendFrames,
+  { size, hop, frames, twoSided, hops }: TrendFrames,
   level: Floats,
   part: number,
 ): void {
@@ -64,11 +66,10 @@ function frameMeans(
   const rest = size - whole * hop;
   // Sums of the hops at the beginning of the next frame. A frame's sum is made of hop sums and not of the previous frame's sum, so that rounding
   // errors do not accumulate.
-  const hops = new Float64Array(whole);
-  const sumOfHop = (hopNumber: number) => sumOf(line, start + hopNumber * hop * step, hop, step);
-  for (let k = 0; k < whole - 1; k++) hops[k] = sumOfHop(k);
+  for (let k = 0; k < whole - 1; k++) hops[k] = sumOf(line, start + k * hop * step, hop, step);
   for (let frame = 0; frame < frames; frame++) {
-    if (whole > 0) hops[(frame + whole - 1) % whole] = sumOfHop(frame + whole - 1);
+    const last = frame + whole - 1;
+    if (whole > 0) hops[last % whole] = sumOf(line, start + last * hop * step, hop, step);
     let sum = rest > 0 ? sumOf(line, start + (frame + whole) * hop * step, rest, step) : 0;
     for (let k = 0; k < whole; k++) sum += hops[k]!;
     level[frame * step + part] = sum / size;
@@ -77,7 +78,10 @@ function frameMeans(
 
 /** Four independent sums, which a processor adds in parallel. */
 function sumOf(line: Floats, from: number, count: number, step: number): number {
-  let [a, b, c, d] = [0, 0, 0, 0];
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
   let at = from;
   const four = from + (count - (count % 4)) * step;
   for (; at < four; at += 4 * step) {

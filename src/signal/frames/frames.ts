@@ -240,6 +240,8 @@ function placeOn(device: Device, spec: FrameSpec): FramePlace {
   return { line: line!, spectra: spectra!, arrays: rest, ...none, free };
 }
 
+type BlockVisitor = (spectra: Floats, first: number, count: number, skip: number) => void;
+
 /** Transforms the frames of lines, block by block. */
 export class FrameTransform {
   readonly spec: FrameSpec;
@@ -267,7 +269,8 @@ export class FrameTransform {
     this.arrays = Object.fromEntries(Object.entries(place.arrays).map(([name, { data }]) => [name, data]));
     this.given = { arrays: this.arrays };
     const { size, hop, trend, twoSided } = spec;
-    this.trends = { size, hop, trend, twoSided, frames: this.batches };
+    const hops = new Float64Array(Math.floor(size / hop));
+    this.trends = { size, hop, trend, twoSided, frames: this.batches, hops };
   }
 
   /** The transform in a working memory that stays with its plan: that of the previous call, if its request was the same. */
@@ -300,8 +303,17 @@ export class FrameTransform {
    * Calls `visit` for each block of the line: `spectra` holds the bins of `count` frames from frame `first` on, in the order of the spec. It is valid
    * until `visit` returns.
    * @param visit also gets the number of frames at the block's beginning that an earlier block has had already
+   * @returns a promise to wait for, or undefined where all blocks have been visited
    */
-  async each(visit: (spectra: Floats, first: number, count: number, skip: number) => void): Promise<void> {
+  each(visit: BlockVisitor): Promise<unknown> | undefined {
+    if (this.batches < this.spec.frames) return this.blocks(visit);
+    const waiting = this.run(0);
+    if (waiting) return waiting.then(() => visit(this.values, 0, this.batches, 0));
+    visit(this.values, 0, this.batches, 0);
+    return undefined;
+  }
+
+  private async blocks(visit: BlockVisitor): Promise<void> {
     const { frames } = this.spec;
     for (let done = 0; done < frames; done += this.batches) {
       // The last block has the same length as the others, so that it begins with frames that are done already.
@@ -359,13 +371,24 @@ export class FrameTransform {
 
 /**
  * Lends a transform of frames whose plan and memory are kept for the next call.
+ * @returns what `use` returns: no promise where `use` returns none and the plan is there
  * @throws FftError (as a rejection) the errors of `device.plan`, `out-of-memory`, and errors that `use` throws
  */
 export function withFrames<T>(
   device: Device,
   request: FrameRequest,
+  use: (transform: FrameTransform) => Promise<T>,
+): Promise<T>;
+export function withFrames<T>(
+  device: Device,
+  request: FrameRequest,
   use: (transform: FrameTransform) => T | Promise<T>,
-): Promise<T> {
+): T | Promise<T>;
+export function withFrames<T>(
+  device: Device,
+  request: FrameRequest,
+  use: (transform: FrameTransform) => T | Promise<T>,
+): T | Promise<T> {
   const make = () => placeOn(device, request.spec);
   return withWorkplace(device, request.plan, make, (plan, place) => use(FrameTransform.in(place, request, plan)));
 }

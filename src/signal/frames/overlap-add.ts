@@ -6,7 +6,7 @@ import type { CompiledProgram } from '../../engine/compiling/compiled-program.ts
 import type { Device, Plan } from '../../engine/index.ts';
 import type { Callback, CallbackReal, ProblemInput } from '../../problem/index.ts';
 import type { Floats } from '../arguments/floats.ts';
-import { called, type PlanRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
+import { afterwards, called, oneByOne, type PlanRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
 import { placesFor, reaching, type WorkMemory, workOn } from '../calls/work.ts';
 import { batchesOf, binsOf, timesFactor } from './frames.ts';
 
@@ -149,6 +149,8 @@ interface OverlapAddPlace extends Workplace {
   readonly factors: WorkMemory | undefined;
   /** The arrays of the plan's callbacks: always the same object, so that the plan recognises it. */
   readonly given: { readonly arrays: object };
+  /** What the program reads. */
+  readonly added: object;
   /** The weights and factors that the arrays hold at present. */
   taper: Float64Array | undefined;
   turned: Float64Array | undefined;
@@ -173,8 +175,9 @@ async function placeOn(device: Device, spec: OverlapAddSpec): Promise<OverlapAdd
     const frames = reaching(places.waves, rowsOf(spec).written * parts);
     const { window, factors } = places;
     const given = { arrays: { window: window.data, ...(factors ? { factors: factors.data } : {}) } };
+    const added = { waves: places.waves.data, weights: places.weights.data };
     const none = { taper: undefined, turned: undefined, weighted: undefined };
-    return { program, ...places, factors, given, frames, ...none, free };
+    return { program, ...places, factors, given, added, frames, ...none, free };
   } catch (error) {
     program.destroy();
     throw error;
@@ -203,28 +206,32 @@ export class OverlapAdd {
   /**
    * Adds up one line.
    * @param load writes bins of frames: a row of `count` frames from frame `first` on for each bin
-   * @param visit gets sums of the samples from `start` on; where `isBegun`, its first samples have to be added to the sums of an earlier block
+   * @param visit gets sums of the samples from `start` on, of which the first `begun` have to be added to the sums of an earlier block
+   * @returns a promise to wait for, or undefined where `visit` has had all sums
    */
-  async line(
+  line(
     load: (target: Floats, first: number, count: number) => void,
     visit: (sums: Floats, start: number, begun: number) => void,
-  ): Promise<void> {
+  ): Promise<unknown> | undefined {
     const { request, rows, place } = this;
     const { frames, hop } = request.spec;
     const { batches, overlap, parts } = rows;
-    for (let done = 0; done < frames; done += batches) {
+    return oneByOne(Math.ceil(frames / batches), (block) => {
+      const done = block * batches;
       // The last block has the same length as the others, so that it begins with frames that are done already.
       const first = Math.min(done, frames - batches);
       const spectra = place.spectra.array();
       load(spectra, first, batches);
       if (first < done) forget(spectra, batches, done - first);
-      const waiting = this.frames();
-      if (waiting) await waiting;
-      await this.sums(first);
-      const skip = (done - first) * hop * parts;
-      const begun = done === 0 ? 0 : (overlap - 1) * hop * parts;
-      visit(place.sums.array().subarray(skip), done * hop * parts, begun);
-    }
+      return afterwards(this.frames(), () =>
+        afterwards(this.sums(first), () => {
+          const skip = (done - first) * hop * parts;
+          const begun = done === 0 ? 0 : (overlap - 1) * hop * parts;
+          visit(place.sums.array().subarray(skip), done * hop * parts, begun);
+          return undefined;
+        }),
+      );
+    });
   }
 
   /** Transforms spectra to frames. @returns a promise to wait for, or undefined where they are there */
@@ -233,10 +240,11 @@ export class OverlapAdd {
     return called(this.plan, 'inverse', spectra.data, frames, given);
   }
 
-  private sums(first: number): Promise<unknown> {
-    const { waves, weights, program, sums } = this.place;
+  /** Adds up frames. @returns a promise to wait for, or undefined where the sums are there */
+  private sums(first: number): Promise<unknown> | undefined {
+    const { added, program, sums } = this.place;
     this.setWeights(first);
-    return program.run({ waves: waves.data, weights: weights.data } as never, sums.data as never);
+    return program.now(added, sums.data) ? undefined : program.run(added as never, sums.data as never);
   }
 
   private setWeights(first: number): void {
@@ -264,8 +272,8 @@ function forget(spectra: Floats, batches: number, count: number): void {
 export function withOverlapAdd<T>(
   device: Device,
   request: OverlapAddRequest,
-  use: (adding: OverlapAdd) => Promise<T>,
-): Promise<T> {
+  use: (adding: OverlapAdd) => T | Promise<T>,
+): T | Promise<T> {
   const make = () => placeOn(device, request.spec);
   return withWorkplace(device, request.plan, make, (plan, place) => use(new OverlapAdd(request, plan, place)));
 }

@@ -12,11 +12,13 @@ import {
 } from '../../numpy/array.ts';
 import { checkLength, resolveAxis } from '../../numpy/axes.ts';
 import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import { copyOfFloats } from '../../numpy/memory.ts';
 import { FftError } from '../../problem/errors.ts';
 import { checkWord } from '../arguments/check.ts';
 import { type Floats, isFloats } from '../arguments/floats.ts';
+import { afterwards, oneByOne } from '../calls/plans.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
-import { binsOf } from '../frames/frames.ts';
+import { batchesOf, binsOf } from '../frames/frames.ts';
 import { centered } from '../frames/framing.ts';
 import { type OverlapAddRequest, overlapAddRequest, withOverlapAdd } from '../frames/overlap-add.ts';
 import {
@@ -116,7 +118,8 @@ interface KnownIstft extends IstftJob {
  */
 export async function istft<Z extends ComplexArray>(zxx: Z, options: IstftOptions = {}): Promise<Istft<Z>> {
   const { arrays, job, device } = calls.read([zxx], options);
-  const x = await overlapAdded(arrays[0]!, job, device ?? (await sharedDevice()));
+  const found = overlapAdded(arrays[0]!, job, device ?? (await sharedDevice()));
+  const x = found instanceof Promise ? await found : found;
   const { t, undetermined } = job;
   return { t: t.slice(), x: x as Istft<Z>['x'], undetermined: undetermined.map(([from, to]) => [from, to]) };
 }
@@ -216,31 +219,42 @@ function undeterminedIn(norm: Float64Array, length: number): SampleRange[] {
   return ranges.filter(([from, to]) => from < to);
 }
 
-/** Transforms, windows and adds up the frames of an array. */
-export async function overlapAdded(given: NumpyArray, job: IstftJob, device: Device): Promise<NumpyArray> {
+/**
+ * Transforms, windows and adds up the frames of an array.
+ * @returns no promise where there is nothing to wait for
+ */
+export function overlapAdded(given: NumpyArray, job: IstftJob, device: Device): NumpyArray | Promise<NumpyArray> {
   const { time, frequency, adding, length, edge, reached } = job;
   const single = isSingle(given.dtype);
-  const { onesided } = adding.spec;
+  const { onesided, frames } = adding.spec;
   const parts = onesided ? 1 : 2;
   const shape = given.shape.map((count, d) => (d === time ? length : count)).filter((_, d) => d !== frequency);
   // The position of the time axis in the result.
   const axis = frequency < time ? time - 1 : time;
   const inner = elementCount(shape.slice(axis + 1));
-  const data = floatZeros(elementCount(shape) * parts, single);
   const planes = linesOfPlanes(given.shape, time, frequency);
-  await withOverlapAdd(device, adding, async (adder) => {
-    for (const [line, plane] of planes.entries()) {
+  const skipped = edge * parts;
+  const numbers = length * parts;
+  // Sums of one block that are the whole result are copied, which spares memory that is filled with zeros first.
+  const isWhole = planes.length === 1 && reached === length && batchesOf(adding.spec) === frames;
+  let data = isWhole ? undefined : floatZeros(elementCount(shape) * parts, single);
+  return withOverlapAdd(device, adding, (adder) => {
+    const waiting = oneByOne(planes.length, (line) => {
       const start = Math.floor(line / inner) * inner * length + (line % inner);
-      await adder.line(
+      const plane = planes[line]!;
+      return adder.line(
         (target, first, count) => loadFrames(given, job, plane + first * strideOf(given.shape, time), target, count),
         (sums, from, begun) => {
-          write(sums, data, { from: from - edge * parts, begun, start, inner, reached: reached * parts, parts });
+          if (isWhole) data = copyOfFloats(sums.subarray(skipped, skipped + numbers));
+          else write(sums, data!, { from: from - skipped, begun, start, inner, reached: reached * parts, parts });
         },
       );
-    }
+    });
+    return afterwards(waiting, () => {
+      const dtype = onesided ? (single ? 'float32' : 'float64') : given.dtype;
+      return { data: data!, shape, dtype } as NumpyArray;
+    });
   });
-  const dtype = onesided ? (single ? 'float32' : 'float64') : given.dtype;
-  return { data, shape, dtype } as NumpyArray;
 }
 
 /** The destination of a block's sums. */

@@ -237,7 +237,8 @@ export class ShortTimeFFT extends SliceGeometry {
 
   private async slices({ arrays, job }: PreparedCall<SlicesJob>): Promise<NumpyArray> {
     const lines = linesOf(job.lines, arrays[0]!);
-    const spectra = await shortTimeSpectra(lines, job.shortTime, this.device ?? (await sharedDevice()));
+    const found = shortTimeSpectra(lines, job.shortTime, this.device ?? (await sharedDevice()));
+    const spectra = found instanceof Promise ? await found : found;
     return this.fftMode === 'centered' ? toCentered(spectra, lines.axis) : spectra;
   }
 

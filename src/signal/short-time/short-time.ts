@@ -5,6 +5,7 @@ import { copyOfFloats } from '../../numpy/memory.ts';
 import { extend } from '../arguments/boundary.ts';
 import type { Floats } from '../arguments/floats.ts';
 import { type Lines, readLineAs } from '../arguments/lines.ts';
+import { afterwards, oneByOne } from '../calls/plans.ts';
 import type { Trend } from '../filters/detrend.ts';
 import {
   type BinPart,
@@ -64,7 +65,7 @@ export function shortTimeJob(
 
 /**
  * The spectra of all lines.
- * @returns shape `[…, bins, …, frames]`: bins replace the time axis of x
+ * @returns shape `[…, bins, …, frames]`: bins replace the time axis of x; no promise where there is nothing to wait for
  * @throws FftError (as a rejection) `out-of-memory`, and the errors of `device.plan`
  */
 export function shortTimeSpectra(
@@ -72,22 +73,24 @@ export function shortTimeSpectra(
   { framing, request }: ShortTimeJob,
   device: Device,
   onProgress?: ((done: number, total: number) => void) | undefined,
-): Promise<NumpyArray> {
+): NumpyArray | Promise<NumpyArray> {
   const { spec } = request;
   const [bins, reals] = [binsOf(spec), realsOf(spec)];
   const { frames, twoSided } = spec;
-  return withFrames(device, request, async (transform) => {
+  return withFrames(device, request, (transform) => {
     const target = new FrameTarget(lines, spec);
-    for (let l = 0; l < lines.count; l++) {
+    const waiting = oneByOne(lines.count, (l) => {
       fillLine(lines, l, transform.line, framing, twoSided ? 2 : 1);
-      await transform.each((spectra, first, count, skip) => {
+      return transform.each((spectra, first, count, skip) => {
         target.put(l, spectra, first, count, skip);
         onProgress?.(l * frames + first + count, lines.count * frames);
       });
-    }
-    const shape = lines.array.shape.map((length, d) => (d === lines.axis ? bins : length));
-    const dtype = dtypeOf(reals === 2, spec.precision === 'single');
-    return { data: target.data, shape: [...shape, frames], dtype } as NumpyArray;
+    });
+    return afterwards(waiting, () => {
+      const shape = lines.array.shape.map((length, d) => (d === lines.axis ? bins : length));
+      const dtype = dtypeOf(reals === 2, spec.precision === 'single');
+      return { data: target.data, shape: [...shape, frames], dtype } as NumpyArray;
+    });
   });
 }
 

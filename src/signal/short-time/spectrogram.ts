@@ -96,7 +96,8 @@ export async function spectrogram(
   const { arrays, job, device } = calls.read([x], options);
   const { shortTime, f, angles, decibels, onProgress } = job;
   const lines: Lines = linesOf(job.lines, arrays[0]!);
-  const found = await shortTimeSpectra(lines, shortTime, device ?? (await sharedDevice()), onProgress);
+  const spectra = shortTimeSpectra(lines, shortTime, device ?? (await sharedDevice()), onProgress);
+  const found = spectra instanceof Promise ? await spectra : spectra;
   const sxx = angles ? anglesOf(found) : found;
   if (angles === 'phase') unwrapBins(sxx, lines);
   if (decibels) powersToDb(sxx.data as Floats, decibels);

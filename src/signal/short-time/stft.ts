@@ -62,7 +62,8 @@ export async function stft<X extends ArrayInput>(x: X, options: StftOptions = {}
   const { arrays, job, device } = calls.read([x], options);
   const { shortTime, f } = job;
   const lines: Lines = linesOf(job.lines, arrays[0]!);
-  const zxx = await shortTimeSpectra(lines, shortTime, device ?? (await sharedDevice()));
+  const spectra = shortTimeSpectra(lines, shortTime, device ?? (await sharedDevice()));
+  const zxx = spectra instanceof Promise ? await spectra : spectra;
   return { f: f.slice(), t: shortTime.framing.t.slice(), zxx: zxx as unknown as Stft<X>['zxx'] };
 }
 

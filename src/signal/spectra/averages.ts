@@ -7,10 +7,10 @@ export const averages: readonly Average[] = ['mean', 'median'];
 
 /** Accumulates rows of numbers, one for each frame of a line, and averages them. */
 export interface Averager {
-  /** @param rows of `count` frames one after another, for the frames from `frame` on */
-  readonly add: (rows: Floats, frame: number, count: number) => void;
+  /** @param rows one after another, for `count` frames from `frame` on, behind `skip` rows of frames that are there already */
+  readonly add: (rows: Floats, frame: number, count: number, skip: number) => void;
   /** Writes the average and begins a new one. */
-  readonly take: (target: Float64Array) => void;
+  readonly take: (target: Floats) => void;
 }
 
 /**
@@ -26,19 +26,31 @@ export function newAverager(average: Average, numbers: number, frames: number): 
 function meanAverager(numbers: number, frames: number): Averager {
   const sum = floatZeros(numbers, false) as Float64Array;
   return {
-    add(rows, _frame, count) {
-      let row = 0;
-      // Four rows are added at once, so that sums are read and written a quarter as often.
-      for (; row + 4 <= count; row += 4) {
-        let a = row * numbers;
-        let b = a + numbers;
-        let c = b + numbers;
-        let d = c + numbers;
-        for (let k = 0; k < numbers; k++) sum[k]! += rows[a++]! + rows[b++]! + (rows[c++]! + rows[d++]!);
+    add(rows, _frame, count, skip) {
+      const start = skip * numbers;
+      const end = start + count * numbers;
+      let k = 0;
+      // All rows are added for four neighbours at once, so that sums stay in registers.
+      for (; k + 4 <= numbers; k += 4) {
+        let a = 0;
+        let b = 0;
+        let c = 0;
+        let d = 0;
+        for (let at = start + k; at < end; at += numbers) {
+          a += rows[at]!;
+          b += rows[at + 1]!;
+          c += rows[at + 2]!;
+          d += rows[at + 3]!;
+        }
+        sum[k]! += a;
+        sum[k + 1]! += b;
+        sum[k + 2]! += c;
+        sum[k + 3]! += d;
       }
-      for (; row < count; row++) {
-        let at = row * numbers;
-        for (let k = 0; k < numbers; k++) sum[k]! += rows[at++]!;
+      for (; k < numbers; k++) {
+        let a = 0;
+        for (let at = start + k; at < end; at += numbers) a += rows[at]!;
+        sum[k]! += a;
       }
     },
     take(target) {
@@ -54,10 +66,10 @@ function medianAverager(numbers: number, frames: number): Averager {
   let all: Floats | undefined;
   const bias = medianBias(frames);
   return {
-    add(rows, frame, count) {
+    add(rows, frame, count, skip) {
       all ??= floatZeros(numbers * frames, false);
       for (let f = 0; f < count; f++) {
-        for (let k = 0; k < numbers; k++) all![k * frames + frame + f] = rows[f * numbers + k]!;
+        for (let k = 0; k < numbers; k++) all![k * frames + frame + f] = rows[(skip + f) * numbers + k]!;
       }
     },
     take(target) {

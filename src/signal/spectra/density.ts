@@ -3,6 +3,7 @@
 import type { Device } from '../../engine/index.ts';
 import { type ArrayInput, floatZeros, type NumpyArray, type ShapeOf, type Transformed } from '../../numpy/array.ts';
 import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import { copyOfFloats } from '../../numpy/memory.ts';
 import { excerpt, FftError } from '../../problem/errors.ts';
 import { checkInteger, checkWord } from '../arguments/check.ts';
 import type { Floats } from '../arguments/floats.ts';
@@ -16,9 +17,10 @@ import {
   writeLine,
 } from '../arguments/lines.ts';
 import { eachPlane } from '../arguments/planes.ts';
+import { afterwards, oneByOne } from '../calls/plans.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
 import type { Trend } from '../filters/detrend.ts';
-import { type FrameRequest, type FrameSpec, frameRequest, withFrames } from '../frames/frames.ts';
+import { type FrameRequest, type FrameSpec, type FrameTransform, frameRequest, withFrames } from '../frames/frames.ts';
 import {
   binFrequencies,
   framesIn,
@@ -28,7 +30,7 @@ import {
   SEGMENT_OPTIONS,
   type SegmentOptions,
 } from '../frames/segments.ts';
-import { type Average, averages, newAverager } from './averages.ts';
+import { type Average, type Averager, averages, newAverager } from './averages.ts';
 
 export interface CoherenceOptions extends SegmentOptions, DeviceChoice {
   /** Trend that is subtracted from each frame; default `constant`, its mean. */
@@ -80,8 +82,9 @@ const WELCH = [...COHERENCE, 'returnOnesided', 'scaling', 'average'];
  * @throws FftError (as a rejection) as `stft`
  */
 export async function welch<X extends ArrayInput>(x: X, options: WelchOptions = {}): Promise<Density<X>> {
-  const { f, average } = await averaged('welch', [x], options);
-  return { f, pxx: average as Density<X>['pxx'] };
+  const { arrays, job, device } = calls.welch.read([x], options);
+  const pxx = powersOf(arrays[0]!, job, device ?? (await sharedDevice()));
+  return { f: job.f.slice(), pxx: (pxx instanceof Promise ? await pxx : pxx) as Density<X>['pxx'] };
 }
 
 /**
@@ -95,8 +98,9 @@ export async function csd<X extends ArrayInput, Y extends ArrayInput>(
   y: Y,
   options: WelchOptions = {},
 ): Promise<CrossDensity<X | Y>> {
-  const { f, average } = await averaged('csd', [x, y], options);
-  return { f, pxy: average as unknown as Transformed<X | Y> };
+  const { arrays, job, device } = calls.csd.read([x, y], options);
+  const pxy = crossPowers(signalsOf(arrays, job), job, device ?? (await sharedDevice()));
+  return { f: job.f.slice(), pxy: (pxy instanceof Promise ? await pxy : pxy) as unknown as Transformed<X | Y> };
 }
 
 /**
@@ -110,8 +114,8 @@ export async function coherence<X extends ArrayInput, Y extends ArrayInput>(
 ): Promise<Coherence<X | Y>> {
   const { arrays, job, device } = calls.coherence.read([x, y], options);
   const signals = signalsOf(arrays, job);
-  const cxy = await coherenceOf(signals, job, device ?? (await sharedDevice()));
-  return { f: job.f.slice(), cxy: cxy as Coherence<X | Y>['cxy'] };
+  const cxy = coherenceOf(signals, job, device ?? (await sharedDevice()));
+  return { f: job.f.slice(), cxy: (cxy instanceof Promise ? await cxy : cxy) as Coherence<X | Y>['cxy'] };
 }
 
 type What = 'welch' | 'csd' | 'coherence';
@@ -185,79 +189,104 @@ function refuseUnlike(signals: readonly Lines[]): void {
   throw new FftError('wrong-length', message, { path: 'y' });
 }
 
-/** Averages over frames. @returns powers for `welch`, products for `csd`, with the axis of bins in place of the time axis */
-async function averaged(what: 'welch' | 'csd', given: readonly ArrayInput[], options: WelchOptions) {
-  const { arrays, job, device: chosen } = calls[what].read(given, options);
-  const device = chosen ?? (await sharedDevice());
-  if (arrays.length === 1) return { f: job.f.slice(), average: await powersOf(arrays[0]!, job, device) };
-  const [x, y] = signalsOf(arrays, job);
-  return { f: job.f.slice(), average: await crossPowers(x, y, job, device) };
-}
-
 /** The lines of two signals, each of its own type. */
 function signalsOf([x, y]: readonly NumpyArray[], { signals }: DensityJob): [Lines, Lines] {
   return [linesOf(signals[0]!, x!), linesOf(signals[1]!, y!)];
 }
 
 /** Averages of the powers of all lines, with the axis of bins in place of the time axis. */
-function powersOf(array: NumpyArray, job: DensityJob, device: Device): Promise<NumpyArray> {
+function powersOf(array: NumpyArray, job: DensityJob, device: Device): NumpyArray | Promise<NumpyArray> {
   const { spec, requests, average } = job;
   const lines = linesOf(job.lines, array);
-  return withFrames(device, requests.power, async (transform) => {
+  // Averages are allocated after the plan: the device refuses transforms that are too long.
+  return withFrames(device, requests.power, (transform) => {
     const { bins } = transform;
-    // Averages are allocated after the plan: the device refuses transforms that are too long.
-    const result = newLines(lines, bins, false);
-    if (spec.frames === 1) {
+    if (spec.frames === 1 && lines.count === 1) {
       // A single frame is its own average.
-      for (let l = 0; l < lines.count; l++) {
-        transform.read(lines, l);
-        const waiting = transform.run(0);
-        if (waiting) await waiting;
-        writeLine(result, l, transform.values);
-      }
-      return result.array;
+      transform.read(lines, 0);
+      return afterwards(transform.run(0), () => newLines(lines, bins, false, copyOfFloats(transform.values)).array);
     }
-    const { averager, row } = transform.keep(() => averagerOf(average, bins, spec.frames));
-    for (let l = 0; l < lines.count; l++) {
+    const averager = transform.keep(() => newAverager(average, bins, spec.frames));
+    return averagesOf(newLines(lines, bins, false), averager, (l) => {
       transform.read(lines, l);
-      await transform.each((powers, frame, count, skip) => {
-        averager.add(skip > 0 ? powers.subarray(skip * bins) : powers, frame, count);
-      });
-      averager.take(row);
-      writeLine(result, l, row);
-    }
-    return result.array;
+      return transform.each(averager.add);
+    });
   });
 }
 
-function averagerOf(average: Average, numbers: number, frames: number) {
-  return { averager: newAverager(average, numbers, frames), row: new Float64Array(numbers) };
+/** Averages of all lines. @param add adds the rows of a line */
+function averagesOf(
+  result: Lines,
+  averager: Pick<Averager, 'take'>,
+  add: (line: number) => Promise<unknown> | undefined,
+): NumpyArray | Promise<NumpyArray> {
+  const { array, count, n, complex } = result;
+  // The averages of the only line are the result.
+  const row = count === 1 ? (array.data as Floats) : new Float64Array(n * (complex ? 2 : 1));
+  const waiting = oneByOne(count, (l) =>
+    afterwards(add(l), () => {
+      averager.take(row);
+      if (count > 1) writeLine(result, l, row);
+      return undefined;
+    }),
+  );
+  return afterwards(waiting, () => array);
 }
 
 /** Averages of the products conj(X) · Y of all lines: the transform of y multiplies with the spectra of x. */
-function crossPowers(x: Lines, y: Lines, job: DensityJob, device: Device): Promise<NumpyArray> {
+function crossPowers([x, y]: readonly [Lines, Lines], job: DensityJob, device: Device) {
   const { spec, requests, average } = job;
   return withFrames(device, requests.complex, (first) =>
-    withFrames(device, requests.product, async (second) => {
-      const { bins, batches } = first;
-      const result = newLines(linesOf(job.lines, x.array), bins, true);
-      const { averager, row } = first.keep(() => averagerOf(average, 2 * bins, spec.frames));
-      for (let l = 0; l < x.count; l++) {
+    withFrames(device, requests.product, (second) => {
+      const { bins } = first;
+      const averager = first.keep(() => newAverager(average, 2 * bins, spec.frames));
+      return averagesOf(newLines(linesOf(job.lines, x.array), bins, true), averager, (l) => {
         first.read(x, l);
         second.read(y, l);
-        for (let done = 0; done < spec.frames; done += batches) {
-          const from = Math.min(done, spec.frames - batches);
-          const spectra = first.run(from);
-          if (spectra) await spectra;
-          const products = second.run(from, first.spectra);
-          if (products) await products;
-          const skipped = 2 * bins * (done - from);
-          averager.add(skipped > 0 ? second.values.subarray(skipped) : second.values, done, from + batches - done);
-        }
-        averager.take(row);
-        writeLine(result, l, row);
-      }
-      return result.array;
+        return inBlocks(first, (from, skip, count) =>
+          afterwards(first.run(from), () =>
+            afterwards(second.run(from, first.spectra), () => {
+              averager.add(second.values, from + skip, count, skip);
+              return undefined;
+            }),
+          ),
+        );
+      });
+    }),
+  );
+}
+
+/** Calls a function for each block of a line with the block's first frame, its frames that an earlier block has had already, and the others. */
+function inBlocks(
+  { spec, batches }: FrameTransform,
+  act: (from: number, skip: number, count: number) => Promise<undefined> | undefined,
+): Promise<unknown> | undefined {
+  return oneByOne(Math.ceil(spec.frames / batches), (block) => {
+    const from = Math.min(block * batches, spec.frames - batches);
+    const skip = block * batches - from;
+    return act(from, skip, batches - skip);
+  });
+}
+
+/** |Σ conj(X) · Y|² / (Σ |X|² · Σ |Y|²) over the frames of each pair of lines. */
+function coherenceOf([x, y]: readonly [Lines, Lines], job: DensityJob, device: Device) {
+  const { requests } = job;
+  return withFrames(device, requests.complex, (first) =>
+    withFrames(device, requests.second, (second) => {
+      const { bins } = first;
+      const sums = first.keep(() => coherenceSums(bins));
+      return averagesOf(newLines(linesOf(job.lines, x.array), bins, false), sums, (l) => {
+        first.read(x, l);
+        second.read(y, l);
+        return inBlocks(first, (from, skip) =>
+          afterwards(first.run(from), () =>
+            afterwards(second.run(from), () => {
+              sums.add(first.values, second.values, 2 * bins * skip);
+              return undefined;
+            }),
+          ),
+        );
+      });
     }),
   );
 }
@@ -265,80 +294,42 @@ function crossPowers(x: Lines, y: Lines, job: DensityJob, device: Device): Promi
 /** The number of sums for each bin of the coherence: the powers of both spectra, and both parts of their product. */
 const SUMS = 4;
 
-/** |Σ conj(X) · Y|² / (Σ |X|² · Σ |Y|²) over the frames of each pair of lines. */
-function coherenceOf([x, y]: readonly [Lines, Lines], job: DensityJob, device: Device): Promise<NumpyArray> {
-  const { spec, requests } = job;
-  return withFrames(device, requests.complex, (first) =>
-    withFrames(device, requests.second, async (second) => {
-      const { bins, batches } = first;
-      const result = newLines(linesOf(job.lines, x.array), bins, false);
-      const sums = first.keep(() => floatZeros(SUMS * bins, false));
-      for (let l = 0; l < x.count; l++) {
-        sums.fill(0);
-        first.read(x, l);
-        second.read(y, l);
-        for (let done = 0; done < spec.frames; done += batches) {
-          const from = Math.min(done, spec.frames - batches);
-          const spectra = first.run(from);
-          if (spectra) await spectra;
-          const others = second.run(from);
-          if (others) await others;
-          addProducts(first.values, second.values, (done - from) * bins, sums);
+function coherenceSums(bins: number) {
+  const sums = floatZeros(SUMS * bins, false);
+  return {
+    /** Adds |x|², |y|² and conj(x)·y of two blocks of spectra, from number `start` on. */
+    add(x: Floats, y: Floats, start: number): void {
+      const end = x.length;
+      for (let bin = 0, to = 0; bin < bins; bin++, to += SUMS) {
+        let xx = 0;
+        let yy = 0;
+        let re = 0;
+        let im = 0;
+        for (let at = start + 2 * bin; at < end; at += 2 * bins) {
+          const a = x[at]!;
+          const b = x[at + 1]!;
+          const c = y[at]!;
+          const d = y[at + 1]!;
+          xx += a * a + b * b;
+          yy += c * c + d * d;
+          re += a * c + b * d;
+          im += a * d - b * c;
         }
-        writeLine(
-          result,
-          l,
-          coherences(
-            sums,
-            second.keep(() => new Float64Array(bins)),
-          ),
-        );
+        sums[to]! += xx;
+        sums[to + 1]! += yy;
+        sums[to + 2]! += re;
+        sums[to + 3]! += im;
       }
-      return result.array;
-    }),
-  );
-}
-
-/** Adds |x|², |y|² and conj(x)·y of two blocks of spectra, from number `start` on, to the sums of each bin. */
-function addProducts(x: Floats, y: Floats, start: number, sums: Floats): void {
-  const row = sums.length / 2;
-  let from = 2 * start;
-  // Bins of two frames are added at once, so that sums are read and written half as often.
-  for (; from + 2 * row <= x.length; from += 2 * row) {
-    for (let at = from, to = 0; to < sums.length; at += 2, to += SUMS) {
-      const a = x[at]!;
-      const b = x[at + 1]!;
-      const c = y[at]!;
-      const d = y[at + 1]!;
-      const e = x[at + row]!;
-      const f = x[at + row + 1]!;
-      const g = y[at + row]!;
-      const h = y[at + row + 1]!;
-      sums[to]! += a * a + b * b + (e * e + f * f);
-      sums[to + 1]! += c * c + d * d + (g * g + h * h);
-      sums[to + 2]! += a * c + b * d + (e * g + f * h);
-      sums[to + 3]! += a * d - b * c + (e * h - f * g);
-    }
-  }
-  for (let at = from, to = 0; at < x.length; at += 2, to += SUMS) {
-    const a = x[at]!;
-    const b = x[at + 1]!;
-    const c = y[at]!;
-    const d = y[at + 1]!;
-    sums[to]! += a * a + b * b;
-    sums[to + 1]! += c * c + d * d;
-    sums[to + 2]! += a * c + b * d;
-    sums[to + 3]! += a * d - b * c;
-  }
-}
-
-function coherences(sums: Floats, target: Float64Array): Float64Array {
-  for (let bin = 0, at = 0; bin < target.length; bin++, at += SUMS) {
-    const re = sums[at + 2]!;
-    const im = sums[at + 3]!;
-    target[bin] = (re * re + im * im) / sums[at]! / sums[at + 1]!;
-  }
-  return target;
+    },
+    take(target: Floats): void {
+      for (let bin = 0, at = 0; bin < bins; bin++, at += SUMS) {
+        const re = sums[at + 2]!;
+        const im = sums[at + 3]!;
+        target[bin] = (re * re + im * im) / sums[at]! / sums[at + 1]!;
+      }
+      sums.fill(0);
+    },
+  };
 }
 
 export interface PeriodogramOptions
@@ -361,8 +352,8 @@ export async function periodogram<X extends ArrayInput>(x: X, options: Periodogr
   const { arrays, job, device } = periodogramCalls.read([x], options);
   const { axis, cut, whole } = job;
   const given = cut === undefined ? arrays[0]! : cutAlong(linesAlong(arrays[0]!, axis), cut);
-  const pxx = await powersOf(given, whole, device ?? (await sharedDevice()));
-  return { f: whole.f.slice(), pxx: pxx as Density<X>['pxx'] };
+  const pxx = powersOf(given, whole, device ?? (await sharedDevice()));
+  return { f: whole.f.slice(), pxx: (pxx instanceof Promise ? await pxx : pxx) as Density<X>['pxx'] };
 }
 
 interface PeriodogramJob {
