@@ -75,9 +75,17 @@ export function shortTimeSpectra(
   onProgress?: ((done: number, total: number) => void) | undefined,
 ): NumpyArray | Promise<NumpyArray> {
   const { spec } = request;
-  const [bins, reals] = [binsOf(spec), realsOf(spec)];
   const { frames, twoSided } = spec;
   return withFrames(device, request, (transform) => {
+    if (lines.count === 1 && transform.batches === frames) {
+      fillLine(lines, 0, transform.line, framing, twoSided ? 2 : 1);
+      return afterwards(transform.run(0), () => {
+        // The only block of a single line is the result.
+        const data = copyOfFloats(transform.values);
+        onProgress?.(frames, frames);
+        return spectraOf(data, lines, spec);
+      });
+    }
     const target = new FrameTarget(lines, spec);
     const waiting = oneByOne(lines.count, (l) => {
       fillLine(lines, l, transform.line, framing, twoSided ? 2 : 1);
@@ -86,12 +94,15 @@ export function shortTimeSpectra(
         onProgress?.(l * frames + first + count, lines.count * frames);
       });
     });
-    return afterwards(waiting, () => {
-      const shape = lines.array.shape.map((length, d) => (d === lines.axis ? bins : length));
-      const dtype = dtypeOf(reals === 2, spec.precision === 'single');
-      return { data: target.data, shape: [...shape, frames], dtype } as NumpyArray;
-    });
+    return afterwards(waiting, () => spectraOf(target.data, lines, spec));
   });
+}
+
+function spectraOf(data: Floats, { array, axis }: Lines, spec: FrameSpec): NumpyArray {
+  const shape = array.shape.slice();
+  shape[axis] = binsOf(spec);
+  shape.push(spec.frames);
+  return { data, shape, dtype: dtypeOf(realsOf(spec) === 2, spec.precision === 'single') } as NumpyArray;
 }
 
 /** Writes a line and its extension to the memory that frames are read from. */
@@ -107,17 +118,12 @@ function fillLine(lines: Lines, line: number, target: Floats, { edge, behind, bo
 class FrameTarget {
   private readonly lines: Lines;
   private readonly spec: FrameSpec;
-  private result: Floats | undefined;
+  readonly data: Floats;
 
   constructor(lines: Lines, spec: FrameSpec) {
     this.lines = lines;
     this.spec = spec;
-  }
-
-  get data(): Floats {
-    const { spec, lines } = this;
-    this.result ??= floatZeros(lines.count * binsOf(spec) * spec.frames * realsOf(spec), spec.precision === 'single');
-    return this.result;
+    this.data = floatZeros(lines.count * binsOf(spec) * spec.frames * realsOf(spec), spec.precision === 'single');
   }
 
   /**
@@ -128,10 +134,6 @@ class FrameTarget {
     const { lines, spec } = this;
     const { frames } = spec;
     const [bins, batches, reals] = [binsOf(spec), batchesOf(spec), realsOf(spec)];
-    if (batches === frames && lines.count === 1) {
-      this.result = copyOfFloats(spectra);
-      return;
-    }
     const { inner } = lines;
     const start = Math.floor(l / inner) * inner * bins * frames + (l % inner) * frames;
     const { data } = this;

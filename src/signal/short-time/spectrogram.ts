@@ -107,7 +107,8 @@ export async function spectrogram(
 /** Whether options have their former names. */
 function isOld(options: SpectrogramOptions | LevelSpectrogramOptions): boolean {
   try {
-    return OLD.some((name) => (options as LevelSpectrogramOptions)?.[name] !== undefined);
+    const { sampleRate, size, hop } = options as LevelSpectrogramOptions;
+    return sampleRate !== undefined || size !== undefined || hop !== undefined;
   } catch {
     // The caller's own code has thrown; the full check reports it.
     return false;
