@@ -16,39 +16,30 @@ const MATRIX = {
 };
 
 /**
- * The floors of rooms that have folders inside, from the ground up: each folder may import itself and those before it. Files of the room
- * itself stand on all of its floors: in plan/ they are the way from a problem to a plan, in engine/ what users hold, in signal/ entries of bundles.
+ * The floors of rooms that have folders inside, from the ground up. A floor is a folder, or several side by side, of which none sees another.
+ * Each folder may import itself and the floors before its own. Names with an ending are files of the room itself on its lowest floor; its
+ * other files stand on all of its floors: in plan/ they are the way from a problem to a plan, in engine/ what users hold, in signal/ entries of bundles.
  */
 const FLOORS = {
   plan: ['device', 'tree', 'buffers', 'group', 'price', 'schemes', 'launch', 'world'],
   engine: [
-    'lazy',
-    'arguments',
+    ['lazy', 'arguments'],
     'programs',
-    'calls',
+    ['calls', 'saved', 'ahead'],
     'measuring',
-    'saved',
-    'kept',
+    ['kept', 'explaining'],
     'compiling',
     'nonuniform',
-    'explaining',
-    'ahead',
   ],
   signal: [
     'arguments',
-    'calls',
-    'windows',
-    'filter-design',
-    'filters',
-    'resampling',
-    'frames',
-    'spectra',
+    ['calls', 'windows', 'files'],
+    ['filter-design', 'chirp-z'],
+    ['filters', 'convolution'],
+    ['resampling', 'frames'],
+    ['spectra', 'wavelets'],
     'short-time',
-    'chirp-z',
-    'convolution',
-    'wavelets',
     'features',
-    'files',
   ],
 };
 
@@ -82,13 +73,20 @@ const roomRules = Object.entries(MATRIX).map(([room, allowed]) => ({
 }));
 
 const floorRules = Object.entries(FLOORS).flatMap(([room, floors]) =>
-  floors.map((floor, n) => ({
-    name: `${room}-${floor}`,
-    comment: `src/${room}/${floor}/ may import ${floors.slice(0, n).join(', ') || `no other floor of ${room}/`} besides itself.`,
-    severity: 'error',
-    from: { path: `^src/${room}/${floor}/`, pathNot: TESTS },
-    to: { path: `^src/${room}/`, pathNot: `^src/${room}/(${floors.slice(0, n + 1).join('|')})/` },
-  })),
+  floors.flatMap((floor, n) => {
+    const below = floors.slice(0, n).flat();
+    const names = [floor].flat();
+    const pattern = (name) => (name.includes('.') ? `${name.replace('.', '\\.')}$` : `${name}/`);
+    /** Files of the room itself see one another, folders of one floor do not. */
+    const parts = names.every((name) => name.includes('.')) ? [names] : names.map((name) => [name]);
+    return parts.map((part) => ({
+      name: `${room}-${part[0]}`,
+      comment: `In src/${room}/, ${part.join(', ')} may import ${below.join(', ') || 'no other floor'} besides itself.`,
+      severity: 'error',
+      from: { path: `^src/${room}/(${part.map(pattern).join('|')})`, pathNot: TESTS },
+      to: { path: `^src/${room}/`, pathNot: `^src/${room}/(${[...part, ...below].map(pattern).join('|')})` },
+    }));
+  }),
 );
 
 module.exports = {
