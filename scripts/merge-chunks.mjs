@@ -24,9 +24,9 @@ const moduleOf = (name) => name.replace(/^face:/, '');
 
 /** What prints, rewrites and interprets programs, and those parts that compiling some of them takes, which are files of their own. */
 const aboutPrograms = [
-  ['about programs', /^src\/(lift\/index|patterns\/(index|interpret|print|rewrite|rules))\.ts$/],
-  ['rewriting', /^src\/patterns\/(places|stencils)\.ts$/],
-  ['interpreter', /^src\/patterns\/interpreter\.ts$/],
+  ['about programs', /^src\/(lift\/index|patterns\/([\w-]+\/)?(index|interpret|print|rewrite|rules))\.ts$/],
+  ['rewriting', /^src\/patterns\/([\w-]+\/)?(places|stencils)\.ts$/],
+  ['interpreter', /^src\/patterns\/([\w-]+\/)?interpreter\.ts$/],
 ];
 
 /** Which file of those that belong together a chunk goes into: what pages of any device have, what a device adds, a group of lazy modules. */

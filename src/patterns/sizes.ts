@@ -5,6 +5,7 @@
  * canonical order, so that two sizes are equal exactly where their texts are. That a quotient is a whole number is taken for granted while
  * there are names in it: `resolvedSizes` checks divisions when the names get numbers.
  */
+import { gcd } from '../numeric/primes.ts';
 import { FftError, show } from '../problem/errors.ts';
 
 /** The length of an array: a positive whole number, or a size. */
@@ -126,10 +127,6 @@ export function lengthOf(pattern: string, given: unknown, least = 1): Size {
   const what = least === 0 ? 'a whole number from 0 up' : 'a positive whole number';
   const message = `${pattern}: it takes ${what} or a size, size('n'), as a length; it was given ${show(given)}.`;
   throw new FftError('invalid-size', message, { path: pattern });
-}
-
-function gcd(a: number, b: number): number {
-  return b === 0 ? Math.abs(a) : gcd(b, a % b);
 }
 
 function product(a: Term, b: Term): Term {

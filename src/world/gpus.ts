@@ -3,19 +3,11 @@
  * the GPUs, and the host waits for the result only.
  */
 import type { GpuFabric } from '../devices/fabric/gpus/fabric.ts';
-import type { Rows } from '../devices/fabric/rows.ts';
 import { DeviceMemory } from '../engine/index.ts';
-import type { Block, ExchangeStep, Memory, PassStep, Step, Transfer, WorldSchedule } from '../plan/world/index.ts';
+import type { ExchangeStep, Memory, PassStep, Step, Transfer, WorldSchedule } from '../plan/world/index.ts';
 import { FftError } from '../problem/index.ts';
-import {
-  bricksOfRank,
-  bytesOnWire,
-  lengthsOf,
-  type SharedTensor,
-  spanOfRank,
-  volumeOf,
-} from '../problem/world/index.ts';
-import type { Bound, Rank, RankWindows } from './rank.ts';
+import { bricksOfRank, bytesOnWire, type SharedTensor, spanOfRank, volumeOf } from '../problem/world/index.ts';
+import { type Bound, type Rank, type RankWindows, rowsOfBlock } from './rank.ts';
 
 type Direction = 'forward' | 'inverse';
 type Side = 'input' | 'output';
@@ -223,7 +215,7 @@ class Submission {
       for (const copy of step[which]) {
         const [from, to] = direction === 'forward' ? [copy.from, copy.to] : [copy.to, copy.from];
         const ends = [from, to].map(({ memory }) => this.address(ranks[n]!, n, memory)) as [bigint, bigint];
-        gpus.copyBox(n, ends[0], rowsOf(from), ends[1], rowsOf(to), ranks[n]!.elementBytes(step));
+        gpus.copyBox(n, ends[0], rowsOfBlock(from), ends[1], rowsOfBlock(to), ranks[n]!.elementBytes(step));
       }
     });
   }
@@ -257,7 +249,7 @@ class Submission {
       ...{ input: placed('input'), output: placed('output') },
       clear: (memory, blocks, elementBytes) => {
         const at = gpus.addressOf(n, DeviceMemory.bufferOf(memory)!, 'memory');
-        for (const block of blocks) gpus.zeroBox(n, at, rowsOf(block), elementBytes);
+        for (const block of blocks) gpus.zeroBox(n, at, rowsOfBlock(block), elementBytes);
       },
     };
   }
@@ -270,10 +262,6 @@ function isFilled({ input, output, passes }: WorldSchedule, side: Side, rank: nu
   if (zeros && [...zeros.space, ...zeros.frequency].some((block) => block !== null)) return false;
   const elements = bricksOfRank(tensor, rank).reduce((sum, brick) => sum + volumeOf(brick), 0);
   return elements === spanOfRank(tensor, rank);
-}
-
-function rowsOf(block: Block): Rows {
-  return { offset: block.offset, lengths: lengthsOf(block), strides: block.strides };
 }
 
 function arePasses(steps: readonly Step[]): steps is PassStep[] {

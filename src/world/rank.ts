@@ -1,8 +1,10 @@
 /** One rank held here: a device, plans of its passes, and memory for messages. */
 import { addressOf, type FabricMemory } from '../devices/fabric/fabric.ts';
+import { bytesOfView, type Rows } from '../devices/fabric/rows.ts';
 import { backendOf } from '../engine/arguments/options.ts';
 import { type Device, DeviceMemory } from '../engine/index.ts';
 import {
+  type Block,
   type ExchangeStep,
   elementsCounted,
   isOwn,
@@ -18,7 +20,7 @@ import {
 } from '../plan/world/index.ts';
 import type { HostArray, Storage } from '../problem/index.ts';
 import { FftError, realBytes, storageOfSide, wordsOf } from '../problem/index.ts';
-import { isEmptyBox } from '../problem/world/index.ts';
+import { isEmptyBox, lengthsOf } from '../problem/world/index.ts';
 import { beginningOf, newArray, type RankData, viewOf } from './data.ts';
 
 /** A plan of one pass on the rank's device. */
@@ -161,7 +163,7 @@ export class Rank {
     if (pass.nothing === read) {
       const isReal = written === 'input' && plan.problem.transform[0] === 'r2c';
       const clear =
-        data.clear ?? ((memory, blocks, bytes) => zero(bytesOf(viewOf(memory, this.storage)), blocks, bytes));
+        data.clear ?? ((memory, blocks, bytes) => zero(bytesOfView(viewOf(memory, this.storage)), blocks, bytes));
       return clear(to, part[written].blocks, (isReal ? 1 : 2) * realBytes(storageOfSide(plan.problem, written)));
     }
     const exactly = (data: RankData, side: 'input' | 'output') =>
@@ -190,8 +192,9 @@ export interface Bound {
   readonly clear?: (memory: RankData, blocks: PassPart['output']['blocks'], bytes: number) => void;
 }
 
-function bytesOf({ buffer, byteOffset, byteLength }: HostArray): Uint8Array {
-  return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
+/** A block of a tensor as rows of its memory. */
+export function rowsOfBlock(block: Block): Rows {
+  return { offset: block.offset, lengths: lengthsOf(block), strides: block.strides };
 }
 
 function zero(view: Uint8Array, blocks: PassPart['output']['blocks'], bytes: number): void {

@@ -10,8 +10,7 @@ import {
   type Transfer,
 } from '../plan/world/index.ts';
 import type { HostArray } from '../problem/index.ts';
-import { lengthsOf } from '../problem/world/index.ts';
-import type { Bound, Rank } from './rank.ts';
+import { type Bound, type Rank, rowsOfBlock } from './rank.ts';
 import { fromHalves, toHalves } from './wire.ts';
 
 type Direction = 'forward' | 'inverse';
@@ -117,17 +116,13 @@ function copies(job: Run, at: number, when: 'before' | 'after', chunk = 0): void
     for (const copy of list) {
       const [from, to] = forward ? [copy.from, copy.to] : [copy.to, copy.from];
       const [source, target] = [rank.view(from.memory, job.data[n]!), rank.view(to.memory, job.data[n]!)];
-      copyRows(source, rowsOf(from), target, rowsOf(to), bytes);
+      copyRows(source, rowsOfBlock(from), target, rowsOfBlock(to), bytes);
     }
   });
 }
 
-function rowsOf(block: Copy['from']) {
-  return { offset: block.offset, lengths: lengthsOf(block), strides: block.strides };
-}
-
 function partOf(transfer: Transfer): Part {
-  return { ...rowsOf(transfer), peer: transfer.peer, contiguous: isContiguous(transfer) };
+  return { ...rowsOfBlock(transfer), peer: transfer.peer, contiguous: isContiguous(transfer) };
 }
 
 async function moveChunk(job: Run, at: number, chunk: number): Promise<void> {

@@ -21,7 +21,7 @@ export function copyRows(
   target: Rows,
   elementBytes: number,
 ): void {
-  const [read, write] = [bytesOf(from), bytesOf(to)];
+  const [read, write] = [bytesOfView(from), bytesOfView(to)];
   const { lengths } = source;
   const merged = mergedDimensions(source, target);
   if (lengths.some((length) => length === 0)) return;
@@ -71,7 +71,8 @@ export function eachRowPair(source: Rows, target: Rows, elementBytes: number, ta
   );
 }
 
-function bytesOf(view: ArrayBufferView): Uint8Array {
+/** The memory of a view, as bytes. */
+export function bytesOfView(view: ArrayBufferView): Uint8Array {
   return new Uint8Array(view.buffer as ArrayBuffer, view.byteOffset, view.byteLength);
 }
 
