@@ -1,5 +1,5 @@
 /**
- * How long a problem takes on a device, beside a copy of as many bytes and, where it is asked for, beside another library.
+ * How long a problem takes on a device, compared with a copy of as many bytes and, if requested, with another library.
  * Printing is not done here.
  */
 
@@ -183,7 +183,7 @@ export async function fillMemory(
   }
 }
 
-/** Seconds to copy so many bytes on the device; undefined where it cannot hold them twice. */
+/** Seconds that the device takes to copy `bytes` bytes; undefined if its memory cannot hold them twice. */
 export async function copyTime(
   device: Device,
   problem: Pick<PlannedProblem, 'precision'>,

@@ -17,7 +17,7 @@ export function inputName(path: string): string {
 }
 
 /**
- * Reads a file and makes something of what is in it.
+ * Reads a file, or standard input for `-`, and decodes its contents.
  * @throws FftError `unreadable-input`, `out-of-memory`, or what `decode` throws, with the name of the file.
  */
 export async function readWith<T>(path: string, decode: (source: ByteSource) => T | Promise<T>): Promise<T> {

@@ -10,7 +10,7 @@ import { constants } from 'node:os';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** What is to be done before the process ends. */
+/** The functions to call before the process ends. */
 const pending = new Set<() => void>();
 
 /**
@@ -31,7 +31,7 @@ function end(signal: (typeof SIGNALS)[number]): void {
     try {
       restore();
     } catch {
-      // The others are to be put right, too; there is nobody left to tell.
+      // An error here has no reader any more, and must not keep the other functions from being called.
     }
   }
   process.exit(128 + constants.signals[signal]);

@@ -122,7 +122,7 @@ function readDescriptor(text: string): ProblemInput {
   }
 }
 
-/** What a device must compute in, for all of these problems. */
+/** The precision that a device must have to compute all of the given problems. */
 export function precisionOf(...problems: readonly Problem[]): 'single' | 'double' {
   return problems.every(({ precision }) => precision === 'single') ? 'single' : 'double';
 }

@@ -53,7 +53,7 @@ function isTooMuch(error: unknown): boolean {
   return error instanceof FftError && error.code === 'device-limit';
 }
 
-/** An array of as many rows like those of another one. */
+/** A new array with `rows` rows like the rows of another array. */
 function emptyLike({ shape: [, ...others], dtype }: NumpyArray, rows: number): NumpyArray {
   const shape = [rows, ...others];
   return { data: floatZeros(elementCount(shape) * (isComplex(dtype) ? 2 : 1), isSingle(dtype)), shape, dtype };

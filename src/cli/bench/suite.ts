@@ -14,7 +14,7 @@ export interface SuiteResult {
   readonly suite: string;
   readonly sample: number;
   readonly device: string;
-  /** The mean of those of the rows, as VkFFT's samples give one. */
+  /** The mean of the scores of the rows, as VkFFT's samples print it. */
   readonly score: number;
   readonly rows: readonly SuiteRow[];
   /** Systems that could not be timed, and why. */

@@ -41,7 +41,7 @@ const cosines = (sizes: readonly (readonly number[])[]): System[] =>
 const powers = (to: number): number[][] => Array.from({ length: to - 2 }, (_, n) => [2 ** (n + 3)]);
 const lengths = (from: number, to: number, axes = 1): number[][] =>
   Array.from({ length: to - from + 1 }, (_, n) => Array.from({ length: axes }, () => from + n));
-/** From the first power of two, of so many axes, to the last: one axis is doubled at a time, the fastest first. */
+/** Sizes of `axes` axes from the first power of two to the last: one axis is doubled at a time, the fastest first. */
 const doubled = (axes: number, from: number, last: readonly number[]): number[][] => {
   const sizes = [Array.from({ length: axes }, () => 2 ** from)];
   for (let size = sizes[0]!; size.some((n, axis) => n < last[axis]!); ) {
@@ -217,21 +217,21 @@ export function findSuite(name: string): BenchSuite | undefined {
   return benchSuites.find((one) => one.name === name || String(one.sample) === name);
 }
 
-/** So many of the systems, spread evenly over all. */
+/** `count` of the systems, spread evenly over the list. */
 export function spread<T>(systems: readonly T[], count = systems.length): T[] {
   const most = Math.min(count, systems.length);
   const step = most > 1 ? (systems.length - 1) / (most - 1) : 0;
   return Array.from({ length: most }, (_, n) => systems[Math.round(n * step)]!);
 }
 
-/** How many systems fill a buffer of so many points: a multiple of the buffers that they are spread over, where there is more than one. */
+/** The number of systems that fill a buffer of `points` points: a multiple of the number of buffers if they are spread over several. */
 export function systemsIn({ points, evenly, buffers = 1 }: BenchSuite, { size }: System, most: number): number {
   if (points === undefined) return 1;
   const count = Math.min(points, most) / size.reduce((product, n) => product * n, 1);
   return Math.max(buffers, evenly ? 2 ** Math.floor(Math.log2(count)) : Math.floor(count));
 }
 
-/** The problem of so many systems. */
+/** The problem of a batch of systems. */
 export function problemOf(
   { precision, padded, unordered, convolution, coordinates }: BenchSuite,
   { size, transform }: System,

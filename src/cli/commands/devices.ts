@@ -1,4 +1,4 @@
-/** `omnifft devices`: what there is to run on, and why the rest is missing. */
+/** `omnifft devices`: lists the devices that plans can run on, and why the other kinds are missing. */
 
 import type { Command } from 'commander';
 import { type DeviceFacts, listDevices } from '../../index.ts';

@@ -124,7 +124,7 @@ function hasPrecision({ profile }: Device, precision: SuitePrecision): boolean {
   return precision !== 'double-double' || (profile.precisions?.includes('double') ?? true);
 }
 
-/** What is tried, one after another. */
+/** The trials, in order. */
 function triedOf(
   precisions: readonly SuitePrecision[],
   { most, batches, ...wanted }: VerifyOptions,
@@ -188,7 +188,7 @@ function besides({ peers }: VerifyRow, name: string): string {
   return peer ? `${peer.average.toExponential(2)}${peer.ratio === undefined ? '' : ` (${timesText(peer.ratio)})`}` : '';
 }
 
-/** Averages over those of a library: all in the geometric mean, and the worst. */
+/** The errors of one library: their geometric mean, and the worst. */
 function comparison(rows: readonly VerifyRow[], name: string): string {
   const ratios = rows.flatMap((row) => {
     const ratio = row.peers.find((peer) => peer.name === name)?.ratio;

@@ -14,11 +14,11 @@ export interface Tick {
 
 /** An axis from some frequency up to half the sample rate. */
 export interface FrequencyScale {
-  /** Such as `Frequency (kHz)`. */
+  /** The label of the axis, such as `Frequency (kHz)`. */
   readonly title: string;
   /** The frequency, in hertz, at a share of the height. */
   readonly hertzAt: (share: number) => number;
-  /** About so many marks, at round frequencies. */
+  /** Marks at round frequencies, about `count` of them. */
   readonly ticks: (count: number) => Tick[];
 }
 

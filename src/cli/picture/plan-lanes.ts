@@ -8,7 +8,7 @@ import { bytesText } from '../../engine/index.ts';
 import { badge, type TreeRow } from './plan-tree.ts';
 import { box, INK, type Rectangle, type TextStyle, text } from './svg.ts';
 
-/** Lanes in their order, whatever the order in which they are used. */
+/** The lanes from left to right, in the same order in every picture. */
 const LANES = ['input', 'temp', 'temp2', 'work', 'output'] as const;
 const COLOURS: Readonly<Record<string, string>> = {
   input: '#2f6db5',
@@ -91,7 +91,7 @@ function drawLane(
   ];
 }
 
-/** How numbers lie in a buffer, as those say who use it. */
+/** The layout of the numbers in a buffer, taken from the launches that use it. */
 function contentsOf(buffer: string, launched: readonly Launched[], inPlace: boolean): string {
   const uses = launched.flatMap(({ facts }) => Object.values(facts.operands));
   const own = uses.filter((operand) => laneOf(operand.buffer, inPlace) === buffer);

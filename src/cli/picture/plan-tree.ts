@@ -20,7 +20,7 @@ export type DirectionFacts = ReturnType<Plan['toJSON']>['directions'][number];
 export interface TreeRow {
   readonly depth: number;
   readonly box: Rectangle;
-  /** Set where it is a launch, counted from 1. */
+  /** The number of the launch, counted from 1; missing for nodes that are none. */
   readonly launch?: { readonly number: number; readonly facts: LaunchFacts };
   readonly parts: readonly string[];
 }
@@ -137,7 +137,7 @@ function chevron(x: number, y: number): string {
   return `<path d="M${(x - 2.5).toFixed(1)} ${y - 5}l5 5l-5 5" fill="none" stroke="${MUTED}" stroke-width="1.8"/>`;
 }
 
-/** What is said on one line if there is room. */
+/** Texts that share a line if there is room. */
 function detailsOf(launch: LaunchFacts): string[][] {
   const { lengths, padded, fused, transformsPerGroup, groups, blocks, threads, lanesAlong, batch, memory, operands } =
     launch;

@@ -23,7 +23,7 @@ interface Renderer {
 let renderer: Promise<Renderer> | undefined;
 
 /**
- * Loads what draws, for who wants to know in time whether it is there.
+ * Loads the package that draws, so that a command can report early that it is missing.
  * @throws FftError `missing-package`
  */
 export function loadRenderer(): Promise<Renderer> {

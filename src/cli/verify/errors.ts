@@ -22,7 +22,7 @@ export interface Measured {
   readonly maximum: number;
   /** What the error may be. */
   readonly bound: number;
-  /** Those of other libraries, of the same numbers. */
+  /** The errors of other libraries for the same data. */
   readonly peers: readonly PeerMeasured[];
 }
 
@@ -171,7 +171,7 @@ function fixedError(
   return Math.sqrt(error / norm);
 }
 
-/** Which of so many are looked at. */
+/** The indices of the elements that are compared. */
 function someBins(results: number): number[] {
   if (results <= BINS) return Array.from({ length: results }, (_, k) => k);
   return Array.from({ length: BINS }, () => Math.floor(Math.random() * results));
@@ -199,7 +199,7 @@ function referenceError(want: Float64Array, result: ArrayLike<number>, precision
 /** The errors of two or three numbers are chance: a set has so many at least, in several transforms where these are shorter. */
 const SHORT = 64;
 
-/** What is tried: one transform, or several one after another. */
+/** A trial: one transform, or several in succession. */
 export interface Tried {
   readonly transform: TransformKind;
   /** Lengths of the axes, fastest first. */
@@ -211,7 +211,7 @@ export interface Tried {
 /** Below the rounding of what results are held against they have no error: nothing is a multiple of that. */
 const NOTHING = { half: 2 ** -96, single: 2 ** -96, double: 2 ** -96, 'double-double': 0 } as const;
 
-/** Once: our error, and those of peers by their names. */
+/** The result of one trial: our error, and the errors of other libraries by their names. */
 type Errors = ReadonlyMap<string, number>;
 const OURS = '';
 

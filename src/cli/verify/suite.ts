@@ -33,7 +33,7 @@ export function precisionSets(most: number): PrecisionSet[] {
   ].filter(({ sizes }) => sizes.length > 0);
 }
 
-/** Transforms and sizes of one's own: what is not named is what the suite has. */
+/** The user's choice of transforms and sizes; missing fields are taken from the suite. */
 export function wantedSets(
   most: number,
   wanted: {
@@ -133,7 +133,7 @@ export const precisionSamples: readonly PrecisionSample[] = [
   sample(19, 'other lengths', 'double-double', ['c2c'], OTHER_SIZES),
 ];
 
-/** What a sample tries, up to so many points: a set for each kind of transform and number of axes. */
+/** The trials of a sample, up to a number of points: a set for each kind of transform and number of axes. */
 export function sampleSets({ transforms, sizes }: PrecisionSample, most: number): PrecisionSet[] {
   const axes = ['one axis', 'two axes', 'three axes'];
   return transforms

@@ -6,7 +6,7 @@ import { buildDigest } from './build.ts';
 import type { CodeStore } from './store.ts';
 
 const VALUES = 'values';
-/** What there is to know of each value: its bytes, and when it was last used. */
+/** The record of a value: its size in bytes, and the time of its last use. */
 const FACTS = 'facts';
 /** Bytes of all values together: beyond that the ones not used for longest go. */
 const MOST_BYTES = 64 * 2 ** 20;

@@ -7,7 +7,7 @@
  */
 import type { CodeStore } from './store.ts';
 
-/** What is needed of Node. */
+/** The modules of Node that the store uses. */
 export interface NodeModules {
   readonly fs: typeof import('node:fs');
   readonly crypto: typeof import('node:crypto');
@@ -31,11 +31,11 @@ const HEADER_BYTES = MARK.length + MAC_BYTES;
 /** Names of entries: the first 160 bits of the SHA-256 of their key. */
 const ENTRY_NAME = /^[0-9a-f]{40}$/;
 const TEMPORARY_NAME = /^omnifft-[0-9a-f]{16}\.tmp$/;
-/** How often an entry that is in use says so: its time of change is that of its last use, to so many milliseconds. */
+/** The resolution, in milliseconds, of the time of last use, which is an entry's file time: uses within it do not touch the file again. */
 const TOUCH_MILLISECONDS = 3_600_000;
-/** A temporary file of that age is one whose writer has ended early. */
+/** The age, in milliseconds, from which on a temporary file is taken to be left behind by a process that ended early. */
 const ABANDONED_MILLISECONDS = 3_600_000;
-/** When entries have to go, so many go that this part of the limit is left. */
+/** The fraction of the size limit that is left filled after old entries have been removed. */
 const KEPT_PART = 0.75;
 /** Permissions of others, and of the group. */
 const OTHERS = 0o077;

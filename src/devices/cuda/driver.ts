@@ -13,7 +13,7 @@ import type { KernelCompiler } from './compiler.ts';
 const EVENT_TIMING = 0;
 const EVENT_NO_TIMING = 2;
 const STREAM_NON_BLOCKING = 1;
-/** Other threads may call what cannot be captured meanwhile. */
+/** Capture mode `relaxed`: while this thread captures a stream, other threads may make calls that cannot be captured. */
 const CAPTURE_RELAXED = 2;
 
 /** A device that was opened. */
@@ -155,7 +155,7 @@ export class CudaDriver implements NativeDriver {
     return this.binaries.find(program.source) ?? this.compile(program);
   }
 
-  /** The same; what has to be compiled is compiled on another thread. */
+  /** As the function above, but code is compiled on another thread if the cache has none. */
   async codeAsideOf({ source, entry }: SpmdProgram): Promise<KernelCode> {
     const { compiler, compilerOptions } = this.setup;
     const kept = this.binaries.find(source);
@@ -198,7 +198,7 @@ export class CudaDriver implements NativeDriver {
     }
   }
 
-  /** What is submitted meanwhile, ready to be launched as a whole; undefined where that cannot be captured. */
+  /** A graph of the work that the call submits, to be launched as a whole; undefined if the work cannot be captured. */
   capture(submit: () => void): bigint | undefined {
     try {
       this.api.call('StreamBeginCapture', this.stream, CAPTURE_RELAXED);
@@ -253,7 +253,7 @@ export class CudaDriver implements NativeDriver {
     }
   }
 
-  /** So many streams beside the main one, the same ones every time. */
+  /** The first `count` streams beside the main one: every call gets the same streams. */
   private sidesFor(count: number): CudaDriver['sides'] {
     const { api, sides } = this;
     while (sides.length < count) {

@@ -23,7 +23,7 @@ interface KernelOptions {
   readonly code?: Uint8Array;
 }
 
-/** What is packed beside the code. */
+/** Facts about the kernel that are packed beside its code. */
 export interface CudaFacts extends SpmdFacts {
   readonly streams: number;
   readonly counters?: number;

@@ -22,7 +22,7 @@ export interface GpuKind {
 
 export type GpuOptions = Pick<DeviceOptions, 'device' | 'context' | 'stream'> & WithStore & Overridden;
 
-/** Lists devices by name; where there is none, says what is missing. */
+/** Lists the devices by name; if there are none, the reason says what is missing. */
 export async function gpuAvailability(kind: GpuKind): Promise<Availability> {
   const { title } = kind.driver;
   let name = title;

@@ -16,7 +16,7 @@ export interface ZeSetup {
   readonly device: ZeDevice;
   /** The caller's; absent: one of the device's own. */
   readonly context?: Handle | undefined;
-  /** Where compiled code is kept; absent where it is not. */
+  /** The store of compiled code; absent if compiled code is not kept. */
   readonly store?: CodeStore | undefined;
 }
 
@@ -25,7 +25,7 @@ export const LEAST_HANDLE = 4096n;
 
 const FOREVER = 2n ** 64n - 1n;
 const ASYNCHRONOUS = 2;
-/** Bytes at whose multiples memory begins. */
+/** The alignment of allocations, in bytes. */
 const ALIGNMENT = 256;
 
 export class ZeDriver implements NativeDriver {

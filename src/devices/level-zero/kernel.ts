@@ -17,7 +17,7 @@ interface Made {
 }
 
 export class ZeKernel extends SpmdKernel<SpirvProgram> {
-  /** The launch whose arguments it has at the moment. */
+  /** The launch whose arguments the kernel object holds now. */
   bound: unknown;
   private readonly driver: ZeDriver;
   private given: KernelCode | undefined;

@@ -11,7 +11,7 @@ import type { ZeKernel } from './kernel.ts';
 /** One launch: its kernel, its arguments of 8 bytes each, and its groups. */
 interface ZeLaunch {
   readonly kernel: ZeKernel;
-  /** Those of one step do not depend on one another. */
+  /** The launches of one step do not depend on one another. */
   readonly number: number;
   readonly values: readonly BigUint64Array[];
   readonly groups: Uint32Array;

@@ -111,7 +111,7 @@ const TAKES_SPIRV = { clCreateProgramWithIL: [P, P, 'size_t', P] } as const;
 type ClFunction = keyof typeof CALLS;
 type Maker = keyof typeof MAKERS | keyof typeof TAKES_SPIRV;
 
-/** What can be asked about, and by which function. */
+/** The kinds of objects that can be queried, and the function that queries each. */
 const QUERIES = {
   platform: 'clGetPlatformInfo',
   device: 'clGetDeviceInfo',

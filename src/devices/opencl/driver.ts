@@ -19,7 +19,7 @@ interface ClSetup {
   readonly queue?: Handle | undefined;
   /** Kernels go to the driver as SPIR-V, not as text. */
   readonly spirv: boolean;
-  /** Where compiled code is kept; absent where it is not. */
+  /** The store of compiled code; absent if compiled code is not kept. */
   readonly store?: CodeStore | undefined;
 }
 

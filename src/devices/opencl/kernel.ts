@@ -57,7 +57,7 @@ export function writtenKernel(kernel: Kernel, driver: ClDriver, options: Compile
   return new ClKernel(launched(kernel, options.computedRoots ?? false), program, driver);
 }
 
-/** A program from what is kept of an earlier one with the same source, or from the source. */
+/** A program: the kept binary of an earlier program with the same source, or built from the source. */
 function builtOrKept(source: ClProgram['source'], name: string, builder: Builder): Handle {
   const kept = builder.binaries.find(source);
   const known = kept && loaded(kept.bytes, builder);

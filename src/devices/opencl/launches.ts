@@ -11,7 +11,7 @@ import type { ClBuffer } from './memory.ts';
 export class ClLaunches implements Launches {
   private readonly driver: ClDriver;
   private readonly launches: ClLaunch[] = [];
-  /** Memory of the caller's, who may let go of it while this works on it. */
+  /** The caller's memory objects. They are retained, because the caller may release them while a kernel still uses them. */
   private readonly held: readonly Handle[];
 
   /** @throws FftError `buffer-usage`, `misaligned-buffer`, `launch-failed` */

@@ -44,5 +44,5 @@ export const softwareProfile = {
   passCost: 6,
 } as const satisfies Partial<DeviceProfile>;
 
-/** OpenCL says nothing about how much local memory all groups of a multiprocessor have together: a group's, so many times. */
+/** The assumed number of groups whose local memory fits on a multiprocessor: OpenCL tells only how much one group may have. */
 export const OPENCL_RESIDENT_GROUPS = 4;

@@ -59,7 +59,7 @@ export class VkKernel extends SpmdKernel<VkProgram> {
     }
   }
 
-  /** The code is SPIR-V whatever else is kept of the kernel. */
+  /** Packs the SPIR-V as the code; the other facts about the program are packed beside it. */
   override pack(): PackedKernel {
     const { outline, program } = this;
     const facts: SpmdFacts<VkProgram> = { program: { ...program, source: new Uint8Array() } };

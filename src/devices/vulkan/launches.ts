@@ -9,7 +9,7 @@ import type { VkBuffer } from './memory.ts';
 /** One launch: its kernel, and its arguments as push constants. */
 interface VkLaunch {
   readonly kernel: VkKernel;
-  /** Those of one step do not depend on one another. */
+  /** The launches of one step do not depend on one another. */
   readonly number: number;
   readonly pushed: Uint8Array;
 }

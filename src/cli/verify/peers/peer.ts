@@ -15,7 +15,7 @@ export interface Task {
 /** A library whose numbers are singles or doubles, or of more digits and here in fixed point. */
 export interface Peer<T extends number | bigint = number> {
   readonly name: string;
-  /** Whether it has such a transform. */
+  /** Whether the library has this transform. */
   has(task: Task): boolean;
   /** Of real numbers one after another, complex ones as two; both sides have the sizes of `realsOnSide`. */
   run(task: Task, input: ArrayLike<T>): Promise<ArrayLike<T>>;
