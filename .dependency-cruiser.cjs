@@ -21,6 +21,27 @@ const MATRIX = {
  * other files stand on all of its floors: in plan/ they are the way from a problem to a plan, in engine/ what users hold, in signal/ entries of bundles.
  */
 const FLOORS = {
+  numeric: [
+    ['exact.ts', 'primes.ts', 'decimal.ts', 'nearest-roots.ts', 'scale-factor.ts', 'fixed-transforms.ts'],
+    'transforms',
+    'double-double',
+    ['large-primes', 'special-functions'],
+  ],
+  layout: ['layout.ts', 'normal-form', 'queries'],
+  problem: [
+    ['errors.ts', 'directions.ts', 'callbacks.ts', 'problem.ts', 'arrays.ts', 'convolution.ts'],
+    'input',
+    'layout',
+    ['recording', 'tuning'],
+    'normalize',
+    ['world', 'adjoint'],
+  ],
+  patterns: ['language', ['interpreter', 'rewriting']],
+  kernels: ['views', 'passes', ['vectors', 'threads'], ['programs', 'nonuniform']],
+  'kernels/programs': ['expressions', 'loops', 'transforms'],
+  'emit/spmd': ['tree', 'lowering'],
+  numpy: ['arrays', ['files', 'calls']],
+  world: ['ranks', 'pricing'],
   plan: ['device', 'tree', 'buffers', 'group', 'price', 'schemes', 'launch', 'world'],
   engine: [
     ['lazy', 'arguments'],
@@ -28,7 +49,7 @@ const FLOORS = {
     ['calls', 'saved', 'ahead'],
     'measuring',
     ['kept', 'explaining'],
-    'compiling',
+    ['compiling', 'plans'],
     'nonuniform',
   ],
   signal: [

@@ -1,5 +1,5 @@
 // Which code of the library a build is: compiled code that another state of the sources has written is not used
-// (src/devices/code-cache/build.ts).
+// (src/devices/code-cache/store.ts).
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

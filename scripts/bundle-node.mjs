@@ -90,7 +90,7 @@ export async function bundleNode(folder) {
     metafile: true,
     write: false,
     logLevel: 'warning',
-    // Compiled code that another state of the sources has written is not used (src/devices/code-cache/build.ts).
+    // Compiled code that another state of the sources has written is not used (src/devices/code-cache/store.ts).
     define: { OMNIFFT_BUILD: JSON.stringify(buildDigest(root)) },
   });
   const nameOf = (path) => relative(folder, resolve(root, path)).split(sep).join('/');

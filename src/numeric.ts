@@ -8,7 +8,7 @@
  * @module omnifft/numeric
  */
 import { formatDecimal, parseDecimal, shortestDecimal } from './numeric/decimal.ts';
-import { ddAdd, ddDiv, ddMul, ddSqrt } from './numeric/doubledouble.ts';
+import { ddAdd, ddDiv, ddMul, ddSqrt } from './numeric/double-double/doubledouble.ts';
 import { FftError, show } from './problem/errors.ts';
 
 export { FftError, type FftErrorCode } from './problem/errors.ts';

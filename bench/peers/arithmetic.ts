@@ -5,7 +5,7 @@
  */
 import { encodeModule, FunctionAssembler } from '../../src/emit/wasm/encoder.ts';
 import { countOperations, Expressions } from '../../src/ir/real.ts';
-import { dft } from '../../src/kernels/butterfly.ts';
+import { dft } from '../../src/kernels/passes/butterfly.ts';
 import { RADICES } from '../../src/plan/group/butterflies.ts';
 import type { Subject } from '../subject.ts';
 

@@ -1,7 +1,7 @@
 /** How exact and how fast: errors against double precision, times beside fft.js. */
 import FFT from 'fft.js';
 import type { Plan } from 'omnifft';
-import { leastMilliseconds, repeated } from '../../src/devices/clock.ts';
+import { leastMilliseconds, repeatUntilLong } from '../../src/devices/clock.ts';
 import { nextFastLength } from '../../src/engine/fast-length.ts';
 import { logicalLength } from '../../src/problem/index.ts';
 import type { Planned, Session } from './session.ts';
@@ -159,7 +159,7 @@ async function medianOf(run: (repeats: number) => Promise<void>): Promise<number
   const samples: number[] = [];
   let repeats = 1;
   for (const end = performance.now() + BUDGET_MILLISECONDS; samples.length < 5 || performance.now() < end; ) {
-    const sample = await repeated(repeats, least, elapsed);
+    const sample = await repeatUntilLong(repeats, least, elapsed);
     repeats = sample.repeats;
     samples.push(sample.milliseconds);
     // The page lives meanwhile.

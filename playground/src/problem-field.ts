@@ -1,6 +1,6 @@
 /** The text of the problem field: what it asks for, and what is wrong with it. */
 import { FftError, type ProblemInput } from 'omnifft';
-import { lengthsAlone } from '../../src/problem/descriptor.ts';
+import { lengthsAlone } from '../../src/problem/normalize/descriptor.ts';
 import { html } from './dom.ts';
 
 export const SAMPLES = [

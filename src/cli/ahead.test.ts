@@ -149,8 +149,8 @@ describe('device-function', () => {
   });
 
   it('writes a file, and tells the rest as JSON', async () => {
-    const asked = ['r2c:64', '--profile', 'webgpu-default', '--language', 'wgsl', '--inverse', '--name', 'back'];
-    const { code, stdout } = await inside('device-function', ...asked, '--lines', '2', '--json', '-o', 'back.wgsl');
+    const requested = ['r2c:64', '--profile', 'webgpu-default', '--language', 'wgsl', '--inverse', '--name', 'back'];
+    const { code, stdout } = await inside('device-function', ...requested, '--lines', '2', '--json', '-o', 'back.wgsl');
     expect(code).toBe(0);
     const { name, direction, tables } = JSON.parse(stdout);
     expect({ name, direction }).toEqual({ name: 'back', direction: 'inverse' });

@@ -12,7 +12,7 @@ import {
   type MeasureOptions,
   type Plan,
 } from '../index.ts';
-import { elementCount } from '../numpy/array.ts';
+import { elementCount } from '../numpy/arrays/array.ts';
 import {
   channelsOf,
   elementBytes,
@@ -65,7 +65,7 @@ export async function benchmark(device: Device, problem: PlannedProblem, peer?: 
   // A convolution goes there once, and back with every kernel.
   const passes = problem.convolution ? 1 + kernels : 1;
   const operations = passes * (elementKind(problem, 'input') === 'real' ? 2.5 : 5);
-  const moved = sideBytes(problem, direction === 'inverse' ? 'output' : 'input') + writtenBytes(problem, direction);
+  const moved = bytesOfSide(problem, direction === 'inverse' ? 'output' : 'input') + writtenBytes(problem, direction);
   const copy = await copyTime(device, problem, moved / 2);
   const plan = await device.plan(problem);
   const memory: DeviceMemory[] = [];
@@ -111,7 +111,8 @@ function writtenSide(problem: PlannedProblem, direction: Measurement['direction'
 
 function writtenBytes(problem: PlannedProblem, direction: Measurement['direction']): number {
   return (
-    sideBytes(problem, writtenSide(problem, direction)) * (problem.convolution ? kernelsOfEach(problem.convolution) : 1)
+    bytesOfSide(problem, writtenSide(problem, direction)) *
+    (problem.convolution ? kernelsOfEach(problem.convolution) : 1)
   );
 }
 
@@ -245,7 +246,7 @@ export function median(times: readonly number[]): number {
 }
 
 /** Bytes of the elements of one side. */
-export function sideBytes(problem: PlannedProblem, side: Side): number {
+export function bytesOfSide(problem: PlannedProblem, side: Side): number {
   return elementCount(tensorShape(problem, side)) * elementBytes(problem, side);
 }
 

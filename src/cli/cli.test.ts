@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
-import { readNpy, writeNpy } from '../numpy/npy.ts';
-import type { NpyArray } from '../numpy/npy-array.ts';
-import { readNpz, writeNpz } from '../numpy/npz.ts';
+import type { NpyArray } from '../numpy/arrays/npy-array.ts';
+import { readNpy, writeNpy } from '../numpy/files/npy.ts';
+import { readNpz, writeNpz } from '../numpy/files/npz.ts';
 import { sampleArray, workplace } from './fixture.ts';
 
 const guitar = fileURLToPath(new URL('../../examples/data/guitar.wav', import.meta.url));

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, vi } from 'vitest';
-import type { NpyArray } from '../numpy/npy-array.ts';
-import { run } from './program.ts';
+import type { NpyArray } from '../numpy/arrays/npy-array.ts';
+import { runCommand } from './program.ts';
 
 export const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
@@ -56,7 +56,7 @@ export function workplace() {
     const place = process.cwd();
     process.chdir(folder);
     try {
-      outcome.code = await run(args);
+      outcome.code = await runCommand(args);
       return outcome;
     } finally {
       process.chdir(place);

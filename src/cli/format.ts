@@ -10,18 +10,18 @@ const STEPS = [
 
 /** A duration with three digits: `12.3 ms`. */
 export function duration(seconds: number): string {
-  for (const [size, unit] of STEPS) if (seconds >= size) return `${digits(seconds / size)} ${unit}`;
-  return `${digits(seconds * 1e9)} ns`;
+  for (const [size, unit] of STEPS) if (seconds >= size) return `${threeDigits(seconds / size)} ${unit}`;
+  return `${threeDigits(seconds * 1e9)} ns`;
 }
 
 /** Three significant digits without an exponent. */
-export function digits(value: number): string {
+export function threeDigits(value: number): string {
   const decimals = value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
   return value.toFixed(Math.min(decimals, 20));
 }
 
 /** Rows as aligned columns, two spaces apart. */
-export function table(rows: readonly (readonly string[])[]): string {
+export function alignedRows(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   return rows
     .map((row) =>

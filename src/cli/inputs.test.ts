@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, statSync, truncateSync, writeFileSyn
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { randomFor } from '../../test/support/random.ts';
-import { readNpy, writeNpy } from '../numpy/npy.ts';
+import { readNpy, writeNpy } from '../numpy/files/npy.ts';
 import { sampleArray, workplace } from './fixture.ts';
 import { fileSource, readWith } from './inputs.ts';
 

@@ -3,8 +3,8 @@
 import { readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { freemem } from 'node:os';
-import { fitting } from '../numpy/array.ts';
-import { type ByteSource, pieceSource } from '../numpy/source.ts';
+import { allocated } from '../numpy/arrays/array.ts';
+import { type ByteSource, pieceSource } from '../numpy/files/source.ts';
 import { FftError } from '../problem/index.ts';
 import { fileError } from './files.ts';
 
@@ -24,7 +24,7 @@ export async function readWith<T>(path: string, decode: (source: ByteSource) => 
   let handle: FileHandle | undefined;
   try {
     if (path !== '-') handle = await open(path);
-    return await decode(handle ? await sourceOf(handle) : await collected(process.stdin));
+    return await decode(handle ? await sourceOf(handle) : await collectStream(process.stdin));
   } catch (error) {
     if (!(error instanceof FftError)) {
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
@@ -41,7 +41,7 @@ async function sourceOf(handle: FileHandle): Promise<ByteSource> {
   if (stats.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
   // Some files of the system say that they are empty and are not.
   if (stats.isFile() && stats.size > 0) return fileSource(handle.fd, stats.size);
-  return collected(handle.createReadStream({ autoClose: false }));
+  return collectStream(handle.createReadStream({ autoClose: false }));
 }
 
 /** @param read as `readSync` */
@@ -55,7 +55,7 @@ export function fileSource(descriptor: number, size: number, read: typeof readSy
       const wanted = Math.max(0, Math.min(length, size - at));
       if (at < start || at + wanted > end) {
         const most = Math.min(Math.max(wanted, READ_AHEAD), size - at);
-        if (buffer.length < most) buffer = fitting(most, () => new Uint8Array(most));
+        if (buffer.length < most) buffer = allocated(most, () => new Uint8Array(most));
         start = at;
         end = at;
         while (end - at < most) {
@@ -71,7 +71,7 @@ export function fileSource(descriptor: number, size: number, read: typeof readSy
 }
 
 /** What comes in its own time is kept: it cannot be read again. */
-async function collected(stream: AsyncIterable<Uint8Array>): Promise<ByteSource> {
+async function collectStream(stream: AsyncIterable<Uint8Array>): Promise<ByteSource> {
   const most = freemem();
   const pieces: Uint8Array[] = [];
   let size = 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { complain, wantsJson } from './failures.ts';
 import { fileError } from './files.ts';
-import { run } from './program.ts';
+import { runCommand } from './program.ts';
 
 const args = process.argv.slice(2);
 
@@ -13,4 +13,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 // The exit code is set, not forced, so that what was printed gets out.
-process.exitCode = await run(args);
+process.exitCode = await runCommand(args);

@@ -123,7 +123,7 @@ function readDescriptor(text: string): ProblemInput {
 }
 
 /** The precision that a device must have to compute all of the given problems. */
-export function precisionOf(...problems: readonly Problem[]): 'single' | 'double' {
+export function neededPrecision(...problems: readonly Problem[]): 'single' | 'double' {
   return problems.every(({ precision }) => precision === 'single') ? 'single' : 'double';
 }
 

@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readNpy, writeNpy } from '../numpy/npy.ts';
+import { readNpy, writeNpy } from '../numpy/files/npy.ts';
 import { main, sampleArray, workplace } from './fixture.ts';
 
 const { folder, omnifft, put } = workplace();

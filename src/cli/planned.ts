@@ -48,9 +48,9 @@ function filesText(files: readonly { readonly file: string; readonly bytes: numb
 
 /** Problems by the names that they are exported by. */
 export function namedProblems(texts: readonly string[]): Map<string, ProblemInput> {
-  return named(texts, (text) => {
+  return namedTexts(texts, (text) => {
     const input = readProblem(text);
-    return [nameOf(normalizeProblem(input)), input];
+    return [exportName(normalizeProblem(input)), input];
   });
 }
 
@@ -58,7 +58,7 @@ export function namedProblems(texts: readonly string[]): Map<string, ProblemInpu
  * What texts such as `1024` or `name=1024` say, by the names that it is exported by.
  * @param read reads a text without a name, and says how it is called by default
  */
-export function named<T>(
+export function namedTexts<T>(
   texts: readonly string[],
   read: (text: string) => readonly [name: string, value: T],
 ): Map<string, T> {
@@ -67,7 +67,7 @@ export function named<T>(
     const [, given, rest] = NAMED.exec(text) ?? [];
     const [usual, value] = read(rest ?? text);
     const name = given ?? usual;
-    if (all.has(name)) throw taken(name, text);
+    if (all.has(name)) throw checkTaken(name, text);
     all.set(name, value);
   }
   return all;
@@ -77,13 +77,13 @@ export function named<T>(
 export const NAMED = /^([A-Za-z_$][\w$]*)=(.*)$/s;
 
 /** The refusal of a second export of a name. */
-export function taken(name: string, text: string): FftError {
+export function checkTaken(name: string, text: string): FftError {
   const another = `Two transforms would be called ${name}: name one of them, as in other=${text}.`;
   return new FftError('invalid-argument', another, { path: 'problems' });
 }
 
 /** Such as `fft1024`, `r2c256x256`, `dct2_64` or `fft32_batch100`. */
-function nameOf({ size, transform, batches }: Problem): string {
+function exportName({ size, transform, batches }: Problem): string {
   const kinds = [...new Set(transform)].map((kind) => (kind === 'c2c' ? 'fft' : kind));
   const kind = kinds.join('_');
   return `${kind}${/\d$/.test(kind) ? '_' : ''}${size.join('x')}${batches > 1 ? `_batch${batches}` : ''}`;

@@ -39,10 +39,10 @@ const USAGE: ReadonlySet<string> = new Set([
 ]);
 
 /** Runs one command. Results go to stdout, an error to stderr. */
-export async function run(args: readonly string[]): Promise<ExitCode> {
+export async function runCommand(args: readonly string[]): Promise<ExitCode> {
   const json = wantsJson(args);
   try {
-    const root = program(json);
+    const root = commandLine(json);
     await root.parseAsync(understood(root, args), { from: 'user' });
     return 0;
   } catch (error) {
@@ -54,7 +54,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
 }
 
 /** @param json whether errors are to be JSON */
-function program(json: boolean): Command {
+function commandLine(json: boolean): Command {
   const root = new Command('omnifft')
     .description('Fast Fourier transforms, planned and compiled at run time for the device they run on.')
     .version(version, '-V, --version')

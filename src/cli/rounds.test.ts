@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { relativeError, tolerance } from '../../test/support/accuracy.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { FftError } from '../index.ts';
-import { isSingle, type NumpyArray } from '../numpy/array.ts';
+import { isSingle, type NumpyArray } from '../numpy/arrays/array.ts';
 import { fftn, irfft, rfft } from '../numpy/index.ts';
 import { inRounds } from './rounds.ts';
 

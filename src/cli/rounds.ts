@@ -1,7 +1,7 @@
 /** Arrays that a device cannot hold as a whole. */
 
 import { FftError } from '../index.ts';
-import { elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../numpy/array.ts';
+import { elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../numpy/arrays/array.ts';
 
 /**
  * Transforms an array at once or, where that is too much for the device, in halves of its first axis, and in halves of

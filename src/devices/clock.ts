@@ -29,7 +29,7 @@ export function leastMilliseconds(): number {
  * @param elapsed runs it so many times and says how many milliseconds that took.
  * @returns how many repetitions that were, and the milliseconds of one.
  */
-export async function repeated(
+export async function repeatUntilLong(
   repeats: number,
   least: number,
   elapsed: (repeats: number) => Promise<number>,

@@ -2,7 +2,7 @@
  * What a device offers to the engine: memory, compilation, launches. One folder per kind implements it.
  */
 import type { DoubleWordForm } from '../emit/double-word/index.ts';
-import type { ComputedRoots } from '../emit/spmd/program.ts';
+import type { ComputedRoots } from '../emit/spmd/tree/program.ts';
 import type { Kernel, StorageType } from '../ir/index.ts';
 import type { DeviceProfile } from '../plan/device/profile.ts';
 import type { FftError } from '../problem/errors.ts';

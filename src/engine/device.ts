@@ -20,7 +20,6 @@ import {
   type ProblemInput,
   type Storage,
 } from '../problem/index.ts';
-import type { AdjointRequest } from './adjoint-programs.ts';
 import { asyncDispose, checkAllocation, DeviceMemory, dispose, typeOfArrays } from './arguments/memory.ts';
 import { noteDevice, readOptions } from './arguments/options.ts';
 import { convolutionFacts } from './arguments/prepared-kernels.ts';
@@ -34,14 +33,6 @@ import {
   type ProgramHost,
 } from './compiling/registry.ts';
 import { deepCopy } from './explaining/explain.ts';
-import {
-  isKept,
-  mustProbe,
-  precisionProblems,
-  readingGroupsOf,
-  refuseBrokenPairs,
-  refuseTooLarge,
-} from './feasible.ts';
 import { asSaved, loadBinaries, serializeBinaries } from './kept/binaries.ts';
 import { fetchKept, findMeasured, findPlan, keepMeasured, keepPlan } from './kept/keeping.ts';
 import { type KeptPlan, restoreProgram } from './kept/kept-plan.ts';
@@ -50,9 +41,17 @@ import { lazyGroupsOf, loadGroups } from './lazy/lazy-modules.ts';
 import { candidateFacts, type MeasuredCandidates } from './measuring/candidates.ts';
 import { measureCandidates } from './measuring/trials.ts';
 import { Plan } from './plan.ts';
-import { type PlanHost, PlanPrograms } from './plan-programs.ts';
-import { isBinary, type PlanOptions, type PlanRequest } from './plan-request.ts';
-import type { PlanTypes, PlanTypesFor } from './plan-types.ts';
+import type { AdjointRequest } from './plans/adjoint-programs.ts';
+import {
+  isKept,
+  mustProbe,
+  precisionProblems,
+  readingGroupsOf,
+  refuseBrokenPairs,
+  refuseTooLarge,
+} from './plans/feasible.ts';
+import { type PlanHost, PlanPrograms } from './plans/plan-programs.ts';
+import { isBinary, type PlanOptions, type PlanRequest, type PlanTypes, type PlanTypesFor } from './plans/plan-types.ts';
 import { KernelCache, Recent } from './programs/cache.ts';
 import { compilePlan, type DirectionProgram, tempBytesOf } from './programs/program.ts';
 import { RememberedPlans } from './programs/remembered-plans.ts';
@@ -116,19 +115,19 @@ export class Device {
     // Callbacks are called while a problem is read.
     const reading = loadGroups(readingGroupsOf(problem));
     if (reading) await reading;
-    const asked = this.asked(problem, options);
-    await this.prepare(asked);
-    if (this.backend.store?.fetch && asked.keptBy !== undefined) {
-      await fetchKept(asked.keptBy, asked.problem, this.backend);
+    const requested = this.requested(problem, options);
+    await this.prepare(requested);
+    if (this.backend.store?.fetch && requested.keptBy !== undefined) {
+      await fetchKept(requested.keptBy, requested.problem, this.backend);
       this.check();
     }
-    const restored = isBinary(asked)
-      ? this.loaded<PlanTypesFor<P>>(asked)
-      : this.restored<PlanTypesFor<P>>(asked.keptBy);
+    const restored = isBinary(requested)
+      ? this.loaded<PlanTypesFor<P>>(requested)
+      : this.restored<PlanTypesFor<P>>(requested.keptBy);
     if (restored) return this.ready(restored, false);
-    if (this.mustMeasure(asked)) await this.measure(asked.problem);
-    const plan = await this.made<PlanTypesFor<P>>(asked.problem, () => this.planOf(asked));
-    this.keep(plan, asked);
+    if (this.mustMeasure(requested)) await this.measure(requested.problem);
+    const plan = await this.made<PlanTypesFor<P>>(requested.problem, () => this.planOf(requested));
+    this.keep(plan, requested);
     return plan;
   }
 
@@ -157,18 +156,18 @@ export class Device {
   }
 
   /** Loads the modules that planning needs, and probes the device's arithmetic if the precision depends on it. */
-  private async prepare(asked: PlanRequest): Promise<void> {
+  private async prepare(requested: PlanRequest): Promise<void> {
     const loading = loadGroups([
-      ...lazyGroupsOf(asked.problem, this.backend.profile),
-      ...(asked.from === undefined ? [] : (['saved and measured plans'] as const)),
-      ...(this.backend.store || isBinary(asked) ? (['kept plans'] as const) : []),
+      ...lazyGroupsOf(requested.problem, this.backend.profile),
+      ...(requested.from === undefined ? [] : (['saved and measured plans'] as const)),
+      ...(this.backend.store || isBinary(requested) ? (['kept plans'] as const) : []),
     ]);
     if (loading) {
       await loading;
       this.check();
     }
-    if (mustProbe(asked.problem, this.backend)) await this.backend.probePairs!();
-    refuseBrokenPairs(asked.problem, this.backend);
+    if (mustProbe(requested.problem, this.backend)) await this.backend.probePairs!();
+    refuseBrokenPairs(requested.problem, this.backend);
   }
 
   private made<T extends PlanTypes>(
@@ -205,23 +204,23 @@ export class Device {
       this.backend.warmUp(known.compiledKernels, false).catch(() => undefined);
       return known;
     }
-    const asked = this.asked(problem, options);
-    if (mustProbe(asked.problem, this.backend)) {
+    const requested = this.requested(problem, options);
+    if (mustProbe(requested.problem, this.backend)) {
       const message = `Whether ${this.name} keeps to the rounding that pairs of singles rest on has yet to be tried; plan() does, once.`;
       throw new FftError('unsupported-feature', message, { path: 'precision' });
     }
-    refuseBrokenPairs(asked.problem, this.backend);
-    const restored = isBinary(asked)
-      ? this.loaded<PlanTypesFor<P>>(asked)
-      : this.restored<PlanTypesFor<P>>(asked.keptBy);
-    if (!restored && this.mustMeasure(asked)) {
+    refuseBrokenPairs(requested.problem, this.backend);
+    const restored = isBinary(requested)
+      ? this.loaded<PlanTypesFor<P>>(requested)
+      : this.restored<PlanTypesFor<P>>(requested.keptBy);
+    if (!restored && this.mustMeasure(requested)) {
       const message = "strategy 'measure' takes its time, which planSync does not wait for; use plan(), or 'fast'.";
       throw new FftError('unsupported-feature', message, { path: 'strategy' });
     }
-    const plan = restored ?? this.newPlan<PlanTypesFor<P>>(asked.problem, this.planOf(asked));
+    const plan = restored ?? this.newPlan<PlanTypesFor<P>>(requested.problem, this.planOf(requested));
     // If the device is closed in the meantime, no kernel is left to warm up.
     this.backend.warmUp(plan.compiledKernels, false).catch(() => undefined);
-    if (!restored) this.keep(plan, asked);
+    if (!restored) this.keep(plan, requested);
     return plan;
   }
 
@@ -254,7 +253,7 @@ export class Device {
   }
 
   /** Reads and validates the arguments of `plan`. */
-  private asked(problem: ProblemInput | string, options: PlanOptions): PlanRequest {
+  private requested(problem: ProblemInput | string, options: PlanOptions): PlanRequest {
     this.check();
     const { from } = readOptions(options, { works: ['from'] }, 'plan');
     const normal = normalizeProblem(problem);
@@ -379,7 +378,7 @@ export class Device {
         this.check();
         if (task === 'convolve' || task === 'prepare')
           return this.convolving(problem, this.convolution(problem, false)[task]);
-        return this.program(problem, task, false, (...asked) => this.remembered.direction(problem, ...asked));
+        return this.program(problem, task, false, (...requested) => this.remembered.direction(problem, ...requested));
       },
       preparedLength: (input) => this.convolution(normalizeProblem(input), false).kernel.elements,
       keep: (made) => this.plans.add(made),

@@ -2,8 +2,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { poison, snapshot } from '../../test/support/poison.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
-import { knownFields } from '../problem/fields.ts';
 import { FftError } from '../problem/index.ts';
+import { knownFields } from '../problem/input/fields.ts';
 import { windowNames } from '../signal/windows/window-kinds.ts';
 import { DeviceMemory, openProfile, profileNames } from './index.ts';
 import { openCpuSync } from './open-sync.ts';

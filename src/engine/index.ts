@@ -1,7 +1,7 @@
 /** The exports of the engine. */
 import type { ProblemInput, ProblemLike } from '../problem/index.ts';
 import { Plan as PlanWith } from './plan.ts';
-import type { PlanTypesFor } from './plan-types.ts';
+import type { PlanTypesFor } from './plans/plan-types.ts';
 
 export type { DeviceKind, ForeignGpuBuffer, ForeignMemory, OpenableKind } from '../devices/device.ts';
 export type { OfflineLanguage } from '../devices/offline/index.ts';
@@ -37,9 +37,8 @@ export {
   type ProfileOptions,
   profileNames,
 } from './open-profile.ts';
-export type { PlanKernel } from './plan-kernel.ts';
-export type { PlanOptions } from './plan-request.ts';
-export type { PlanSide } from './plan-side.ts';
+export type { PlanSide } from './plans/plan-side.ts';
+export type { PlanKernel, PlanOptions } from './plans/plan-types.ts';
 
 /** A plan for problems, or descriptors, of the type `P`: plans of one type take the same arrays. `Plan` alone is a plan for any problem. */
 export type Plan<P extends ProblemLike = ProblemInput> = PlanWith<PlanTypesFor<P>>;

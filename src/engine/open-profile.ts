@@ -11,8 +11,7 @@ import type { Device } from './device.ts';
 import { loadGroups } from './lazy/lazy-modules.ts';
 import { profileLoaders } from './lazy/lazy-tables.ts';
 import type { Plan } from './plan.ts';
-import type { PlanOptions } from './plan-request.ts';
-import type { PlanTypesFor } from './plan-types.ts';
+import type { PlanOptions, PlanTypesFor } from './plans/plan-types.ts';
 
 export { type ProfileName, profileNames } from '../devices/profiles/names.ts';
 

@@ -8,7 +8,7 @@ import { type DeviceOptions, deviceOptionNames } from '../devices/options.ts';
 import { deviceModule, openableKinds } from '../devices/registry.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
-import { didYouMean } from '../problem/meant.ts';
+import { didYouMean } from '../problem/input/meant.ts';
 import { readOptions } from './arguments/options.ts';
 import { Device } from './device.ts';
 import { loadGroupsBy } from './lazy/lazy-modules.ts';

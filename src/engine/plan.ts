@@ -5,7 +5,6 @@
 import type { CompiledKernel } from '../devices/device.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, FftError } from '../problem/index.ts';
-import { type AdjointOptions, type AdjointRequest, adjointRequest } from './adjoint-programs.ts';
 import { type DeviceFunction, type DeviceFunctionOptions, deviceFunctionOf } from './ahead/device-function.ts';
 import type { ComplexData, Data } from './arguments/arguments.ts';
 import { type DeviceMemory, dispose } from './arguments/memory.ts';
@@ -16,10 +15,10 @@ import { type EnqueueOptions, enqueue } from './calls/enqueue.ts';
 import { explainPlan, planToJson } from './explaining/explain.ts';
 import { loadGroups } from './lazy/lazy-modules.ts';
 import { type MeasureOptions, measure } from './measuring/measure.ts';
-import type { PlanKernel } from './plan-kernel.ts';
-import { type PlanEnd, type PlanHost, PlanPrograms, type PlanWork } from './plan-programs.ts';
-import { type PlanSide, planSide } from './plan-side.ts';
-import type { ConvolutionAdjoint, DirectionAdjoint, PlanTypes } from './plan-types.ts';
+import { type AdjointOptions, type AdjointRequest, adjointRequest } from './plans/adjoint-programs.ts';
+import { type PlanEnd, type PlanHost, PlanPrograms, type PlanWork } from './plans/plan-programs.ts';
+import { type PlanSide, planSide } from './plans/plan-side.ts';
+import type { ConvolutionAdjoint, DirectionAdjoint, PlanKernel, PlanTypes } from './plans/plan-types.ts';
 import type { DirectionProgram } from './programs/program.ts';
 import { serializePlan } from './saved/saved.ts';
 

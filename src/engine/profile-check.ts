@@ -6,7 +6,7 @@ import { isCalibration } from '../plan/device/calibration.ts';
 import type { DeviceProfile } from '../plan/device/profile.ts';
 import { excerpt, show, throwIfAny } from '../problem/errors.ts';
 import { FftError, type FftProblem } from '../problem/index.ts';
-import { isRecord, snapshot } from '../problem/snapshot.ts';
+import { isRecord, snapshot } from '../problem/input/snapshot.ts';
 
 function isShare(value: unknown): boolean {
   return Number.isFinite(value) && (value as number) > 0 && (value as number) <= 1;
@@ -14,37 +14,37 @@ function isShare(value: unknown): boolean {
 
 type Rule = readonly [accepts: (value: unknown) => boolean, accepted: string];
 
-const within = (value: unknown, least: number, most: number): value is number =>
+const isIntegerWithin = (value: unknown, least: number, most: number): value is number =>
   Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
 /** The range of a number in words. Numbers that the planner only compares with have no upper bound; loop bounds have one far above any device. */
 const span = (least: number, most: number) =>
   most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Rule => [
-  (value) => within(value, least, most),
+const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER): Rule => [
+  (value) => isIntegerWithin(value, least, most),
   `a whole number ${span(least, most)}`,
 ];
-const power = (least: number, most: number): Rule => [
-  (value) => within(value, least, most) && Number.isInteger(Math.log2(value)),
+const powerOfTwo = (least: number, most: number): Rule => [
+  (value) => isIntegerWithin(value, least, most) && Number.isInteger(Math.log2(value)),
   `a power of two ${span(least, most)}`,
 ];
 /** The most entries of `cutRuns`, one for each halving of a run: more entries would stand for runs of single bytes. */
 const MOST_RUNS = 16;
 const MOST_CHARACTERS = 200;
 const MOST_SHARED = 2 ** 24;
-const word = (...words: readonly string[]): Rule => [
+const oneOfWords = (...words: readonly string[]): Rule => [
   (value) => words.some((known) => known === value),
   words.map((known) => `'${known}'`).join(' or '),
 ];
 const isCost = (value: unknown) => Number.isFinite(value) && (value as number) >= 0;
-const optional = ([accepts, accepted]: Rule): Rule => [(value) => value === undefined || accepts(value), accepted];
+const orAbsent = ([accepts, accepted]: Rule): Rule => [(value) => value === undefined || accepts(value), accepted];
 
 const clusterRule: Rule = [
   (value) =>
     isRecord(value) &&
-    whole(1, 1024)[0](value.blocks) &&
-    whole(1, MOST_SHARED)[0](value.sharedBytes) &&
+    wholeNumber(1, 1024)[0](value.blocks) &&
+    wholeNumber(1, MOST_SHARED)[0](value.sharedBytes) &&
     isRecord(value.above) &&
-    [value.above.single, value.above.double].every(whole(0)[0]),
+    [value.above.single, value.above.double].every(wholeNumber(0)[0]),
   `an object with blocks (1 to 1024), sharedBytes (1 to ${MOST_SHARED}) and above: { single, double }, whole numbers`,
 ];
 
@@ -54,55 +54,58 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
     (value) => typeof value === 'string' && value !== '' && excerpt(value, MOST_CHARACTERS) === value,
     `a name of at most ${MOST_CHARACTERS} characters on one line`,
   ],
-  lockstep: word('vector', 'threads'),
-  lockstepBytes: power(8, 4096),
+  lockstep: oneOfWords('vector', 'threads'),
+  lockstepBytes: powerOfTwo(8, 4096),
   // The least size holds the longest butterfly several times over.
-  sharedBytes: whole(4096, MOST_SHARED),
-  residentBytes: optional(whole(4096)),
-  crowded: optional([isShare, 'a share of at most 1']),
-  cutRuns: optional([
+  sharedBytes: wholeNumber(4096, MOST_SHARED),
+  residentBytes: orAbsent(wholeNumber(4096)),
+  crowded: orAbsent([isShare, 'a share of at most 1']),
+  cutRuns: orAbsent([
     (value) => Array.isArray(value) && value.length <= MOST_RUNS && value.every(isShare),
     `a list of at most ${MOST_RUNS} shares of at most 1`,
   ]),
-  cluster: optional(clusterRule),
-  maxBytes: optional(whole(1)),
-  coalescedBytes: power(16, 65536),
-  distant: optional([
-    (value) => isRecord(value) && whole(1)[0](value.above) && [value.axes, value.uploads].every(power(16, 65536)[0]),
+  cluster: orAbsent(clusterRule),
+  maxBytes: orAbsent(wholeNumber(1)),
+  coalescedBytes: powerOfTwo(16, 65536),
+  distant: orAbsent([
+    (value) =>
+      isRecord(value) && wholeNumber(1)[0](value.above) && [value.axes, value.uploads].every(powerOfTwo(16, 65536)[0]),
     'an object with above, a whole number of at least 1, and axes and uploads, powers of two from 16 to 65536',
   ]),
-  reorderFirst: optional([(value) => typeof value === 'boolean', 'true or false']),
-  chunks: optional([
-    (value) => isRecord(value) && [value.bytes, value.most, value.ahead ?? 1].every(whole(1)[0]),
+  reorderFirst: orAbsent([(value) => typeof value === 'boolean', 'true or false']),
+  chunks: orAbsent([
+    (value) => isRecord(value) && [value.bytes, value.most, value.ahead ?? 1].every(wholeNumber(1)[0]),
     'an object with bytes, most and perhaps ahead, whole numbers of at least 1',
   ]),
-  padding: optional([
+  padding: orAbsent([
     (value) =>
-      isRecord(value) && [value.multiple, value.by].every(power(16, 2 ** 40)[0]) && whole(2, 2 ** 40)[0](value.count),
+      isRecord(value) &&
+      [value.multiple, value.by].every(powerOfTwo(16, 2 ** 40)[0]) &&
+      wholeNumber(2, 2 ** 40)[0](value.count),
     'an object with multiple and by, powers of two of at least 16, and count, a whole number of at least 2',
   ]),
-  registers: whole(1, 65536),
-  registerFile: optional(whole(1)),
-  maxThreads: whole(1, 65536),
-  multiprocessors: whole(1, 2 ** 20),
+  registers: wholeNumber(1, 65536),
+  registerFile: orAbsent(wholeNumber(1)),
+  maxThreads: wholeNumber(1, 65536),
+  multiprocessors: wholeNumber(1, 2 ** 20),
   doubleBuffered: [(value) => typeof value === 'boolean', 'true or false'],
-  sharedFormat: word('blocked', 'planes', 'pairs', 'halves'),
-  banks: power(1, 1024),
-  groupPoints: whole(1, 65536),
-  precisions: optional([
+  sharedFormat: oneOfWords('blocked', 'planes', 'pairs', 'halves'),
+  banks: powerOfTwo(1, 1024),
+  groupPoints: wholeNumber(1, 65536),
+  precisions: orAbsent([
     (value) => Array.isArray(value) && value.length > 0 && value.every((one) => one === 'single' || one === 'double'),
     "a list of 'single' and 'double'",
   ]),
   passCost: [isCost, 'a number of at least 0'],
-  radixCosts: optional([
+  radixCosts: orAbsent([
     (value) => isRecord(value) && Object.values(value).every((cost) => Number.isFinite(cost) && (cost as number) > 0),
     'positive costs by radix',
   ]),
-  firstLevel: optional([
-    (value) => isRecord(value) && whole(1)[0](value.bytes) && isCost(value.beyond),
+  firstLevel: orAbsent([
+    (value) => isRecord(value) && wholeNumber(1)[0](value.bytes) && isCost(value.beyond),
     'an object with bytes, a whole number of at least 1, and beyond, a number of at least 0',
   ]),
-  calibration: optional([
+  calibration: orAbsent([
     isCalibration,
     'an object with some of the groups of src/plan/device/calibration.ts, each with all its numbers, from 0 up',
   ]),

@@ -24,18 +24,18 @@ export async function profileDevice(
   from: ProfileName | DeviceProfile,
   options: { readonly language?: OfflineLanguage },
 ): Promise<Device> {
-  const { language: asked } = readOptions(options, { works: ['language'] }, 'openProfile');
-  const { profile, language } = chosenProfile(from, asked);
+  const { language: requested } = readOptions(options, { works: ['language'] }, 'openProfile');
+  const { profile, language } = chosenProfile(from, requested);
   loadGroupsBy(loaders);
   return new ProfileDevice(await createOfflineBackend({ profile, language }));
 }
 
 /** The profile as far as kernels in a language can use it, and the compiler's name for its architecture. */
-export function chosenProfile(from: ProfileName | DeviceProfile, asked: OfflineLanguage | undefined) {
+export function chosenProfile(from: ProfileName | DeviceProfile, requested: OfflineLanguage | undefined) {
   const named: Partial<NamedProfile> = typeof from === 'string' ? byName(from) : { profile: readProfile(from) };
   const profile = named.profile!;
   const usual = named.language ?? (profile.lockstep === 'vector' ? 'wasm' : 'cuda');
-  const language = asked ?? usual;
+  const language = requested ?? usual;
   requireLanguage(language, profile);
   const architecture = language === usual ? named.architecture : undefined;
   return { profile: expressible(profile, language), language, architecture };

@@ -47,7 +47,7 @@ export interface ArrayRef {
 }
 
 /** Bytes of an element. */
-export function bytesOf(type: StorageType): 2 | 4 | 8 | 16 {
+export function storageBytes(type: StorageType): 2 | 4 | 8 | 16 {
   return type === 'f16' ? 2 : type === 'f64' ? 8 : type === 'dd' ? 16 : 4;
 }
 

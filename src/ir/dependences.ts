@@ -20,7 +20,7 @@ export function dependencesOf(nodes: readonly Real[]): ReadonlyMap<Real, LoopDep
   for (const node of nodes) {
     const [rounds, carried] = [new Set<Var>(), new Set<Var>()];
     if (node.op === 'carried' && over.has(node.over)) for (const each of [rounds, carried]) each.add(node.over);
-    for (const at of indicesOf(node)) for (const v of variablesOf(at)) if (over.has(v)) rounds.add(v);
+    for (const at of indicesOfNode(node)) for (const v of variablesOf(at)) if (over.has(v)) rounds.add(v);
     const take = (operand: Real, but?: Var): void => {
       for (const v of found.get(operand)?.rounds ?? []) if (v !== but) rounds.add(v);
       for (const v of found.get(operand)?.carried ?? []) if (v !== but) carried.add(v);
@@ -34,7 +34,7 @@ export function dependencesOf(nodes: readonly Real[]): ReadonlyMap<Real, LoopDep
   return found;
 }
 
-function indicesOf(node: Real) {
+function indicesOfNode(node: Real) {
   const guard = node.op === 'load' || node.op === 'where' ? (node.guard ?? []) : [];
   return [...(node.op === 'load' ? [node.index] : []), ...guard.map(({ index }) => index)];
 }

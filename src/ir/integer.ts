@@ -130,14 +130,14 @@ export function range(value: IndexLike): [low: number, high: number] {
   for (let n = 0; n < terms.length; n++) {
     const { atom, factor } = terms[n]!;
     const least = atom.kind === 'div' ? Math.floor(range(atom.argument)[0] / atom.by) : 0;
-    const most = largest(atom);
+    const most = largestValue(atom);
     low += factor > 0 ? factor * least : factor * most;
     high += factor > 0 ? factor * most : factor * least;
   }
   return [low, high];
 }
 
-function largest(atom: Atom): number {
+function largestValue(atom: Atom): number {
   if (atom.kind === 'var') return atom.count - 1;
   if (atom.kind === 'lookup') return atom.table.below - 1;
   return atom.kind === 'mod' ? atom.by - 1 : Math.floor(range(atom.argument)[1] / atom.by);
@@ -178,7 +178,7 @@ export function div(value: IndexLike, by: number): Index {
   const rest = remainderTerms(all, by);
   const below = periodsBelow(rest, by);
   const raised = below === 0 ? rest : { ...rest, constant: rest.constant + below * by };
-  return add(quotientTerms(all, by), -below, knownQuotient(raised, by) ?? reduced('div', raised, by));
+  return add(quotientTerms(all, by), -below, knownQuotient(raised, by) ?? reducedQuotient('div', raised, by));
 }
 
 /** value − by · ⌊value / by⌋ for a known positive divisor. */
@@ -186,7 +186,7 @@ export function mod(value: IndexLike, by: number): Index {
   const least = remainderTerms(index(value), by);
   const rest = { ...least, constant: least.constant + periodsBelow(least, by) * by };
   const floor = knownQuotient(rest, by);
-  return floor === undefined ? reduced('mod', rest, by) : add(rest, -floor * by);
+  return floor === undefined ? reducedQuotient('mod', rest, by) : add(rest, -floor * by);
 }
 
 /** The number of times that `by` must be added so that an index is never negative, because devices divide unsigned numbers. */
@@ -196,7 +196,7 @@ function periodsBelow(value: Index, by: number): number {
 }
 
 /** A quotient or remainder in lowest terms: (4·a + 5) mod 8 is 4·((a + 1) mod 2) + 1. */
-function reduced(kind: Quotient['kind'], of: Index, by: number): Index {
+function reducedQuotient(kind: Quotient['kind'], of: Index, by: number): Index {
   let step = by;
   for (const { factor } of of.terms) step = gcd(step, Math.abs(factor));
   if (step === 1) return quotientAtom(kind, of, by);

@@ -1,6 +1,6 @@
 /** The rules that every kernel has to keep. Tests, `debug` and saved plans check kernels with them. */
 
-import { type ArrayRef, bytesOf, isIntegers } from './arrays.ts';
+import { type ArrayRef, isIntegers, storageBytes } from './arrays.ts';
 import { rangeByCases } from './cases.ts';
 import { dependencesOf } from './dependences.ts';
 import type { Guard } from './guard.ts';
@@ -154,7 +154,7 @@ class AccessRules {
     const { kernel, places, say } = this;
     if (!this.known.has(array)) say(`array ${array.name} is not declared`);
     if (isIntegers(array)) say(`array ${array.name} holds integers, which only indices are looked up in`);
-    else if (bytesOf(array.type) > bytesOf(kernel.precision))
+    else if (storageBytes(array.type) > storageBytes(kernel.precision))
       say(`array ${array.name} is wider than what is computed in`);
     if (!places.has(array)) places.set(array, []);
     places.get(array)!.push(at);

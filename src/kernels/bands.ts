@@ -22,8 +22,8 @@ import {
 } from '../ir/index.ts';
 import type { BandsStep, Leaf } from '../plan/tree/leaf.ts';
 import { leafPhases } from './leaf.ts';
-import { numberTypeOf, wordsOf } from './number-types.ts';
-import { leafTiles, operandArrays, sidesOf } from './sides.ts';
+import { numberTypeOf, wordsOfNumber } from './views/number-types.ts';
+import { leafMemory, leafTiles, operandArrays } from './views/sides.ts';
 
 export function bandsKernel(leaf: Leaf, { bands, bins, there }: BandsStep): Kernel {
   const type = numberTypeOf(leaf.precision);
@@ -31,7 +31,7 @@ export function bandsKernel(leaf: Leaf, { bands, bins, there }: BandsStep): Kern
   const tiles = leafTiles(leaf);
   const operands = operandArrays(leaf);
   const plane = there && planeOf(bins, there);
-  const sides = sidesOf(leaf, tiles, tables, {
+  const sides = leafMemory(leaf, tiles, tables, {
     operands,
     shared: there ? { input: new Map([['input', plane!]]) } : {},
   });
@@ -98,11 +98,11 @@ function classesOf(bands: readonly Band[]): BandClass[] {
 /** The largest width of each class. @param widths in ascending order, with the number of bands of each */
 function cuts(widths: readonly { readonly width: number; readonly count: number }[]): readonly number[] {
   // The cheapest classes of the first n widths, for each number of classes.
-  let best = widths.map((_, n) => ({ terms: termsOf(widths.slice(0, n + 1)), ends: [widths[n]!.width] }));
+  let best = widths.map((_, n) => ({ terms: bandTerms(widths.slice(0, n + 1)), ends: [widths[n]!.width] }));
   for (let more = 1; more < MOST_CLASSES; more++) {
     best = best.map((one, n) => {
       const others = best.slice(0, n).map(({ terms, ends }, cut) => ({
-        terms: terms + termsOf(widths.slice(cut + 1, n + 1)),
+        terms: terms + bandTerms(widths.slice(cut + 1, n + 1)),
         ends: [...ends, widths[n]!.width],
       }));
       return [one, ...others].reduce((least, other) => (other.terms < least.terms ? other : least));
@@ -112,7 +112,7 @@ function cuts(widths: readonly { readonly width: number; readonly count: number 
 }
 
 /** The terms that are added up where bands of these widths are a class. */
-function termsOf(widths: readonly { readonly width: number; readonly count: number }[]): number {
+function bandTerms(widths: readonly { readonly width: number; readonly count: number }[]): number {
   return widths.at(-1)!.width * widths.reduce((sum, { count }) => sum + count, 0);
 }
 
@@ -120,7 +120,7 @@ interface SumContext {
   readonly leaf: Leaf;
   readonly tables: TableBuilder;
   readonly bin: BinAt;
-  readonly output: ReturnType<ReturnType<typeof sidesOf>['views']>['output'];
+  readonly output: ReturnType<ReturnType<typeof leafMemory>['views']>['output'];
   readonly limit: Index | undefined;
 }
 
@@ -151,11 +151,11 @@ function sumPhases(bands: readonly Band[], context: SumContext): Phase[] {
     members.map(([number], n) => number * below + first[n]!),
   );
   const places = tables.integers(`bands ${entries}`, () => entries);
-  return classes.map((own) => sumsOf(own, places, context));
+  return classes.map((own) => bandSums(own, places, context));
 }
 
 /** The phase that sums the bands of a class. */
-function sumsOf(
+function bandSums(
   { width, members, first, below, start }: PlacedClass,
   places: IntegerTable,
   { leaf, tables, bin, output, limit }: SumContext,
@@ -165,7 +165,7 @@ function sumsOf(
     row.splice(from - first[n]!, weights.length, ...weights);
     return row;
   });
-  const weightsAt = tables.appendValues(`bands ${rows}`, rows.length, () => wordsOf(rows, tables.ref.type));
+  const weightsAt = tables.appendValues(`bands ${rows}`, rows.length, () => wordsOfNumber(rows, tables.ref.type));
   const x = new Expressions();
   const [own, line, term] = [variable('band', members.length), variable('line', leaf.tile), variable('bin', width)];
   const place = lookup(places, add(start, own));

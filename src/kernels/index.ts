@@ -5,7 +5,7 @@ import { bandsKernel } from './bands.ts';
 import { layerKernel } from './layer.ts';
 import { leafKernel } from './leaf.ts';
 import { mixKernel } from './mix-channels.ts';
-import { kernelSteps } from './steps.ts';
+import { kernelSteps } from './passes/steps.ts';
 
 /**
  * Whether one kernel of this leaf should serve both directions. On vector units, the passes between the first and the last one are the

@@ -18,15 +18,15 @@ import {
 import type { LayerStep, Leaf, MixStep } from '../plan/tree/leaf.ts';
 import { leafPhases } from './leaf.ts';
 import { mixPhases } from './mix-channels.ts';
-import { numberTypeOf } from './number-types.ts';
-import { type CommonArrays, operandArrays, type Tiles } from './sides.ts';
+import { numberTypeOf } from './views/number-types.ts';
+import { type CommonArrays, operandArrays, type Tiles } from './views/sides.ts';
 
-export function layerKernel(leaf: Leaf, { there, mix, back }: LayerStep): Kernel {
+export function layerKernel(leaf: Leaf, { forward, mix, inverse }: LayerStep): Kernel {
   const type = numberTypeOf(leaf.precision);
   const tables = new TableBuilder(type);
   const group = variable(
     'group',
-    there.batch.slice(1).reduce((a, b) => a * b, 1),
+    forward.batch.slice(1).reduce((a, b) => a * b, 1),
   );
   const operands = operandArrays(leaf);
   const step = mix.steps[0] as MixStep;
@@ -40,15 +40,15 @@ export function layerKernel(leaf: Leaf, { there, mix, back }: LayerStep): Kernel
     const built = leafPhases(one, { tiles, tables, rank: variable('rank', 1), common, arrays });
     return { ...built, phases: slice ? inSlices(built.phases, slice) : built.phases };
   };
-  const first = transforms(there, { output: named('output', bins) }, []);
+  const first = transforms(forward, { output: planesByName('output', bins) }, []);
   const mixing = mixPhases(mix, step, {
     ...{ group, tables },
-    common: { operands, shared: { input: named('input', bins), output: named('output', mixed) } },
+    common: { operands, shared: { input: planesByName('input', bins), output: planesByName('output', mixed) } },
   });
-  const last = transforms(back, { input: named('input', mixed) }, first.shared);
+  const last = transforms(inverse, { input: planesByName('input', mixed) }, first.shared);
   const isOperand = ({ operand }: ArrayRef) => operand === true;
   return {
-    ...{ name: `layer${there.lengths[0]}x${step.in}x${step.out}`, precision: type, group, threads: leaf.threads },
+    ...{ name: `layer${forward.lengths[0]}x${step.in}x${step.out}`, precision: type, group, threads: leaf.threads },
     globals: [
       ...[first, last].flatMap(({ globals }) => globals.filter((array) => !isOperand(array))),
       ...operands.values(),
@@ -71,7 +71,10 @@ function planes(name: string, length: number, { precision }: Leaf): readonly [re
 }
 
 /** Planes by their names in the layout of a side. */
-function named(side: 'input' | 'output', [re, im]: readonly [ArrayRef, ArrayRef]): ReadonlyMap<string, ArrayRef> {
+function planesByName(
+  side: 'input' | 'output',
+  [re, im]: readonly [ArrayRef, ArrayRef],
+): ReadonlyMap<string, ArrayRef> {
   return new Map([
     [`${side}.re`, re],
     [`${side}.im`, im],

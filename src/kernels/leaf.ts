@@ -23,15 +23,15 @@ import {
   variable,
 } from '../ir/index.ts';
 import { type DirectionScale, type Leaf, type StepTwiddle, stagedOf } from '../plan/tree/leaf.ts';
-import { numberTypeOf } from './number-types.ts';
-import { type CommonArrays, leafTiles, sidesOf, type Tiles } from './sides.ts';
-import { type BuiltSteps, type Ends, kernelSteps } from './steps.ts';
-import { threadPhases } from './thread-phases.ts';
-import { threadStepTwiddles } from './thread-twiddles.ts';
-import { stepTwiddles } from './twiddles.ts';
-import { vectorLeaf } from './vector-form.ts';
-import { vectorPhases } from './vector-phases.ts';
-import type { Views } from './views.ts';
+import { type BuiltSteps, type Ends, kernelSteps } from './passes/steps.ts';
+import { stepTwiddles } from './passes/twiddles.ts';
+import { vectorLeaf } from './passes/vector-form.ts';
+import { threadPhases } from './threads/thread-phases.ts';
+import { threadStepTwiddles } from './threads/thread-twiddles.ts';
+import { vectorPhases } from './vectors/vector-phases.ts';
+import { numberTypeOf } from './views/number-types.ts';
+import { type CommonArrays, leafMemory, leafTiles, type Tiles } from './views/sides.ts';
+import type { Views } from './views/views.ts';
 
 /** @param reverse the opposite direction, if the kernel is to serve both; for vectors only */
 export function leafKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
@@ -72,7 +72,7 @@ export function leafPhases(
   leaf: Leaf,
   { tiles, tables, rank, reverse, common, arrays = [] }: LeafPlace,
 ): BuiltSteps & Pick<Kernel, 'globals'> {
-  const sides = sidesOf(leaf, tiles, tables, common);
+  const sides = leafMemory(leaf, tiles, tables, common);
   const twiddled = twiddles(leaf, tables, tiles);
   const ends = twiddled(sides.views(leaf));
   const { globals } = sides;

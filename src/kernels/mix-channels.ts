@@ -23,11 +23,11 @@ import {
   variable,
 } from '../ir/index.ts';
 import type { Leaf, MixStep } from '../plan/tree/leaf.ts';
-import { LayoutView } from './layout-view.ts';
-import { numberTypeOf } from './number-types.ts';
-import { type CommonArrays, sidesOf } from './sides.ts';
-import type { BuiltSteps } from './steps.ts';
-import { conjugated } from './views.ts';
+import type { BuiltSteps } from './passes/steps.ts';
+import { LayoutView } from './views/layout-view.ts';
+import { numberTypeOf } from './views/number-types.ts';
+import { type CommonArrays, leafMemory } from './views/sides.ts';
+import { conjugated } from './views/views.ts';
 
 export function mixKernel(leaf: Leaf, step: MixStep): Kernel {
   const group = variable(
@@ -51,7 +51,7 @@ export function mixPhases(
 ): BuiltSteps & Pick<Kernel, 'globals'> {
   const grid = gridOf(leaf, step, group);
   // The views get coordinates in the whole batch, so the first transform of a tile is 0.
-  const sides = sidesOf(leaf, { first: index(0), outer: [] }, tables, common);
+  const sides = leafMemory(leaf, { first: index(0), outer: [] }, tables, common);
   const { input, output } = sides.views(leaf);
   const kernel = sides.kernel!;
   const numbers = new LayoutView({

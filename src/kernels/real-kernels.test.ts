@@ -9,7 +9,7 @@ import { sumsProblem, withBlocks } from '../../test/support/sums.ts';
 import { exhaustive } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { computable } from '../emit/double-word/index.ts';
-import { bytesOf, type Kernel, verify } from '../ir/index.ts';
+import { type Kernel, storageBytes, verify } from '../ir/index.ts';
 import type { DeviceProfile } from '../plan/device/profile.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { buildKernel } from './index.ts';
@@ -51,7 +51,7 @@ describe('kernels between reals', () => {
         expect(verify(kernel), what).toEqual([]);
         const { shared } = computable(kernel, { profile });
         const bytes = shared.reduce(
-          (sum, { partLength, length, type }) => sum + bytesOf(type) * (partLength ?? length!),
+          (sum, { partLength, length, type }) => sum + storageBytes(type) * (partLength ?? length!),
           0,
         );
         expect(bytes, what).toBeLessThanOrEqual(profile.sharedBytes);

@@ -20,7 +20,7 @@ function linesOf(layout: Layout, d: number): (Element | undefined)[][] {
   const starts = layout.shape.map((count, k) => (k === d ? 1 : count));
   return [...coordinatesOf(starts)].map((start) =>
     Array.from({ length: layout.shape[d]! }, (_, i) =>
-      l.elementAt(
+      l.elementOfLayout(
         layout,
         start.map((own, k) => (k === d ? i : own)),
       ),
@@ -54,7 +54,7 @@ function stepsIn(line: readonly (Element | undefined)[], neighbours = false): Se
 function placesOf(layout: Layout): Map<string, Set<number>> {
   const found = new Map<string, Set<number>>();
   for (const index of coordinatesOf(layout.shape)) {
-    const element = l.elementAt(layout, index);
+    const element = l.elementOfLayout(layout, index);
     if (!inMemory(element)) continue;
     found.set(element.array, (found.get(element.array) ?? new Set()).add(element.place));
   }
@@ -95,7 +95,7 @@ it('the stride of a dimension is that between all elements in memory', () => {
   let [answered, all] = [0, 0];
   for (const { layout, d, lines, text } of samples) {
     const wanted = new Set(lines.flatMap((line) => [...stepsIn(line)]));
-    const stride = l.strideOf(layout, d);
+    const stride = l.strideAlong(layout, d);
     if (stride !== undefined)
       expect(
         [...wanted].every((step) => step === stride),
@@ -210,7 +210,7 @@ it('an injective layout has no place twice, and one that is known not to be has'
     let elements = 0;
     const places = new Set<string>();
     for (const index of coordinatesOf(layout.shape)) {
-      const element = l.elementAt(layout, index);
+      const element = l.elementOfLayout(layout, index);
       if (!inMemory(element)) continue;
       elements++;
       places.add(`${element.array} ${element.place}`);

@@ -1,8 +1,11 @@
 /** Programs with their compiler, which `device.compile` asks for. */
-import { loadingCompiler } from '../engine/compiling/loading.ts';
-import { noteProgram } from '../engine/compiling/registry.ts';
-import { type Inputs, type Program, programOf, type ValuesOf } from '../patterns/program.ts';
-import type { Result } from '../patterns/static-types.ts';
+
+import { compileProgram } from '../engine/compiling/compile.ts';
+import { noteProgram, type ProgramCompiler } from '../engine/compiling/registry.ts';
+import { loadGroups } from '../engine/lazy/lazy-modules.ts';
+import { programLoaders } from '../engine/lazy/lazy-tables.ts';
+import { type Inputs, type Program, programOf, type ValuesOf } from '../patterns/language/program.ts';
+import type { Result } from '../patterns/language/static-types.ts';
 
 /**
  * A program: what is computed from which inputs.
@@ -17,3 +20,9 @@ export function program<I extends Inputs>(inputs: I, f: (values: ValuesOf<I>) =>
 function note(made: Program): void {
   noteProgram(made, loadingCompiler);
 }
+
+/** See `Device.compile`. Where nothing has to be loaded, the arguments are read at once. */
+export const loadingCompiler: ProgramCompiler = (...given) => {
+  const loading = loadGroups(['programs of patterns'], programLoaders);
+  return loading ? loading.then(() => compileProgram(...given)) : compileProgram(...given);
+};

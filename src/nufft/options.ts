@@ -2,7 +2,7 @@
 import { readOptions } from '../engine/arguments/options.ts';
 import type { Device } from '../engine/index.ts';
 import type { NonuniformProblem, TransformType } from '../engine/nonuniform/problem.ts';
-import { checkDevice, type DeviceChoice } from '../numpy/choice.ts';
+import { checkDevice, type DeviceChoice } from '../numpy/calls/choice.ts';
 import { FftError, show } from '../problem/errors.ts';
 import { check, checkInteger, checkWord } from '../signal/arguments/check.ts';
 import type { FloatPrecision } from '../signal/arguments/floats.ts';

@@ -5,9 +5,9 @@ import type { CompiledProgram, EnqueueProgramOptions } from '../engine/compiling
 import type { Data, Device } from '../engine/index.ts';
 import { NonuniformPlanner } from '../engine/nonuniform/plan.ts';
 import type { NonuniformProblem, TransformType } from '../engine/nonuniform/problem.ts';
-import { sharedDevice } from '../numpy/choice.ts';
-import { arrayClass, lengthOf } from '../problem/bytes.ts';
+import { sharedDevice } from '../numpy/calls/choice.ts';
 import { FftError } from '../problem/errors.ts';
+import { arrayClass, arrayLength } from '../problem/input/bytes.ts';
 import type { FloatPrecision } from '../signal/arguments/floats.ts';
 import { checkPlan, type NufftPlanOptions } from './options.ts';
 import { type Coordinates, type GivenAxes, type PointSet, readPoints } from './points.ts';
@@ -263,7 +263,7 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
       type: problem.type === 1 ? 2 : problem.type === 2 ? 1 : 3,
       sign: problem.sign > 0 ? -1 : 1,
     };
-    const plan = await planOf<P>(this.device, opposite);
+    const plan = await planOfGrid<P>(this.device, opposite);
     try {
       if (problem.type === 3) await plan.place(s, x);
       else await plan.place(x, s);
@@ -296,8 +296,8 @@ export class NufftPlan<P extends FloatPrecision = FloatPrecision> {
           path: name,
         });
       }
-      if (lengthOf(array) !== 2 * count * this.nTrans) {
-        const message = `${name} has ${lengthOf(array)} numbers; it takes ${2 * count * this.nTrans}.`;
+      if (arrayLength(array) !== 2 * count * this.nTrans) {
+        const message = `${name} has ${arrayLength(array)} numbers; it takes ${2 * count * this.nTrans}.`;
         throw new FftError('wrong-length', message, { path: name });
       }
     }
@@ -323,9 +323,9 @@ export async function plan<P extends FloatPrecision = 'single'>(
   options: NufftPlanOptions<P> = {},
 ): Promise<NufftPlan<P>> {
   const { problem, device } = checkPlan(type, nModes, options);
-  return planOf<P>(device ?? (await sharedDevice()), problem);
+  return planOfGrid<P>(device ?? (await sharedDevice()), problem);
 }
 
-async function planOf<P extends FloatPrecision>(device: Device, problem: NonuniformProblem): Promise<NufftPlan<P>> {
+async function planOfGrid<P extends FloatPrecision>(device: Device, problem: NonuniformProblem): Promise<NufftPlan<P>> {
   return new NufftPlan<P>(device, await NonuniformPlanner.of(device.programHost(), problem));
 }

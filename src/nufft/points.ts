@@ -1,6 +1,7 @@
 /** Coordinates of points: copied and checked. */
-import { arrayClass, lengthOf } from '../problem/bytes.ts';
+
 import { FftError, show } from '../problem/errors.ts';
+import { arrayClass, arrayLength } from '../problem/input/bytes.ts';
 import { isFloats, liveSamples } from '../signal/arguments/floats.ts';
 
 /** Coordinates: floats of either precision, or a list of numbers. */
@@ -39,7 +40,7 @@ function readAxis(given: Coordinates | undefined, name: string): Float64Array {
   if (given === undefined) {
     throw new FftError('missing-buffer', `setPoints needs ${name}: a coordinate for each point.`, { path: name });
   }
-  const axis = Float64Array.from(arrayOf(given, name));
+  const axis = Float64Array.from(coordinateList(given, name));
   for (let n = 0; n < axis.length; n++) {
     if (Number.isFinite(axis[n]!)) continue;
     const message = `${name}[${n}] is ${show(Array.isArray(given) ? given[n] : axis[n])}; coordinates are finite numbers.`;
@@ -48,7 +49,7 @@ function readAxis(given: Coordinates | undefined, name: string): Float64Array {
   return axis;
 }
 
-function arrayOf(given: Coordinates, name: string): ArrayLike<number> {
+function coordinateList(given: Coordinates, name: string): ArrayLike<number> {
   if (isFloats(given)) return liveSamples(given, name);
   if (Array.isArray(given)) {
     // A list may hold only numbers; Number() would convert anything else to one.
@@ -69,7 +70,7 @@ function arrayOf(given: Coordinates, name: string): ArrayLike<number> {
  * @throws FftError `wrong-length` where the array is not a whole number of transforms of `points` complex numbers
  */
 export function transformsIn(values: unknown, points: number, name: string): number {
-  const length = lengthOf(values);
+  const length = arrayLength(values);
   const transforms = length / (2 * points);
   if (Number.isInteger(transforms) && transforms >= 1) return transforms;
   const message = `${name} has ${length} numbers; for ${points} of its complex numbers in a transform it takes a multiple of ${2 * points}.`;

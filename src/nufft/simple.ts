@@ -1,7 +1,7 @@
 /** Single calls, named as in FINUFFT: a plan is made, used once and destroyed. The device keeps the kernels for the next call. */
 import type { TransformType } from '../engine/nonuniform/problem.ts';
-import { arrayClass } from '../problem/bytes.ts';
 import { FftError, show } from '../problem/errors.ts';
+import { arrayClass } from '../problem/input/bytes.ts';
 import { areSingles, type Floats, isFloats } from '../signal/arguments/floats.ts';
 import { type NufftOptions, simpleOptions } from './options.ts';
 import { plan } from './plan.ts';
@@ -28,7 +28,9 @@ async function once<A extends Floats>(call: SimpleCall<A>): Promise<A> {
   }
   const precision = areSingles(input) ? 'single' : 'double';
   const each =
-    type === 2 ? (Array.isArray(nModes) ? nModes : [nModes as number]).reduce((a, b) => a * b, 1) : countOf(points[0]);
+    type === 2
+      ? (Array.isArray(nModes) ? nModes : [nModes as number]).reduce((a, b) => a * b, 1)
+      : pointCount(points[0]);
   const nTrans = each > 0 ? transformsIn(input, each, own) : 1;
   const made = await plan(type, nModes, { ...options, precision, nTrans });
   try {
@@ -42,7 +44,7 @@ async function once<A extends Floats>(call: SimpleCall<A>): Promise<A> {
 }
 
 /** The number of points, as far as it can be told: `setPoints` reports wrong arguments. */
-function countOf(x: Coordinates | undefined): number {
+function pointCount(x: Coordinates | undefined): number {
   return isFloats(x) || Array.isArray(x) ? (x as Floats).length : 0;
 }
 

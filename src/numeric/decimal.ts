@@ -66,7 +66,7 @@ function exactly(value: number): Ratio {
   return power >= 0 ? [integer << BigInt(power), 1n] : [integer, 1n << BigInt(-power)];
 }
 
-function sum([a, b]: Ratio, [c, d]: Ratio): Ratio {
+function ratioSum([a, b]: Ratio, [c, d]: Ratio): Ratio {
   return [a * d + c * b, b * d];
 }
 
@@ -80,7 +80,7 @@ export function parseDecimal(text: string): [hi: number, lo: number] | undefined
   if (!Number.isFinite(hi)) return [hi, 0];
   const [p, q] = exactly(hi);
   // No −0.
-  return [hi, nearestDouble(sum(value, [-p, q])) + 0];
+  return [hi, nearestDouble(ratioSum(value, [-p, q])) + 0];
 }
 
 /** hi + lo with the fewest digits that are read as the same number. */
@@ -100,7 +100,7 @@ const MOST_SHORTEST = 1100;
 /** hi + lo with so many significant digits, without zeros at the end. */
 export function formatDecimal(hi: number, lo: number, digits: number): string {
   if (!Number.isFinite(hi)) return String(hi);
-  const [p, q] = sum(exactly(hi), exactly(lo));
+  const [p, q] = ratioSum(exactly(hi), exactly(lo));
   if (p === 0n) return '0';
   const size = p < 0n ? -p : p;
   let exponent = size.toString().length - q.toString().length;

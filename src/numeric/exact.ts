@@ -28,7 +28,7 @@ const HUGE = 1n << 1000n;
 /** Extra bits while a series is summed, so that the sum is good to the last bit of the result. */
 const GUARD_BITS = 64n;
 
-const magnitude = (x: bigint): bigint => (x < 0n ? -x : x);
+const absoluteInteger = (x: bigint): bigint => (x < 0n ? -x : x);
 
 /** `x / 2^bits` to nearest, halves away from zero: symmetric, so that negation commutes with every rounding. */
 function shiftRounded(x: bigint, bits: bigint): bigint {
@@ -38,8 +38,8 @@ function shiftRounded(x: bigint, bits: bigint): bigint {
 
 /** `p / q` to nearest, halves away from zero; `q ≠ 0`. */
 function divideRounded(p: bigint, q: bigint): bigint {
-  const top = magnitude(p);
-  const bottom = magnitude(q);
+  const top = absoluteInteger(p);
+  const bottom = absoluteInteger(q);
   const quotient = (2n * top + bottom) / (2n * bottom);
   return p < 0n !== q < 0n ? -quotient : quotient;
 }
@@ -102,15 +102,15 @@ export function div(a: Exact, b: Exact): Exact {
 
 /** Whether the two are the same constant, that is, closer than 2^-200. */
 export function equals(a: Exact, b: Exact): boolean {
-  return magnitude(a.fixed - b.fixed) < TOLERANCE;
+  return absoluteInteger(a.fixed - b.fixed) < TOLERANCE;
 }
 
 export function isZero(a: Exact): boolean {
-  return magnitude(a.fixed) < TOLERANCE;
+  return absoluteInteger(a.fixed) < TOLERANCE;
 }
 
 export function isOne(a: Exact): boolean {
-  return magnitude(a.fixed - UNIT) < TOLERANCE;
+  return absoluteInteger(a.fixed - UNIT) < TOLERANCE;
 }
 
 /** −1, 0 or 1, where anything closer to zero than 2^-200 counts as zero. */
@@ -131,7 +131,7 @@ export function key(a: Exact): string {
 
 /** The nearest double, ties to even. */
 export function toNumber(a: Exact): number {
-  if (magnitude(a.fixed) >= HUGE) {
+  if (absoluteInteger(a.fixed) >= HUGE) {
     // Too large to convert before scaling: all the fraction can still decide is which side of a tie this is.
     const whole = a.fixed >> SHIFT;
     return Number(whole << SHIFT === a.fixed ? whole : whole | 1n);
@@ -142,7 +142,7 @@ export function toNumber(a: Exact): number {
 
 /** The nearest single, ties to even, rounded once (not through a double); subnormals and overflow as in IEEE 754. */
 export function toSingle(a: Exact): number {
-  const size = magnitude(a.fixed);
+  const size = absoluteInteger(a.fixed);
   const length = size.toString(2).length;
   // A single keeps 24 bits, and none below 2^-149.
   const dropped = Math.max(length - 24, FRACTION_BITS - 149);

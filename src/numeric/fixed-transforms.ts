@@ -16,7 +16,7 @@ interface Definition {
 
 const same = (n: number) => n;
 const next = (n: number) => n + 1;
-const odd = (n: number) => 2 * n + 1;
+const oddNumber = (n: number) => 2 * n + 1;
 
 /** Transforms of n values, those of reals as FFTW defines them. */
 function definitionOf(kind: string, n: number): Definition {
@@ -30,19 +30,19 @@ function definitionOf(kind: string, n: number): Definition {
     case 'dct1':
       return { length: 2 * (n - 1), point: same, bin: same, weight: but(0, n - 1), ...cosine };
     case 'dct2':
-      return { length: 4 * n, point: odd, bin: same, weight: twice, ...cosine };
+      return { length: 4 * n, point: oddNumber, bin: same, weight: twice, ...cosine };
     case 'dct3':
-      return { length: 4 * n, point: same, bin: odd, weight: but(0), ...cosine };
+      return { length: 4 * n, point: same, bin: oddNumber, weight: but(0), ...cosine };
     case 'dct4':
-      return { length: 8 * n, point: odd, bin: odd, weight: twice, ...cosine };
+      return { length: 8 * n, point: oddNumber, bin: oddNumber, weight: twice, ...cosine };
     case 'dst1':
       return { length: 2 * (n + 1), point: next, bin: next, weight: twice, ...sine };
     case 'dst2':
-      return { length: 4 * n, point: odd, bin: next, weight: twice, ...sine };
+      return { length: 4 * n, point: oddNumber, bin: next, weight: twice, ...sine };
     case 'dst3':
-      return { length: 4 * n, point: next, bin: odd, weight: but(n - 1), ...sine };
+      return { length: 4 * n, point: next, bin: oddNumber, weight: but(n - 1), ...sine };
     case 'dst4':
-      return { length: 8 * n, point: odd, bin: odd, weight: twice, ...sine };
+      return { length: 8 * n, point: oddNumber, bin: oddNumber, weight: twice, ...sine };
     case 'dht':
       return { length: n, point: same, bin: same, weight: () => 1n, part: 'both' };
     default:

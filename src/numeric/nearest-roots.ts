@@ -48,7 +48,7 @@ function setSplit(table: Float64Array, at: number, hi: number, lo: number): void
 }
 
 /** Writes the product of entries i and j of a table of {@link rootPowers} to entry `to`: relative error below 2^-77. */
-function multiply(table: Float64Array, to: number, i: number, j: number): void {
+function multiplyRoots(table: Float64Array, to: number, i: number, j: number): void {
   const [a, b] = [4 * i, 4 * j];
   const aRe1 = table[a] as number;
   const aRe2 = table[a + 1] as number;
@@ -89,7 +89,7 @@ function rootPowers(count: number, step: number, turn: number): Float64Array {
   const stride = power;
   for (let coarse = fine; coarse < count; coarse += fine, power = times(power, stride)) {
     set(coarse, power);
-    for (let j = 1; j < fine && coarse + j < count; j++) multiply(table, coarse + j, coarse, j);
+    for (let j = 1; j < fine && coarse + j < count; j++) multiplyRoots(table, coarse + j, coarse, j);
   }
   return table;
 }

@@ -237,7 +237,7 @@ export function smoothBetween(low: number, high: number, maxPrime: number): numb
 }
 
 /** Where bin k lies along an axis whose uploads of these lengths left out the last reordering. */
-export function unorderedPlace(k: number, factors: readonly number[]): number {
+export function unorderedPosition(k: number, factors: readonly number[]): number {
   let place = 0;
   let size = factors.reduce((a, b) => a * b, 1);
   for (const n of factors) {

@@ -12,7 +12,7 @@ export type ScaleFactor = number | { readonly powers: readonly Power[] };
 export type Power = readonly [base: number, exponent: number];
 
 /** The product; a double where that is exact. @throws RangeError for the root of a negative number, and for what is no finite number */
-export function product(...given: readonly ScaleFactor[]): ScaleFactor {
+export function scaleProduct(...given: readonly ScaleFactor[]): ScaleFactor {
   const factors = given.filter((factor) => factor !== 1);
   if (factors.length === 0) return 1;
   if (factors.length === 1 && Number.isFinite(factors[0])) return factors[0]!;
@@ -46,9 +46,9 @@ export function product(...given: readonly ScaleFactor[]): ScaleFactor {
   return { powers: [...rest, ...others.sort(([a], [b]) => a - b)] };
 }
 
-/** A number to the power of a multiple of 1/2: `power(n, -1)` is 1/n, `power(2, 1 / 2)` is √2. */
-export function power(base: number, exponent: number): ScaleFactor {
-  return base === 1 ? 1 : product({ powers: [[base, exponent]] });
+/** A number to the power of a multiple of 1/2: `powerFactor(n, -1)` is 1/n, `powerFactor(2, 1 / 2)` is √2. */
+export function powerFactor(base: number, exponent: number): ScaleFactor {
+  return base === 1 ? 1 : scaleProduct({ powers: [[base, exponent]] });
 }
 
 /** The double next to a factor, to show it or to compare its size. */
@@ -63,7 +63,7 @@ export function approximately(factor: ScaleFactor): number {
  */
 export function constantsOf(factor: ScaleFactor): readonly [Exact, ...Exact[]] {
   if (factor === 0) return [ZERO];
-  const { mantissa, exponent } = binary(factor);
+  const { mantissa, exponent } = binaryFactor(factor);
   let size = exponent + MANTISSA_BITS;
   const more: Exact[] = [];
   for (; size > MOST; size -= STEP) more.push(scaledInteger(1n, STEP));
@@ -88,7 +88,7 @@ function exponentOfTwo(number: number): number | undefined {
 }
 
 /** A factor other than zero as `mantissa` · 2^`exponent`, `mantissa` having MANTISSA_BITS bits, cut off there. */
-function binary(factor: ScaleFactor): { readonly mantissa: bigint; readonly exponent: number } {
+function binaryFactor(factor: ScaleFactor): { readonly mantissa: bigint; readonly exponent: number } {
   // Of the square, whose powers are whole.
   let [top, bottom, twos, sign] = [1n, 1n, 0, 1n];
   for (const [base, power] of factorPowers(factor)) {

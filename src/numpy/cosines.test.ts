@@ -172,15 +172,15 @@ describe('cosine and sine transforms', () => {
 
   it.runIf(python)("are SciPy's", async () => {
     // Of complex numbers SciPy overlooks `orthogonalize` (1.17).
-    const asked = calls.filter(
+    const requested = calls.filter(
       ({ x, options }) => x.dtype.startsWith('float') || (options.orthogonalize ?? null) === null,
     );
     const answers = askScipy(
       python!,
-      asked.map(({ name, x, options }) => ({ name, arrays: [x], options: options as Record<string, unknown> })),
+      requested.map(({ name, x, options }) => ({ name, arrays: [x], options: options as Record<string, unknown> })),
       1,
     );
-    for (const [k, call] of asked.entries()) expectNear(call, await done(later, call), answers[k]![0]!);
+    for (const [k, call] of requested.entries()) expectNear(call, await done(later, call), answers[k]![0]!);
   });
 
   it('are undone by their inverses', async () => {

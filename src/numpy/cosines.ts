@@ -1,7 +1,18 @@
 /** SciPy's cosine and sine transforms (`scipy.fft.dct`, `dst` and their like): what each call of one comes to. */
-import { copyInto } from '../problem/bytes.ts';
+
 import { FftError, show } from '../problem/errors.ts';
 import { logicalLength } from '../problem/index.ts';
+import { copyInto } from '../problem/input/bytes.ts';
+import {
+  type ArrayInput,
+  asArray,
+  dtypeOf,
+  elementCount,
+  isComplex,
+  isSingle,
+  type NumpyArray,
+} from './arrays/array.ts';
+import type { Floats } from './arrays/memory.ts';
 import {
   type Arguments,
   type LineOptions,
@@ -10,15 +21,13 @@ import {
   type OtherOptions,
   type TensorOptions,
   tensorArguments,
-} from './arguments.ts';
-import { type ArrayInput, asArray, dtypeOf, elementCount, isComplex, isSingle, type NumpyArray } from './array.ts';
-import { resolveDistinctAxes } from './axes.ts';
-import { fitFor } from './fit.ts';
-import { KnownCalls } from './known.ts';
-import type { Floats } from './memory.ts';
-import { denseProblemOf, type SumKind } from './problem.ts';
-import { checkShapeFits, resized, type TransformStep } from './steps.ts';
-import type { TransformRequest, Work } from './work.ts';
+} from './calls/arguments.ts';
+import { resolveDistinctAxes } from './calls/axes.ts';
+import { fitFor } from './calls/fit.ts';
+import { KnownCalls } from './calls/known.ts';
+import { denseProblemOf, type SumKind } from './calls/problem.ts';
+import { checkShapeFits, resized, type TransformStep } from './calls/steps.ts';
+import type { TransformRequest, Work } from './calls/work.ts';
 
 /** I to IV. */
 export type SumType = 1 | 2 | 3 | 4;
@@ -113,7 +122,7 @@ function r2rRequest(name: LineName | `${LineName}n`, operand: NumpyArray, given:
   const step = r2rStep(reals, given, kind, inverse);
   const after = step.to.shape.slice(0, operand.shape.length);
   const work = r2rWork(reals, step, { kind, axes, orthogonal, shape: after, dtype: operand.dtype });
-  known.keep(name, { operand, asked: given.asked }, work);
+  known.keep(name, { operand, requested: given.requested }, work);
   return { device, work, data: operand.data };
 }
 

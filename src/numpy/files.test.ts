@@ -7,9 +7,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { missing } from '../../test/support/optional.ts';
 import { findPython, runProgram } from '../../test/support/programs.ts';
 import { randomFor, seedFor } from '../../test/support/random.ts';
-import { readNpy, writeNpy } from './npy.ts';
-import type { NpyArray } from './npy-array.ts';
-import { readNpz, writeNpz } from './npz.ts';
+import type { NpyArray } from './arrays/npy-array.ts';
+import { readNpy, writeNpy } from './files/npy.ts';
+import { readNpz, writeNpz } from './files/npz.ts';
 
 const KINDS = ['?', 'i1', 'i2', 'i4', 'i8', 'u1', 'u2', 'u4', 'u8', 'f2', 'f4', 'f8', 'c8', 'c16'];
 

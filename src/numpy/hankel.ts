@@ -6,11 +6,11 @@
  * u(m) = 2^bias · e^(2iy (ln 2 − offset)) · Γ(xp + iy) / Γ(xm − iy), where y = π m / (n · dln).
  */
 import { readOptions } from '../engine/arguments/options.ts';
-import { isPoleOfGamma, logGamma } from '../numeric/log-gamma.ts';
+import { isPoleOfGamma, logGamma } from '../numeric/special-functions/log-gamma.ts';
 import { FftError, show } from '../problem/errors.ts';
 import { hermitianLength } from '../problem/index.ts';
-import { type ArrayInput, asArray, floatZeros, isComplex, isSingle, type NumpyArray } from './array.ts';
-import { checkLength } from './axes.ts';
+import { type ArrayInput, asArray, floatZeros, isComplex, isSingle, type NumpyArray } from './arrays/array.ts';
+import { checkLength } from './calls/axes.ts';
 
 /** Options of the fast Hankel transforms. */
 export interface HankelOptions {

@@ -3,19 +3,19 @@
 import { readOptions } from '../engine/arguments/options.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
-import { hermitianLength } from '../problem/layout.ts';
-import { snapshot } from '../problem/snapshot.ts';
+import { snapshot } from '../problem/input/snapshot.ts';
+import { hermitianLength } from '../problem/layout/layout.ts';
 import {
   type ArrayInput,
+  allocated,
   asArray,
-  fitting,
   floatZeros,
   isComplex,
   isSingle,
   type NumpyArray,
   type SameArray,
-} from './array.ts';
-import { checkLength, resolveAxes } from './axes.ts';
+} from './arrays/array.ts';
+import { checkLength, resolveAxes } from './calls/axes.ts';
 
 export { type FastLengthOptions, nextFastLength, prevFastLength } from '../engine/fast-length.ts';
 
@@ -102,7 +102,7 @@ function roll<X extends ArrayInput>(
 ): SameArray<X> {
   const array = asArray(x);
   const { shape, dtype } = array;
-  let data: NumpyArray['data'] = fitting(array.data.length, () => array.data.slice());
+  let data: NumpyArray['data'] = allocated(array.data.length, () => array.data.slice());
   let inner = isComplex(dtype) ? 2 : 1;
   const axes = shiftAxes(given, shape.length, name);
   for (let axis = shape.length - 1; axis >= 0; inner *= shape[axis--]!) {

@@ -6,15 +6,15 @@
  * Forward has the exponent sign −1. Arguments that NumPy takes by name are fields of the last argument.
  * @module omnifft/numpy
  */
-import type { LineOptions, TensorOptions } from './arguments.ts';
-import type { ArrayInput, NumpyArray, RealOnly, RealTransformed, SameArray, Transformed } from './array.ts';
-import type { DeviceChoice } from './choice.ts';
+
+import type { ArrayInput, NumpyArray, RealOnly, RealTransformed, SameArray, Transformed } from './arrays/array.ts';
+import type { LineOptions, TensorOptions } from './calls/arguments.ts';
+import type { DeviceChoice } from './calls/choice.ts';
+import { lineRequest, tensorRequest } from './calls/request.ts';
+import { runRequest } from './calls/run.ts';
 import { type SumLineOptions, type SumTensorOptions, sumLineRequest, sumTensorRequest } from './cosines.ts';
 import { type HankelOptions, type HankelRequest, hankelRequest } from './hankel.ts';
-import { lineRequest, tensorRequest } from './request.ts';
-import { transform } from './run.ts';
 
-export type { LineOptions, Norm, TensorOptions } from './arguments.ts';
 export type {
   ArrayInput,
   ComplexArray,
@@ -28,9 +28,13 @@ export type {
   SameArray,
   Transformed,
   TypedArray,
-} from './array.ts';
-export type { DeviceChoice } from './choice.ts';
+} from './arrays/array.ts';
+export type { NpyArray, NpyDtype } from './arrays/npy-array.ts';
+export type { LineOptions, Norm, TensorOptions } from './calls/arguments.ts';
+export type { DeviceChoice } from './calls/choice.ts';
 export type { SumLineOptions, SumTensorOptions, SumType } from './cosines.ts';
+export { readNpy, writeNpy } from './files/npy.ts';
+export { readNpz, writeNpz } from './files/npz.ts';
 export { fhtoffset, type HankelOffsetOptions, type HankelOptions } from './hankel.ts';
 export {
   type FastLengthOptions,
@@ -43,9 +47,6 @@ export {
   type ShiftAxes,
   type Spacing,
 } from './helpers.ts';
-export { readNpy, writeNpy } from './npy.ts';
-export type { NpyArray, NpyDtype } from './npy-array.ts';
-export { readNpz, writeNpz } from './npz.ts';
 
 /**
  * Transforms one axis.
@@ -57,12 +58,12 @@ export { readNpz, writeNpz } from './npz.ts';
  *   `wrong-length`, `detached-array`, `unsupported-length`, `out-of-memory`, and those of `device.plan`
  */
 export async function fft<X extends ArrayInput>(x: X, options?: LineOptions & DeviceChoice): Promise<Transformed<X>> {
-  return transform(lineRequest('fft', x, options, ['device']));
+  return runRequest(lineRequest('fft', x, options, ['device']));
 }
 
 /** Undoes `fft`: the exponent sign is +1, and the result is divided by the length unless `norm` says otherwise. */
 export async function ifft<X extends ArrayInput>(x: X, options?: LineOptions & DeviceChoice): Promise<Transformed<X>> {
-  return transform(lineRequest('ifft', x, options, ['device']));
+  return runRequest(lineRequest('ifft', x, options, ['device']));
 }
 
 /**
@@ -75,7 +76,7 @@ export async function rfft<X extends ArrayInput>(
   x: X & RealOnly<X>,
   options?: LineOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
-  return transform(lineRequest('rfft', x, options, ['device']));
+  return runRequest(lineRequest('rfft', x, options, ['device']));
 }
 
 /**
@@ -90,7 +91,7 @@ export async function irfft<X extends ArrayInput>(
   x: X,
   options?: LineOptions & DeviceChoice,
 ): Promise<RealTransformed<X>> {
-  return transform(lineRequest('irfft', x, options, ['device']));
+  return runRequest(lineRequest('irfft', x, options, ['device']));
 }
 
 /**
@@ -101,7 +102,7 @@ export async function hfft<X extends ArrayInput>(
   x: X,
   options?: LineOptions & DeviceChoice,
 ): Promise<RealTransformed<X>> {
-  return transform(lineRequest('hfft', x, options, ['device']));
+  return runRequest(lineRequest('hfft', x, options, ['device']));
 }
 
 /** Undoes `hfft`: the conjugate of `rfft`, divided by the length unless `norm` says otherwise. Reals in, bins out, as there. */
@@ -109,7 +110,7 @@ export async function ihfft<X extends ArrayInput>(
   x: X & RealOnly<X>,
   options?: LineOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
-  return transform(lineRequest('ihfft', x, options, ['device']));
+  return runRequest(lineRequest('ihfft', x, options, ['device']));
 }
 
 /** Transforms two axes, the last two by default. Options: `s`, `axes`, `norm`, `device`. Otherwise as `fft`. */
@@ -117,7 +118,7 @@ export async function fft2<X extends ArrayInput>(
   x: X,
   options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
-  return transform(tensorRequest('fft2', x, options, ['device']));
+  return runRequest(tensorRequest('fft2', x, options, ['device']));
 }
 
 /** Undoes `fft2`: an array of the same shape, or of the one that `s` asks for; options and errors as there. */
@@ -125,7 +126,7 @@ export async function ifft2<X extends ArrayInput>(
   x: X,
   options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
-  return transform(tensorRequest('ifft2', x, options, ['device']));
+  return runRequest(tensorRequest('ifft2', x, options, ['device']));
 }
 
 /** `rfftn` of two axes, the last two by default. */
@@ -133,7 +134,7 @@ export async function rfft2<X extends ArrayInput>(
   x: X & RealOnly<X>,
   options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
-  return transform(tensorRequest('rfft2', x, options, ['device']));
+  return runRequest(tensorRequest('rfft2', x, options, ['device']));
 }
 
 /** `irfftn` of two axes, the last two by default. */
@@ -141,7 +142,7 @@ export async function irfft2<X extends ArrayInput>(
   x: X,
   options?: TensorOptions & DeviceChoice,
 ): Promise<RealTransformed<X>> {
-  return transform(tensorRequest('irfft2', x, options, ['device']));
+  return runRequest(tensorRequest('irfft2', x, options, ['device']));
 }
 
 /** Transforms any axes, all by default. Options: `s`, `axes`, `norm`, `device`. Otherwise as `fft`. */
@@ -149,7 +150,7 @@ export async function fftn<X extends ArrayInput>(
   x: X,
   options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
-  return transform(tensorRequest('fftn', x, options, ['device']));
+  return runRequest(tensorRequest('fftn', x, options, ['device']));
 }
 
 /** Undoes `fftn`: an array of the same shape, or of the one that `s` asks for; options and errors as there. */
@@ -157,7 +158,7 @@ export async function ifftn<X extends ArrayInput>(
   x: X,
   options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
-  return transform(tensorRequest('ifftn', x, options, ['device']));
+  return runRequest(tensorRequest('ifftn', x, options, ['device']));
 }
 
 /**
@@ -168,7 +169,7 @@ export async function rfftn<X extends ArrayInput>(
   x: X & RealOnly<X>,
   options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
-  return transform(tensorRequest('rfftn', x, options, ['device']));
+  return runRequest(tensorRequest('rfftn', x, options, ['device']));
 }
 
 /**
@@ -179,7 +180,7 @@ export async function irfftn<X extends ArrayInput>(
   x: X,
   options?: TensorOptions & DeviceChoice,
 ): Promise<RealTransformed<X>> {
-  return transform(tensorRequest('irfftn', x, options, ['device']));
+  return runRequest(tensorRequest('irfftn', x, options, ['device']));
 }
 
 /** `hfftn` of two axes, the last two by default. */
@@ -187,7 +188,7 @@ export async function hfft2<X extends ArrayInput>(
   x: X,
   options?: TensorOptions & DeviceChoice,
 ): Promise<RealTransformed<X>> {
-  return transform(tensorRequest('hfft2', x, options, ['device']));
+  return runRequest(tensorRequest('hfft2', x, options, ['device']));
 }
 
 /** `ihfftn` of two axes, the last two by default. */
@@ -195,7 +196,7 @@ export async function ihfft2<X extends ArrayInput>(
   x: X & RealOnly<X>,
   options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
-  return transform(tensorRequest('ihfft2', x, options, ['device']));
+  return runRequest(tensorRequest('ihfft2', x, options, ['device']));
 }
 
 /**
@@ -206,7 +207,7 @@ export async function hfftn<X extends ArrayInput>(
   x: X,
   options?: TensorOptions & DeviceChoice,
 ): Promise<RealTransformed<X>> {
-  return transform(tensorRequest('hfftn', x, options, ['device']));
+  return runRequest(tensorRequest('hfftn', x, options, ['device']));
 }
 
 /** Undoes `hfftn`: the conjugate of `rfftn`, divided by the number of points unless `norm` says otherwise. */
@@ -214,7 +215,7 @@ export async function ihfftn<X extends ArrayInput>(
   x: X & RealOnly<X>,
   options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
-  return transform(tensorRequest('ihfftn', x, options, ['device']));
+  return runRequest(tensorRequest('ihfftn', x, options, ['device']));
 }
 
 /**
@@ -225,22 +226,22 @@ export async function ihfftn<X extends ArrayInput>(
  * @throws FftError as `fft`; `invalid-size` also for type 1 of a single point
  */
 export async function dct<X extends ArrayInput>(x: X, options?: SumLineOptions & DeviceChoice): Promise<SameArray<X>> {
-  return transform(sumLineRequest('dct', x, options, ['device']));
+  return runRequest(sumLineRequest('dct', x, options, ['device']));
 }
 
 /** Undoes `dct` of the same `type`, `norm` and `orthogonalize`. Options, result and errors as there. */
 export async function idct<X extends ArrayInput>(x: X, options?: SumLineOptions & DeviceChoice): Promise<SameArray<X>> {
-  return transform(sumLineRequest('idct', x, options, ['device']));
+  return runRequest(sumLineRequest('idct', x, options, ['device']));
 }
 
 /** SciPy's sine transform of one axis: otherwise as `dct`, but that type 1 takes a single point, too. */
 export async function dst<X extends ArrayInput>(x: X, options?: SumLineOptions & DeviceChoice): Promise<SameArray<X>> {
-  return transform(sumLineRequest('dst', x, options, ['device']));
+  return runRequest(sumLineRequest('dst', x, options, ['device']));
 }
 
 /** Undoes `dst`, as `idct` undoes `dct`. */
 export async function idst<X extends ArrayInput>(x: X, options?: SumLineOptions & DeviceChoice): Promise<SameArray<X>> {
-  return transform(sumLineRequest('idst', x, options, ['device']));
+  return runRequest(sumLineRequest('idst', x, options, ['device']));
 }
 
 /** `dct` along any axes, each named once, all by default. Options: `type`, `s`, `axes`, `norm`, `orthogonalize`, `device`. */
@@ -248,7 +249,7 @@ export async function dctn<X extends ArrayInput>(
   x: X,
   options?: SumTensorOptions & DeviceChoice,
 ): Promise<SameArray<X>> {
-  return transform(sumTensorRequest('dctn', x, options, ['device']));
+  return runRequest(sumTensorRequest('dctn', x, options, ['device']));
 }
 
 /** Undoes `dctn`. */
@@ -256,7 +257,7 @@ export async function idctn<X extends ArrayInput>(
   x: X,
   options?: SumTensorOptions & DeviceChoice,
 ): Promise<SameArray<X>> {
-  return transform(sumTensorRequest('idctn', x, options, ['device']));
+  return runRequest(sumTensorRequest('idctn', x, options, ['device']));
 }
 
 /** `dst` along any axes, each named once, all by default. Options as of `dctn`. */
@@ -264,7 +265,7 @@ export async function dstn<X extends ArrayInput>(
   x: X,
   options?: SumTensorOptions & DeviceChoice,
 ): Promise<SameArray<X>> {
-  return transform(sumTensorRequest('dstn', x, options, ['device']));
+  return runRequest(sumTensorRequest('dstn', x, options, ['device']));
 }
 
 /** Undoes `dstn`. */
@@ -272,7 +273,7 @@ export async function idstn<X extends ArrayInput>(
   x: X,
   options?: SumTensorOptions & DeviceChoice,
 ): Promise<SameArray<X>> {
-  return transform(sumTensorRequest('idstn', x, options, ['device']));
+  return runRequest(sumTensorRequest('idstn', x, options, ['device']));
 }
 
 /**

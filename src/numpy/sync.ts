@@ -5,19 +5,18 @@
  */
 import { openCpuSync } from '../engine/open-sync.ts';
 import { FftError } from '../problem/errors.ts';
-import type { LineOptions, TensorOptions } from './arguments.ts';
-import type { ArrayInput, NumpyArray, RealOnly, RealTransformed, SameArray, Transformed } from './array.ts';
+import type { ArrayInput, NumpyArray, RealOnly, RealTransformed, SameArray, Transformed } from './arrays/array.ts';
+import { type Floats, floatZeros } from './arrays/memory.ts';
+import type { LineOptions, TensorOptions } from './calls/arguments.ts';
+import { PlanCache } from './calls/plans.ts';
+import { bytesOfSides, type DenseProblem } from './calls/problem.ts';
+import { lineRequest, tensorRequest } from './calls/request.ts';
+import { inAxes } from './calls/steps.ts';
+import { SyncPlan } from './calls/sync-plan.ts';
+import { callResult, filled, type TransformRequest, type WorkStep } from './calls/work.ts';
 import { type SumLineOptions, type SumTensorOptions, sumLineRequest, sumTensorRequest } from './cosines.ts';
 import { type HankelOptions, type HankelRequest, hankelRequest } from './hankel.ts';
-import { type Floats, floatZeros } from './memory.ts';
-import { PlanCache } from './plans.ts';
-import { bytesOfSides, type DenseProblem } from './problem.ts';
-import { lineRequest, tensorRequest } from './request.ts';
-import { inAxes } from './steps.ts';
-import { SyncPlan } from './sync-plan.ts';
-import { filled, resultOf, type TransformRequest, type WorkStep } from './work.ts';
 
-export type { LineOptions, Norm, TensorOptions } from './arguments.ts';
 export type {
   ArrayInput,
   ComplexArray,
@@ -31,8 +30,11 @@ export type {
   SameArray,
   Transformed,
   TypedArray,
-} from './array.ts';
+} from './arrays/array.ts';
+export type { NpyArray, NpyDtype } from './arrays/npy-array.ts';
+export type { LineOptions, Norm, TensorOptions } from './calls/arguments.ts';
 export type { SumLineOptions, SumTensorOptions, SumType } from './cosines.ts';
+export { readNpy, writeNpy } from './files/npy.ts';
 export { fhtoffset, type HankelOffsetOptions, type HankelOptions } from './hankel.ts';
 export {
   type FastLengthOptions,
@@ -45,8 +47,6 @@ export {
   type ShiftAxes,
   type Spacing,
 } from './helpers.ts';
-export { readNpy, writeNpy } from './npy.ts';
-export type { NpyArray, NpyDtype } from './npy-array.ts';
 
 /** `fft` of `omnifft/numpy`, at once. */
 export function fft<X extends ArrayInput>(x: X, options?: LineOptions): Transformed<X> {
@@ -228,7 +228,7 @@ function transformSync<R extends NumpyArray>({ work, data }: TransformRequest): 
     current = step.problem ? runStepSync(step, step.problem, current) : filled(step, current);
     step.finish?.(current);
   }
-  return resultOf(work, current);
+  return callResult(work, current);
 }
 
 function runStepSync(step: WorkStep, problem: DenseProblem, data: Floats): Floats {

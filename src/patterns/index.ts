@@ -1,6 +1,6 @@
 /** The room's door: the language of patterns, its text, its meaning, and its rewriting. */
-export { interpret } from './interpret.ts';
-export { join, pad, slide, split, transpose, zip } from './layout-patterns.ts';
+export { interpret } from './interpreter/interpret.ts';
+export { join, pad, slide, split, transpose, zip } from './language/layout-patterns.ts';
 export {
   array,
   array2,
@@ -27,12 +27,9 @@ export {
   toGlobal,
   toLocal,
   toPrivate,
-} from './patterns.ts';
-export { print } from './print.ts';
-export { type Inputs, Program, programOf, type ValuesOf } from './program.ts';
-export { attempt, everywhere, rewrite, type Step, type Strategy, type TraceEntry } from './rewrite.ts';
-export type { Rule } from './rule.ts';
-export { rules } from './rules.ts';
+} from './language/patterns.ts';
+export { print } from './language/print.ts';
+export { type Inputs, Program, programOf, type ValuesOf } from './language/program.ts';
 export {
   abs,
   add,
@@ -55,8 +52,8 @@ export {
   sqrt,
   sub,
   tuple,
-} from './scalars.ts';
-export { type Length, Size, size } from './sizes.ts';
+} from './language/scalars.ts';
+export { type Length, Size, size } from './language/sizes.ts';
 export type {
   Arr,
   AsValue,
@@ -70,6 +67,9 @@ export type {
   RealLike,
   Result,
   Tuple,
-} from './static-types.ts';
-export { complex, InputType, real } from './types.ts';
-export type { Boundary } from './values.ts';
+} from './language/static-types.ts';
+export { complex, InputType, real } from './language/types.ts';
+export type { Boundary } from './language/values.ts';
+export { attempt, everywhere, rewrite, type Step, type Strategy, type TraceEntry } from './rewriting/rewrite.ts';
+export type { Rule } from './rewriting/rule.ts';
+export { rules } from './rewriting/rules.ts';

@@ -42,7 +42,7 @@ import {
   zip,
 } from '../lift/index.ts';
 import { FftError } from '../problem/errors.ts';
-import { lengthOf } from './sizes.ts';
+import { sizeOfLength } from './language/sizes.ts';
 
 const n = size('n');
 const random = randomFor('language of patterns');
@@ -103,7 +103,7 @@ describe('sizes', () => {
 
   it('and names that are none are refused', () => {
     for (const given of [0, -1, 1.5, Number.NaN, '8', undefined]) {
-      expect(caught(() => lengthOf('real', given))).toMatchObject({
+      expect(caught(() => sizeOfLength('real', given))).toMatchObject({
         code: 'invalid-size',
         problems: [{ path: 'real' }],
       });

@@ -26,7 +26,7 @@ export type Candidate = Priced<Splits>;
  */
 export function rankSplits(problem: Problem, target: Target, most: number): Candidate[] {
   const best: Candidate[] = [];
-  const transformed = transformedAxes(problem);
+  const transformed = axesToPlan(problem);
   const known = new Map<number, Priced<AxisScheme>[]>();
   const schemesOf = (axis: number) => {
     let own = known.get(axis);
@@ -58,7 +58,7 @@ export function checkSplits(problem: Problem, target: Target, splits: Splits): v
   checkThreads(splits, target);
   const { axes } = checkSharedAxes(splits, problem, target);
   splits.axes.forEach((scheme, axis) => {
-    const alone = transformedAxes(problem).includes(axis) && !axes.includes(axis);
+    const alone = axesToPlan(problem).includes(axis) && !axes.includes(axis);
     if (alone) checkScheme(problem, axis, target, scheme);
     else if (scheme !== null) throw new RangeError(`axis ${axis} has no launches of its own, but ${show(scheme)}`);
   });
@@ -95,7 +95,7 @@ function isRealAxis(problem: Problem, axis: number): boolean {
 }
 
 /** The axes that are transformed, not just stepped over. (Length 1 may count: a single real becomes a complex number, or a sum twice as large.) */
-function transformedAxes(problem: Problem): number[] {
+function axesToPlan(problem: Problem): number[] {
   const { size, omit } = problem;
   const alwaysDone = (axis: number) => isRealAxis(problem, axis) || isR2r(problem);
   return size.flatMap((length, axis) => (omit[axis] || (length === 1 && !alwaysDone(axis)) ? [] : [axis]));

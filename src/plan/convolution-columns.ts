@@ -8,7 +8,7 @@
  */
 import { hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
 import type { MiddleQuestion } from './kernel-memory.ts';
-import { multiplied } from './kernel-product.ts';
+import { withKernelProduct } from './kernel-product.ts';
 import { columnsShape, hermitianColumns, otherDimensions } from './schemes/real-columns.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode, leavesOf } from './tree/node.ts';
 
@@ -19,8 +19,8 @@ export function columnsThrough({ problem, returning, kernel }: MiddleQuestion, u
   const [before, after] = [problem, returning].map((one) => columnsShape(one, uploads)) as [number[], number[]];
   const [there] = leavesOf(hermitianColumns(problem, 'input', uploads, { length, outputLength: before }));
   const back = leavesOf(hermitianColumns(returning, 'output', uploads, { length: after, outputLength })).at(-1)!;
-  const rows = { ...rowsOf(problem, uploads), outputLength: after };
-  const middle = multiplied(rows, problem.convolution!, kernel, before);
+  const rows = { ...rowLaunch(problem, uploads), outputLength: after };
+  const middle = withKernelProduct(rows, problem.convolution!, kernel, before);
   const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
   return {
     ...{ scheme: 'convolution', title: 'axis 0', axisOf: 0, length, outputLength },
@@ -34,12 +34,12 @@ export function kernelColumns(given: Problem, uploads: Uploads): BranchNode {
   const bins = columnsShape(given, uploads);
   const node = hermitianColumns(given, 'input', uploads, { length, outputLength: bins });
   const [columns] = leavesOf(node);
-  const { twiddle, ...rows } = rowsOf(given, uploads);
+  const { twiddle, ...rows } = rowLaunch(given, uploads);
   return { ...node, children: [columns!, { ...rows, twiddle: { ...twiddle!, on: 'input' } }] };
 }
 
 /** The launch of the rows, in place. */
-function rowsOf(problem: Problem, [n1, n2]: Uploads): LeafNode {
+function rowLaunch(problem: Problem, [n1, n2]: Uploads): LeafNode {
   const along = (count: number, step: number): Dimension => {
     return { count, input: { dimension: 1, stride: step }, output: { dimension: 1, stride: step } };
   };

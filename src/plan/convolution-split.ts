@@ -54,7 +54,7 @@ export function complexOf(problem: Problem, real: boolean): Problem {
   return { ...complex, unordered: true };
 }
 
-export function transformedAxes({ size, omit }: Problem): number[] {
+export function axesToTransform({ size, omit }: Problem): number[] {
   return size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis]));
 }
 
@@ -88,15 +88,15 @@ export function splitConvolution(problem: Problem, target: Target): ConvolutionS
 
 /** All possible middles, with the cost of both directions. */
 function middlesOf(problem: Problem, target: Target): Priced<Middle>[] {
-  const alone = isReal(problem) && transformedAxes(complexOf(problem, false)).length === 0;
+  const alone = isReal(problem) && axesToTransform(complexOf(problem, false)).length === 0;
   const complex = complexOf(problem, alone);
-  const axes = transformedAxes(complex);
+  const axes = axesToTransform(complex);
   const elements = tensorShape(complex, 'input').reduce((a, b) => a * b, 1);
   return [
-    ...(isReal(problem) ? realsOf(problem, target) : []),
+    ...(isReal(problem) ? middlesOfReals(problem, target) : []),
     // The first of equally cheap middles is taken: it should leave axes that are neighbours.
     ...[...axes.slice(0, 1), ...axes.slice(1).reverse()].flatMap((axis) => periodsOf(problem, complex, axis, target)),
-    ...(alone ? [] : runsOf(axes).flatMap((run) => sharesOf(complex, run, target, problem.convolution!.matrix))),
+    ...(alone ? [] : runsOf(axes).flatMap((run) => sharedMiddles(complex, run, target, problem.convolution!.matrix))),
     { value: { axes: [], real: alone && axes.length === 0 }, price: leastCost(elements, target).price },
   ];
 }
@@ -133,7 +133,7 @@ function runsOf(axes: readonly number[]): number[][] {
 }
 
 /** The middles of axes that share one launch, or two. @param axes the only axes that are transformed */
-function sharesOf(problem: Problem, axes: readonly number[], target: Target, matrix: number): Priced<Middle>[] {
+function sharedMiddles(problem: Problem, axes: readonly number[], target: Target, matrix: number): Priced<Middle>[] {
   const omit = problem.omit.map((_, axis) => !axes.includes(axis));
   return sharedConvolveChoices({ ...problem, omit }, axes, target, coordinatesTarget(matrix, target)).map(
     ({ value, price }) => ({
@@ -144,11 +144,11 @@ function sharesOf(problem: Problem, axes: readonly number[], target: Target, mat
 }
 
 /** The middles that contain the axis of reals, as pairs of reals, and axes that share its launches. */
-function realsOf(problem: Problem, target: Target): Priced<Middle>[] {
+function middlesOfReals(problem: Problem, target: Target): Priced<Middle>[] {
   const { matrix } = problem.convolution!;
-  const others = transformedAxes(complexOf(problem, false));
+  const others = axesToTransform(complexOf(problem, false));
   const runs = [1, 2].filter((count) => count <= others.length).map((count) => [0, ...others.slice(0, count)]);
-  const shared = runs.flatMap((axes) => sharesOf({ ...problem, unordered: true }, axes, target, matrix));
+  const shared = runs.flatMap((axes) => sharedMiddles({ ...problem, unordered: true }, axes, target, matrix));
   const pairs = (axes: readonly number[], price: number): Priced<Middle>[] => [
     { value: { axes, real: false, halves: true }, price },
   ];

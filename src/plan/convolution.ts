@@ -8,8 +8,8 @@
  * their own length, and the product is a launch by itself.
  */
 
-import { line, pad } from '../layout/index.ts';
-import { power, product } from '../numeric/scale-factor.ts';
+import { pad, wholeLine } from '../layout/index.ts';
+import { powerFactor, scaleProduct } from '../numeric/scale-factor.ts';
 import {
   adjointConvolutionOf,
   channelsOf,
@@ -30,11 +30,11 @@ import { columnsThrough } from './convolution-columns.ts';
 import { type ConvolutionSplit, complexOf, type Period, restOf, splitConvolution } from './convolution-split.ts';
 import type { Target } from './device/target.ts';
 import { type KernelMemory, kernelMemory, type MiddleQuestion } from './kernel-memory.ts';
-import { multiplied } from './kernel-product.ts';
+import { withKernelProduct } from './kernel-product.ts';
 import { preparingTree } from './kernel-spectrum.ts';
 import { packedStrides } from './launch/launches.ts';
 import { type DirectionPlan, planDirection, planLaunches } from './planner.ts';
-import { axisPlace, dimensionsOf } from './schemes/axis.ts';
+import { axisPlace, sameDimensions } from './schemes/axis.ts';
 import { isReal } from './schemes/complex-part.ts';
 import { longAxis } from './schemes/four-step.ts';
 import { sharedNode } from './schemes/shared-axes.ts';
@@ -129,7 +129,7 @@ export function planConvolution(whole: Problem, target: Target, throughWork: boo
   const { period } = split;
   const transformed = problem.size.reduce((all, n, axis) => all * (problem.omit[axis] ? 1 : n), 1);
   const points = period ? (transformed / period.own) * period.length : transformed;
-  const mean = power(points, -1);
+  const mean = powerFactor(points, -1);
   const convolve = planLaunches({
     name: 'convolve',
     problem: { ...problem, strides: { input: problem.strides.input, output: result.strides.input } },
@@ -143,7 +143,7 @@ export function planConvolution(whole: Problem, target: Target, throughWork: boo
       shape: tensorShape(result, 'input'),
     },
     // A factor in the kernel is lost in products of magnitude 1, and the user's kernel has none.
-    scale: crossPower || ofUser ? product(problem.scale.forward, mean) : problem.scale.forward,
+    scale: crossPower || ofUser ? scaleProduct(problem.scale.forward, mean) : problem.scale.forward,
   });
   const elements = memory.lengths.reduce((a, b) => a * b, 1);
   if (ofUser) {
@@ -160,12 +160,12 @@ export function planConvolution(whole: Problem, target: Target, throughWork: boo
     written: { layout: 'interleaved', offset: 0, shape: bins, storage: problem.precision },
     scale: crossPower ? 1 : mean,
   });
-  const key = JSON.stringify([keyOf(problem), problem.precision, leavesOf(prepare.tree)]);
+  const key = JSON.stringify([preparedKernelFacts(problem), problem.precision, leavesOf(prepare.tree)]);
   return { convolve, prepare, kernel: { elements, storage: problem.precision, key } };
 }
 
 /** The facts that a prepared kernel depends on. It may be conjugated by the plan, and be used as one batch's kernel. */
-function keyOf(problem: Problem): unknown {
+function preparedKernelFacts(problem: Problem): unknown {
   const { matrix, symmetric, crossPower } = problem.convolution!;
   return { ...{ matrix, symmetric, crossPower }, ...kernelCounts(problem) };
 }
@@ -185,7 +185,7 @@ function convolvingTree(problem: Problem, split: ConvolutionSplit, kernel: Kerne
   const kernels = kernelsOfEach(problem.convolution!);
   const returning = { ...problem, batches: problem.batches * kernels };
   const forward = nodesOfAxes(restOf(problem, split), 'forward', target, split.splits);
-  const inverse = nodesOfAxes(restOf(returning, split), 'inverse', target, split.splits).map(backwards);
+  const inverse = nodesOfAxes(restOf(returning, split), 'inverse', target, split.splits).map(inverseLaunches);
   const question: MiddleQuestion = { problem, returning, split, kernel, target };
   // Reals are read first and written last.
   const outside = !split.parts || !isReal(problem) || !split.axes.includes(0);
@@ -234,7 +234,7 @@ function joinedByProduct(
   inverse: readonly LeafNode[],
 ): LeafNode[] {
   const before = tensorShape(complexOf(problem, split.real), 'input');
-  const middle = multiplied(
+  const middle = withKernelProduct(
     { ...forward.at(-1)!, outputLength: inverse[0]!.outputLength },
     problem.convolution!,
     kernel,
@@ -244,7 +244,7 @@ function joinedByProduct(
   return [
     ...forward.slice(0, -1).map((leaf) => named(leaf, 'there')),
     named(middle, 'there and back'),
-    ...inverse.slice(1).map((leaf) => named(backwards(leaf), 'back')),
+    ...inverse.slice(1).map((leaf) => named(inverseLaunches(leaf), 'back')),
   ];
 }
 
@@ -276,11 +276,16 @@ function periodThrough(question: MiddleQuestion, { own, length, uploads }: Perio
 function productAlone(question: MiddleQuestion): PlanNode {
   const { problem, split, kernel } = question;
   const tensors = tensorsOf(question);
-  const batch = dimensionsOf(complexOf(problem, split.real)).filter(({ count }) => count > 1);
+  const batch = sameDimensions(complexOf(problem, split.real)).filter(({ count }) => count > 1);
   const point = { dimension: 1, stride: 0 };
   const axis = { count: 1, input: point, output: point };
   const alone = leafNode({ title: 'product', axis, batch, tensor: tensors.input });
-  const product = multiplied({ ...alone, outputLength: tensors.output }, problem.convolution!, kernel, tensors.input);
+  const product = withKernelProduct(
+    { ...alone, outputLength: tensors.output },
+    problem.convolution!,
+    kernel,
+    tensors.input,
+  );
   return ended([product], split, tensors)[0]!;
 }
 
@@ -289,7 +294,7 @@ function halvesThrough({ problem, returning, split, kernel }: MiddleQuestion): L
   const [before, after] = [problem, returning].map((one) => tensorShape(one, 'input')) as [number[], number[]];
   const [, ...others] = split.axes;
   const two = { dimension: 1, stride: 2 };
-  const dimensions = dimensionsOf(problem);
+  const dimensions = sameDimensions(problem);
   const leaf = leafNode({
     title: `${others.length > 0 ? `axes ${split.axes.join(' and ')}` : 'axis 0'}, there and back`,
     ...(others.length > 0 ? {} : { axisOf: 0 }),
@@ -298,7 +303,7 @@ function halvesThrough({ problem, returning, split, kernel }: MiddleQuestion): L
     batch: dimensions.filter(({ count }, of) => count > 1 && !split.axes.includes(of - 1)),
     tensor: before,
   });
-  const { product, ...own } = multiplied({ ...leaf, outputLength: after }, problem.convolution!, kernel, before);
+  const { product, ...own } = withKernelProduct({ ...leaf, outputLength: after }, problem.convolution!, kernel, before);
   return {
     ...own,
     product: { ...(product as KernelProduct), halved: 1 },
@@ -316,7 +321,7 @@ function ended(
   // A period in one launch is known to the launch itself.
   const longer = period?.uploads && period.length > period.own;
   const view: LineView[] = longer
-    ? [{ dimension: axes[0]! + 1, line: pad(line(period.own), 0, 0, period.length - period.own) }]
+    ? [{ dimension: axes[0]! + 1, line: pad(wholeLine(period.own), 0, 0, period.length - period.own) }]
     : [];
   return all.map((leaf, n) => {
     const [first, last] = [n === 0, n === all.length - 1];
@@ -332,8 +337,9 @@ function ended(
 }
 
 /** The same launches with the other sign: those of the inverse transform. */
-export function backwards<N extends PlanNode>(node: N): N {
-  if (node.children.length > 0) return { ...node, children: (node.children as readonly PlanNode[]).map(backwards) };
+export function inverseLaunches<N extends PlanNode>(node: N): N {
+  if (node.children.length > 0)
+    return { ...node, children: (node.children as readonly PlanNode[]).map(inverseLaunches) };
   const { exponents, factors, ...leaf } = node as unknown as LeafNode;
   if (exponents === 'forward' || exponents === 'inverse') return node;
   const conjugated = (all: readonly ElementFactors[]) =>

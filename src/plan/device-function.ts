@@ -50,7 +50,7 @@ function ofOneLine(leaf: Leaf, target: Target): LineLeaf {
     leaf: {
       ...kept,
       ...{ steps, tile: 1, batch: leaf.batch.map(() => 1) },
-      threads: nearest(threadCounts(leaf, target), threads),
+      threads: nearestByRatio(threadCounts(leaf, target), threads),
       shared: { ...leaf.shared, arrays: 1 },
     },
     lines: leaf.tile,
@@ -63,13 +63,13 @@ function ofOneLine(leaf: Leaf, target: Target): LineLeaf {
  */
 function threadCounts({ steps, lengths, threads, tile }: Leaf, { maxThreads }: Target): number[] {
   const points = lengths[0]!;
-  const paired = points % 2 === 0 && steps.some((step) => step.do === 'pair');
+  const paired = points % 2 === 0 && steps.some((step) => step.do === 'hermitian-split');
   const counts = paired ? divisors(points / 2) : [...divisors(points), Math.ceil(threads / tile)];
   return counts.filter((count) => count <= maxThreads).sort((a, b) => a - b);
 }
 
 /** The entry of a list that is nearest by ratio. */
-function nearest(counts: readonly number[], wanted: number): number {
+function nearestByRatio(counts: readonly number[], wanted: number): number {
   const apart = (count: number) => Math.abs(Math.log(count / wanted));
   return counts.reduce((best, count) => (apart(count) < apart(best) ? count : best));
 }
@@ -98,7 +98,7 @@ function evenPasses(leaf: Leaf, target: Target): EvenPasses | undefined {
     if (stride === points && radices.length > 0) {
       for (const count of threads) {
         if ((points / count) % radices[0]! !== 0 || (points / count) % radices.at(-1)! !== 0) continue;
-        const cost = costOf(radices, points, count, target);
+        const cost = costOfPasses(radices, points, count, target);
         if (!best || cost < best.cost - 1e-9 || (cost < best.cost + 1e-9 && count > best.threads))
           best = { radices, threads: count, cost };
       }
@@ -113,7 +113,7 @@ function evenPasses(leaf: Leaf, target: Target): EvenPasses | undefined {
 }
 
 /** The cost of passes, with idle threads counted. */
-function costOf(radices: readonly number[], length: number, threads: number, target: Target): number {
+function costOfPasses(radices: readonly number[], length: number, threads: number, target: Target): number {
   let stride = 1;
   return radices.reduce((sum, radix) => {
     const butterflies = length / radix;

@@ -41,7 +41,7 @@ function profileFrom(): DeviceProfile {
 }
 
 /** What is tried of a problem, whose axes come in two launches from so few points on. */
-function asked(input: ProblemInput): ProblemInput {
+function requested(input: ProblemInput): ProblemInput {
   const two = random.pick([4, 12, undefined]);
   return {
     ...{ ...input, tuning: { ...input.tuning, ...(two ? { uploadSwitch: { two } } : {}) } },
@@ -105,7 +105,7 @@ function expectGood({ what, error, allowed, damage }: Tried, { launches }: Direc
 it.each(Object.entries(kinds))('each assignment of each candidate computes %s', async (kind, { make, trying }) => {
   let [ran, without] = [0, 0];
   for (let round = 0; round < PROBLEMS; round++) {
-    const [input, profile] = [stored(asked(make(random.pick([20, 60])))), profileFrom()];
+    const [input, profile] = [stored(requested(make(random.pick([20, 60])))), profileFrom()];
     const problem = normalizeProblem(input);
     for (const direction of directions) {
       const plans = plansFor(problem, direction, profile);
@@ -130,7 +130,7 @@ it.each(Object.entries({ ...kinds, complex }))(
   async (_, { make, trying }) => {
     let ran = 0;
     for (let round = 0; round < 2 * PROBLEMS; round++) {
-      const [input, profile] = [asked(make(random.pick([20, 60, 200]))), profileFrom()];
+      const [input, profile] = [requested(make(random.pick([20, 60, 200]))), profileFrom()];
       const problem = inBlocks(random, input);
       if (!problem) continue;
       const direction = random.pick(directions);
@@ -147,7 +147,7 @@ it.each(Object.entries({ ...kinds, complex }))(
 
 it('the assignments of both parts of a convolution compute it', async () => {
   for (let round = 0; round < PROBLEMS; round++) {
-    const input = asked(convolutionProblem(random, PRECISIONS, random.pick([20, 60])));
+    const input = requested(convolutionProblem(random, PRECISIONS, random.pick([20, 60])));
     const problem = normalizeProblem(input);
     const through = problem.placement === 'out-of-place' && random.integer(0, 1) === 0;
     const plan = planConvolution(problem, { ...namedProfiles.h200.profile, sharedBytes: 4096 }, through);

@@ -4,7 +4,7 @@
  * order; for real kernels it holds the first ⌊N/2⌋ + 1 bins.
  */
 import { adjointConvolutionOf, blocksOf, type Problem, tensorShape } from '../problem/index.ts';
-import { type ConvolutionSplit, complexOf, restOf, transformedAxes } from './convolution-split.ts';
+import { axesToTransform, type ConvolutionSplit, complexOf, restOf } from './convolution-split.ts';
 import type { Target } from './device/target.ts';
 import type { ComplexScheme, Uploads } from './schemes/axis-scheme.ts';
 import { isReal } from './schemes/complex-part.ts';
@@ -78,6 +78,6 @@ export function schemeLike(given: Problem, axis: number, split: ConvolutionSplit
   const own = splits.axes[axis];
   if (own) return own as ComplexScheme;
   if (splits.shared?.launches !== 2) return undefined;
-  const shared = transformedAxes(restOf(given, split)).filter((one) => splits.axes[one] === null);
+  const shared = axesToTransform(restOf(given, split)).filter((one) => splits.axes[one] === null);
   return axis === shared[1] ? cut(splits.shared.parts) : undefined;
 }

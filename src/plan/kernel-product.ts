@@ -5,7 +5,7 @@ import { packedStrides } from './launch/launches.ts';
 import type { Dimension, LeafNode } from './tree/node.ts';
 
 /** A launch that transforms → a launch that also multiplies by the kernel and transforms back. @param tensor the signal's */
-export function multiplied(
+export function withKernelProduct(
   leaf: LeafNode,
   convolution: Convolution,
   memory: KernelMemory,

@@ -1,11 +1,11 @@
 /** The launches that make the spectrum of a convolution's kernel, in the order of the signal's bins. */
-import { concat, type Layout, line, pad, slice } from '../layout/index.ts';
+import { concat, type Layout, pad, slice, wholeLine } from '../layout/index.ts';
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
 import { kernelColumns } from './convolution-columns.ts';
-import { type ConvolutionSplit, complexOf, type Period, transformedAxes } from './convolution-split.ts';
+import { axesToTransform, type ConvolutionSplit, complexOf, type Period } from './convolution-split.ts';
 import type { Target } from './device/target.ts';
 import { schemeLike } from './kernel-memory.ts';
-import { axisPlace, dimensionsOf } from './schemes/axis.ts';
+import { axisPlace, sameDimensions } from './schemes/axis.ts';
 import { schemeNode } from './schemes/complex-axis.ts';
 import { isReal } from './schemes/complex-part.ts';
 import { complexSchemes } from './schemes/complex-schemes.ts';
@@ -32,7 +32,7 @@ export function preparingTree(
   const { real, period, columns } = split;
   const complex = complexOf(given, real);
   const before = tensorShape(complex, 'input');
-  const axes = transformedAxes(complex);
+  const axes = axesToTransform(complex);
   const children = axes
     .filter((axis) => !period || axis !== split.axes[0])
     .map((axis) => axisThrough(given, axis, split, target));
@@ -45,7 +45,7 @@ export function preparingTree(
     const read = mapLeaves(node, (leaf) => (leaf === first ? circular(leaf, split, period, before) : leaf));
     children.push(banded(read, given, axis, { order: 'left', hermitian: real }));
   } else if (children.length === 0) {
-    const batch = dimensionsOf(complex).filter(({ count }) => count > 1);
+    const batch = sameDimensions(complex).filter(({ count }) => count > 1);
     const point = { dimension: 1, stride: 1 };
     const copy = leafNode({ title: 'copy', axis: { count: 1, input: point, output: point }, batch, tensor: before });
     children.push(real ? { ...copy, real: { side: 'input', by: 'zeros' } } : copy);
@@ -133,7 +133,7 @@ function circular(
  * the period; sums over k + n need all but the last one right behind the kernel.
  */
 function circularExtension(taps: number, period: number, after: boolean): Layout {
-  const kernel = line(taps);
+  const kernel = wholeLine(taps);
   if (after) return pad(concat(0, kernel, slice(kernel, 0, 0, taps - 1)), 0, 0, period - 2 * taps + 1);
   return concat(0, pad(kernel, 0, 0, period - 2 * taps + 1), slice(kernel, 0, 1, taps - 1));
 }

@@ -30,18 +30,18 @@ import { type Chunking, chunksOf } from './launch/chunks.ts';
 import {
   batchBytesOf,
   bufferLayoutOf,
-  elementsOf,
   type Launch,
   launchesOf,
   packedOf,
   sideOfDirection,
+  tensorElements,
 } from './launch/launches.ts';
 import { isR2r, isReal, sharesRows } from './schemes/complex-part.ts';
 import type { Splits } from './schemes/splits.ts';
 import { memoryOfRows } from './schemes/unordered-reals.ts';
 import type { SideFormat, Stored } from './tree/leaf.ts';
 import { type BranchNode, leavesOf } from './tree/node.ts';
-import { type Pad, padded, paddedElements, paddedStep } from './tree/padding.ts';
+import { type Pad, paddedElements, paddedStep, paddedTree } from './tree/padding.ts';
 import { sparesOutput, withBlocks } from './tree/zero-padding.ts';
 import { planTree, type TreeWishes } from './tree.ts';
 
@@ -106,9 +106,9 @@ export function* plansOf(
     ),
   }));
   const most = Math.max(...leavesOf(tree).map(({ outputLength }) => outputLength.reduce((a, b) => a * b, 1)));
-  const tempElements = paddedElements(Math.max(most, elementsOf(seen)), pads);
+  const tempElements = paddedElements(Math.max(most, tensorElements(seen)), pads);
   // Chunks need the same batches in all launches, so tensors of other sizes exclude them.
-  const alike = most === elementsOf(seen);
+  const alike = most === tensorElements(seen);
   for (const assignment of assignments) {
     const launches = launchesOf({ problem, seen, direction, target, tree, assignment, pads });
     const batchStride = (name: BufferName, ofUser: boolean) => {
@@ -264,15 +264,15 @@ function assigned(
     );
     return sparing!.assignments[0].temps < fast!.assignments[0].temps ? sparing! : fast!;
   }
-  if (!padding || isR2r(problem) || !isPacked(usual, problem))
+  if (!padding || isR2r(problem) || !hasPackedTemps(usual, problem))
     return { tree: usual, pads: [], assignments: assignBuffers(usual, available) };
-  const { tree, pads } = padded(usual, packedOf(problem), 2 * realBytes(problem.storage), padding);
+  const { tree, pads } = paddedTree(usual, packedOf(problem), 2 * realBytes(problem.storage), padding);
   return { tree, pads, assignments: assignBuffers(tree, { ...available, padded: pads.length > 0 }) };
 }
 
 /** Whether all data between launches are as long as the tensor, not longer. */
-function isPacked(tree: BranchNode, problem: Problem): boolean {
-  const elements = elementsOf(problem);
+function hasPackedTemps(tree: BranchNode, problem: Problem): boolean {
+  const elements = tensorElements(problem);
   const last = leavesOf(tree).length - 1;
   return leavesOf(tree).every(
     ({ outputLength }, n) => n === last || outputLength.reduce((a, b) => a * b, 1) === elements,
@@ -280,14 +280,14 @@ function isPacked(tree: BranchNode, problem: Problem): boolean {
 }
 
 /** Whether two sides lie in the same blocks, or both in none. */
-function isSame(input: SplitAxis | undefined, output: SplitAxis | undefined): boolean {
+function isSameSplit(input: SplitAxis | undefined, output: SplitAxis | undefined): boolean {
   return input === output || JSON.stringify(input) === JSON.stringify(output);
 }
 
 /** The buffers that a direction may use. */
 function availableBuffersOf(whole: Problem, direction: Direction, throughWork: boolean): AvailableBuffers {
   const problem = withoutCallbacks(whole);
-  const elements = elementsOf(problem);
+  const elements = tensorElements(problem);
   const inPlace = problem.placement === 'in-place';
   // Out of place, memory for one real per complex number is too small for data between launches.
   const halved = (side: Side) => !inPlace && keepsReals(whole, side);
@@ -300,7 +300,7 @@ function availableBuffersOf(whole: Problem, direction: Direction, throughWork: b
     input: { ...bufferOf(read), writable: !problem.preserveInput && !halved(read) },
     output: { ...bufferOf(written), spared: sparesOutput(problem, direction) || halved(written) },
     same: inPlace,
-    sameLayout: inPlace && isSame(splitAxisOf(problem, 'input'), splitAxisOf(problem, 'output')),
+    sameLayout: inPlace && isSameSplit(splitAxisOf(problem, 'input'), splitAxisOf(problem, 'output')),
     ...(inPlace && isReal(problem) ? { sameRows: sharesRows(problem) } : {}),
     ...(isR2r(problem) ? { reals: true } : {}),
     ...(throughWork ? { work: { type: isR2r(problem) ? 'real' : 'interleaved', elements } } : {}),

@@ -1,7 +1,7 @@
 /** The parts of a candidate's price, for people: the search itself only keeps sums of prices. */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
 import type { Target } from './device/target.ts';
-import { leastCost, passesOf, tripCost } from './price/cost.ts';
+import { equivalentPasses, leastCost, tripCost } from './price/cost.ts';
 import { complexPart } from './schemes/complex-part.ts';
 import type { Splits } from './schemes/splits.ts';
 import { type LeafNode, leavesOf } from './tree/node.ts';
@@ -36,10 +36,10 @@ export function pricePartsOf(
   const least = leastCost(elements, target);
   const points = sizeOf(tree.length) + sizeOf(tree.outputLength);
   const sum = { start: 0, trips: 0, passes: 0 };
-  for (const leaf of leaves.filter(transforms)) {
+  for (const leaf of leaves.filter(doesTransform)) {
     // A convolution in several launches has more points between them than the problem has.
     const longer = Math.max(1, (sizeOf(leaf.length) + sizeOf(leaf.outputLength)) / points);
-    const padded = pointsOf(leaf) / leaf.axis.count;
+    const padded = pointsOfPasses(leaf) / leaf.axis.count;
     sum.start += longer * padded * least.start;
     sum.trips += longer * least.trip;
     sum.passes += longer * padded * passesIn(leaf, target);
@@ -48,20 +48,20 @@ export function pricePartsOf(
 }
 
 /** Whether a launch transforms; a copy has no price. */
-function transforms({ axis, more, coordinates }: LeafNode): boolean {
+function doesTransform({ axis, more, coordinates }: LeafNode): boolean {
   return axis.count > 1 || more.length > 0 || coordinates !== undefined;
 }
 
 function passesIn(leaf: LeafNode, target: Target): number {
   const { more, convolved, product } = leaf;
-  const lengths = [pointsOf(leaf), ...more.map(({ count }) => count)];
-  const there = lengths.reduce((sum, length) => sum + passesOf(length, target), 0);
+  const lengths = [pointsOfPasses(leaf), ...more.map(({ count }) => count)];
+  const there = lengths.reduce((sum, length) => sum + equivalentPasses(length, target), 0);
   const ways = convolved || product ? 2 : 1;
   return (ways * there * tripCost(target)) / target.calibration.trip.passes;
 }
 
 /** The number of points in the passes along the axis of a launch. */
-function pointsOf({ axis, convolved }: LeafNode): number {
+function pointsOfPasses({ axis, convolved }: LeafNode): number {
   return convolved?.length ?? axis.count;
 }
 

@@ -7,7 +7,7 @@
  * were not kept.
  */
 
-import { power, product } from '../numeric/scale-factor.ts';
+import { powerFactor, scaleProduct } from '../numeric/scale-factor.ts';
 import {
   adjointConvolutionOf,
   convolvingCallbacks,
@@ -23,12 +23,13 @@ import {
   tensorShape,
 } from '../problem/index.ts';
 import { rankSplits } from './candidates.ts';
-import { backwards, type ConvolutionPlan, kernelProblem } from './convolution.ts';
+import { type ConvolutionPlan, inverseLaunches, kernelProblem } from './convolution.ts';
 import type { Target } from './device/target.ts';
 import { packedStrides } from './launch/launches.ts';
 import { holdsLayer } from './launch/layer.ts';
 import { type ArrangedPlan, planLaunches } from './planner.ts';
 import { type LayerSizes, paysInOneLaunch } from './price/layer.ts';
+import { isReal } from './schemes/complex-part.ts';
 import type { Stored } from './tree/leaf.ts';
 import {
   type BranchNode,
@@ -52,7 +53,7 @@ export function planSpectralLayer(whole: Problem, target: Target): ConvolutionPl
   const ofUser = kernelSpectrum === 'user';
   const given = kernelProblem(problem);
   const bins = tensorShape(given, 'input');
-  const mean = power(
+  const mean = powerFactor(
     problem.size.reduce((all, n, axis) => all * (problem.omit[axis] ? 1 : n), 1),
     -1,
   );
@@ -66,8 +67,8 @@ export function planSpectralLayer(whole: Problem, target: Target): ConvolutionPl
     ...{ tree, target },
     throughWork: false,
     callbacks: convolvingCallbacks(whole),
-    written: writtenBy(problem),
-    scale: ofUser || ends === 'scaled bins' ? product(problem.scale.forward, mean) : problem.scale.forward,
+    written: writtenByLayer(problem),
+    scale: ofUser || ends === 'scaled bins' ? scaleProduct(problem.scale.forward, mean) : problem.scale.forward,
     ...{ scratch: 'temps', order },
   });
   const prepare = planLaunches({
@@ -100,9 +101,9 @@ interface ArrangedLayer {
  */
 function arrangedLayer(problem: Problem, storage: Stored, target: Target): ArrangedLayer {
   const { like, ends } = adjointConvolutionOf(problem);
-  const forward = axesOf(problem, 'forward', target);
-  if (ends) return { tree: beginningOf(problem, forward), order: undefined };
-  const axes = { forward, inverse: axesOf(problem, 'inverse', target) };
+  const forward = axisNodes(problem, 'forward', target);
+  if (ends) return { tree: beginningOfLayer(problem, forward), order: undefined };
+  const axes = { forward, inverse: axisNodes(problem, 'inverse', target) };
   const order = lastAxisFirst(problem);
   if (order) {
     const tree = layerTree(problem, axes, storage, target, order);
@@ -120,7 +121,7 @@ function lastAxisFirst({ size: { length: axes }, convolution }: Problem): Dimens
 }
 
 /** The memory that a layer writes, or the beginning of one that ends with its bins. */
-function writtenBy(problem: Problem): ArrangedPlan['written'] {
+function writtenByLayer(problem: Problem): ArrangedPlan['written'] {
   if (adjointConvolutionOf(problem).ends)
     return { layout: 'interleaved', offset: 0, shape: keptShape(problem), storage: problem.precision as Stored };
   return {
@@ -132,10 +133,6 @@ function writtenBy(problem: Problem): ArrangedPlan['written'] {
 /** The shape of the kept bins of a signal. */
 function keptShape(problem: Problem): number[] {
   return [problem.leftBatches, ...keptBins(problem), problem.coordinates, problem.batches];
-}
-
-function isReal({ transform }: Problem): boolean {
-  return transform[0] === 'r2c';
 }
 
 /** A transform whose input side is the signal of a layer, or its result. */
@@ -175,13 +172,13 @@ function layerTree(
   };
   const middle = leavesOf(tree).findIndex((leaf) => leaf.mix !== undefined);
   const several = withConvolutionBlocks(tree, problem, middle, false);
-  if (!order) return problem.size.length > 1 ? several : (inOneLaunch(several, problem, target) ?? several);
+  if (!order) return problem.size.length > 1 ? several : (layerInOneLaunch(several, problem, target) ?? several);
   const walked = mapLeaves(several, (leaf) => alongFirst(leaf, order[0]!));
-  return inOneLaunch(walked, problem, target) ?? walked;
+  return layerInOneLaunch(walked, problem, target) ?? walked;
 }
 
 /** The launches of a layer before its product. */
-function beginningOf(problem: Problem, forward: readonly PlanNode[]): BranchNode {
+function beginningOfLayer(problem: Problem, forward: readonly PlanNode[]): BranchNode {
   const tree: BranchNode = {
     ...{ scheme: 'axes', title: 'bins', length: tensorShape(problem, 'input'), outputLength: keptShape(problem) },
     children: cutForward(problem, forward),
@@ -201,7 +198,7 @@ function alongFirst(leaf: LeafNode, dimension: number): LeafNode {
  * The same layer with the last axis there, the product, and that axis back as one launch, if a group holds the lines of all channels of a batch at
  * one bin of the other axes, and that is cheaper.
  */
-function inOneLaunch(several: BranchNode, problem: Problem, target: Target): BranchNode | undefined {
+function layerInOneLaunch(several: BranchNode, problem: Problem, target: Target): BranchNode | undefined {
   const isWhole = !splitAxisOf(problem, 'input') && !splitAxisOf(problem, 'output');
   const axes = problem.size.length;
   // The lines of left batches are in pieces in the caller's memory.
@@ -215,14 +212,14 @@ function inOneLaunch(several: BranchNode, problem: Problem, target: Target): Bra
     dimensions.map((dimension) => alongDimension(product.length[dimension]!, dimension));
   const mix: LeafNode = { ...product, batch: along([axes, ...others]) };
   const [there, back] = [first, last].map((leaf) => byChannels(leaf, axes, mix.batch.slice(1)));
-  if (!there || !back || !holdsLayer({ there, mix, back }, target)) return undefined;
-  if (!paysInOneLaunch(sizesOf({ there, mix, back }), target)) return undefined;
+  if (!there || !back || !holdsLayer({ forward: there, mix, inverse: back }, target)) return undefined;
+  if (!paysInOneLaunch(sizesOf({ forward: there, mix, inverse: back }), target)) return undefined;
   const both = <T>(of: (leaf: LeafNode) => Sides<T>): Sides<T> => ({ input: of(there).input, output: of(back).output });
   const real = there.real && { ...there.real, side: 'both' as const };
   const one: LeafNode = {
     ...there,
     title: `axis ${axes - 1}, channels, there and back`,
-    ...{ outputLength: back.outputLength, times: 1, layer: { there, mix, back } },
+    ...{ outputLength: back.outputLength, times: 1, layer: { forward: there, mix, inverse: back } },
     ...{ factors: both((leaf) => leaf.factors), lines: both((leaf) => leaf.lines), zeros: both((leaf) => leaf.zeros) },
     ...(real ? { real } : {}),
   };
@@ -231,7 +228,7 @@ function inOneLaunch(several: BranchNode, problem: Problem, target: Target): Bra
 }
 
 /** What the price of a layer depends on. */
-function sizesOf({ there, mix, back }: LayerParts): LayerSizes {
+function sizesOf({ forward, mix, inverse }: LayerParts): LayerSizes {
   // Reals of a line are split from half as many complex numbers, which takes as long as if all were complex.
   const lines = ({ axis, batch, convolved, real }: LeafNode) => ({
     points: (real?.by === 'halves' ? 2 : 1) * (convolved?.length ?? axis.count),
@@ -240,7 +237,7 @@ function sizesOf({ there, mix, back }: LayerParts): LayerSizes {
   const [bins, ...others] = mix.batch.map(({ count }) => count) as [number, ...number[]];
   const positions = others.slice(0, -1).reduce((a, b) => a * b, 1);
   const channels = { in: mix.mix!.in, out: mix.mix!.out };
-  return { there: lines(there), back: lines(back), bins, positions, batches: others.at(-1)!, ...channels };
+  return { forward: lines(forward), inverse: lines(inverse), bins, positions, batches: others.at(-1)!, ...channels };
 }
 
 /**
@@ -268,7 +265,7 @@ function alongDimension(count: number, dimension: number): Dimension {
 }
 
 /** The nodes of the axes, before they are cut: forward in their order; inverse in the opposite order, reals at the end. */
-function axesOf(problem: Problem, direction: Direction, target: Target): PlanNode[] {
+function axisNodes(problem: Problem, direction: Direction, target: Target): PlanNode[] {
   if (problem.omit.every((omitted) => omitted)) return [];
   const side = sideProblem(problem, direction === 'forward' ? 'input' : 'output');
   const splits = rankSplits(side, target, 1)[0]!.value;
@@ -279,7 +276,7 @@ function axesOf(problem: Problem, direction: Direction, target: Target): PlanNod
   // Launches that several axes share come first in either direction.
   const isShared = ({ axisOf }: PlanNode) => axisOf === undefined;
   const [alone, shared] = [complex.filter((node) => !isShared(node)), complex.filter(isShared)];
-  return [...alone, ...shared, ...last].map(backwards);
+  return [...alone, ...shared, ...last].map(inverseLaunches);
 }
 
 /** Bins of an axis between its transforms: how many there are, how many are kept, and the block of zeros between the kept ones. */
@@ -291,7 +288,7 @@ interface Cut {
 }
 
 /** The axes that lose bins. */
-function cutsOf(problem: Problem): Cut[] {
+function axisCuts(problem: Problem): Cut[] {
   return keptBins(problem).flatMap((kept, axis): Cut[] => {
     const ofReals = problem.transform[axis] === 'r2c';
     const bins = ofReals ? hermitianLength(problem.size[axis]!) : problem.size[axis]!;
@@ -313,7 +310,7 @@ function launchesAlong(leaves: readonly LeafNode[], dimension: number): readonly
 /** The forward nodes, cut: from its last launch on, an axis has its kept bins only. */
 function cutForward(problem: Problem, nodes: readonly PlanNode[]): readonly PlanNode[] {
   const leaves = nodes.flatMap(leavesOf);
-  const cuts = cutsOf(problem).map((cut) => ({ ...cut, at: launchesAlong(leaves, cut.dimension)[1] }));
+  const cuts = axisCuts(problem).map((cut) => ({ ...cut, at: launchesAlong(leaves, cut.dimension)[1] }));
   return mapAll(nodes, (leaf, n) =>
     cuts.reduce((own, cut) => (n < cut.at ? own : n === cut.at ? cutOn(own, cut, 'output') : between(own, cut)), leaf),
   );
@@ -322,7 +319,7 @@ function cutForward(problem: Problem, nodes: readonly PlanNode[]): readonly Plan
 /** The inverse nodes, cut: up to its first launch, an axis has its kept bins only. */
 function cutInverse(problem: Problem, nodes: readonly PlanNode[]): readonly PlanNode[] {
   const leaves = nodes.flatMap(leavesOf);
-  const cuts = cutsOf(problem).map((cut) => ({ ...cut, at: launchesAlong(leaves, cut.dimension)[0] }));
+  const cuts = axisCuts(problem).map((cut) => ({ ...cut, at: launchesAlong(leaves, cut.dimension)[0] }));
   return mapAll(nodes, (leaf, n) =>
     cuts.reduce((own, cut) => (n > cut.at ? own : n === cut.at ? cutOn(own, cut, 'input') : between(own, cut)), leaf),
   );

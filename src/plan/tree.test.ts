@@ -6,7 +6,7 @@ import { seedFor } from '../../test/support/random.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { normalizeProblem, tensorShape } from '../problem/index.ts';
 import { targetOf } from './device/target.ts';
-import { type LeafNode, leavesOf, type Place } from './tree/node.ts';
+import { type DimensionStride, type LeafNode, leavesOf } from './tree/node.ts';
 import { planTree } from './tree.ts';
 
 const profiles = ['wasm-cpu', 'h200', 'rtx4090'] as const;
@@ -42,7 +42,7 @@ function treeOf({
 /** The elements of the tensor that a leaf touches on one side, in the order of its loops. */
 function touched({ axis, more = [], batch, coordinates, length, outputLength }: LeafNode, side: 'input' | 'output') {
   const shape = side === 'input' ? length : outputLength;
-  const step = ({ dimension, stride: by }: Place) => by * product(shape.slice(0, dimension));
+  const step = ({ dimension, stride: by }: DimensionStride) => by * product(shape.slice(0, dimension));
   const loops = [axis, ...more, ...batch, ...(coordinates ? [coordinates] : [])];
   return loops.reduce<number[]>(
     (places, { count, [side]: place }) =>

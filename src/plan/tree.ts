@@ -5,7 +5,7 @@
  */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
 import type { Target } from './device/target.ts';
-import { axisPlace, dimensionsOf } from './schemes/axis.ts';
+import { axisPlace, sameDimensions } from './schemes/axis.ts';
 import type { ComplexScheme, RealScheme } from './schemes/axis-scheme.ts';
 import { schemeNode } from './schemes/complex-axis.ts';
 import { complexPart, isR2r, isReal, sharesRows } from './schemes/complex-part.ts';
@@ -38,7 +38,7 @@ export function planTree(
   if (isR2r(problem)) return r2rTree(problem, direction, target, splits);
   const complex = complexPart(problem);
   const children = nodesOfAxes(problem, direction, target, splits, wishes);
-  const copy = () => copyNode(dimensionsOf(complex), tensorShape(complex, 'input'));
+  const copy = () => nothingToTransform(sameDimensions(complex), tensorShape(complex, 'input'));
   const [only, ...others] = children.flatMap(leavesOf);
   const end = direction === 'forward' ? children.at(-1) : children[0];
   if (!only) children.push(copy());
@@ -104,7 +104,7 @@ function complexAxes(
 }
 
 /** The node of a problem with nothing to transform: a transform of length 1, which still scales and changes layouts. */
-function copyNode(dimensions: readonly Dimension[], tensor: readonly number[]): PlanNode {
+function nothingToTransform(dimensions: readonly Dimension[], tensor: readonly number[]): PlanNode {
   const batch = dimensions.filter(({ count }) => count > 1);
   const axis = { count: 1, input: { dimension: 1, stride: 1 }, output: { dimension: 1, stride: 1 } };
   return leafNode({ title: 'copy', axis, batch, tensor });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Callback, Callbacks } from './callbacks.ts';
 import { FftError } from './errors.ts';
-import { normalizeProblem } from './normalize.ts';
+import { normalizeProblem } from './normalize/normalize.ts';
 import type { ProblemInput } from './problem.ts';
 
 const arrays = { w: { type: 'f32', length: 8 } } as const;

@@ -185,6 +185,6 @@ export function arraysOf({ nodes }: BuiltCallback): string[] {
 }
 
 /** The dimensions of the tensor whose coordinates a callback uses. */
-export function dimensionsOf({ nodes }: BuiltCallback): Set<number> {
+export function coordinatesUsed({ nodes }: BuiltCallback): Set<number> {
   return new Set(nodes.flatMap((node) => (node.op === 'place' ? [node.dimension] : [])));
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseDescriptor } from './descriptor.ts';
 import { FftError, fftErrorCodes, show, throwIfAny } from './errors.ts';
-import { normalizeProblem } from './normalize.ts';
+import { parseDescriptor } from './normalize/descriptor.ts';
+import { normalizeProblem } from './normalize/normalize.ts';
 import type { ProblemInput } from './problem.ts';
 
 describe('FftError', () => {

@@ -34,7 +34,7 @@ export {
   type CallbackResult,
   type Callbacks,
   type CallbackValue,
-  dimensionsOf,
+  coordinatesUsed,
   loadedArrays,
 } from './callbacks.ts';
 export {
@@ -46,11 +46,9 @@ export {
   ownKernels,
   resultSide,
 } from './convolution.ts';
-export { lengthsAlone, parseDescriptor } from './descriptor.ts';
-export { formatDescriptor } from './descriptor-format.ts';
 export type { Direction, Directions } from './directions.ts';
-export { copyElements, type ElementRuns, elementRuns } from './elements.ts';
 export { FftError, type FftErrorCode, type FftErrorOptions, type FftProblem, fftErrorCodes } from './errors.ts';
+export { copyElements, type ElementRuns, elementRuns } from './layout/elements.ts';
 export {
   blocksOf,
   channelsOf,
@@ -65,13 +63,19 @@ export {
   realBytes,
   realRowLength,
   scaleFactors,
+  storageOfSide,
   tensorShape,
   tensorSpan,
   transformedKind,
+  withHalves,
   withoutCallbacks,
   wordsOf,
-} from './layout.ts';
-export { normalFormOf, normalizeProblem } from './normalize.ts';
+} from './layout/layout.ts';
+export { type BlockRun, memoryPlace, type SplitAxis, splitAxisOf, withSplitAxes } from './layout/split-axis.ts';
+export { lengthsAlone, parseDescriptor } from './normalize/descriptor.ts';
+export { formatDescriptor } from './normalize/descriptor-format.ts';
+export { normalFormOf, normalizeProblem } from './normalize/normalize.ts';
+export { convolvingCallbacks, keptBins } from './normalize/read-convolution.ts';
 export type {
   AnyProblemInput,
   Band,
@@ -89,6 +93,3 @@ export type {
   TransformKind,
   Tuning,
 } from './problem.ts';
-export { convolvingCallbacks, keptBins } from './read-convolution.ts';
-export { storageOfSide, withHalves } from './side-storage.ts';
-export { type BlockRun, placeOf, type SplitAxis, splitAxisOf, withSplitAxes } from './split-axis.ts';

@@ -132,8 +132,8 @@ describe('SciPy', () => {
         cases.forEach(({ x }, k) => {
           if (x) writeFileSync(join(folder, `in${k}.npy`), writeNpy(x));
         });
-        const asked = cases.map(({ name, given, options }) => [name, given, options]);
-        writeFileSync(join(folder, 'cases.json'), JSON.stringify(asked));
+        const requested = cases.map(({ name, given, options }) => [name, given, options]);
+        writeFileSync(join(folder, 'cases.json'), JSON.stringify(requested));
         runProgram(python!, ['-W', 'ignore', '-c', SCRIPT, folder]);
         for (const [k, { name, ours, most, x, ...rest }] of cases.entries()) {
           const wanted = readNpy(readFileSync(join(folder, `out${k}.npy`)));

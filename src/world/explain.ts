@@ -33,7 +33,13 @@ export function exchangeOfPeers(sending: 'stores' | 'copies'): string {
 
 const AXES = ['x', 'y', 'z', 'w'];
 
-export function factsOf({ decomposition, seconds, computing, exchanges, memory }: WorldCost): DecompositionFacts {
+export function decompositionFacts({
+  decomposition,
+  seconds,
+  computing,
+  exchanges,
+  memory,
+}: WorldCost): DecompositionFacts {
   const { kind, ranks, stages } = decomposition;
   const count = new Set(stages.flatMap(({ axes }) => axes)).size;
   const nameOf = (axis: number) => (axis === count ? 'batches' : (AXES[axis] ?? `axis ${axis}`));
@@ -49,7 +55,7 @@ function timeText(seconds: number): string {
   return seconds < 1e-3 ? `${(seconds * 1e6).toFixed(1)} µs` : `${(seconds * 1e3).toFixed(3)} ms`;
 }
 
-function bytesText(bytes: number): string {
+function binaryBytes(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
   const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
   return power === 0 ? `${bytes} bytes` : `${(bytes / 1024 ** power).toFixed(1)} ${units[power]}`;
@@ -68,14 +74,14 @@ export function explainWorld({ ranks, perNode, chosen, rejected, exchange, chunk
       ? 'packed or unpacked by copies where the caller’s bricks do not lie in stretches'
       : 'packed by the store of the pass before, unpacked by the load of the pass after';
     lines.push(
-      `  exchange ${n + 1}  ${timeText(one.seconds)}: ${bytesText(one.worstBytes)} from the rank that sends the most, ` +
-        `${bytesText(one.bytes)} in all, ${bytesText(one.leavingBytes)} between nodes, ${one.messages} messages; ${way}`,
+      `  exchange ${n + 1}  ${timeText(one.seconds)}: ${binaryBytes(one.worstBytes)} from the rank that sends the most, ` +
+        `${binaryBytes(one.bytes)} in all, ${binaryBytes(one.leavingBytes)} between nodes, ${one.messages} messages; ${way}`,
     );
   });
   const passes = chosen.name.split(', then ').length;
   lines.push(`  sent as ${exchange}, in ${chunks === 1 ? 'one piece' : `${chunks} chunks`}`);
   lines.push(
-    `  ${passes} ${passes === 1 ? 'pass' : 'passes'} over local memory, ${bytesText(chosen.memory)} for messages on a rank`,
+    `  ${passes} ${passes === 1 ? 'pass' : 'passes'} over local memory, ${binaryBytes(chosen.memory)} for messages on a rank`,
   );
   if (alone !== undefined) {
     const faster = alone < chosen.seconds ? `faster than ${ranks}: take a plan of one device` : `slower than ${ranks}`;

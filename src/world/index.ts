@@ -6,7 +6,6 @@
  */
 export type { ExchangeCost, Machine } from '../plan/world/index.ts';
 export type { Brick, BrickInput, RedistributionInput, SideInput, WorldProblemInput } from '../problem/world/index.ts';
-export type { LocalData, RankData, WorldSide } from './data.ts';
 export type { DecompositionFacts, WorldFacts } from './explain.ts';
 export {
   type GpusWorldOptions,
@@ -16,5 +15,6 @@ export {
   type WorldKind,
 } from './open.ts';
 export { WorldMove, WorldPlan } from './plan.ts';
+export type { LocalData, RankData, WorldSide } from './ranks/data.ts';
 export { type Simulation, type SimulationOptions, simulateWorld } from './simulate.ts';
 export { World, type WorldPlanOptions } from './world.ts';

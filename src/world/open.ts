@@ -6,7 +6,7 @@ import { Device, type DeviceOptions, listDevices, type OpenableKind, openDevice 
 import { storeOfDevices } from '../engine/open.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
-import { agree } from './agreement.ts';
+import { agree } from './ranks/agreement.ts';
 import { World } from './world.ts';
 
 export interface MpiWorldOptions extends Pick<DeviceOptions, 'threads'> {

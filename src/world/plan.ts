@@ -3,23 +3,23 @@ import { DeviceMemory } from '../engine/index.ts';
 import type { WorldCost, WorldSchedule } from '../plan/world/index.ts';
 import { FftError, type HostArray } from '../problem/index.ts';
 import { sendsHalves, type WorldProblem } from '../problem/world/index.ts';
+import { decompositionFacts, explainWorld, type WorldFacts } from './explain.ts';
+import type { WorldHost } from './ranks/agreement.ts';
 import {
   checkMemory,
   downloaded,
+  hostView,
   type LocalData,
-  newArray,
   type RankData,
+  rankArray,
   readLocal,
   uploaded,
-  viewOf,
   type WorldSide,
   worldSide,
-} from './data.ts';
-import { explainWorld, factsOf, type WorldFacts } from './explain.ts';
-import { type GpuMemory, runOnGpus } from './gpus.ts';
-import type { WorldHost } from './host.ts';
-import { isVisible, type Rank } from './rank.ts';
-import { run } from './runner.ts';
+} from './ranks/data.ts';
+import { type GpuMemory, runOnGpus } from './ranks/gpus.ts';
+import { isVisible, type Rank } from './ranks/rank.ts';
+import { runSchedule } from './ranks/runner.ts';
 
 /** @internal Parts of a move. */
 export interface MoveParts {
@@ -151,7 +151,7 @@ export class WorldMove {
       await runOnGpus({ gpus, ranks: this.ranks, schedule: this.schedule, data, direction }, this.memory!);
     } else {
       const data = read.map((own, n) => bound(own, placed[n]!));
-      await run({ fabric, ranks: this.ranks, data, direction, halves: this.halves, agreed });
+      await runSchedule({ fabric, ranks: this.ranks, data, direction, halves: this.halves, agreed });
       await Promise.all(placed.map((array, n) => this.putBack(array, written[n]!, n)));
     }
     if (to !== undefined) return to;
@@ -167,7 +167,7 @@ export class WorldMove {
     if (!isStaged(read, rank) && !mustBeApart(read, written, rank)) return read;
     return read instanceof DeviceMemory && !isVisible(rank.device)
       ? this.onHost(read, n, side)
-      : viewOf(read, rank.storage).slice();
+      : hostView(read, rank.storage).slice();
   }
 
   /** The memory that a rank writes its results to first. Elements between its bricks keep their values. */
@@ -177,7 +177,7 @@ export class WorldMove {
 
   private onHost(memory: DeviceMemory, n: number, side: 'input' | 'output'): Promise<HostArray> {
     const { device, storage } = this.ranks[n]!;
-    return downloaded(memory, device, newArray(storage, this[side].parts[n]!.length));
+    return downloaded(memory, device, rankArray(storage, this[side].parts[n]!.length));
   }
 
   private async putBack(placed: RankData, written: RankData, n: number): Promise<void> {
@@ -185,7 +185,7 @@ export class WorldMove {
   }
 
   private fresh(side: 'input' | 'output'): RankData[] {
-    return this[side].parts.map(({ length }) => newArray(this.ranks[0]!.storage, length));
+    return this[side].parts.map(({ length }) => rankArray(this.ranks[0]!.storage, length));
   }
 }
 
@@ -224,7 +224,7 @@ export class WorldPlan extends WorldMove {
     const { problem } = schedule.passes!;
     super(parts, sendsHalves(problem));
     this.problem = problem;
-    const [chosen, ...rejected] = costs.map(factsOf);
+    const [chosen, ...rejected] = costs.map(decompositionFacts);
     this.facts = { ranks: host.fabric.size, perNode: host.perNode, chosen: chosen!, rejected, ...facts };
   }
 

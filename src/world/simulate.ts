@@ -2,8 +2,8 @@
 
 import type { ProfileName } from '../engine/index.ts';
 import {
-  chunksFor,
   type Decomposition,
+  exchangeChunks,
   type Machine,
   rankDecompositions,
   sendingOfPeers,
@@ -11,9 +11,8 @@ import {
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { normalizeWorldProblem, type WorldProblemInput } from '../problem/world/index.ts';
-import { exchangeOfPeers, explainWorld, factsOf, type WorldFacts } from './explain.ts';
-import { namedMachine } from './machines.ts';
-import { pricesOf } from './pricing.ts';
+import { decompositionFacts, exchangeOfPeers, explainWorld, type WorldFacts } from './explain.ts';
+import { namedMachine, pricesOf } from './pricing/pricing.ts';
 
 export interface SimulationOptions {
   readonly ranks: number;
@@ -44,13 +43,13 @@ export async function simulateWorld(problem: WorldProblemInput, options: Simulat
   }
   const machine = options.machine ?? (await namedMachine(options.profile));
   const normal = normalizeWorldProblem(problem, ranks);
-  const chunks = chunksFor(normal, false);
+  const chunks = exchangeChunks(normal, false);
   const priceOfPass = pricesOf(normal.whole, machine.profile);
   // GPUs of one host reach one another's memory.
   const arePeers = machine.profile.lockstep !== 'vector' && perNode >= ranks;
   const sending = arePeers ? (one: Decomposition) => sendingOfPeers(normal, one) : undefined;
   const costs = rankDecompositions({ problem: normal, machine, perNode, chunks, priceOfPass, sending });
-  const [chosen, ...rejected] = costs.map(factsOf);
+  const [chosen, ...rejected] = costs.map(decompositionFacts);
   const exchange = arePeers ? exchangeOfPeers(sending!(costs[0]!.decomposition)) : normal.exchange;
   const facts: WorldFacts = { ranks, perNode, chosen: chosen!, rejected, exchange, chunks };
   return { ...facts, explain: () => explainWorld(facts) };

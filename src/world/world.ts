@@ -3,8 +3,8 @@ import type { Fabric } from '../devices/fabric/fabric.ts';
 import type { GpuFabric } from '../devices/fabric/gpus/fabric.ts';
 import type { Device } from '../engine/index.ts';
 import {
-  chunksFor,
   type Decomposition,
+  exchangeChunks,
   type Machine,
   movesAsItIs,
   rankDecompositions,
@@ -29,16 +29,15 @@ import {
   type WorldProblemInput,
   wholeBox,
 } from '../problem/world/index.ts';
-import { agree, type Opinion } from './agreement.ts';
-import { factsOfSide, type LocalData, newArray, type SideFacts, type WorldSide } from './data.ts';
 import { exchangeOfPeers } from './explain.ts';
-import { GpuMemory } from './gpus.ts';
-import type { WorldHost } from './host.ts';
-import { measureMachine } from './measure.ts';
-import { measureGpus } from './measure-gpus.ts';
 import { type MoveParts, WorldMove, WorldPlan } from './plan.ts';
-import { pricesOf } from './pricing.ts';
-import { isVisible, type PassPlans, Rank } from './rank.ts';
+import { measureMachine } from './pricing/measure.ts';
+import { measureGpus } from './pricing/measure-gpus.ts';
+import { pricesOf } from './pricing/pricing.ts';
+import { agree, type Opinion, type WorldHost } from './ranks/agreement.ts';
+import { factsOfSide, type LocalData, rankArray, type SideFacts, type WorldSide } from './ranks/data.ts';
+import { GpuMemory } from './ranks/gpus.ts';
+import { isVisible, type PassPlans, Rank } from './ranks/rank.ts';
 
 export interface WorldPlanOptions {
   /** Text from `plan.serialize()` in a world with the same number of ranks: its decisions are used again. */
@@ -102,7 +101,7 @@ export class World {
     return this.inOrder(async () => {
       const number = this.made++;
       const normal = await this.agreed('plan', () => normalizeWorldProblem(problem, this.size), JSON.stringify);
-      const chunks = chunksFor(normal, this.host.fabric.beside, this.host.gpus ? LEAST_CHUNK_OF_GPUS : 0);
+      const chunks = exchangeChunks(normal, this.host.fabric.beside, this.host.gpus ? LEAST_CHUNK_OF_GPUS : 0);
       const ranked = await this.agreed(
         'plan',
         () => this.rankedDecompositions(normal, chunks, options.from),
@@ -314,7 +313,7 @@ export class World {
     const move = await this.between('scatter', side, options);
     try {
       const { storage } = factsOfSide(side, 'scatter');
-      const parts = move.output.parts.map(({ length }) => (length > 0 ? whole : newArray(storage, 0)));
+      const parts = move.output.parts.map(({ length }) => (length > 0 ? whole : rankArray(storage, 0)));
       return await move.inverse((parts.length === 1 ? parts[0] : parts) as LocalData);
     } finally {
       move.destroy();

@@ -6,7 +6,7 @@ import { computable } from '../../src/emit/double-word/index.ts';
 import { fillTable } from '../../src/engine/programs/tables.ts';
 import type { Device, ProblemInput } from '../../src/index.ts';
 import { buildKernel } from '../../src/kernels/index.ts';
-import { power } from '../../src/numeric/scale-factor.ts';
+import { powerFactor } from '../../src/numeric/scale-factor.ts';
 import type { DeviceProfile } from '../../src/plan/device/profile.ts';
 import { targetOf } from '../../src/plan/device/target.ts';
 import { planLaunches } from '../../src/plan/planner.ts';
@@ -141,7 +141,7 @@ it('what a launch of a plan is multiplied by is exact, where no double is that n
   const profile: DeviceProfile = namedProfiles['wasm-cpu'].profile;
   const tree = mapLeaves(planDirection(own, 'forward', profile, false).tree, (leaf) => ({
     ...leaf,
-    times: power(2, 1 / 2),
+    times: powerFactor(2, 1 / 2),
   }));
   const written = { layout: 'interleaved', offset: 0, shape: tensorShape(own, 'output') } as const;
   const arranged = {
@@ -150,7 +150,7 @@ it('what a launch of a plan is multiplied by is exact, where no double is that n
     target: targetOf(profile, wide),
     throughWork: false,
     written,
-    scale: power(3, -1),
+    scale: powerFactor(3, -1),
   } as const;
   const { launches } = planLaunches({ name: 'convolve', ...arranged });
   expect(launches).toHaveLength(1);

@@ -1,7 +1,6 @@
 /** The rows of the rocFFT document: how plans are structured and buffers assigned. */
-import type { ProblemInput } from '../../src/index.ts';
-import { openProfile } from '../../src/index.ts';
-import { compareCriteria, decidingCriterion } from '../../src/plan/buffers/criteria.ts';
+import { openProfile, type ProblemInput } from '../../src/index.ts';
+import { compareCriteria, decidingCriterion } from '../../src/plan/buffers/trace.ts';
 import { complexProblem } from '../support/complex.ts';
 import {
   all,

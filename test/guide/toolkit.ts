@@ -2,7 +2,7 @@
  * What rows of the source documents are checked with. A check is over when what its row asks has been seen to hold; it throws an error
  * that says what does not, or `NotHere` where this machine or this release has not what it would take.
  */
-import { run } from '../../src/cli/program.ts';
+import { runCommand } from '../../src/cli/program.ts';
 import {
   type Device,
   FftError,
@@ -250,7 +250,7 @@ export async function printed(...args: readonly string[]): Promise<Printed> {
     errors += chunk;
   });
   try {
-    return { code: await run(args), text, errors };
+    return { code: await runCommand(args), text, errors };
   } finally {
     Object.assign(console, { log, error });
     process.stdout.write = out;

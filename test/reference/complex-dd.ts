@@ -2,7 +2,7 @@
  * Complex double-double numbers in arrays: four doubles each, `re.hi, re.lo, im.hi, im.lo`.
  * Indices point at `re.hi`, so the k-th number is at 4k.
  */
-import { ddAdd, ddMul } from '../../src/numeric/doubledouble.ts';
+import { ddAdd, ddMul } from '../../src/numeric/double-double/doubledouble.ts';
 import { unitRoot } from './roots.ts';
 
 /** y[t] = x[a] + z[b]. */

@@ -1,5 +1,5 @@
 /** Convolutions in twice the precision of doubles, over packed complex data: by direct sums, and by transforms. */
-import { ddAdd, ddDiv, ddMul, ddMulComplex, ddSqrt } from '../../src/numeric/doubledouble.ts';
+import { ddAdd, ddDiv, ddMul, ddMulComplex, ddSqrt } from '../../src/numeric/double-double/doubledouble.ts';
 import { rational, toDoubleDouble } from '../../src/numeric/exact.ts';
 import { addComplexDd } from './complex-dd.ts';
 import { type ReferenceResult, referenceTransform } from './transform.ts';

@@ -1,5 +1,5 @@
 /** Non-uniform transforms by direct sums. The angles are exact to 2⁻⁵³ of a turn, however large the products of coordinates are. */
-import { ddAdd, ddMul, productError } from '../../src/numeric/doubledouble.ts';
+import { ddAdd, ddMul, productError } from '../../src/numeric/double-double/doubledouble.ts';
 
 /** 1/(2π), as hi and lo. */
 const TURN = [0.15915494309189535, -9.839338337591243e-18] as const;

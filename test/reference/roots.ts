@@ -6,7 +6,7 @@
  * of one entry of each of two short tables (the two-level scheme known from pocketfft), in double-double.
  * The short tables, of about √n entries, are made the same way from about n^(1/4) entries of `exact.ts`.
  */
-import { ddMulComplex } from '../../src/numeric/doubledouble.ts';
+import { ddMulComplex } from '../../src/numeric/double-double/doubledouble.ts';
 import { cosTurn, sinTurn, toDoubleDouble } from '../../src/numeric/exact.ts';
 
 /** Random access to the n-th roots of unity. */

@@ -1,5 +1,5 @@
 /** Spectral layers in twice the precision of doubles, over packed complex data: transforms, products at the kept bins, and back. */
-import { ddMulComplex } from '../../src/numeric/doubledouble.ts';
+import { ddMulComplex } from '../../src/numeric/double-double/doubledouble.ts';
 import { rational, toDoubleDouble } from '../../src/numeric/exact.ts';
 import { addComplexDd } from './complex-dd.ts';
 import { type ReferenceResult, referenceTransform } from './transform.ts';

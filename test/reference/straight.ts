@@ -1,7 +1,7 @@
 /**
  * Loops over complex double-doubles as text of JavaScript, with every addition and product of doubles written out in line.
  * The reference transform spends all its time in them, and calls (of functions that return two numbers) would take several
- * times as long as the arithmetic. The formulas are those of `src/numeric/doubledouble.ts`.
+ * times as long as the arithmetic. The formulas are those of `src/numeric/double-double/doubledouble.ts`.
  */
 
 /** A double-double: the names of two constants, or other expressions without side effects. */

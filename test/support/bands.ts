@@ -1,7 +1,7 @@
 /** Bands on trial: any problem, random weights, a gate before the transform and gains behind the sums; every gap looked at. */
 
 import type { Device, Problem, ProblemInput } from '../../src/index.ts';
-import { ddMulComplex } from '../../src/numeric/doubledouble.ts';
+import { ddMulComplex } from '../../src/numeric/double-double/doubledouble.ts';
 import { addComplexDd, mulReal } from '../reference/complex-dd.ts';
 import { referenceTransform } from '../reference/transform.ts';
 import { hasLargePrimes, relativeError, type Tried, tolerance, unitRoundoff } from './accuracy.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { SpmdProgram } from '../../src/emit/spmd/program.ts';
+import type { SpmdProgram } from '../../src/emit/spmd/tree/program.ts';
 import { findProgram, missing } from './optional.ts';
 
 /** Undefined where there is none, and the tests with it are to be skipped. */

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { create as createOpenClBackend } from '../../src/devices/opencl/index.ts';
-import { build } from '../../src/devices/opencl/kernel.ts';
-import type { SpmdProgram } from '../../src/emit/spmd/program.ts';
+import { buildClKernel } from '../../src/devices/opencl/kernel.ts';
+import type { SpmdProgram } from '../../src/emit/spmd/tree/program.ts';
 import {
   type DeviceFunction,
   type DeviceFunctionLanguage,
@@ -147,7 +147,7 @@ export class ClRunner {
   run({ source, entry, threads, groups }: CallerKernel, arrays: readonly ArrayBufferView[]): void {
     const { driver } = this.backend as unknown as { driver: import('../../src/devices/opencl/driver.ts').ClDriver };
     const { cl, context, stream } = driver;
-    const kernel = cl.make('clCreateKernel', undefined, build(source, entry, driver), entry);
+    const kernel = cl.make('clCreateKernel', undefined, buildClKernel(source, entry, driver), entry);
     const memories = arrays.map((array, position) => {
       const memory = cl.make('clCreateBuffer', undefined, context, 1, array.byteLength, null);
       cl.call('clEnqueueWriteBuffer', undefined, stream, memory, 1, 0, array.byteLength, array, 0, null, null);

@@ -5,11 +5,11 @@
  */
 import { arrayOver } from '../../src/devices/host-arrays.ts';
 import { typeOfStorage } from '../../src/engine/arguments/memory.ts';
+import { binPosition } from '../../src/engine/plans/plan-side.ts';
 import { fillTable } from '../../src/engine/programs/tables.ts';
 import type { Device } from '../../src/index.ts';
-import { type ArrayRef, bytesOf, type Kernel } from '../../src/ir/index.ts';
+import { type ArrayRef, type Kernel, storageBytes } from '../../src/ir/index.ts';
 import { buildKernel } from '../../src/kernels/index.ts';
-import { binPlace } from '../../src/plan/bin-place.ts';
 import type { BufferName } from '../../src/plan/buffers/index.ts';
 import type { ConvolutionPlan } from '../../src/plan/convolution.ts';
 import type { DirectionPlan } from '../../src/plan/planner.ts';
@@ -31,7 +31,10 @@ function filled(table: Kernel['tables'][number]): RealArray {
   let data = tables.get(table.key);
   if (!data) {
     const { type, length } = table;
-    tables.set(table.key, (data = arrayOver(type, new ArrayBuffer(length! * bytesOf(type)), 0, length!) as RealArray));
+    tables.set(
+      table.key,
+      (data = arrayOver(type, new ArrayBuffer(length! * storageBytes(type)), 0, length!) as RealArray),
+    );
     fillTable(data, table);
   }
   return data;
@@ -39,7 +42,7 @@ function filled(table: Kernel['tables'][number]): RealArray {
 
 /** @param operands what launches read beside their sides, by name */
 function run(plan: DirectionPlan, problem: Problem, from: Given, to: Given, operands: Record<string, Numbers>): void {
-  const real = bytesOf(typeOfStorage(problem.storage));
+  const real = storageBytes(typeOfStorage(problem.storage));
   const scratch = new Map<BufferName, Uint8Array>();
   const memoryOf = (name: BufferName): readonly Numbers[] | Uint8Array => {
     if (name === 'input' || name === 'output') return partsOf(name === 'input' ? from : to);
@@ -53,7 +56,7 @@ function run(plan: DirectionPlan, problem: Problem, from: Given, to: Given, oper
     return refs.map(({ type }, part) => {
       const bytes = memory instanceof Uint8Array ? memory : memory[part]!;
       const start = memory instanceof Uint8Array ? part * plan.tempElements * real : 0;
-      const length = Math.floor((bytes.byteLength - start) / bytesOf(type));
+      const length = Math.floor((bytes.byteLength - start) / storageBytes(type));
       return arrayOver(type, bytes.buffer as ArrayBuffer, bytes.byteOffset + start, length) as RealArray;
     });
   };
@@ -90,7 +93,7 @@ export function executing(plan: DirectionPlan, problem: Problem, kernels?: Convo
   const planned = {
     problem,
     input: side('input'),
-    output: { ...side('output'), order: (k: number, axis: number) => binPlace(plan.tree, axis, k) },
+    output: { ...side('output'), order: (k: number, axis: number) => binPosition(plan.tree, axis, k) },
     ...{ forward: call, inverse: call },
     prepareKernel: async (h: Given) => {
       const words = 2 * kernels!.kernel.elements;

@@ -1,6 +1,6 @@
 /** Inner products ⟨x, y⟩ over the real numbers of tensors, which adjoints are held against. */
 import { blocksOf, type Problem, type Side, tensorShape } from '../../src/problem/index.ts';
-import { placeOf } from '../../src/problem/split-axis.ts';
+import { memoryPlace } from '../../src/problem/layout/split-axis.ts';
 import { fromHalf, toHalf } from './halves.ts';
 import { type Random, uniform } from './random.ts';
 
@@ -96,7 +96,7 @@ function placesOf(problem: Problem, side: Side): number[] {
     const indices = Array.from({ length: count }, (_, n) => n).filter((n) => !block || n < block.from || n >= block.to);
     all = all.flatMap((index) => indices.map((n) => [...index, n]));
   }
-  return all.map((index) => placeOf(problem, side, index));
+  return all.map((index) => memoryPlace(problem, side, index));
 }
 
 /** Fixed point, 200 bits behind the point: no double-double that a test makes is rounded. */

@@ -15,7 +15,7 @@ import type {
 import { arrayOver, typeOfArray } from '../../src/devices/host-arrays.ts';
 import { computable } from '../../src/emit/double-word/index.ts';
 import { Device } from '../../src/engine/device.ts';
-import { bytesOf, type Kernel, type StorageType, verify } from '../../src/ir/index.ts';
+import { type Kernel, type StorageType, storageBytes, verify } from '../../src/ir/index.ts';
 import type { DeviceProfile } from '../../src/plan/device/profile.ts';
 import { interpret } from './interpret.ts';
 
@@ -30,7 +30,7 @@ class HostBuffer implements DeviceBuffer {
   }
 
   view(type: StorageType): RealArray {
-    return arrayOver(type, this.memory, 0, Math.floor(this.memory.byteLength / bytesOf(type)));
+    return arrayOver(type, this.memory, 0, Math.floor(this.memory.byteLength / storageBytes(type)));
   }
 
   free(): void {
@@ -68,7 +68,7 @@ class InterpretingBackend implements Backend {
     const broken = verify(kernel);
     if (broken.length > 0) throw new Error(broken.join('; '));
     const shared = kernel.shared.reduce(
-      (sum, { partLength, length, type }) => sum + bytesOf(type) * (partLength ?? length!),
+      (sum, { partLength, length, type }) => sum + storageBytes(type) * (partLength ?? length!),
       0,
     );
     // Of vectors that is a share of a cache, which long transforms may exceed.
@@ -91,7 +91,7 @@ class InterpretingBackend implements Backend {
           const start = place.byteOffset + ('fixed' in argument ? 0 : argument.byteOffset);
           const whole = (place.buffer as HostBuffer).memory;
           const { type } = arrays[n]!;
-          return arrayOver(type, whole, start, Math.floor((whole.byteLength - start) / bytesOf(type)));
+          return arrayOver(type, whole, start, Math.floor((whole.byteLength - start) / storageBytes(type)));
         });
         const phases = reverse ? kernel.reverse : kernel.phases;
         interpret(kernel, Object.fromEntries(arrays.map(({ name }, n) => [name, memory[n]!])), phases);

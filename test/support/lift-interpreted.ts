@@ -1,9 +1,15 @@
 /** Runs what programs of patterns are lowered to, kernel by kernel, in the interpreter of kernels. */
 import { fillTable } from '../../src/engine/programs/tables.ts';
 import { type ElementType, verify } from '../../src/ir/index.ts';
-import { OUTPUT, type ProgramPieces, type ProgramTarget, piecesOf, USUALLY } from '../../src/kernels/programs/index.ts';
+import {
+  OUTPUT,
+  type ProgramPieces,
+  type ProgramTarget,
+  programPieces,
+  USUALLY,
+} from '../../src/kernels/programs/index.ts';
 import type { Program } from '../../src/lift/index.ts';
-import { resolvedSizes } from '../../src/patterns/sizing.ts';
+import { resolvedSizes } from '../../src/patterns/language/sizing.ts';
 import { interpret } from './interpret.ts';
 import { runTransform } from './lift-transforms.ts';
 
@@ -42,7 +48,7 @@ export function runLowered(
   precision: ElementType = 'f64',
   way = USUALLY,
 ): Lowered {
-  const pieces = piecesOf(program, resolvedSizes(program, sizes), precision, target, way);
+  const pieces = programPieces(program, resolvedSizes(program, sizes), precision, target, way);
   const make = (numbers: ArrayLike<number>) =>
     precision === 'f64' ? Float64Array.from(numbers) : Float32Array.from(numbers);
   const poisoned = (length: number) => make(new Float64Array(length).fill(Number.NaN));

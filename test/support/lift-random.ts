@@ -43,7 +43,7 @@ import {
   transpose,
   zip,
 } from '../../src/lift/index.ts';
-import { Value } from '../../src/patterns/values.ts';
+import { Value } from '../../src/patterns/language/values.ts';
 import type { Random } from './random.ts';
 
 /** Numbers are real or complex when a program runs; what is complex is one kind more for TypeScript. */

@@ -1,9 +1,9 @@
 /** What a plan of a program does, number by number: its callbacks, its strides, and the transform as the interpreter of programs has it. */
 import {
-  arrayName,
   type BuiltCallback,
+  nameOfRead,
   type PlannedTransform,
-  rowOf,
+  rowShape,
   type TransformLaunch,
 } from '../../src/kernels/programs/index.ts';
 import {
@@ -98,11 +98,11 @@ export function runTransform(
   const { batches, load, store, times } = transform;
   const arrays = reads.slice(1, times ? -1 : undefined);
   const loaded = (name: string, at: number) => {
-    const array = tables[name] ?? buffer(arrays.find((_, n) => arrayName(n + 1) === name)!);
+    const array = tables[name] ?? buffer(arrays.find((_, n) => nameOfRead(n + 1) === name)!);
     if (!(at >= 0 && at < array.length)) throw new RangeError(`${name}[${at}]`);
     return array[at]!;
   };
-  const [read, written] = [rowOf(transform, 'input'), rowOf(transform, 'output')];
+  const [read, written] = [rowShape(transform, 'input'), rowShape(transform, 'output')];
   const source = buffer(reads[0]!);
   const words = read.isComplex ? 2 : 1;
   const { offset, step, apart } = transform.input ?? { offset: 0, step: 1, apart: read.count };

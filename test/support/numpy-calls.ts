@@ -1,7 +1,7 @@
 /** Random calls of the functions that `omnifft/numpy` and `numpy.fft` or `scipy.fft` have in common, some of which neither can do. */
 
 import fc from 'fast-check';
-import type { NpyDtype } from '../../src/numpy/npy-array.ts';
+import type { NpyDtype } from '../../src/numpy/arrays/npy-array.ts';
 
 import type { LineName, ModelArray, ModelOptions, TensorName } from '../reference/numpy.ts';
 import { type Random, uniform } from './random.ts';

@@ -4,11 +4,11 @@
  * buffers were assigned or laid out.
  */
 
-import { concat, elementAt, type Layout } from '../../src/layout/index.ts';
+import { concat, elementOfLayout, type Layout } from '../../src/layout/index.ts';
 import type { Launch } from '../../src/plan/launch/launches.ts';
 import type { DirectionPlan } from '../../src/plan/planner.ts';
 import type { Leaf, LeafSide, SideFormat } from '../../src/plan/tree/leaf.ts';
-import type { Dimension, LeafNode, Place } from '../../src/plan/tree/node.ts';
+import type { Dimension, DimensionStride, LeafNode } from '../../src/plan/tree/node.ts';
 import type { Problem } from '../../src/problem/index.ts';
 
 type Name = Launch['from'];
@@ -128,7 +128,7 @@ class Replay {
   }
 
   /** The number of the element that steps along dimensions lead to. */
-  placeOf({ dimension, stride: step }: Place): number {
+  placeOf({ dimension, stride: step }: DimensionStride): number {
     return this.packed[dimension]! * step;
   }
 
@@ -324,7 +324,7 @@ class ReplayedLaunch {
     const side: LeafSide = leaf[where];
     const memory = this.all.memory(where === 'input' ? from : to);
     const layout = naturalOrder(side.layout);
-    const element = (point: Point, part: 0 | 1) => elementAt(layout, [...point.at, ...at, part]);
+    const element = (point: Point, part: 0 | 1) => elementOfLayout(layout, [...point.at, ...at, part]);
     return {
       memory,
       word: (point, part) => {

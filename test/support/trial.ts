@@ -4,8 +4,8 @@ import { largestPrimeFactor } from '../../src/numeric/primes.ts';
 import {
   elementKind,
   logicalLength,
+  memoryPlace,
   normalizeProblem,
-  placeOf,
   tensorShape,
   transformedKind,
 } from '../../src/problem/index.ts';
@@ -49,7 +49,7 @@ export function elementsOf(problem: Problem, side: Side, order?: BinOrder): Elem
     const axes = problem.size.length;
     const places =
       order && side === 'output' ? coordinates.map((k, d) => (d > 0 && d <= axes ? order(k, d - 1) : k)) : coordinates;
-    const at = placeOf(problem, side, places);
+    const at = memoryPlace(problem, side, places);
     const absent = blocks.some(
       (block, axis) => block && coordinates[axis + 1]! >= block.from && coordinates[axis + 1]! < block.to,
     );

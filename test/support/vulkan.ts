@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { vulkan } from '../../src/devices/vulkan/api.ts';
 import { create as createVulkanBackend, type VulkanOptions } from '../../src/devices/vulkan/index.ts';
-import { candidates } from '../../src/devices/vulkan/select.ts';
+import { vkDevices } from '../../src/devices/vulkan/select.ts';
 import { softwareDriver } from '../../src/devices/webgpu/software.ts';
 import { Device } from '../../src/engine/device.ts';
 import { hidden, missing } from './optional.ts';
@@ -24,7 +24,7 @@ async function fileOf(driver: VulkanDriver): Promise<string> {
 
 async function reasonOf(driver: VulkanDriver): Promise<string | undefined> {
   try {
-    const found = await candidates(await vulkan(), await fileOf(driver));
+    const found = await vkDevices(await vulkan(), await fileOf(driver));
     return found.length > 0 ? undefined : 'it gives no device';
   } catch (error) {
     return (error as Error).message;

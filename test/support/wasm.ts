@@ -4,7 +4,7 @@ import { compileModule } from '../../src/devices/cpu/relaxed.ts';
 import { arrayOver, typeOfArray } from '../../src/devices/host-arrays.ts';
 import { emitWasm } from '../../src/emit/wasm/lower.ts';
 import type { VectorArithmetic } from '../../src/emit/wasm/multiply-adds.ts';
-import { bytesOf, type Kernel, type NumberType, verify } from '../../src/ir/index.ts';
+import { type Kernel, type NumberType, storageBytes, verify } from '../../src/ir/index.ts';
 import { interpret } from './interpret.ts';
 import { poison } from './poison.ts';
 import { randomFor, uniform } from './random.ts';
@@ -34,7 +34,7 @@ export function runWasm<T extends AnyNumbers>(
     const source = memory[name] as T;
     const type = typeOfArray(source);
     // Only whole elements are promised, not whole vectors.
-    const element = bytesOf(type);
+    const element = storageBytes(type);
     address = element * (Math.ceil(address / element) + random.integer(1, 9));
     const view = arrayOver(type, linear.buffer, address, source.length) as T;
     view.set(source);

@@ -1,6 +1,6 @@
 /** WGSL on Dawn with SwiftShader. */
 import { expect } from 'vitest';
-import type { SpmdProgram } from '../../src/emit/spmd/program.ts';
+import type { SpmdProgram } from '../../src/emit/spmd/tree/program.ts';
 import { testAdapter } from './webgpu.ts';
 
 /** A device that may run groups as large as the adapter can. */

@@ -1,7 +1,7 @@
 /** `omnifft bench --suite`: a whole problem set, as rows, as a table and as a picture. */
 import { bytesText } from '../../engine/index.ts';
 import { type Device, FftError } from '../../index.ts';
-import { digits, duration, table } from '../format.ts';
+import { alignedRows, duration, threeDigits } from '../format.ts';
 import { type ChartLine, chart } from '../picture/chart.ts';
 import { type BenchSuite, benchSuites, type System, spread } from './suites.ts';
 import { Copies, type Timed, timeSystem } from './system.ts';
@@ -75,14 +75,14 @@ export function suiteTable({ suite, sample, device, score, rows, left }: SuiteRe
   const cells = rows.map((row) => [
     ...[row.problem, String(row.batches), bytesText(row.bytes)],
     ...[row.forward, row.inverse, row.seconds].map((time) => (time === undefined ? '' : duration(time))),
-    ...[digits(row.gflops), digits(row.gigabytes), row.copyFraction?.toFixed(2) ?? ''],
+    ...[threeDigits(row.gflops), threeDigits(row.gigabytes), row.copyFraction?.toFixed(2) ?? ''],
     row.score.toFixed(0),
   ]);
   // One line for all that was left out for the same reason.
   const reasons = [...new Set(left.map(({ code }) => code))].map((code) => left.filter((one) => one.code === code));
   return [
     `${suite} (VkFFT's sample ${sample}) on ${device}`,
-    table([HEAD, ...cells]),
+    alignedRows([HEAD, ...cells]),
     `score ${score.toFixed(0)}: KiB of the buffer for each ms of both directions, as singles; the mean`,
     ...reasons.map((of) => `left out: ${of.map(({ problem }) => problem).join(', ')}: ${of[0]!.reason}`),
   ].join('\n');
@@ -115,5 +115,5 @@ export function suiteList(): string {
   const cells = benchSuites.map(({ name, sample, about, precision, systems }) => [
     ...[name, String(sample), precision, `${systems.length} problems`, about],
   ]);
-  return table([['suite', 'VkFFT', 'precision', '', 'FFT and inverse FFT of'], ...cells]);
+  return alignedRows([['suite', 'VkFFT', 'precision', '', 'FFT and inverse FFT of'], ...cells]);
 }

@@ -4,7 +4,7 @@ import { randomFor } from '../../../test/support/random.ts';
 import { type Device, openDevice } from '../../index.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { benchSuite, suiteList, suitePicture, suiteTable } from './suite.ts';
-import { benchSuites, findSuite, problemOf, spread, systemsIn } from './suites.ts';
+import { benchProblem, benchSuites, findSuite, spread, systemsIn } from './suites.ts';
 
 const random = randomFor('cli/bench');
 
@@ -30,7 +30,7 @@ describe('suites', () => {
       const points = system.size.reduce((product, n) => product * n, 1);
       const most = points * random.integer(4, 1000);
       const batches = systemsIn(suite, system, most);
-      const problem = normalizeProblem(problemOf(suite, system, batches));
+      const problem = normalizeProblem(benchProblem(suite, system, batches));
       expect(problem).toMatchObject({ size: system.size, batches });
       expect(problem.placement).toBe(suite.convolution?.kernels ? 'out-of-place' : 'in-place');
       if (suite.points === undefined) expect(batches).toBe(1);

@@ -38,8 +38,8 @@ export interface BenchSuite {
 const c2c = (sizes: readonly (readonly number[])[]): System[] => sizes.map((size) => ({ size, transform: 'c2c' }));
 const cosines = (sizes: readonly (readonly number[])[]): System[] =>
   (['dct1', 'dct2', 'dct3', 'dct4'] as const).flatMap((transform) => sizes.map((size) => ({ size, transform })));
-const powers = (to: number): number[][] => Array.from({ length: to - 2 }, (_, n) => [2 ** (n + 3)]);
-const lengths = (from: number, to: number, axes = 1): number[][] =>
+const powersOfTwoUpTo = (to: number): number[][] => Array.from({ length: to - 2 }, (_, n) => [2 ** (n + 3)]);
+const lengthsFromTo = (from: number, to: number, axes = 1): number[][] =>
   Array.from({ length: to - from + 1 }, (_, n) => Array.from({ length: axes }, () => from + n));
 /** Sizes of `axes` axes from the first power of two to the last: one axis is doubled at a time, the fastest first. */
 const doubled = (axes: number, from: number, last: readonly number[]): number[][] => {
@@ -128,7 +128,7 @@ export const benchSuites: readonly BenchSuite[] = [
     sample: 0,
     about: 'powers of two',
     precision: 'single',
-    systems: c2c(powers(27)),
+    systems: c2c(powersOfTwoUpTo(27)),
     points: 2 ** 27,
   },
   {
@@ -136,10 +136,17 @@ export const benchSuites: readonly BenchSuite[] = [
     sample: 1,
     about: 'powers of two',
     precision: 'double',
-    systems: c2c(powers(25)),
+    systems: c2c(powersOfTwoUpTo(25)),
     points: 2 ** 26,
   },
-  { name: 'half-1d', sample: 2, about: 'powers of two', precision: 'half', systems: c2c(powers(26)), points: 2 ** 27 },
+  {
+    name: 'half-1d',
+    sample: 2,
+    about: 'powers of two',
+    precision: 'half',
+    systems: c2c(powersOfTwoUpTo(26)),
+    points: 2 ** 27,
+  },
   { name: 'single-nd', sample: 3, about: 'images and cubes', precision: 'single', systems: c2c(IMAGES_AND_CUBES) },
   {
     ...{ name: 'single-nd-padded', sample: 4, about: 'images and cubes, half of each axis zero', precision: 'single' },
@@ -147,7 +154,7 @@ export const benchSuites: readonly BenchSuite[] = [
   },
   {
     ...{ name: 'single-1d-unordered', sample: 5, about: 'powers of two, bins not reordered', precision: 'single' },
-    ...{ systems: c2c(powers(27)), points: 2 ** 27, unordered: true },
+    ...{ systems: c2c(powersOfTwoUpTo(27)), points: 2 ** 27, unordered: true },
   },
   {
     ...{ name: 'single-nd-real', sample: 6, about: 'images and cubes of reals', precision: 'single' },
@@ -157,11 +164,11 @@ export const benchSuites: readonly BenchSuite[] = [
   { name: 'double-nd-primes', sample: 8, about: 'axes of prime length', precision: 'double', systems: c2c(PRIMES) },
   {
     ...{ name: 'double-double-1d', sample: 9, about: 'powers of two', precision: 'double-double' },
-    ...{ systems: c2c(powers(24)), points: 2 ** 24 },
+    ...{ systems: c2c(powersOfTwoUpTo(24)), points: 2 ** 24 },
   },
   {
     ...{ name: 'single-1d-split', sample: 10, about: 'powers of two, in four buffers', precision: 'single' },
-    ...{ systems: c2c(powers(27)), points: 2 ** 27, buffers: 4 },
+    ...{ systems: c2c(powersOfTwoUpTo(27)), points: 2 ** 27, buffers: 4 },
   },
   {
     ...{ name: 'single-convolution-matrix', sample: 50, about: '3 × 3 kernels, long lines', precision: 'single' },
@@ -190,26 +197,26 @@ export const benchSuites: readonly BenchSuite[] = [
   },
   {
     ...{ name: 'single-lengths', sample: 1000, about: 'every length up to 4096', precision: 'single' },
-    ...{ systems: c2c(lengths(2, 4096)), points: 2 ** 27, evenly: true },
+    ...{ systems: c2c(lengthsFromTo(2, 4096)), points: 2 ** 27, evenly: true },
   },
   {
     ...{ name: 'double-lengths', sample: 1001, about: 'every length up to 4096', precision: 'double' },
-    ...{ systems: c2c(lengths(2, 4096)), points: 2 ** 26, evenly: true },
+    ...{ systems: c2c(lengthsFromTo(2, 4096)), points: 2 ** 26, evenly: true },
   },
   {
     ...{ name: 'half-lengths', sample: 1002, about: 'every length up to 4096', precision: 'half' },
-    ...{ systems: c2c(lengths(2, 4096)), points: 2 ** 27, evenly: true },
+    ...{ systems: c2c(lengthsFromTo(2, 4096)), points: 2 ** 27, evenly: true },
   },
   {
     name: 'single-cubes',
     sample: 1003,
     about: 'cubes of every length up to 512',
     precision: 'single',
-    systems: c2c(lengths(2, 512, 3)),
+    systems: c2c(lengthsFromTo(2, 512, 3)),
   },
   {
     ...{ name: 'double-double-lengths', sample: 1004, about: 'every length up to 4096', precision: 'double-double' },
-    ...{ systems: c2c(lengths(2, 4096)), points: 2 ** 25, evenly: true },
+    ...{ systems: c2c(lengthsFromTo(2, 4096)), points: 2 ** 25, evenly: true },
   },
 ];
 
@@ -232,7 +239,7 @@ export function systemsIn({ points, evenly, buffers = 1 }: BenchSuite, { size }:
 }
 
 /** The problem of a batch of systems. */
-export function problemOf(
+export function benchProblem(
   { precision, padded, unordered, convolution, coordinates }: BenchSuite,
   { size, transform }: System,
   batches: number,

@@ -9,8 +9,8 @@ import {
   resultSide,
   type TransformKind,
 } from '../../problem/index.ts';
-import { copyTime, fillMemory, median, sampleTimes, sideBytes, tensorExtent, zeroKernel } from '../benchmark.ts';
-import { type BenchSuite, problemOf, type System, systemsIn } from './suites.ts';
+import { bytesOfSide, copyTime, fillMemory, median, sampleTimes, tensorExtent, zeroKernel } from '../benchmark.ts';
+import { type BenchSuite, benchProblem, type System, systemsIn } from './suites.ts';
 
 export interface Timed {
   readonly size: readonly number[];
@@ -68,11 +68,11 @@ export async function timeSystem(
   most: number,
   copies: Copies,
 ): Promise<Timed> {
-  const one = normalizeProblem(problemOf(suite, system, 1));
+  const one = normalizeProblem(benchProblem(suite, system, 1));
   const buffers = suite.buffers ?? 1;
-  const each = sideBytes(one, 'output') / system.size.reduce((product, n) => product * n, 1);
+  const each = bytesOfSide(one, 'output') / system.size.reduce((product, n) => product * n, 1);
   for (let batches = systemsIn(suite, system, most / each); ; batches = Math.max(buffers, Math.floor(batches / 2))) {
-    if (batches * sideBytes(one, 'output') > most) {
+    if (batches * bytesOfSide(one, 'output') > most) {
       const message = `over the ${most / 2 ** 20} MiB of a buffer; --megabytes gives it more.`;
       throw new FftError('out-of-memory', message);
     }
@@ -93,7 +93,7 @@ async function timeSystems(
   copies: Copies,
 ): Promise<Timed> {
   const { buffers = 1 } = suite;
-  const plan: Plan = await device.plan(problemOf(suite, system, Math.floor(batches / buffers)));
+  const plan: Plan = await device.plan(benchProblem(suite, system, Math.floor(batches / buffers)));
   const memory: DeviceMemory[] = [];
   const allocated = (bytes: number) => {
     memory.push(device.alloc(bytes));
@@ -141,8 +141,8 @@ function figures(problem: PlannedProblem, buffers: number, times: readonly numbe
   const seconds = forward + (inverse ?? 0);
   const { points, length } = tensorExtent(problem);
   const operations = elementKind(problem, 'input') === 'real' ? 2.5 : 5;
-  const sides = sideBytes(problem, 'input') + sideBytes(problem, 'output');
-  const bytes = buffers * Math.max(sideBytes(problem, 'input'), sideBytes(problem, 'output'));
+  const sides = bytesOfSide(problem, 'input') + bytesOfSide(problem, 'output');
+  const bytes = buffers * Math.max(bytesOfSide(problem, 'input'), bytesOfSide(problem, 'output'));
   const gigabytes = (times.length * buffers * sides) / seconds / 1e9;
   return {
     ...{ bytes, seconds, gigabytes },

@@ -8,7 +8,7 @@ import { type Device, FftError, type ProblemInput, type ProfileName, type Profil
 import { normalizeProblem } from '../../problem/index.ts';
 import { withOptionNames } from '../failures.ts';
 import { checkOutput, reportDone, writeOutput } from '../files.ts';
-import { outputPath, positiveInteger, precisionOf, readProblem, useDevice, withJson } from '../options.ts';
+import { neededPrecision, outputPath, positiveInteger, readProblem, useDevice, withJson } from '../options.ts';
 
 interface AotOptions {
   readonly json: boolean;
@@ -66,7 +66,7 @@ async function forDevice(
   device: string,
   { threads }: AotOptions,
 ): Promise<Uint8Array[]> {
-  const precision = precisionOf(...problems.map((problem) => normalizeProblem(problem)));
+  const precision = neededPrecision(...problems.map((problem) => normalizeProblem(problem)));
   return await useDevice({ device, precision, ...(threads === undefined ? {} : { threads }) }, (opened) =>
     savedPlans(problems, opened),
   );

@@ -9,11 +9,11 @@ import { benchSuite, suiteList, suitePicture, suiteTable } from '../bench/suite.
 import { benchSuites, findSuite } from '../bench/suites.ts';
 import { benchmark, type Measurement, type PeerName } from '../benchmark.ts';
 import { makeFolder, writeOutput } from '../files.ts';
-import { digits, duration, table } from '../format.ts';
+import { alignedRows, duration, threeDigits } from '../format.ts';
 import {
   type DeviceFlags,
+  neededPrecision,
   positiveInteger,
-  precisionOf,
   readProblem,
   useDevice,
   withDevice,
@@ -72,7 +72,7 @@ async function bench(texts: readonly string[], options: BenchOptions): Promise<v
   }
   // All are read before the first is run: a slip in the last should not cost the time of the others.
   const problems = texts.map((text) => ({ text, problem: normalizeProblem(readProblem(text)) }));
-  const precision = precisionOf(...problems.map(({ problem }) => problem));
+  const precision = neededPrecision(...problems.map(({ problem }) => problem));
   const progress = startProgress('timing');
   try {
     const rows = await useDevice({ ...options, precision }, async (device) => {
@@ -86,7 +86,7 @@ async function bench(texts: readonly string[], options: BenchOptions): Promise<v
     });
     progress.stop();
     if (options.json) return console.log(JSON.stringify(rows, null, 2));
-    console.log(`${rows[0]?.device}\n${table(rows.map(benchColumns))}`);
+    console.log(`${rows[0]?.device}\n${alignedRows(rows.map(benchColumns))}`);
   } finally {
     progress.stop();
   }
@@ -118,7 +118,7 @@ async function benchNamed(name: string, options: BenchOptions): Promise<void> {
 
 function benchColumns({ problem, direction, seconds, gflops, gigabytes, copyFraction, peer }: BenchRow): string[] {
   return [
-    ...[problem, direction, duration(seconds), `${digits(gflops)} GFLOP/s`, `${digits(gigabytes)} GB/s`],
+    ...[problem, direction, duration(seconds), `${threeDigits(gflops)} GFLOP/s`, `${threeDigits(gigabytes)} GB/s`],
     copyFraction === undefined ? '' : `${copyFraction.toFixed(2)} of copy`,
     peer ? `${PEER_NAMES[peer.name]} ${duration(peer.seconds)}, ratio ${peer.ratio.toFixed(2)}` : '',
   ];

@@ -7,7 +7,7 @@ import { FftError } from '../../index.ts';
 import { logMelModule } from '../../signal/features/feature-module.ts';
 import { checkOutput } from '../files.ts';
 import { outputPath, withJson } from '../options.ts';
-import { NAMED, type NamedFile, named, namedProblems, taken, withPlans, writeFiles } from '../planned.ts';
+import { checkTaken, NAMED, type NamedFile, namedProblems, namedTexts, withPlans, writeFiles } from '../planned.ts';
 
 interface BuildOptions {
   readonly json: boolean;
@@ -35,10 +35,10 @@ export function addBuild(program: Command): void {
     .option('--relaxed', 'wasm: add kernels with multiply-adds for engines that have relaxed SIMD', false)
     .option('--separate', 'wasm: write the code beside it, for pages that may not compile code from bytes', false)
     .option('--profile <name>', 'wgsl: the device that it is planned for (default: webgpu-default, which all can run)');
-  withJson(command).action(build);
+  withJson(command).action(runBuild);
 }
 
-async function build(texts: readonly string[], options: BuildOptions): Promise<void> {
+async function runBuild(texts: readonly string[], options: BuildOptions): Promise<void> {
   const { json, output, target, profile, relaxed, separate } = options;
   if (target === 'wgsl' ? relaxed || separate : profile !== undefined) {
     const message = '--relaxed and --separate are for --target wasm, --profile is for --target wgsl.';
@@ -84,11 +84,11 @@ function isFeatures(text: string): boolean {
 
 /** Presets by the names that their features are exported by, such as `logMelWhisper`. */
 function featurePresets(texts: readonly string[], problems: ReadonlyMap<string, unknown>): Map<string, string> {
-  const presets = named(texts, (text): [string, string] => {
+  const presets = namedTexts(texts, (text): [string, string] => {
     const preset = text.slice(FEATURES.length);
     const words = preset.split('-').map((word) => word.slice(0, 1).toUpperCase() + word.slice(1));
     return [`logMel${words.join('')}`, preset];
   });
-  for (const [name, preset] of presets) if (problems.has(name)) throw taken(name, FEATURES + preset);
+  for (const [name, preset] of presets) if (problems.has(name)) throw checkTaken(name, FEATURES + preset);
   return presets;
 }

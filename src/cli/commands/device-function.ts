@@ -6,9 +6,9 @@ import { normalizeProblem } from '../../problem/index.ts';
 import { checkOutput, reportDone, writeOutput } from '../files.ts';
 import {
   type DeviceFlags,
+  neededPrecision,
   outputPath,
   positiveInteger,
-  precisionOf,
   readProblem,
   useDevice,
   withDevice,
@@ -48,7 +48,7 @@ async function deviceFunction(text: string, options: FunctionFlags): Promise<voi
   const problem = normalizeProblem(readProblem(text));
   const { json, output, language, inverse, name, lines, ...flags } = options;
   if (output !== undefined) await checkOutput(output);
-  await useDevice({ ...flags, precision: precisionOf(problem) }, async (device) => {
+  await useDevice({ ...flags, precision: neededPrecision(problem) }, async (device) => {
     const plan = await device.plan(problem);
     try {
       const direction: Direction = inverse ? 'inverse' : 'forward';

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { type DeviceFacts, listDevices } from '../../index.ts';
-import { table } from '../format.ts';
+import { alignedRows } from '../format.ts';
 import { withJson } from '../options.ts';
 
 export function addDevices(program: Command): void {
@@ -12,16 +12,16 @@ export function addDevices(program: Command): void {
       if (json) return console.log(JSON.stringify(devices, null, 2));
       const rows = devices.flatMap((info): string[][] => {
         if (!info.available) return [[info.kind, 'missing', info.reason]];
-        const lines = info.devices?.map(described) ?? [info.name];
+        const lines = info.devices?.map(deviceRow) ?? [info.name];
         return lines.map((line, n) => (n === 0 ? [info.kind, 'available', line] : ['', '', line]));
       });
-      console.log(table(rows));
+      console.log(alignedRows(rows));
     },
   );
 }
 
 /** A device with the number that `openDevice` takes for it. */
-function described({ name, memory, driver, fault }: DeviceFacts, number: number): string {
+function deviceRow({ name, memory, driver, fault }: DeviceFacts, number: number): string {
   const facts = [
     name,
     memory ? `${(memory / 2 ** 30).toFixed(1)} GiB` : '',

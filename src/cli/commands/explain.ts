@@ -7,8 +7,8 @@ import { normalizeProblem } from '../../problem/index.ts';
 import { checkOutput, makeFolder, reportDone, writeOutput } from '../files.ts';
 import {
   type DeviceFlags,
+  neededPrecision,
   outputPath,
-  precisionOf,
   readProblem,
   useDevice,
   withDevice,
@@ -40,7 +40,7 @@ async function explain(text: string, options: ExplainOptions): Promise<void> {
   const problem = normalizeProblem(readProblem(text));
   const { svg } = options;
   if (svg !== undefined) await checkOutput(svg);
-  await useDevice({ ...options, precision: precisionOf(problem) }, async (device) => {
+  await useDevice({ ...options, precision: neededPrecision(problem) }, async (device) => {
     const plan = await device.plan(problem);
     try {
       if (options.source !== undefined) await writeKernels(plan, options.source);

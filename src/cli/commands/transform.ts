@@ -3,13 +3,13 @@
 import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type Device, FftError } from '../../index.ts';
-import { isComplex, isSingle } from '../../numpy/array.ts';
-import { resolveDistinctAxes } from '../../numpy/axes.ts';
+import { isComplex, isSingle } from '../../numpy/arrays/array.ts';
+import { resolveDistinctAxes } from '../../numpy/calls/axes.ts';
+import { npyPieces, readNpyFrom } from '../../numpy/files/npy.ts';
+import { npzMembers, npzPieces } from '../../numpy/files/npz.ts';
+import type { ByteSource } from '../../numpy/files/source.ts';
+import { isZip } from '../../numpy/files/zip.ts';
 import { fftn, ifftn, irfftn, type Norm, type NpyArray, rfftn } from '../../numpy/index.ts';
-import { npyPieces, readNpyFrom } from '../../numpy/npy.ts';
-import { npzMembers, npzPieces } from '../../numpy/npz.ts';
-import type { ByteSource } from '../../numpy/source.ts';
-import { isZip } from '../../numpy/zip.ts';
 import { show } from '../../problem/errors.ts';
 import { type Contents, checkOutput, reportDone, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
@@ -76,7 +76,7 @@ async function transformFile(input: string, options: TransformOptions): Promise<
   try {
     progress.update(0, 4, 'reading     ');
     const { name, array } = await readWith(input, (source) => readArray(source, options.array));
-    const axes = axesOf(options.axes, array, inputName(input));
+    const axes = axesFromFile(options.axes, array, inputName(input));
     if (options.real && !options.inverse && isComplex(array.dtype)) {
       throw new FftError('invalid-file', `${inputName(input)}: The array is ${array.dtype}; --real takes reals.`);
     }
@@ -146,7 +146,7 @@ function encoded(output: string, name: string, result: NpyArray): Contents {
  * @throws FftError `invalid-file` for a single number and for axes without elements, `invalid-usage` for axes that the
  *   array does not have
  */
-function axesOf(given: readonly number[] | undefined, { shape }: NpyArray, input: string): number[] {
+function axesFromFile(given: readonly number[] | undefined, { shape }: NpyArray, input: string): number[] {
   if (shape.length === 0) {
     throw new FftError('invalid-file', `${input}: The array is a single number; it needs at least one axis.`);
   }

@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import { type Device, FftError, openDevice } from '../../index.ts';
 import { type TransformKind, transformKinds } from '../../problem/problem.ts';
 import { makeFolder, writeOutput } from '../files.ts';
-import { table } from '../format.ts';
+import { alignedRows } from '../format.ts';
 import { type DeviceFlags, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
 import { type ChartLine, chart } from '../picture/chart.ts';
 import { startProgress } from '../progress.ts';
@@ -13,7 +13,7 @@ import { type Measured, measureErrors, type Tried } from '../verify/errors.ts';
 import { openPeers, type Peers } from '../verify/peers/index.ts';
 import {
   type PrecisionSample,
-  pointsOf,
+  pointsOfSize,
   precisionSamples,
   type SuitePrecision,
   sampleSets,
@@ -95,7 +95,7 @@ async function runVerify(options: VerifyOptions): Promise<void> {
       const wanted = precision ? [precision] : suitePrecisions.filter((one) => hasPrecision(device, one));
       const peers = await openPeers(device, options.peers ? wanted : []);
       try {
-        const rows = await rowsOf(
+        const rows = await verifiedRows(
           device,
           triedOf(wanted, options, sample),
           options,
@@ -142,7 +142,7 @@ function triedOf(
   });
 }
 
-async function rowsOf(
+async function verifiedRows(
   device: Device,
   tried: readonly (Tried & { readonly set: string })[],
   { rounds }: VerifyOptions,
@@ -156,7 +156,7 @@ async function rowsOf(
       const { set, size, precision, batches } = one;
       update(n, tried.length, `${set}, ${precision}, ${size.join('x')}`);
       const measured = await measureErrors(device, cpu, one, rounds, peers);
-      const length = pointsOf(size);
+      const length = pointsOfSize(size);
       rows.push(...measured.map((errors): VerifyRow => ({ set, precision, size, length, batches, ...errors })));
     }
     return rows;
@@ -172,7 +172,7 @@ function report(rows: readonly VerifyRow[], device: string, missing: readonly st
   const names = [...new Set(rows.flatMap(({ peers }) => peers.map(({ name }) => name)))];
   const cells = rows.map((row) => [...verifyColumns(row), ...names.map((name) => besides(row, name))]);
   return [
-    ...[device, table([[...HEAD, ...names.map((name) => `${name} (ours over it)`)], ...cells])],
+    ...[device, alignedRows([[...HEAD, ...names.map((name) => `${name} (ours over it)`)], ...cells])],
     ...names.map((name) => comparison(rows, name)),
     ...missing,
   ].join('\n');

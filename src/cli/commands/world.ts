@@ -23,10 +23,10 @@ export function addWorld(program: Command): void {
     .option('--ranks <count>', 'ranks of the world, each with a processor', positiveInteger)
     .option('--gpus <count>', 'the same where each rank is a GPU like the H200', positiveInteger)
     .option('--per-node <count>', 'ranks of a node (default: all)', positiveInteger);
-  withJson(explain).action(explainWorld);
+  withJson(explain).action(runWorld);
 }
 
-async function explainWorld(text: string, flags: WorldFlags): Promise<void> {
+async function runWorld(text: string, flags: WorldFlags): Promise<void> {
   const { json, perNode, gpus } = flags;
   const ranks = flags.ranks ?? gpus;
   if (ranks === undefined || (flags.ranks !== undefined && gpus !== undefined))

@@ -53,7 +53,7 @@ interface Scale {
 
 export function chart({ title, about, across, up, fromZero, lines }: Chart): string {
   const all = lines.flatMap(({ points }) => points);
-  const [x, y] = [lengths(all.map(([at]) => at)), (fromZero ? linear : powersOfTen)(all.map(([, value]) => value))];
+  const [x, y] = [lengthScale(all.map(([at]) => at)), (fromZero ? linear : powersOfTen)(all.map(([, value]) => value))];
   const left = (value: number) => PLOT.left + x.at(value) * (RIGHT - PLOT.left);
   const down = (value: number) => BOTTOM - y.at(value) * (BOTTOM - PLOT.top);
   const middle = (PLOT.top + BOTTOM) / 2;
@@ -80,7 +80,7 @@ export function chart({ title, about, across, up, fromZero, lines }: Chart): str
   ].join('\n');
 }
 
-function lengths(values: readonly number[]): Scale {
+function lengthScale(values: readonly number[]): Scale {
   const { from, to, at } = logarithmic(values.map(Math.log2));
   const label = (x: number) => (to > 13 ? `2${superscript(x)}` : String(2 ** x));
   return { at: (x) => at(Math.log2(x)), marks: axisMarks(from, to).map((x) => ({ value: 2 ** x, label: label(x) })) };

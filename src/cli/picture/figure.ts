@@ -24,8 +24,8 @@ export function figure(
   const scale = frequencyScale(style.frequencies ?? 'linear', spectrogram);
   const middle = plot.y + plot.height / 2;
   const parts = [
-    fitted(plot.x, 58, caption.title, { size: 32, weight: 600 }, width),
-    fitted(plot.x, 96, caption.subtitle, { size: 20, fill: MUTED }, width),
+    fittedText(plot.x, 58, caption.title, { size: 32, weight: 600 }, width),
+    fittedText(plot.x, 96, caption.subtitle, { size: 20, fill: MUTED }, width),
     frame(plot),
     ...axisBelow(time.extent, plot),
     text(plot.x + plot.width / 2, plot.y + plot.height + 82, `Time (${time.unit})`, { size: 23, anchor: 'middle' }),
@@ -43,7 +43,7 @@ export function figure(
 }
 
 /** A line of text in smaller letters, down to half, where it would be wider than the picture. */
-function fitted(x: number, y: number, content: string, style: TextStyle, width: number): string {
+function fittedText(x: number, y: number, content: string, style: TextStyle, width: number): string {
   const room = width - x - 20;
   const size = style.size * Math.min(1, Math.max(0.5, room / widthOf(content, style)));
   return text(x, y, content, { ...style, size: Number(size.toFixed(1)) });
@@ -63,14 +63,14 @@ function axisBelow(extent: number, plot: Rectangle): string[] {
   const y = plot.y + plot.height;
   return tickLabels(0, extent, Math.max(2, Math.round(plot.width / 127))).flatMap(({ value, label }) => {
     const x = plot.x + (value / extent) * plot.width;
-    return [line(x, y, x, y + TICK), text(x, y + 36, label, { size: 20, anchor: 'middle' })];
+    return [lineElement(x, y, x, y + TICK), text(x, y + 36, label, { size: 20, anchor: 'middle' })];
   });
 }
 
 function axisLeft(marks: readonly Tick[], plot: Rectangle): string[] {
   return marks.flatMap(({ at, label }) => {
     const y = plot.y + plot.height * (1 - at);
-    return [line(plot.x - TICK, y, plot.x, y), text(plot.x - 16, y + 7, label, { size: 20, anchor: 'end' })];
+    return [lineElement(plot.x - TICK, y, plot.x, y), text(plot.x - 16, y + 7, label, { size: 20, anchor: 'end' })];
   });
 }
 
@@ -82,7 +82,7 @@ function colourBar({ low, high }: LevelRange, colours: Uint8Array, { bar }: Pict
   const marks = tickLabels(low, high, ticksOn(bar.height)).flatMap(({ value, label }) => {
     const x = bar.x + bar.width;
     const y = bar.y + (bar.height * (high - value)) / (high - low);
-    return [line(x, y, x + TICK, y), text(x + 16, y + 7, label, { size: 20 })];
+    return [lineElement(x, y, x + TICK, y), text(x + 16, y + 7, label, { size: 20 })];
   });
   return [
     `<linearGradient id="levels" x1="0" y1="1" x2="0" y2="0">${stops.join('')}</linearGradient>`,
@@ -97,7 +97,7 @@ function upright(x: number, y: number, content: string): string {
   return text(x, y, content, { size: 23, anchor: 'middle', transform: `rotate(-90 ${x} ${y})` });
 }
 
-function line(x1: number, y1: number, x2: number, y2: number): string {
+function lineElement(x1: number, y1: number, x2: number, y2: number): string {
   const [a, b, c, d] = [x1, y1, x2, y2].map((value) => value.toFixed(1));
   return `<line x1="${a}" y1="${b}" x2="${c}" y2="${d}" stroke="${INK}" stroke-width="2"/>`;
 }

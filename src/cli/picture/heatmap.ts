@@ -65,7 +65,7 @@ export function heatmap(
   const frameAt = (x: number) => ((x / width) * duration - size / 2) / hop;
   const { hertzAt } = frequencyScale(frequencies, spectrogram);
   const binAt = (y: number) => (hertzAt(y / height) * size) / sampleRate;
-  const rows = resample(levels, { frames, bins, width, height, frameAt, binAt });
+  const rows = pixelRows(levels, { frames, bins, width, height, frameAt, binAt });
   const palette = coloursOf(colours);
   const data = new Uint8Array(4 * width * height).fill(255);
   for (let y = 0; y < height; y++) {
@@ -82,7 +82,7 @@ export function heatmap(
  * Levels, frame by frame, as rows of pixels from the lowest frequency up. The frequencies come first where they are so many that as many
  * rows as there are pixels side by side would fit no array.
  */
-function resample(
+function pixelRows(
   levels: Float32Array,
   {
     frames,

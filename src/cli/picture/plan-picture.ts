@@ -1,11 +1,11 @@
 /** A plan as a picture, in SVG: for each direction the tree with its launches, and beside it the buffers that they use. */
 
-import { chunkText, paddingText, reasonText, transformText } from '../../engine/explaining/explain.ts';
+import { chunkText, paddingText, reasonText, transformKinds } from '../../engine/explaining/explain.ts';
 import { bytesText } from '../../engine/index.ts';
 import type { Plan } from '../../index.ts';
 import { candidateTable, MARGIN } from './candidate-table.ts';
 import { drawLanes, LANE_WIDTH, lanesOf } from './plan-lanes.ts';
-import { branches, countOf, type DirectionFacts, STAGE_COLOURS, treeRows } from './plan-tree.ts';
+import { branches, counted, type DirectionFacts, STAGE_COLOURS, treeRows } from './plan-tree.ts';
 import { box, escapeXml, MUTED, type TextStyle, text, widthOf, wrap } from './svg.ts';
 
 type PlanJson = ReturnType<Plan['toJSON']>;
@@ -68,7 +68,7 @@ function subtitleOf({ problem, device, bytes }: PlanJson): string {
   const stored = storage === precision ? '' : `${storage} in memory`;
   const edges = edgeStorage === storage ? '' : `${edgeStorage} in input and output`;
   return [
-    ...[transformText(problem), `${precision} precision`, stored, edges, placement, device.kind],
+    ...[transformKinds(problem), `${precision} precision`, stored, edges, placement, device.kind],
     ...[`tables ${bytesText(bytes.tables)}`, `temp ${bytesText(bytes.temp)}`],
   ]
     .filter(Boolean)
@@ -79,7 +79,7 @@ function drawDirection(facts: DirectionFacts, inPlace: boolean, top: number, wid
   const { direction, launches, chunks, turns, bytesMoved, assignment } = facts;
   const name = direction === 'forward' ? 'Forward' : 'Inverse';
   const launchCount = `${launches.length} launch${launches.length === 1 ? '' : 'es'}`;
-  const best = `${countOf(assignment.criteria.buffers, 'buffer')}, the best of ${countOf(assignment.candidates, 'assignment')}${reasonText(assignment.decidedBy)}`;
+  const best = `${counted(assignment.criteria.buffers, 'buffer')}, the best of ${counted(assignment.candidates, 'assignment')}${reasonText(assignment.decidedBy)}`;
   const used = wrap(`${best}${paddingText(assignment.padding)}`, TREE_WIDTH, NOTE);
   const chunked = chunks > 1 ? wrap(`${launchCount}${chunkText(chunks, turns)}`, TREE_WIDTH, NOTE) : [];
   const notes = [...used, ...chunked];

@@ -144,11 +144,11 @@ function detailsOf(launch: LaunchFacts): string[][] {
   const zeros = (['input', 'output'] as const).flatMap((side) =>
     operands[side].absent.map((block) => `${side === 'input' ? 'not read' : 'not written'}: ${absentText(block)}`),
   );
-  const cluster = blocks ? ` × ${countOf(blocks, 'block')}` : '';
+  const cluster = blocks ? ` × ${counted(blocks, 'block')}` : '';
   return [
     [
-      `tile ${lengths.join(' × ')}, ${countOf(transformsPerGroup, 'transform')} per group`,
-      `${countOf(groups, 'group')}${cluster} × ${countOf(threads, 'thread')}`,
+      `tile ${lengths.join(' × ')}, ${counted(transformsPerGroup, 'transform')} per group`,
+      `${counted(groups, 'group')}${cluster} × ${counted(threads, 'thread')}`,
       `lanes along ${lanesAlong}`,
       ...(padded ? [`a cyclic convolution of ${padded} points`] : []),
     ],
@@ -158,6 +158,6 @@ function detailsOf(launch: LaunchFacts): string[][] {
   ];
 }
 
-export function countOf(number: number, what: string): string {
+export function counted(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }

@@ -10,7 +10,7 @@ import {
   interpolateViridis,
 } from 'd3-scale-chromatic';
 import type { LevelSpectrogram, Recording } from '../../signal/index.ts';
-import { digits } from '../format.ts';
+import { threeDigits } from '../format.ts';
 import type { FrequencyScaleName } from './frequency-scale.ts';
 import type { Rectangle } from './svg.ts';
 
@@ -70,11 +70,11 @@ export const colourMaps = Object.keys(maps) as ColourMap[];
  * falls, for paper), so that equal steps in decibels look equal, in grey and to colour-blind eyes too.
  */
 export function coloursOf(map: ColourMap): Uint8Array {
-  return Uint8Array.from(Array.from({ length: 256 }, (_, step) => channelsOf(maps[map](step / 255))).flat());
+  return Uint8Array.from(Array.from({ length: 256 }, (_, step) => colourChannels(maps[map](step / 255))).flat());
 }
 
 /** `#rrggbb`, or `rgb(r, g, b)`. */
-function channelsOf(colour: string): number[] {
+function colourChannels(colour: string): number[] {
   const hex = /^#(..)(..)(..)$/.exec(colour);
   if (hex) return hex.slice(1).map((channel) => Number.parseInt(channel, 16));
   return (colour.match(/\d+/g) ?? []).slice(0, 3).map(Number);
@@ -92,7 +92,7 @@ export function captionOf(
   { frames, size, hop, window }: LevelSpectrogram,
 ): Caption {
   const { sampleRate, channels, format } = recording;
-  const sound = `${format}, ${digits(sampleRate / 1000)} kHz${channels.length > 1 ? `, ${channels.length} channels` : ''}`;
+  const sound = `${format}, ${threeDigits(sampleRate / 1000)} kHz${channels.length > 1 ? `, ${channels.length} channels` : ''}`;
   return {
     title,
     subtitle: `${sound} · ${window} window of ${size} sample${size === 1 ? '' : 's'}, hop ${hop} · ${frames} transform${frames === 1 ? '' : 's'}`,

@@ -11,7 +11,7 @@ import { logicalLength, type Problem } from '../../problem/index.ts';
 import type { TransformKind } from '../../problem/problem.ts';
 import type { Peers } from './peers/index.ts';
 import { lineOf, realsOnSide, type Task, type WidePeer } from './peers/peer.ts';
-import { pointsOf, type SuitePrecision } from './suite.ts';
+import { pointsOfSize, type SuitePrecision } from './suite.ts';
 
 type TaskDirection = Task['direction'];
 
@@ -50,7 +50,7 @@ export function errorBound(
   const lengths = size.map((n, axis) =>
     Math.max(1, logicalLength(transform === 'r2c' && axis > 0 ? 'c2c' : transform, n)),
   );
-  const points = pointsOf(lengths);
+  const points = pointsOfSize(lengths);
   const factor = lengths.some((n) => largestPrimeFactor(n) > 13) ? 5 : 1;
   return factor * 1.2 * (paired ? PAIRED : UNITS[precision]) * Math.sqrt(1 + Math.log2(points));
 }
@@ -70,7 +70,7 @@ function randomNumbers(count: number, precision: SuitePrecision): { data: never;
   for (let n = 0; n < count; n++) {
     const value = 2 * Math.random() - 1;
     data[n] = precision === 'half' ? halfBits(value) : value;
-    words[2 * n] = precision === 'half' ? fromHalf(data[n]!) : data[n]!;
+    words[2 * n] = precision === 'half' ? halfValue(data[n]!) : data[n]!;
   }
   return { data: data as never, words };
 }
@@ -82,7 +82,7 @@ function halfBits(value: number): number {
   return (value < 0 ? 0x8000 : 0) | ((exponent + 15) << 10) | mantissa;
 }
 
-function fromHalf(bits: number): number {
+function halfValue(bits: number): number {
   const [exponent, mantissa] = [(bits >> 10) & 31, bits & 1023];
   const size =
     exponent === 0
@@ -178,7 +178,7 @@ function someBins(results: number): number[] {
 }
 
 /** The double-double at a place, in fixed point. */
-function sumOf(words: Float64Array, n: number): bigint {
+function fixedAt(words: Float64Array, n: number): bigint {
   return exact(words[2 * n]!).fixed + exact(words[2 * n + 1]!).fixed;
 }
 
@@ -188,7 +188,7 @@ function fixedToNumber(fixed: bigint): number {
 
 /** Against the same transform in double-double on the CPU. */
 function referenceError(want: Float64Array, result: ArrayLike<number>, precision: SuitePrecision): number {
-  const actual = Array.from(result, precision === 'half' ? fromHalf : (value) => value);
+  const actual = Array.from(result, precision === 'half' ? halfValue : (value) => value);
   return relative(
     actual,
     actual.map((_, n) => want[2 * n]!),
@@ -240,7 +240,7 @@ export async function measureErrors(
       const once = (): Promise<Errors> =>
         reference ? narrowErrors(plan, reference, task, peers) : wideErrors(plan, task, peers.wide);
       const errors: Errors[] = [];
-      const times = Math.ceil(SHORT / (pointsOf(size) * batches));
+      const times = Math.ceil(SHORT / (pointsOfSize(size) * batches));
       for (let round = 0; round < rounds; round++) {
         // A plan on the calling thread has its results at once: without this no timer or signal would get its turn.
         await setImmediate();
@@ -283,13 +283,13 @@ async function wideErrors(plan: Plan, task: Task, peers: readonly WidePeer[]) {
   const result = await runPlan(plan, 'forward', data);
   const line = Math.floor(Math.random() * task.batches);
   const [read, written] = [lineOf(task, 'read'), lineOf(task, 'written')];
-  const all = Array.from({ length: words.length / 2 }, (_, n) => sumOf(words, n));
+  const all = Array.from({ length: words.length / 2 }, (_, n) => fixedAt(words, n));
   const own = (numbers: readonly bigint[]) => numbers.slice(line * read, (line + 1) * read);
   const complex = task.transform === 'c2c' || task.transform === 'r2c';
   const bins = someBins(written / (complex ? 2 : 1));
   const error = (numbers: readonly bigint[], at: (n: number) => bigint) =>
     fixedError(plan.problem, own(numbers), bins, (n) => at(line * written + n));
-  const errors = new Map([[OURS, error(all, (n) => sumOf(result, n))]]);
+  const errors = new Map([[OURS, error(all, (n) => fixedAt(result, n))]]);
   for (const peer of peers.filter((one) => one.has(task))) {
     const rounded = all.map((value) => peer.round(value));
     const theirs = await peer.run(task, rounded);

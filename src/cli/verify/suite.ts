@@ -1,7 +1,7 @@
 /** What `omnifft verify` tries: a suite of lengths of all kinds, or one of VkFFT's samples 11 to 19, as far as a reference can follow. */
 import { realTransforms, type Storage, type TransformKind, transformKinds } from '../../problem/problem.ts';
 
-export function pointsOf(size: readonly number[]): number {
+export function pointsOfSize(size: readonly number[]): number {
   return size.reduce((product, n) => product * n, 1);
 }
 
@@ -26,7 +26,7 @@ export function precisionSets(most: number): PrecisionSet[] {
   const fitting = (lengths: readonly number[]) => lengths.filter((n) => n <= most).map((n) => [n]);
   const mixed = fitting([2, 4, ...OTHERS, 16, 64, 256, 1024, ...MORE].sort((a, b) => a - b));
   return [
-    { name: 'c2c, powers of two', transform: 'c2c' as const, sizes: fitting(powers(1, 30)) },
+    { name: 'c2c, powers of two', transform: 'c2c' as const, sizes: fitting(powersFromTo(1, 30)) },
     { name: 'c2c, other lengths', transform: 'c2c' as const, sizes: fitting([...OTHERS, ...MORE]) },
     { name: 'r2c and c2r', transform: 'r2c' as const, sizes: mixed },
     ...realTransforms.map((transform) => ({ name: transform, transform, sizes: mixed })),
@@ -55,7 +55,7 @@ export interface PrecisionSample {
   readonly sizes: readonly (readonly number[])[];
 }
 
-function powers(from: number, to: number): number[] {
+function powersFromTo(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, n) => 2 ** (from + n));
 }
 
@@ -84,14 +84,14 @@ const SCREENS = [
 const lines = (lengths: readonly number[]) => lengths.map((n) => [n]);
 /** Eight columns of every length. */
 const columns = (lengths: readonly number[]) => lengths.map((n) => [8, n]);
-const squares = (lengths: readonly number[]) => lengths.map((n) => [n, n]);
+const squareSizes = (lengths: readonly number[]) => lengths.map((n) => [n, n]);
 const cubes = (lengths: readonly number[]) => lengths.map((n) => [n, n, n]);
 
 const POWERS_OF_TWO = [
-  ...lines(powers(5, 26)),
-  ...columns(powers(3, 24)),
-  ...squares(powers(3, 13)),
-  ...cubes(powers(3, 9)),
+  ...lines(powersFromTo(5, 26)),
+  ...columns(powersFromTo(3, 24)),
+  ...squareSizes(powersFromTo(3, 13)),
+  ...cubes(powersFromTo(3, 9)),
 ];
 const OTHER_SIZES = [
   ...lines([...SMOOTH, ...LONG, ...ODD_POWERS]),
@@ -140,7 +140,7 @@ export function sampleSets({ transforms, sizes }: PrecisionSample, most: number)
     .flatMap((transform) =>
       axes.map((name, n) => ({
         ...{ name: `${transform}, ${name}`, transform },
-        sizes: sizes.filter((size) => size.length === n + 1 && pointsOf(size) <= most),
+        sizes: sizes.filter((size) => size.length === n + 1 && pointsOfSize(size) <= most),
       })),
     )
     .filter((set) => set.sizes.length > 0);

@@ -2,8 +2,7 @@
  * Compiled code in a database of a page's own (IndexedDB). Only the build for browsers has it. What is in such a database only pages of the same
  * origin can have written, which could run any code here anyway: it is taken as it is.
  */
-import { buildDigest } from './build.ts';
-import type { CodeStore } from './store.ts';
+import { buildDigest, type CodeStore } from './store.ts';
 
 const VALUES = 'values';
 /** The record of a value: its size in bytes, and the time of its last use. */
@@ -27,7 +26,7 @@ export async function openDatabase(name: string, version: string): Promise<CodeS
       opening.result.createObjectStore(VALUES);
       opening.result.createObjectStore(FACTS, { keyPath: 'key' });
     };
-    const database = await resultOf(opening);
+    const database = await requestResult(opening);
     // Whoever deletes it need not wait for this page.
     database.onversionchange = () => database.close();
     return new DatabaseStore(database, `${version}+${buildDigest ?? 'sources'}`);
@@ -59,7 +58,7 @@ class DatabaseStore implements CodeStore {
 
   async fetch(key: string): Promise<void> {
     try {
-      const value: unknown = await resultOf(this.stores('readonly').values.get(key));
+      const value: unknown = await requestResult(this.stores('readonly').values.get(key));
       if (!(value instanceof Uint8Array)) return;
       this.fetched.set(key, value);
       this.stores('readwrite').facts.put({ key, bytes: value.length, used: Date.now() } satisfies Facts);
@@ -72,7 +71,7 @@ class DatabaseStore implements CodeStore {
     const { values, facts } = this.stores('readwrite');
     values.put(value, key);
     facts.put({ key, bytes: value.length, used: Date.now() } satisfies Facts);
-    const all = (await resultOf(facts.getAll())) as Facts[];
+    const all = (await requestResult(facts.getAll())) as Facts[];
     let total = all.reduce((sum, { bytes }) => sum + bytes, 0);
     if (total <= MOST_BYTES) return;
     for (const { key: oldest, bytes } of all.sort((a, b) => a.used - b.used)) {
@@ -89,7 +88,7 @@ class DatabaseStore implements CodeStore {
   }
 }
 
-function resultOf<T>(request: IDBRequest<T>): Promise<T> {
+function requestResult<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);

@@ -22,6 +22,16 @@ export interface CodeStore {
  * The key of an entry: its kind, the build of the library that wrote it, and all that the kept value depends on.
  * @param facts compared in order, so the same facts have to be given in the same order
  */
-export function keyOf(what: 'binary' | 'measured' | 'plan', { build }: CodeStore, facts: readonly unknown[]): string {
+export function entryKey(
+  what: 'binary' | 'measured' | 'plan',
+  { build }: CodeStore,
+  facts: readonly unknown[],
+): string {
   return JSON.stringify([what, build, ...facts]);
 }
+
+/** Which code of omnifft this is. Compiled code that another version, or another state of the sources, has written is not used. */
+declare const OMNIFFT_BUILD: string | undefined;
+
+/** A digest of the sources that a build was made of; undefined where the sources themselves run, which may change at any time. */
+export const buildDigest: string | undefined = typeof OMNIFFT_BUILD === 'string' ? OMNIFFT_BUILD : undefined;

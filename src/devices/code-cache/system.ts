@@ -4,9 +4,8 @@
  */
 import { builtin, nodeModule } from '../cpu/host.ts';
 import { environmentVariable, isPermitted } from '../permissions.ts';
-import { buildDigest } from './build.ts';
 import { DiskStore, type NodeModules } from './disk.ts';
-import type { CodeStore } from './store.ts';
+import { buildDigest, type CodeStore } from './store.ts';
 
 /** What the caller said: no, a folder, or nothing. `true` is what happens anyway. */
 export type CacheOption = boolean | string | undefined;

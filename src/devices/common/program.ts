@@ -1,6 +1,6 @@
 /** Steps bound to memory: the buffers of their arguments, and whether these are still live. */
-import type { SpmdProgram } from '../../emit/spmd/program.ts';
-import { bytesOf, type StorageType } from '../../ir/index.ts';
+import type { SpmdProgram } from '../../emit/spmd/tree/program.ts';
+import { type StorageType, storageBytes } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Binding, BoundProgram, ProgramStep } from '../device.ts';
 import type { DeviceKernel } from './kernel.ts';
@@ -88,7 +88,7 @@ export function requireAligned(
   at: number | bigint,
 ): void {
   // Tables begin where the device puts them.
-  const multiple = (alignments[position] ?? 1) * bytesOf(type);
+  const multiple = (alignments[position] ?? 1) * storageBytes(type);
   if (BigInt(at) % BigInt(multiple) === 0n) return;
   throw new FftError('misaligned-buffer', `${what} begins at byte ${at}; here that must be a multiple of ${multiple}.`);
 }

@@ -21,7 +21,7 @@ import type {
 import type { DeviceOptions, Overridden, WithStore } from '../options.ts';
 import { cpuProfile } from '../profiles/cpu.ts';
 import { cpuAvailability, hasSeparateAdders } from './host.ts';
-import { type CpuKernel, unpackedKernel, writtenKernel } from './kernel.ts';
+import { type CpuKernel, unpackedKernel, writtenWasmKernel } from './kernel.ts';
 import { Scratch } from './launch.ts';
 import { CpuAllocator, type CpuBuffer } from './memory.ts';
 import type { Pool } from './pool.ts';
@@ -147,7 +147,7 @@ class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
   }
 
   protected translate(kernel: Kernel): CpuKernel {
-    const compiled = writtenKernel(kernel, this.memory, this.vectors);
+    const compiled = writtenWasmKernel(kernel, this.memory, this.vectors);
     this.scratch.reserve(compiled.sharedBytes);
     beginWarmUp(compiled);
     return compiled;

@@ -72,7 +72,7 @@ export class CpuKernel extends DeviceKernel {
 }
 
 /** A kernel written as WebAssembly for a memory. @throws FftError `compile-failed` */
-export function writtenKernel(kernel: Kernel, memory: CpuAllocator, vectors: VectorArithmetic = {}): CpuKernel {
+export function writtenWasmKernel(kernel: Kernel, memory: CpuAllocator, vectors: VectorArithmetic = {}): CpuKernel {
   const pages = memory.buffer.byteLength / PAGE_BYTES;
   const limits = { initial: 1, maximum: pages, shared: memory.shared };
   return new CpuKernel(kernel, memory, () => compiled(kernel, limits, vectors));

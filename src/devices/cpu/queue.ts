@@ -71,7 +71,7 @@ export class Queue {
     const { call } = this;
     if (this.idle) {
       try {
-        if (attempt(job, call, false)) return DONE;
+        if (continueJob(job, call, false)) return DONE;
       } catch (error) {
         return Promise.reject(error);
       }
@@ -104,7 +104,7 @@ export class Queue {
   /** Continues an entry. @returns false if the entry has to wait */
   private advance(entry: QueueEntry, blocking: boolean): boolean {
     try {
-      if (!attempt(entry.job, entry.call, blocking)) return false;
+      if (!continueJob(entry.job, entry.call, blocking)) return false;
       this.entries.shift();
       entry.resolve();
     } catch (error) {
@@ -116,7 +116,7 @@ export class Queue {
 }
 
 /** Continues a job. @throws the error of the job, or of an earlier job of the same call */
-function attempt(job: QueueJob, call: CallState | undefined, blocking: boolean): boolean {
+function continueJob(job: QueueJob, call: CallState | undefined, blocking: boolean): boolean {
   if (call?.failure) throw call.failure.reason;
   try {
     return job.advance(blocking);

@@ -7,7 +7,7 @@ import { codeOf, fixed, scaleKernel, steps, whole } from '../../../test/support/
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import type { Backend } from '../device.ts';
 import { create as createCpuBackend, openCpuBackend } from './index.ts';
-import { writtenKernel } from './kernel.ts';
+import { writtenWasmKernel } from './kernel.ts';
 import { Scratch } from './launch.ts';
 import { CpuAllocator } from './memory.ts';
 import { Pool } from './pool.ts';
@@ -164,7 +164,7 @@ describe('worker threads', () => {
 
   it('all join when they are awake, sleep between jobs and join again', async () => {
     const memory = new CpuAllocator(true, { whenUnused: (release) => release(), drain: () => {} });
-    const kernel = writtenKernel(scaleKernel(2000, 4096, 1), memory);
+    const kernel = writtenWasmKernel(scaleKernel(2000, 4096, 1), memory);
     const scratch = new Scratch(memory, 3);
     scratch.reserve(kernel.sharedBytes);
     const pool = new Pool(memory, scratch, 3);
@@ -218,7 +218,7 @@ describe('worker threads', () => {
 
   it('know nothing of kernels that were discarded', async () => {
     const memory = new CpuAllocator(true, { whenUnused: (release) => release(), drain: () => {} });
-    const kernel = writtenKernel(scaleKernel(2, 64, 1), memory);
+    const kernel = writtenWasmKernel(scaleKernel(2, 64, 1), memory);
     const scratch = new Scratch(memory, 2);
     scratch.reserve(kernel.sharedBytes);
     const pool = new Pool(memory, scratch, 2);

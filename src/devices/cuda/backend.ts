@@ -15,7 +15,7 @@ import type {
 } from '../device.ts';
 import { NativeBackend } from '../native/backend.ts';
 import type { Launches } from '../native/driver.ts';
-import { launched } from '../native/kernel.ts';
+import { withoutComputedTables } from '../native/kernel.ts';
 import type { NativeBuffer } from '../native/memory.ts';
 import { profileFromDriver } from '../profiles/driver.ts';
 import { CudaDriver, type CudaSetup } from './driver.ts';
@@ -65,7 +65,7 @@ export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> impleme
   protected translate(kernel: Kernel, options: CompileOptions): CudaKernel {
     const { streams = 1, computedRoots = false } = options;
     const program = cudaProgram(kernel, this.driver.api.words, options);
-    return new CudaKernel(this, launched(kernel, computedRoots), program, { streams });
+    return new CudaKernel(this, withoutComputedTables(kernel, computedRoots), program, { streams });
   }
 
   protected revive({ outline, facts, code }: PackedKernel, whole: () => Kernel): CudaKernel {

@@ -1,5 +1,5 @@
 /** A device of CUDA's driver API, or HIP's: its context, its streams and events, and how to compile for it. */
-import type { SpmdProgram } from '../../emit/spmd/program.ts';
+import type { SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import { FftError, show } from '../../problem/errors.ts';
 import type { CodeStore } from '../code-cache/store.ts';
 import type { CodeFacts } from '../device.ts';
@@ -66,7 +66,7 @@ export class CudaDriver implements NativeDriver {
     this.api = api;
     this.kind = api.words.kind;
     this.enter();
-    this.codeFacts = codeFactsOf(setup);
+    this.codeFacts = cudaCodeFacts(setup);
     this.binaries = new Binaries(setup.store, this.codeFacts);
     this.stream = setup.stream ?? api.handle('StreamCreate', STREAM_NON_BLOCKING);
   }
@@ -269,7 +269,7 @@ export class CudaDriver implements NativeDriver {
   }
 }
 
-function codeFactsOf({ api, compiler, compilerOptions, device }: CudaSetup): CodeFacts {
+function cudaCodeFacts({ api, compiler, compilerOptions, device }: CudaSetup): CodeFacts {
   const { name, attribute } = api.facts(device);
   return {
     device: name,

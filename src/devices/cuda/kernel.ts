@@ -1,5 +1,5 @@
 /** A kernel as text, then as code for one device, then as a loaded module. */
-import type { SpmdProgram } from '../../emit/spmd/program.ts';
+import type { SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { KernelSource } from '../common/kernel.ts';
 import type { KernelCode } from '../native/binaries.ts';

@@ -33,7 +33,7 @@ export class CudaLaunches implements Launches {
   /** @param pipelined all steps as one kernel. */
   constructor(driver: CudaDriver, steps: readonly BoundStep<NativeBuffer, CudaKernel>[], pipelined?: CudaKernel) {
     this.driver = driver;
-    const separate = steps.map(argumentsOf);
+    const separate = steps.map(launchArguments);
     this.pipelined = pipelined;
     this.counters = pipelined?.counters?.take();
     const bound =
@@ -122,7 +122,7 @@ export class CudaLaunches implements Launches {
   }
 }
 
-function argumentsOf({ kernel, arrays }: BoundStep<NativeBuffer, CudaKernel>): LaunchArguments[] {
+function launchArguments({ kernel, arrays }: BoundStep<NativeBuffer, CudaKernel>): LaunchArguments[] {
   const { launches, launchSize } = kernel.program;
   const addresses = arrays.map((array, position) => {
     const address = array.buffer.handle + BigInt(array.byteOffset);

@@ -1,6 +1,6 @@
 /** Kernels as the text of CUDA's kind of language, as its devices launch them. */
 import { emitCuda } from '../../emit/cuda/index.ts';
-import type { SpmdProgram } from '../../emit/spmd/program.ts';
+import type { SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { written } from '../common/kernel.ts';
 import type { CompileOptions } from '../device.ts';

@@ -14,7 +14,7 @@ export interface OpenedFabric {
 }
 
 /** A count that the launcher passes to each process in an environment variable; Open MPI and MPICH have different names for it. */
-function told(...names: readonly string[]): number | undefined {
+function launcherCount(...names: readonly string[]): number | undefined {
   const text = names.map(environmentVariable).find((value) => value !== undefined);
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
@@ -23,8 +23,8 @@ export const openFabric = {
   mpi: async (options: MpiOptions): Promise<OpenedFabric> => {
     const { mpiFabric } = await import('./mpi/fabric.ts');
     const fabric = await mpiFabric(options);
-    const perNode = Math.max(1, told('OMPI_COMM_WORLD_LOCAL_SIZE', 'MPI_LOCALNRANKS') ?? fabric.size);
-    const rankOnNode = told('OMPI_COMM_WORLD_LOCAL_RANK', 'MPI_LOCALRANKID') ?? fabric.ranks[0]! % perNode;
+    const perNode = Math.max(1, launcherCount('OMPI_COMM_WORLD_LOCAL_SIZE', 'MPI_LOCALNRANKS') ?? fabric.size);
+    const rankOnNode = launcherCount('OMPI_COMM_WORLD_LOCAL_RANK', 'MPI_LOCALRANKID') ?? fabric.ranks[0]! % perNode;
     return { fabric, perNode, rankOnNode };
   },
   gpus: async (

@@ -27,9 +27,9 @@ export function copyRows(
   if (lengths.some((length) => length === 0)) return;
   const a = walkOf(merged.lengths, merged.source, source.offset, elementBytes);
   const b = walkOf(merged.lengths, merged.target, target.offset, elementBytes);
-  const copyRow = a.step === elementBytes && b.step === elementBytes ? copyStretch : copyElements;
+  const copyRow = a.step === elementBytes && b.step === elementBytes ? copyStretch : copyRowOfElements;
   const count = a.lengths[0]!;
-  eachRow(a, b, (x, y) => copyRow(read, x, a.step, write, y, b.step, count, elementBytes));
+  walkRows(a, b, (x, y) => copyRow(read, x, a.step, write, y, b.step, count, elementBytes));
 }
 
 /** Rows of bytes at equal distances in two memories. */
@@ -66,7 +66,7 @@ export function eachRowPair(source: Rows, target: Rows, elementBytes: number, ta
     readPitch: (merged.source[1] ?? 0) * elementBytes,
     writePitch: (merged.target[1] ?? 0) * elementBytes,
   };
-  eachRow(walk(merged.source, source.offset), walk(merged.target, target.offset), (read, write) =>
+  walkRows(walk(merged.source, source.offset), walk(merged.target, target.offset), (read, write) =>
     take({ ...pair, read, write }),
   );
 }
@@ -104,7 +104,7 @@ function walkOf(lengths: readonly number[], strides: readonly number[], offset: 
   };
 }
 
-function eachRow(a: Walk, b: Walk, take: (a: number, b: number) => void): void {
+function walkRows(a: Walk, b: Walk, take: (a: number, b: number) => void): void {
   const outer = a.lengths.slice(1);
   const rows = outer.reduce((x, y) => x * y, 1);
   const at = outer.map(() => 0);
@@ -139,7 +139,7 @@ const copyStretch: CopyRow = (read, x, _, write, y, __, count, bytes) => {
   write.set(read.subarray(x, x + count * bytes), y);
 };
 
-const copyElements: CopyRow = (read, x, stepX, write, y, stepY, count, bytes) => {
+const copyRowOfElements: CopyRow = (read, x, stepX, write, y, stepY, count, bytes) => {
   for (let n = 0; n < count; n++) {
     const [from, to] = [x + n * stepX, y + n * stepY];
     for (let k = 0; k < bytes; k++) write[to + k] = read[from + k]!;

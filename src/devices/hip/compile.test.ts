@@ -11,7 +11,7 @@ import { missing } from '../../../test/support/optional.ts';
 import { randomFor } from '../../../test/support/random.ts';
 import { someOf } from '../../../test/support/transforms.ts';
 import { emitCuda } from '../../emit/cuda/index.ts';
-import type { SpmdProgram } from '../../emit/spmd/program.ts';
+import type { SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import { compilingDevices } from '../../engine/compiling-devices.ts';
 import { FftError } from '../../problem/errors.ts';
 import { DriverApi } from '../cuda/api.ts';

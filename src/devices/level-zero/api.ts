@@ -100,7 +100,7 @@ const OUT_OF_MEMORY = [0x70000002, 0x70000003, 0x78000009];
 const LOST = [0x70000001, 0x70000006];
 
 /** The error for a call that gave a result. */
-export function failure(name: string, result: number, purpose?: Purpose): FftError {
+export function zeFailure(name: string, result: number, purpose?: Purpose): FftError {
   const { what = `The call of ${name}`, otherwise = 'launch-failed' } = purpose ?? {};
   const number = `0x${result.toString(16)}, from ${name}`;
   const said = `${NAMES[result] ?? 'a result that this library does not name'} (${number})`;
@@ -127,12 +127,12 @@ export class LevelZero extends StructApi<ZeFunction, Purpose> {
     const result = api.raw.zeInit(0) as number;
     // Where it fails, all other calls may end the process.
     if (result === 0) return api;
-    const { message } = failure('zeInit', result, { what: 'Level Zero has no driver that starts: it' });
+    const { message } = zeFailure('zeInit', result, { what: 'Level Zero has no driver that starts: it' });
     throw new FftError('device-unavailable', `${message} ${INSTALL}`);
   }
 
   protected errorOf(name: ZeFunction, result: number, purpose: Purpose | undefined): FftError {
-    return failure(name, result, purpose);
+    return zeFailure(name, result, purpose);
   }
 
   /** Enumerates handles: asks for their number first, then for the handles. */

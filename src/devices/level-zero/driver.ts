@@ -53,9 +53,9 @@ export class ZeDriver implements NativeDriver {
     this.codeFacts = { device: device.name, driver: device.driverName };
     this.binaries = new Binaries(store, this.codeFacts);
     this.events = new ZeEvents(api, this.context);
-    const asked = api.struct(TYPE.queue, undefined, device.queueGroup, 0, 0, ASYNCHRONOUS, 0);
+    const requested = api.struct(TYPE.queue, undefined, device.queueGroup, 0, 0, ASYNCHRONOUS, 0);
     try {
-      this.stream = api.make('zeCommandListCreateImmediate', opening, this.context, device.handle, asked);
+      this.stream = api.make('zeCommandListCreateImmediate', opening, this.context, device.handle, requested);
     } catch (error) {
       if (this.own) api.raw.zeContextDestroy(this.context);
       throw error;

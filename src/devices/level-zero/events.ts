@@ -54,8 +54,8 @@ export class ZeEvents {
 
   private makePool(): void {
     const { api } = this;
-    const asked = api.struct(TYPE.eventPool, undefined, this.flags, POOL);
-    const pool = api.make('zeEventPoolCreate', undefined, this.context, asked, 0, null);
+    const requested = api.struct(TYPE.eventPool, undefined, this.flags, POOL);
+    const pool = api.make('zeEventPoolCreate', undefined, this.context, requested, 0, null);
     this.pools.push(pool);
     for (let n = 0; n < POOL; n++) {
       const event = api.make(

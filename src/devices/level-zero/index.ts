@@ -17,10 +17,10 @@ import type { DeviceOptions, Overridden, WithStore } from '../options.ts';
 import { gpuProfile, OPENCL_RESIDENT_GROUPS } from '../profiles/gpu.ts';
 import { levelZero } from './api.ts';
 import { LEAST_HANDLE, ZeDriver } from './driver.ts';
-import { writtenKernel, ZeKernel } from './kernel.ts';
+import { writtenZeKernel, ZeKernel } from './kernel.ts';
 import { ZeLaunches } from './launches.ts';
 import { ZeAllocator } from './memory.ts';
-import { candidates, choose, type ZeDevice } from './select.ts';
+import { chooseZeDevice, type ZeDevice, zeDevices } from './select.ts';
 
 export { availability } from './select.ts';
 
@@ -40,13 +40,13 @@ export async function create(options: LevelZeroOptions = {}): Promise<Backend> {
     throw new FftError('invalid-argument', message, { path: 'context' });
   }
   const api = await levelZero(library);
-  const device = choose(candidates(api), wanted);
+  const device = chooseZeDevice(zeDevices(api), wanted);
   const driver = new ZeDriver({ api, device, context, store });
-  return new ZeBackend(driver, { ...profileOf(device), ...profile }, store);
+  return new ZeBackend(driver, { ...zeProfile(device), ...profile }, store);
 }
 
 /** The profile of a GPU, made from the same facts as the profile of an OpenCL device. */
-function profileOf({ name, memory, limits, doubles, multiprocessors }: ZeDevice): DeviceProfile {
+function zeProfile({ name, memory, limits, doubles, multiprocessors }: ZeDevice): DeviceProfile {
   return {
     ...gpuProfile,
     name,
@@ -71,7 +71,7 @@ class ZeBackend extends NativeBackend<NativeBuffer, ZeKernel> {
   }
 
   protected translate(kernel: Kernel, options: CompileOptions): ZeKernel {
-    return writtenKernel(kernel, this.driver, options);
+    return writtenZeKernel(kernel, this.driver, options);
   }
 
   protected revive(packed: PackedKernel, whole: () => Kernel): ZeKernel {

@@ -5,9 +5,9 @@ import { FftError } from '../../problem/errors.ts';
 import type { KernelSource } from '../common/kernel.ts';
 import type { CompileOptions, PackedKernel } from '../device.ts';
 import type { KernelCode } from '../native/binaries.ts';
-import { launched, packedSpirv, requireGroupFits, SpmdKernel } from '../native/kernel.ts';
+import { packedSpirv, requireGroupFits, SpmdKernel, withoutComputedTables } from '../native/kernel.ts';
 import { type Struct, stayingBytes, textBytes } from '../native/structs.ts';
-import { FORMAT, failure, type Handle, type Purpose, TYPE } from './api.ts';
+import { FORMAT, type Handle, type Purpose, TYPE, zeFailure } from './api.ts';
 import type { ZeDriver } from './driver.ts';
 import { zeProgram } from './program.ts';
 
@@ -81,12 +81,12 @@ export class ZeKernel extends SpmdKernel<SpirvProgram> {
       this.made = kept;
       return;
     }
-    const asked = this.request(FORMAT.spirv, this.program.source);
-    this.read = asked;
+    const requested = this.request(FORMAT.spirv, this.program.source);
+    this.read = requested;
     const [module, log] = [new BigUint64Array(new ArrayBuffer(8)), new BigUint64Array(new ArrayBuffer(8))];
     const result = await new Promise<number>((resolve, reject) => {
       const done = (error: unknown, value: number) => (error ? reject(error) : resolve(value));
-      api.raw.zeModuleCreate.async(context, device.handle, asked.bytes, module, log, done);
+      api.raw.zeModuleCreate.async(context, device.handle, requested.bytes, module, log, done);
     });
     this.read = undefined;
     const handle = this.checked(result, module[0]!, log[0]!);
@@ -114,8 +114,8 @@ export class ZeKernel extends SpmdKernel<SpirvProgram> {
   private module(format: number, code: Uint8Array): Handle {
     const { api, context, device } = this.driver;
     const [module, log] = [new BigUint64Array(new ArrayBuffer(8)), new BigUint64Array(new ArrayBuffer(8))];
-    const asked = this.request(format, code);
-    const result = api.raw.zeModuleCreate(context, device.handle, asked.bytes, module, log) as number;
+    const requested = this.request(format, code);
+    const result = api.raw.zeModuleCreate(context, device.handle, requested.bytes, module, log) as number;
     return this.checked(result, module[0]!, log[0]!);
   }
 
@@ -132,7 +132,7 @@ export class ZeKernel extends SpmdKernel<SpirvProgram> {
     const text = result === 0 || log === 0n ? '' : this.logOf(log);
     if (log !== 0n) raw.zeModuleBuildLogDestroy(log);
     if (result === 0) return module;
-    const error = failure('zeModuleCreate', result, this.purpose);
+    const error = zeFailure('zeModuleCreate', result, this.purpose);
     if (error.code !== 'compile-failed' || text === '') throw error;
     throw new FftError('compile-failed', `${error.message} The compiler said: ${text}`, { cause: new Error(text) });
   }
@@ -159,8 +159,8 @@ export class ZeKernel extends SpmdKernel<SpirvProgram> {
     const { api } = this.driver;
     let kernel: Handle | undefined;
     try {
-      const asked = api.struct(TYPE.kernel, undefined, 0, textBytes(this.program.entry));
-      kernel = api.make('zeKernelCreate', this.purpose, module, asked);
+      const requested = api.struct(TYPE.kernel, undefined, 0, textBytes(this.program.entry));
+      kernel = api.make('zeKernelCreate', this.purpose, module, requested);
       api.call('zeKernelSetGroupSize', this.purpose, kernel, this.program.threads, 1, 1);
       return { module, kernel };
     } catch (error) {
@@ -181,7 +181,7 @@ export class ZeKernel extends SpmdKernel<SpirvProgram> {
 }
 
 /** @throws FftError as `ZeKernel`, and `device-limit` where the language has no words for it */
-export function writtenKernel(kernel: Kernel, driver: ZeDriver, options: CompileOptions): ZeKernel {
+export function writtenZeKernel(kernel: Kernel, driver: ZeDriver, options: CompileOptions): ZeKernel {
   const program = zeProgram(kernel, driver.device.limits.groups, options);
-  return new ZeKernel(launched(kernel, options.computedRoots ?? false), program, driver);
+  return new ZeKernel(withoutComputedTables(kernel, options.computedRoots ?? false), program, driver);
 }

@@ -24,7 +24,7 @@ export class ZeLaunches implements Launches {
   /** @throws FftError `misaligned-buffer` */
   constructor(driver: ZeDriver, steps: readonly BoundStep<NativeBuffer, ZeKernel>[]) {
     this.driver = driver;
-    this.launches = steps.flatMap(launchesOf);
+    this.launches = steps.flatMap(zeLaunches);
   }
 
   submit(): undefined {
@@ -92,7 +92,7 @@ export class ZeLaunches implements Launches {
 
 const LAUNCHING = { what: 'Launching a kernel' } as const;
 
-function launchesOf({ kernel, arrays }: BoundStep<NativeBuffer, ZeKernel>): ZeLaunch[] {
+function zeLaunches({ kernel, arrays }: BoundStep<NativeBuffer, ZeKernel>): ZeLaunch[] {
   const { groups, launches, launchSize } = kernel.program;
   const addresses = arrays.map((array, n) => {
     const address = array.buffer.handle + BigInt(array.byteOffset);

@@ -13,6 +13,6 @@ export function zeProgram(
   groups: number,
   { maxGroups = groups, computedRoots = false }: CompileOptions,
 ): SpirvProgram {
-  const asked = { maxGroups: Math.min(maxGroups, groups), computedRoots };
-  return written(kernel, 'SPIR-V', () => emitSpirv(kernel, { flavour: 'opencl', ...asked }));
+  const requested = { maxGroups: Math.min(maxGroups, groups), computedRoots };
+  return written(kernel, 'SPIR-V', () => emitSpirv(kernel, { flavour: 'opencl', ...requested }));
 }

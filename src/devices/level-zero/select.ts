@@ -43,18 +43,18 @@ const HAS_DOUBLES = 2;
 const COMPUTES = 1;
 
 /** Every device, in the system's order. */
-export function candidates(api: LevelZero): ZeDevice[] {
+export function zeDevices(api: LevelZero): ZeDevice[] {
   return api.handles('zeDriverGet').flatMap((driver) => {
     const version = new Uint32Array(new ArrayBuffer(4));
     api.call('zeDriverGetApiVersion', undefined, driver, version);
     const own = api.empty(TYPE.driverProperties, 40);
     api.call('zeDriverGetProperties', undefined, driver, own);
     const driverName = `Level Zero ${version[0]! >>> 16}.${version[0]! & 0xffff}, driver ${own.number(32)}`;
-    return api.handles('zeDeviceGet', driver).map((handle) => describe(api, driver, driverName, handle));
+    return api.handles('zeDeviceGet', driver).map((handle) => describedZeDevice(api, driver, driverName, handle));
   });
 }
 
-function describe(api: LevelZero, driver: Handle, driverName: string, handle: Handle): ZeDevice {
+function describedZeDevice(api: LevelZero, driver: Handle, driverName: string, handle: Handle): ZeDevice {
   const own = api.empty(TYPE.deviceProperties, 368);
   api.call('zeDeviceGetProperties', undefined, handle, own);
   const compute = api.empty(TYPE.computeProperties, 88);
@@ -91,7 +91,7 @@ function describe(api: LevelZero, driver: Handle, driverName: string, handle: Ha
 }
 
 /** The first device that fits. @throws FftError `invalid-argument`, `device-unavailable` */
-export function choose(found: readonly ZeDevice[], device: unknown): ZeDevice {
+export function chooseZeDevice(found: readonly ZeDevice[], device: unknown): ZeDevice {
   isWanted(device, 'device', 0, '');
   const fitting = found.filter((each, n) => isWanted(device, 'device', n, each.name));
   const best = fitting.find(({ fault }) => fault === undefined);
@@ -110,14 +110,14 @@ export async function availability(_hardware?: boolean, library?: string): Promi
   if (library === undefined && !(await mayHaveGpu()))
     return { name, available: false, reason: 'this system has no GPU' };
   try {
-    const found = candidates(await levelZero(library));
+    const found = zeDevices(await levelZero(library));
     const devices = found.map(({ name, memory, driverName: driver, fault }) => ({
       name,
       memory,
       driver,
       ...(fault ? { fault } : {}),
     }));
-    return { name: choose(found, undefined).name, available: true, devices };
+    return { name: chooseZeDevice(found, undefined).name, available: true, devices };
   } catch (error) {
     if (!(error instanceof FftError)) throw error;
     return { name, available: false, reason: error.message };

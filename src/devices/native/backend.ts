@@ -1,7 +1,7 @@
 /** A device behind a C library: memory, copies, launches, all on one stream of its driver. */
 import type { DoubleWordForm } from '../../emit/double-word/index.ts';
 import type { SpirvProgram } from '../../emit/spirv/index.ts';
-import type { SpmdProgram } from '../../emit/spmd/program.ts';
+import type { SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { FftError } from '../../problem/errors.ts';

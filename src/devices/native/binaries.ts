@@ -1,5 +1,5 @@
 /** Compiled kernels of one device in the cache of code. Their keys are the source and the facts of device, driver and compiler. */
-import { type CodeStore, keyOf } from '../code-cache/store.ts';
+import { type CodeStore, entryKey } from '../code-cache/store.ts';
 import type { CodeFacts } from '../device.ts';
 
 /** Compiled code, and whether it was compiled just now: the driver may reject kept code, which is compiled anew then. */
@@ -26,19 +26,19 @@ export class Binaries {
   /** The kept binary of a source, a text or SPIR-V; undefined if there is none. */
   find(source: string | Uint8Array): KernelCode | undefined {
     const { store } = this;
-    const bytes = store?.get(keyOf('binary', store, [this.facts, textOf(source)]));
+    const bytes = store?.get(entryKey('binary', store, [this.facts, textOfSource(source)]));
     return bytes && { bytes, fresh: false };
   }
 
   /** Keeps the compiled code of a source. */
   keep(source: string | Uint8Array, bytes: Uint8Array): KernelCode {
     const { store } = this;
-    if (bytes.length > 0) store?.put(keyOf('binary', store, [this.facts, textOf(source)]), bytes);
+    if (bytes.length > 0) store?.put(entryKey('binary', store, [this.facts, textOfSource(source)]), bytes);
     return { bytes, fresh: true };
   }
 }
 
 /** The source as text, with one character for each byte of SPIR-V. */
-function textOf(source: string | Uint8Array): string {
+function textOfSource(source: string | Uint8Array): string {
   return typeof source === 'string' ? source : new TextDecoder('latin1').decode(source);
 }

@@ -1,15 +1,15 @@
 /** Kernels of devices behind C libraries. */
 
 import type { SpirvProgram } from '../../emit/spirv/index.ts';
-import { tablesBeside } from '../../emit/spmd/memory.ts';
-import type { ComputedRoots, EntryPoint, SpmdProgram } from '../../emit/spmd/program.ts';
+import { tablesBeside } from '../../emit/spmd/lowering/memory.ts';
+import type { ComputedRoots, EntryPoint, SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import { DeviceKernel, type KernelSource } from '../common/kernel.ts';
 import type { CompiledKernel, KernelOutline, PackedKernel } from '../device.ts';
 
 /** The kernel as it is launched: without tables of roots, if all roots are computed. */
-export function launched(kernel: Kernel, computedRoots: ComputedRoots): Kernel {
+export function withoutComputedTables(kernel: Kernel, computedRoots: ComputedRoots): Kernel {
   return computedRoots === true ? { ...kernel, tables: tablesBeside(kernel) } : kernel;
 }
 

@@ -12,7 +12,7 @@ export class MappedCopy implements TimelineJob {
   private readonly host: RealArray;
   private resolve!: () => void;
   private rejectDone!: (error: unknown) => void;
-  private asked = false;
+  private requested = false;
   private failure: unknown;
 
   /** @param memory the device memory, with as many bytes as the array has. */
@@ -37,8 +37,8 @@ export class MappedCopy implements TimelineJob {
     const { device, memory, host } = this;
     device.enter();
     if (!device.timeline.idle) {
-      if (!this.asked) device.timeline.after(() => device.timeline.pump());
-      this.asked = true;
+      if (!this.requested) device.timeline.after(() => device.timeline.pump());
+      this.requested = true;
       return false;
     }
     if (host.byteLength !== memory.length) {

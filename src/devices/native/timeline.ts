@@ -31,7 +31,7 @@ export class Timeline {
   private open: Done[] = [];
   /** Whether work was submitted after the last event. */
   private dirty = false;
-  private asked = false;
+  private requested = false;
   private progress = 0;
   /** The failure because of which no more work can be submitted. */
   failure: FftError | undefined;
@@ -141,10 +141,10 @@ export class Timeline {
 
   private ask(): void {
     const [first] = this.batches;
-    if (this.asked || !first) return;
-    this.asked = true;
+    if (this.requested || !first) return;
+    this.requested = true;
     const look = () => {
-      this.asked = false;
+      this.requested = false;
       this.look();
     };
     if (performance.now() - this.progress < this.driver.eagerMilliseconds) setImmediate(look);

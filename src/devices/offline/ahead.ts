@@ -6,7 +6,7 @@ import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { DeviceKernel, type KernelSource } from '../common/kernel.ts';
 import type { Backend, CodeFacts, CompiledKernel, CompileOptions, PackedKernel, Schedule } from '../device.ts';
-import { launched } from '../native/kernel.ts';
+import { withoutComputedTables } from '../native/kernel.ts';
 import { type AheadCode, type AheadCompiler, type AheadSettings, aheadCompilers } from './compilers.ts';
 import { OfflineBackend, type OfflineLanguage } from './index.ts';
 
@@ -39,7 +39,7 @@ class AheadBackend extends OfflineBackend {
 
   override compile(kernel: Kernel, options: CompileOptions = {}): CompiledKernel {
     const code = this.compiler.write(kernel, options);
-    return new AheadKernel(launched(kernel, options.computedRoots ?? false), this.language, code);
+    return new AheadKernel(withoutComputedTables(kernel, options.computedRoots ?? false), this.language, code);
   }
 
   override pipeline([first, second]: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined {

@@ -1,5 +1,5 @@
 /** What makes code of kernels without a device: each language's compiler is loaded when it is asked for. */
-import type { SpmdProgram } from '../../emit/spmd/program.ts';
+import type { SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError, show } from '../../problem/errors.ts';
 import type { KernelCompiler } from '../cuda/compiler.ts';
@@ -85,9 +85,9 @@ async function gpuCompiler(language: 'cuda' | 'hip', settings: AheadSettings): P
   const options = [`${option}${architecture}`, '--std=c++17'];
   return {
     codeFacts: { capability: `${major}.${Number.parseInt(minor!, 16)}` },
-    write: (kernel, asked) => {
-      const program = cudaProgram(kernel, kind.driver, asked);
-      return gpuCode(program, { program, streams: asked.streams ?? 1 }, compiler, options);
+    write: (kernel, requested) => {
+      const program = cudaProgram(kernel, kind.driver, requested);
+      return gpuCode(program, { program, streams: requested.streams ?? 1 }, compiler, options);
     },
     pipeline(first, second, schedule) {
       const program = language === 'cuda' ? emitPipelined(first, second, schedule) : undefined;

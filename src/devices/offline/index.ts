@@ -3,7 +3,7 @@
  * nothing. What plans need only to describe themselves (the sizes of tables) is pretended.
  */
 import { computable, type DoubleWordForm } from '../../emit/double-word/index.ts';
-import { tablesBeside } from '../../emit/spmd/memory.ts';
+import { tablesBeside } from '../../emit/spmd/lowering/memory.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError } from '../../problem/errors.ts';

@@ -2,7 +2,7 @@
  * The languages that kernels can be written in without a device: each emitter behind one signature, loaded when it is
  * asked for.
  */
-import type { EntryPoint, SpmdOptions } from '../../emit/spmd/program.ts';
+import type { EntryPoint, SpmdOptions } from '../../emit/spmd/tree/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError } from '../../problem/errors.ts';

@@ -22,7 +22,7 @@ export function compileWithOcloc(source: string | Uint8Array, name: string, devi
     const language = isText ? ['-options', BUILD_OPTIONS] : ['-spirv_input', '-exclude_ir'];
     const words = ['compile', ...places, '-device', device, ...language];
     const { error, status, stdout, stderr } = spawnSync('ocloc', words, { encoding: 'utf8', cwd: folder });
-    if (error) throw missing(error);
+    if (error) throw missingOcloc(error);
     const code = readdirSync(folder).find((each) => /^code(\.bin)?$/.test(each));
     if (status === 0 && code !== undefined) return new Uint8Array(readFileSync(join(folder, code)));
     const log = `${stdout}${stderr}`.trim();
@@ -34,7 +34,7 @@ export function compileWithOcloc(source: string | Uint8Array, name: string, devi
   }
 }
 
-function missing(cause: Error): FftError {
+function missingOcloc(cause: Error): FftError {
   const install =
     "Install Intel's compute runtime (on Debian the package intel-opencl-icd), or compile on a device itself.";
   return new FftError(

@@ -4,7 +4,7 @@
  */
 import { FftError, show } from '../../problem/errors.ts';
 import { functionsOf, isHandle, type NativeFunction, openLibrary } from '../native/library.ts';
-import { type ClPurpose, failure } from './errors.ts';
+import { type ClPurpose, clFailure } from './errors.ts';
 
 /** A `cl_platform_id`, `cl_mem`, … */
 export type Handle = bigint;
@@ -150,17 +150,17 @@ export class OpenCl {
     return new OpenCl(functionsOf(library, CALLS, 'int'), makers);
   }
 
-  /** Calls a function and throws where it fails. `asked` says what for, where the caller can say. */
-  call(name: ClFunction, asked: ClPurpose | undefined, ...values: unknown[]): void {
+  /** Calls a function and throws where it fails. `requested` says what for, where the caller can say. */
+  call(name: ClFunction, requested: ClPurpose | undefined, ...values: unknown[]): void {
     const status = this.raw[name](...values) as number;
-    if (status !== 0) throw failure(name, status, asked);
+    if (status !== 0) throw clFailure(name, status, requested);
   }
 
   /** Calls a function that makes something. */
-  make(name: Maker, asked: ClPurpose | undefined, ...values: unknown[]): Handle {
+  make(name: Maker, requested: ClPurpose | undefined, ...values: unknown[]): Handle {
     this.status[0] = 0;
     const made = this.makers[name]!(...values, this.status) as Handle | null;
-    if (this.status[0] !== 0 || made === null) throw failure(name, this.status[0]!, asked);
+    if (this.status[0] !== 0 || made === null) throw clFailure(name, this.status[0]!, requested);
     return made;
   }
 
@@ -198,8 +198,8 @@ export class OpenCl {
   }
 
   /** A program of SPIR-V, not built yet. */
-  spirvProgram(context: Handle, source: Uint8Array, asked?: ClPurpose): Handle {
-    return this.make('clCreateProgramWithIL', asked, context, source, source.length);
+  spirvProgram(context: Handle, source: Uint8Array, requested?: ClPurpose): Handle {
+    return this.make('clCreateProgramWithIL', requested, context, source, source.length);
   }
 
   platforms(): Handle[] {
@@ -241,10 +241,10 @@ export class OpenCl {
     const found = new Uint32Array(1);
     const status = get(0, null, found);
     if (status === none || (status === 0 && found[0] === 0)) return [];
-    if (status !== 0) throw failure(name, status);
+    if (status !== 0) throw clFailure(name, status);
     const handles = new BigUint64Array(found[0]!);
     const second = get(handles.length, handles, null);
-    if (second !== 0) throw failure(name, second);
+    if (second !== 0) throw clFailure(name, second);
     return [...handles];
   }
 }

@@ -7,7 +7,7 @@ import type { NativeDriver, Pinned } from '../native/driver.ts';
 import { isHandle, type Koffi } from '../native/library.ts';
 import type { NativeBuffer } from '../native/memory.ts';
 import { BUILD_OPTIONS, type Handle, INFO, LEAST_HANDLE, MAP_READ_WRITE, MEMORY, type OpenCl, QUEUE } from './api.ts';
-import { type ClPurpose, failure } from './errors.ts';
+import { type ClPurpose, clFailure } from './errors.ts';
 
 /** What was opened; queue and context are ours to release. */
 interface ClSetup {
@@ -60,7 +60,7 @@ export class ClDriver implements NativeDriver {
     this.context = context;
     this.device = device;
     this.spirv = spirv;
-    this.codeFacts = codeFactsOf(cl, device);
+    this.codeFacts = clCodeFacts(cl, device);
     this.binaries = new Binaries(store, this.codeFacts);
     this.mapping = this.makeQueue();
     try {
@@ -82,13 +82,13 @@ export class ClDriver implements NativeDriver {
 
   pin(bytes: number): Pinned | undefined {
     const { cl } = this;
-    const asked = { what: `Allocating ${bytes} bytes of host memory to copy through`, allocates: true };
+    const requested = { what: `Allocating ${bytes} bytes of host memory to copy through`, allocates: true };
     const flags = MEMORY.readWrite | MEMORY.allocHost;
     let memory: Handle | undefined;
     try {
-      memory = cl.make('clCreateBuffer', asked, this.context, flags, bytes, null);
+      memory = cl.make('clCreateBuffer', requested, this.context, flags, bytes, null);
       const at = [1, MAP_READ_WRITE, 0, bytes, 0, null, null] as const;
-      const address = cl.make('clEnqueueMapBuffer', asked, this.mapping, memory, ...at);
+      const address = cl.make('clEnqueueMapBuffer', requested, this.mapping, memory, ...at);
       this.pinned.set(address, memory);
       return { address, view: new Uint8Array(this.koffi.view(address, bytes)) };
     } catch (error) {
@@ -112,8 +112,8 @@ export class ClDriver implements NativeDriver {
     const [name, way] =
       direction === 'in' ? (['clEnqueueWriteBuffer', 'to'] as const) : (['clEnqueueReadBuffer', 'from'] as const);
     this.inOrder(stream);
-    const asked = this.asked(`Copying ${bytes} bytes ${way} the device`);
-    cl.call(name, asked, stream, handle, 0, byteOffset, bytes, host, 0, null, made);
+    const requested = this.requested(`Copying ${bytes} bytes ${way} the device`);
+    cl.call(name, requested, stream, handle, 0, byteOffset, bytes, host, 0, null, made);
     this.flush(stream);
     return made[0]!;
   }
@@ -138,7 +138,7 @@ export class ClDriver implements NativeDriver {
 
   failureOf(event: Handle): FftError | undefined {
     const status = this.cl.eventStatus(event);
-    return status < 0 ? failure('clGetEventInfo', status, { what: 'A command on the device' }) : undefined;
+    return status < 0 ? clFailure('clGetEventInfo', status, { what: 'A command on the device' }) : undefined;
   }
 
   forget(event: Handle): void {
@@ -197,9 +197,9 @@ export class ClDriver implements NativeDriver {
     raw.clReleaseContext(this.context);
   }
 
-  private readonly launching: ClPurpose = this.asked('Launching a kernel');
+  private readonly launching: ClPurpose = this.requested('Launching a kernel');
 
-  private asked(what: string): ClPurpose {
+  private requested(what: string): ClPurpose {
     const driver = this;
     return {
       what,
@@ -222,7 +222,7 @@ export class ClDriver implements NativeDriver {
 }
 
 /** The compiler is part of the driver. */
-function codeFactsOf(cl: OpenCl, device: Handle): CodeFacts {
+function clCodeFacts(cl: OpenCl, device: Handle): CodeFacts {
   const text = (what: number) => cl.text('device', device, what);
   return {
     device: text(INFO.deviceName),

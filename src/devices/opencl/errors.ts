@@ -60,11 +60,11 @@ export function errorName(status: number): string {
 }
 
 /** The error for a call that gave an error number. */
-export function failure(name: string, status: number, asked?: ClPurpose): FftError {
-  const { what = `The call of ${name}`, otherwise = 'launch-failed' } = asked ?? {};
-  const said = `${errorName(status)} (${status}${asked ? `, from ${name}` : ''})`;
-  if (OUT_OF_MEMORY.includes(status) || (asked?.allocates && status === OUT_OF_RESOURCES)) {
-    const more = asked?.memory ? ` ${asked.memory}` : '';
+export function clFailure(name: string, status: number, requested?: ClPurpose): FftError {
+  const { what = `The call of ${name}`, otherwise = 'launch-failed' } = requested ?? {};
+  const said = `${errorName(status)} (${status}${requested ? `, from ${name}` : ''})`;
+  if (OUT_OF_MEMORY.includes(status) || (requested?.allocates && status === OUT_OF_RESOURCES)) {
+    const more = requested?.memory ? ` ${requested.memory}` : '';
     return new FftError('out-of-memory', `${what} failed for lack of memory: ${said}.${more}`);
   }
   if (INVALID_HANDLES.includes(status)) {

@@ -15,11 +15,11 @@ import { loadKoffi } from '../native/library.ts';
 import type { DeviceOptions, Overridden, WithStore } from '../options.ts';
 import { type Handle, INFO, type OpenCl, openCl, requireHandle } from './api.ts';
 import { ClDriver } from './driver.ts';
-import { ClKernel, writtenKernel } from './kernel.ts';
+import { ClKernel, writtenClKernel } from './kernel.ts';
 import { ClLaunches } from './launches.ts';
 import { ClAllocator, type ClBuffer } from './memory.ts';
 import { openClProfile } from './profile.ts';
-import { type ClDevice, candidates, choose, contextDevices } from './select.ts';
+import { type ClDevice, chooseClDevice, clDevices, contextDevices } from './select.ts';
 
 export { openClAvailability as availability } from './select.ts';
 
@@ -60,13 +60,13 @@ function wantsSpirv(cl: OpenCl, { device, name }: ClDevice, wanted: boolean | un
 function openContext(cl: OpenCl, options: OpenClOptions): { chosen: ClDevice; context: Handle; queue?: Handle } {
   const { platform, device, context, queue } = options;
   if (context === undefined && queue === undefined) {
-    const chosen = choose(candidates(cl), { platform, device });
+    const chosen = chooseClDevice(clDevices(cl), { platform, device });
     return { chosen, context: cl.createContext(chosen.platform, chosen.device) };
   }
   refuseBoth('platform', platform, context === undefined ? 'queue' : 'context');
   if (queue === undefined) {
     const given = requireHandle(context, 'context');
-    const chosen = choose(contextDevices(cl, given), { device });
+    const chosen = chooseClDevice(contextDevices(cl, given), { device });
     cl.call('clRetainContext', undefined, given);
     return { chosen, context: given };
   }
@@ -79,7 +79,7 @@ function openContext(cl: OpenCl, options: OpenClOptions): { chosen: ClDevice; co
     });
   }
   const own = cl.handle('queue', queue, INFO.queueDevice);
-  const chosen = choose(
+  const chosen = chooseClDevice(
     contextDevices(cl, owner).filter((each) => each.device === own),
     {},
   );
@@ -107,7 +107,7 @@ class ClBackend extends NativeBackend<ClBuffer, ClKernel> {
   }
 
   protected translate(kernel: Kernel, options: CompileOptions): ClKernel {
-    return writtenKernel(kernel, this.driver, options);
+    return writtenClKernel(kernel, this.driver, options);
   }
 
   protected revive({ outline, facts, code }: PackedKernel, whole: () => Kernel): ClKernel {

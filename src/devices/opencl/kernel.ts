@@ -1,15 +1,15 @@
 /** A kernel of the IR, built by the driver's compiler. */
 import type { SpirvProgram } from '../../emit/spirv/index.ts';
-import type { SpmdProgram } from '../../emit/spmd/program.ts';
+import type { SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { KernelSource } from '../common/kernel.ts';
 import type { CompileOptions, PackedKernel } from '../device.ts';
-import { launched, packedSpirv, requireGroupFits, SpmdKernel } from '../native/kernel.ts';
+import { packedSpirv, requireGroupFits, SpmdKernel, withoutComputedTables } from '../native/kernel.ts';
 import { stayingBytes } from '../native/structs.ts';
 import { BUILD_OPTIONS, type Handle, INFO } from './api.ts';
 import type { ClDriver } from './driver.ts';
-import { failure } from './errors.ts';
+import { clFailure } from './errors.ts';
 import { clProgram, clSpirvProgram } from './program.ts';
 
 type Builder = Pick<ClDriver, 'cl' | 'context' | 'device' | 'binaries' | 'addressOf'>;
@@ -32,8 +32,8 @@ export class ClKernel extends SpmdKernel<ClProgram> {
 
   /** A `cl_kernel` of its own: arguments stay with it, so every binding has one. The caller releases it. */
   instance(): Handle {
-    const asked = { what: `Making kernel ${this.kernel.name}`, otherwise: 'compile-failed' } as const;
-    return this.builder.cl.make('clCreateKernel', asked, this.built, this.program.entry);
+    const requested = { what: `Making kernel ${this.kernel.name}`, otherwise: 'compile-failed' } as const;
+    return this.builder.cl.make('clCreateKernel', requested, this.built, this.program.entry);
   }
 
   override pack(whole: boolean): PackedKernel {
@@ -52,9 +52,9 @@ export class ClKernel extends SpmdKernel<ClProgram> {
 }
 
 /** A kernel in the language that its driver is given. @throws FftError as `ClKernel`, and `device-limit` where the language has no words for it */
-export function writtenKernel(kernel: Kernel, driver: ClDriver, options: CompileOptions): ClKernel {
+export function writtenClKernel(kernel: Kernel, driver: ClDriver, options: CompileOptions): ClKernel {
   const program = driver.spirv ? clSpirvProgram(kernel, options) : clProgram(kernel, options);
-  return new ClKernel(launched(kernel, options.computedRoots ?? false), program, driver);
+  return new ClKernel(withoutComputedTables(kernel, options.computedRoots ?? false), program, driver);
 }
 
 /** A program: the kept binary of an earlier program with the same source, or built from the source. */
@@ -62,7 +62,7 @@ function builtOrKept(source: ClProgram['source'], name: string, builder: Builder
   const kept = builder.binaries.find(source);
   const known = kept && loaded(kept.bytes, builder);
   if (known) return known;
-  const built = build(source, name, builder);
+  const built = buildClKernel(source, name, builder);
   if (builder.binaries.keepsCode) builder.binaries.keep(source, binaryOf(built, builder));
   return built;
 }
@@ -96,22 +96,22 @@ function binaryOf(program: Handle, { cl, addressOf }: Builder): Uint8Array {
 }
 
 /** @throws FftError `compile-failed` with the compiler's log, `out-of-memory`, `device-lost` */
-export function build(
+export function buildClKernel(
   source: string | Uint8Array,
   name: string,
   { cl, context, device }: Pick<Builder, 'cl' | 'context' | 'device'>,
 ): Handle {
-  const asked = { what: `Compiling kernel ${name}`, otherwise: 'compile-failed' } as const;
+  const requested = { what: `Compiling kernel ${name}`, otherwise: 'compile-failed' } as const;
   const isText = typeof source === 'string';
   const program = isText
-    ? cl.make('clCreateProgramWithSource', asked, context, 1, [source], null)
-    : cl.spirvProgram(context, source, asked);
+    ? cl.make('clCreateProgramWithSource', requested, context, 1, [source], null)
+    : cl.spirvProgram(context, source, requested);
   const devices = new BigUint64Array([device]);
   const status = cl.raw.clBuildProgram(program, 1, devices, isText ? BUILD_OPTIONS : '', null, null) as number;
   if (status === 0) return program;
   const log = cl.buildLog(program, device);
   cl.raw.clReleaseProgram(program);
-  const error = failure('clBuildProgram', status, asked);
+  const error = clFailure('clBuildProgram', status, requested);
   if (error.code !== 'compile-failed' || log === '') throw error;
   throw new FftError('compile-failed', `${error.message} The compiler said: ${log}`, { cause: new Error(log) });
 }

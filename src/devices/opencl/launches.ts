@@ -1,5 +1,5 @@
 /** The launches of a program: a kernel object each, with its arguments set once. */
-import { bytesOf } from '../../ir/index.ts';
+import { storageBytes } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import { type BoundArray, type BoundStep, buffersOf, requireAligned } from '../common/program.ts';
 import type { Launches } from '../native/driver.ts';
@@ -93,7 +93,7 @@ export class ClLaunches implements Launches {
     const { globals } = kernel.kernel;
     const { threads, groups, launches, launchSize } = kernel.program;
     for (const [n, array] of arrays.entries()) requireUsable(kernel, array, n);
-    const offsets = globals.map(({ type }, n) => BigInt(arrays[n]!.byteOffset / bytesOf(type)));
+    const offsets = globals.map(({ type }, n) => BigInt(arrays[n]!.byteOffset / storageBytes(type)));
     const values = [...arrays.map(({ buffer }) => buffer.handle), ...offsets];
     const all = new BigUint64Array([BigInt(groups[0] * threads), BigInt(groups[1]), BigInt(groups[2])]);
     const group = new BigUint64Array([BigInt(threads), 1n, 1n]);
@@ -101,9 +101,9 @@ export class ClLaunches implements Launches {
       const first = launches > 1 ? [BigInt(n * launchSize)] : [];
       const made = kernel.instance();
       this.launches.push({ kernel: made, all, group });
-      const asked = { what: `Binding kernel ${kernel.kernel.name}` };
+      const requested = { what: `Binding kernel ${kernel.kernel.name}` };
       for (const [position, value] of [...values, ...first].entries()) {
-        this.driver.cl.call('clSetKernelArg', asked, made, position, 8, new BigUint64Array([value]));
+        this.driver.cl.call('clSetKernelArg', requested, made, position, 8, new BigUint64Array([value]));
       }
     }
   }

@@ -73,17 +73,17 @@ export class ClAllocator extends NativeAllocator<ClBuffer> {
   }
 
   protected take(bytes: number): ClBuffer {
-    const asked = {
+    const requested = {
       what: `Allocating ${bytes} bytes of device memory`,
       memory: this.situation,
       allocates: true,
     };
     // Drivers that allocate on first use would take any size, and fail later.
     if (bytes > this.limits.piece) {
-      throw new FftError('out-of-memory', `${asked.what} failed: it is more than one piece. ${asked.memory}`);
+      throw new FftError('out-of-memory', `${requested.what} failed: it is more than one piece. ${requested.memory}`);
     }
     const { cl, context } = this.driver;
-    const handle = cl.make('clCreateBuffer', asked, context, MEMORY.readWrite, Math.max(bytes, 1), null);
+    const handle = cl.make('clCreateBuffer', requested, context, MEMORY.readWrite, Math.max(bytes, 1), null);
     return new ClBuffer(this, handle, bytes);
   }
 

@@ -7,10 +7,10 @@ import { Device } from '../../engine/device.ts';
 import { openDevice } from '../../index.ts';
 import type { Backend } from '../device.ts';
 import { type Handle, type OpenCl, openCl, QUEUE } from './api.ts';
-import { errorName, failure } from './errors.ts';
+import { clFailure, errorName } from './errors.ts';
 import { create as createOpenClBackend, type OpenClOptions, availability as openClAvailability } from './index.ts';
-import { build } from './kernel.ts';
-import { candidates, choose } from './select.ts';
+import { buildClKernel } from './kernel.ts';
+import { chooseClDevice, clDevices } from './select.ts';
 
 const random = randomFor('opencl device');
 const READ_WRITE = 1;
@@ -34,7 +34,7 @@ describe.skipIf(noOpenCl)('the OpenCL device', () => {
   };
   /** A context of the caller's own, with memory and queues. */
   const caller = () => {
-    const { platform, device } = choose(candidates(cl), {});
+    const { platform, device } = chooseClDevice(clDevices(cl), {});
     const context = cl.createContext(platform, device);
     cleanup.push(() => cl.raw.clReleaseContext(context));
     const queue = (properties = 0): Handle => {
@@ -60,7 +60,7 @@ describe.skipIf(noOpenCl)('the OpenCL device', () => {
   describe('opening', () => {
     it('says what there is', async () => {
       const { name, available, software } = await openClAvailability();
-      const best = choose(candidates(cl), {});
+      const best = chooseClDevice(clDevices(cl), {});
       expect(available).toBe(true);
       expect(name.startsWith(best.name)).toBe(true);
       expect(software === true).toBe(best.type === 'cpu');
@@ -73,7 +73,7 @@ describe.skipIf(noOpenCl)('the OpenCL device', () => {
     });
 
     it('takes a device by number or by a part of its name, and lists them where none fits', async () => {
-      const [first] = candidates(cl);
+      const [first] = clDevices(cl);
       for (const options of [
         { platform: 0, device: 0 },
         { device: first!.name.slice(2, 9) },
@@ -378,7 +378,7 @@ describe.skipIf(noOpenCl)('the OpenCL device', () => {
     it('shows the compiler’s log', async () => {
       const { context, device } = caller();
       const source = '__kernel void f(__global float *x) { x[0] = misspelt; }';
-      await expect((async () => build(source, 'f', { cl, context, device }))()).rejects.toMatchObject({
+      await expect((async () => buildClKernel(source, 'f', { cl, context, device }))()).rejects.toMatchObject({
         code: 'compile-failed',
         message: expect.stringMatching(/Compiling kernel f failed: CL_BUILD_PROGRAM_FAILURE.*said: .*misspelt/s),
       });
@@ -391,14 +391,14 @@ describe.skipIf(noOpenCl)('the OpenCL device', () => {
     });
 
     it('gives errors of the driver a code and its own name for them', () => {
-      expect(failure('clX', -36)).toMatchObject({
+      expect(clFailure('clX', -36)).toMatchObject({
         code: 'device-lost',
         message: expect.stringContaining('CL_INVALID_COMMAND_QUEUE'),
       });
-      expect(failure('clX', -4).code).toBe('out-of-memory');
-      expect(failure('clX', -5).code).toBe('launch-failed');
-      expect(failure('clX', -5, { what: 'Allocating', allocates: true }).code).toBe('out-of-memory');
-      expect(failure('clX', -9999).message).toContain('(-9999)');
+      expect(clFailure('clX', -4).code).toBe('out-of-memory');
+      expect(clFailure('clX', -5).code).toBe('launch-failed');
+      expect(clFailure('clX', -5, { what: 'Allocating', allocates: true }).code).toBe('out-of-memory');
+      expect(clFailure('clX', -9999).message).toContain('(-9999)');
       expect(errorName(-54)).toBe('CL_INVALID_WORK_GROUP_SIZE');
     });
 

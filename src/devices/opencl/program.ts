@@ -1,7 +1,7 @@
 /** Kernels as OpenCL C or as SPIR-V, as devices launch them. */
 import { emitOpencl } from '../../emit/opencl/index.ts';
 import { emitSpirv, type SpirvProgram } from '../../emit/spirv/index.ts';
-import type { SpmdOptions, SpmdProgram } from '../../emit/spmd/program.ts';
+import type { SpmdOptions, SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { written } from '../common/kernel.ts';
 import type { CompileOptions } from '../device.ts';

@@ -26,7 +26,7 @@ interface Choice {
 const RANK = { gpu: 0, accelerator: 1, cpu: 2 } as const;
 
 /** Every device of the system, in the system's order. */
-export function candidates(cl: OpenCl): ClDevice[] {
+export function clDevices(cl: OpenCl): ClDevice[] {
   return cl.platforms().flatMap((platform) => {
     const platformName = cl.text('platform', platform, INFO.platformName);
     return cl.devices(platform).map((device) => candidate(cl, platform, platformName, device));
@@ -56,7 +56,7 @@ function faultOf(cl: OpenCl, device: Handle): string | undefined {
 }
 
 /** The best device that fits. @throws FftError `invalid-argument`, `device-unavailable` */
-export function choose(found: readonly ClDevice[], { platform, device }: Choice): ClDevice {
+export function chooseClDevice(found: readonly ClDevice[], { platform, device }: Choice): ClDevice {
   const platforms = [...new Set(found.map((each) => each.platform))];
   const named = found.filter((each) =>
     isWanted(platform, 'platform', platforms.indexOf(each.platform), each.platformName),
@@ -64,11 +64,11 @@ export function choose(found: readonly ClDevice[], { platform, device }: Choice)
   const fitting = named.filter((each, n) => isWanted(device, 'device', n, each.name));
   const [best] = fitting.filter(({ fault }) => fault === undefined).sort((a, b) => RANK[a.type] - RANK[b.type]);
   if (best) return best;
-  const asked = [
+  const requested = [
     ...(platform === undefined ? [] : [`platform ${show(platform)}`]),
     ...(device === undefined ? [] : [`device ${show(device)}`]),
   ];
-  const which = asked.length > 0 ? ` for ${asked.join(' and ')}` : '';
+  const which = requested.length > 0 ? ` for ${requested.join(' and ')}` : '';
   const there = found.map(({ name, fault }, n) => `${n}: ${name}${fault ? `, which ${fault}` : ''}`).join('; ');
   throw new FftError(
     'device-unavailable',
@@ -79,8 +79,8 @@ export function choose(found: readonly ClDevice[], { platform, device }: Choice)
 /** The names of all devices, the preferred one first. */
 export async function openClAvailability(): Promise<Availability> {
   try {
-    const found = candidates(await openCl());
-    const best = choose(found, {});
+    const found = clDevices(await openCl());
+    const best = chooseClDevice(found, {});
     const others = found.filter((each) => each !== best);
     const name = [best, ...others].map((each) => each.name).join('; ');
     const cl = await openCl();

@@ -8,8 +8,7 @@ import type { NativeDriver, Pinned } from '../native/driver.ts';
 import { isHandle } from '../native/library.ts';
 import type { NativeBuffer } from '../native/memory.ts';
 import type { Struct } from '../native/structs.ts';
-import { BUFFER_USAGE, type Handle, MEMORY, TYPE, type Vulkan } from './api.ts';
-import { failure, type Purpose } from './errors.ts';
+import { BUFFER_USAGE, type Handle, MEMORY, type Purpose, TYPE, type Vulkan, vkFailure } from './api.ts';
 import type { VkDevice, VkFeatures } from './select.ts';
 
 /** What was opened. */
@@ -151,8 +150,8 @@ export class VkDriver implements NativeDriver {
     const { api, device } = this;
     const purpose: Purpose = { what: `Allocating ${bytes} bytes of memory` };
     const size = BigInt(Math.max(16, Math.ceil(bytes / 16) * 16));
-    const asked = api.struct(TYPE.buffer, undefined, 0, size, BUFFER_USAGE, 0, 0, undefined);
-    const buffer = api.make('vkCreateBuffer', purpose, device, asked, null);
+    const requested = api.struct(TYPE.buffer, undefined, 0, size, BUFFER_USAGE, 0, 0, undefined);
+    const buffer = api.make('vkCreateBuffer', purpose, device, requested, null);
     let memory = 0n;
     try {
       const requirements = new ArrayBuffer(24);
@@ -247,7 +246,7 @@ export class VkDriver implements NativeDriver {
     if (event <= this.passed) return true;
     this.api.call('vkGetSemaphoreCounterValue', undefined, this.device, this.semaphore, this.counter);
     // Drivers that have lost the device let the counter jump to the end.
-    if (this.counter[0]! > this.submitted) throw failure('vkGetSemaphoreCounterValue', -4);
+    if (this.counter[0]! > this.submitted) throw vkFailure('vkGetSemaphoreCounterValue', -4);
     this.passed = this.counter[0]!;
     return event <= this.passed;
   }
@@ -298,8 +297,8 @@ export class VkDriver implements NativeDriver {
     if (timestampBits === 0) {
       throw new FftError('launch-failed', 'The device ran the transform but cannot tell how long it took.');
     }
-    const asked = api.struct(TYPE.queryPool, undefined, 0, 2, 2, 0);
-    const queries = api.make('vkCreateQueryPool', undefined, device, asked, null);
+    const requested = api.struct(TYPE.queryPool, undefined, 0, 2, 2, 0);
+    const queries = api.make('vkCreateQueryPool', undefined, device, requested, null);
     const [first, last] = [this.commands(), this.commands()];
     try {
       this.record(first, false, () => {

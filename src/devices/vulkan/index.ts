@@ -17,11 +17,11 @@ import type { DeviceOptions, Overridden, WithStore } from '../options.ts';
 import { softwareProfile, webGpuProfile } from '../profiles/gpu.ts';
 import { TYPE, type Vulkan, vulkan } from './api.ts';
 import { LEAST_HANDLE, VkDriver, type VkSetup } from './driver.ts';
-import { VkKernel, writtenKernel } from './kernel.ts';
+import { VkKernel, writtenVkKernel } from './kernel.ts';
 import { VkLaunches } from './launches.ts';
 import { VkAllocator, type VkBuffer } from './memory.ts';
 import type { VkProgram } from './program.ts';
-import { choose, describe, SUBGROUP_SIZE_CONTROL, type VkDevice, type VkFeatures } from './select.ts';
+import { chooseVkDevice, describedVkDevice, SUBGROUP_SIZE_CONTROL, type VkDevice, type VkFeatures } from './select.ts';
 
 export { availability } from './select.ts';
 
@@ -51,10 +51,12 @@ export async function create(options: VulkanOptions = {}): Promise<Backend> {
   const { device, profile, store } = options;
   const api = await vulkan();
   const callers = typeof device === 'object' && device !== null && 'vkDevice' in device;
-  const setup = callers ? adopted(api, device as CallersVkDevice) : opened(api, await choose(api, options));
+  const setup = callers
+    ? adoptedVkDevice(api, device as CallersVkDevice)
+    : opened(api, await chooseVkDevice(api, options));
   try {
     const driver = new VkDriver(setup);
-    return new VkBackend(driver, { ...profileOf(setup), ...profile }, store);
+    return new VkBackend(driver, { ...vkProfile(setup), ...profile }, store);
   } catch (error) {
     if (setup.own) api.call('vkDestroyDevice', undefined, setup.device, null);
     throw error;
@@ -86,7 +88,7 @@ function opened(api: Vulkan, physical: VkDevice): VkSetup {
 }
 
 /** @throws FftError `invalid-argument` */
-function adopted(api: Vulkan, callers: CallersVkDevice): VkSetup {
+function adoptedVkDevice(api: Vulkan, callers: CallersVkDevice): VkSetup {
   const { vkPhysicalDevice, vkDevice, vkQueue, queueFamily, features = [] } = callers;
   for (const [own, handle] of Object.entries({ vkPhysicalDevice, vkDevice, vkQueue })) {
     if (isHandle(handle, LEAST_HANDLE)) continue;
@@ -98,7 +100,7 @@ function adopted(api: Vulkan, callers: CallersVkDevice): VkSetup {
     const message = `device.queueFamily is ${show(queueFamily)}; the number of the queue's family is needed.`;
     throw new FftError('invalid-argument', message, { path: 'device' });
   }
-  const physical = describe(api, vkPhysicalDevice);
+  const physical = describedVkDevice(api, vkPhysicalDevice);
   const enabled = (...names: string[]) => names.every((each) => features.includes(each));
   const own: VkFeatures = {
     doubles: enabled('shaderFloat64'),
@@ -110,7 +112,7 @@ function adopted(api: Vulkan, callers: CallersVkDevice): VkSetup {
 }
 
 /** Vulkan says nothing about multiprocessors or their memory: these numbers were measured through WebGPU, which stands on it. */
-function profileOf({ physical, features }: VkSetup): DeviceProfile {
+function vkProfile({ physical, features }: VkSetup): DeviceProfile {
   const { limits, memory, name, type } = physical;
   return {
     ...webGpuProfile,
@@ -138,7 +140,7 @@ class VkBackend extends NativeBackend<VkBuffer, VkKernel> {
   }
 
   protected translate(kernel: Kernel, options: CompileOptions): VkKernel {
-    return writtenKernel(kernel, this.driver, options);
+    return writtenVkKernel(kernel, this.driver, options);
   }
 
   protected revive({ outline, facts, code }: PackedKernel, whole: () => Kernel): VkKernel {

@@ -4,11 +4,10 @@ import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { KernelSource } from '../common/kernel.ts';
 import type { CompileOptions, PackedKernel } from '../device.ts';
-import { launched, requireGroupFits, type SpmdFacts, SpmdKernel } from '../native/kernel.ts';
+import { requireGroupFits, type SpmdFacts, SpmdKernel, withoutComputedTables } from '../native/kernel.ts';
 import { type Struct, stayingBytes, textBytes } from '../native/structs.ts';
-import { COMPUTE, type Handle, TYPE } from './api.ts';
+import { COMPUTE, type Handle, TYPE, vkFailure } from './api.ts';
 import type { VkDriver } from './driver.ts';
-import { failure } from './errors.ts';
 import { type VkProgram, vkProgram } from './program.ts';
 
 /** What launches bind. */
@@ -90,15 +89,15 @@ export class VkKernel extends SpmdKernel<VkProgram> {
     const made = { ...parts, pipeline: out[0]! };
     if (result < 0 || this.discarded || this.made) this.destroy(made);
     else this.made = made;
-    if (result < 0) throw failure('vkCreateComputePipelines', result, this.purpose);
+    if (result < 0) throw vkFailure('vkCreateComputePipelines', result, this.purpose);
   }
 
   private request(): { info: Struct; module: Handle; layout: Handle } {
     const { api, device } = this.driver;
     const { source, entry, argumentBytes, indirect } = this.program;
     const code = stayingBytes(source);
-    const asked = api.struct(TYPE.shaderModule, undefined, 0, BigInt(code.length), code);
-    const module = api.make('vkCreateShaderModule', this.purpose, device, asked, null);
+    const requested = api.struct(TYPE.shaderModule, undefined, 0, BigInt(code.length), code);
+    const module = api.make('vkCreateShaderModule', this.purpose, device, requested, null);
     const range = api.plain(COMPUTE.stage, 0, indirect ? 8 : argumentBytes);
     const shape = api.struct(TYPE.pipelineLayout, undefined, 0, 0, undefined, 1, range);
     const layout = api.make('vkCreatePipelineLayout', this.purpose, device, shape, null);
@@ -135,8 +134,8 @@ export class VkKernel extends SpmdKernel<VkProgram> {
 }
 
 /** @throws FftError as `VkKernel`, and `device-limit` where the language has no words for it */
-export function writtenKernel(kernel: Kernel, driver: VkDriver, options: CompileOptions): VkKernel {
+export function writtenVkKernel(kernel: Kernel, driver: VkDriver, options: CompileOptions): VkKernel {
   const { physical, features } = driver.setup;
   const program = vkProgram(kernel, { ...features, ...physical.limits }, options);
-  return new VkKernel(launched(kernel, options.computedRoots ?? false), program, driver);
+  return new VkKernel(withoutComputedTables(kernel, options.computedRoots ?? false), program, driver);
 }

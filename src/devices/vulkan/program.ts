@@ -28,7 +28,7 @@ export function vkProgram(
   { maxGroups, computedRoots = false, subgroupSize }: CompileOptions,
 ): VkProgram {
   const most = Math.min(groups, maxGroups ?? groups);
-  const asked = { wideIntegers, storage16, pushBytes, computedRoots, maxGroups: most };
-  const program = written(kernel, 'SPIR-V', () => emitSpirv(kernel, asked));
+  const requested = { wideIntegers, storage16, pushBytes, computedRoots, maxGroups: most };
+  const program = written(kernel, 'SPIR-V', () => emitSpirv(kernel, requested));
   return subgroupSize === undefined ? program : { ...program, subgroupSize };
 }

@@ -88,13 +88,15 @@ async function withDriver<T>(driver: string | undefined, work: () => T): Promise
 }
 
 /** Every device, in the system's order. */
-export async function candidates(api: Vulkan, driver?: string): Promise<VkDevice[]> {
+export async function vkDevices(api: Vulkan, driver?: string): Promise<VkDevice[]> {
   const handles = api.list('vkEnumeratePhysicalDevices', await instanceOf(api, driver), 8);
-  return Array.from({ length: handles.byteLength / 8 }, (_, n) => describe(api, handles.getBigUint64(8 * n, true)));
+  return Array.from({ length: handles.byteLength / 8 }, (_, n) =>
+    describedVkDevice(api, handles.getBigUint64(8 * n, true)),
+  );
 }
 
 /** @throws FftError `device-lost` where there is no such device. */
-export function describe(api: Vulkan, handle: Handle): VkDevice {
+export function describedVkDevice(api: Vulkan, handle: Handle): VkDevice {
   const own13 = api.empty(TYPE.properties13, 256);
   const own12 = api.empty(TYPE.properties12, 1024, own13);
   const own11 = api.empty(TYPE.properties11, 112, own12);
@@ -181,10 +183,10 @@ export interface VkChoice {
 }
 
 /** The best device that fits. @throws FftError `invalid-argument`, `device-unavailable` */
-export async function choose(api: Vulkan, { device, software, driver }: VkChoice): Promise<VkDevice> {
+export async function chooseVkDevice(api: Vulkan, { device, software, driver }: VkChoice): Promise<VkDevice> {
   isWanted(device, 'device', 0, '');
   const onProcessor = software ?? softwareByDefault();
-  const found = await candidates(api, driver ?? (onProcessor ? await processorDriver(api) : undefined));
+  const found = await vkDevices(api, driver ?? (onProcessor ? await processorDriver(api) : undefined));
   const [best] = found
     .filter(
       (each, n) => isWanted(device, 'device', n, each.name) && !each.fault && (!onProcessor || each.type === 'cpu'),
@@ -200,7 +202,7 @@ export async function choose(api: Vulkan, { device, software, driver }: VkChoice
 
 /** Where the system's drivers have no device on the processor: SwiftShader's. */
 async function processorDriver(api: Vulkan): Promise<string | undefined> {
-  const own = await candidates(api).catch(() => []);
+  const own = await vkDevices(api).catch(() => []);
   if (own.some(({ type, fault }) => type === 'cpu' && !fault)) return undefined;
   return softwareDriver().then(
     ({ driver }) => driver,
@@ -213,8 +215,8 @@ export async function availability(hardware = false): Promise<Availability> {
   if (hardware && !(await mayHaveGpu())) return { name: 'Vulkan', available: false, reason: 'this system has no GPU' };
   try {
     const api = await vulkan();
-    const best = await choose(api, {});
-    const found = await candidates(api, softwareByDefault() ? await processorDriver(api) : undefined);
+    const best = await chooseVkDevice(api, {});
+    const found = await vkDevices(api, softwareByDefault() ? await processorDriver(api) : undefined);
     const devices = found.map(({ name, memory, driver, fault }) => ({
       name,
       memory,

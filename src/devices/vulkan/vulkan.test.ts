@@ -11,12 +11,11 @@ import { lavapipeFile, noVulkan, openVulkan, vulkanOptions } from '../../../test
 import { Device } from '../../engine/device.ts';
 import { openDevice } from '../../index.ts';
 import type { Backend } from '../device.ts';
-import { MEMORY, TYPE, type Vulkan, vulkan } from './api.ts';
+import { MEMORY, TYPE, type Vulkan, vkFailure, vulkan } from './api.ts';
 import type { VkDriver } from './driver.ts';
-import { failure } from './errors.ts';
 import { create as createVulkanBackend, type VulkanOptions } from './index.ts';
 import type { VkKernel } from './kernel.ts';
-import { candidates } from './select.ts';
+import { vkDevices } from './select.ts';
 
 const random = randomFor('vulkan device');
 
@@ -43,7 +42,7 @@ describe.each(['lavapipe', 'swiftshader'] as const)('the Vulkan device on %s', (
 
   describe.skipIf(skipped)('opening', () => {
     it('takes a device by number or by a part of its name, and lists them where none fits', async () => {
-      const [first] = await candidates(api, base.driver);
+      const [first] = await vkDevices(api, base.driver);
       for (const device of [0, first!.name.slice(1, 7)]) expect((await open({ device })).name).toBe(first!.name);
       for (const device of ['no such device', 99]) {
         await expect(open({ device })).rejects.toMatchObject({
@@ -344,14 +343,14 @@ function hideMemory(device: Backend): void {
 
 describe('results of Vulkan', () => {
   it('get a code and the name that Vulkan gives them', () => {
-    expect(failure('vkX', -4)).toMatchObject({
+    expect(vkFailure('vkX', -4)).toMatchObject({
       code: 'device-lost',
       message: expect.stringContaining('VK_ERROR_DEVICE_LOST'),
     });
-    expect(failure('vkX', -2).code).toBe('out-of-memory');
-    expect(failure('vkX', -13).code).toBe('launch-failed');
-    expect(failure('vkX', -9, { what: 'Opening', otherwise: 'device-unavailable' }).code).toBe('device-unavailable');
-    expect(failure('vkX', -9999).message).toContain('(-9999');
+    expect(vkFailure('vkX', -2).code).toBe('out-of-memory');
+    expect(vkFailure('vkX', -13).code).toBe('launch-failed');
+    expect(vkFailure('vkX', -9, { what: 'Opening', otherwise: 'device-unavailable' }).code).toBe('device-unavailable');
+    expect(vkFailure('vkX', -9999).message).toContain('(-9999');
   });
 });
 

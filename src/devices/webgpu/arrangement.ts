@@ -4,8 +4,16 @@
  * in size. So arrays in one buffer share a binding, the rest of an offset is added inside the kernel, and an
  * array that is too long for one binding gets several.
  */
-import type { Arrangement } from '../../emit/spmd/program.ts';
-import { type ArrayRef, bytesOf, type Index, type Kernel, range, reachable, type StorageType } from '../../ir/index.ts';
+import type { Arrangement } from '../../emit/spmd/tree/program.ts';
+import {
+  type ArrayRef,
+  type Index,
+  type Kernel,
+  range,
+  reachable,
+  type StorageType,
+  storageBytes,
+} from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import { ALIGNMENT, type WebGpuBuffer } from './memory.ts';
 import type { Limits } from './options.ts';
@@ -57,7 +65,7 @@ export function usesOf(kernel: Kernel): GlobalUse[] {
   }
   return kernel.globals.map((array) => ({
     type: array.type,
-    bytes: bytesOf(array.type) * (ends.get(array) ?? 0),
+    bytes: storageBytes(array.type) * (ends.get(array) ?? 0),
     written: written.has(array),
   }));
 }
@@ -93,16 +101,16 @@ export function arrange(places: readonly UsedArray[], others: number, limits: Li
   const globals: { pieces: { binding: number; elements?: number }[] }[] = places.map(() => ({ pieces: [] }));
   const offsets = places.map(() => 0);
   for (const { buffer, start, end, members } of clusters) {
-    const { base, parts } = segmentsOf(buffer, start, end, limits);
+    const { base, parts } = bindingsOfRange(buffer, start, end, limits);
     for (const member of members) {
       // Offsets count in numbers of the array's own type, since halves and singles may lie in one buffer.
       const { type, byteOffset } = places[member]!;
       const pieces = parts.map(({ size }, n) => {
         const binding = segments.length + n;
-        return n < parts.length - 1 ? { binding, elements: size / bytesOf(type) } : { binding };
+        return n < parts.length - 1 ? { binding, elements: size / storageBytes(type) } : { binding };
       });
       globals[member] = { pieces };
-      offsets[member] = (byteOffset - base) / bytesOf(type);
+      offsets[member] = (byteOffset - base) / storageBytes(type);
     }
     segments.push(...parts);
   }
@@ -171,7 +179,7 @@ function refuseMixed(places: readonly UsedArray[]): void {
 }
 
 /** The bindings of a range of bytes, and the byte at which the first binding begins. */
-function segmentsOf(
+function bindingsOfRange(
   buffer: WebGpuBuffer,
   start: number,
   end: number,

@@ -2,7 +2,7 @@
  * A kernel as WGSL and as pipelines: one for each way in which its arrays are bound (arrangement.ts). Most kernels ever
  * need one, so the others are made when they are first bound.
  */
-import type { Arrangement, SpmdProgram } from '../../emit/spmd/program.ts';
+import type { Arrangement, SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import { emitWgsl } from '../../emit/wgsl/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError, reasonOf } from '../../problem/errors.ts';

@@ -1,5 +1,5 @@
 /** Timing of work on a `GPUDevice`: by its timestamps, or by the host's clock around many dispatches. */
-import { leastMilliseconds, repeated } from '../clock.ts';
+import { leastMilliseconds, repeatUntilLong } from '../clock.ts';
 import { USAGE } from './memory.ts';
 import { type GpuWork, refusal } from './work.ts';
 
@@ -27,8 +27,8 @@ export async function milliseconds(
   // A time of zero means that timestamps do not move, or not for so little work.
   const stamped = gpu.features.has('timestamp-query') && (await byTimestamps(work, repeats, record)) > 0;
   const timed = stamped
-    ? await repeated(repeats, LEAST_BY_TIMESTAMPS, (runs) => byTimestamps(work, runs, record))
-    : await repeated(repeats, leastMilliseconds(), byClock);
+    ? await repeatUntilLong(repeats, LEAST_BY_TIMESTAMPS, (runs) => byTimestamps(work, runs, record))
+    : await repeatUntilLong(repeats, leastMilliseconds(), byClock);
   return timed.milliseconds;
 }
 

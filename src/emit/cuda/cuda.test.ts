@@ -19,7 +19,7 @@ import { buildKernel } from '../../kernels/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { lay, placeGlobals, sampleKernel } from '../spmd/fixture.ts';
-import type { SpmdProgram } from '../spmd/program.ts';
+import type { SpmdProgram } from '../spmd/tree/program.ts';
 import { emitCuda } from './index.ts';
 import { emitPipelined } from './pipelined.ts';
 

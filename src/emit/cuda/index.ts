@@ -1,9 +1,9 @@
 /** Kernels as CUDA C++, or as HIP, whose source differs in a few words. The size of shared memory is given at launch. */
 import { type ElementType, elementTypeOf, type Kernel } from '../../ir/index.ts';
 import { type CFamily, emitC, exactFunctions, realName } from '../spmd/c.ts';
-import { exactName } from '../spmd/print.ts';
-import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
-import { type Barrier, call, type MathName, name, type Statement, unary, type ValueType } from '../spmd/tree.ts';
+import { exactName } from '../spmd/tree/print.ts';
+import type { SpmdOptions, SpmdProgram } from '../spmd/tree/program.ts';
+import { type Barrier, call, type MathName, name, type Statement, unary, type ValueType } from '../spmd/tree/tree.ts';
 
 export interface CudaOptions extends SpmdOptions {
   readonly dialect?: 'cuda' | 'hip';

@@ -4,24 +4,24 @@
  */
 import type { Kernel } from '../../ir/index.ts';
 import { cWords, framed, type WrittenKernel, writeC } from '../spmd/c.ts';
-import { printedLines } from '../spmd/print.ts';
-import type { SpmdProgram } from '../spmd/program.ts';
+import { printedLines } from '../spmd/tree/print.ts';
+import type { SpmdProgram } from '../spmd/tree/program.ts';
 import {
   binary,
   call,
   cast,
-  constant,
+  declareConstant,
   type Expression,
   element,
   integer,
   name,
-  names,
+  namesOf,
   type Parameter,
   type Pointer,
   type Statement,
   type Type,
   unary,
-} from '../spmd/tree.ts';
+} from '../spmd/tree/tree.ts';
 import { cFamilyOf } from './index.ts';
 
 const CUDA = cFamilyOf('cuda');
@@ -138,7 +138,7 @@ function partFunction({ written, name }: PipelinedPart): string[] {
 /** A statement that executes one of the kernels for one of its blocks. */
 function partCall({ written, name: called, beside }: PipelinedPart, n: number, block: Expression): Statement {
   const { threads, memory } = written.lowered;
-  const [t, bytes] = names('t', 'shared_bytes');
+  const [t, bytes] = namesOf('t', 'shared_bytes');
   const inside = binary('/', t, integer(threads));
   const passed = written.parameters.map((parameter) => name(renamedParameter(parameter, n).name));
   const where =
@@ -165,7 +165,7 @@ function entryBody(
   { chunks, ahead }: Pick<PipelineSchedule, 'chunks' | 'ahead'>,
 ): Statement[] {
   const total = first.blocks + second.blocks;
-  const [t, round, slot, before, chunk] = names('t', 'round', 'slot', 'before', 'chunk');
+  const [t, round, slot, before, chunk] = namesOf('t', 'round', 'slot', 'before', 'chunk');
   const block = cast('int', name('blockIdx.x'));
   const share = (of: Expression) =>
     cast('int', binary('/', binary('*', cast('long', of), integer(first.blocks)), integer(total)));
@@ -173,10 +173,10 @@ function entryBody(
   const firstBlock = binary('+', binary('*', round, integer(first.blocks)), before);
   const secondBlock = binary('-', binary('+', binary('*', chunk, integer(second.blocks)), slot), before);
   return [
-    constant('t', 'int', cast('int', name('threadIdx.x'))),
-    constant('round', 'int', binary('/', block, integer(total))),
-    constant('slot', 'int', binary('%', block, integer(total))),
-    constant('before', 'int', share(slot)),
+    declareConstant('t', 'int', cast('int', name('threadIdx.x'))),
+    declareConstant('round', 'int', binary('/', block, integer(total))),
+    declareConstant('slot', 'int', binary('%', block, integer(total))),
+    declareConstant('before', 'int', share(slot)),
     {
       op: 'if',
       condition: binary('>', share(binary('+', slot, integer(1))), before),
@@ -188,7 +188,7 @@ function entryBody(
         only(FENCE, { op: 'call', value: countArrival(round) }),
       ],
       otherwise: [
-        constant('chunk', 'int', binary('-', round, integer(ahead))),
+        declareConstant('chunk', 'int', binary('-', round, integer(ahead))),
         { op: 'if', condition: binary('<', chunk, integer(0)), body: [LEAVE] },
         only(...waitForChunk(chunk, first.blocks, total), FENCE),
         BARRIER,
@@ -205,7 +205,7 @@ function waitForChunk(chunk: Expression, parts: number, total: number): Statemen
   const last = binary('==', countArrival(chunk), number(total - 1));
   const trap: Statement = { op: 'call', value: call('__trap') };
   return [
-    constant('counter', { ...COUNTERS, volatile: true }, counterOf(chunk)),
+    declareConstant('counter', { ...COUNTERS, volatile: true }, counterOf(chunk)),
     { op: 'declare', name: 'looks', type: 'unsigned', constant: false, value: number(0) },
     {
       op: 'while',

@@ -2,7 +2,7 @@
  * The element that a register holds, as an expression for kernels that load and store by themselves. Common orders of elements have such an
  * expression. Other orders, such as the order of powers after Rader's algorithm, have a table only.
  */
-import { binary, type Expression, type IntegerType, integer, name } from '../spmd/tree.ts';
+import { binary, type Expression, type IntegerType, integer, name } from '../spmd/tree/tree.ts';
 import type { RegisterSide } from './registers.ts';
 
 /** An order of elements: the element of register j of thread t, also for registers beyond the end of the line. */

@@ -7,11 +7,11 @@ import { cFamilyOf } from '../cuda/index.ts';
 import { forThreads } from '../lanes.ts';
 import { openClFamily } from '../opencl/index.ts';
 import { type CFamily, cWords, dialectOf, realName } from '../spmd/c.ts';
-import { type Lowered, lower } from '../spmd/lower.ts';
-import type { KernelBinding } from '../spmd/memory.ts';
-import { expression, indented, printedLines } from '../spmd/print.ts';
-import type { CallerRegisters } from '../spmd/program.ts';
-import { binary, constant, type Expression, integer, mathIn, name as named } from '../spmd/tree.ts';
+import { type Lowered, lower } from '../spmd/lowering/lower.ts';
+import type { KernelBinding } from '../spmd/lowering/memory.ts';
+import { expression, indented, printedLines } from '../spmd/tree/print.ts';
+import type { CallerRegisters } from '../spmd/tree/program.ts';
+import { binary, declareConstant, type Expression, integer, mathIn, name as named } from '../spmd/tree/tree.ts';
 import { wgslDialect, wgslTypeName, wgslWords } from '../wgsl/index.ts';
 import { elementExpression } from './elements.ts';
 import { type RegisterSide, registersOf } from './registers.ts';
@@ -125,8 +125,8 @@ function functionTables(kernel: Kernel, bindings = NO_BINDINGS, contents: Functi
   }));
 }
 
-function cFunction(asked: FunctionRequest): FunctionParts {
-  const { kernel, registers, sides, inPlace, options } = asked;
+function cFunction(requested: FunctionRequest): FunctionParts {
+  const { kernel, registers, sides, inPlace, options } = requested;
   const { language, name, contents } = options;
   const family: CFamily = language === 'opencl' ? openClFamily : cFamilyOf(language as 'cuda' | 'hip');
   // The accesses are plain, because the compiler sees the caller's memory.
@@ -161,7 +161,7 @@ function cFunction(asked: FunctionRequest): FunctionParts {
     const value = elementExpression(side, options.inParts === true, 'int');
     return value && `${family.inline} int ${own}(const int t, const int j) { return ${expression(value, words)}; }`;
   });
-  const numbers = functionConstants(asked, sharedBytes).map(([end, value]) => `${name}_${end} = ${value}`);
+  const numbers = functionConstants(requested, sharedBytes).map(([end, value]) => `${name}_${end} = ${value}`);
   const source = [
     `enum { ${numbers.join(', ')} };`,
     ...plain.preamble(kernel, [], mathIn(statements)).map(guardedHelper),
@@ -225,8 +225,8 @@ function tableText({ name, type, data }: FunctionTable): string {
 }
 
 /** @throws RangeError for double precision */
-function wgslFunction(asked: FunctionRequest): FunctionParts {
-  const { kernel, registers, sides, inPlace, options } = asked;
+function wgslFunction(requested: FunctionRequest): FunctionParts {
+  const { kernel, registers, sides, inPlace, options } = requested;
   const { name, contents, binding, lines, shared: given } = options;
   if (kernel.precision !== 'f32') throw new RangeError('WGSL has no double precision');
   const lowered: Lowered = lower(kernel, { registers }, wgslDialect);
@@ -249,7 +249,7 @@ function wgslFunction(asked: FunctionRequest): FunctionParts {
   const start: Expression = binary('*', named('line'), integer(array?.length ?? 0));
   const declares = array && given === undefined;
   const text = printedLines(
-    [...(array ? [constant('start', 'unsigned', start)] : []), ...lowered.statements],
+    [...(array ? [declareConstant('start', 'unsigned', start)] : []), ...lowered.statements],
     wgslWords,
   );
   const found = elementFunctions(sides, name, (own, side) => {
@@ -257,7 +257,7 @@ function wgslFunction(asked: FunctionRequest): FunctionParts {
     return value && `fn ${own}(t: u32, j: u32) -> u32 { return ${expression(value, wgslWords)}; }`;
   });
   const source = [
-    ...functionConstants(asked, sharedBytes).map(([end, value]) => `const ${name}_${end} = ${value}u;`),
+    ...functionConstants(requested, sharedBytes).map(([end, value]) => `const ${name}_${end} = ${value}u;`),
     ...tables.map(
       ({ name, binding: [group, at], binds }) =>
         `@group(${group}) @binding(${at}) var<storage, read> ${name}: array<${wgslTypeName(binds)}>;`,

@@ -22,8 +22,8 @@ import {
   variable,
   variablesOf,
 } from '../../ir/index.ts';
-import { loadsOf, readBy, writtenBy } from '../spmd/accesses.ts';
-import { share } from '../spmd/items.ts';
+import { loadsOfPhase, readBy, writtenBy } from '../spmd/lowering/accesses.ts';
+import { share } from '../spmd/lowering/items.ts';
 
 /** One side of the transform in registers. */
 export interface RegisterSide {
@@ -67,7 +67,7 @@ export function registersOf(
     return registerSide(array, threadAccessesOf(phase, kernel.threads, own, real), kernel.threads, real);
   };
   return {
-    input: side(first, input!, loadsOf(first), isReal.input && !inParts),
+    input: side(first, input!, loadsOfPhase(first), isReal.input && !inParts),
     output: side(last, output!, last.stores, isReal.output && !inParts),
   };
 }

@@ -8,7 +8,6 @@
 import {
   type ArrayRef,
   add,
-  bytesOf,
   type ElementType,
   Expressions,
   elementTypeOf,
@@ -19,6 +18,7 @@ import {
   reachable,
   type Store,
   scale,
+  storageBytes,
   type Table,
 } from '../../ir/index.ts';
 import { withoutShortFolds } from '../folds.ts';
@@ -56,7 +56,7 @@ class Expansion {
     this.wide = precision;
     this.part = part;
     this.form = form;
-    if (2 * bytesOf(part) !== bytesOf(precision)) {
+    if (2 * storageBytes(part) !== storageBytes(precision)) {
       throw new RangeError(`two ${part} are no ${precision}`);
     }
   }

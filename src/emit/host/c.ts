@@ -122,7 +122,7 @@ function eightPerLine(values: readonly string[]): string {
 }
 
 /** A header around declarations, for C and C++. */
-export function headerText(stem: string, include: string, declarations: readonly string[]): string {
+export function guardedHeader(stem: string, include: string, declarations: readonly string[]): string {
   const guard = `OMNIFFT_${stem.replace(/\W/g, '_').toUpperCase()}_H`;
   return `/* Fourier transforms, planned by omnifft. */
 #ifndef ${guard}

@@ -1,11 +1,11 @@
 /** Kernels with host code in C++ that launches them with the CUDA or HIP run-time library. */
-import type { SpmdProgram } from '../spmd/program.ts';
+import type { SpmdProgram } from '../spmd/tree/program.ts';
 import {
   cNumberType,
   declaredParameters,
   directionsIn,
+  guardedHeader,
   type HostFiles,
-  headerText,
   kernelsIn,
   parametersOf,
   TABLES,
@@ -33,14 +33,14 @@ export function cudaHost(
   stem: string,
 ): HostFiles {
   const texts = [...kernels].map(([name, { source }]) => `namespace ${name}_code {\n${source}\n}\n`);
-  const functions = [...transforms].map(([name, data]) => transformText(name, data, kernels, language));
+  const functions = [...transforms].map(([name, data]) => cudaTransform(name, data, kernels, language));
   const source = [`#include "${stem}.h"\n${TABLES}\n${helpers(language)}`, ...texts, ...functions].join('\n');
-  const declarations = [...transforms].map(([name, data]) => declarationsOf(name, data, language));
-  return { source, header: headerText(stem, HEADERS[language], declarations) };
+  const declarations = [...transforms].map(([name, data]) => cudaDeclarations(name, data, language));
+  return { source, header: guardedHeader(stem, HEADERS[language], declarations) };
 }
 
-function declarationsOf(name: string, data: TransformData, language: 'cuda' | 'hip'): string {
-  const calls = directionsIn(data).map(([direction]) => `${signature(name, data, direction, language)};\n`);
+function cudaDeclarations(name: string, data: TransformData, language: 'cuda' | 'hip'): string {
+  const calls = directionsIn(data).map(([direction]) => `${cudaSignature(name, data, direction, language)};\n`);
   return `/* ${name}: pointers are device memory. Its launches go into the stream; runs of one plan must not overlap. */
 typedef struct ${name}_plan ${name}_plan;
 ${language}Error_t ${name}_create(${name}_plan **plan);
@@ -48,7 +48,7 @@ ${calls.join('')}void ${name}_destroy(${name}_plan *plan);
 `;
 }
 
-function signature(name: string, data: TransformData, direction: 'forward' | 'inverse', language: string): string {
+function cudaSignature(name: string, data: TransformData, direction: 'forward' | 'inverse', language: string): string {
   const parameters = declaredParameters(data, direction, `${cNumberType(data)} *`);
   return `${language}Error_t ${name}_${direction}(${name}_plan *plan, ${parameters}, ${language}Stream_t stream)`;
 }
@@ -65,7 +65,7 @@ function helpers(language: 'cuda' | 'hip'): string {
 `;
 }
 
-function transformText(
+function cudaTransform(
   name: string,
   data: TransformData,
   kernels: ReadonlyMap<string, SpmdProgram>,
@@ -73,10 +73,10 @@ function transformText(
 ): string {
   const { tables, temp } = data;
   const failed = `if (status != ${language}Success) goto failed;`;
-  const asked = kernelsIn(data).flatMap((kernel) => requests(kernel, kernels.get(kernel)!, language));
+  const requested = kernelsIn(data).flatMap((kernel) => requests(kernel, kernels.get(kernel)!, language));
   const calls = directionsIn(data).map(
     ([direction, own]) =>
-      `${signature(name, data, direction, language)} {\n${launches(data, direction, own, kernels, language)}  return ${language}Success;\n}\n`,
+      `${cudaSignature(name, data, direction, language)} {\n${launches(data, direction, own, kernels, language)}  return ${language}Success;\n}\n`,
   );
   return `${tablesText(name, data)}
 struct ${name}_plan {
@@ -97,9 +97,9 @@ ${language}Error_t ${name}_create(${name}_plan **plan) {
   if (!made) return ${NO_MEMORY[language]};
 ${tables.map((_, n) => `  status = omnifft_upload(&made->tables[${n}], &${name}_tables[${n}]);\n  ${failed}\n`).join('')}${
   temp > 0 ? `  status = ${language}Malloc(&made->temp, ${temp});\n  ${failed}\n` : ''
-}${asked.map((request) => `  status = ${request};\n  ${failed}\n`).join('')}  *plan = made;
+}${requested.map((request) => `  status = ${request};\n  ${failed}\n`).join('')}  *plan = made;
   return status;
-${failed.length > 0 && tables.length + temp + asked.length > 0 ? `failed:\n  ${name}_destroy(made);\n  return status;\n` : ''}}
+${failed.length > 0 && tables.length + temp + requested.length > 0 ? `failed:\n  ${name}_destroy(made);\n  return status;\n` : ''}}
 
 ${calls.join('\n')}`;
 }
@@ -123,11 +123,11 @@ function launches(
   language: 'cuda' | 'hip',
 ): string {
   return steps
-    .map((step) => launchText(step, parametersOf(data, direction), kernels.get(step.kernel)!, language))
+    .map((step) => cudaLaunch(step, parametersOf(data, direction), kernels.get(step.kernel)!, language))
     .join('');
 }
 
-function launchText(
+function cudaLaunch(
   { kernel, arrays, tables }: StepData,
   parameters: readonly string[],
   { entry, groups, threads, sharedBytes }: SpmdProgram,

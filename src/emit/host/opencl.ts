@@ -1,10 +1,10 @@
 /** Kernels with host code in C that builds and launches them with OpenCL 1.2. The code is also valid C++. */
-import type { SpmdProgram } from '../spmd/program.ts';
+import type { SpmdProgram } from '../spmd/tree/program.ts';
 import {
   declaredParameters,
   directionsIn,
+  guardedHeader,
   type HostFiles,
-  headerText,
   kernelsIn,
   parametersOf,
   TABLES,
@@ -30,10 +30,10 @@ export function openClHost(
   stem: string,
 ): HostFiles {
   const texts = [...kernels].map(([name, { program }]) => sourceText(name, program.source));
-  const functions = [...transforms].map(([name, data]) => transformText(name, data, kernels));
+  const functions = [...transforms].map(([name, data]) => openclTransform(name, data, kernels));
   const source = [`#include "${stem}.h"\n${TABLES}\n${HELPERS}`, ...texts, ...functions].join('\n');
-  const declarations = [...transforms].map(([name, data]) => declarationsOf(name, data));
-  return { source, header: headerText(stem, 'CL/cl.h', declarations) };
+  const declarations = [...transforms].map(([name, data]) => openclDeclarations(name, data));
+  return { source, header: guardedHeader(stem, 'CL/cl.h', declarations) };
 }
 
 /** The source of a kernel as a list of string literals, one for each line, because not every compiler accepts long literals. */
@@ -42,8 +42,8 @@ function sourceText(name: string, source: string): string {
   return `static const char *${name}_source[] = {\n${lines.join('')}};\n`;
 }
 
-function declarationsOf(name: string, data: TransformData): string {
-  const calls = directionsIn(data).map(([direction]) => `${signature(name, data, direction)};\n`);
+function openclDeclarations(name: string, data: TransformData): string {
+  const calls = directionsIn(data).map(([direction]) => `${openclSignature(name, data, direction)};\n`);
   return `/* ${name}: it builds its kernels when it is created. The queue runs in order; runs of one plan must not overlap. */
 typedef struct ${name}_plan ${name}_plan;
 cl_int ${name}_create(cl_context context, cl_device_id device, ${name}_plan **plan);
@@ -51,7 +51,7 @@ ${calls.join('')}void ${name}_destroy(${name}_plan *plan);
 `;
 }
 
-function signature(name: string, data: TransformData, direction: 'forward' | 'inverse'): string {
+function openclSignature(name: string, data: TransformData, direction: 'forward' | 'inverse'): string {
   return `cl_int ${name}_${direction}(${name}_plan *plan, cl_command_queue queue, ${declaredParameters(data, direction, 'cl_mem ')})`;
 }
 
@@ -76,16 +76,16 @@ static cl_int omnifft_build(cl_context context, cl_device_id device, const char 
 }
 `;
 
-function transformText(name: string, data: TransformData, kernels: ReadonlyMap<string, OpenClHostKernel>): string {
+function openclTransform(name: string, data: TransformData, kernels: ReadonlyMap<string, OpenClHostKernel>): string {
   const { tables, temp } = data;
   const names = kernelsIn(data);
   const failed = '  if (status != CL_SUCCESS) goto failed;\n';
   const calls = directionsIn(data).map(([direction, { steps }]) => {
     const parameters = parametersOf(data, direction);
     const text = steps.map((step) =>
-      launchText(step, names.indexOf(step.kernel), parameters, kernels.get(step.kernel)!),
+      openclLaunch(step, names.indexOf(step.kernel), parameters, kernels.get(step.kernel)!),
     );
-    return `${signature(name, data, direction)} {\n  cl_int status = CL_SUCCESS;\n${text.join('')}  return status;\n}\n`;
+    return `${openclSignature(name, data, direction)} {\n  cl_int status = CL_SUCCESS;\n${text.join('')}  return status;\n}\n`;
   });
   return `${tablesText(name, data)}
 struct ${name}_plan {
@@ -123,7 +123,7 @@ failed:
 ${calls.join('\n')}`;
 }
 
-function launchText(
+function openclLaunch(
   { arrays, tables }: StepData,
   kernel: number,
   parameters: readonly string[],

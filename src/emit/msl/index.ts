@@ -1,10 +1,10 @@
 /** Kernels in the Metal Shading Language, for Apple's GPUs. */
 import type { Kernel } from '../../ir/index.ts';
 import { type CFamily, emitC, exactFunctions, realName } from '../spmd/c.ts';
-import { exactName } from '../spmd/print.ts';
-import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
-import { polynomialSines } from '../spmd/sines.ts';
-import type { MathName } from '../spmd/tree.ts';
+import { exactName } from '../spmd/tree/print.ts';
+import type { SpmdOptions, SpmdProgram } from '../spmd/tree/program.ts';
+import { polynomialSines } from '../spmd/tree/sines.ts';
+import type { MathName } from '../spmd/tree/tree.ts';
 
 /**
  * One kernel. Its buffers are the bindings, the tables and, if the arrangement has offsets, one `long` for each global: its first

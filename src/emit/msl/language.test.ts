@@ -8,7 +8,7 @@ import { copied, expectAsInterpreted, halfSamples, isExact } from '../../../test
 import { languageSamples } from '../../../test/support/language.ts';
 import { randomFor } from '../../../test/support/random.ts';
 import type { Kernel } from '../../ir/index.ts';
-import type { SpmdOptions } from '../spmd/program.ts';
+import type { SpmdOptions } from '../spmd/tree/program.ts';
 import { emitMsl } from './index.ts';
 
 const random = randomFor('emit/msl/language');

@@ -1,9 +1,9 @@
 /** Kernels as OpenCL C 1.2. */
 import { elementTypeOf, type Kernel } from '../../ir/index.ts';
 import { type CFamily, emitC, exactFunctions, realName } from '../spmd/c.ts';
-import { exactName } from '../spmd/print.ts';
-import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
-import { polynomialSines } from '../spmd/sines.ts';
+import { exactName } from '../spmd/tree/print.ts';
+import type { SpmdOptions, SpmdProgram } from '../spmd/tree/program.ts';
+import { polynomialSines } from '../spmd/tree/sines.ts';
 
 /**
  * One kernel. Its arguments are the bindings, the tables and, if the arrangement has offsets, one `long` for each global: its first

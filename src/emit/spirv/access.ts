@@ -1,5 +1,5 @@
 /** Loads and stores of array elements in SPIR-V. */
-import type { ArrayElement, Expression } from '../spmd/tree.ts';
+import type { ArrayElement, Expression } from '../spmd/tree/tree.ts';
 import { KIND_BYTES, type SpirvModule, type SpirvValue, type ValueKind } from './assembly.ts';
 import { ALIGNED, type Opcode, SCOPE, type StorageClass } from './opcodes.ts';
 

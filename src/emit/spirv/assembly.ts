@@ -144,7 +144,7 @@ export class SpirvModule {
   }
 
   integer(value: number, kind: 'int' | 'unsigned' | 'long' | 'unsigned long' = 'int'): number {
-    const words = KIND_BYTES[kind] === 4 ? [value >>> 0] : wordsOf(new BigInt64Array([BigInt(value)]));
+    const words = KIND_BYTES[kind] === 4 ? [value >>> 0] : wordsOfView(new BigInt64Array([BigInt(value)]));
     return this.constant(kind, words);
   }
 
@@ -157,7 +157,7 @@ export class SpirvModule {
   }
 
   real(value: number, kind: 'f32' | 'f64'): number {
-    return this.constant(kind, wordsOf(kind === 'f32' ? new Float32Array([value]) : new Float64Array([value])));
+    return this.constant(kind, wordsOfView(kind === 'f32' ? new Float32Array([value]) : new Float64Array([value])));
   }
 
   /** An undefined value. */
@@ -200,6 +200,6 @@ export class SpirvModule {
 }
 
 /** The words of a value, low word first. */
-function wordsOf(value: ArrayBufferView): number[] {
+function wordsOfView(value: ArrayBufferView): number[] {
   return [...new Uint32Array(value.buffer)];
 }

@@ -1,5 +1,5 @@
 /** The body of one function: statements and expressions as instructions. */
-import type { Expression, MathName, Statement, Type, ValueType } from '../spmd/tree.ts';
+import type { Expression, MathName, Statement, Type, ValueType } from '../spmd/tree/tree.ts';
 import { type ArrayMemory, type Instructions, readElement, writeElement } from './access.ts';
 import { type Code, instruction, KIND_BYTES, type SpirvModule, type SpirvValue, type ValueKind } from './assembly.ts';
 import { BITS, FLOAT } from './halves.ts';

@@ -4,20 +4,20 @@
  */
 import type { ElementType } from '../../ir/index.ts';
 import { conversionFunction, involvesHalf, partConversion } from '../spmd/conversions.ts';
-import { type Conversion, conversionName } from '../spmd/memory.ts';
+import { type Conversion, conversionName } from '../spmd/lowering/memory.ts';
 import {
   type BinaryWord,
   binary,
   call,
   cast,
-  constant,
+  declareConstant,
   type Expression,
   type FunctionTree,
   integer,
   name,
   type Statement,
   type ValueType,
-} from '../spmd/tree.ts';
+} from '../spmd/tree/tree.ts';
 
 /** Functions that bit-cast a single to an integer and back. */
 export const BITS = 'bits_of_float';
@@ -34,7 +34,7 @@ export function conversionFunctions(conversions: readonly Conversion[]): Functio
   for (const conversion of conversions) {
     if (involvesHalf(conversion)) {
       const { from, to } = partConversion(conversion);
-      add(fromHalf());
+      add(halfToSingle());
       add(toHalf());
       if (to.type === 'f64') add(doubleFromHalf());
       if (from.type === 'f64') add(halfFromDouble());
@@ -44,10 +44,10 @@ export function conversionFunctions(conversions: readonly Conversion[]): Functio
   return [...found.values()];
 }
 
-const word = (value: number): Expression => integer(value, 'unsigned');
+const unsignedWord = (value: number): Expression => integer(value, 'unsigned');
 const of = (text: BinaryWord, a: Expression, b: Expression | number): Expression =>
-  binary(text, a, typeof b === 'number' ? word(b) : b);
-const select = (...operands: [condition: Expression, then: Expression, otherwise: Expression]): Expression => {
+  binary(text, a, typeof b === 'number' ? unsignedWord(b) : b);
+const selection = (...operands: [condition: Expression, then: Expression, otherwise: Expression]): Expression => {
   return { op: 'select', of: operands };
 };
 
@@ -61,7 +61,7 @@ function converter(from: ValueType, to: ValueType, own: string, body: Statement[
 }
 
 /** Half → single. Subnormals are integers times 2⁻²⁴, which singles represent exactly. */
-function fromHalf(): FunctionTree {
+function halfToSingle(): FunctionTree {
   const [bits, size, small, normal] = ['bits', 'size', 'small', 'normal'].map(name) as [
     Expression,
     Expression,
@@ -69,14 +69,14 @@ function fromHalf(): FunctionTree {
     Expression,
   ];
   const multiple: Expression = { op: 'real', value: 2 ** -24, type: 'f32' };
-  const lifted = select(of('>=', size, 0x7c00), word(0x70000000), word(0x38000000));
+  const lifted = selection(of('>=', size, 0x7c00), unsignedWord(0x70000000), unsignedWord(0x38000000));
   const sign = of('<<', of('&', bits, 0x8000), 16);
   const body = [
-    constant('size', 'unsigned', of('&', bits, 0x7fff)),
-    constant('small', 'unsigned', call(BITS, binary('*', cast(SINGLE, size), multiple))),
-    constant('normal', 'unsigned', of('+', of('<<', size, 13), lifted)),
+    declareConstant('size', 'unsigned', of('&', bits, 0x7fff)),
+    declareConstant('small', 'unsigned', call(BITS, binary('*', cast(SINGLE, size), multiple))),
+    declareConstant('normal', 'unsigned', of('+', of('<<', size, 13), lifted)),
   ];
-  const value = call(FLOAT, of('|', sign, select(of('<', size, 0x400), small, normal)));
+  const value = call(FLOAT, of('|', sign, selection(of('<', size, 0x400), small, normal)));
   return converter(HALF, SINGLE, 'bits', body, value);
 }
 
@@ -84,22 +84,22 @@ function fromHalf(): FunctionTree {
 function toHalf(): FunctionTree {
   const names = ['value', 'bits', 'size', 'exponent', 'tiny', 'shift', 'lost', 'whole', 'half', 'odd', 'near'] as const;
   const [value, bits, size, exponent, tiny, shift, lost, whole, half, odd, near] = names.map(name) as Expression[];
-  const least = (a: Expression, most: number) => select(of('<', a, most), a, word(most));
+  const least = (a: Expression, most: number) => selection(of('<', a, most), a, unsignedWord(most));
   const mantissa = of('|', of('&', size!, 0x7fffff), 0x800000);
   const body = [
-    constant('bits', 'unsigned', call(BITS, value!)),
-    constant('size', 'unsigned', of('&', bits!, 0x7fffffff)),
-    constant('exponent', 'unsigned', least(of('>>', size!, 23), 126)),
-    constant('tiny', 'bool', of('<', size!, 0x38800000)),
-    constant('shift', 'unsigned', of('-', word(126), exponent!)),
-    constant('lost', 'unsigned', select(tiny!, least(shift!, 25), word(13))),
-    constant('whole', 'unsigned', select(tiny!, mantissa, of('-', size!, 0x38000000))),
-    constant('half', 'unsigned', of('<<', word(1), of('-', lost!, 1))),
-    constant('odd', 'unsigned', of('&', of('>>', whole!, lost!), 1)),
-    constant('near', 'unsigned', of('>>', of('+', of('+', whole!, of('-', half!, 1)), odd!), lost!)),
+    declareConstant('bits', 'unsigned', call(BITS, value!)),
+    declareConstant('size', 'unsigned', of('&', bits!, 0x7fffffff)),
+    declareConstant('exponent', 'unsigned', least(of('>>', size!, 23), 126)),
+    declareConstant('tiny', 'bool', of('<', size!, 0x38800000)),
+    declareConstant('shift', 'unsigned', of('-', unsignedWord(126), exponent!)),
+    declareConstant('lost', 'unsigned', selection(tiny!, least(shift!, 25), unsignedWord(13))),
+    declareConstant('whole', 'unsigned', selection(tiny!, mantissa, of('-', size!, 0x38000000))),
+    declareConstant('half', 'unsigned', of('<<', unsignedWord(1), of('-', lost!, 1))),
+    declareConstant('odd', 'unsigned', of('&', of('>>', whole!, lost!), 1)),
+    declareConstant('near', 'unsigned', of('>>', of('+', of('+', whole!, of('-', half!, 1)), odd!), lost!)),
   ];
-  const finite = select(of('>=', size!, 0x477ff000), word(0x7c00), near!);
-  const any = select(of('>', size!, 0x7f800000), word(0x7e00), finite);
+  const finite = selection(of('>=', size!, 0x477ff000), unsignedWord(0x7c00), near!);
+  const any = selection(of('>', size!, 0x7f800000), unsignedWord(0x7e00), finite);
   return converter(SINGLE, HALF, 'value', body, of('|', of('&', of('>>', bits!, 16), 0x8000), any));
 }
 
@@ -114,11 +114,11 @@ function halfFromDouble(): FunctionTree {
   ) as Expression[];
   const size = (e: Expression): Expression => ({ op: 'math', name: 'abs', type: 'f64' as ElementType, of: [e] });
   const body = [
-    constant('nearest', SINGLE, cast(SINGLE, value!)),
-    constant('back', DOUBLE, cast(DOUBLE, nearest!)),
-    constant('bits', 'unsigned', call(BITS, nearest!)),
-    constant('cut', 'unsigned', select(binary('>', size(back!), size(value!)), of('-', bits!, 1), bits!)),
-    constant('odd', 'unsigned', select(binary('!=', back!, value!), of('|', cut!, 1), cut!)),
+    declareConstant('nearest', SINGLE, cast(SINGLE, value!)),
+    declareConstant('back', DOUBLE, cast(DOUBLE, nearest!)),
+    declareConstant('bits', 'unsigned', call(BITS, nearest!)),
+    declareConstant('cut', 'unsigned', selection(binary('>', size(back!), size(value!)), of('-', bits!, 1), bits!)),
+    declareConstant('odd', 'unsigned', selection(binary('!=', back!, value!), of('|', cut!, 1), cut!)),
   ];
   return converter(DOUBLE, HALF, 'value', body, call(conversionName(SINGLE, HALF), call(FLOAT, odd!)));
 }

@@ -3,23 +3,23 @@
  * they access memory; the statements are the same.
  */
 import { elementTypeOf, type Kernel } from '../../ir/index.ts';
-import { launchOf, lower } from '../spmd/lower.ts';
-import type { Dialect, OffsetArray, SharedArray } from '../spmd/memory.ts';
-import type { EntryPoint, SpmdOptions } from '../spmd/program.ts';
-import { rootFunctions } from '../spmd/root.ts';
-import { polynomialSines } from '../spmd/sines.ts';
+import { launchOf, lower } from '../spmd/lowering/lower.ts';
+import type { Dialect, OffsetArray, SharedArray } from '../spmd/lowering/memory.ts';
+import { rootFunctions } from '../spmd/lowering/root.ts';
+import type { EntryPoint, SpmdOptions } from '../spmd/tree/program.ts';
+import { polynomialSines } from '../spmd/tree/sines.ts';
 import {
   binary,
   chain,
-  constant,
+  declareConstant,
   type Expression,
   type FunctionTree,
   integer,
   mathIn,
   name,
-  namesIn,
+  namesUsed,
   type ValueType,
-} from '../spmd/tree.ts';
+} from '../spmd/tree/tree.ts';
 import type { ArrayMemory } from './access.ts';
 import { instruction, SpirvModule, type SpirvValue, textWords, type ValueKind } from './assembly.ts';
 import { type Callee, FunctionBody, type ModuleContext, valueKind } from './body.ts';
@@ -110,7 +110,9 @@ class SpirvWriter {
     const { module, lowered, wide } = this;
     const { memory, statements, grid, threads, entry } = lowered;
     for (const array of memory.shared) this.declareShared(array);
-    const roots = rootFunctions(elementTypeOf(this.kernel.precision), namesIn(statements), { sines: polynomialSines });
+    const roots = rootFunctions(elementTypeOf(this.kernel.precision), namesUsed(statements), {
+      sines: polynomialSines,
+    });
     for (const each of [...conversionFunctions(memory.conversions), ...roots]) this.declareFunction(each);
     const main = module.fresh();
     const body = new FunctionBody(this.context);
@@ -119,7 +121,7 @@ class SpirvWriter {
         ? this.addresses(body)
         : { ...this.parameters(body), argumentBytes: 0, indirect: false };
     this.numbers(body);
-    body.statements([constant('group', 'int', this.groupNumber()), ...statements]);
+    body.statements([declareConstant('group', 'int', this.groupNumber()), ...statements]);
     body.run('Return');
     this.define(main, 'void', parameters, body);
     const model = this.flavour === 'vulkan' ? 5 : 6;

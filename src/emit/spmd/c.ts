@@ -3,7 +3,7 @@
  */
 import { type ElementType, elementTypeOf, type Kernel } from '../../ir/index.ts';
 import { conversionFunction, type HalfWords, involvesHalf, partConversion } from './conversions.ts';
-import { type Lowered, launchOf, lower } from './lower.ts';
+import { type Lowered, launchOf, lower } from './lowering/lower.ts';
 import {
   type Conversion,
   conversionName,
@@ -11,27 +11,27 @@ import {
   pieceFunctions,
   pointerTo,
   type SharedArray,
-} from './memory.ts';
-import { EXACT, indented, printedLines, type Words } from './print.ts';
-import type { SpmdOptions, SpmdProgram } from './program.ts';
-import { type RootWords, rootFunctions } from './root.ts';
+} from './lowering/memory.ts';
+import { type RootWords, rootFunctions } from './lowering/root.ts';
+import { EXACT, indented, printedLines, type Words } from './tree/print.ts';
+import type { SpmdOptions, SpmdProgram } from './tree/program.ts';
 import {
   binary,
   cast,
   chain,
-  constant,
+  declareConstant,
   type Expression,
   integer,
   type MathName,
   mathIn,
   name,
-  namesIn,
+  namesUsed,
   type Parameter,
   type Pointer,
   type Statement,
   type Type,
   type ValueType,
-} from './tree.ts';
+} from './tree/tree.ts';
 
 /** The differences between CUDA, HIP, OpenCL C and Metal's language. */
 export interface CFamily extends RootWords, HalfWords, Pick<Words, 'barrier' | 'math' | 'read' | 'write'> {
@@ -94,7 +94,7 @@ export function writeC(kernel: Kernel, options: SpmdOptions, family: CFamily): W
   const functions = [
     ...whole.map(conversionFunction),
     ...memory.pieced.flatMap((array) => pieceFunctions(array, target, 'long')),
-    ...rootFunctions(elementTypeOf(kernel.precision), namesIn(statements), family),
+    ...rootFunctions(elementTypeOf(kernel.precision), namesUsed(statements), family),
   ];
   return {
     lowered,
@@ -115,9 +115,9 @@ export function writeC(kernel: Kernel, options: SpmdOptions, family: CFamily): W
       ...memory.offsets.map((array) => {
         const reals = name(`${array.name}_offset`);
         const offset = array.pair ? binary('/', reals, integer(2)) : reals;
-        if (array.pieced) return constant(`${array.name}_start`, 'long', offset);
+        if (array.pieced) return declareConstant(`${array.name}_start`, 'long', offset);
         const type = { ...pointerTo(array.binding, false), to: array };
-        return constant(array.name, type, binary('+', name(array.binding.name), offset));
+        return declareConstant(array.name, type, binary('+', name(array.binding.name), offset));
       }),
       ...statements,
     ],
@@ -141,7 +141,7 @@ export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): Sp
   const { lowered, helpers, parameters, body, shared } = writeC(kernel, options, family);
   const { entry, threads, grid, blocks } = lowered;
   const groups = grid.dimensions;
-  const used = namesIn(body);
+  const used = namesUsed(body);
   const int = (word: string) => cast('int', name(word));
   const numbers = groups.flatMap((count, axis): Expression[] => {
     const step = groups.slice(0, axis).reduce((a, b) => a * b, 1);
@@ -159,7 +159,7 @@ export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): Sp
   const words = cWords(family);
   const text = [
     ...printedLines(
-      builtins.filter(([each]) => used.has(each)).map(([each, value]) => constant(each, 'int', value)),
+      builtins.filter(([each]) => used.has(each)).map(([each, value]) => declareConstant(each, 'int', value)),
       words,
     ),
     ...(family.sharedBytes && shared.length > 0 ? [family.sharedBytes] : []),

@@ -1,7 +1,7 @@
 /** C functions that convert between storage types and arithmetic types. */
 import type { ElementType } from '../../ir/index.ts';
-import { type Conversion, conversionName } from './memory.ts';
-import { binary, call, cast, type Expression, type FunctionTree, integer, name, type ValueType } from './tree.ts';
+import { type Conversion, conversionName } from './lowering/memory.ts';
+import { binary, call, cast, type Expression, type FunctionTree, integer, name, type ValueType } from './tree/tree.ts';
 
 const HALF: ValueType = { type: 'f16', pair: false };
 

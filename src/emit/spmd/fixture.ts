@@ -25,7 +25,7 @@ import {
   type Var,
   variable,
 } from '../../ir/index.ts';
-import type { Arrangement, Piece } from './program.ts';
+import type { Arrangement, Piece } from './tree/program.ts';
 
 type AnyNumbers = Float32Array | Float64Array | Uint16Array | Uint32Array;
 /** Uniform integers, both ends included. */

@@ -8,13 +8,13 @@
 import {
   type ArrayRef,
   type Atom,
-  bytesOf,
   type Guard,
   type Index,
   indexKey,
   type Lookup,
   type Quotient,
   range,
+  storageBytes,
   type Var,
   variablesOf,
 } from '../../ir/index.ts';
@@ -59,7 +59,7 @@ export class Addresses {
    */
   of<T>({ access }: AccessGroup<T>, pointers: PointerLocals, repetition: number, lanes: number): Address[] {
     const array = this.bases.get(access.array)!;
-    const bytes = bytesOf(access.array.type);
+    const bytes = storageBytes(access.array.type);
     const { stride = 0 } = access;
     return (access.bases ?? [access.base]).flatMap((base): Address[] => {
       const push = () => this.pointer(pointers, access.array, base);
@@ -89,7 +89,7 @@ export class Addresses {
     const inner = index.terms.filter(({ atom }) => this.levelOfAtom(atom) === level);
     this.pointer(pointers, array, { constant: 0, terms: index.terms.filter((term) => !inner.includes(term)) });
     for (const term of inner) {
-      this.index({ constant: 0, terms: [{ atom: term.atom, factor: term.factor * bytesOf(array.type) }] });
+      this.index({ constant: 0, terms: [{ atom: term.atom, factor: term.factor * storageBytes(array.type) }] });
       asm.op('i32.add');
     }
     const local = asm.local('i32');

@@ -16,7 +16,7 @@ const HALF = 126 << 23;
 
 /** Converts a vector on the stack from raw lanes, each with the bits of memory in its low end, to numbers of the kernel. */
 export function widen(asm: FunctionAssembler, from: StorageType, to: ElementType): void {
-  if (from === 'f16') fromHalves(asm);
+  if (from === 'f16') emitHalvesToSingles(asm);
   if (from !== to && to === 'f64') asm.op('f64x2.promote_low_f32x4');
 }
 
@@ -24,7 +24,7 @@ export function widen(asm: FunctionAssembler, from: StorageType, to: ElementType
 export function narrow(asm: FunctionAssembler, from: ElementType, to: StorageType): void {
   if (from === 'f64' && to === 'f16') roundToOdd(asm);
   if (from === 'f64' && to !== 'f64') asm.op('f32x4.demote_f64x2_zero');
-  if (to === 'f16') toHalves(asm);
+  if (to === 'f16') emitSinglesToHalves(asm);
 }
 
 /** Doubles whose bits are masks: the bits of a double below a single's last place, and the bit of that last place. */
@@ -55,7 +55,7 @@ export function rawLane(type: StorageType, lane: number): number {
   return type === 'f16' ? 2 * lane : lane;
 }
 
-function fromHalves(asm: FunctionAssembler): void {
+function emitHalvesToSingles(asm: FunctionAssembler): void {
   const half = asm.local('v128');
   const magnitude = asm.local('v128');
   asm.tee(half);
@@ -81,7 +81,7 @@ function fromHalves(asm: FunctionAssembler): void {
   asm.op('v128.or');
 }
 
-function toHalves(asm: FunctionAssembler): void {
+function emitSinglesToHalves(asm: FunctionAssembler): void {
   const single = asm.local('v128');
   const magnitude = asm.local('v128');
   const normal = asm.local('v128');

@@ -1,5 +1,5 @@
 /** Loops of WebAssembly: their ends, and the pointers that advance with them. */
-import { type ArrayRef, bytesOf, type Index, type Var } from '../../ir/index.ts';
+import { type ArrayRef, type Index, storageBytes, type Var } from '../../ir/index.ts';
 import { type Base, pointerKey } from './accesses.ts';
 import type { Addresses, PointerLocals } from './addresses.ts';
 import type { FunctionAssembler } from './encoder.ts';
@@ -60,7 +60,7 @@ export function beginWalking(
     const outer = index.terms.filter((term) => !inner.includes(term));
     addresses.pointer(pointers, array, { constant: 0, terms: outer });
     asm.set(local);
-    walking.push({ local, bytes: inner[0]!.factor * bytesOf(array.type) });
+    walking.push({ local, bytes: inner[0]!.factor * storageBytes(array.type) });
     pointers.set(pointerKey(array, index), local);
   }
   return { walking, jumping };

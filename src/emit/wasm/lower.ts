@@ -6,13 +6,13 @@
  */
 import {
   type ArrayRef,
-  bytesOf,
   elementTypeOf,
   type Index,
   type Kernel,
   type Phase,
   range,
   slicedPhases,
+  storageBytes,
   type Var,
   variable,
 } from '../../ir/index.ts';
@@ -160,7 +160,7 @@ class WasmLowering {
   constructor(kernel: Kernel, vectors: VectorArithmetic) {
     this.kernel = kernel;
     this.vectors = vectors;
-    this.lanes = VECTOR_BYTES / bytesOf(kernel.precision);
+    this.lanes = VECTOR_BYTES / storageBytes(kernel.precision);
     const pointers = [...kernel.globals, ...kernel.tables];
     const parameters = parameterCount(kernel);
     this.asm = new FunctionAssembler(parameters);
@@ -169,7 +169,7 @@ class WasmLowering {
     let offset = 0;
     for (const array of kernel.shared) {
       bases.set(array, { local: SHARED_POINTER, offset });
-      offset += Math.ceil((array.length! * bytesOf(array.type)) / 64) * 64;
+      offset += Math.ceil((array.length! * storageBytes(array.type)) / 64) * 64;
     }
     this.sharedBytes = offset;
     this.addresses = new Addresses(this.asm, bases);

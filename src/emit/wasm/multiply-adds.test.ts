@@ -15,7 +15,7 @@ import {
   type Var,
   variable,
 } from '../../ir/index.ts';
-import { dft } from '../../kernels/butterfly.ts';
+import { dft } from '../../kernels/passes/butterfly.ts';
 import * as exact from '../../numeric/exact.ts';
 import { emitWasm } from './lower.ts';
 import { arithmeticOf, sumsFirst, type VectorArithmetic } from './multiply-adds.ts';

@@ -2,7 +2,7 @@
  * The vector unit: arithmetic on one element type in all lanes (or on plain scalars), and the transposes that stand
  * between lanes and memory.
  */
-import { bytesOf, type ElementType, type LoadNode, type Real } from '../../ir/index.ts';
+import { type ElementType, type LoadNode, type Real, storageBytes } from '../../ir/index.ts';
 import type { AccessGroup } from './accesses.ts';
 import { narrow, rawLane, widen } from './conversions.ts';
 import type { FunctionAssembler, MemoryOp, WasmType } from './encoder.ts';
@@ -254,7 +254,7 @@ export class VectorUnit {
   gather(group: AccessGroup<LoadNode>, addresses: readonly Address[], when?: (lane: number) => void): number[] {
     const { asm, element } = this;
     const { type } = group.access.array;
-    const name = `v128.load${(8 * bytesOf(type)) as 16 | 32 | 64}_lane` as const;
+    const name = `v128.load${(8 * storageBytes(type)) as 16 | 32 | 64}_lane` as const;
     const rows = this.rowAddresses(group, addresses);
     return group.members.map((_, n) => {
       const raw = asm.local('v128');
@@ -263,7 +263,7 @@ export class VectorUnit {
       this.eachLane(rows, when, ({ push, offset }, lane) => {
         push();
         asm.get(raw);
-        asm.memory(name, offset + n * group.apart * bytesOf(type), rawLane(type, lane));
+        asm.memory(name, offset + n * group.apart * storageBytes(type), rawLane(type, lane));
         asm.set(raw);
       });
       asm.get(raw);
@@ -282,7 +282,7 @@ export class VectorUnit {
   ): void {
     const { asm, element } = this;
     const { type } = group.access.array;
-    const name = `v128.store${(8 * bytesOf(type)) as 16 | 32 | 64}_lane` as const;
+    const name = `v128.store${(8 * storageBytes(type)) as 16 | 32 | 64}_lane` as const;
     const rows = this.rowAddresses(group, addresses);
     group.members.forEach((member, n) => {
       value(member);
@@ -293,7 +293,7 @@ export class VectorUnit {
       this.eachLane(rows, when, ({ push, offset }, lane) => {
         push();
         asm.get(raw);
-        asm.memory(name, offset + n * bytesOf(type), rawLane(type, lane));
+        asm.memory(name, offset + n * storageBytes(type), rawLane(type, lane));
       });
     });
   }
@@ -351,7 +351,7 @@ export class VectorUnit {
     const { push, offset } = addresses[0]!;
     return Array.from({ length: this.lanes }, (_, lane) => ({
       push,
-      offset: offset + lane * access.stride! * bytesOf(access.array.type),
+      offset: offset + lane * access.stride! * storageBytes(access.array.type),
     }));
   }
 

@@ -2,8 +2,8 @@
  * Exact operations, which compilers must not combine with others. WGSL cannot express that, and some of its compilers reorder operations.
  * So each result goes through a step on integers that changes nothing, which the compilers cannot know.
  */
-import { EXACT } from '../spmd/print.ts';
-import { binary, call, type Expression, type MathName, mapExpressions, type Statement } from '../spmd/tree.ts';
+import { EXACT } from '../spmd/tree/print.ts';
+import { binary, call, type Expression, type MathName, mapExpressions, type Statement } from '../spmd/tree/tree.ts';
 
 /** Sets `nothing` to 0: of two neighbouring integers one is even, so bit 0 of the product is 0. */
 export const NOTHING = 'nothing = (block.x * (block.x + 1u)) & 1u;';

@@ -2,8 +2,8 @@
  * Half-precision numbers in WGSL, two in a 32-bit word. They are converted by integer operations, because WGSL's own conversions may lose
  * infinities and subnormals (WGSL §15.7.2).
  */
-import { type Conversion, conversionName } from '../spmd/memory.ts';
-import type { ArrayElement, ValueType } from '../spmd/tree.ts';
+import { type Conversion, conversionName } from '../spmd/lowering/memory.ts';
+import type { ArrayElement, ValueType } from '../spmd/tree/tree.ts';
 
 /** A half that shares its word with another one, which another thread may write. */
 export function isLoneHalf(type: ArrayElement['type'] | ValueType): boolean {

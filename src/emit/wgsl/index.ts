@@ -1,13 +1,13 @@
 /** Kernels as WGSL. */
 import type { Kernel } from '../../ir/index.ts';
-import { launchOf, lower } from '../spmd/lower.ts';
-import { type Dialect, pieceFunctions } from '../spmd/memory.ts';
-import { exactName, indented, printedLines, type Words } from '../spmd/print.ts';
-import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
+import { launchOf, lower } from '../spmd/lowering/lower.ts';
+import { type Dialect, pieceFunctions } from '../spmd/lowering/memory.ts';
+import { exactName, indented, printedLines, type Words } from '../spmd/tree/print.ts';
+import type { SpmdOptions, SpmdProgram } from '../spmd/tree/program.ts';
 import {
   binary,
   chain,
-  constant,
+  declareConstant,
   type Expression,
   element,
   type FunctionTree,
@@ -16,7 +16,7 @@ import {
   name,
   type Type,
   type ValueType,
-} from '../spmd/tree.ts';
+} from '../spmd/tree/tree.ts';
 import { asOperators, exactWgslFunctions, NOTHING } from './exact.ts';
 import { halfWgslFunctions, isLoneHalf, readHalf, readMixed, writeHalf, writeMixed } from './halves.ts';
 
@@ -52,10 +52,10 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
   if (grid.launches > 1) numbers.unshift(uniform(offsets.length));
   const starts = offsets.map(({ name, number, pair }) => {
     const start = uniform(number);
-    return constant(`${name}_start`, 'unsigned', pair ? binary('>>', start, integer(1)) : start);
+    return declareConstant(`${name}_start`, 'unsigned', pair ? binary('>>', start, integer(1)) : start);
   });
   const exact = exactWgslFunctions(mathIn(statements), kept);
-  const body = [constant('group', 'unsigned', chain('+', numbers)), ...starts, ...statements];
+  const body = [declareConstant('group', 'unsigned', chain('+', numbers)), ...starts, ...statements];
   const source = [
     ...bindings.map((array, n) => {
       const access = array.written ? 'read_write' : 'read';

@@ -14,7 +14,7 @@ import { buildKernel } from '../../kernels/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { type Lay, lay, placeGlobals, type Sample, sampleKernel } from '../spmd/fixture.ts';
-import type { Arrangement, SpmdOptions } from '../spmd/program.ts';
+import type { Arrangement, SpmdOptions } from '../spmd/tree/program.ts';
 import { emitWgsl } from './index.ts';
 
 const random = randomFor('emit/wgsl');

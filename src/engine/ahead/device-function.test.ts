@@ -64,11 +64,11 @@ async function casesOf(name: ProfileName, language: DeviceFunctionLanguage, all:
   const cases: Case[] = [];
   for (const [number, { n, transform, precision, direction }] of all.entries()) {
     const plan = await device.plan({ size: [n], transform, precision });
-    const asked = { language, direction, name: `fft_${number}` };
-    const most = Math.floor(device.profile.maxThreads / plan.deviceFunction(asked).threads);
+    const requested = { language, direction, name: `fft_${number}` };
+    const most = Math.floor(device.profile.maxThreads / plan.deviceFunction(requested).threads);
     const lines = Math.min(most, any([1, 2, 3]));
     const words = language === 'wgsl' ? { lines, binding: { group: 0, binding: 2 } } : {};
-    const fn = plan.deviceFunction({ ...asked, ...words });
+    const fn = plan.deviceFunction({ ...requested, ...words });
     cases.push({ n, transform, precision, direction, fn, lines, groups: any([1, 2]) });
   }
   device.close();

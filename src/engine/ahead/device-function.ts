@@ -176,10 +176,10 @@ function readFunctionOptions({ problem, called: planned }: Called, given: Device
   const own = readOptions(given, { works }, 'deviceFunction', 2);
   const { language, lines = 1, shared, binding = { group: 1, binding: 0 } } = own;
   if (!LANGUAGES.includes(language))
-    throw invalid(`language is ${show(language)}; device functions are written in ${LANGUAGES.join(', ')}.`);
+    throw invalidArgument(`language is ${show(language)}; device functions are written in ${LANGUAGES.join(', ')}.`);
   const { direction = planned[0] ?? 'forward' } = own;
   if (direction !== 'forward' && direction !== 'inverse')
-    throw invalid(`The direction is ${show(direction)}; choose 'forward' or 'inverse'.`);
+    throw invalidArgument(`The direction is ${show(direction)}; choose 'forward' or 'inverse'.`);
   if (!problem.convolution && !planned.includes(direction)) {
     const message = `This plan is for '${planned[0]}' only; plan with directions 'both' for a function of '${direction}'.`;
     throw new FftError('direction-not-planned', message);
@@ -187,7 +187,7 @@ function readFunctionOptions({ problem, called: planned }: Called, given: Device
   const { name = `${problem.transform[0] === 'r2c' ? 'rfft' : 'fft'}${problem.size[0]}_${direction}` } = own;
   for (const [what, value] of Object.entries({ name, ...(shared === undefined ? {} : { shared }) })) {
     if (typeof value !== 'string' || !/^[A-Za-z][A-Za-z0-9_]*$/.test(value) || value.includes('__'))
-      throw invalid(`${what} is ${show(value)}; it must be a name of letters, digits and single underscores.`);
+      throw invalidArgument(`${what} is ${show(value)}; it must be a name of letters, digits and single underscores.`);
   }
   for (const [what, value, least] of [
     ['lines', lines, 1],
@@ -195,16 +195,16 @@ function readFunctionOptions({ problem, called: planned }: Called, given: Device
     ['binding.binding', binding?.binding, 0],
   ] as const) {
     if (!Number.isInteger(value) || value < least || value > 1024)
-      throw invalid(`${what} is ${show(value)}; it must be an integer from ${least} to 1024.`);
+      throw invalidArgument(`${what} is ${show(value)}; it must be an integer from ${least} to 1024.`);
   }
   return { language, called: direction, name, lines, shared, binding: [binding.group, binding.binding] as const };
 }
 
-function invalid(message: string): FftError {
+function invalidArgument(message: string): FftError {
   return new FftError('invalid-argument', message);
 }
 
-function unsupported(message: string): FftError {
+function unsupportedFeature(message: string): FftError {
   return new FftError('unsupported-feature', message);
 }
 
@@ -219,26 +219,26 @@ function refuseUnsuited(problem: Problem, profile: DeviceProfile, language: Devi
   ) {
     const message =
       'A device function does the transform alone: plan without convolution, callbacks, bands and zeroPadding, and do in the kernel that calls it what they would do.';
-    throw unsupported(message);
+    throw unsupportedFeature(message);
   }
   if (size.length > 1 || omit.some((left) => left)) {
     const message = `A device function transforms lines of one axis, and the problem has ${size.length}: plan each axis by itself, size: [${size[0]}] and so on.`;
-    throw unsupported(message);
+    throw unsupportedFeature(message);
   }
   if (transform.some((kind) => kind !== 'c2c' && kind !== 'r2c')) {
-    throw unsupported(
+    throw unsupportedFeature(
       `Device functions are of c2c and r2c transforms, not of ${transform[0]}: plan the r2c transform that it follows from.`,
     );
   }
   if (precision !== 'single' && (language === 'wgsl' || isInPairs('double', profile))) {
-    throw unsupported(
+    throw unsupportedFeature(
       `A device function computes in what the language has, which for ${language} here is not ${precision}: plan with precision: 'single'.`,
     );
   }
   if (profile.lockstep === 'vector') {
     const message =
       "A device function is of threads that share memory, which this device has not: plan on a GPU, or for one that is not there, by openProfile('h200').";
-    throw unsupported(message);
+    throw unsupportedFeature(message);
   }
 }
 
@@ -266,7 +266,7 @@ function lineKernel(problem: Problem, direction: Direction, profile: DeviceProfi
   const found = lineLeaf(problem, direction, targetOf(profile, problem.precision));
   if (!found) {
     const message = `A line of ${problem.size[0]} takes several launches on ${profile.name}, whose groups share ${profile.sharedBytes} bytes: a device function is of lines that one group transforms in one launch, so plan a shorter one.`;
-    throw unsupported(message);
+    throw unsupportedFeature(message);
   }
   const { leaf, lines } = found;
   const isReal = { input: leaf.input.format === 'real', output: leaf.output.format === 'real' };

@@ -5,10 +5,10 @@ import type { HostFiles } from '../../emit/host/c.ts';
 import { cudaHost } from '../../emit/host/cuda.ts';
 import type { TransformData } from '../../emit/host/data.ts';
 import { openClHost } from '../../emit/host/opencl.ts';
-import type { SpmdProgram } from '../../emit/spmd/program.ts';
-import { bytesOf, type Kernel } from '../../ir/index.ts';
+import type { SpmdProgram } from '../../emit/spmd/tree/program.ts';
+import { type Kernel, storageBytes } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
-import { dataOf, KernelNames, notBuilt, type PlannedTransform } from './transform-data.ts';
+import { KernelNames, notBuilt, type PlannedTransform, transformData } from './transform-data.ts';
 
 export type HostLanguage = 'cuda' | 'hip' | 'opencl';
 
@@ -34,28 +34,28 @@ export function buildHost(
   const kernels = new KernelNames();
   const data = new Map(
     [...transforms].map(([name, transform]): [string, TransformData] => {
-      return [name, { ...dataOf(transform, profile, kernels), shared: 0 }];
+      return [name, { ...transformData(transform, profile, kernels), shared: 0 }];
     }),
   );
   const written = <T>(write: (kernel: Kernel) => T) =>
     new Map([...kernels.named].map(([name, kernel]): [string, T] => [name, write({ ...kernel, name })]));
   if (language === 'opencl') {
     const programs = written((kernel) => ({
-      program: inOneLaunch(clProgram(kernel, {})),
-      elementBytes: kernel.globals.map(({ type }) => bytesOf(type)),
+      program: requireOneLaunch(clProgram(kernel, {})),
+      elementBytes: kernel.globals.map(({ type }) => storageBytes(type)),
     }));
     return openClHost(data, programs, stem);
   }
   const words = { kind: language, mostGroups: MOST_GROUPS[language] };
   return cudaHost(
     data,
-    written((kernel) => inOneLaunch(cudaProgram(kernel, words, {}))),
+    written((kernel) => requireOneLaunch(cudaProgram(kernel, words, {}))),
     language,
     stem,
   );
 }
 
-function inOneLaunch(program: SpmdProgram): SpmdProgram {
+function requireOneLaunch(program: SpmdProgram): SpmdProgram {
   if (program.launches > 1) throw notBuilt('A transform of so many groups takes several launches');
   return program;
 }

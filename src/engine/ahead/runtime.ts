@@ -42,11 +42,11 @@ interface Places {
   readonly end: number;
 }
 
-function bytesOfArray(array: ArrayName): number {
+function bytesPerElement(array: ArrayName): number {
   return Number(array.replace(/\D/g, '')) / 8;
 }
 
-function placesOf({ array, input, output, tables, temp, shared }: TransformData): Places {
+function memoryPlaces({ array, input, output, tables, temp, shared }: TransformData): Places {
   let end = 0;
   const take = (bytes: number) => {
     const at = end;
@@ -54,9 +54,9 @@ function placesOf({ array, input, output, tables, temp, shared }: TransformData)
     return at;
   };
   const sideOf = ({ length, planar }: SideData) =>
-    (planar ? [0, 1] : [0]).map(() => take(length * bytesOfArray(array)));
+    (planar ? [0, 1] : [0]).map(() => take(length * bytesPerElement(array)));
   return {
-    tables: tables.map((table) => take(table.length * bytesOfArray(table.array))),
+    tables: tables.map((table) => take(table.length * bytesPerElement(table.array))),
     sides: output ? [sideOf(input), sideOf(output)] : [sideOf(input)],
     temp: take(temp),
     shared: take(shared),
@@ -106,7 +106,7 @@ function callOf(run: (...values: number[]) => void, groups: number, rest: readon
 }
 
 /** All launches of a direction, chunk by chunk. @param slots addresses of the sides and of memory between launches */
-function programOf(
+function launchSequence(
   { chunks, steps }: DirectionData,
   exports: WebAssembly.Exports,
   slots: readonly number[],
@@ -128,12 +128,12 @@ function programOf(
   };
 }
 
-function partsOf(side: SideNumbers): readonly Numbers[] {
+function planesOf(side: SideNumbers): readonly Numbers[] {
   return 're' in side ? [side.re, side.im] : [side];
 }
 
 function copyNumbers(from: SideNumbers, to: SideNumbers, isResult: boolean): void {
-  const [source, target] = [partsOf(from), partsOf(to)];
+  const [source, target] = [planesOf(from), planesOf(to)];
   if (source.length !== target.length || source.some((part, n) => part.length !== target[n]!.length)) {
     const wanted = (isResult ? source : target).map(({ length }) => length).join(' and ');
     throw new RangeError(`${isResult ? 'The result' : 'The input'} has ${wanted} numbers.`);
@@ -158,8 +158,8 @@ function memoryFor(given: WebAssembly.Memory | undefined, base: number, bytes: n
  * become empty, so a transform makes its views anew then.
  * @param compiled gives the kernels of the file, if the caller gives no module
  */
-function transformOf(data: TransformData, compiled: () => WebAssembly.Module) {
-  const places = placesOf(data);
+function transformFactory(data: TransformData, compiled: () => WebAssembly.Module) {
+  const places = memoryPlaces(data);
   const make = ({ memory: given, byteOffset = 0, module }: TransformOptions = {}): BuiltTransform => {
     const memory = memoryFor(given, byteOffset, places.end);
     const { exports } = new WebAssembly.Instance(module ?? compiled(), { env: { memory } });
@@ -172,7 +172,7 @@ function transformOf(data: TransformData, compiled: () => WebAssembly.Module) {
     const [slots, tables] = [absolute(addresses), absolute(places.tables)];
     let sides: readonly SideNumbers[] = [];
     const side = (n: number): SideNumbers => {
-      if (sides.length === 0 || partsOf(sides[0]!)[0]!.byteLength === 0) {
+      if (sides.length === 0 || planesOf(sides[0]!)[0]!.byteLength === 0) {
         const lengths = [data.input.length, (data.output ?? data.input).length];
         const whole = places.sides.map((list, k) => list.map((at) => view(data.array, at, lengths[k]!)));
         sides = whole.map(([re, im]) => (im ? { re: re!, im } : re!));
@@ -180,7 +180,7 @@ function transformOf(data: TransformData, compiled: () => WebAssembly.Module) {
       return sides[n] ?? sides[0]!;
     };
     const caller = (direction: DirectionData, reading: number) => {
-      const run = programOf(direction, exports, slots, tables, byteOffset + places.shared);
+      const run = launchSequence(direction, exports, slots, tables, byteOffset + places.shared);
       const { gaps } = (reading === 0 && data.output) || data.input;
       return (from?: SideNumbers, to = data.output ? undefined : from): SideNumbers => {
         const [read, written] = [side(reading), side(1 - reading)];
@@ -233,7 +233,7 @@ function pipelineIn({ buffers, shared, tables, steps }: PipelineData, module: We
     return at;
   };
   const places = buffers.map(take);
-  const constants = tables.map(({ array, length }) => take(length * bytesOfArray(array)));
+  const constants = tables.map(({ array, length }) => take(length * bytesPerElement(array)));
   const scratch = take(shared);
   const memory = memoryFor(undefined, 0, end);
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
@@ -242,34 +242,34 @@ function pipelineIn({ buffers, shared, tables, steps }: PipelineData, module: We
     (array, n, length) =>
       new ({ Float32Array, Float64Array, Uint16Array, Uint32Array })[array](memory.buffer, constants[n]!, length),
   );
-  const run = programOf({ chunks: 1, steps }, exports, places, constants, scratch);
+  const run = launchSequence({ chunks: 1, steps }, exports, places, constants, scratch);
   const view = (n: number) => new Float32Array(memory.buffer as ArrayBuffer, places[n]!, buffers[n]! / 4);
   return { view, run };
 }
 
 /** The functions of a built module. The last one is called for each transform. */
 export const RUNTIME = [
-  bytesOfArray,
-  placesOf,
+  bytesPerElement,
+  memoryPlaces,
   decoded,
   fillRoots,
   fillTables,
   callOf,
-  programOf,
-  partsOf,
+  launchSequence,
+  planesOf,
   copyNumbers,
   memoryFor,
-  transformOf,
+  transformFactory,
 ] as const;
 
 /** The functions of a built module that makes pipelines. The last one makes them. */
 export const PIPELINE_RUNTIME = [
-  bytesOfArray,
+  bytesPerElement,
   decoded,
   fillRoots,
   fillTables,
   callOf,
-  programOf,
+  launchSequence,
   memoryFor,
   pipelineIn,
 ] as const;
@@ -304,8 +304,8 @@ export interface BuiltGpuTransform {
   destroy(): void;
 }
 
-function sideBytes({ array }: TransformData, { length }: SideData): number {
-  return Math.ceil((length * bytesOfArray(array)) / 4) * 4;
+function wholeWordBytes({ array }: TransformData, { length }: SideData): number {
+  return Math.ceil((length * bytesPerElement(array)) / 4) * 4;
 }
 
 /** The one or two arrays of a side as bindings. */
@@ -355,7 +355,7 @@ async function pipelineOf(device: GPUDevice, { code, entry, written }: GpuKernel
  */
 function gpuTransformOf(data: GpuTransformData, kernels: Readonly<Record<string, GpuKernelData>>) {
   const { input, output, temp, temps } = data;
-  const [inputBytes, outputBytes] = [sideBytes(data, input), sideBytes(data, output ?? input)];
+  const [inputBytes, outputBytes] = [wholeWordBytes(data, input), wholeWordBytes(data, output ?? input)];
   const make = async (device: GPUDevice): Promise<BuiltGpuTransform> => {
     const most = device.limits.maxStorageBufferBindingSize;
     const needed = Math.max(inputBytes, outputBytes, temp);
@@ -418,10 +418,10 @@ function gpuTransformOf(data: GpuTransformData, kernels: Readonly<Record<string,
 
 /** The functions of a built module for WebGPU. The last one is called for each transform. */
 export const GPU_RUNTIME = [
-  bytesOfArray,
+  bytesPerElement,
   decoded,
   fillRoots,
-  sideBytes,
+  wholeWordBytes,
   bindingsOf,
   ownBuffer,
   tableBuffers,

@@ -13,7 +13,7 @@ import type { Kernel, Table } from '../../ir/index.ts';
 import type { RootRun } from '../../numeric/nearest-roots.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError, type Problem } from '../../problem/index.ts';
-import { factsOf, type SideFacts } from '../arguments/arguments.ts';
+import { type SideFacts, sideFacts } from '../arguments/arguments.ts';
 import type { DirectionProgram } from '../programs/program.ts';
 import { fillTable } from '../programs/tables.ts';
 import { compileOptions } from '../programs/tuning.ts';
@@ -48,14 +48,14 @@ export class KernelNames {
 }
 
 /** @throws FftError `unsupported-feature` for convolutions and for callbacks that read operands */
-export function dataOf(
+export function transformData(
   { problem, directionPrograms }: PlannedTransform,
   profile: DeviceProfile,
   kernels: KernelNames,
 ): Omit<TransformData, 'shared'> {
   if (problem.convolution) throw notBuilt('A convolution takes kernels that are prepared where it runs');
   if (compileOptions(problem)) throw notBuilt('Knobs of launches (groups, streams, computed roots) are for plans');
-  const [input, output] = [factsOf(problem, 'input', profile), factsOf(problem, 'output', profile)];
+  const [input, output] = [sideFacts(problem, 'input', profile), sideFacts(problem, 'output', profile)];
   const tables = new TableList();
   const directions = directionPrograms.map((program) => [
     program.plan.direction,

@@ -8,11 +8,11 @@ import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { type Pipeline, pipelineData } from './pipeline.ts';
 import { PIPELINE_RUNTIME, RUNTIME } from './runtime.ts';
 import {
-  dataOf,
   KernelNames,
   type PlannedTransform,
   requireFreeNames,
   textOfBytes,
+  transformData,
   UNCHECKED,
 } from './transform-data.ts';
 
@@ -65,7 +65,7 @@ export function buildWasm(
   const runtime = runtimeOf(transforms.size > 0, [...parts.values()]);
   requireFreeNames([...transforms.keys(), ...parts.keys()], [...runtime.map(({ name }) => name), 'compiled', 'module']);
   const kernels = new KernelNames();
-  const made = new Map([...transforms].map(([name, transform]) => [name, dataOf(transform, profile, kernels)]));
+  const made = new Map([...transforms].map(([name, transform]) => [name, transformData(transform, profile, kernels)]));
   const others = [...parts].map(([name, part]) => ({ name, part, data: pipelineData(part.pipeline, kernels) }));
   const plain = emitWasmModule(kernels.named, MEMORY);
   const code = {
@@ -77,14 +77,18 @@ export function buildWasm(
   const exported = [
     ...[...made].map(([name, own]): Export => {
       const data: TransformData = { ...own, shared };
-      return { name, type: typeOf(data), value: `${make}(${JSON.stringify(data)}, compiled)` };
+      return { name, type: wasmTransformType(data), value: `${make}(${JSON.stringify(data)}, compiled)` };
     }),
     ...others.map(({ name, part, data }): Export => {
       const text = JSON.stringify({ ...part.data, pipeline: { ...data, shared } });
       return { name, type: part.type, value: `${part.runtime.at(-1)!.name}(${text}, compiled, ${part.tools})` };
     }),
   ];
-  return { script: scriptOf(exported, runtime, separate ? undefined : code, typed), types: typesOf(exported), code };
+  return {
+    script: wasmScript(exported, runtime, separate ? undefined : code, typed),
+    types: wasmDeclarations(exported),
+    code,
+  };
 }
 
 /** An export of a module: its type, and the expression that makes it. */
@@ -125,7 +129,7 @@ function runtimeOf(hasTransforms: boolean, parts: readonly ModulePart[]): { read
 
 const HEADING = '// Fourier transforms as WebAssembly, built by omnifft.\n';
 
-function scriptOf(
+function wasmScript(
   exported: readonly Export[],
   runtime: readonly object[],
   code: WasmBuild['code'] | undefined,
@@ -162,13 +166,13 @@ export interface TransformOptions {
 }
 `;
 
-function typesOf(exported: readonly Export[]): string {
+function wasmDeclarations(exported: readonly Export[]): string {
   const declared = exported.map(({ name, type }) => `export declare const ${name}: ${type};\n`);
   return [HEADING, DECLARATIONS, ...declared].join('\n');
 }
 
 /** The type of the function that makes transforms of one kind. */
-function typeOf(own: TransformData): string {
+function wasmTransformType(own: TransformData): string {
   const [input, output] = [sideType(own, own.input), sideType(own, own.output ?? own.input)];
   const call = (reads: string, writes: string) => `(from?: ${reads}, to?: ${writes}): ${writes};`;
   const lines = [

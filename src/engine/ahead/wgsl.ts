@@ -7,7 +7,14 @@ import { isInPairs } from '../../plan/device/capacity.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { Direction } from '../../problem/index.ts';
 import { GPU_RUNTIME, type GpuKernelData, type GpuTransformData } from './runtime.ts';
-import { dataOf, KernelNames, notBuilt, type PlannedTransform, requireFreeNames, UNCHECKED } from './transform-data.ts';
+import {
+  KernelNames,
+  notBuilt,
+  type PlannedTransform,
+  requireFreeNames,
+  transformData,
+  UNCHECKED,
+} from './transform-data.ts';
 
 export interface WgslBuildOptions {
   /** The profile that the plans were made for. */
@@ -30,7 +37,7 @@ export function buildWgsl(
   const kernels = new KernelNames();
   const data = new Map([...transforms].map(([name, transform]) => [name, gpuData(transform, profile, kernels)]));
   const written = Object.fromEntries([...kernels.named].map(([name, kernel]) => [name, kernelData(kernel, profile)]));
-  return { script: scriptOf(data, written, typed), types: typesOf(data) };
+  return { script: wgslScript(data, written, typed), types: wgslDeclarations(data) };
 }
 
 function gpuData(transform: PlannedTransform, profile: DeviceProfile, kernels: KernelNames): GpuTransformData {
@@ -38,7 +45,7 @@ function gpuData(transform: PlannedTransform, profile: DeviceProfile, kernels: K
   if (isInPairs(problem.precision, profile)) {
     throw notBuilt('WGSL has no double precision, and pairs of singles have to be tried on the device');
   }
-  const data = dataOf(transform, profile, kernels);
+  const data = transformData(transform, profile, kernels);
   const parts = directionPrograms.map(({ plan, tempBytes }) => ({
     direction: plan.direction,
     temps: plan.assignment.temps,
@@ -74,7 +81,7 @@ function kernelData(kernel: Kernel, { maxThreads }: DeviceProfile): GpuKernelDat
 
 const HEADING = '// Fourier transforms for WebGPU, built by omnifft.\n';
 
-function scriptOf(
+function wgslScript(
   data: ReadonlyMap<string, TransformData>,
   kernels: Readonly<Record<string, GpuKernelData>>,
   typed: boolean,
@@ -82,7 +89,7 @@ function scriptOf(
   const make = GPU_RUNTIME.at(-1)!.name;
   const exported = [...data].map(
     ([name, own]) =>
-      `export const ${name}${typed ? `: ${typeOf(own)}` : ''} = /* @__PURE__ */ ${make}(${JSON.stringify(own)}, kernels);`,
+      `export const ${name}${typed ? `: ${wgslTransformType(own)}` : ''} = /* @__PURE__ */ ${make}(${JSON.stringify(own)}, kernels);`,
   );
   const heading = typed ? [UNCHECKED, HEADING, DECLARATIONS] : [HEADING];
   const texts = Object.entries(kernels).map(([name, { code, ...rest }]) => {
@@ -98,13 +105,13 @@ const DECLARATIONS = `/** Memory on the device: a buffer with the usage STORAGE,
 export type Memory = GPUBuffer | { readonly buffer: GPUBuffer; readonly offset?: number };
 `;
 
-function typesOf(data: ReadonlyMap<string, TransformData>): string {
-  const declared = [...data].map(([name, own]) => `export declare const ${name}: ${typeOf(own)};\n`);
+function wgslDeclarations(data: ReadonlyMap<string, TransformData>): string {
+  const declared = [...data].map(([name, own]) => `export declare const ${name}: ${wgslTransformType(own)};\n`);
   return [HEADING, DECLARATIONS, ...declared].join('\n');
 }
 
 /** The type of the function that makes transforms of one kind. */
-function typeOf({ input, output, forward, inverse }: TransformData): string {
+function wgslTransformType({ input, output, forward, inverse }: TransformData): string {
   const side = ({ planar }: SideData) => (planar ? '{ readonly re: Memory; readonly im: Memory }' : 'Memory');
   const call = (name: string, reads: SideData, writes: SideData | undefined) => {
     const memories = writes ? `from: ${side(reads)}, to: ${side(writes)}` : `data: ${side(reads)}`;

@@ -3,10 +3,9 @@
  */
 import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch } from '../../devices/device.ts';
 import { arrayNameOf } from '../../devices/host-arrays.ts';
-import { bytesOf, type StorageType } from '../../ir/index.ts';
+import { type StorageType, storageBytes } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { SideFormat } from '../../plan/tree/leaf.ts';
-import { arrayClass, lengthOf, plainView, refuseDetached, type UsualClass } from '../../problem/bytes.ts';
 import {
   blocksOf,
   type ElementRuns,
@@ -23,6 +22,7 @@ import {
   tensorSpan,
   wordsOf,
 } from '../../problem/index.ts';
+import { arrayClass, arrayLength, plainView, refuseDetached, type UsualClass } from '../../problem/input/bytes.ts';
 import { DeviceMemory, typeOfArrays } from './memory.ts';
 import { type Given, givenName, unreadable } from './read-data.ts';
 
@@ -60,10 +60,10 @@ export function sideFactsOf(storage: Storage, reals: number, { precisions }: Dev
   const words = wordsOf(storage);
   const type = typeOfArrays(storage);
   const pairs = type === 'f64' && precisions?.includes('double') === false;
-  return { type, length: words * reals, words, bytes: bytesOf(type), pairs, runs: undefined };
+  return { type, length: words * reals, words, bytes: storageBytes(type), pairs, runs: undefined };
 }
 
-export function factsOf(problem: Problem, side: Side, profile: DeviceProfile): SideFacts {
+export function sideFacts(problem: Problem, side: Side, profile: DeviceProfile): SideFacts {
   const span = tensorSpan(problem, side);
   const layout = elementKind(problem, side) === 'real' ? 'real' : problem.layout[side];
   const elements = tensorShape(problem, side).reduce((product, count) => product * count, 1);
@@ -78,10 +78,14 @@ export function factsOf(problem: Problem, side: Side, profile: DeviceProfile): S
  * The one or two parts of an argument, checked.
  * @param offset elements of this side to skip in each array: complex numbers, reals of planes, or reals of a real side.
  */
-export function partsOf(given: Given, facts: SideFacts, what: string, backend: Backend, offset = 0): Part[] {
+export function checkedParts(given: Given, facts: SideFacts, what: string, backend: Backend, offset = 0): Part[] {
   if (facts.layout === 'planar') {
     if (given.length !== 2) {
-      throw wrongArgument(what, given, `{ re, im }, two ${arrayName(facts)}s, because this side's layout is planar`);
+      throw wrongArgument(
+        what,
+        given,
+        `{ re, im }, two ${arrayNameOfSide(facts)}s, because this side's layout is planar`,
+      );
     }
     const [re, im] = given;
     const skip = numbersPerElement(facts) * offset;
@@ -90,7 +94,7 @@ export function partsOf(given: Given, facts: SideFacts, what: string, backend: B
   if (given.length !== 1) {
     const why = facts.layout === 'real' ? 'this side is real' : "this side's layout is interleaved";
     const wanted = facts.layout === 'real' ? 'reals' : 'interleaved re, im';
-    throw wrongArgument(what, given, `one ${arrayName(facts)} of ${wanted}, because ${why}`);
+    throw wrongArgument(what, given, `one ${arrayNameOfSide(facts)} of ${wanted}, because ${why}`);
   }
   return [checkedPart(given[0], facts, what, backend, numbersPerElement(facts) * offset)];
 }
@@ -110,10 +114,14 @@ function checkedPart(value: unknown, facts: SideFacts, what: string, backend: Ba
     return { device: { buffer: memory, byteOffset: skip * facts.bytes }, host: undefined, given: value };
   }
   if (!isArray)
-    throw wrongArgument(what, [value], `a ${arrayName(facts)} of ${facts.length} numbers${otherPrecision(value)}`);
+    throw wrongArgument(
+      what,
+      [value],
+      `a ${arrayNameOfSide(facts)} of ${facts.length} numbers${otherPrecision(value)}`,
+    );
   refuseDetached(value, what);
   const length = skip + facts.length;
-  const there = lengthOf(value);
+  const there = arrayLength(value);
   if (skip === 0 ? there !== length : there < length) {
     // Device memory may be longer, since the caller decides what lies behind the data; a longer host array is a mistake.
     const wanted =
@@ -139,7 +147,7 @@ function located(value: RealArray, what: string, backend: Backend): { array: Rea
 
 /** The device's buffer behind a value: memory of the device or of the caller; undefined for anything else. */
 function deviceBuffer(value: unknown, what: string, backend: Backend): DeviceBuffer | undefined {
-  const buffer = DeviceMemory.bufferOf(value) ?? adopted(value, what, backend);
+  const buffer = DeviceMemory.bufferOf(value) ?? adoptedBuffer(value, what, backend);
   if (buffer?.failure) throw buffer.failure;
   if (buffer?.freed) throw new FftError('destroyed', `${what} has been freed.`);
   if (buffer && !backend.owns(buffer)) {
@@ -152,7 +160,7 @@ function deviceBuffer(value: unknown, what: string, backend: Backend): DeviceBuf
 }
 
 /** The caller's own memory as a buffer of the device. @throws FftError also if reading the value throws something else */
-export function adopted(value: unknown, what: string, backend: Backend): DeviceBuffer | undefined {
+export function adoptedBuffer(value: unknown, what: string, backend: Backend): DeviceBuffer | undefined {
   try {
     return backend.adopt?.(value, what);
   } catch (cause) {
@@ -171,10 +179,10 @@ function isOurs(cause: unknown): cause is FftError {
 
 /** Whether a value is an array of the class that a side needs. Classes are compared by name, since arrays may come from another window. */
 function isArrayOf(value: unknown, facts: SideFacts): value is RealArray {
-  return arrayClass(value) === arrayName(facts);
+  return arrayClass(value) === arrayNameOfSide(facts);
 }
 
-function arrayName(facts: SideFacts): string {
+function arrayNameOfSide(facts: SideFacts): string {
   return arrayNameOf(facts.type);
 }
 

@@ -6,11 +6,11 @@ import { KERNEL } from '../../plan/tree/leaf.ts';
 import { type Direction, FftError, loadedArrays, type Problem } from '../../problem/index.ts';
 import {
   type ComplexData,
+  checkedParts,
   type Data,
   extentsOf,
   type MemoryExtent,
   type Part,
-  partsOf,
   refuseOverlap,
   type SideFacts,
   sideFactsOf,
@@ -117,7 +117,7 @@ export function readCall(options: unknown, host: OperandReading, what: string): 
   if (host.readKernel) {
     const { kernel, options: own } = host.factorAlone
       ? (options as ConvolveGiven)
-      : { kernel: factorOf(options, host, what), options: undefined };
+      : { kernel: factorOption(options, host, what), options: undefined };
     const memory = host.readKernel(kernel, what);
     const others = { problem: host.problem, operands: host.operands.slice(memory.length) };
     return [...memory, ...readCall(own, others, what)];
@@ -131,7 +131,7 @@ export function readCall(options: unknown, host: OperandReading, what: string): 
 }
 
 /** The kernel, or the signal, among the options of a call. */
-function factorOf(options: unknown, { factor }: OperandReading, what: string): unknown {
+function factorOption(options: unknown, { factor }: OperandReading, what: string): unknown {
   return options === undefined ? undefined : readOptions(options as CallOptions, { works: [factor!] }, what)[factor!];
 }
 
@@ -173,7 +173,7 @@ export function operandParts(
   offset = 0,
 ): Part[] {
   return operands.map(({ what, facts, bound }, n) => {
-    const parts = partsOf([arrays[n]], facts, what, backend, bound === KERNEL ? offset : 0);
+    const parts = checkedParts([arrays[n]], facts, what, backend, bound === KERNEL ? offset : 0);
     refuseOverlap([...written, ...extentsOf(parts, facts, what)]);
     return parts[0]!;
   });

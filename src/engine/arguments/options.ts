@@ -2,10 +2,10 @@
  * Objects with named options, checked name by name: a misspelt option must not be ignored in silence.
  */
 import type { Backend } from '../../devices/device.ts';
-import { arrayClass } from '../../problem/bytes.ts';
 import { excerpt, FftError, type FftProblem, show, throwIfAny } from '../../problem/errors.ts';
-import { meantOption } from '../../problem/meant.ts';
-import { isRecord, snapshot } from '../../problem/snapshot.ts';
+import { arrayClass } from '../../problem/input/bytes.ts';
+import { meantOption } from '../../problem/input/meant.ts';
+import { isRecord, snapshot } from '../../problem/input/snapshot.ts';
 
 /** The names that an object may have, and names that belong to the interface but that this release does not support yet. */
 export interface KnownOptions {

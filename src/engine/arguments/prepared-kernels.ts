@@ -6,7 +6,7 @@ import { type ConvolutionPlan, kernelProblem, resultProblem } from '../../plan/c
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { KERNEL } from '../../plan/tree/leaf.ts';
 import { convolvingCallbacks, FftError, type Problem } from '../../problem/index.ts';
-import { factsOf, type SideFacts, sideFactsOf } from './arguments.ts';
+import { type SideFacts, sideFacts, sideFactsOf } from './arguments.ts';
 import { DeviceMemory } from './memory.ts';
 import { type DirectionOperand, directionOperands } from './operands.ts';
 import { givenName, readMemory } from './read-data.ts';
@@ -31,9 +31,9 @@ export function convolutionFacts(
 ): ConvolutionFacts {
   const kernel: SideFacts = { layout: 'interleaved', ...sideFactsOf(storage, 2 * elements, profile) };
   return {
-    given: factsOf(kernelProblem(problem), 'input', profile),
+    given: sideFacts(kernelProblem(problem), 'input', profile),
     kernel,
-    result: factsOf(resultProblem(problem), 'input', profile),
+    result: sideFacts(resultProblem(problem), 'input', profile),
     operands: [
       { name: KERNEL, what: KERNEL, bound: KERNEL, facts: kernel },
       ...directionOperands({ callbacks: convolvingCallbacks(problem) }, 'forward', profile),

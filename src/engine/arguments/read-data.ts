@@ -2,9 +2,9 @@
  * The data arguments of a call, each read once: one array or memory, or the two planes of planar data.
  */
 
-import { arrayClass } from '../../problem/bytes.ts';
 import { FftError, reasonOf, typeName } from '../../problem/errors.ts';
-import { isRecord, snapshot } from '../../problem/snapshot.ts';
+import { arrayClass } from '../../problem/input/bytes.ts';
+import { isRecord, snapshot } from '../../problem/input/snapshot.ts';
 import { DeviceMemory } from './memory.ts';
 
 /** One value, or the real and the imaginary plane. Lists and descriptors of foreign memory are copies. */
@@ -46,7 +46,7 @@ export function mayChange(part: unknown): boolean {
 }
 
 /** Whether both are the same array or memory, or the same two planes. */
-export function isSame(one: Given, other: Given): boolean {
+export function isSameData(one: Given, other: Given): boolean {
   return one.length === other.length && one[0] === other[0] && one[1] === other[1];
 }
 

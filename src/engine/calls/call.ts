@@ -6,8 +6,8 @@
  * through the same memory of the device, so the program stays bound to it and only the arrays are checked.
  */
 import type { Backend, BoundProgram, DeviceBuffer, RealArray } from '../../devices/device.ts';
-import { arrayClass, bufferOf, copyInto, lengthOf } from '../../problem/bytes.ts';
 import type { ElementRuns, HostArray, PlanarData } from '../../problem/index.ts';
+import { arrayClass, arrayLength, bufferOf, copyInto } from '../../problem/input/bytes.ts';
 import { type ComplexData, type Data, type SideFacts, sideExtents } from '../arguments/arguments.ts';
 import { mayChange } from '../arguments/read-data.ts';
 import { type MemoryAccess, quiet, refuseHazard } from './call-hazards.ts';
@@ -69,12 +69,12 @@ export class Call {
     this.arrays = arrays;
     this.sides = { from, to, read, written, operands };
     this.planes = { input: givenPlanes(from), output: givenPlanes(to) };
-    const source = copiesOf(from);
-    const target = from === to ? source : copiesOf(to);
+    const source = copiesOfParts(from);
+    const target = from === to ? source : copiesOfParts(to);
     // If host code does not see the memory, all of it is copied back, gaps between elements included. These are copied in as
     // well, so that the device never copies memory that nobody has written.
     const unseen = written.runs && from !== to ? target.filter(({ view }) => !view) : [];
-    this.copiesIn = [...source, ...copiesOf(operands.map(({ part }) => part)), ...unseen];
+    this.copiesIn = [...source, ...copiesOfParts(operands.map(({ part }) => part)), ...unseen];
     this.copiesOut = target;
     this.runs = written.runs;
     this.direct = this.copiesIn.length === 0 && target.length === 0;
@@ -83,7 +83,7 @@ export class Call {
     this.mutable = [...from, ...to, ...parts].some(({ given }) => mayChange(given));
     const isPlanar = this.planes.input !== undefined || this.planes.output !== undefined;
     const isFixed = !isPlanar && parts.every(({ given }) => !mayChange(given));
-    this.pair = isFixed ? hostPair(source[0], target[0], copiesOf(parts)) : undefined;
+    this.pair = isFixed ? hostPair(source[0], target[0], copiesOfParts(parts)) : undefined;
     const single = this.copiesIn.length === 1 && target.length === 1 && !this.staged && !this.runs;
     this.one = single ? this.pair : undefined;
     const told = !isPlanar && parts.length === 0 && !this.mutable;
@@ -93,8 +93,8 @@ export class Call {
   /** The data of a call that waits, as a new object, since the caller may put other planes into the old one. */
   get data(): { readonly input: ComplexData; readonly output: ComplexData } {
     const { from, to } = this.sides;
-    const input = dataOf(from);
-    return { input, output: this.output === this.input ? input : dataOf(to) };
+    const input = callerData(from);
+    return { input, output: this.output === this.input ? input : callerData(to) };
   }
 
   /** The host arrays that the call reads and writes. */
@@ -186,13 +186,13 @@ export class Call {
     const { from, to, readLength, writtenLength, operands } = pair;
     try {
       // Only `locate` reads properties of the arrays that a caller can fake: a fake leads to the full check, or to a needless copy.
-      if (arrayClass(input) !== pair.name || lengthOf(input) !== readLength || backend.locate(input as RealArray)) {
+      if (arrayClass(input) !== pair.name || arrayLength(input) !== readLength || backend.locate(input as RealArray)) {
         return false;
       }
       if (from === to) {
         if (input !== output) return false;
       } else {
-        if (arrayClass(output) !== pair.name || lengthOf(output) !== writtenLength) return false;
+        if (arrayClass(output) !== pair.name || arrayLength(output) !== writtenLength) return false;
         if (backend.locate(output as RealArray) || bufferOf(input) === bufferOf(output)) return false;
       }
       for (const { host, view } of operands) {
@@ -237,7 +237,7 @@ function hostPair(from: Copy | undefined, to: Copy | undefined, operands: readon
   return { from, to, name: arrayClass(from.view), ...lengths, operands };
 }
 
-function copiesOf(parts: readonly PlacedPart[]): Copy[] {
+function copiesOfParts(parts: readonly PlacedPart[]): Copy[] {
   return parts.flatMap(({ copy }) => (copy ? [copy] : []));
 }
 
@@ -246,7 +246,7 @@ function givenPlanes(parts: readonly PlacedPart[]): PlanarData<Data> | undefined
   return re && im ? ({ re: re.given, im: im.given } as PlanarData<Data>) : undefined;
 }
 
-function dataOf(parts: readonly PlacedPart[]): ComplexData {
+function callerData(parts: readonly PlacedPart[]): ComplexData {
   return givenPlanes(parts) ?? (parts[0]!.given as ComplexData);
 }
 

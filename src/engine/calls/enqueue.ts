@@ -8,13 +8,13 @@ import type { Backend, Binding, BoundProgram, DeviceBuffer, EncodeTarget, Stretc
 import { show } from '../../problem/errors.ts';
 import { FftError } from '../../problem/index.ts';
 import {
-  adopted,
+  adoptedBuffer,
   type ComplexData,
+  checkedParts,
   type Data,
   deviceExtents,
   extentsOf,
   type Part,
-  partsOf,
   refuseOverlap,
   type SideFacts,
   scratchBinding,
@@ -82,12 +82,12 @@ export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void
   const own = readQuickly(options) ?? readOptions(options, OPTIONS, 'enqueue');
   const name = encodeTarget(own);
   if (name !== undefined) requireTarget(host.backend, name);
-  const asked = enqueuedMemory(host, own, 'enqueue');
-  const checked = checkedOnce(host, asked, 'enqueue');
+  const requested = enqueuedMemory(host, own, 'enqueue');
+  const checked = checkedOnce(host, requested, 'enqueue');
   const call = quiet() ? undefined : orderedCall(host, checked);
   if (call && name !== undefined) refuseHazard(call);
   const bound = checked.program.bind(checked.places);
-  if (call && hasHazard(call)) return unattended(defer(host, asked, bound, call));
+  if (call && hasHazard(call)) return unattended(defer(host, requested, bound, call));
   try {
     if (name === undefined) return unattended(bound.run());
     return unattended(Promise.resolve(bound.encode!(own[name])));
@@ -119,11 +119,11 @@ function readQuickly(options: EnqueueOptions): EnqueueOptions | undefined {
 }
 
 /** Enqueues a call when its hazards are over. @param bound keeps memory alive that the caller frees in the meantime. */
-function defer(host: RunnerHost, asked: EnqueuedMemory, bound: BoundProgram, call: OrderedCall): Promise<void> {
+function defer(host: RunnerHost, requested: EnqueuedMemory, bound: BoundProgram, call: OrderedCall): Promise<void> {
   const run = async () => {
     // In the meantime the plan may have been destroyed or got other temp memory, and memory may have been freed.
     host.resume();
-    const { program, places } = checkedOnce(host, asked, 'enqueue');
+    const { program, places } = checkedOnce(host, requested, 'enqueue');
     const again = program.bind(places);
     const done = again.run();
     again.release();
@@ -224,12 +224,12 @@ function callbackArraysOf({ arrays, kernel, signal }: MemoryOptions, what: strin
   throw new FftError('invalid-argument', `${what} was given a ${given}, which only 'convolve' takes; leave it out.`);
 }
 
-function checkedOnce(host: RunnerHost, asked: EnqueuedMemory, what: string): EnqueuedCall {
+function checkedOnce(host: RunnerHost, requested: EnqueuedMemory, what: string): EnqueuedCall {
   const { written } = host;
   let checked = lastChecked.get(written);
-  if (!checked || !repeats(host, asked, checked)) {
-    checked = checkedCall(host, asked, what);
-    if (isLasting(asked)) lastChecked.set(written, checked);
+  if (!checked || !repeats(host, requested, checked)) {
+    checked = checkedCall(host, requested, what);
+    if (isLasting(requested)) lastChecked.set(written, checked);
   }
   return checked;
 }
@@ -261,13 +261,17 @@ function isLasting({ input, output, work, temp, arrays }: EnqueuedMemory): boole
 }
 
 /** Whether the same memory was checked already and still exists: nothing else about a buffer can change. */
-function repeats(host: RunnerHost, asked: EnqueuedMemory, { program, places, skip, ownTemp }: EnqueuedCall): boolean {
+function repeats(
+  host: RunnerHost,
+  requested: EnqueuedMemory,
+  { program, places, skip, ownTemp }: EnqueuedCall,
+): boolean {
   const { backend, operands } = host;
-  const { input, output, work, temp, arrays } = asked;
+  const { input, output, work, temp, arrays } = requested;
   return (
-    skip.input === asked.skip.input &&
-    skip.output === asked.skip.output &&
-    skip.kernel === asked.skip.kernel &&
+    skip.input === requested.skip.input &&
+    skip.output === requested.skip.output &&
+    skip.kernel === requested.skip.kernel &&
     ownTemp === (temp === undefined) &&
     isSide(input, places.input, 'input', backend) &&
     isSide(output, places.output, 'output', backend) &&
@@ -289,7 +293,7 @@ function isBuffer(value: unknown, buffer: DeviceBuffer | undefined, what: string
   if (buffer.freed || buffer.failure) return false;
   const own = DeviceMemory.bufferOf(value);
   if (own) return own === buffer;
-  return !ArrayBuffer.isView(value) && adopted(value, what, backend) === buffer;
+  return !ArrayBuffer.isView(value) && adoptedBuffer(value, what, backend) === buffer;
 }
 
 /** Checks the memory of a call. @throws FftError the fault of the memory. */
@@ -299,8 +303,8 @@ function checkedCall(
   what: string,
 ): EnqueuedCall {
   const { backend, read, written, inPlace, operands } = host;
-  const source = partsOf(from, read, 'input', backend, skip.input);
-  const target = partsOf(to, written, 'output', backend, skip.output);
+  const source = checkedParts(from, read, 'input', backend, skip.input);
+  const target = checkedParts(to, written, 'output', backend, skip.output);
   const loaded = operandParts(arrays, operands, extentsOf(target, written, 'output'), backend, skip.kernel);
   if (![...source, ...target, ...loaded].every(({ device }) => device)) {
     throw new FftError(

@@ -4,9 +4,9 @@
  */
 import type { RealArray } from '../../devices/device.ts';
 import { arrayFor, typeOfArray } from '../../devices/host-arrays.ts';
-import { bytesOf, type StorageType } from '../../ir/index.ts';
-import { copyInto, lengthOf, refuseDetached } from '../../problem/bytes.ts';
+import { type StorageType, storageBytes } from '../../ir/index.ts';
 import { copyElements, type ElementRuns, FftError, type HostArray } from '../../problem/index.ts';
+import { arrayLength, copyInto, refuseDetached } from '../../problem/input/bytes.ts';
 import { fromPairs, toPairs } from '../programs/tables.ts';
 import type { Copy } from './staging.ts';
 
@@ -16,30 +16,30 @@ export const ARRAY_OF_WAITING_CALL = 'An array of a waiting call';
 /** The array to copy to the device: the host array, or its doubles as pairs of singles. @throws FftError `out-of-memory` */
 export function toDevice({ host, pairs }: Copy): RealArray {
   if (!pairs) return host;
-  const singles = newArray('f32', 2 * lengthOf(host)) as Float32Array;
+  const singles = resultArray('f32', 2 * arrayLength(host)) as Float32Array;
   toPairs(host, singles);
   return singles;
 }
 
 /** An array for the result of a copy: of the caller's type, or for pairs of singles. @throws FftError `out-of-memory` */
 export function stagingArray({ host, pairs }: Copy): RealArray {
-  return pairs ? newArray('f32', 2 * lengthOf(host)) : newArray(typeOfArray(host), lengthOf(host));
+  return pairs ? resultArray('f32', 2 * arrayLength(host)) : resultArray(typeOfArray(host), arrayLength(host));
 }
 
 /** A staged result in the caller's type. */
 export function fromDevice({ pairs }: Copy, staged: RealArray): RealArray {
   if (!pairs) return staged;
-  const doubles = newArray('f64', staged.length / 2) as Float64Array;
+  const doubles = resultArray('f64', staged.length / 2) as Float64Array;
   fromPairs(staged, doubles);
   return doubles;
 }
 
 /** An array for a result. @throws FftError `out-of-memory` */
-export function newArray(type: StorageType, length: number): HostArray {
+export function resultArray(type: StorageType, length: number): HostArray {
   try {
     return arrayFor(type, length) as HostArray;
   } catch (cause) {
-    const bytes = length * bytesOf(type);
+    const bytes = length * storageBytes(type);
     throw new FftError('out-of-memory', `A result of ${bytes} bytes does not fit in host memory.`, { cause });
   }
 }
@@ -51,7 +51,7 @@ export function newArray(type: StorageType, length: number): HostArray {
 export function requireWhole(hosts: readonly RealArray[], length: number): void {
   for (const host of hosts) {
     refuseDetached(host, ARRAY_OF_WAITING_CALL);
-    const now = lengthOf(host);
+    const now = arrayLength(host);
     if (now === length) continue;
     const sizes = `it has ${now} numbers now, not ${length}`;
     throw new FftError(

@@ -6,18 +6,18 @@
  */
 import type { Backend, Binding, BoundProgram, DeviceBuffer, RealArray } from '../../devices/device.ts';
 import type { PlanTask } from '../../plan/planner.ts';
-import { refuseDetached } from '../../problem/bytes.ts';
 import { FftError, type Problem } from '../../problem/index.ts';
+import { refuseDetached } from '../../problem/input/bytes.ts';
 import {
   type ComplexData,
+  checkedParts,
   extentsOf,
   type Part,
-  partsOf,
   refuseOverlap,
   type SideFacts,
 } from '../arguments/arguments.ts';
 import { boundOperands, type DirectionOperand, givesTheSame, operandParts, readCall } from '../arguments/operands.ts';
-import { isSame, readData } from '../arguments/read-data.ts';
+import { isSameData, readData } from '../arguments/read-data.ts';
 import type { Runnable, SideBinding } from '../programs/program.ts';
 import { Call, runNow } from './call.ts';
 import { hasHazard, type OrderedCall, quiet, runInOrder, whilePending } from './call-hazards.ts';
@@ -25,8 +25,8 @@ import {
   ARRAY_OF_WAITING_CALL,
   fromDevice,
   moveResult,
-  newArray,
   requireWhole,
+  resultArray,
   stagingArray,
   toDevice,
 } from './result-staging.ts';
@@ -277,9 +277,9 @@ export class Runner {
       operands: operandParts(arrays, operands, extentsOf(parts, written, 'output'), backend),
     });
     const from = readData(input, 'input');
-    const source = partsOf(from, read, 'input', backend);
+    const source = checkedParts(from, read, 'input', backend);
     if (inPlace) {
-      if (given !== input && !isSame(readData(given, 'output'), from)) {
+      if (given !== input && !isSameData(readData(given, 'output'), from)) {
         throw new FftError(
           'aliased-buffers',
           "This plan is 'in-place': pass one array, or plan with placement 'out-of-place'.",
@@ -289,7 +289,7 @@ export class Runner {
       return { input, output: input, source, target: source, ...others(source) };
     }
     const output = given ?? newData(written);
-    const target = partsOf(readData(output, 'output'), written, 'output', backend);
+    const target = checkedParts(readData(output, 'output'), written, 'output', backend);
     refuseOverlap([...extentsOf(source, read, 'input'), ...extentsOf(target, written, 'output')]);
     return { input, output, source, target, ...others(target) };
   }
@@ -334,6 +334,6 @@ function sameBindings(a: readonly Binding[], b: readonly Binding[]): boolean {
 }
 
 function newData({ type, length, layout }: SideFacts): ComplexData {
-  const make = () => newArray(type, length);
+  const make = () => resultArray(type, length);
   return layout === 'planar' ? { re: make(), im: make() } : make();
 }

@@ -8,10 +8,16 @@ import type {
   ProgramStep,
 } from '../../devices/device.ts';
 import type { Kernel, Table } from '../../ir/index.ts';
-import { keyOf, type Launch, OUTPUT, type ProgramPieces, type TransformLaunch } from '../../kernels/programs/index.ts';
+import {
+  kernelKey,
+  type Launch,
+  OUTPUT,
+  type ProgramPieces,
+  type TransformLaunch,
+} from '../../kernels/programs/index.ts';
 import type { DirectionProgram } from '../programs/program.ts';
 import type { ProgramHost } from './host.ts';
-import { operandBindings, problemOf } from './transforms.ts';
+import { operandBindings, problemOfTransform } from './transforms.ts';
 
 /** Launches that are bound together: kernels one after another, or a plan. */
 type Segment =
@@ -140,7 +146,7 @@ export class ProgramCode {
 
   private async plan({ transform, writes }: TransformLaunch): Promise<void> {
     const key = JSON.stringify(transform);
-    const { problem, task } = problemOf(transform, this.precision);
+    const { problem, task } = problemOfTransform(transform, this.precision);
     if (!this.plans.has(key)) this.plans.set(key, await this.host.transform(problem, task));
     if (task === 'prepare') this.prepared.set(writes, 2 * this.host.preparedLength(problem));
   }
@@ -177,7 +183,7 @@ export class ProgramCode {
     const known = this.known.get(kernel);
     if (known) return known;
     const { backend, cache } = this.host;
-    const key = `program ${keyOf(kernel)}`;
+    const key = `program ${kernelKey(kernel)}`;
     const compiled = cache.kernel(key, () => ({
       kernel: backend.compile(backend.computable(kernel)),
       reverse: false,

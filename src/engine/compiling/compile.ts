@@ -1,9 +1,9 @@
 /** Programs of patterns for a device: lowered to kernels, compiled, with memory for what lies between them. */
 import type { Backend } from '../../devices/device.ts';
-import { type ProgramPieces, type ProgramTarget, piecesOf, USUALLY } from '../../kernels/programs/index.ts';
-import { type Program, requireProgram } from '../../patterns/program.ts';
-import { realsOf, resolvedSizes } from '../../patterns/sizing.ts';
-import { isMap, reachableValues, scalarOps, type Value } from '../../patterns/values.ts';
+import { type ProgramPieces, type ProgramTarget, programPieces, USUALLY } from '../../kernels/programs/index.ts';
+import { type Program, requireProgram } from '../../patterns/language/program.ts';
+import { realsOfType, resolvedSizes } from '../../patterns/language/sizing.ts';
+import { isMap, reachableValues, scalarOps, type Value } from '../../patterns/language/values.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { show } from '../../problem/errors.ts';
 import { FftError } from '../../problem/index.ts';
@@ -39,16 +39,16 @@ export async function compileProgram(
   const target = programTarget(profile, precision);
   const numbers = precision === 'single' ? 'f32' : 'f64';
   const lowered = (way: Way) => {
-    return piecesOf(way.stencils ? withoutStencils(program)! : program, sizes, numbers, target, way);
+    return programPieces(way.stencils ? withoutStencils(program)! : program, sizes, numbers, target, way);
   };
   const factsOf = (reals: number): SideFacts => ({ layout: 'real', ...sideFactsOf(precision, reals, profile) });
   const inputs = program.parameters.map(({ details, type }): ProgramInput => {
-    return { name: details.name!, isNumber: type.kind !== 'array', facts: factsOf(realsOf(type, sizes)) };
+    return { name: details.name!, isNumber: type.kind !== 'array', facts: factsOf(realsOfType(type, sizes)) };
   });
-  const output = factsOf(realsOf(program.body.type, sizes));
+  const output = factsOf(realsOfType(program.body.type, sizes));
   const sides = [...inputs.map(({ facts }) => facts), output];
   const codeOf = (pieces: ProgramPieces): Promise<ProgramCode> => {
-    refuseTooLarge(pieces, sides, profile);
+    refuseLargeBuffers(pieces, sides, profile);
     const names = inputs.map(({ name }) => name);
     return readyCode({ host, pieces, precision, inputs: names, bytes: output.bytes });
   };
@@ -58,7 +58,7 @@ export async function compileProgram(
   };
   const ranked = { profile, precision, realsIn, piecesOf: lowered };
   const trial = { host, program, key: JSON.stringify([[...sizes], precision]), sides, codeOf, ...ranked };
-  const way = strategy === 'measure' ? await fastestWay(trial) : await cheapest(ways, ranked);
+  const way = strategy === 'measure' ? await fastestWay(trial) : await cheapestWay(ways, ranked);
   const code = await codeOf(lowered(way));
   try {
     host.check();
@@ -132,7 +132,7 @@ async function readyCode(options: CodeOptions): Promise<ProgramCode> {
 }
 
 /** The cheapest way to compile a program by estimated price. */
-async function cheapest(ways: readonly Way[], request: RankRequest): Promise<Way> {
+async function cheapestWay(ways: readonly Way[], request: RankRequest): Promise<Way> {
   return ways.length === 1 ? ways[0]! : (await rankWays(ways, request))[0]!.way;
 }
 
@@ -159,7 +159,7 @@ function programTarget(profile: DeviceProfile, precision: 'single' | 'double'): 
   return { lockstep, lanes, maxThreads, multiprocessors, sharedBytes, banks, doubleBuffered };
 }
 
-function refuseTooLarge(
+function refuseLargeBuffers(
   { buffers }: ProgramPieces,
   sides: readonly SideFacts[],
   { name, maxBytes }: DeviceProfile,

@@ -3,14 +3,14 @@
  * in which they were made.
  */
 import type { Backend, Binding, BoundProgram, CompiledKernel, EncodeTarget } from '../../devices/device.ts';
-import type { Inputs } from '../../patterns/program.ts';
+import type { Inputs } from '../../patterns/language/program.ts';
 import { show } from '../../problem/errors.ts';
 import { FftError, type HostArray } from '../../problem/index.ts';
 import {
+  checkedParts,
   type Data,
   extentsOf,
   type Part,
-  partsOf,
   refuseOverlap,
   type SideFacts,
   sideExtents,
@@ -28,7 +28,7 @@ import {
   whilePending,
 } from '../calls/call-hazards.ts';
 import { encodeTarget, requireTarget, unattended } from '../calls/enqueue.ts';
-import { fromDevice, moveResult, newArray, requireWhole, stagingArray, toDevice } from '../calls/result-staging.ts';
+import { fromDevice, moveResult, requireWhole, resultArray, stagingArray, toDevice } from '../calls/result-staging.ts';
 import { type Copy, type PlacedPart, Staging } from '../calls/staging.ts';
 import type { ProgramLaunches } from './code.ts';
 import type { ProgramHost } from './host.ts';
@@ -135,7 +135,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
     }
     const { type, length } = this.parts.output;
     const arrays = this.readInputs(inputs, 'run');
-    const given = output === undefined ? newArray(type, length) : output;
+    const given = output === undefined ? resultArray(type, length) : output;
     const checked = this.checked(arrays, given);
     return this.submit(checked, arrays, given) as Promise<O>;
   }
@@ -152,7 +152,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
     const target = encodeTarget(own);
     if (target !== undefined) requireTarget(backend, target);
     const arrays = this.readInputs(own.inputs, 'enqueue');
-    if (own.output === undefined) throw missing('enqueue', 'output', this.parts.output);
+    if (own.output === undefined) throw missingBuffer('enqueue', 'output', this.parts.output);
     const checked = this.checked(arrays, own.output);
     const parts = [...checked.sources, checked.target];
     if (!parts.every(({ device }) => device)) {
@@ -214,9 +214,9 @@ export class CompiledProgram<I extends Inputs = Inputs> {
     );
     return inputs.map(({ name, isNumber, facts }) => {
       const value = own[name];
-      if (value === undefined) throw missing(what, name, facts);
+      if (value === undefined) throw missingBuffer(what, name, facts);
       if (typeof value !== 'number' || !isNumber) return readMemory(value, `inputs.${name}`);
-      const numbers = newArray(facts.type, facts.length);
+      const numbers = resultArray(facts.type, facts.length);
       (numbers as Float64Array)[0] = value;
       return numbers;
     });
@@ -225,11 +225,11 @@ export class CompiledProgram<I extends Inputs = Inputs> {
   private checked(arrays: readonly unknown[], output: unknown): CheckedCall {
     const { backend } = this.host;
     const { inputs, output: facts } = this.parts;
-    const [target] = partsOf([readMemory(output, 'output')], facts, 'output', backend);
+    const [target] = checkedParts([readMemory(output, 'output')], facts, 'output', backend);
     const written = extentsOf([target!], facts, 'output');
     const sources = inputs.map((input, n) => {
       const what = `inputs.${input.name}`;
-      const parts = partsOf([arrays[n]], input.facts, what, backend);
+      const parts = checkedParts([arrays[n]], input.facts, what, backend);
       // Inputs are only read, so they may share memory with each other.
       refuseOverlap([...written, ...extentsOf(parts, input.facts, what)]);
       return parts[0]!;
@@ -240,7 +240,7 @@ export class CompiledProgram<I extends Inputs = Inputs> {
   private placed({ sources, target }: CheckedCall): PlacedCall {
     const parts = [...sources, target].map((part, n) => this.staging[n]!.place([part])[0]!);
     const places = parts.map(({ device }) => device);
-    if (!this.bound?.places.every((place, n) => isSame(place, places[n]!))) {
+    if (!this.bound?.places.every((place, n) => isSameBinding(place, places[n]!))) {
       const programs = this.parts.code.bind(places);
       this.unbind();
       this.bound = { programs, places };
@@ -347,10 +347,10 @@ function download(backend: Backend, out: Copy, staged: Copy['host'] | undefined,
   });
 }
 
-function isSame(a: Binding, b: Binding): boolean {
+function isSameBinding(a: Binding, b: Binding): boolean {
   return a.buffer === b.buffer && a.byteOffset === b.byteOffset;
 }
 
-function missing(what: string, name: string, { length, type }: SideFacts): FftError {
+function missingBuffer(what: string, name: string, { length, type }: SideFacts): FftError {
   return new FftError('missing-buffer', `${what} needs ${name}: ${length} numbers of type ${type}.`, { path: name });
 }

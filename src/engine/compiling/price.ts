@@ -11,7 +11,7 @@ import { leastCost, tripCost } from '../../plan/price/cost.ts';
 import { complexPart } from '../../plan/schemes/complex-part.ts';
 import { normalizeProblem, tensorShape } from '../../problem/index.ts';
 import { lazyGroupsOf, loadGroups } from '../lazy/lazy-modules.ts';
-import { problemOf } from './transforms.ts';
+import { problemOfTransform } from './transforms.ts';
 
 /**
  * The number of operations and accesses of a kernel that take as long as one pass of radix 4 over a complex number. The values are fitted to
@@ -26,7 +26,7 @@ export interface PriceRequest {
   realsIn(buffer: string): number;
 }
 
-export async function priceOf(pieces: ProgramPieces, request: PriceRequest): Promise<number> {
+export async function priceOfProgram(pieces: ProgramPieces, request: PriceRequest): Promise<number> {
   const target = targetOf(request.profile, request.precision);
   const kernels = new Map<Kernel, number>();
   const transforms = new Map<string, number>();
@@ -59,7 +59,7 @@ function kernelPrice(moved: number, operations: number, target: Target): number 
 
 /** The price of a planned transform. A convolution is a transform, a product and the inverse, which costs the same as the transform. */
 async function transformPrice(transform: PlannedTransform, { profile, precision }: PriceRequest): Promise<number> {
-  const { callbacks, convolution, ...plain } = problemOf(transform, precision).problem;
+  const { callbacks, convolution, ...plain } = problemOfTransform(transform, precision).problem;
   const problem = normalizeProblem(plain);
   await loadGroups(lazyGroupsOf(problem, profile));
   const { price } = rankSplits(problem, targetOf(profile, precision), 1)[0]!;

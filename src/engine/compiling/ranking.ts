@@ -1,7 +1,7 @@
 /** The order of ways to compile a program, by price. */
-import { keyOf, type ProgramPieces } from '../../kernels/programs/index.ts';
+import { kernelKey, type ProgramPieces } from '../../kernels/programs/index.ts';
 import { FftError } from '../../problem/index.ts';
-import { type PriceRequest, priceOf } from './price.ts';
+import { type PriceRequest, priceOfProgram } from './price.ts';
 import type { Way } from './ways.ts';
 
 export interface PricedWay {
@@ -39,7 +39,7 @@ export async function rankWays(ways: readonly Way[], request: RankRequest): Prom
     try {
       const pieces = request.piecesOf(way);
       const text = textOfLaunches(pieces);
-      if (!found.has(text)) found.set(text, { way, pieces, price: await priceOf(pieces, request) });
+      if (!found.has(text)) found.set(text, { way, pieces, price: await priceOfProgram(pieces, request) });
     } catch (error) {
       if (!rulesOutOneWay(error)) throw error;
       failure ??= error;
@@ -57,7 +57,7 @@ export function textOfLaunches({ launches }: ProgramPieces): string {
     return names.get(buffer)!;
   };
   const lines = launches.map((launch) => [
-    'transform' in launch ? launch.transform : keyOf(launch.kernel),
+    'transform' in launch ? launch.transform : kernelKey(launch.kernel),
     launch.reads.map(nameOf),
     nameOf(launch.writes),
   ]);

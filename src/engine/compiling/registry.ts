@@ -2,7 +2,7 @@
  * The registry of programs of patterns and their compilers. `omnifft/lift` registers each program that it makes with its compiler, so that
  * pages without programs load no compiler.
  */
-import type { Inputs, Program } from '../../patterns/program.ts';
+import type { Inputs, Program } from '../../patterns/language/program.ts';
 import type { CompiledProgram } from './compiled-program.ts';
 import type { ProgramHost } from './host.ts';
 

@@ -2,10 +2,10 @@
 import type { Binding } from '../../devices/device.ts';
 import type { Kernel } from '../../ir/index.ts';
 import {
-  arrayName,
+  nameOfRead,
   type PlannedTransform,
   type Rows,
-  rowOf,
+  rowShape,
   type TransformLaunch,
 } from '../../kernels/programs/index.ts';
 import { operandName } from '../../plan/launch/leaf-sides.ts';
@@ -15,7 +15,7 @@ import type { Callbacks, Direction, ProblemInput } from '../../problem/index.ts'
 /** The task of a problem that a program runs. */
 export type TransformTask = Direction | 'convolve' | 'prepare';
 
-export function problemOf(
+export function problemOfTransform(
   transform: PlannedTransform,
   precision: 'single' | 'double',
 ): { readonly problem: ProblemInput; readonly task: TransformTask } {
@@ -29,18 +29,18 @@ export function problemOf(
     ...(times
       ? { convolution: { kernelSpectrum: times.isPrepared ? 'prepared' : 'user', conjugate: times.conjugate, kernels } }
       : { normalize: true }),
-    ...placesOf(transform, isForward),
-    ...callbacksOf(transform, precision),
+    ...stridesAndOffsets(transform, isForward),
+    ...callbacksOfTransform(transform, precision),
   };
   return { problem, task: transform.prepares ? 'prepare' : times ? 'convolve' : direction };
 }
 
 /** Strides and offsets of sides that are not packed. */
-function placesOf(transform: PlannedTransform, isForward: boolean): Pick<ProblemInput, 'strides' | 'offsets'> {
+function stridesAndOffsets(transform: PlannedTransform, isForward: boolean): Pick<ProblemInput, 'strides' | 'offsets'> {
   const { input, output, batches } = transform;
   const strides = (rows: Rows | undefined, side: 'input' | 'output') => {
-    const { step, apart } = rows ?? { step: 1, apart: rowOf(transform, side).count };
-    return [1, step, batches === 1 ? step * rowOf(transform, side).count : apart];
+    const { step, apart } = rows ?? { step: 1, apart: rowShape(transform, side).count };
+    return [1, step, batches === 1 ? step * rowShape(transform, side).count : apart];
   };
   if (!input && !output) return {};
   const both = [strides(input, 'input'), strides(output, 'output')];
@@ -50,7 +50,7 @@ function placesOf(transform: PlannedTransform, isForward: boolean): Pick<Problem
   return { strides: sides(both), offsets: sides(offsets) };
 }
 
-function callbacksOf(
+function callbacksOfTransform(
   { op, load, store, arrays, times }: PlannedTransform,
   precision: 'single' | 'double',
 ): Pick<ProblemInput, 'callbacks'> {
@@ -77,7 +77,7 @@ export function operandBindings(
   if (transform.prepares) return found;
   const arrays = transform.times ? reads.slice(1, -1) : reads.slice(1);
   arrays.forEach((buffer, n) => {
-    found.set(operandName(arrayName(n + 1)), slot(buffer));
+    found.set(operandName(nameOfRead(n + 1)), slot(buffer));
   });
   for (const [name, kernel] of Object.entries(tables)) found.set(operandName(name), tableOf(kernel));
   if (transform.times) found.set(KERNEL, slot(reads.at(-1)!));

@@ -3,7 +3,7 @@
  * It is kept for later processes, as measured plans are.
  */
 
-import { leastMilliseconds, repeated } from '../../devices/clock.ts';
+import { leastMilliseconds, repeatUntilLong } from '../../devices/clock.ts';
 import type { Backend, Binding, DeviceBuffer } from '../../devices/device.ts';
 import type { ProgramPieces } from '../../kernels/programs/index.ts';
 import type { Program } from '../../patterns/index.ts';
@@ -61,19 +61,19 @@ export async function fastestWay(request: TrialRequest): Promise<Way> {
 async function keptOrTimed(request: TrialRequest): Promise<Way> {
   const { backend } = request.host;
   const ranked = await rankWays(waysOf(request.program), request);
-  if (!backend.store) return timed(request, ranked);
+  if (!backend.store) return timedWays(request, ranked);
   // The text of all ways' launches identifies a program across processes.
   const text = JSON.stringify(ranked.map(({ pieces }) => textOfLaunches(pieces)).sort());
   const kept = await findWay(text, backend);
   // An entry that is none of the ways is damaged or stale, so it is ignored.
   const known = ranked.find(({ way }) => JSON.stringify(way) === kept);
   if (known) return known.way;
-  const way = await timed(request, ranked);
+  const way = await timedWays(request, ranked);
   keepWay(text, JSON.stringify(way), backend);
   return way;
 }
 
-async function timed(request: TrialRequest, ranked: readonly PricedWay[]): Promise<Way> {
+async function timedWays(request: TrialRequest, ranked: readonly PricedWay[]): Promise<Way> {
   const { backend } = request.host;
   const trials: Trial[] = [];
   const buffers: DeviceBuffer[] = [];
@@ -87,10 +87,11 @@ async function timed(request: TrialRequest, ranked: readonly PricedWay[]): Promi
       const zeros = new Float32Array(Math.ceil((length * bytes) / 4));
       await backend.upload(places.at(-1)!, zeros);
     }
-    await firstRound(request, ranked.slice(0, MOST_WAYS), trials, places);
+    await compileAndTime(request, ranked.slice(0, MOST_WAYS), trials, places);
     const begin = performance.now();
     for (let round = 1; round < ROUNDS && performance.now() - begin < BUDGET_MILLISECONDS; round++) {
-      for (const trial of trials) trial.milliseconds = Math.min(trial.milliseconds, await timeOf(trial.code, places));
+      for (const trial of trials)
+        trial.milliseconds = Math.min(trial.milliseconds, await timeOfRun(trial.code, places));
     }
   } finally {
     for (const { code } of trials) code.release();
@@ -100,7 +101,7 @@ async function timed(request: TrialRequest, ranked: readonly PricedWay[]): Promi
 }
 
 /** Compiles each way and times it once. */
-async function firstRound(
+async function compileAndTime(
   { codeOf }: TrialRequest,
   ranked: readonly PricedWay[],
   trials: Trial[],
@@ -113,7 +114,7 @@ async function firstRound(
     try {
       const code = await codeOf(pieces);
       trials.push({ way, code, milliseconds: Number.POSITIVE_INFINITY });
-      trials.at(-1)!.milliseconds = await timeOf(code, places);
+      trials.at(-1)!.milliseconds = await timeOfRun(code, places);
     } catch (error) {
       if (!rulesOutOneWay(error)) throw error;
       failure ??= error;
@@ -123,7 +124,7 @@ async function firstRound(
 }
 
 /** Milliseconds of one run. */
-async function timeOf(code: ProgramCode, places: readonly Binding[]): Promise<number> {
+async function timeOfRun(code: ProgramCode, places: readonly Binding[]): Promise<number> {
   const bound = code.bind(places);
   const run = () => Promise.all(bound.map((one) => one.run()));
   try {
@@ -133,7 +134,7 @@ async function timeOf(code: ProgramCode, places: readonly Binding[]): Promise<nu
       for (let n = 0; n < runs; n++) await run();
       return performance.now() - start;
     };
-    return (await repeated(1, Math.max(2, leastMilliseconds()), elapsed)).milliseconds;
+    return (await repeatUntilLong(1, Math.max(2, leastMilliseconds()), elapsed)).milliseconds;
   } finally {
     for (const one of new Set(bound)) one.release();
   }

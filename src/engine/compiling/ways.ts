@@ -3,10 +3,10 @@
  * by the rule `stencilToFft`. Ways are compared by price (ranking.ts); with `strategy: 'measure'`, the cheapest ones are timed (trials.ts).
  */
 import { type Decided, USUALLY, WAYS } from '../../kernels/programs/index.ts';
-import { nestingProblemIn } from '../../patterns/nesting.ts';
-import { throughout } from '../../patterns/places.ts';
-import { Program } from '../../patterns/program.ts';
-import { stencilToFft } from '../../patterns/stencils.ts';
+import { nestingProblemIn } from '../../patterns/language/nesting.ts';
+import { Program } from '../../patterns/language/program.ts';
+import { throughout } from '../../patterns/rewriting/places.ts';
+import { stencilToFft } from '../../patterns/rewriting/stencils.ts';
 
 /** A way to compile a program. */
 export interface Way extends Decided {

@@ -140,7 +140,7 @@ function candidateLines(candidates: CandidateList): string[] {
 export function explainPlan(plan: ReturnType<typeof planToJson>): string {
   const { problem, device } = plan;
   const lines = [
-    `${problem.size.join(' × ')} ${transformText(problem)}, ${problem.precision} precision, ${problem.placement}, on ${device.name} (${device.kind})`,
+    `${problem.size.join(' × ')} ${transformKinds(problem)}, ${problem.precision} precision, ${problem.placement}, on ${device.name} (${device.kind})`,
     ...callbackLines(problem),
     ...(problem.bands ? [`${problem.bands.length} bands of bins`] : []),
     `tables ${bytesText(plan.bytes.tables)}, temp ${bytesText(plan.bytes.temp)}`,
@@ -201,7 +201,7 @@ function callbackLines({ callbacks }: Pick<Problem, 'callbacks'>): string[] {
 }
 
 /** The kind of transform: one word if it is the same for all axes. */
-export function transformText({ transform }: Pick<Problem, 'transform'>): string {
+export function transformKinds({ transform }: Pick<Problem, 'transform'>): string {
   const [first] = transform;
   const isOne = first === 'r2c' || transform.every((kind) => kind === first);
   return isOne ? first! : transform.join(' × ');

@@ -204,7 +204,7 @@ function bytesMoved({ absent, storage, layout }: OperandFacts, tensor: readonly 
 
 function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
   if (step.do === 'layer') {
-    const [there, back] = [step.there, step.back].map((leaf) => leaf.steps.map((own) => stepFacts(own, leaf)));
+    const [there, back] = [step.forward, step.inverse].map((leaf) => leaf.steps.map((own) => stepFacts(own, leaf)));
     return { do: 'layer', there: there!, mix: step.mix.steps[0] as MixStep, back: back! };
   }
   if (step.do === 'bands') {
@@ -255,7 +255,7 @@ export function launchParts(launch: LaunchFacts): LaunchPart[] {
   const first = steps.findIndex((step) => step.do === 'passes' && step.of < 2);
   return [
     { kind: 'memory', text: `load ${input.storage}` },
-    ...called(input),
+    ...callbackPart(input),
     ...ordered(input),
     ...seenAs(input),
     ...factorParts(input),
@@ -270,12 +270,12 @@ export function launchParts(launch: LaunchFacts): LaunchPart[] {
     ...scaleParts(output),
     ...ordered(output),
     ...seenAs(output),
-    ...called(output),
+    ...callbackPart(output),
     { kind: 'memory', text: `store ${output.storage}` },
   ];
 }
 
-function called({ callback }: OperandFacts): LaunchPart[] {
+function callbackPart({ callback }: OperandFacts): LaunchPart[] {
   return callback ? [{ kind: 'product', text: 'callback' }] : [];
 }
 
@@ -320,7 +320,7 @@ function scaleParts({ scale }: OperandFacts): LaunchPart[] {
 
 function stepStages(step: StepFacts): LaunchPart[] {
   if (step.do === 'copy') return [{ kind: 'move', text: 'transpose' }];
-  if (step.do === 'pair') {
+  if (step.do === 'hermitian-split') {
     const pairs = { kind: 'move' as const, text: PAIRS[step.by] };
     return step.kernel ? [pairs, productPart(kernelText(step.kernel)), pairs] : [pairs];
   }

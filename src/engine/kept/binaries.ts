@@ -4,13 +4,13 @@
  */
 import type { Backend, CodeFacts } from '../../devices/device.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
-import { arrayClass } from '../../problem/bytes.ts';
 import { show } from '../../problem/errors.ts';
 import { FftError, type PlannedProblem, type Problem } from '../../problem/index.ts';
+import { arrayClass } from '../../problem/input/bytes.ts';
 import type { KernelCache } from '../programs/cache.ts';
 import type { DirectionProgram } from '../programs/program.ts';
 import { version } from '../programs/version.ts';
-import { packed, unpacked } from './container.ts';
+import { packedContents, unpacked } from './container.ts';
 import { type KeptPlan, keptBytes, readKept } from './kept-plan.ts';
 
 const FORMAT = 'omnifft-binaries-2';
@@ -79,12 +79,12 @@ export function serializeBinaries(
 
 /** Joins saved plans to one bundle, from which loading takes the plan for the problem and the device. @throws FftError `invalid-saved-plan` */
 export function joinBinaries(saved: readonly Uint8Array[]): Uint8Array {
-  return bundled(saved.flatMap(parsed));
+  return bundled(saved.flatMap(parsedBinaries));
 }
 
 function bundled(plans: readonly Placed[]): Uint8Array {
   const header: Header = { format: FORMAT, plans: plans.map(({ entry }) => entry) };
-  return packed({ data: header, stretches: plans.map(({ plan }) => plan) });
+  return packedContents({ data: header, stretches: plans.map(({ plan }) => plan) });
 }
 
 /** A loaded plan, with the profile that it was planned for if that may differ from the device's. */
@@ -94,19 +94,19 @@ export interface LoadedPlan extends KeptPlan {
 
 /** Loads the plan for a problem and a device. @throws FftError `invalid-saved-plan`, which says why none fits */
 export function loadBinaries(from: unknown, problem: PlannedProblem, backend: Backend): LoadedPlan {
-  const all = parsed(from);
+  const all = parsedBinaries(from);
   const text = JSON.stringify(problem);
   const same = all.filter(({ entry }) => JSON.stringify(entry.problem) === text);
   const misfits = same.map(({ entry }) => misfitOf(entry, backend));
   const found = same[misfits.indexOf(undefined)];
   if (!found)
-    return refuse(
-      nearest(misfits) ??
+    return refuseBinary(
+      likeliestMisfit(misfits) ??
         (all.length === 1 ? 'is for another problem' : `holds ${all.length} plans, none of them for this problem`),
     );
   const { entry, plan } = found;
   const { checksum, ...said } = entry;
-  if (checksumOf(said, plan) !== checksum) refuse('is damaged');
+  if (checksumOf(said, plan) !== checksum) refuseBinary('is damaged');
   return { ...readKept(plan), ...(entry.ahead ? { profile: entry.profile } : {}) };
 }
 
@@ -117,21 +117,21 @@ function misfitOf(entry: Entry, { kind, name, profile, codeFacts, unpack }: Back
   if (!unpack) return `cannot be loaded: ${name} takes no compiled code`;
   // The plan has its code already, so the device's compiler does not matter.
   const { compiler: _, ...needed } = entry.codeFacts;
-  const own = entry.ahead ? precisionOf(entry, profile) : profile;
-  const planned = entry.ahead ? precisionOf(entry, entry.profile) : entry.profile;
+  const own = entry.ahead ? neededPrecisions(entry, profile) : profile;
+  const planned = entry.ahead ? neededPrecisions(entry, entry.profile) : entry.profile;
   return (
-    differing('device', planned, own) ??
-    differing('system', needed, { ...needed, ...pick(codeFacts!, Object.keys(needed)) })
+    differingFacts('device', planned, own) ??
+    differingFacts('system', needed, { ...needed, ...pick(codeFacts!, Object.keys(needed)) })
   );
 }
 
 /** The precisions that a device must have: kernels that compute in doubles need them, all others run everywhere. */
-function precisionOf({ problem }: Entry, { precisions = ['single', 'double'] }: DeviceProfile): object {
+function neededPrecisions({ problem }: Entry, { precisions = ['single', 'double'] }: DeviceProfile): object {
   return (problem as Problem).precision === 'double' ? { precisions } : {};
 }
 
 /** The reason to report: that of a plan for a device of this kind, if there is one, else the first. */
-function nearest(misfits: readonly (string | undefined)[]): string | undefined {
+function likeliestMisfit(misfits: readonly (string | undefined)[]): string | undefined {
   return misfits.find((reason) => !reason?.includes('of kind')) ?? misfits[0];
 }
 
@@ -150,27 +150,27 @@ export function asSaved<T>(make: () => T): T {
   }
 }
 
-function parsed(from: unknown): Placed[] {
-  if (arrayClass(from) !== 'Uint8Array') refuse(`is ${show(from)}, neither text nor a Uint8Array`);
+function parsedBinaries(from: unknown): Placed[] {
+  if (arrayClass(from) !== 'Uint8Array') refuseBinary(`is ${show(from)}, neither text nor a Uint8Array`);
   try {
     const { data, stretches } = unpacked(from as Uint8Array);
     const { format, plans } = data as Header;
-    if (format === FORMAT && plans.length === stretches.length && plans.every(isWhole)) {
+    if (format === FORMAT && plans.length === stretches.length && plans.every(isCompleteEntry)) {
       return plans.map((entry, n) => ({ entry, plan: stretches[n]! }));
     }
   } catch {
-    // `refuse` reports it below.
+    // `refuseBinary` reports it below.
   }
-  return refuse(
+  return refuseBinary(
     'is neither what plan.serialize({ binaries: true }) gave nor what omnifft aot-generate wrote, or is damaged',
   );
 }
 
-function isWhole({ codeFacts, profile, problem }: Entry): boolean {
+function isCompleteEntry({ codeFacts, profile, problem }: Entry): boolean {
   return [codeFacts, profile, problem].every((part) => typeof part === 'object' && part !== null);
 }
 
-function refuse(why: string): never {
+function refuseBinary(why: string): never {
   throw new FftError('invalid-saved-plan', `The saved plan ${why}; plan without 'from' and serialize again.`);
 }
 
@@ -179,7 +179,7 @@ function pick(facts: CodeFacts, names: readonly string[]): CodeFacts {
 }
 
 /** The differences of two sets of facts, in words; undefined if there are none. @param what the subject of both. */
-function differing(what: string, saved: object, here: object): string | undefined {
+function differingFacts(what: string, saved: object, here: object): string | undefined {
   const there = saved as Readonly<Record<string, unknown>>;
   const own = here as Readonly<Record<string, unknown>>;
   const names = [...new Set([...Object.keys(there), ...Object.keys(own)])];

@@ -1,5 +1,5 @@
 /** The entries that a device keeps for later processes: plans, and the fastest candidates of measured plans and programs. */
-import { type CodeStore, keyOf } from '../../devices/code-cache/store.ts';
+import { type CodeStore, entryKey } from '../../devices/code-cache/store.ts';
 import type { Backend } from '../../devices/device.ts';
 import type { PlannedProblem, Problem } from '../../problem/index.ts';
 import type { MeasuredCandidates } from '../measuring/candidates.ts';
@@ -80,13 +80,13 @@ export function keepWay(text: string, way: string, backend: Backend): void {
 }
 
 function wayKey(store: CodeStore, text: string, { kind, profile, codeFacts }: Backend): string {
-  return keyOf('measured', store, [kind, profile, codeFacts, 'program', text]);
+  return entryKey('measured', store, [kind, profile, codeFacts, 'program', text]);
 }
 
 function planKey(store: CodeStore, text: string, { kind, profile, codeFacts }: Backend): string {
-  return keyOf('plan', store, [kind, profile, codeFacts, text]);
+  return entryKey('plan', store, [kind, profile, codeFacts, text]);
 }
 
 function measuredKey(store: CodeStore, problem: Problem, { kind, profile, codeFacts }: Backend): string {
-  return keyOf('measured', store, [kind, profile, codeFacts, problem]);
+  return entryKey('measured', store, [kind, profile, codeFacts, problem]);
 }

@@ -13,7 +13,7 @@ import { type Direction, FftError, normalFormOf, type PlannedProblem, type Probl
 import type { KernelCache, Made } from '../programs/cache.ts';
 import { DirectionProgram, kernelKeyOf, type ProgramOutline } from '../programs/program.ts';
 import { compileOptions } from '../programs/tuning.ts';
-import { packed, unpacked } from './container.ts';
+import { packedContents, unpacked } from './container.ts';
 
 /** The most bytes of a plan's tables. Larger plans are not kept, because reading them takes as long as making them. */
 const MOST_TABLE_BYTES = 12 * 2 ** 20;
@@ -58,7 +58,10 @@ export function keptBytes(
   cache: KernelCache,
   whole: boolean,
 ): Uint8Array | undefined {
-  const kernels = kernelsOf(programs).map((kernel) => ({ ...kernel, ...backend.pack!(kernel.compiled, whole) }));
+  const kernels = kernelsOfPrograms(programs).map((kernel) => ({
+    ...kernel,
+    ...backend.pack!(kernel.compiled, whole),
+  }));
   const tables = new Map(kernels.flatMap(({ outline }) => outline.tables.map((table) => [table.key, table] as const)));
   const bytes = [...tables.values()].reduce((sum, { length, type }) => sum + length * bytesOfArray(type), 0);
   if (bytes > MOST_TABLE_BYTES) return undefined;
@@ -75,8 +78,8 @@ export function keptBytes(
     })),
     tables: [...tables.values()].map(({ name, key, length, type }) => ({ name, key, length, type })),
   };
-  const contents = [...tables.values()].map((table) => bytesOf(cache.contentsOf(table), table.length));
-  return packed({ data, stretches: [...kernels.map(({ code }) => code), ...contents] });
+  const contents = [...tables.values()].map((table) => firstBytes(cache.contentsOf(table), table.length));
+  return packedContents({ data, stretches: [...kernels.map(({ code }) => code), ...contents] });
 }
 
 /** Reads the bytes of `keptBytes`. @throws FftError `invalid-saved-plan` if the bytes are no such plan */
@@ -154,7 +157,7 @@ function wholeKernel({ key, reverse }: KeptKernel, { kept, problem, backend, pla
 }
 
 /** All kernels of the programs, each once, with its keys in the cache. */
-function kernelsOf(programs: readonly DirectionProgram[]) {
+function kernelsOfPrograms(programs: readonly DirectionProgram[]) {
   const kernels = new Map<CompiledKernel, { compiled: CompiledKernel; key?: string; reverse?: string }>();
   for (const { steps, outline, kernels: apart, running } of programs) {
     steps.forEach(({ kernel: compiled, reverse }, n) => {
@@ -167,7 +170,7 @@ function kernelsOf(programs: readonly DirectionProgram[]) {
   return [...kernels.values()];
 }
 
-function bytesOf(array: RealArray, length: number): Uint8Array {
+function firstBytes(array: RealArray, length: number): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, length * array.BYTES_PER_ELEMENT);
 }
 

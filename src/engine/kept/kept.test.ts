@@ -12,7 +12,7 @@ import type { Backend } from '../../devices/device.ts';
 import { create as createOpenCl } from '../../devices/opencl/index.ts';
 import type { ProblemInput } from '../../problem/index.ts';
 import { Device } from '../device.ts';
-import { packed, unpacked } from './container.ts';
+import { packedContents, unpacked } from './container.ts';
 
 const random = randomFor('engine/kept');
 const simulator = await buildSimulator();
@@ -218,7 +218,7 @@ describe('a plan that was kept', () => {
       sound.subarray(0, sound.length - 8),
       Uint8Array.from(sound, () => 255),
       // Sound as far as it goes, but an engine refuses the code.
-      packed({ data, stretches: stretches.map((part, n) => (n === 0 ? part.map((byte) => byte ^ 1) : part)) }),
+      packedContents({ data, stretches: stretches.map((part, n) => (n === 0 ? part.map((byte) => byte ^ 1) : part)) }),
     ];
     for (const bytes of useless) {
       shelf.entries.set(key, bytes);
@@ -271,7 +271,7 @@ describe('data with stretches of bytes', () => {
       data: { a: [1, 'ü', null] },
       stretches: [Uint8Array.of(1, 2, 3), new Uint8Array(), new Uint8Array(16).fill(7)],
     };
-    const bytes = packed(contents);
+    const bytes = packedContents(contents);
     expect(unpacked(bytes)).toEqual(contents);
     const shifted = Buffer.alloc(bytes.length + 3);
     shifted.set(bytes, 3);

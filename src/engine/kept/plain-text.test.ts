@@ -20,8 +20,8 @@ it('plain data has a text that gives it back', () => {
 });
 
 it('what is not plain, or would read otherwise a second time, has none', () => {
-  let asked = 0;
-  const getter = Object.defineProperty({}, 'size', { enumerable: true, get: () => ++asked });
+  let requested = 0;
+  const getter = Object.defineProperty({}, 'size', { enumerable: true, get: () => ++requested });
   const hidden = Object.defineProperty({ size: [8] }, 'callbacks', { value: {} });
   const sparse = [1, 2, 3];
   delete sparse[1];
@@ -50,5 +50,5 @@ it('what is not plain, or would read otherwise a second time, has none', () => {
     ...[{ callbacks: { forward: { load: () => 1 } } }, new Array(100).fill(1)],
   ];
   for (const value of others) expect(plainText(value), typeof value).toBeUndefined();
-  expect(asked).toBe(0);
+  expect(requested).toBe(0);
 });

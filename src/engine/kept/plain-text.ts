@@ -1,4 +1,4 @@
-/** The most entries of a list or fields of an object. Larger ones are read field by field (problem/snapshot.ts). */
+/** The most entries of a list or fields of an object. Larger ones are read field by field (problem/input/snapshot.ts). */
 const MOST_ENTRIES = 64;
 const MOST_LEVELS = 5;
 

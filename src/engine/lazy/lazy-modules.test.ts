@@ -12,9 +12,9 @@ describe('modules that are loaded when a problem needs them', () => {
   afterEach(() => loadGroupsBy({}));
 
   it('are loaded once, and what is there is not waited for', async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const loader = (name: string) => async () => {
-      asked.push(name);
+      requested.push(name);
       return { double };
     };
     loadGroupsBy({ callbacks: loader('callbacks'), debugging: loader('debugging') });
@@ -22,7 +22,7 @@ describe('modules that are loaded when a problem needs them', () => {
     await loadGroups(['callbacks', 'debugging']);
     expect(lazyGroup<Modules>('callbacks').double(3)).toBe(6);
     expect(loadGroups(['callbacks', 'debugging', 'threads'])).toBe(undefined);
-    expect(asked).toEqual(['callbacks', 'debugging']);
+    expect(requested).toEqual(['callbacks', 'debugging']);
     provideGroups({ threads: { double } });
     expect(lazyGroup<Modules>('threads').double(5)).toBe(10);
   });

@@ -131,16 +131,16 @@ describe("strategy 'measure'", () => {
 
   it('times groups of fewer threads, remembers them, and computes what it should', async () => {
     const clocked = withClock((launches, _, threads) => 10 * launches + threads / 64, 0, 65536);
-    const asked: ProblemInput = { size: [176], batches: 100, strategy: 'measure', directions: 'forward' };
+    const requested: ProblemInput = { size: [176], batches: 100, strategy: 'measure', directions: 'forward' };
     const threads = (plan: Plan) => plan.toJSON().directions[0]!.launches.map((launch) => launch.threads);
-    const plan = await clocked.plan(asked);
-    expect(Math.max(...threads(await clocked.plan({ ...asked, strategy: 'fast' })))).toBeGreaterThan(64);
+    const plan = await clocked.plan(requested);
+    expect(Math.max(...threads(await clocked.plan({ ...requested, strategy: 'fast' })))).toBeGreaterThan(64);
     expect(Math.max(...threads(plan))).toBeLessThanOrEqual(64);
     expect(plan.explain()).toMatch(/ by \d+ threads at \S+, \S+ ms \(chosen\)/);
-    expect(threads(await clocked.plan(asked, { from: plan.serialize() }))).toEqual(threads(plan));
-    expect(await complaints(clocked, asked, random, ['host'])).toEqual([]);
+    expect(threads(await clocked.plan(requested, { from: plan.serialize() }))).toEqual(threads(plan));
+    expect(await complaints(clocked, requested, random, ['host'])).toEqual([]);
     // Somebody who asks for threads has decided.
-    const own = await clocked.plan({ ...asked, tuning: { threads: 128 } });
+    const own = await clocked.plan({ ...requested, tuning: { threads: 128 } });
     expect(own.explain()).not.toMatch(/ by \d+ threads/);
     clocked.close();
   });

@@ -74,7 +74,7 @@ export function candidateFacts(
   const target = targetOf(tunedProfile(backend.profile, problem), problem.precision);
   const isChosen = (splits: Splits) => textOfSplits(splits) === textOfSplits(chosen);
   const list = rankTuned(problem, backend.profile, most)
-    .filter(({ value }, n) => n < MOST_CANDIDATES || isChosen({ ...value, ...threadsOf(chosen) }))
+    .filter(({ value }, n) => n < MOST_CANDIDATES || isChosen({ ...value, ...threadsField(chosen) }))
     .flatMap(({ value, price }) => {
       // The price of a candidate does not depend on threads.
       const others = withOtherThreads(value, problem, backend.profile);
@@ -92,7 +92,7 @@ export function candidateFacts(
   return { unit: unitOf(backend.profile), list };
 }
 
-function threadsOf({ threads }: Splits): Pick<Splits, 'threads'> {
+function threadsField({ threads }: Splits): Pick<Splits, 'threads'> {
   return threads === undefined ? {} : { threads };
 }
 

@@ -2,7 +2,7 @@
  * `plan.measure`: times a direction on the device, by the device's own clock if it has one.
  */
 
-import { leastMilliseconds, repeated } from '../../devices/clock.ts';
+import { leastMilliseconds, repeatUntilLong } from '../../devices/clock.ts';
 import type { Backend, BoundProgram, DeviceBuffer, PeerName } from '../../devices/device.ts';
 import { operandName } from '../../plan/launch/leaf-sides.ts';
 import { show } from '../../problem/errors.ts';
@@ -23,22 +23,23 @@ export const MOST_REPEATS = 100_000;
 /** The time of one transform in milliseconds. */
 export async function measure(host: RunnerHost, options: MeasureOptions): Promise<number> {
   host.check();
-  const asked = readOptions(options, OPTIONS, 'measure');
-  const { repeats = 10, peer } = asked;
+  const requested = readOptions(options, OPTIONS, 'measure');
+  const { repeats = 10, peer } = requested;
   if (!(Number.isSafeInteger(repeats) && repeats >= 1 && repeats <= MOST_REPEATS)) {
     const accepted = `it is a whole number from 1 to ${MOST_REPEATS}`;
     throw new FftError('invalid-argument', `measure.repeats is ${show(repeats)}; ${accepted}.`);
   }
-  const offsets = offsetsOf(asked, host, 'measure');
+  const offsets = offsetsOf(requested, host, 'measure');
   const own: DeviceBuffer[] = [];
   const make = (facts: SideFacts, offset = 0) => allocateFor(facts, offset, host.backend, own);
   try {
-    const input = asked.input ?? (host.inPlace ? asked.output : undefined) ?? (await make(host.read, offsets.input));
-    const output = asked.output ?? (host.inPlace ? input : await make(host.written, offsets.output));
-    const arrays = asked.arrays ?? (await allocatedArrays(host, make));
+    const input =
+      requested.input ?? (host.inPlace ? requested.output : undefined) ?? (await make(host.read, offsets.input));
+    const output = requested.output ?? (host.inPlace ? input : await make(host.written, offsets.output));
+    const arrays = requested.arrays ?? (await allocatedArrays(host, make));
     // In the meantime the plan may have been destroyed, or the device closed.
     host.resume();
-    const memory = { ...asked, input, output, arrays };
+    const memory = { ...requested, input, output, arrays };
     const checked = bindMemory(host, memory, 'measure');
     const bound = peer === undefined ? checked : await bindPeer(host, memory, peer).finally(() => checked.release());
     try {
@@ -124,7 +125,7 @@ export async function wallClock(bound: Pick<BoundProgram, 'run'>, repeats: numbe
   const each = Math.ceil(repeats / BATCHES);
   const times: number[] = [];
   for (let runs = each; times.length < Math.ceil(repeats / each); ) {
-    const batch = await repeated(runs, least, elapsed);
+    const batch = await repeatUntilLong(runs, least, elapsed);
     runs = batch.repeats;
     times.push(batch.milliseconds);
   }

@@ -2,7 +2,7 @@
 
 import type { PeerProgram } from '../../devices/device.ts';
 import { type Direction, defaultStrides, FftError, type Problem, tensorShape } from '../../problem/index.ts';
-import { partsOf } from '../arguments/arguments.ts';
+import { checkedParts } from '../arguments/arguments.ts';
 import { readData } from '../arguments/read-data.ts';
 import type { MemoryOptions } from '../calls/enqueue.ts';
 
@@ -27,16 +27,22 @@ export async function bindPeer(host: RunnerHost, options: MemoryOptions, peer: s
       `${peer} is timed for packed, interleaved, complex or r2c problems of up to three axes; this one has ${kind}.`,
     );
   }
-  const [from] = partsOf(readData(options.input, 'input'), read, 'input', backend);
-  const [to] = partsOf(readData(options.output, 'output'), written, 'output', backend);
+  const [from] = checkedParts(readData(options.input, 'input'), read, 'input', backend);
+  const [to] = checkedParts(readData(options.output, 'output'), written, 'output', backend);
   if (!from?.device || !to?.device) {
     throw new FftError('foreign-buffer', 'measure takes memory of this device only.');
   }
   const { size, batches, coordinates } = problem;
   const precision = problem.precision === 'single' ? 'single' : 'double';
   const real = problem.transform[0] === 'r2c';
-  const asked = { size, precision, direction: direction as Direction, batches: batches * coordinates, real } as const;
-  return backend.bindPeer(peer, asked, from.device, to.device);
+  const requested = {
+    size,
+    precision,
+    direction: direction as Direction,
+    batches: batches * coordinates,
+    real,
+  } as const;
+  return backend.bindPeer(peer, requested, from.device, to.device);
 }
 
 /** The first feature of a problem that other libraries do not have, or define differently. */

@@ -5,7 +5,7 @@
 import type { Backend, DeviceBuffer } from '../../devices/device.ts';
 import type { Splits } from '../../plan/schemes/splits.ts';
 import { type Direction, FftError, type Problem } from '../../problem/index.ts';
-import { type ComplexData, factsOf } from '../arguments/arguments.ts';
+import { type ComplexData, sideFacts } from '../arguments/arguments.ts';
 import { rankTuned } from '../programs/tuning.ts';
 import { type MeasuredCandidates, MOST_CANDIDATES, textOfSplits, withOtherThreads } from './candidates.ts';
 import { allocateFor, type MeasureOptions } from './measure.ts';
@@ -66,7 +66,7 @@ export async function measureCandidates(
   const trials: Trial[] = [];
   try {
     const begin = performance.now();
-    const first = (splits: readonly Splits[]) => firstRound(splits, planOf, memory, trials, begin);
+    const first = (splits: readonly Splits[]) => planAndTime(splits, planOf, memory, trials, begin);
     await first(candidates.map(({ value }) => value));
     await first(promising(trials).flatMap(({ splits }) => others(splits)));
     const fastest = fastestOf(trials).milliseconds;
@@ -74,7 +74,7 @@ export async function measureCandidates(
     for (let round = 0; round < ROUNDS && near.length > 1 && performance.now() - begin < BUDGET_MILLISECONDS; round++) {
       for (const trial of near) {
         const repeats = Math.min(MOST_REPEATS, Math.ceil(TIMING_MILLISECONDS / trial.milliseconds));
-        trial.milliseconds = Math.min(trial.milliseconds, await timeOf(trial.plan, memory, repeats));
+        trial.milliseconds = Math.min(trial.milliseconds, await timeOfTransforms(trial.plan, memory, repeats));
       }
     }
   } finally {
@@ -105,7 +105,7 @@ function fastestOf(trials: readonly Trial[]): Trial {
 }
 
 /** Makes the plans of candidates, whose kernels are compiled side by side, and times each roughly. */
-async function firstRound(
+async function planAndTime(
   candidates: readonly Splits[],
   planOf: (splits: Splits) => Promise<MeasurablePlan>,
   memory: TrialBuffers,
@@ -122,7 +122,12 @@ async function firstRound(
     try {
       const isLate = trials.length > 0 && performance.now() - begin > BUDGET_MILLISECONDS;
       if (fatal() || isLate) plan.destroy();
-      else trials.push({ splits: candidates[n]!, plan, milliseconds: await timeOf(plan, memory, FIRST_REPEATS) });
+      else
+        trials.push({
+          splits: candidates[n]!,
+          plan,
+          milliseconds: await timeOfTransforms(plan, memory, FIRST_REPEATS),
+        });
     } catch (error) {
       plan.destroy();
       failures.push(error);
@@ -132,7 +137,11 @@ async function firstRound(
 }
 
 /** Milliseconds of one transform in each of a plan's directions. */
-async function timeOf(plan: MeasurablePlan, { input, output }: TrialBuffers, repeats: number): Promise<number> {
+async function timeOfTransforms(
+  plan: MeasurablePlan,
+  { input, output }: TrialBuffers,
+  repeats: number,
+): Promise<number> {
   let sum = 0;
   for (const direction of plan.directions) {
     const sides = direction === 'forward' ? { input, output } : { input: output, output: input };
@@ -151,11 +160,11 @@ interface TrialBuffers {
 async function allocateTrial(problem: Problem, backend: Backend): Promise<TrialBuffers> {
   const buffers: DeviceBuffer[] = [];
   try {
-    const input = await allocateFor(factsOf(problem, 'input', backend.profile), 0, backend, buffers);
+    const input = await allocateFor(sideFacts(problem, 'input', backend.profile), 0, backend, buffers);
     const inPlace = problem.placement === 'in-place';
     const output = inPlace
       ? input
-      : await allocateFor(factsOf(problem, 'output', backend.profile), 0, backend, buffers);
+      : await allocateFor(sideFacts(problem, 'output', backend.profile), 0, backend, buffers);
     return { input, output, buffers };
   } catch (error) {
     for (const buffer of buffers) buffer.free();

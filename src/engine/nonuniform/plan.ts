@@ -10,7 +10,7 @@ import {
   type NonuniformTarget,
   packedModes,
 } from '../../kernels/nonuniform/index.ts';
-import { SemicircleKernel } from '../../numeric/semicircle.ts';
+import { SemicircleKernel } from '../../numeric/special-functions/semicircle.ts';
 import { FftError, type ProblemInput } from '../../problem/index.ts';
 import { sideFactsOf } from '../arguments/arguments.ts';
 import { DeviceMemory } from '../arguments/memory.ts';
@@ -18,7 +18,7 @@ import { CompiledProgram } from '../compiling/compiled-program.ts';
 import type { ProgramHost } from '../compiling/host.ts';
 import { DevicePoints, type PointSide } from './points.ts';
 import { fineLength, gridFor, type NonuniformProblem, type ScaledAxis, scaledAxis, targetFor } from './problem.ts';
-import { capacityFor } from './sort.ts';
+import { pointCapacity } from './sort.ts';
 import { type Launch, LaunchList, Workshop } from './workshop.ts';
 
 /** The slots of the memory that calls are given. */
@@ -102,7 +102,7 @@ export class NonuniformPlanner {
 
   private shape(grid: FineGrid, points: number, hasFactors: boolean): NonuniformShape {
     const { target, spreading, problem, workshop } = this;
-    const capacity = capacityFor(points);
+    const capacity = pointCapacity(points);
     this.refuseTooLarge(grid, capacity);
     return {
       target,
@@ -173,8 +173,10 @@ export class NonuniformPlanner {
       spreading,
       factors: this.factorsAfter(s, axes),
     };
-    const scaledX = x.map((along, axis) => mapped(along, (value) => (value - axes[axis]!.center) / axes[axis]!.gamma));
-    const scaledS = s.map((along, axis) => mapped(along, (value) => scaledFrequency(value, axes[axis]!)));
+    const scaledX = x.map((along, axis) =>
+      mappedValues(along, (value) => (value - axes[axis]!.center) / axes[axis]!.gamma),
+    );
+    const scaledS = s.map((along, axis) => mappedValues(along, (value) => scaledFrequency(value, axes[axis]!)));
     const from = parts.keepPoints(await DevicePoints.of(workshop, source, scaledX));
     const to = parts.keepPoints(await DevicePoints.of(workshop, goal, scaledS));
     const first = this.gridMemory(coarse, parts);
@@ -312,6 +314,6 @@ function scaledFrequency(frequency: number, { frequencyCenter, gamma, points }: 
   return ((2 * Math.PI) / points) * gamma * (frequency - frequencyCenter);
 }
 
-function mapped(values: ArrayLike<number>, f: (value: number) => number): Float64Array {
+function mappedValues(values: ArrayLike<number>, f: (value: number) => number): Float64Array {
   return Float64Array.from({ length: values.length }, (_, n) => f(values[n]!));
 }

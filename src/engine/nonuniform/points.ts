@@ -9,9 +9,9 @@ import {
   weightLayoutOf,
   weightsKernel,
 } from '../../kernels/nonuniform/index.ts';
-import type { SemicircleKernel } from '../../numeric/semicircle.ts';
-import { type Bins, binsOf, type SortedPoints, sortPoints, usualBins } from './sort.ts';
-import { type KernelLaunch, LaunchList, type Place, type Workshop } from './workshop.ts';
+import type { SemicircleKernel } from '../../numeric/special-functions/semicircle.ts';
+import { type Bins, type SortedPoints, sortingBins, sortPoints, usualBins } from './sort.ts';
+import { type BufferOrSlot, type KernelLaunch, LaunchList, type Workshop } from './workshop.ts';
 
 /** The use of the points of a side: strengths are spread from them, or a grid is interpolated at them. */
 export interface PointSide {
@@ -44,7 +44,7 @@ export class DevicePoints {
   private constructor({ type }: Workshop, side: PointSide, axes: readonly ArrayLike<number>[]) {
     const { shape } = side;
     this.side = side;
-    this.bins = binsOf(shape.grid, usualBins(axes.length, shape.target.vectors));
+    this.bins = sortingBins(shape.grid, usualBins(axes.length, shape.target.vectors));
     this.sorted = sortPoints(axes, {
       grid: shape.grid,
       width: shape.width,
@@ -55,13 +55,13 @@ export class DevicePoints {
   }
 
   /** Spreads strengths onto the grid, with one launch for each colour that has points. */
-  spread(strengths: Place, grid: DeviceBuffer): KernelLaunch[] {
+  spread(strengths: BufferOrSlot, grid: DeviceBuffer): KernelLaunch[] {
     const { perColour } = this.bins;
     const kernel = spreadKernel(this.side.shape, perColour);
     return this.colours.map((bins) => ({ kernel, memory: { ...this.memory, strengths, grid, bins } }));
   }
 
-  interpolate(grid: DeviceBuffer, results: Place): KernelLaunch {
+  interpolate(grid: DeviceBuffer, results: BufferOrSlot): KernelLaunch {
     return { kernel: interpolationKernel(this.side.shape), memory: { ...this.memory, grid, results } };
   }
 

@@ -1,6 +1,6 @@
 /** Problems of non-uniform transforms, and the fine grids that follow from them. */
 import { type FineGrid, fineGridOf, type NonuniformTarget } from '../../kernels/nonuniform/index.ts';
-import type { SemicircleKernel } from '../../numeric/semicircle.ts';
+import type { SemicircleKernel } from '../../numeric/special-functions/semicircle.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 
 export type TransformType = 1 | 2 | 3;
@@ -64,8 +64,8 @@ export interface ScaledAxis {
 
 export function scaledAxis(x: ArrayLike<number>, s: ArrayLike<number>, spreading: SemicircleKernel): ScaledAxis {
   const { width, upsampling } = spreading;
-  const [center, extent] = centerOf(x);
-  const [frequencyCenter, band] = centerOf(s);
+  const [center, extent] = centerAndExtent(x);
+  const [frequencyCenter, band] = centerAndExtent(s);
   // A single point, or a single frequency, has no extent: it is raised so that the product of both is at least 1.
   const safeBand = band === 0 ? (extent === 0 ? 1 : 1 / extent) : Math.max(band, extent === 0 ? 0 : 1 / extent);
   const safeExtent = extent === 0 ? 1 / safeBand : Math.max(extent, 1 / safeBand);
@@ -75,7 +75,7 @@ export function scaledAxis(x: ArrayLike<number>, s: ArrayLike<number>, spreading
 }
 
 /** The centre and half the extent of numbers; the centre is taken as 0 if that makes the extent little larger. */
-function centerOf(values: ArrayLike<number>): [center: number, extent: number] {
+function centerAndExtent(values: ArrayLike<number>): [center: number, extent: number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let n = 0; n < values.length; n++) {
     low = Math.min(low, values[n]!);

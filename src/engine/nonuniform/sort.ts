@@ -13,7 +13,7 @@ export interface Bins {
 }
 
 /** @param lengths the wanted lengths of bins. A bin is at least as long as the spreading kernel, so that two colours along an axis are enough. */
-export function binsOf(grid: FineGrid, lengths: readonly number[]): Bins {
+export function sortingBins(grid: FineGrid, lengths: readonly number[]): Bins {
   const own = grid.points.map((points, axis) => Math.min(points, Math.max(lengths[axis]!, grid.margins[axis]!)));
   const counts = grid.points.map((points, axis) => Math.ceil(points / own[axis]!));
   return {
@@ -121,6 +121,6 @@ export function usualBins(dimensions: number, vectors: boolean): number[] {
 }
 
 /** The least power of two that is at least `points`, and at least 256, a chunk. */
-export function capacityFor(points: number): number {
+export function pointCapacity(points: number): number {
   return Math.max(256, 2 ** Math.ceil(Math.log2(Math.max(1, points))));
 }

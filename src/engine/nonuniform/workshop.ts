@@ -7,24 +7,24 @@ import type {
   DeviceBuffer,
   ProgramStep,
 } from '../../devices/device.ts';
-import { type ArrayRef, bytesOf, type Kernel, type Table } from '../../ir/index.ts';
-import { keyOf } from '../../kernels/programs/key.ts';
+import { type ArrayRef, type Kernel, storageBytes, type Table } from '../../ir/index.ts';
+import { kernelKey } from '../../kernels/programs/key.ts';
 import type { Direction, ProblemInput } from '../../problem/index.ts';
-import { partsOf, sideExtents, sideFactsOf } from '../arguments/arguments.ts';
+import { checkedParts, sideExtents, sideFactsOf } from '../arguments/arguments.ts';
 import type { DeviceMemory } from '../arguments/memory.ts';
 import { hasHazard, type OrderedCall, quiet, runInOrder } from '../calls/call-hazards.ts';
-import { fromDevice, newArray, stagingArray, toDevice } from '../calls/result-staging.ts';
+import { fromDevice, resultArray, stagingArray, toDevice } from '../calls/result-staging.ts';
 import type { Copy } from '../calls/staging.ts';
 import type { ProgramHost } from '../compiling/host.ts';
 import type { DirectionProgram } from '../programs/program.ts';
 
 /** Memory for a launch: the plan's own, or the memory that a call binds to a slot. */
-export type Place = DeviceBuffer | { readonly slot: number };
+export type BufferOrSlot = DeviceBuffer | { readonly slot: number };
 
 /** A launch of a kernel, with memory by the names of the kernel's arrays. */
 export interface KernelLaunch {
   readonly kernel: Kernel;
-  readonly memory: Readonly<Record<string, Place>>;
+  readonly memory: Readonly<Record<string, BufferOrSlot>>;
 }
 
 /** A transform over a grid, in place. */
@@ -52,7 +52,7 @@ export class Workshop {
 
   /** @throws FftError `out-of-memory`, `device-closed` */
   reals(count: number): DeviceBuffer {
-    return this.host.backend.allocate(Math.max(1, count) * bytesOf(this.type));
+    return this.host.backend.allocate(Math.max(1, count) * storageBytes(this.type));
   }
 
   integers(count: number): DeviceBuffer {
@@ -72,11 +72,11 @@ export class Workshop {
   async read(memory: DeviceMemory): Promise<Float32Array | Float64Array> {
     const { host, type, pairs } = this;
     const { backend } = host;
-    const length = Math.floor(memory.bytes / bytesOf(type));
+    const length = Math.floor(memory.bytes / storageBytes(type));
     const precision = type === 'f32' ? 'single' : 'double';
     const facts = { layout: 'real', ...sideFactsOf(precision, length, backend.profile) } as const;
-    const device = partsOf([memory], facts, 'setPoints', backend)[0]!.device!;
-    const copy: Copy = { host: newArray(type, length), device, view: undefined, pairs };
+    const device = checkedParts([memory], facts, 'setPoints', backend)[0]!.device!;
+    const copy: Copy = { host: resultArray(type, length), device, view: undefined, pairs };
     const staged = stagingArray(copy);
     const accesses = sideExtents(device, facts, 'setPoints').map((extent) => ({ ...extent, writes: false }));
     const call: OrderedCall = { device: backend, accesses };
@@ -151,7 +151,7 @@ export class LaunchList {
 
   private take({ kernel, memory }: KernelLaunch): { kernel: CompiledKernel; tables: readonly Argument[] } {
     const { backend, cache } = this.host;
-    const key = `non-uniform ${kernel.name} ${kernel.phases.map(({ exchange }) => exchange)} ${keyOf(kernel)}`;
+    const key = `non-uniform ${kernel.name} ${kernel.phases.map(({ exchange }) => exchange)} ${kernelKey(kernel)}`;
     const compiled = cache.kernel(key, () => ({
       kernel: backend.compile(backend.computable(kernel)),
       reverse: false,
@@ -169,6 +169,6 @@ export class LaunchList {
   }
 }
 
-function argumentFor(place: Place): Argument {
+function argumentFor(place: BufferOrSlot): Argument {
   return 'slot' in place ? { slot: place.slot, byteOffset: 0 } : { fixed: { buffer: place, byteOffset: 0 } };
 }

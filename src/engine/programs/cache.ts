@@ -6,7 +6,7 @@
  */
 import type { Backend, Binding, CompiledKernel, DeviceBuffer, RealArray } from '../../devices/device.ts';
 import { arrayFor } from '../../devices/host-arrays.ts';
-import { bytesOf, type Table } from '../../ir/index.ts';
+import { storageBytes, type Table } from '../../ir/index.ts';
 import { fillTable } from './tables.ts';
 
 interface CachedEntry<T> {
@@ -184,7 +184,7 @@ export class KernelCache {
   /** The memory of a table. New memory is filled by `fillTables`. */
   table(table: Table): Binding {
     const make = () => {
-      const buffer = this.backend.allocate(table.length * bytesOf(table.type));
+      const buffer = this.backend.allocate(table.length * storageBytes(table.type));
       this.failures.delete(table.key);
       if (!this.backend.pretends) this.empty.set(buffer, table);
       return { value: buffer, cost: buffer.bytes };

@@ -2,7 +2,7 @@
  * A direction plan, compiled: kernels and tables taken from the device's cache, arguments as slots to bind at launch.
  */
 import type { Argument, Backend, Binding, BoundProgram, CompiledKernel, ProgramStep } from '../../devices/device.ts';
-import { bytesOf, type Kernel, type Table, verify } from '../../ir/index.ts';
+import { type Kernel, storageBytes, type Table, verify } from '../../ir/index.ts';
 import { buildKernel, sharesPasses } from '../../kernels/index.ts';
 import type { BufferName } from '../../plan/buffers/index.ts';
 import type { DirectionPlan } from '../../plan/planner.ts';
@@ -267,7 +267,7 @@ export function operandNames({ launches }: Pick<DirectionPlan, 'launches'>): str
 
 /** Bytes of a real number in work and temp memory. */
 function realBytesOf({ storage }: Problem): number {
-  return bytesOf(typeOfStorage(storage));
+  return storageBytes(typeOfStorage(storage));
 }
 
 function alignedBytes(bytes: number): number {

@@ -1,7 +1,7 @@
 /** Fills tables with roots of unity and other values, each rounded once to the type that the device reads. */
 import type { RealArray } from '../../devices/device.ts';
 import type { Table } from '../../ir/index.ts';
-import { complexDdRootsOf } from '../../numeric/complex-dd.ts';
+import { complexDdRootsOf } from '../../numeric/double-double/complex-dd.ts';
 import { NearestRoots, type RealTable, type RootRun } from '../../numeric/nearest-roots.ts';
 
 /** @param data of the table's type and length */

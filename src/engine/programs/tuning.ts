@@ -19,7 +19,7 @@ import {
   type Tuning,
   withoutCallbacks,
 } from '../../problem/index.ts';
-import { tooShort } from '../../problem/scheme-knobs.ts';
+import { tooShort } from '../../problem/tuning/scheme-knobs.ts';
 
 /** Bytes of a single-precision number, the unit in which lanes in lockstep are counted. */
 const LANE_BYTES = 4;
@@ -69,7 +69,7 @@ function sharing({ cluster, ...profile }: DeviceProfile, tuning: Tuning): Device
 /** Options of compilation that follow from the knobs; undefined if there are none. */
 export function compileOptions({ tuning }: Problem): CompileOptions | undefined {
   const { maxGroups, streams, warpSize: subgroupSize } = tuning;
-  const roots = computedRoots(tuning);
+  const roots = computedRootsOf(tuning);
   const options: CompileOptions = {
     ...(maxGroups === undefined ? {} : { maxGroups }),
     ...(streams === undefined ? {} : { streams }),
@@ -80,7 +80,7 @@ export function compileOptions({ tuning }: Problem): CompileOptions | undefined 
 }
 
 /** The roots that kernels compute: all, four-step twiddles only, or all others. By default kernels read tables and compute none. */
-function computedRoots({
+function computedRootsOf({
   twiddles = 'table',
   twiddles4Step = twiddles,
 }: Tuning): NonNullable<CompileOptions['computedRoots']> {
@@ -181,10 +181,10 @@ function excesses(profile: DeviceProfile, tuning: Tuning): FftProblem[] {
   const threads = lockstep === 'threads' ? { maxThreads, warpSize: lockstepBytes / LANE_BYTES } : {};
   const most = { sharedBytes, clusterBlocks: cluster?.blocks ?? 1, ...threads };
   return Object.entries(most).flatMap(([knob, has]): FftProblem[] => {
-    const asked = tuning[knob as keyof typeof most];
-    if (asked === undefined || asked <= has) return [];
+    const requested = tuning[knob as keyof typeof most];
+    if (requested === undefined || requested <= has) return [];
     const path = `tuning.${knob}`;
-    return [{ code: 'device-limit', path, message: `${path} is ${asked}, but ${name} has ${has}.` }];
+    return [{ code: 'device-limit', path, message: `${path} is ${requested}, but ${name} has ${has}.` }];
   });
 }
 

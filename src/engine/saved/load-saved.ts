@@ -22,35 +22,35 @@ export type PlanOf = (direction: Direction, throughWork: boolean) => DirectionPl
  */
 export function loadPlans(text: string, problem: Problem, backend: Backend): PlanOf {
   try {
-    return parsed(text, problem, backend);
+    return parsedPlan(text, problem, backend);
   } catch (cause) {
     if (cause instanceof FftError) throw cause;
     // The text is no JSON, or is nested too deeply for the stack.
-    return refuse('The saved plan is not the text that plan.serialize() gave', cause);
+    return refuseSaved('The saved plan is not the text that plan.serialize() gave', cause);
   }
 }
 
-function refuse(why: string, cause?: unknown): never {
+function refuseSaved(why: string, cause?: unknown): never {
   throw new FftError('invalid-saved-plan', `${why}; plan without 'from' and serialize again.`, { cause });
 }
 
-function parsed(text: string, problem: Problem, backend: Backend): PlanOf {
-  if (typeof text !== 'string') refuse(`The saved plan is ${show(text)}, no text`);
-  if (text.length > MOST_CHARACTERS) refuse(`The saved plan has ${text.length} characters, more than any has`);
+function parsedPlan(text: string, problem: Problem, backend: Backend): PlanOf {
+  if (typeof text !== 'string') refuseSaved(`The saved plan is ${show(text)}, no text`);
+  if (text.length > MOST_CHARACTERS) refuseSaved(`The saved plan has ${text.length} characters, more than any has`);
   const saved = JSON.parse(text) as Saved;
-  if (saved?.format !== FORMAT) refuse(`The saved plan has format ${show(saved?.format)}, not ${FORMAT}`);
-  if (saved.version !== version) refuse(`The saved plan is of omnifft ${show(saved.version)}, this is ${version}`);
-  if (JSON.stringify(saved.problem) !== JSON.stringify(problem)) refuse('The saved plan is for another problem');
+  if (saved?.format !== FORMAT) refuseSaved(`The saved plan has format ${show(saved?.format)}, not ${FORMAT}`);
+  if (saved.version !== version) refuseSaved(`The saved plan is of omnifft ${show(saved.version)}, this is ${version}`);
+  if (JSON.stringify(saved.problem) !== JSON.stringify(problem)) refuseSaved('The saved plan is for another problem');
   if (JSON.stringify(saved.profile) !== JSON.stringify(backend.profile)) {
-    refuse(`The saved plan is for another device (${differing(saved.profile, backend.profile)})`);
+    refuseSaved(`The saved plan is for another device (${differingProfiles(saved.profile, backend.profile)})`);
   }
-  if (saved.checksum !== checksum(saved.splits)) refuse('The saved plan is damaged or was edited');
+  if (saved.checksum !== checksum(saved.splits)) refuseSaved('The saved plan is damaged or was edited');
   return derived(saved.splits, problem, targetOf(tunedProfile(backend.profile, problem), problem.precision));
 }
 
 /** The plans that follow from splits. Splits that the planner could not have made are refused. */
 function derived(splits: unknown, problem: Problem, target: Target): PlanOf {
-  if (!isSplits(splits, problem)) return refuse('The saved plan does not say how axes are split');
+  if (!isSplits(splits, problem)) return refuseSaved('The saved plan does not say how axes are split');
   const plans = new Map<string, DirectionPlan>();
   const known: PlanOf = (direction, throughWork) => {
     const key = `${direction}${throughWork}`;
@@ -62,7 +62,7 @@ function derived(splits: unknown, problem: Problem, target: Target): PlanOf {
     for (const direction of directionsOf(problem)) known(direction, false);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
-    refuse(`The saved plan cannot be used: ${cause.message}`, cause);
+    refuseSaved(`The saved plan cannot be used: ${cause.message}`, cause);
   }
   return known;
 }
@@ -79,7 +79,7 @@ function isSplits(value: unknown, { size }: Problem): value is Splits {
 }
 
 /** The differences of two profiles, in words. */
-function differing(saved: unknown, here: DeviceProfile): string {
+function differingProfiles(saved: unknown, here: DeviceProfile): string {
   const there = (typeof saved === 'object' && saved !== null ? saved : {}) as Readonly<Record<string, unknown>>;
   const names = new Set([...Object.keys(there), ...Object.keys(here)]);
   const others = [...names].filter(

@@ -18,7 +18,7 @@ import {
   TableBuilder,
   variable,
 } from '../../ir/index.ts';
-import type { SemicircleKernel } from '../../numeric/semicircle.ts';
+import type { SemicircleKernel } from '../../numeric/special-functions/semicircle.ts';
 import { type FineGrid, type NonuniformShape, threadCount } from './shape.ts';
 
 /** The approximate number of reals that a group handles. */

@@ -15,7 +15,7 @@ export {
   fineGridOf,
   type NonuniformShape,
   type NonuniformTarget,
-  reachOf,
+  spreadPoints,
   weightLayoutOf,
 } from './shape.ts';
 export { spreadKernel } from './spread.ts';

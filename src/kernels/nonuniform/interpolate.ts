@@ -24,13 +24,13 @@ import {
   operand,
   pointAt,
   pointTable,
-  reachOf,
+  spreadPoints,
   startTable,
   strengthAt,
   threadCount,
   weightLayoutOf,
 } from './shape.ts';
-import { timesFactor } from './spread.ts';
+import { timesDeconvolution } from './spread.ts';
 
 /** The arrays of the kernel. */
 interface InterpolationArrays {
@@ -109,7 +109,7 @@ function sumPhase(
   const ofPoint = scale(point, layout.stride);
   const rows = grid.points.length > 1 ? width : 1;
   let total: Real = x.constant(0);
-  for (let first = 0; first < 2 * reachOf(width, lanes); first += lanes) {
+  for (let first = 0; first < 2 * spreadPoints(width, lanes); first += lanes) {
     let column: Real = x.constant(0);
     for (let row = 0; row < rows; row++) {
       const value = x.load(fine, add(begin, first + 2 * row * (grid.strides[1] ?? 0)));
@@ -174,7 +174,9 @@ function resultStore(
   { point, transform, part }: ResultPlace,
   { factors, results, points, starts }: InterpolationArrays,
 ) {
-  const value = shape.hasFactors ? timesFactor(x, sumOf(index(0)), sumOf(index(1)), factors, point, part) : sumOf(part);
+  const value = shape.hasFactors
+    ? timesDeconvolution(x, sumOf(index(0)), sumOf(index(1)), factors, point, part)
+    : sumOf(part);
   const { number } = pointAt(points, point);
   return { array: results, index: add(scale(strengthAt(number, starts, transform), 2), part), value };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Kernel, verify } from '../../ir/index.ts';
-import { SemicircleKernel } from '../../numeric/semicircle.ts';
+import { SemicircleKernel } from '../../numeric/special-functions/semicircle.ts';
 import {
   clearKernel,
   fineGridOf,

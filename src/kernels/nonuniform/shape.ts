@@ -46,7 +46,7 @@ export interface NonuniformShape {
 
 /** The fine grid. @param lanes of a vector: the margin along axis 0 is made of whole vectors */
 export function fineGridOf(points: readonly number[], width: number, lanes: number): FineGrid {
-  const margins = points.map((_, axis) => (axis === 0 ? reachOf(width, lanes) : width));
+  const margins = points.map((_, axis) => (axis === 0 ? spreadPoints(width, lanes) : width));
   const strides = [1];
   points.forEach((count, axis) => {
     strides.push(strides[axis]! * (count + margins[axis]!));
@@ -55,7 +55,7 @@ export function fineGridOf(points: readonly number[], width: number, lanes: numb
 }
 
 /** The number of grid points along axis 0 that a point is spread over: the width, rounded up to whole vectors of complex numbers. */
-export function reachOf(width: number, lanes: number): number {
+export function spreadPoints(width: number, lanes: number): number {
   return Math.ceil((2 * width) / lanes) * (lanes / 2);
 }
 
@@ -73,7 +73,7 @@ export interface WeightLayout {
 
 export function weightLayoutOf({ grid, width, target: { lanes } }: NonuniformShape): WeightLayout {
   const counts = grid.points.map((_, axis) =>
-    axis === 0 ? 2 * reachOf(width, lanes) : Math.ceil(width / lanes) * lanes,
+    axis === 0 ? 2 * spreadPoints(width, lanes) : Math.ceil(width / lanes) * lanes,
   );
   const starts = counts.map((_, axis) => counts.slice(0, axis).reduce((sum, count) => sum + count, 0));
   return { counts, starts, stride: counts.reduce((sum, count) => sum + count, 0) };

@@ -29,7 +29,7 @@ import {
   operand,
   pointAt,
   pointTable,
-  reachOf,
+  spreadPoints,
   startTable,
   strengthAt,
   threadCount,
@@ -82,7 +82,7 @@ export function spreadKernel(shape: NonuniformShape, bins: number): Kernel {
       transform: transforms > 1 ? div(group, bins) : index(0),
     };
   };
-  const items = 2 * reachOf(width, target.lanes) * width ** (grid.points.length - 1);
+  const items = 2 * spreadPoints(width, target.lanes) * width ** (grid.points.length - 1);
   return {
     name: 'spread',
     precision: type,
@@ -107,7 +107,7 @@ function strengthPhase(
   const { number } = pointAt(points, point);
   const at = scale(strengthAt(number, starts, transform), 2);
   const value = shape.hasFactors
-    ? timesFactor(x, x.load(strengths, at), x.load(strengths, add(at, 1)), factors, point, part)
+    ? timesDeconvolution(x, x.load(strengths, at), x.load(strengths, add(at, 1)), factors, point, part)
     : x.load(strengths, add(at, part));
   return {
     loops: [slice, { variable: lane }],
@@ -119,7 +119,14 @@ function strengthPhase(
 }
 
 /** A part of a complex product. A factor is stored as re, im, −im, re. */
-export function timesFactor(x: Expressions, re: Real, im: Real, factors: ArrayRef, point: Index, part: Index): Real {
+export function timesDeconvolution(
+  x: Expressions,
+  re: Real,
+  im: Real,
+  factors: ArrayRef,
+  point: Index,
+  part: Index,
+): Real {
   const at = add(scale(point, 4), part);
   return x.add(x.mul(re, x.load(factors, at)), x.mul(im, x.load(factors, add(at, 2))));
 }
@@ -132,7 +139,7 @@ function gridPhase(
   const x = new Expressions();
   const { grid, width, target } = shape;
   const layout = weightLayoutOf(shape);
-  const reals = 2 * reachOf(width, target.lanes);
+  const reals = 2 * spreadPoints(width, target.lanes);
   // An item takes a vector; threads take single reals.
   const lane = variable('real', target.vectors ? target.lanes : reals);
   const others = grid.points.slice(1).map((_, n) => variable(`axis${n + 1}`, width));

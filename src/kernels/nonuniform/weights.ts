@@ -12,7 +12,7 @@ import {
   TableBuilder,
   variable,
 } from '../../ir/index.ts';
-import type { SemicircleKernel } from '../../numeric/semicircle.ts';
+import type { SemicircleKernel } from '../../numeric/special-functions/semicircle.ts';
 import { CHUNK, chunkCount, chunkTable, type NonuniformShape, operand, threadCount, weightLayoutOf } from './shape.ts';
 
 /**

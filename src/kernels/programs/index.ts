@@ -1,18 +1,18 @@
 /** The room's door: programs of patterns in, kernels and the buffers between them out. */
-export { keyOf } from './key.ts';
+export { kernelKey } from './key.ts';
 export {
-  arrayName,
   type BuiltCallback,
   type Decided,
   type Launch,
+  nameOfRead,
   OUTPUT,
   type PlannedTransform,
   type ProgramPieces,
   type ProgramTarget,
   type Rows,
-  rowOf,
+  rowShape,
   type TransformLaunch,
   USUALLY,
   WAYS,
-} from './launches.ts';
-export { piecesOf } from './pieces.ts';
+} from './loops/launches.ts';
+export { programPieces } from './pieces.ts';

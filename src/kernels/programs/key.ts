@@ -11,7 +11,7 @@ import {
 } from '../../ir/index.ts';
 import { key as exactKey } from '../../numeric/exact.ts';
 
-export function keyOf(kernel: Kernel): string {
+export function kernelKey(kernel: Kernel): string {
   const names = new Map<Var, number>();
   const indexText = ({ constant, terms }: Index): string =>
     // Terms are sorted by numbers that differ from one kernel to the next.

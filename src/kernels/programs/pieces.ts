@@ -6,13 +6,18 @@
  * counted. Where they far outnumber the array's elements, lowering begins anew, with the array stored.
  */
 import { type ElementType, indexKey, type Kernel } from '../../ir/index.ts';
-import type { Program } from '../../patterns/program.ts';
-import { MOST_STORED, numbersOf, realsOf, type Sizes } from '../../patterns/sizing.ts';
-import { type ArrayType, arrayOf, COMPLEX, isSame, scalarOf, type Type } from '../../patterns/types.ts';
-import { freeOf, reachableValues, unsupported, type Value } from '../../patterns/values.ts';
-import { besideTransforms } from './beside-transforms.ts';
-import { KernelBuilder, type LoopNest } from './builder.ts';
-import { type Binding, countsOf, Environment, indicesOf } from './environment.ts';
+import type { Program } from '../../patterns/language/program.ts';
+import { MOST_STORED, numbersOf, realsOfType, type Sizes } from '../../patterns/language/sizing.ts';
+import { type ArrayType, arrayOf, COMPLEX, isSameType, scalarOf, type Type } from '../../patterns/language/types.ts';
+import { freeOf, reachableValues, refusePattern, type Value } from '../../patterns/language/values.ts';
+import { type Binding, Environment, nestedIndices, nestedLengths } from './expressions/environment.ts';
+import { withPlainMemories } from './expressions/memories.ts';
+import type { Leaves, Planning } from './expressions/planning.ts';
+import { type KnownNumbers, type Pulled, packedLayout } from './expressions/pulled.ts';
+import type { Shorter } from './expressions/reductions.ts';
+import { knownNumbersOf } from './expressions/tables.ts';
+import { Work } from './expressions/work.ts';
+import { KernelBuilder, type LoopNest } from './loops/builder.ts';
 import {
   type Decided,
   type Launch,
@@ -21,16 +26,11 @@ import {
   type ProgramPieces,
   type ProgramTarget,
   USUALLY,
-} from './launches.ts';
-import { withPlainMemories } from './memories.ts';
-import { kernelsOf } from './nests.ts';
-import type { Leaves, Planning } from './planning.ts';
-import { type KnownNumbers, type Pulled, packed } from './pulled.ts';
-import type { Shorter } from './reductions.ts';
-import { composed, fieldsOf, fieldTypesOf, repeated, type Turns } from './repetitions.ts';
-import type { LaunchFacts } from './rows.ts';
-import { knownNumbersOf } from './tables.ts';
-import { Work } from './work.ts';
+} from './loops/launches.ts';
+import { kernelsOfNests } from './loops/nests.ts';
+import { fieldsOf, fieldTypesOf, fromFields, repeatedLaunches, type Turns } from './repetitions.ts';
+import { besideTransforms } from './transforms/beside-transforms.ts';
+import type { LaunchFacts } from './transforms/rows.ts';
 
 /** The most operations of one kernel. */
 const MOST_OPERATIONS = 4096;
@@ -47,7 +47,7 @@ const LEAST_AGAIN = 0.5;
 class StoreFirst extends Error {}
 
 /** @throws FftError `unsupported-feature` for programs that cannot be compiled yet, and for kernels of too many operations */
-export function piecesOf(
+export function programPieces(
   program: Program,
   sizes: Sizes,
   precision: ElementType,
@@ -164,9 +164,9 @@ class ProgramPlan implements Planning {
     const made = this.bufferOf(body, []);
     if (made !== undefined && !made.startsWith('input ')) this.redirect(made, OUTPUT);
     else this.build(OUTPUT, (builder) => builder.pushWhole(body, builder.root, builder.leafOf(OUTPUT, body.type)));
-    const outputLength = realsOf(body.type, this.sizes);
+    const outputLength = realsOfType(body.type, this.sizes);
     const lengths = new Map(
-      this.program.parameters.map(({ details, type }) => [`input ${details.name}`, realsOf(type, this.sizes)]),
+      this.program.parameters.map(({ details, type }) => [`input ${details.name}`, realsOfType(type, this.sizes)]),
     );
     const facts: LaunchFacts = {
       precision: this.precision,
@@ -204,7 +204,7 @@ class ProgramPlan implements Planning {
     const builder = new KernelBuilder(this);
     fill(builder);
     const { profile, precision } = this;
-    const drafts = kernelsOf(builder, {
+    const drafts = kernelsOfNests(builder, {
       profile,
       precision,
       newBuffer: (reals) => this.reserve(reals),
@@ -279,7 +279,7 @@ class ProgramPlan implements Planning {
     if (!reads) this.reads.set(`${this.kernel}`, (reads = new Map()));
     let own = reads.get(key);
     if (!own) {
-      const outer = countsOf(this.needed(value, env));
+      const outer = nestedLengths(this.needed(value, env));
       const [count] = numbersOf(value.type, this.sizes);
       reads.set(key, (own = { count: 0, elements: outer.reduce((all, each) => all * each, count!), key }));
     }
@@ -299,7 +299,7 @@ class ProgramPlan implements Planning {
     if (!buffer) {
       this.places.set(key, (buffer = this.newBuffer(value.type, needed)));
       if (value.op === 'toGlobal') this.wanted.add(buffer);
-      const outer = countsOf(needed);
+      const outer = nestedLengths(needed);
       const place = buffer;
       this.build(buffer, (own) => {
         own.again(needed, (inside, indices) => {
@@ -307,7 +307,7 @@ class ProgramPlan implements Planning {
         });
       });
     }
-    return leaves.leafOf(buffer, value.type, countsOf(needed), indicesOf(needed));
+    return leaves.leafOf(buffer, value.type, nestedLengths(needed), nestedIndices(needed));
   }
 
   /**
@@ -323,7 +323,7 @@ class ProgramPlan implements Planning {
   ): void {
     this.build(buffer, (own) => {
       own.again(needed, (inside, indices) => {
-        own.pushWhole(value, within(own, inside), own.leafOf(buffer, type, countsOf(needed), indices));
+        own.pushWhole(value, within(own, inside), own.leafOf(buffer, type, nestedLengths(needed), indices));
       });
     });
   }
@@ -332,7 +332,7 @@ class ProgramPlan implements Planning {
   private bufferOf(value: Value, needed: readonly Environment[]): string | undefined {
     if (value.type.kind !== 'array' || !this.onlyRearranges(value)) return undefined;
     const words = scalarOf(value.type).kind === 'complex' ? 2 : 1;
-    const shape = [...countsOf(needed), ...numbersOf(value.type, this.sizes)];
+    const shape = [...nestedLengths(needed), ...numbersOf(value.type, this.sizes)];
     let found: string | undefined;
     const builder = new KernelBuilder(this);
     builder.again(needed, (inside, indices) => {
@@ -340,7 +340,7 @@ class ProgramPlan implements Planning {
       if (pulled.kind !== 'leaf' || pulled.layout.kind !== 'memory') return;
       const { layout, at } = pulled;
       const own = at.length === indices.length && at.every((index, n) => indexKey(index) === indexKey(indices[n]!));
-      if (!own || JSON.stringify(layout) !== JSON.stringify(packed(layout.array, shape))) return;
+      if (!own || JSON.stringify(layout) !== JSON.stringify(packedLayout(layout.array, shape))) return;
       found = [...builder.memory.keys()].find((buffer) => layout.array === `${buffer} by ${words}`);
     });
     return found;
@@ -359,7 +359,7 @@ class ProgramPlan implements Planning {
   transformed(leaves: Leaves, value: Value, env: Environment): Pulled {
     const needed = this.needed(value, env);
     if (env.dependsOnSum(value)) {
-      unsupported(
+      refusePattern(
         value.op,
         'a planned transform cannot depend on what a reduction has come to; dft takes up to 64 points there.',
       );
@@ -370,17 +370,17 @@ class ProgramPlan implements Planning {
       this.places.set(key, (buffer = this.newBuffer(value.type, needed)));
       this.transformInto(buffer, value, env);
     }
-    return leaves.leafOf(buffer, value.type, countsOf(needed), indicesOf(needed));
+    return leaves.leafOf(buffer, value.type, nestedLengths(needed), nestedIndices(needed));
   }
 
   /** Transforms all rows that a transform inside functions is called for, as one batch. */
   private transformInto(buffer: string, value: Value, env: Environment): void {
     const [source] = value.of as [Value];
     const needed = this.needed(value, env);
-    const outer = countsOf(needed);
+    const outer = nestedLengths(needed);
     const op = value.op as PlannedOp;
     const type = op === 'rfft' ? source.type : arrayOf(COMPLEX, (source.type as ArrayType).length);
-    let from = isSame(source.type, type) ? this.bufferOf(source, needed) : undefined;
+    let from = isSameType(source.type, type) ? this.bufferOf(source, needed) : undefined;
     if (from === undefined) {
       from = this.newBuffer(type, needed);
       this.fill(from, source, type, needed);
@@ -391,14 +391,14 @@ class ProgramPlan implements Planning {
   }
 
   private newBuffer(type: Type, needed: readonly Environment[]): string {
-    const outer = countsOf(needed).reduce((all, each) => all * each, 1);
-    return this.reserve(outer * realsOf(type, this.sizes));
+    const outer = nestedLengths(needed).reduce((all, each) => all * each, 1);
+    return this.reserve(outer * realsOfType(type, this.sizes));
   }
 
   /** @throws FftError `unsupported-feature` for more reals than indices can tell apart */
   private reserve(reals: number): string {
     if (reals > MOST_STORED) {
-      unsupported(
+      refusePattern(
         'program',
         `an array that it stores between launches has ${reals} reals; ${MOST_STORED} are the most.`,
       );
@@ -414,9 +414,11 @@ class ProgramPlan implements Planning {
   stateOf(leaves: Leaves, value: Value, buffers: readonly string[], env: Environment): Pulled {
     const { type } = value;
     const needed = this.needed(value, env);
-    return composed(
+    return fromFields(
       type,
-      fieldTypesOf(type).map((field, n) => leaves.leafOf(buffers[n]!, field, countsOf(needed), indicesOf(needed))),
+      fieldTypesOf(type).map((field, n) =>
+        leaves.leafOf(buffers[n]!, field, nestedLengths(needed), nestedIndices(needed)),
+      ),
     );
   }
 
@@ -436,7 +438,7 @@ class ProgramPlan implements Planning {
     needed: readonly Environment[],
   ): readonly string[] {
     const { body, parameters } = value.f!;
-    const outer = countsOf(needed);
+    const outer = nestedLengths(needed);
     const turns = fieldsOf(value.of[0]!).map((start): Turns => {
       const [one, other] = [this.newBuffer(start.type, needed), this.newBuffer(start.type, needed)];
       const begin = this.bufferOf(start, needed);
@@ -450,18 +452,18 @@ class ProgramPlan implements Planning {
     const state = new Environment(env, binding, [[parameters[0]!, this.stateOf(leaves, value, buffers, env)]]);
     fieldsOf(body).forEach((next, n) => {
       const { other } = turns[n]!;
-      if (isPlanned(next) && countsOf(this.needed(next, state)).length === outer.length) {
+      if (isPlanned(next) && nestedLengths(this.needed(next, state)).length === outer.length) {
         this.transformInto(other, next, state);
       } else this.fill(other, next, next.type, needed, (own, inside) => own.inState(value, buffers, inside));
     });
     const { times } = value.details;
     if (this.launches.length * times! > MOST_LAUNCHES) {
-      unsupported(
+      refusePattern(
         'iterate',
         `${times} steps are more than ${MOST_LAUNCHES} launches; run a program of fewer steps several times.`,
       );
     }
-    this.launches = [...before, ...repeated(this.launches, turns, times!)];
+    this.launches = [...before, ...repeatedLaunches(this.launches, turns, times!)];
     return turns.map(({ one, other }) => (times! % 2 === 0 ? one : other));
   }
 }

@@ -44,8 +44,8 @@ import {
   tuple,
   zip,
 } from '../../lift/index.ts';
-import { type ProgramTarget, piecesOf, WAYS } from './index.ts';
-import type { LaunchDraft } from './loops.ts';
+import { type ProgramTarget, programPieces, WAYS } from './index.ts';
+import type { LaunchDraft } from './loops/loops.ts';
 
 const random = randomFor('lowered programs');
 const numbers = (count: number) => uniform(random, count);
@@ -96,7 +96,7 @@ describe('programs become kernels that do the same', () => {
       const given = programs.stencil(height, width, k, boundary);
       hold(given, { x: numbers((height + more) * (width + more)), h: numbers(k * k) });
       for (const target of [processor, graphics]) {
-        const [launch] = piecesOf(given, new Map(), 'f64', target).launches as [LaunchDraft];
+        const [launch] = programPieces(given, new Map(), 'f64', target).launches as [LaunchDraft];
         const { stores } = launch.kernel.phases[0]!;
         const loads = reachable(stores.map(({ value }) => value)).filter(({ op }) => op === 'load').length;
         expect(stores.length).toBeGreaterThan(1);

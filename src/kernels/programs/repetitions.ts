@@ -1,9 +1,10 @@
 /** Repetitions: the arrays of a state that may be a tuple, and the launches of all steps. */
-import { patterns } from '../../patterns/rule.ts';
-import { type ArrayType, arrayOf, isNumber, type Type } from '../../patterns/types.ts';
-import { elementAt, type Value } from '../../patterns/values.ts';
-import type { Launch } from './launches.ts';
-import type { Pulled } from './pulled.ts';
+
+import { type ArrayType, arrayOf, isNumber, type Type } from '../../patterns/language/types.ts';
+import { elementValue, type Value } from '../../patterns/language/values.ts';
+import { patterns } from '../../patterns/rewriting/rule.ts';
+import type { Pulled } from './expressions/pulled.ts';
+import type { Launch } from './loops/launches.ts';
 
 /** The types of the arrays and numbers that a value consists of. Tuples are taken apart, wherever they stand. */
 export function fieldTypesOf(type: Type): Type[] {
@@ -15,7 +16,7 @@ export function fieldTypesOf(type: Type): Type[] {
 export function fieldsOf(value: Value): Value[] {
   const { op, of, type } = value;
   const { length } = fieldTypesOf(type);
-  if (type.kind === 'tuple') return type.of.flatMap((_, n) => fieldsOf(elementAt(value, n)));
+  if (type.kind === 'tuple') return type.of.flatMap((_, n) => fieldsOf(elementValue(value, n)));
   if (op === 'zip') return of.flatMap(fieldsOf);
   if (type.kind !== 'array' || holdsNoTuple(type)) return [value];
   return Array.from({ length }, (_, n) => patterns.map!((...parts: Value[]) => parts.flatMap(fieldsOf)[n], value));
@@ -26,9 +27,9 @@ function holdsNoTuple({ of }: ArrayType): boolean {
 }
 
 /** The value of a type whose fields are taken from the front of a list. An array of tuples is a tuple of arrays. */
-export function composed(type: Type, fields: Pulled[]): Pulled {
-  if (type.kind === 'array') return composed(type.of, fields);
-  if (type.kind === 'tuple') return { kind: 'tuple', parts: type.of.map((part) => composed(part, fields)) };
+export function fromFields(type: Type, fields: Pulled[]): Pulled {
+  if (type.kind === 'array') return fromFields(type.of, fields);
+  if (type.kind === 'tuple') return { kind: 'tuple', parts: type.of.map((part) => fromFields(part, fields)) };
   return fields.shift()!;
 }
 
@@ -40,7 +41,7 @@ export interface Turns {
 }
 
 /** The launches of one step, repeated; launches that do not depend on the state come first and once. */
-export function repeated(step: readonly Launch[], turns: readonly Turns[], times: number): Launch[] {
+export function repeatedLaunches(step: readonly Launch[], turns: readonly Turns[], times: number): Launch[] {
   const changing = new Set(turns.flatMap(({ one, other }) => [one, other]));
   const [once, always]: [Launch[], Launch[]] = [[], []];
   for (const launch of step) {

@@ -20,8 +20,7 @@ import {
   type TempCount,
   type TypedBuffer,
 } from './available-buffers.ts';
-import { type Criteria, compareCriteria } from './criteria.ts';
-import { branchTo, type PlacementTrace, pathTo, rootTrace, uses } from './trace.ts';
+import { branchTo, type Criteria, compareCriteria, type PlacementTrace, pathTo, rootTrace, uses } from './trace.ts';
 import { createValidity, type Validity } from './validity.ts';
 
 /** One leaf and its memory. */
@@ -166,11 +165,11 @@ function toAssignment(trace: PlacementTrace, available: AvailableBuffers, temps:
 }
 
 function checkTree(node: PlanNode): void {
-  checkCounts(node.length, node);
-  checkCounts(node.outputLength, node);
+  checkLeafCounts(node.length, node);
+  checkLeafCounts(node.outputLength, node);
   if (isLeaf(node)) {
     const loops = [node.axis, ...node.more, ...node.batch];
-    checkCounts(
+    checkLeafCounts(
       loops.map(({ count }) => count),
       node,
     );
@@ -180,7 +179,7 @@ function checkTree(node: PlanNode): void {
   for (const child of node.children) checkTree(child);
 }
 
-function checkCounts(counts: readonly number[], { title }: PlanNode): void {
+function checkLeafCounts(counts: readonly number[], { title }: PlanNode): void {
   if (counts.every((count) => Number.isSafeInteger(count) && count > 0)) return;
   throw new RangeError(`Lengths and counts of '${title}' must be positive integers, not ${counts.join(', ')}.`);
 }

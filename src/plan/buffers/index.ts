@@ -1,4 +1,4 @@
 /** `plan/buffers`: which memory each step of a plan reads and writes. */
 export { type Assignment, assignBuffers } from './assign.ts';
 export { type AvailableBuffers, type BufferName, memoryOf } from './available-buffers.ts';
-export { type Criteria, decidingCriterion } from './criteria.ts';
+export { type Criteria, decidingCriterion } from './trace.ts';

@@ -36,11 +36,11 @@ export interface Calibration {
     /** The number of groups that fit in shared memory below which the share is the profile's `crowded`. */
     readonly crowdedBelow: number;
     /** A factor on the passes of a group whose threads leave none for a second group, though shared memory has room for it. */
-    readonly excludes: number;
+    readonly soleGroup: number;
     /** The number of groups side by side from which on barriers cost more than the shared memory that they save is worth. */
-    readonly roomy: number;
+    readonly barriersCostMore: number;
     /** A factor `times` on the passes of threads outside clusters that hold more points than `above`: there are too few of these threads. */
-    readonly burdened: { readonly above: number; readonly times: number };
+    readonly heavyThreads: { readonly above: number; readonly times: number };
   };
   /** Registers of a thread, counted in reals of its precision unless stated otherwise. */
   readonly registers: {
@@ -87,7 +87,7 @@ export interface Calibration {
     /** The price, in passes of radix 4, of each doubling between a first upload that reorders and its best length. */
     readonly firstBalance: number;
     /** The price, in trips, of each doubling of the part of the middle axis that the first of two launches takes. */
-    readonly lean: number;
+    readonly middlePart: number;
     /**
      * A factor for columns of reals on threads: it multiplies the cost of all uploads beyond their trips. `one` is for rows in one upload,
      * `several` for rows in several. They cost more because they pair bins, and because the mirror images of rows are out of step with
@@ -178,9 +178,9 @@ const MEASURED: Calibration = {
     spill: 1.4,
     fullShared: { below: 1.18, share: 0.85 },
     crowdedBelow: 10 / 3,
-    excludes: 1.3,
-    roomy: 12,
-    burdened: { above: 12, times: 1.15 },
+    soleGroup: 1.3,
+    barriersCostMore: 12,
+    heavyThreads: { above: 12, times: 1.15 },
   },
   registers: {
     always: 4,
@@ -203,7 +203,7 @@ const MEASURED: Calibration = {
     unbalanced: 0.05,
     // 2048 · 64 takes 0.88 and 0.96 of the time of 256 · 512, 2500 · 40 takes 0.92 and 0.89 of that of 200 · 500 (two machines).
     firstBalance: 0.15,
-    lean: 0.03,
+    middlePart: 0.03,
     // Forward and inverse, lines of 2¹⁸ to 2²⁴ reals: 1.97 to 2.26 in single and 1.3 to 2.2 in double precision; lines of 2²² to 2²⁶ in
     // three uploads: 0.9 to 1.8.
     ofReals: { one: { single: 2.4, double: 2.2 }, several: 1.6 },

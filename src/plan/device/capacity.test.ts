@@ -93,9 +93,9 @@ describe('precisions', () => {
       'plan/device/calibration.ts',
       'plan/device/profile.ts',
       'plan/tree/leaf.ts',
-      'kernels/number-types.ts',
+      'kernels/views/number-types.ts',
       // Logarithm and exponential are series with as many terms as a type has digits.
-      'kernels/logarithms.ts',
+      'kernels/views/logarithms.ts',
     ];
     const root = new URL('../..', import.meta.url);
     const files = (await readdir(root, { recursive: true })).map((file) => file.replaceAll('\\', '/'));

@@ -55,7 +55,7 @@ export interface DeviceProfile {
   readonly multiprocessors: number;
   /**
    * True where the values of a thread cannot stay in registers over an exchange. A pass then reads one shared buffer and writes another, unless it
-   * works in place (kernels/orders.ts).
+   * works in place (kernels/vectors/orders.ts).
    */
   readonly doubleBuffered: boolean;
   /**

@@ -47,8 +47,8 @@ export function boosted(target: Target, length: number, split: boolean, passesAl
   let times = split ? registerBoost4Step : registerBoost;
   if (registerBoostNonPow2 === false && !Number.isInteger(Math.log2(length))) times = 1;
   const usual = target.sharedFormat;
-  const asked = times === undefined ? usual : times > 1 ? 'halves' : usual === 'halves' ? 'pairs' : usual;
-  if (asked !== 'halves') return formatted(target, asked);
+  const requested = times === undefined ? usual : times > 1 ? 'halves' : usual === 'halves' ? 'pairs' : usual;
+  if (requested !== 'halves') return formatted(target, requested);
   // Whole numbers in shared memory are better where threads and registers are so few that halves would have less room.
   const whole = formatted(target, usual === 'halves' ? 'pairs' : usual);
   const halves = formatted(target, 'halves');
@@ -70,7 +70,8 @@ export function roomy(target: Target, length: number): Target {
   if ([registerBoost, groupedBatch, threads].some((knob) => knob !== undefined)) return target;
   const pairs = formatted(target, 'pairs');
   const { sharedBytes, room } = pairs.capacity;
-  const roomEnough = calibration.occupancy.roomy * groupPoints * sharedBytes <= residentBytes && length <= room;
+  const roomEnough =
+    calibration.occupancy.barriersCostMore * groupPoints * sharedBytes <= residentBytes && length <= room;
   return roomEnough ? pairs : target;
 }
 

@@ -64,7 +64,7 @@ export interface AllowedAlgorithms {
   readonly multiplied: boolean;
   readonly convolved: boolean;
   /** The user asked for one of them. */
-  readonly asked: boolean;
+  readonly requested: boolean;
 }
 
 export function allowedAlgorithms(prime: number, { tuning }: Pick<Target, 'tuning'>): AllowedAlgorithms {
@@ -75,7 +75,7 @@ export function allowedAlgorithms(prime: number, { tuning }: Pick<Target, 'tunin
   return {
     multiplied: multiply ? multiplied : !convolved,
     convolved: convolve ? convolved : !multiplied,
-    asked: multiplied || convolved,
+    requested: multiplied || convolved,
   };
 }
 
@@ -158,9 +158,13 @@ const LARGEST_THREAD_PRIME = 53;
  */
 export function isRadixPrime(prime: number, target: ButterflyTarget): boolean {
   if (butterflyAlgorithm(prime, target) === undefined) return false;
-  if (isInPairs(target.precision, target) && prime > LARGEST_PAIRED_PRIME && !allowedAlgorithms(prime, target).asked)
+  if (
+    isInPairs(target.precision, target) &&
+    prime > LARGEST_PAIRED_PRIME &&
+    !allowedAlgorithms(prime, target).requested
+  )
     return false;
-  if (target.banks === 1 || allowedAlgorithms(prime, target).asked) return true;
+  if (target.banks === 1 || allowedAlgorithms(prime, target).requested) return true;
   const large = target.registerFile !== undefined && prime <= LARGEST_THREAD_PRIME;
   const registers = target.registers * (large ? REGISTERS_OF_LARGE_BUTTERFLIES : 1);
   return 2 * prime * wordsPerReal(target.precision) <= registers;
@@ -179,7 +183,7 @@ export function convolvedPrimes(
   const visit = (length: number) => {
     for (const prime of largePrimesOf(length)) {
       if (found.has(prime) || butterflyAlgorithm(prime, target) !== 'convolved') continue;
-      if (multiplied && !allowedAlgorithms(prime, target).asked) continue;
+      if (multiplied && !allowedAlgorithms(prime, target).requested) continue;
       found.add(prime);
       visit(prime - 1);
     }
@@ -188,7 +192,7 @@ export function convolvedPrimes(
   return [...found];
 }
 
-/** Additions plus multiplications of a derived butterfly (checked against kernels/butterfly.ts in a test). */
+/** Additions plus multiplications of a derived butterfly (checked against kernels/passes/butterfly.ts in a test). */
 export function butterflyOperations(n: number, target: Pick<Target, 'tuning'> = {}): number {
   const listed = OPERATIONS[n];
   if (listed !== undefined) return listed;

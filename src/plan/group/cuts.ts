@@ -54,7 +54,7 @@ function divideAmong({ blocks }: PricedBlocks, shared: readonly number[]): boole
  * The share of the bandwidth that blocks with equal shares of a tile reach.
  * @param ragged the pieces that one block stores into another are no whole number of lines
  */
-function shareOf(
+function shareOfBlocks(
   { blocks, points, ragged }: { blocks: number; points: number; ragged: boolean },
   radices: readonly number[],
   target: Target,
@@ -156,7 +156,7 @@ function wholeAxes(lengths: readonly number[], target: Target, tile: number, idl
   if (blocks > 1 && !keepsBusy(points / blocks, radices, target, idle)) return undefined;
   const { run } = target.capacity;
   const ragged = lengths.slice(0, 2).some((length) => ((length / blocks) * tile) % run !== 0);
-  return { lengths, blocks, share: shareOf({ blocks, points, ragged }, radices, target) };
+  return { lengths, blocks, share: shareOfBlocks({ blocks, points, ragged }, radices, target) };
 }
 
 /**
@@ -189,7 +189,7 @@ function earlyAxes(lengths: readonly number[], target: Target, tile: number): Cu
       best = {
         lengths: digits,
         blocks,
-        share: shareOf({ blocks, points, ragged: !Number.isInteger(piece) }, radices, target),
+        share: shareOfBlocks({ blocks, points, ragged: !Number.isInteger(piece) }, radices, target),
       };
       least = cost;
     }
@@ -236,7 +236,7 @@ function searchCuts(length: number, tile: number, target: Target, instead: numbe
       if (cost >= least) continue;
       if (blocks > 1 && !keepsBusy(points, radices, target, instead)) continue;
       const ragged = [a, b].some((digit) => ((digit / blocks) * tile) % run !== 0);
-      const share = shareOf({ blocks, points: length * tile, ragged }, radices, target);
+      const share = shareOfBlocks({ blocks, points: length * tile, ragged }, radices, target);
       best = { lengths: [a, b], blocks, share: share * (blocks > 1 && isDeep([a, b], target) ? deep : 1) };
       least = cost;
     }

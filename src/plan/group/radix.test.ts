@@ -4,7 +4,7 @@ import { vectorProfile as profile } from '../../../test/support/devices.ts';
 import { seedFor } from '../../../test/support/random.ts';
 import { countOperations, Expressions } from '../../ir/index.ts';
 // The counts that the planner believes are those of the butterflies that kernels are made of.
-import { dft } from '../../kernels/butterfly.ts';
+import { dft } from '../../kernels/passes/butterfly.ts';
 import { largestPrimeFactor } from '../../numeric/primes.ts';
 import type { DeviceProfile } from '../device/profile.ts';
 import { targetOf } from '../device/target.ts';
@@ -52,9 +52,9 @@ describe('operation counts', () => {
 describe('radix sequences', () => {
   it('multiply to the length and hold known radices only', () => {
     fc.assert(
-      fc.property(question, profiles, (asked, device) => {
-        const { radices } = chooseRadices(asked, targetOf(device, asked.precision));
-        expect(product(radices)).toBe(asked.length);
+      fc.property(question, profiles, (requested, device) => {
+        const { radices } = chooseRadices(requested, targetOf(device, requested.precision));
+        expect(product(radices)).toBe(requested.length);
         for (const radix of radices) expect(RADICES).toContain(radix);
       }),
       { seed: seedFor('plan/radix/product') | 0, numRuns: 500 },
@@ -63,10 +63,10 @@ describe('radix sequences', () => {
 
   it('cost what their passes cost, and no sequence costs less', () => {
     fc.assert(
-      fc.property(question, profiles, fc.infiniteStream(fc.nat({ max: 1000 })), (asked, device, choices) => {
-        const lanes = asked.lanesAlong === 'axis' ? asked.lanes : 1;
-        const bytes = asked.length * (asked.precision === 'single' ? 16 : 32);
-        const far = asked.lanesAlong === 'axis' && bytes > (device.firstLevel?.bytes ?? Number.POSITIVE_INFINITY);
+      fc.property(question, profiles, fc.infiniteStream(fc.nat({ max: 1000 })), (requested, device, choices) => {
+        const lanes = requested.lanesAlong === 'axis' ? requested.lanes : 1;
+        const bytes = requested.length * (requested.precision === 'single' ? 16 : 32);
+        const far = requested.lanesAlong === 'axis' && bytes > (device.firstLevel?.bytes ?? Number.POSITIVE_INFINITY);
         // Passes in place, where whole vectors make them up, do not wait.
         const inPlace = (radices: readonly number[]) =>
           (lanes <= 2 || radices[0]! % lanes === 0) && (2 * radices.at(-1)!) % lanes === 0;
@@ -74,15 +74,15 @@ describe('radix sequences', () => {
         const costOf = (radices: readonly number[], least = waiting(radices)): number => {
           let [cost, stride] = [0, 1];
           for (const radix of radices) {
-            cost += passCost({ ...asked, radix, stride, lanes }, targetOf(device, asked.precision), least);
+            cost += passCost({ ...requested, radix, stride, lanes }, targetOf(device, requested.precision), least);
             stride *= radix;
           }
           return cost;
         };
-        const chosen = chooseRadices(asked, targetOf(device, asked.precision));
+        const chosen = chooseRadices(requested, targetOf(device, requested.precision));
         expect(chosen.cost).toBeCloseTo(costOf(chosen.radices, 0), 9);
         const other: number[] = [];
-        for (let rest = asked.length; rest > 1; ) {
+        for (let rest = requested.length; rest > 1; ) {
           const fitting = RADICES.filter((radix) => rest % radix === 0);
           const radix = fitting[(choices.next().value as number) % fitting.length] as number;
           other.push(radix);

@@ -64,7 +64,7 @@ function searchRadices(question: RadixQuestion, target: Target): RadixChoice {
   const autosort = cheapestSequence(question, target, { least: leastAutosortCost(question, target) });
   if (!autosort) throw new RangeError(`no radices for ${length} = ${primeFactors(length).join(' · ')}`);
   // Passes in place do not wait for memory, but only some sequences suit vectors that hold butterflies of one transform. (This assumes
-  // interleaved and blocked data. kernels/vector-form.ts knows the actual form, and uses autosort form for other data.)
+  // interleaved and blocked data. kernels/passes/vector-form.ts knows the actual form, and uses autosort form for other data.)
   const inPlace = lanesAlong === 'axis' ? cheapestSequence(question, target, { ends: question.lanes }) : undefined;
   if (inPlace && inPlace.cost <= autosort.cost) return { ...inPlace, inPlace: true };
   // The returned cost leaves out waiting for memory, because plans with one upload and plans with several are compared by it, and all of

@@ -7,7 +7,7 @@ import { shareOfColumns } from './share.ts';
 import {
   chooseTile,
   distanceOf,
-  isContiguous,
+  hasUnitStep,
   type Span,
   type Tiling,
   type TilingQuestion,
@@ -35,7 +35,7 @@ export function threadTiling({ axis, batch, group }: TilingQuestion, target: Tar
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1 }, target);
   // A pass loads points N/r apart: if that is shorter than a run, the tile is better copied whole.
   const stage = (side: Side, radix: number) =>
-    length > 1 && lanesAlong[side] === 'axis' && isContiguous(axis[side]) && length / radix < Math.min(run, length);
+    length > 1 && lanesAlong[side] === 'axis' && hasUnitStep(axis[side]) && length / radix < Math.min(run, length);
   return {
     order,
     lanesAlong,
@@ -52,7 +52,7 @@ export function threadOrder(axis: Span, batch: readonly Span[]): number[] {
 
 /** The batch dimension with the smallest distance between neighbours, on the sides where the axis is not contiguous. */
 function nearestDimension(axis: Span, batch: readonly Span[]): number {
-  const distance = (span: Span, side: Side) => (isContiguous(axis[side]) ? 0 : distanceOf(span[side]));
+  const distance = (span: Span, side: Side) => (hasUnitStep(axis[side]) ? 0 : distanceOf(span[side]));
   const steps = batch.map((span) =>
     span.count > 1
       ? distance(span, 'input') +

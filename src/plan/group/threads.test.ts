@@ -45,16 +45,16 @@ describe('threads of a group', () => {
 
   it('are as many as somebody asks for, as far as each has a butterfly and keeps what it has in registers', () => {
     fc.assert(
-      fc.property(questions, fc.integer({ min: 1, max: 1024 }), (question, asked) => {
+      fc.property(questions, fc.integer({ min: 1, max: 1024 }), (question, requested) => {
         const { points, radices, precision, profile } = question;
         const most = threadsFor(points, radices, {}, targetOf(profile, precision));
         const threads = threadsFor(
           points,
           radices,
           {},
-          targetOf({ ...profile, tuning: { threads: asked } }, precision),
+          targetOf({ ...profile, tuning: { threads: requested } }, precision),
         );
-        expect(threads).toBe(Math.max(Math.min(asked, most), Math.ceil(most / 4)));
+        expect(threads).toBe(Math.max(Math.min(requested, most), Math.ceil(most / 4)));
         const halved = targetOf({ ...profile, tuning: { halfThreads: true } }, precision);
         expect(threadsFor(points, radices, { split: true }, halved)).toBe(Math.ceil(most / 2));
         expect(threadsFor(points, radices, { split: false }, halved)).toBe(most);

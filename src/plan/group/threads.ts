@@ -55,8 +55,8 @@ function bestThreads(
       if (clustered && Math.max(...items) > cluster.butterflies * threads) continue;
       // A group with more than half of the threads excludes a second group, though shared memory has room for it.
       const exclusion =
-        fitsTwice && threads > maxThreads / 2 && pointsOfThread <= halfOfRegisters ? occupancy.excludes : 1;
-      const burden = !clustered && pointsOfThread > occupancy.burdened.above ? occupancy.burdened.times : 1;
+        fitsTwice && threads > maxThreads / 2 && pointsOfThread <= halfOfRegisters ? occupancy.soleGroup : 1;
+      const burden = !clustered && pointsOfThread > occupancy.heavyThreads.above ? occupancy.heavyThreads.times : 1;
       const idle = burden * exclusion * items.reduce((sum, n) => sum + (Math.ceil(n / threads) * wholeWarps) / n, 0);
       if (idle < least - 1e-9 || (idle < least + 1e-9 && threads > best !== clustered)) {
         best = threads;
@@ -67,7 +67,7 @@ function bestThreads(
   return best;
 }
 
-/** The number of butterflies in each pass. @param symmetric passes over reals compute bins up to N/2 only: kernels/symmetric-passes.ts */
+/** The number of butterflies in each pass. @param symmetric passes over reals compute bins up to N/2 only: kernels/passes/symmetric-passes.ts */
 function butterfliesOfPasses(points: number, radices: readonly number[], symmetric: boolean): number[] {
   let stride = 1;
   return radices.map((radix) => {

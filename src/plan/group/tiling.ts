@@ -5,7 +5,7 @@
 import type { Side } from '../../problem/index.ts';
 import type { Target } from '../device/target.ts';
 import type { LanesAlong, PassesStep } from '../tree/leaf.ts';
-import type { Dimension, Place } from '../tree/node.ts';
+import type { Dimension, DimensionStride } from '../tree/node.ts';
 import { chooseRadices } from './radix.ts';
 
 /**
@@ -19,13 +19,13 @@ export type Stride =
   | { readonly step: number; readonly count: number; readonly before: number; readonly skip: number };
 
 /** The stride from an element to its neighbour. */
-export function stepOf(stride: Stride): number {
+export function neighbourStride(stride: Stride): number {
   return typeof stride === 'number' ? stride : 'step' in stride ? stride.step : 1;
 }
 
 /** The distance of neighbours, which is never negative. */
 export function distanceOf(stride: Stride): number {
-  return Math.abs(stepOf(stride));
+  return Math.abs(neighbourStride(stride));
 }
 
 /** One loop in memory. */
@@ -38,7 +38,7 @@ export interface Span {
 }
 
 /** A direction in the tensor with the gap that the loop leaves out. */
-export interface SpanPlace extends Place {
+export interface SpanPlace extends DimensionStride {
   readonly gap?: Dimension['gap'];
 }
 
@@ -117,7 +117,7 @@ export function vectorTiling(
   }
   // If memory is contiguous along the axis but lanes walk along columns, whole runs are copied and transposed on the way.
   const stage = (side: Side) =>
-    lanesAlong === 'batch' && !isContiguous(columns[side]) && isContiguous(axis[side]) && length >= lanes;
+    lanesAlong === 'batch' && !hasUnitStep(columns[side]) && hasUnitStep(axis[side]) && length >= lanes;
   if (stage('output') && !stage('input') && !convolved && transposesTile(length, target)) {
     const { radices } = chooseRadices({ length, lanesAlong: 'axis', lanes }, target);
     const walks = { input: 'batch', output: 'axis' } as const;
@@ -148,8 +148,8 @@ export function walksAlong(axis: Span, columns: Span, side: Side): LanesAlong {
 }
 
 /** Whether neighbours are adjacent in memory. */
-export function isContiguous(stride: Stride): boolean {
-  return stepOf(stride) === 1;
+export function hasUnitStep(stride: Stride): boolean {
+  return neighbourStride(stride) === 1;
 }
 
 /** The loop that the lanes walk along: `axis`, or the number of a batch dimension. */
@@ -163,13 +163,13 @@ function chooseLanes(
 ): 'axis' | number {
   const { shortAxis } = target.calibration.columns;
   const candidates = twiddled ? [0] : batch.map((_, d) => d);
-  const contiguous = (span: Span) => Number(isContiguous(span.input)) + Number(isContiguous(span.output));
+  const contiguous = (span: Span) => Number(hasUnitStep(span.input)) + Number(hasUnitStep(span.output));
   const best = candidates
     .filter((d) => batch[d]!.count >= lanes)
     .sort((a, b) => contiguous(batch[b]!) - contiguous(batch[a]!) || batch[b]!.count - batch[a]!.count)[0];
   if (best === undefined) return 'axis';
   if (axis.count <= longestButterfly) return best;
-  const whole = isContiguous(axis.input) && isContiguous(axis.output);
+  const whole = hasUnitStep(axis.input) && hasUnitStep(axis.output);
   // A long axis without twiddles that is contiguous on both sides needs no columns.
   if (whole && axis.count >= shortAxis) return 'axis';
   // If neither memory nor a short axis favours columns, a long axis keeps its lanes.

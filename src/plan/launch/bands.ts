@@ -2,7 +2,7 @@
  * Makes the leaf of a launch that computes weighted sums over bins. A group takes a tile of lines. Where the launch also transforms them, their
  * bins are a plane in shared memory, [bins × lines of the tile]; otherwise they are read from memory.
  */
-import { dimensionsOf } from '../../problem/index.ts';
+import { coordinatesUsed } from '../../problem/index.ts';
 import { besideBytes, type Target } from '../device/target.ts';
 import type { Span } from '../group/tiling.ts';
 import type { BandsStep, Leaf, LeafSide, Operand } from '../tree/leaf.ts';
@@ -23,23 +23,23 @@ export function bandsLeaf(placed: PlacedLeaf, { bands, bin, there }: BandSums, t
 /** Whether a group has room for the bins of its lines beside the lines themselves: for as many lines as fill a vector. */
 export function holdsBands(there: LeafNode, target: Target): boolean {
   const lines = target.lockstep === 'vector' ? target.capacity.lanes : 1;
-  const bytes = planeBytes(there, lines, target);
+  const bytes = bandPlaneBytes(there, lines, target);
   if (bytes >= target.sharedBytes) return false;
   const points = there.convolved?.length ?? there.axis.count;
   return lines * points <= besideBytes(bytes, target).capacity.room;
 }
 
 /** The bytes of the bins of some lines. */
-function planeBytes({ outputLength }: LeafNode, lines: number, { capacity }: Target): number {
+function bandPlaneBytes({ outputLength }: LeafNode, lines: number, { capacity }: Target): number {
   return (outputLength[AXIS]! * lines * capacity.complexBytes) / 2;
 }
 
 function transformAndSums(placed: PlacedLeaf, sums: Required<BandSums>, target: Target): Leaf {
-  const batch = linesOf(placed);
+  const batch = bandLines(placed);
   const transform = (tile: number, group?: number) =>
     oneAxis(
       thereOf(placed, sums, { batch, tile, ...(group ? { group } : {}) }),
-      besideBytes(group ? planeBytes(sums.there, group, target) : 0, target),
+      besideBytes(group ? bandPlaneBytes(sums.there, group, target) : 0, target),
     );
   // The bins of a tile take room from the lines, so that a tile may have to be smaller than one without bins.
   let there = transform(batch[0]!.count);
@@ -61,12 +61,12 @@ function transformAndSums(placed: PlacedLeaf, sums: Required<BandSums>, target: 
 }
 
 /** Loops over lines, the longest first, whose neighbours share a group. */
-function linesOf(placed: PlacedLeaf): Span[] {
+function bandLines(placed: PlacedLeaf): Span[] {
   const { there } = placed.node.bands!;
   const spans = there!.batch.map((_, n) => placed.batch[n]!);
   const { bin } = placed.node.bands!;
   // A callback for bins may ask for the numbers of their line.
-  const isMerged = dimensionsOf(bin).size === 0 || spans.length === 0;
+  const isMerged = coordinatesUsed(bin).size === 0 || spans.length === 0;
   return [...(isMerged ? mergedBatch({ ...placed, batch: spans }) : spans)].sort((a, b) => b.count - a.count);
 }
 

@@ -2,7 +2,7 @@
  * Chunks of batches: several launches over many batches run chunk by chunk, so that a chunk stays in a cache from one launch to the next.
  * Only where the device's profile says that this pays.
  */
-import { strideOf } from '../../layout/index.ts';
+import { strideAlong } from '../../layout/index.ts';
 import { divisors } from '../../numeric/primes.ts';
 import type { BufferName } from '../buffers/index.ts';
 import { capacityOf } from '../device/capacity.ts';
@@ -100,7 +100,7 @@ function followsBatches(
   const others = count / batches;
   const isSlowest = (side: 'input' | 'output') => {
     const { layout, format } = leaf[side];
-    const stride = strideOf(layout, leaf.lengths.length + last);
+    const stride = strideAlong(layout, leaf.lengths.length + last);
     return stride !== undefined && stride * others === batchStrides[side] * (format === 'interleaved' ? 2 : 1);
   };
   return Number.isInteger(others) && isSlowest('input') && isSlowest('output');

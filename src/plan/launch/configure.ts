@@ -13,7 +13,7 @@ import { raderRadix } from '../group/radix.ts';
 import { threadTiling } from '../group/thread-tiling.ts';
 import { residentGroups, threadsFor } from '../group/threads.ts';
 import {
-  isContiguous,
+  hasUnitStep,
   LONGEST_BUTTERFLY,
   type Span,
   type Tiling,
@@ -33,7 +33,7 @@ import {
   type SharedMemory,
   type StepTwiddle,
 } from '../tree/leaf.ts';
-import type { LeafNode, Place } from '../tree/node.ts';
+import type { DimensionStride, LeafNode } from '../tree/node.ts';
 import { kernelFactors } from './kernel-layout.ts';
 import { leafOperands, leafSide, type SideShape, termsAlong } from './leaf-sides.ts';
 import { mergedBatch, type PlacedLeaf, packedAxis, packedLines, tensorPlaces } from './placed.ts';
@@ -90,7 +90,7 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
   const batch = mergedBatch(placed);
   const paired = hermitianSplitOf(placed);
   const symmetric = real?.by === 'symmetric';
-  const back = isFromBins(placed);
+  const toReals = isFromBins(placed);
   const longest = longestButterfly(placed, target);
   const { order, lanesAlong, tile, radices, staged } = tilingOf(placed, { points, batch, longest }, target);
   const shared = coordinates && target.lockstep === 'threads' ? largestFullTile(tile, batch[order[0]!]!.count) : tile;
@@ -109,7 +109,7 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
   const steps = transformSteps(placed, passes, order, paired);
   const dimensions = coordinates ? [axis, coordinates] : [axis];
   // A Hermitian split already reads or writes memory in the order of memory.
-  const copies = { input: staged.input && !(paired && back), output: staged.output && !(paired && !back) };
+  const copies = { input: staged.input && !(paired && toReals), output: staged.output && !(paired && !toReals) };
   return assembled(
     placed,
     {
@@ -122,7 +122,7 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
       counts: elementCounts(
         dimensions.map(({ count }) => count),
         0,
-        paired && (back ? 'input' : 'output'),
+        paired && (toReals ? 'input' : 'output'),
       ),
       axes: { input: dimensions.map(({ input }) => input), output: dimensions.map(({ output }) => output) },
       ...(convolved?.by === 'rader' ? { order: powerOrders(axis.count) } : {}),
@@ -179,12 +179,12 @@ export function elementCounts(
 /** The Hermitian split of an axis whose complex numbers were packed from pairs of reals. */
 function hermitianSplitOf({ axis, node: { product, real } }: PlacedLeaf): HermitianSplit | undefined {
   if (product || (real?.by !== 'halves' && real?.by !== 'lines')) return undefined;
-  return { do: 'pair', length: axis.count, by: real.by, ...(real.rows ? { merged: true } : {}) };
+  return { do: 'hermitian-split', length: axis.count, by: real.by, ...(real.rows ? { merged: true } : {}) };
 }
 
 /** Whether a launch transforms bins to reals. */
 function isFromBins({ node: { real } }: PlacedLeaf): boolean {
-  return real?.back ?? real?.side === 'output';
+  return real?.toReals ?? real?.side === 'output';
 }
 
 /**
@@ -199,8 +199,8 @@ function transformSteps(
 ): LeafStep[] {
   const { real } = placed.node;
   const symmetric = real?.by === 'symmetric';
-  const back = isFromBins(placed);
-  const inverse = (paired !== undefined || symmetric) && back;
+  const toReals = isFromBins(placed);
+  const inverse = (paired !== undefined || symmetric) && toReals;
   const convolution = convolveStepsOf(placed, order, inverse);
   const sign: Pick<PassesStep, 'symmetry' | 'inverse'> = symmetric
     ? { symmetry: inverse ? 'real-output' : 'real-input' }
@@ -209,7 +209,7 @@ function transformSteps(
       : {};
   const steps = convolution ? convolveSteps(passes, convolution, inverse) : [{ ...passes, ...sign }];
   if (!paired) return steps;
-  return back ? [{ ...paired, back }, ...steps] : [...steps, paired];
+  return toReals ? [{ ...paired, toReals }, ...steps] : [...steps, paired];
 }
 
 /** The longest transform that is a single butterfly, by the direction of the lanes. */
@@ -230,7 +230,7 @@ function longestButterfly(placed: PlacedLeaf, target: Target): TilingQuestion['l
   }
   const { input, output } = packedAxis(placed);
   const planar = [format.input, format.output].includes('planar');
-  const lines = isContiguous(input) && isContiguous(output) && !real && !planar;
+  const lines = hasUnitStep(input) && hasUnitStep(output) && !real && !planar;
   return {
     axis: sharesVectors(placed, target) ? complex.axis[words] : 0,
     batch: lines ? complex.batch[words] : 0,
@@ -269,7 +269,7 @@ function convolveStepsOf(placed: PlacedLeaf, order: readonly number[], conjugate
   const batch = mergedBatch(placed);
   const tile = [{ ...axis, count: convolved?.length ?? axis.count }, ...(coordinates ? [coordinates] : [])];
   const own = order.map((d) => batch[d]!);
-  const convolution = { product: productOf(placed, product, tileOfBins(tile), own) };
+  const convolution = { product: productStep(placed, product, tileOfBins(tile), own) };
   const end = { count: axis.count };
   return convolved && convolved.length > axis.count ? { ...convolution, ends: { read: end, write: end } } : convolution;
 }
@@ -281,10 +281,10 @@ function tileOfBins(spans: readonly Span[]): TileBins[] {
 }
 
 /** A dimension of a tile of bins. */
-export type TileBins = Place & Pick<Span, 'count'>;
+export type TileBins = DimensionStride & Pick<Span, 'count'>;
 
 /** The step that multiplies bins: by known factors or by the convolution kernel. */
-export function productOf(
+export function productStep(
   { axis, more, node: { real } }: PlacedLeaf,
   product: NonNullable<LeafNode['product']>,
   tile: readonly TileBins[],
@@ -300,7 +300,7 @@ export function productOf(
   const factors = kernelFactors(product, bins, batch);
   if (paired)
     return {
-      ...{ do: 'pair', length: axis.count, by: 'halves', kernel: factors },
+      ...{ do: 'hermitian-split', length: axis.count, by: 'halves', kernel: factors },
       ...(more.length > 0 ? { everyAxis: true } : {}),
     };
   return factors.matrix > 1 ? { do: 'multiply', kernel: factors } : { kernel: factors };

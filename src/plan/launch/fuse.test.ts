@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planDirection } from '../../../test/support/planned.ts';
 import { seedFor } from '../../../test/support/random.ts';
-import { strideOf } from '../../layout/index.ts';
+import { strideAlong } from '../../layout/index.ts';
 import { largestPrimeFactor } from '../../numeric/primes.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { capacityOf } from '../device/capacity.ts';
@@ -127,7 +127,7 @@ describe('a strided axis in several uploads', () => {
       const uploads = launches.filter(({ node }) => /upload/.test(node.title));
       expect(uploads.length).toBeGreaterThan(1);
       for (const { leaf } of uploads) {
-        const neighbours = [leaf.input, leaf.output].map(({ layout }) => strideOf(layout, leaf.lengths.length));
+        const neighbours = [leaf.input, leaf.output].map(({ layout }) => strideAlong(layout, leaf.lengths.length));
         // A complex number is two reals.
         expect(neighbours).toEqual([2, 2]);
       }

@@ -5,11 +5,11 @@ import { type Arithmetic, wordsPerReal } from '../device/capacity.ts';
 import { coordinatesTarget, type Target, withoutClusters } from '../device/target.ts';
 import { type Cut, clusterFor, cutAxes, cutColumns, radixChoices, splitBefore, type Tiled } from '../group/cuts.ts';
 import { threadOrder } from '../group/thread-tiling.ts';
-import { isContiguous, type Span, type Stride, walksAlong } from '../group/tiling.ts';
+import { hasUnitStep, type Span, type Stride, walksAlong } from '../group/tiling.ts';
 import type { ConvolveSteps } from '../schemes/convolve-steps.ts';
 import type { HermitianSplit, LanesAlong, Leaf, LeafStep, MultiplyStep, PassesStep } from '../tree/leaf.ts';
-import type { LeafNode, Place } from '../tree/node.ts';
-import { assembled, elementCounts, productOf, radicesAndPrimes, type TileBins, twiddlesOf } from './configure.ts';
+import type { DimensionStride, LeafNode } from '../tree/node.ts';
+import { assembled, elementCounts, productStep, radicesAndPrimes, type TileBins, twiddlesOf } from './configure.ts';
 import { mergedBatch, type PlacedLeaf, packedAxis, tensorPlaces } from './placed.ts';
 
 /** A leaf of one axis as two digits; undefined if a cluster does not take it. */
@@ -18,11 +18,11 @@ export function fuseAxis(placed: PlacedLeaf, target: Target): Leaf | undefined {
   const { axis } = placed;
   const merged = mergedBatch(placed);
   const order = threadOrder(axis, merged);
-  const strided = [axis.input, axis.output].filter((stride) => !isContiguous(stride)).length;
+  const strided = [axis.input, axis.output].filter((stride) => !hasUnitStep(stride)).length;
   const cut = clusterFor(axis.count, merged[order[0]!]!.count, strided, target);
   if (!cut) return undefined;
   const columns = (side: 'input' | 'output', d: number) =>
-    cut.tile === 1 ? [d] : isContiguous(axis[side]) ? [d, -1] : [-1, d];
+    cut.tile === 1 ? [d] : hasUnitStep(axis[side]) ? [d, -1] : [-1, d];
   const forwardStages: StageShape[] = [
     { dimension: 0, split: 1, columns: columns('input', 1), along: 'batch' },
     { dimension: 1, split: 0, columns: columns('output', 0), along: 'batch', after: 0 },
@@ -89,13 +89,13 @@ export function fuseAxes(placed: PlacedLeaf, target: Target): Leaf {
 /** The Hermitian split of a tile whose fastest axis is real on one side. */
 function hermitianSplitOfTile({ axis, node: { real } }: PlacedLeaf): HermitianSplit | undefined {
   if (real?.by !== 'halves' || real.side === 'both') return undefined;
-  const back = real.side === 'output' ? { back: true as const } : {};
-  return { do: 'pair', length: axis.count, by: 'halves', everyAxis: true, ...back };
+  const toReals = real.side === 'output' ? { toReals: true as const } : {};
+  return { do: 'hermitian-split', length: axis.count, by: 'halves', everyAxis: true, ...toReals };
 }
 
 /** The strides of some dimensions of a tile, and their directions in the tensor. */
 interface Digits extends Sides<readonly Stride[]> {
-  readonly places: Sides<readonly Place[]>;
+  readonly places: Sides<readonly DimensionStride[]>;
 }
 
 function wholeAxis(span: Span): Digits {
@@ -105,7 +105,10 @@ function wholeAxis(span: Span): Digits {
 /** The two digits of an axis: input element n₀·B + n₁, output element k₀ + A·k₁. */
 function axisDigits(span: Span, [a, b]: readonly number[]): Digits {
   const { input, output } = tensorPlaces([span]);
-  const far = ([place]: readonly Place[], by: number): Place => ({ ...place!, stride: place!.stride * by });
+  const far = ([place]: readonly DimensionStride[], by: number): DimensionStride => ({
+    ...place!,
+    stride: place!.stride * by,
+  });
   return {
     input: [multipleStride(span.input, b!), span.input],
     output: [span.output, multipleStride(span.output, a!)],
@@ -135,7 +138,7 @@ function passOrder(
   precision: Arithmetic,
   pair: HermitianSplit | undefined,
 ): readonly number[] {
-  if (pair?.back) return lengths.map((_, d) => lengths.length - 1 - d);
+  if (pair?.toReals) return lengths.map((_, d) => lengths.length - 1 - d);
   const [slow, fast, ...more] = lengths as [number, number, ...number[]];
   const reversed = blocks > 1 && !coupled && more.length === 0 && (wordsPerReal(precision) > 1 || fast < slow);
   return reversed ? [1, 0] : lengths.map((_, d) => d);
@@ -190,7 +193,7 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
   const returned = product && coupled ? digitsInInputOrder(slowest, lengths) : digits;
   const { input, output } = tensorPlaces(others);
   const bins = [...digits.places.output, ...output].map((place, d): TileBins => ({ ...place, count: lengths[d]! }));
-  const steps = tileSteps(product, shape, (own) => productOf(placed, own, bins, batch));
+  const steps = tileSteps(product, shape, (own) => productStep(placed, own, bins, batch));
   const choices = radixChoices(lengths, target);
   return assembled(
     placed,
@@ -210,7 +213,7 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
         }),
         ...(storesInPieces(placed, shape, choices, target) ? [{ do: 'copy' as const }] : []),
       ],
-      counts: elementCounts(lengths, shape.lengths.length - 1, shape.pair && (shape.pair.back ? 'input' : 'output')),
+      counts: elementCounts(lengths, shape.lengths.length - 1, shape.pair && (shape.pair.toReals ? 'input' : 'output')),
       axes: {
         input: [...digits.input, ...others.map((span) => span.input)],
         output: [...returned.output, ...others.map((span) => span.output)],
@@ -234,7 +237,7 @@ function storesInPieces(
   if (blocks > 1 || coupled || pair || product || coordinates || dimension !== faster.length || along !== 'axis')
     return false;
   const { run } = target.capacity;
-  return isContiguous(axis.output) && axis.count / choices[dimension]!.radices.at(-1)! < Math.min(run / 2, axis.count);
+  return hasUnitStep(axis.output) && axis.count / choices[dimension]!.radices.at(-1)! < Math.min(run / 2, axis.count);
 }
 
 /** The passes and the steps between them: forward, or forward and back around a product. */
@@ -249,7 +252,7 @@ function tileSteps(
       ...backwardStages.map((stage) => reversedStage(stage, coupled)),
     ];
   if (!pair) return forwardStages;
-  return pair.back
+  return pair.toReals
     ? [pair, ...forwardStages.map((stage) => ({ ...stage, inverse: true as const }))]
     : [...forwardStages, pair];
 }

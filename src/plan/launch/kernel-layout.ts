@@ -2,15 +2,15 @@
  * The layout of a convolution kernel's spectrum as a launch reads it: its dimensions are the loops of the launch. It is built like the
  * layouts of input and output (`leaf-sides.ts`): it begins as the memory of the spectrum and is reordered until it matches the loops.
  */
-import { digits, type Layout, memory, permute, through, without } from '../../layout/index.ts';
+import { digits, type Layout, memory, permute, seenThrough, without } from '../../layout/index.ts';
 import type { Span } from '../group/tiling.ts';
 import { KERNEL, type KernelFactors } from '../tree/leaf.ts';
-import type { KernelProduct, Place } from '../tree/node.ts';
+import type { DimensionStride, KernelProduct } from '../tree/node.ts';
 
 /** A loop of a leaf over bins: a dimension of its tile or of its batch. */
 interface BinLoop {
   readonly count: number;
-  readonly place: Place | undefined;
+  readonly place: DimensionStride | undefined;
   /** The stride in the kernel's memory, in complex numbers. */
   readonly step: number;
 }
@@ -18,7 +18,7 @@ interface BinLoop {
 /** The convolution kernel as factors of bins. @param tile dimensions of a tile of bins */
 export function kernelFactors(
   product: KernelProduct,
-  tile: readonly (Place & Pick<Span, 'count'>)[],
+  tile: readonly (DimensionStride & Pick<Span, 'count'>)[],
   batch: readonly Span[],
 ): KernelFactors {
   const loops = [
@@ -43,7 +43,7 @@ export function kernelStep({ places }: Pick<Span, 'places'>, product: KernelProd
 }
 
 /** The distance in the kernel's memory between bins that are one step apart in the tensor. */
-function binStep(place: Place, product: KernelProduct): number {
+function binStep(place: DimensionStride, product: KernelProduct): number {
   return product.strides[place.dimension]! * naturalStep(place, product);
 }
 
@@ -51,7 +51,7 @@ function binStep(place: Place, product: KernelProduct): number {
  * The stride of a loop over bins in natural order, given its stride in the order in which uploads leave bins. Uploads of lengths n₁, n₂, …
  * leave bin k₁ + n₁·(k₂ + n₂·…) at place (k₁·n₂ + k₂)·…; a loop counts one of the digits k₁, k₂, …
  */
-function naturalStep({ dimension, stride: step }: Place, { orders, halved }: KernelProduct): number {
+function naturalStep({ dimension, stride: step }: DimensionStride, { orders, halved }: KernelProduct): number {
   const order = orders[dimension];
   if (!order) return dimension === halved ? step / 2 : step;
   let [left, natural] = [order.reduce((a, b) => a * b, 1), 1];
@@ -79,7 +79,7 @@ function spectrumLayout(product: KernelProduct, loops: readonly BinLoop[]): Layo
   const steps = [...viewed.map((of) => strides[of]!), ...plain.map((n) => loops[n]!.step), entry];
   let own = memory(KERNEL, [...counts, 2], [...steps.map((step) => 2 * step), 1]);
   for (const { dimension, from, to } of zeros) own = without(own, viewed.indexOf(dimension), from, to);
-  for (const { dimension, line } of lines) own = through(own, viewed.indexOf(dimension), line);
+  for (const { dimension, line } of lines) own = seenThrough(own, viewed.indexOf(dimension), line);
   if (viewed.length === 0) return own;
   // The last dimension comes first, so that the positions of the others do not change.
   for (let d = viewed.length - 1; d >= 0; d--) own = splitIntoLoops(own, d, along(viewed[d]!), loops, product);

@@ -16,16 +16,16 @@ import {
 } from '../../problem/index.ts';
 import type { Assignment, BufferName } from '../buffers/index.ts';
 import { boosted, forBatches, mayFuse, roomy, type Target } from '../device/target.ts';
-import { isContiguous, type Span, type Stride, stepOf } from '../group/tiling.ts';
+import { hasUnitStep, neighbourStride, type Span, type Stride } from '../group/tiling.ts';
 import type { Leaf, Stored } from '../tree/leaf.ts';
 import {
   type BranchNode,
   type Dimension,
+  type DimensionStride,
   type ElementFactors,
   type Intermediate,
   type LeafNode,
   leavesOf,
-  type Place,
   type RealParts,
 } from '../tree/node.ts';
 import { type Pad, paddedStep } from '../tree/padding.ts';
@@ -34,7 +34,7 @@ import { oneAxis } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
 import { layerLeaf } from './layer.ts';
 import { mixLeaf } from './mix.ts';
-import { followsDirection, isInverse, type PlacedLeaf, scaleOf, type TensorMemory } from './placed.ts';
+import { followsDirection, isInverse, launchScale, type PlacedLeaf, type TensorMemory } from './placed.ts';
 
 /** One launch: a node, the buffers that it reads and writes, and its leaf. */
 export interface Launch {
@@ -50,14 +50,14 @@ export function sideOfDirection(direction: Direction, what: 'read' | 'written'):
 }
 
 /** The number of complex numbers in the tensor; of a real problem, the number of bins. */
-export function elementsOf(problem: Problem): number {
+export function tensorElements(problem: Problem): number {
   return tensorShape(problem, 'output').reduce((a, b) => a * b, 1);
 }
 
 /** The bytes of one batch. */
 export function batchBytesOf(problem: Problem, target: Target): number {
   const { complexBytes } = target.capacity;
-  return (elementsOf(problem) / problem.batches) * complexBytes;
+  return (tensorElements(problem) / problem.batches) * complexBytes;
 }
 
 /** The layout of the tensor in a buffer: the problem's own in the user's input and output, packed in others, padded in temp buffers. */
@@ -172,7 +172,7 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
       },
       storage: { input: storageOf(input.buffer, question), output: storageOf(output.buffer, question) },
       inverse: isInverse(node, direction),
-      scale: scaleOf(node, n === scaled ? ends : NO_SCALE),
+      scale: launchScale(node, n === scaled ? ends : NO_SCALE),
     };
     const leaf = configureLeaf(
       placed,
@@ -216,7 +216,7 @@ function loopsOf(
     if (!gap) return { count, input: strides.input, output: strides.output, places: { input, output } };
     const places = { input: { ...input, gap }, output: { ...output, gap } };
     for (const side of ['input', 'output'] as const)
-      if (gap.from === 0) skipped[side] += stepOf(strides[side]) * gap.to;
+      if (gap.from === 0) skipped[side] += neighbourStride(strides[side]) * gap.to;
     return {
       count,
       input: strideOverGap(strides.input, dimension),
@@ -279,7 +279,7 @@ function conjugatedIf(conjugated: boolean, { input, output }: LeafNode['factors'
 /** The stride of a dimension that leaves out a gap. */
 function strideOverGap(stride: Stride, { count, gap }: Dimension): Stride {
   if (!gap || gap.from === 0 || gap.from === count) return stride;
-  return { step: stepOf(stride), count, before: gap.from, skip: gap.to - gap.from };
+  return { step: neighbourStride(stride), count, before: gap.from, skip: gap.to - gap.from };
 }
 
 /** The tiled layout of each step's result; undefined if the result has the layout of the tensor. */
@@ -312,7 +312,7 @@ function configureLeaf(placed: PlacedLeaf, device: Target): Leaf {
   const fused = mayFuse(target) ? fuseAxis(placed, target) : undefined;
   if (fused) return fused;
   const line = boosted(device, axis.count, split, true);
-  const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
+  const along = !split && hasUnitStep(axis.input) && hasUnitStep(axis.output);
   return oneAxis(placed, along ? roomy(line, axis.count) : line);
 }
 
@@ -355,7 +355,7 @@ function mayTile(
  * new page for every run.
  */
 function strideInBuffer(
-  { dimension, stride: step }: Place,
+  { dimension, stride: step }: DimensionStride,
   count: number,
   { strides, pads }: BufferLayout,
   tiles: Intermediate | undefined,

@@ -9,11 +9,11 @@ import type { Leaf, Operand } from '../tree/leaf.ts';
 import type { Dimension, LayerParts, LeafNode } from '../tree/node.ts';
 import { oneAxis } from './configure.ts';
 import { mixLeaf } from './mix.ts';
-import { isInverse, type PlacedLeaf, scaleOf, type TensorMemory } from './placed.ts';
+import { isInverse, launchScale, type PlacedLeaf, type TensorMemory } from './placed.ts';
 
 export function layerLeaf(
   placed: PlacedLeaf,
-  { there: first, mix: middle, back: last }: LayerParts,
+  { forward: first, mix: middle, inverse: last }: LayerParts,
   target: Target,
 ): Leaf {
   const { format, storage, tensor } = placed;
@@ -25,26 +25,30 @@ export function layerLeaf(
   });
   const [bins, mixed] = [inside(middle.length), inside(middle.outputLength)];
   const beside = besideBytes(planeBytes(middle, target), target);
-  const there = oneAxis(part(placed, first, { input: outside('input'), output: bins }, 'input'), beside);
-  const mix = mixLeaf(part(placed, middle, { input: bins, output: mixed }), middle.mix!, beside);
-  const back = oneAxis(part(placed, last, { input: mixed, output: outside('output') }, 'output'), beside);
+  const there = oneAxis(layerPart(placed, first, { input: outside('input'), output: bins }, 'input'), beside);
+  const mix = mixLeaf(layerPart(placed, middle, { input: bins, output: mixed }), middle.mix!, beside);
+  const back = oneAxis(layerPart(placed, last, { input: mixed, output: outside('output') }, 'output'), beside);
   const operands = new Map(
     [there, mix, back].flatMap((leaf) => leaf.operands ?? []).map((one): [string, Operand] => [one.name, one]),
   );
   const { residentGroups: _, ...leaf } = there;
   return {
     ...leaf,
-    ...{ output: back.output, steps: [{ do: 'layer', there, mix, back }], operands: [...operands.values()] },
+    ...{
+      output: back.output,
+      steps: [{ do: 'layer', forward: there, mix, inverse: back }],
+      operands: [...operands.values()],
+    },
     ...{ threads: Math.max(there.threads, back.threads), scale: placed.scale, aliased: placed.aliased },
   };
 }
 
 /** Whether a group has room for the bins of all channels, and for a tile of their lines: for all of them, where threads share it. */
-export function holdsLayer({ there, mix, back }: LayerParts, target: Target): boolean {
+export function holdsLayer({ forward, mix, inverse }: LayerParts, target: Target): boolean {
   const bytes = planeBytes(mix, target);
   if (bytes >= target.sharedBytes) return false;
   const { capacity, lockstep } = besideBytes(bytes, target);
-  return [there, back].every(({ axis, batch, convolved }) => {
+  return [forward, inverse].every(({ axis, batch, convolved }) => {
     const length = convolved?.length ?? axis.count;
     return length * (lockstep === 'threads' ? batch[0]!.count : 1) <= capacity.room;
   });
@@ -81,7 +85,7 @@ interface Memory {
 }
 
 /** One of the leaves of a launch. @param end the side in the user's memory, which the scale and the callbacks of the launch belong to */
-function part(placed: PlacedLeaf, node: LeafNode, { input, output }: Sides<Memory>, end?: Side): PlacedLeaf {
+function layerPart(placed: PlacedLeaf, node: LeafNode, { input, output }: Sides<Memory>, end?: Side): PlacedLeaf {
   const span = ({ count, input: from, output: to }: Dimension): Span => ({
     count,
     input: input.tensor.strides[from.dimension]! * from.stride,
@@ -97,7 +101,7 @@ function part(placed: PlacedLeaf, node: LeafNode, { input, output }: Sides<Memor
     format: { input: input.format, output: output.format },
     storage: { input: input.storage, output: output.storage },
     inverse: isInverse(node, 'forward'),
-    scale: scaleOf(node, { input: 1, output: 1, ...only(placed.scale) }),
+    scale: launchScale(node, { input: 1, output: 1, ...only(placed.scale) }),
     callbacks: only(placed.callbacks),
     realsOnly: only(placed.realsOnly),
     ...{ aliased: false, split: false, together: true },

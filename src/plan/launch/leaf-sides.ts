@@ -14,17 +14,17 @@ import {
   isOverNumbers,
   join,
   type Layout,
-  line,
   map,
   mapNumbers,
   memory,
   type Order,
   pad,
   permute,
+  seenThrough,
   slice,
   split,
   stack,
-  through,
+  wholeLine,
   without,
   zeros,
 } from '../../layout/index.ts';
@@ -32,13 +32,13 @@ import {
   arraysOf,
   type BlockRun,
   type BuiltCallback,
-  dimensionsOf,
+  coordinatesUsed,
   type Side,
   type Sides,
   type SplitAxis,
 } from '../../problem/index.ts';
 import { storedAs } from '../device/capacity.ts';
-import { type Span, type SpanPlace, type Stride, stepOf } from '../group/tiling.ts';
+import { neighbourStride, type Span, type SpanPlace, type Stride } from '../group/tiling.ts';
 import { halvesOfRows } from '../schemes/unordered-reals.ts';
 import {
   KERNEL,
@@ -50,7 +50,7 @@ import {
   type SideFormat,
   type Terms,
 } from '../tree/leaf.ts';
-import type { Place, ZeroBlock } from '../tree/node.ts';
+import type { DimensionStride, ZeroBlock } from '../tree/node.ts';
 import { dimensionsInBlocks, isOdd, isPaired, type PlacedLeaf, pairStride } from './placed.ts';
 
 /** The shape of both sides: everything that the place of a launch in the tree does not determine. */
@@ -61,7 +61,7 @@ export interface SideShape {
   readonly counts: Sides<readonly number[]>;
   /** The stride of each dimension of a tile. */
   readonly axes: Sides<readonly Stride[]>;
-  readonly places: Sides<readonly Place[]>;
+  readonly places: Sides<readonly DimensionStride[]>;
   /** The order in which the points of the first dimension are read and written, if it is not the natural one. */
   readonly order?: Sides<Order>;
 }
@@ -89,7 +89,7 @@ export function leafSide(placed: PlacedLeaf, shape: SideShape, side: Side): Leaf
 
 function sideCallback(built: BuiltCallback): SideCallback {
   const arrays = Object.fromEntries(arraysOf(built).map((name) => [name, operandName(name)]));
-  return { built, arrays, asks: [...dimensionsOf(built)] };
+  return { built, arrays, asks: [...coordinatesUsed(built)] };
 }
 
 /** The operands of a leaf: the convolution kernel and the arrays that callbacks load from. */
@@ -111,7 +111,7 @@ export function operandName(array: string): string {
 }
 
 /** A coordinate of the tensor as a sum over the dimensions of a leaf. */
-export function termsAlong(of: number, tile: readonly Place[], batch: readonly Span[], side: Side): Terms {
+export function termsAlong(of: number, tile: readonly DimensionStride[], batch: readonly Span[], side: Side): Terms {
   return [...tile, ...batch.map(({ places }) => places?.[side])].flatMap((place, dimension) =>
     place?.dimension === of ? [{ dimension, step: place.stride }] : [],
   );
@@ -172,7 +172,7 @@ class SideLayout {
   private readonly viewed: readonly number[];
   /** Loops over plain memory, by their numbers. */
   private readonly plain: readonly number[];
-  private readonly asked: readonly number[];
+  private readonly requested: readonly number[];
 
   constructor(placed: PlacedLeaf, { batch, counts, axes, places, order }: SideShape, side: Side) {
     this.placed = placed;
@@ -184,11 +184,11 @@ class SideLayout {
     ];
     const { lines, zeros, real } = placed.node;
     const callback = placed.callbacks[side];
-    this.asked = callback ? [...dimensionsOf(callback)] : [];
+    this.requested = callback ? [...coordinatesUsed(callback)] : [];
     const viewed = new Set([
       ...[...lines[side], ...zeros[side]].map(({ dimension }) => dimension),
       ...(isPaired(placed, side) ? [real!.pairs!.along] : []),
-      ...this.asked,
+      ...this.requested,
       ...this.dimensionsInBlocks(),
     ]);
     this.viewed = [...viewed];
@@ -217,12 +217,12 @@ class SideLayout {
     const own = this.loopsAlong(dimension!);
     if (own.length === 0 || own.some((n) => this.loops[n]!.place!.gap)) return undefined;
     const isPacked = isPaired(this.placed, this.side);
-    const view = node.lines[this.side][0]?.line ?? line(tensor.shape[0]!);
+    const view = node.lines[this.side][0]?.line ?? wholeLine(tensor.shape[0]!);
     const isOfReals = !this.takesNumbers && node.real?.pairs?.along === dimension && view.shape.length === 1;
     if (isPacked && !(isOfReals && view.shape[0]! % 2 === 0)) return undefined;
     const [points, two] = isPacked ? ([split(view, 0, 2), 2] as const) : ([view, 1] as const);
     const steps = own.map((n) => ({ count: this.loops[n]!.count, step: this.loops[n]!.place!.stride / two }));
-    const seen = through(tensor, 0, digits(points, 0, steps));
+    const seen = seenThrough(tensor, 0, digits(points, 0, steps));
     // The first loop has the place of the dimension; the others follow all dimensions of the tensor.
     const first = isOverNumbers(view) ? 1 + this.plain.length : tensor.shape.length;
     const places = this.loops.map((_, n) => {
@@ -298,7 +298,7 @@ class SideLayout {
     const { offset } = this.placed.tensor[this.side];
     return this.loops.reduce((sum, { stride, place }) => {
       const isViewed = place?.gap?.from === 0 && this.viewed.includes(place.dimension);
-      return isViewed ? sum - stepOf(stride) * place.gap!.to : sum;
+      return isViewed ? sum - neighbourStride(stride) * place.gap!.to : sum;
     }, offset);
   }
 
@@ -317,7 +317,7 @@ class SideLayout {
     // A loop with step 0 repeats the same elements.
     const several = own.filter(({ count, place }) => count > 1 && place!.stride > 0);
     const [one = strides[of]!, ...others] = several.map(({ stride, place }) =>
-      typeof stride === 'object' && 'run' in stride ? Number.NaN : stepOf(stride) / place!.stride,
+      typeof stride === 'object' && 'run' in stride ? Number.NaN : neighbourStride(stride) / place!.stride,
     );
     if (Number.isNaN(one) || others.some((stride) => stride !== one)) return this.walkOfLoops(several);
     return [{ count: this.lengthAlong(of, several, lengths[of]!), stride: one }];
@@ -344,7 +344,7 @@ class SideLayout {
   private lengthAlong(of: number, loops: readonly SideLoop[], length: number): number {
     const { node } = this.placed;
     const merges = node.real?.pairs?.along === of && node.axis[this.side].dimension !== of && !isOdd(this.placed);
-    if (!merges || this.asked.includes(of)) return length;
+    if (!merges || this.requested.includes(of)) return length;
     const reached = loops.reduce((sum, { count, place }) => sum + (count - 1) * place!.stride, 2);
     return Math.max(length, reached + (reached % 2));
   }
@@ -361,7 +361,7 @@ class SideLayout {
 
   private withCallback(of: Layout): Layout {
     if (!this.placed.callbacks[this.side]) return of;
-    const asks = this.asked.map((dimension) => this.viewed.indexOf(dimension));
+    const asks = this.requested.map((dimension) => this.viewed.indexOf(dimension));
     return this.takesNumbers ? mapNumbers(of, CALLBACK, asks) : map(of, CALLBACK, asks);
   }
 
@@ -369,7 +369,7 @@ class SideLayout {
     const blocks = this.placed.node.zeros[this.side].filter(({ dimension }) => dimension === this.viewed[d]);
     return blocks.reduce((own, block) => {
       const length = own.shape[d]!;
-      if (block.absent) return through(own, d, withZeroBlock(length, block));
+      if (block.absent) return seenThrough(own, d, withZeroBlock(length, block));
       const [from, to] = [Math.min(block.from, length), Math.min(block.to, length)];
       return from < to ? without(own, d, from, to) : own;
     }, of);
@@ -377,7 +377,7 @@ class SideLayout {
 
   private throughLine(of: Layout, d: number): Layout {
     const view = this.placed.node.lines[this.side].find(({ dimension }) => dimension === this.viewed[d]);
-    return view ? through(of, d, view.line) : of;
+    return view ? seenThrough(of, d, view.line) : of;
   }
 
   /**
@@ -391,10 +391,10 @@ class SideLayout {
     const isLines = this.takesNumbers || (folds && real!.by === 'lines');
     if (isLines !== (as === 'lines')) return of;
     const even = of.shape[d]! % 2 === 0 ? of : pad(of, d, 0, 1);
-    const two = through(
+    const two = seenThrough(
       even,
       d,
-      as === 'lines' && real!.rows ? halvesOfRows(even.shape[d]!, real!.rows) : split(line(even.shape[d]!), 0, 2),
+      as === 'lines' && real!.rows ? halvesOfRows(even.shape[d]!, real!.rows) : split(wholeLine(even.shape[d]!), 0, 2),
     );
     if (!this.takesNumbers) return two;
     // The dimension of lines precedes the dimension of parts.
@@ -433,7 +433,7 @@ function withoutGap(of: Layout, d: number, { count, stride }: SideLoop): Layout 
 
 /** A dimension of `length` elements in memory with a block of zeros inserted or appended. */
 function withZeroBlock(length: number, { from, to }: Pick<ZeroBlock, 'from' | 'to'>): Layout {
-  const stored = line(length);
+  const stored = wholeLine(length);
   const parts = [slice(stored, 0, 0, from), zeros([to - from])];
   return concat(0, ...parts, ...(from < length ? [slice(stored, 0, from, length - from)] : []));
 }

@@ -3,12 +3,12 @@
  * strides alone, such as merging loops.
  */
 
-import { product } from '../../numeric/scale-factor.ts';
+import { scaleProduct } from '../../numeric/scale-factor.ts';
 import {
   type BuiltCallback,
   type BuiltCallbacks,
+  coordinatesUsed,
   type Direction,
-  dimensionsOf,
   type Side,
   type Sides,
   type SplitAxis,
@@ -16,7 +16,7 @@ import {
 import type { Arithmetic } from '../device/capacity.ts';
 import type { Span } from '../group/tiling.ts';
 import type { DirectionScale, SideFormat, Stored } from '../tree/leaf.ts';
-import type { ElementFactors, LeafNode, Place } from '../tree/node.ts';
+import type { DimensionStride, ElementFactors, LeafNode } from '../tree/node.ts';
 import { kernelStep, viewedDimensions } from './kernel-layout.ts';
 
 /** The layout of the tensor in the buffer of a side, in elements of that side. */
@@ -79,9 +79,9 @@ export function isInverse(node: LeafNode, direction: Direction): boolean {
 }
 
 /** The scale factors of a launch. A Hermitian split gives twice the bins, hence the factor 1/2. */
-export function scaleOf({ real, times }: LeafNode, scale: DirectionScale['scale']): DirectionScale['scale'] {
+export function launchScale({ real, times }: LeafNode, scale: DirectionScale['scale']): DirectionScale['scale'] {
   const half = real?.side === 'input' && (real.by === 'halves' || real.by === 'lines') ? 1 / 2 : 1;
-  return { ...scale, output: product(scale.output, times, half) };
+  return { ...scale, output: scaleProduct(scale.output, times, half) };
 }
 
 /** Whether two neighbours on a side are packed as the parts of one number or, for lines, belong to one number of either line. */
@@ -118,7 +118,7 @@ export function packedLines(placed: PlacedLeaf, span: Span): Span {
 }
 
 /** The directions of some loops in the tensor. */
-export function tensorPlaces(spans: readonly Span[]): Sides<readonly Place[]> {
+export function tensorPlaces(spans: readonly Span[]): Sides<readonly DimensionStride[]> {
   const of = (side: Side) => spans.map(({ places }) => places?.[side] ?? { dimension: -1, stride: 1 });
   return { input: of('input'), output: of('output') };
 }
@@ -142,10 +142,10 @@ export function mergedBatch(placed: PlacedLeaf): Span[] {
   if (product && 'along' in product) along.push(product.along);
   if (isOdd(placed)) along.push(real!.pairs!.along);
   if (kernel) along.push(...viewedDimensions(kernel));
-  const dimensions = (side: Side) => callbacks[side] && dimensionsOf(callbacks[side]);
-  const asked = { input: dimensions('input'), output: dimensions('output') };
+  const dimensions = (side: Side) => callbacks[side] && coordinatesUsed(callbacks[side]);
+  const requested = { input: dimensions('input'), output: dimensions('output') };
   const isAlong = (places: NonNullable<Span['places']>, side: Side) =>
-    along.includes(places[side].dimension) || (asked[side]?.has(places[side].dimension) ?? false);
+    along.includes(places[side].dimension) || (requested[side]?.has(places[side].dimension) ?? false);
   return mergeSpans(
     batch,
     twiddle !== undefined,

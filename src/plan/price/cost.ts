@@ -40,7 +40,7 @@ export function cutCost(
   target: Target,
 ): LaunchCost {
   const points = lengths.reduce((a, b) => a * b, tile) / blocks;
-  const passes = lengths.reduce((sum, n) => sum + passesOf(n, target), 0);
+  const passes = lengths.reduce((sum, n) => sum + equivalentPasses(n, target), 0);
   return launchCost({ share, points, elements }, passes, target);
 }
 
@@ -71,7 +71,7 @@ export function uploadCost(n: number, columns: number, last: boolean, elements: 
 
 /** A lower bound of the cost of an upload, however many columns lie side by side: full bandwidth and enough groups. */
 export function leastUploadCost(n: number, elements: number, target: Target): LaunchCost {
-  return launchCost({ share: 1, points: 0, elements }, passesOf(n, target), target);
+  return launchCost({ share: 1, points: 0, elements }, equivalentPasses(n, target), target);
 }
 
 /**
@@ -83,7 +83,7 @@ export function firstUploadCost(n: number, ideal: number, columns: number, eleme
   const { uploads } = target.calibration;
   const passes = transposesTile(n, target)
     ? chooseRadices({ length: n, lanesAlong: 'axis', lanes }, target).cost
-    : passesOf(n, target);
+    : equivalentPasses(n, target);
   const points = columnPoints(n, columns, target);
   const { price } = launchCost({ share: 1, points, elements }, passes, target);
   return price + uploads.firstBalance * Math.abs(Math.log2(n / ideal));
@@ -111,7 +111,7 @@ export function groupCost(length: number, elements: number, target: Target): Lau
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes }, target);
   const share = shareOfGroup({ points: length, radices, fused: false }, target);
   const points = length * Math.max(1, Math.floor(target.groupPoints / length));
-  return launchCost({ share, points, elements }, passesOf(length, target), target);
+  return launchCost({ share, points, elements }, equivalentPasses(length, target), target);
 }
 
 /**
@@ -153,7 +153,7 @@ export function clusterExposure(padded: number, target: Target): number {
 /** The cost of neighbouring columns by vectors. */
 function columnsCost(n: number, columns: number, elements: number, target: Target): LaunchCost {
   const points = columnPoints(n, columns, target);
-  return launchCost({ share: 1, points, elements }, passesOf(n, target), target);
+  return launchCost({ share: 1, points, elements }, equivalentPasses(n, target), target);
 }
 
 /** The points of neighbouring columns that a group of vectors takes. */
@@ -187,7 +187,7 @@ function launchCost({ share, points, elements }: Groups, passes: number, target:
 }
 
 /** The number of passes of radix 4 that take as long as a transform's passes. */
-export function passesOf(length: number, target: Target): number {
+export function equivalentPasses(length: number, target: Target): number {
   const { lanes } = target.capacity;
   return chooseRadices({ length, lanesAlong: 'batch', lanes }, target).cost;
 }

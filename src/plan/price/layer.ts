@@ -5,7 +5,7 @@
 import type { Target } from '../device/target.ts';
 import { chooseRadices } from '../group/radix.ts';
 import { shareOfGroup } from '../group/share.ts';
-import { passesOf } from './cost.ts';
+import { equivalentPasses } from './cost.ts';
 
 /** The lines of all channels of one batch, as complex numbers. */
 interface Lines {
@@ -14,8 +14,8 @@ interface Lines {
 }
 
 export interface LayerSizes {
-  readonly there: Lines;
-  readonly back: Lines;
+  readonly forward: Lines;
+  readonly inverse: Lines;
   /** Bins that are kept of each line. */
   readonly bins: number;
   /** Bins of the other axes, and left batches: a group has one of them, and its matrices. */
@@ -37,13 +37,16 @@ export function paysInOneLaunch(sizes: LayerSizes, target: Target): boolean {
   const { multiprocessors, calibration, capacity, groupPoints } = target;
   const { batches, positions, in: from, out } = sizes;
   const bins = positions * sizes.bins;
-  const points = positions * batches * (sizes.there.points * sizes.there.count + sizes.back.points * sizes.back.count);
+  const points =
+    positions * batches * (sizes.forward.points * sizes.forward.count + sizes.inverse.points * sizes.inverse.count);
   const idleFor = (groups: number) => Math.min(multiprocessors, Math.max(1, multiprocessors / groups));
   const start = (multiprocessors - 1) * calibration.launch.bytes;
-  const passes = (passesOf(sizes.there.points, target) + passesOf(sizes.back.points, target)) / 2;
+  const passes = (equivalentPasses(sizes.forward.points, target) + equivalentPasses(sizes.inverse.points, target)) / 2;
   const transforms = (idle: number, lines: number) => {
     const share = Math.min(
-      ...[sizes.there, sizes.back].map((one) => shareOf({ ...one, count: Math.min(lines, one.count) }, target)),
+      ...[sizes.forward, sizes.inverse].map((one) =>
+        shareOfLayer({ ...one, count: Math.min(lines, one.count) }, target),
+      ),
     );
     const trip = Math.max(1, idle / calibration.launch.reach) / share;
     return capacity.complexBytes * points * (trip + (idle * passes) / calibration.trip.passes);
@@ -68,12 +71,12 @@ export function paysInOneLaunch(sizes: LayerSizes, target: Target): boolean {
  * 128 × 128 points with 8 to 32 channels take 0.43 to 1.0 of three launches where it says so, 0.77 in the mean; others, of up to 256 × 256 and
  * 32 × 32 × 32 points, 0.94 to 1.3.
  */
-function paysOnVectors({ there, back, bins, in: from, out }: LayerSizes): boolean {
-  return bins >= 32 && bins * from * out >= 2 * (there.points * there.count + back.points * back.count);
+function paysOnVectors({ forward, inverse, bins, in: from, out }: LayerSizes): boolean {
+  return bins >= 32 && bins * from * out >= 2 * (forward.points * forward.count + inverse.points * inverse.count);
 }
 
 /** The share of the bandwidth that a group reaches which transforms all lines at once; 1 on vectors, which take them tile by tile. */
-function shareOf({ points, count }: Lines, target: Target): number {
+function shareOfLayer({ points, count }: Lines, target: Target): number {
   if (target.lockstep === 'vector') return 1;
   const { lanes } = target.capacity;
   const { radices } = chooseRadices({ length: points, lanesAlong: 'batch', lanes }, target);

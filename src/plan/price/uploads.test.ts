@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { planDirection } from '../../../test/support/planned.ts';
 import { seedFor } from '../../../test/support/random.ts';
 import { namedProfiles } from '../../devices/profiles/index.ts';
-import { largestPrimeFactor, unorderedPlace } from '../../numeric/primes.ts';
+import { largestPrimeFactor, unorderedPosition } from '../../numeric/primes.ts';
 import { normalizeProblem, type ProblemInput } from '../../problem/index.ts';
 import { capacityOf } from '../device/capacity.ts';
 import type { DeviceProfile, PlannerTuning } from '../device/profile.ts';
@@ -88,14 +88,14 @@ describe('splitting a length', () => {
 
   it('finds the cheapest of all ways, in order, whatever they cost', () => {
     const length = fc.constantFrom(...smooth.filter((n) => n < 5000));
-    const asked = fc.record({
+    const requested = fc.record({
       length,
       longest: fc.integer({ min: 4, max: 400 }),
       seed: fc.integer(),
       most: fc.nat(12),
     });
     fc.assert(
-      fc.property(asked, ({ length, longest, seed, most }) => {
+      fc.property(requested, ({ length, longest, seed, most }) => {
         // Any prices will do, as long as an upload costs a trip at the least; the last one may go half of it.
         const lastTrip = seed % 2 === 0 ? 1 : 0.5;
         const trip = (last: boolean) => (last ? lastTrip : 1);
@@ -251,7 +251,7 @@ describe('unordered places', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 4 }), (factors) => {
         const n = product(factors);
-        const places = Array.from({ length: n }, (_, k) => unorderedPlace(k, factors));
+        const places = Array.from({ length: n }, (_, k) => unorderedPosition(k, factors));
         expect([...places].sort((a, b) => a - b)).toEqual(places.map((_, k) => k));
       }),
       options('places'),
@@ -259,13 +259,13 @@ describe('unordered places', () => {
   });
 
   it('transpose a matrix of two uploads, and leave one upload alone', () => {
-    expect(Array.from({ length: 6 }, (_, k) => unorderedPlace(k, [2, 3]))).toEqual([0, 3, 1, 4, 2, 5]);
-    expect(Array.from({ length: 6 }, (_, k) => unorderedPlace(k, [6]))).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(Array.from({ length: 6 }, (_, k) => unorderedPosition(k, [2, 3]))).toEqual([0, 3, 1, 4, 2, 5]);
+    expect(Array.from({ length: 6 }, (_, k) => unorderedPosition(k, [6]))).toEqual([0, 1, 2, 3, 4, 5]);
   });
 });
 
 describe('the leaves of an axis', () => {
-  const asked = fc.record({
+  const requested = fc.record({
     length: fc.constantFrom(...smooth.filter((n) => n < 4000)),
     longest: fc.integer({ min: 13, max: 200 }),
     order: fc.constantFrom('natural' as const, 'left' as const, 'restored' as const),
@@ -274,7 +274,7 @@ describe('the leaves of an axis', () => {
 
   it('read and write every element once, and only twiddle between uploads', () => {
     fc.assert(
-      fc.property(asked, ({ length, longest, order, others }) => {
+      fc.property(requested, ({ length, longest, order, others }) => {
         const place: AxisPlace = {
           dimension: 1,
           length,

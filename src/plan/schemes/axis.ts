@@ -28,7 +28,7 @@ import { longLengths, paddedLength } from './bluestein.ts';
 import type { AxisPlace } from './four-step.ts';
 
 /** Every dimension of the tensor, with the same place on both sides. */
-export function dimensionsOf(problem: Problem): Dimension[] {
+export function sameDimensions(problem: Problem): Dimension[] {
   return tensorShape(problem, 'input').map((count, dimension) => ({
     count,
     input: { dimension, stride: 1 },
@@ -45,7 +45,7 @@ export function axisPlace(
   sparing = false,
 ): AxisPlace {
   const dimension = axis + 1;
-  const dimensions = dimensionsOf(problem);
+  const dimensions = sameDimensions(problem);
   return {
     dimension,
     length: problem.size[axis]!,
@@ -136,8 +136,8 @@ function bluesteinInSeveral(
   const length = problem.size[axis]!;
   const apart = APART[target.tuning?.bluestein?.launches ?? 'fused'];
   const chirped = (alone: LaunchCost, exposed?: number) => convolvedCost(1, 1, alone, exposed) / 2;
-  const asked = uploadsQuestion(lengthened(problem, axis, padded), axis, target, apart ? undefined : chirped);
-  const best = ifFits(() => rankUploads(asked, 1)[0]!);
+  const requested = uploadsQuestion(lengthened(problem, axis, padded), axis, target, apart ? undefined : chirped);
+  const best = ifFits(() => rankUploads(requested, 1)[0]!);
   if (!best) return undefined;
   const spared = (tripCost(target) * (padded - length)) / length;
   return {
@@ -184,7 +184,7 @@ export function aloneCost(problem: Problem, axis: number, length: number, target
   const whole = (target.lockstep === 'threads' ? groupCost : wholeCost)(length, padded, own);
   if (isInnermost(problem, axis, target)) return whole;
   const columns = uploadCost(length, neighboursOf(problem, axis), false, padded, own);
-  return Number.isFinite(columns.price) ? columns : scaled(whole, UNFIT_COLUMNS);
+  return Number.isFinite(columns.price) ? columns : scaledCost(whole, UNFIT_COLUMNS);
 }
 
 /** The factor on the cost of contiguous elements where threads cannot take whole runs of columns. */
@@ -203,7 +203,7 @@ function tooLong(axis: number, length: number): FftError {
   });
 }
 
-function scaled({ price, start, trip }: LaunchCost, times: number): LaunchCost {
+function scaledCost({ price, start, trip }: LaunchCost, times: number): LaunchCost {
   return { price: times * price, start: times * start, trip: times * trip };
 }
 
@@ -238,7 +238,7 @@ export function uploadsQuestion(
     title: `axis ${axis}`,
     length,
     strided: !innermost,
-    capacity: capacityFor(problem, axis, target),
+    capacity: uploadCapacity(problem, axis, target),
     fusable: (n, columns, split) =>
       mayFuse(target) && cutAxis(n, columns ? run : 1, boosted(target, n, split)) !== undefined,
     uploads: uploadsFor(length, tuning),
@@ -274,7 +274,7 @@ export function uploadsQuestion(
 }
 
 /** The longest transforms that one block takes, whole and as one of several columns. */
-function capacityFor(problem: Problem, axis: number, target: Target): UploadsQuestion['capacity'] {
+function uploadCapacity(problem: Problem, axis: number, target: Target): UploadsQuestion['capacity'] {
   const length = problem.size[axis]!;
   const { lanes, run } = target.capacity;
   const grain = target.lockstep === 'vector' ? lanes : 1;
@@ -282,7 +282,7 @@ function capacityFor(problem: Problem, axis: number, target: Target): UploadsQue
   // Half a run of neighbours still reads whole cache lines, and costs less than one more upload.
   const { parts } = target.calibration.columns;
   const cut = (room: number, into: number) =>
-    Math.min(room, Math.floor(room / run) * cutsOf(run, target.tuning?.performBandwidthBoost ?? into, grain));
+    Math.min(room, Math.floor(room / run) * cutsOfRun(run, target.tuning?.performBandwidthBoost ?? into, grain));
   const columns = cut(roomFor(true), parts.upload);
   if (!isInnermost(problem, axis, target)) return { whole: cut(roomFor(false), parts.strided), columns };
   const room = roomFor(false);
@@ -307,7 +307,7 @@ function needsOneArray({ layout, size, strides }: Problem, axis: number, target:
 }
 
 /** The number of parts that a run may be cut into; −1 stands for as many as there are. */
-function cutsOf(run: number, parts: number, grain: number): number {
+function cutsOfRun(run: number, parts: number, grain: number): number {
   const most = Math.max(1, run / grain);
   return parts === -1 ? most : Math.min(parts, most);
 }

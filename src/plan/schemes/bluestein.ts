@@ -8,7 +8,7 @@
  * an inverse transform. In one launch, the first pass multiplies by the chirp and pads as it reads, the last pass of the first transform applies
  * the product as it writes, and the last pass of all multiplies by the chirp and crops as it writes.
  */
-import { line, pad } from '../../layout/index.ts';
+import { pad, wholeLine } from '../../layout/index.ts';
 import { LARGEST_ORDER } from '../../numeric/nearest-roots.ts';
 import { smoothBetween } from '../../numeric/primes.ts';
 import { hermitianLength } from '../../problem/index.ts';
@@ -53,10 +53,10 @@ function chirpedSteps(count: number, { read, written }: ChirpReach, conjugated: 
  * The steps for `count` reals and their bins up to the half.
  * @param back from bins to reals: the transform of the other sign, which has everything conjugated
  */
-export function chirpedReals(count: number, back: boolean): ConvolveSteps {
+export function chirpedReals(count: number, toReals: boolean): ConvolveSteps {
   const bins = hermitianLength(count);
-  if (!back) return chirpedSteps(count, { read: count, written: bins }, back);
-  const { product, ends } = chirpedSteps(count, { read: bins, written: count }, back);
+  if (!toReals) return chirpedSteps(count, { read: count, written: bins }, toReals);
+  const { product, ends } = chirpedSteps(count, { read: bins, written: count }, toReals);
   return { product, ends: { read: { ...ends.read, hermitian: true }, write: ends.write } };
 }
 
@@ -100,7 +100,7 @@ export function paddedLength(length: number, target: Target, ofReals = false): n
     const most = target.lockstep === 'vector' ? LONGEST_IN_ONE : room;
     const fit = candidates.filter((padded) => padded <= most);
     const near = fit.filter((padded) => padded <= MOST_OVER_LEAST * least);
-    return cheapest(near.length > 0 ? near : fit.slice(0, 1), target);
+    return cheapestLength(near.length > 0 ? near : fit.slice(0, 1), target);
   });
 }
 
@@ -109,13 +109,13 @@ function lengthsFor(length: number, least: number, most: number, { tuning }: Tar
   const { maxRadix = LARGEST_FACTOR, length: all, pattern = [] } = tuning?.bluestein ?? {};
   const entry = pattern.findLast(({ from }) => from <= length);
   // An entry without a length ends the pattern.
-  const asked = entry ? entry.length : all;
+  const requested = entry ? entry.length : all;
   // An entry of the pattern holds as long as its length has room for both ends of the chirp.
-  if (asked !== undefined && asked >= 2 * length - 1) return [asked];
+  if (requested !== undefined && requested >= 2 * length - 1) return [requested];
   return smoothBetween(least, most, maxRadix);
 }
 
-function cheapest(candidates: readonly number[], target: Target): number | undefined {
+function cheapestLength(candidates: readonly number[], target: Target): number | undefined {
   const { lanes } = target.capacity;
   const lanesAlong = target.lockstep === 'vector' ? 'axis' : 'batch';
   let best: number | undefined;
@@ -168,11 +168,11 @@ export function convolvedInSeveral(
   const known = { modulus: length, count: padded, along: dimension };
   const chirp = { ...known, kind: 'chirp' } as const;
   const spectrum = { ...known, kind: 'chirp-spectrum', ...(order ? { order } : {}) } as const;
-  const view: LineView = { dimension, line: pad(line(length), 0, 0, padded - length) };
+  const view: LineView = { dimension, line: pad(wholeLine(length), 0, 0, padded - length) };
   const [uploads, returns] = [leavesOf(forward), leavesOf(inverse)];
   const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
   const last = uploads.at(-1)!;
-  const copied = (step: string) => copyNode(place, forward.length, step);
+  const copied = (step: string) => movingNode(place, forward.length, step);
   const first: LeafNode = { ...named(returns[0]!, 'back'), exponents: 'opposite' };
   const times = { input: [], output: [spectrum] };
   const middle: LeafNode[] =
@@ -207,7 +207,7 @@ export function convolvedInSeveral(
 }
 
 /** A launch that moves the points of an axis, for steps at its ends. @param tensor the tensor with the length of the axis in that launch */
-function copyNode({ dimension, others, title }: AxisPlace, tensor: readonly number[], step: string): LeafNode {
+function movingNode({ dimension, others, title }: AxisPlace, tensor: readonly number[], step: string): LeafNode {
   const whole = { dimension, stride: 1 };
   return leafNode({
     title: `${title}, ${step}`,

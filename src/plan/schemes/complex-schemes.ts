@@ -59,7 +59,7 @@ export function isPadded(length: number, target: Target, symmetric = false): boo
   // Passes over reals have butterflies only.
   const isPass = symmetric ? isRadixPrime : isPassPrime;
   if (!large.every((prime) => isPass(prime, target))) return true;
-  if (large.length === 0 || large.every((prime) => allowedAlgorithms(prime, target).asked)) return false;
+  if (large.length === 0 || large.every((prime) => allowedAlgorithms(prime, target).requested)) return false;
   const own = boosted(target, length, false);
   const padded = paddedLength(length, own, symmetric);
   if (padded === undefined || length > own.capacity.room) return false;
@@ -77,28 +77,28 @@ export function isPadded(length: number, target: Target, symmetric = false): boo
 export function isPaddedAxis(problem: Problem, axis: number, target: Target): boolean {
   const length = problem.size[axis]!;
   if (isPadded(length, target)) return true;
-  return largePrimesOf(length).length > 0 && passes(problem, axis, target) === undefined;
+  return largePrimesOf(length).length > 0 && schemeOfPasses(problem, axis, target) === undefined;
 }
 
 function chosen(problem: Problem, axis: number, target: Target): Priced<ComplexScheme> {
   const { placement, size, batches, leftBatches, coordinates, unordered, precision, layout, strides } = problem;
   const shape = [axis, placement, size, batches, leftBatches, coordinates, unordered, precision, layout, strides];
-  return known.of(target, JSON.stringify(shape), () => cheapest(problem, axis, target));
+  return known.of(target, JSON.stringify(shape), () => cheapestComplexScheme(problem, axis, target));
 }
 
-function cheapest(problem: Problem, axis: number, target: Target): Priced<ComplexScheme> {
+function cheapestComplexScheme(problem: Problem, axis: number, target: Target): Priced<ComplexScheme> {
   const offers: Priced<ComplexScheme>[] = [];
   const offer = (scheme: Priced<ComplexScheme> | undefined) => scheme && offers.push(scheme);
-  offer(passes(problem, axis, target));
+  offer(schemeOfPasses(problem, axis, target));
   offer(rader(problem, axis, target));
   // An algorithm that the tuning asks for is not compared with others.
-  const asked = largePrimesOf(problem.size[axis]!).every((prime) => allowedAlgorithms(prime, target).asked);
-  if (!asked || offers.length === 0) offer(bluestein(problem, axis, target, offers.length > 0));
+  const requested = largePrimesOf(problem.size[axis]!).every((prime) => allowedAlgorithms(prime, target).requested);
+  if (!requested || offers.length === 0) offer(bluestein(problem, axis, target, offers.length > 0));
   return offers.reduce((best, other) => (other.price < best.price ? other : best));
 }
 
 /** Passes alone; undefined where a prime is too large for one, or is the whole length, which `rader` transforms in a launch of its own. */
-function passes(problem: Problem, axis: number, target: Target): Priced<Uploads> | undefined {
+function schemeOfPasses(problem: Problem, axis: number, target: Target): Priced<Uploads> | undefined {
   const length = problem.size[axis]!;
   const primes = largePrimesOf(length);
   const isAlone = primes[0] === length && raderPassAlgorithm(length, target) === 'convolved';

@@ -8,9 +8,9 @@
 import {
   type CyclicConvolution,
   type Dimension,
+  type DimensionStride,
   type LeafNode,
   leafNode,
-  type Place,
   type PlanNode,
 } from '../tree/node.ts';
 
@@ -62,7 +62,7 @@ export function axisNode(place: AxisPlace, factors: readonly number[]): PlanNode
   if (place.reorderFirst && factors.length === 2) {
     return { ...node, children: reorderedFirst(place, factors as readonly [number, number], name) };
   }
-  return { ...node, children: inOrder(place, factors, name) };
+  return { ...node, children: uploadsInOrder(place, factors, name) };
 }
 
 /** An axis with more points than the problem has. @param uploads its uploads; default: one launch */
@@ -72,11 +72,11 @@ export function longAxis(place: AxisPlace, length: number, uploads: readonly num
 }
 
 /** The uploads in their order: each leaves its bins where it found its points; the last one reorders, unless the order is `left`. */
-function inOrder(place: AxisPlace, factors: readonly number[], name: (upload: number) => string): LeafNode[] {
+function uploadsInOrder(place: AxisPlace, factors: readonly number[], name: (upload: number) => string): LeafNode[] {
   const { dimension, length, others, order } = place;
   const mirrored = order === 'restored';
   const unordered = order !== 'natural';
-  const at = (step: number): Place => ({ dimension, stride: step });
+  const at = (step: number): DimensionStride => ({ dimension, stride: step });
   const children: LeafNode[] = [];
   // Dimensions of bins that earlier uploads have produced, with their final places.
   const bins: Dimension[] = [];
@@ -107,7 +107,7 @@ function inOrder(place: AxisPlace, factors: readonly number[], name: (upload: nu
  * column where its bins belong, k₁ + n₁·k₂, and may work in place.
  */
 export function reordering(dimension: number, [n1, n2]: readonly [number, number]) {
-  const at = (step: number): Place => ({ dimension, stride: step });
+  const at = (step: number): DimensionStride => ({ dimension, stride: step });
   return {
     part: { count: n1, input: at(n2), output: at(1) },
     rows: { count: n2, input: at(1), output: at(n1) },

@@ -4,13 +4,13 @@
  *
  * - `halves`, for even N: points 2n and 2n + 1 are the parts of one complex number; a step pairs bins k and N/2 − k.
  * - `symmetric`, for odd N, and for a short line that is one butterfly: passes over reals that compute bins up to the half only
- *   (kernels/symmetric-passes.ts).
+ *   (kernels/passes/symmetric-passes.ts).
  * - `lines`, for odd N where `tuning.mergeSequences` allows it: two sequences of the batch are the real and the imaginary part of one; a step pairs
  *   bins k and N − k, and the two sequences are no longer independent.
  * - `columns`, where N takes several launches: two columns of the four-step algorithm are such a pair of lines, both from one sequence.
  * - `zeros`, where the number of columns is odd: all imaginary parts are zero, and bins over the half are not stored.
  */
-import { line, pad } from '../../layout/index.ts';
+import { pad, wholeLine } from '../../layout/index.ts';
 import { type Direction, hermitianLength, type Problem, tensorShape } from '../../problem/index.ts';
 import { forPrecision, wordsPerReal } from '../device/capacity.ts';
 import { boosted, type Target } from '../device/target.ts';
@@ -19,17 +19,17 @@ import { tripCost } from '../price/cost.ts';
 import { ifFits, type Priced } from '../price/priced.ts';
 import {
   type Dimension,
+  type DimensionStride,
   isLeaf,
   type LeafNode,
   type LineView,
   leafNode,
   leavesOf,
   mapLeaves,
-  type Place,
   type PlanNode,
   type RealParts,
 } from '../tree/node.ts';
-import { axisPlace, bluesteinInOne, cheapestBluestein, dimensionsOf, uploadsQuestion } from './axis.ts';
+import { axisPlace, bluesteinInOne, cheapestBluestein, sameDimensions, uploadsQuestion } from './axis.ts';
 import { type Bluestein, type ComplexScheme, inOneUpload, type RealScheme, type Uploads } from './axis-scheme.ts';
 import { schemeNode } from './complex-axis.ts';
 import { asComplex } from './complex-part.ts';
@@ -64,7 +64,7 @@ export function isOneButterfly(
   kind: 'reals' | 'sums' | 'continued',
 ): boolean {
   const { lanes } = target.capacity;
-  const fillsVectors = dimensionsOf(problem).some(({ count }, of) => of !== axis + 1 && count >= lanes);
+  const fillsVectors = sameDimensions(problem).some(({ count }, of) => of !== axis + 1 && count >= lanes);
   const longest = LONGEST_BUTTERFLY[kind][fillsVectors ? 'batch' : 'axis'];
   return target.lockstep === 'vector' && points <= longest[wordsPerReal(target.precision)];
 }
@@ -82,7 +82,7 @@ export function schemesOfReals(
 ): Priced<RealScheme>[] {
   const even = length % 2 === 0;
   const whole = complex(even ? length / 2 : length);
-  const inOne = inOneLaunch(whole, axis, target, !even);
+  const inOne = schemeInOneLaunch(whole, axis, target, !even);
   if (inOne) {
     const { value: points, price } = inOne;
     return [{ value: even ? { by: 'halves', points } : oddLines(whole, axis, points), price }];
@@ -139,7 +139,7 @@ export function isInOneLaunch(scheme: RealScheme): boolean {
  * The scheme of an axis in one launch of one block; undefined where the axis takes more launches, or more are cheaper.
  * @param ofReals points are reals, and the launch computes the bins up to the half; else each point is a pair of reals
  */
-export function inOneLaunch(
+export function schemeInOneLaunch(
   problem: Problem,
   axis: number,
   target: Target,
@@ -178,7 +178,7 @@ export function realAxis(
     case 'lines':
       return wholeLines(problem, side, scheme);
     case 'zeros':
-      return inZeros(problem, direction, target, scheme.points, side);
+      return realsAsComplex(problem, direction, target, scheme.points, side);
     default:
       throw new RangeError(`no axis of reals and bins is ${scheme.by}`);
   }
@@ -198,7 +198,10 @@ export function lineNode(
 
 /** The first axis as a dimension of complex numbers whose parts are two reals. @param side the side of the reals */
 export function halvedAxis({ size }: Problem, side: 'input' | 'output'): Dimension {
-  const [two, one] = [2, 1].map((step): Place => ({ dimension: 1, stride: step })) as [Place, Place];
+  const [two, one] = [2, 1].map((step): DimensionStride => ({ dimension: 1, stride: step })) as [
+    DimensionStride,
+    DimensionStride,
+  ];
   return { count: size[0]! / 2, ...(side === 'input' ? { input: two, output: one } : { input: one, output: two }) };
 }
 
@@ -242,7 +245,7 @@ export function linesOf(problem: Problem, axis: number, merged: number | undefin
  */
 export function mergedLines(problem: Problem, axis: number): number | undefined {
   if (!problem.tuning.mergeSequences) return undefined;
-  const others = dimensionsOf(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
+  const others = sameDimensions(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
   return (others.find(({ count }) => count % 2 === 0) ?? others[0])?.input.dimension;
 }
 
@@ -252,7 +255,7 @@ function twoByTwo({ count, input: { dimension } }: Dimension): Dimension {
   return { count: Math.ceil(count / 2), input: apart, output: apart };
 }
 
-function inZeros(
+function realsAsComplex(
   problem: Problem,
   direction: Direction,
   target: Target,
@@ -267,7 +270,7 @@ function inZeros(
   const leaves = leavesOf(node);
   const [first, last] = [leaves[0]!, leaves.at(-1)!];
   const bins = hermitianLength(length);
-  const kept: LineView = { dimension: 1, line: pad(line(bins), 0, 0, length - bins), title: `keep ${bins} bins` };
+  const kept: LineView = { dimension: 1, line: pad(wholeLine(bins), 0, 0, length - bins), title: `keep ${bins} bins` };
   const outer = (leaf: LeafNode): LeafNode => ({
     ...leaf,
     ...(leaf === first ? { length: before } : {}),

@@ -70,8 +70,8 @@ async function otherComplaints(device: Device, way: DirectionScale): Promise<rea
     said(await triedBlocks(device, { ...one, problem: { ...one.problem, tuning } }, direction, random));
     const n = lengths[way]();
     for (const layout of ['interleaved', 'planar'] as const) {
-      const asked: ProblemInput = { size: [n], batches: 3, edgeStorage: 'half', layout, tuning };
-      said(await triedStorage(device, asked, direction, random));
+      const requested: ProblemInput = { size: [n], batches: 3, edgeStorage: 'half', layout, tuning };
+      said(await triedStorage(device, requested, direction, random));
     }
   }
   return found;
@@ -151,8 +151,8 @@ describe.each(['multiplied', 'convolved'] as const)('primes %s', (way) => {
   it.each(['single', 'double'] as const)('as WebAssembly, in %s precision', async (precision) => {
     const device = await openWith({}, 1);
     for (const problem of someOf(random, problems(way), 5)) {
-      const asked: ProblemInput = { ...problem, precision, tuning: ways[way], debug: true };
-      expect(await complaints(device, asked, random, ['host', 'alloc'])).toEqual([]);
+      const requested: ProblemInput = { ...problem, precision, tuning: ways[way], debug: true };
+      expect(await complaints(device, requested, random, ['host', 'alloc'])).toEqual([]);
     }
     expect(await otherComplaints(device, way)).toEqual([]);
     device.close();
@@ -161,8 +161,8 @@ describe.each(['multiplied', 'convolved'] as const)('primes %s', (way) => {
   it.each(['h200', 'webgpu-default', 'm2'] as const)('interpreted for %s', async (name) => {
     const device = openInterpreted(namedProfiles[name].profile as DeviceProfile);
     for (const problem of someOf(random, problems(way), 5)) {
-      const asked: ProblemInput = { ...problem, tuning: ways[way], debug: true };
-      expect(await complaints(device, asked, random, ['host'])).toEqual([]);
+      const requested: ProblemInput = { ...problem, tuning: ways[way], debug: true };
+      expect(await complaints(device, requested, random, ['host'])).toEqual([]);
     }
     expect(await otherComplaints(device, way)).toEqual([]);
   });

@@ -10,14 +10,14 @@ import type { StepTwiddle } from '../tree/leaf.ts';
 import {
   type BranchNode,
   type Dimension,
+  type DimensionStride,
   type LeafNode,
   type LineView,
   leafNode,
   leavesOf,
   mapLeaves,
-  type Place,
 } from '../tree/node.ts';
-import { dimensionsOf } from './axis.ts';
+import { sameDimensions } from './axis.ts';
 
 /** The shape of the tensor between uploads of reals in columns, which holds the bins up to the half of each column. */
 export function columnsShape(problem: Problem, uploads: readonly number[]): number[] {
@@ -116,7 +116,7 @@ export function inColumns(place: ColumnsPlace, uploads: readonly number[], real:
     exponents: 'forward',
     real: { side: real, by: 'lines', pairs: { along: dimension, on: 'both' } },
   };
-  const there = [columns, ...rowsOfBins(place, uploads).map((row) => (forward ? row : backwards(row)))];
+  const there = [columns, ...rowsOfBins(place, uploads).map((row) => (forward ? row : fromBinsToReals(row)))];
   const children = forward ? there : there.toReversed();
   const last = uploads.length - 1;
   const named = children.map((leaf, n) => ({
@@ -135,7 +135,7 @@ export function inColumns(place: ColumnsPlace, uploads: readonly number[], real:
  * by the factors of its own digit, as it reads.
  */
 function rowsOfBins({ dimension, others, tensor }: ColumnsPlace, [n1, ...lengths]: readonly number[]): LeafNode[] {
-  const at = (step: number): Place => ({ dimension, stride: step });
+  const at = (step: number): DimensionStride => ({ dimension, stride: step });
   const n2 = lengths.reduce((a, b) => a * b, 1);
   const rows = { count: hermitianLength(n1!), input: at(n2) };
   const upload = (axis: Dimension, batch: readonly Dimension[]) =>
@@ -165,7 +165,7 @@ function rowsOfBins({ dimension, others, tensor }: ColumnsPlace, [n1, ...lengths
 }
 
 /** The reverse launch, from bins to reals, for a launch from reals to bins. */
-function backwards({ axis, batch, twiddle, outerTwiddle, ...leaf }: LeafNode): LeafNode {
+function fromBinsToReals({ axis, batch, twiddle, outerTwiddle, ...leaf }: LeafNode): LeafNode {
   const turned = ({ input, output, ...others }: Dimension): Dimension => ({ ...others, input: output, output: input });
   const other = <T extends StepTwiddle>(own: T): T => ({ ...own, on: own.on === 'input' ? 'output' : 'input' });
   return {
@@ -183,5 +183,5 @@ export function shapesOf(problem: Problem, real: 'input' | 'output') {
 
 /** Every dimension, except the axis, that has more than one element. */
 export function otherDimensions(problem: Problem, axis: number): Dimension[] {
-  return dimensionsOf(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
+  return sameDimensions(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
 }

@@ -72,7 +72,7 @@ describe('axes that share two launches', () => {
   });
 
   it('fit shared memory, whatever the device has of it and of runs', () => {
-    const asked = fc.record({
+    const requested = fc.record({
       size: fc.array(
         fc.integer({ min: 1, max: 400 }).map((n) => smooth[(n * n) % smooth.length]!),
         { minLength: 2, maxLength: 3 },
@@ -84,7 +84,7 @@ describe('axes that share two launches', () => {
       placement: fc.constantFrom('in-place' as const, 'out-of-place' as const),
     });
     fc.assert(
-      fc.property(asked, ({ size, name, coalescedBytes, cutRuns, precision, placement }) => {
+      fc.property(requested, ({ size, name, coalescedBytes, cutRuns, precision, placement }) => {
         const profile = { ...namedProfiles[name].profile, coalescedBytes, ...(cutRuns ? { cutRuns } : {}) };
         for (const { leaf } of planned({ size, precision, placement }, profile as DeviceProfile).launches) {
           const points = leaf.lengths.reduce((a, b) => a * b, 1) / leaf.blocks;
@@ -97,13 +97,13 @@ describe('axes that share two launches', () => {
 
   it('read and write every element once, and hold whole axes between them', () => {
     const length = fc.constantFrom(64, 96, 100, 128, 160, 200, 256, 320, 512, 1000, 1024, 1080, 1536, 2048, 4096);
-    const asked = fc.record({
+    const requested = fc.record({
       size: fc.array(length, { minLength: 2, maxLength: 4 }),
       precision: fc.constantFrom('single' as const, 'double' as const),
       batches: fc.integer({ min: 1, max: 3 }),
     });
     fc.assert(
-      fc.property(asked, ({ size, precision, batches }) => {
+      fc.property(requested, ({ size, precision, batches }) => {
         const points = size.reduce((a, b) => a * b, batches);
         fc.pre(points < 2 ** 32);
         const { tree } = planned({ size, precision, batches });

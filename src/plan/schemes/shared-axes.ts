@@ -13,7 +13,7 @@ import { type Cut, cutAxes, cutAxis, cutColumns } from '../group/cuts.ts';
 import { cutCost, type LaunchCost, roundCost, uploadCost } from '../price/cost.ts';
 import type { Priced } from '../price/priced.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode } from '../tree/node.ts';
-import { dimensionsOf } from './axis.ts';
+import { sameDimensions } from './axis.ts';
 import { asComplex, complexPart, isR2r, isReal } from './complex-part.ts';
 import { isConvolved, isPadded } from './complex-schemes.ts';
 import { leaving, reordering } from './four-step.ts';
@@ -50,7 +50,7 @@ export function sharedNode(
 ): BranchNode | LeafNode {
   const side = real ? (direction === 'forward' ? 'input' : 'output') : undefined;
   const shared: Shared = { problem: real ? problem : complexPart(problem), axes, side };
-  if (sharing.launches === 1) return inOne(shared);
+  if (sharing.launches === 1) return axesInOneLaunch(shared);
   return inTwo(shared, sharing.parts, side ? side === 'output' : problem.unordered && direction === 'inverse');
 }
 
@@ -110,12 +110,12 @@ function choicesInTwo(
   costOf: (launches: { readonly near: LaunchCost; readonly far: LaunchCost }) => number,
 ): Priced<Sharing>[] {
   const [, middle = 1] = question.lengths;
-  const { lean } = question.target.calibration.uploads;
+  const { middlePart } = question.target.calibration.uploads;
   const ways = divisors(middle).flatMap((n1) => {
     const costs = costsInTwo(n1, question, last);
     if (!costs) return [];
     const cost = costOf(costs);
-    return [{ n1, cost, leaning: cost + lean * Math.log2(n1) }];
+    return [{ n1, cost, leaning: cost + middlePart * Math.log2(n1) }];
   });
   // The preference for small first parts only decides between these choices: the best one keeps its own cost.
   const best = ways.reduce((one, other) => (other.leaning < one.leaning ? other : one), ways[0]!);
@@ -196,12 +196,12 @@ function axesWithoutScheme(questions: readonly Sharable[], schemes: Splits['axes
 export function checkSharedAxes({ shared, axes }: Splits, problem: Problem, target: Target): SharedChoice {
   if (shared === undefined) return { shared, axes: [] };
   const question = axesWithoutScheme(sharable(problem, target), axes);
-  if (question && mayShare(shared, question)) return { shared, axes: takenBy(shared, question.axes) };
+  if (question && fitsSharing(shared, question)) return { shared, axes: takenBy(shared, question.axes) };
   const points = question ? ` of ${show(question.lengths)} points` : '';
   throw new RangeError(`axes${points} do not share launches as ${show(shared)}`);
 }
 
-function mayShare(given: Sharing, question: Sharable): boolean {
+function fitsSharing(given: Sharing, question: Sharable): boolean {
   const { lengths } = question;
   if (given.launches === 1) {
     const some = Number.isInteger(given.axes) && given.axes >= 2 && given.axes <= lengths.length;
@@ -220,9 +220,9 @@ interface Shared {
   readonly side: Side | undefined;
 }
 
-function inOne(shared: Shared): LeafNode {
+function axesInOneLaunch(shared: Shared): LeafNode {
   const { axes, problem } = shared;
-  const [, ...more] = axes.map((axis) => dimensionsOf(problem)[axis + 1]!);
+  const [, ...more] = axes.map((axis) => sameDimensions(problem)[axis + 1]!);
   return innermost(shared, { title: `axes ${axes.join(' and ')}`, more, batch: othersOf(shared) });
 }
 
@@ -234,12 +234,12 @@ function innermost(
   const tensor = tensorShape(problem, 'input');
   const place = { title, more, batch, tensor };
   if (side) return { ...leafNode({ ...place, axis: halvedAxis(problem, side) }), ...realEnds(problem, side) };
-  return leafNode({ ...place, axis: dimensionsOf(problem)[axes[0]! + 1]! });
+  return leafNode({ ...place, axis: sameDimensions(problem)[axes[0]! + 1]! });
 }
 
 /** All dimensions, other than these axes, that have more than one element. */
 function othersOf({ problem, axes }: Shared): Dimension[] {
-  return dimensionsOf(problem).filter(({ count }, d) => count > 1 && !axes.includes(d - 1));
+  return sameDimensions(problem).filter(({ count }, d) => count > 1 && !axes.includes(d - 1));
 }
 
 /** Whether one launch takes an axis of columns, if need be in parts of runs. */
@@ -303,7 +303,7 @@ function costsInTwo(n1: number, question: Sharable, last: Target) {
  */
 function inTwo(shared: Shared, factors: readonly [number, number], back: boolean): BranchNode {
   const { problem, axes, side } = shared;
-  const dimensions = dimensionsOf(side ? complexPart(problem) : problem);
+  const dimensions = sameDimensions(side ? complexPart(problem) : problem);
   const [inner, middle, outer] = axes.map((axis) => dimensions[axis + 1]) as [Dimension, Dimension, Dimension?];
   const name = (launch: number) => `axes ${axes.join(', ')}, launch ${launch} of 2`;
   const cut = (problem.unordered ? leaving : reordering)(middle.input.dimension, factors);

@@ -13,7 +13,6 @@ import {
   concat,
   join,
   type Layout,
-  line,
   negate,
   numbers,
   pad,
@@ -23,6 +22,7 @@ import {
   split,
   stack,
   stride,
+  wholeLine,
 } from '../../layout/index.ts';
 import { type Direction, hermitianLength, type Problem, type Side, splitAxisOf } from '../../problem/index.ts';
 import type { AvailableBuffers } from '../buffers/index.ts';
@@ -67,12 +67,12 @@ export function unorderedColumns(problem: Problem, side: Side, uploads: Uploads,
 }
 
 /** The place of bin k, for an axis of N reals whose bins have stayed in rows. */
-export function placeInRows(k: number, parts: readonly number[]): number {
+export function positionInRows(k: number, parts: readonly number[]): number {
   const [n1, n2] = parts as Uploads;
   const [N, row] = [n1 * n2, k % n1];
   // Bins that are multiples of n₁/2 share the first row.
   if (row % (n1 / 2) === 0) return k === N / 2 ? k : (2 * k) / n1;
-  return row < n1 / 2 ? row * n2 + Math.floor(k / n1) : placeInRows(N - k, parts);
+  return row < n1 / 2 ? row * n2 + Math.floor(k / n1) : positionInRows(N - k, parts);
 }
 
 /** All N bins in their natural order, found in rows. @param read whether bins over the half are also wanted, as conjugates of the stored ones */
@@ -85,18 +85,18 @@ function binsOfRows(N: number, [n1, n2]: Uploads, read: boolean): Layout {
   const inner = slice(rows, 0, 1, n1 / 2 - 1);
   const half = n2 / 2;
   const whole = (row: Layout, from: number) =>
-    read ? concat(0, row, reverse(conjugate(slice(row, 0, from, half - from)), 0)) : pad(row, 0, 0, half - from);
+    read ? concat(0, row, reverse(conjugateLayout(slice(row, 0, from, half - from)), 0)) : pad(row, 0, 0, half - from);
   const all = concat(
     0,
     stack(0, whole(first, 1)),
-    concat(1, slice(inner, 1, 0, half), conjugate(slice(inner, 1, half, half))),
+    concat(1, slice(inner, 1, 0, half), conjugateLayout(slice(inner, 1, half, half))),
     stack(0, whole(middle, 0)),
   );
   return join(permute(pad(all, 0, 0, n1 / 2 - 1), [1, 0, 2]), 0);
 }
 
 /** The conjugates of numbers; their parts are the last dimension. */
-function conjugate(of: Layout): Layout {
+function conjugateLayout(of: Layout): Layout {
   const parts = of.shape.length - 1;
   return concat(parts, slice(of, parts, 0, 1), negate(slice(of, parts, 1, 1)));
 }
@@ -133,11 +133,11 @@ function inRows(problem: Problem, side: Side, [n1, n2]: Uploads): PlanNode[] {
     twiddle: { order: N, on: side, first: 1 },
     lines: sides(
       join(join(permute(halves, [0, 2, 1, 3]), 1), 0),
-      join(join(concat(1, slice(halves, 1, 0, 1), conjugate(slice(halves, 1, 1, 1))), 1), 0),
+      join(join(concat(1, slice(halves, 1, 0, 1), conjugateLayout(slice(halves, 1, 1, 1))), 1), 0),
     ),
     stays: true,
   };
-  const whole = line(hermitianLength(N));
+  const whole = wholeLine(hermitianLength(N));
   const row: LeafNode = {
     ...upload('the first row', at(n2, 1), others),
     exponents: 'forward',
@@ -154,7 +154,7 @@ function inRows(problem: Problem, side: Side, [n1, n2]: Uploads): PlanNode[] {
  * last row is left out.
  */
 export function halvesOfRows(count: number, row: number): Layout {
-  const rows = split(slice(line(count), 0, 0, count - (count % row)), 0, row);
+  const rows = split(slice(wholeLine(count), 0, 0, count - (count % row)), 0, row);
   return join(permute(split(rows, 1, row / 2), [0, 2, 1]), 0);
 }
 

@@ -108,7 +108,7 @@ export interface PassesStep {
   readonly inverse?: true;
   /**
    * Points are real, so bin N − k is the conjugate of bin k, and only bins up to N/2 are stored. `real-input`: reals → bins. `real-output`:
-   * bins → reals, with exponents of the opposite sign (kernels/symmetric-passes.ts).
+   * bins → reals, with exponents of the opposite sign (kernels/passes/symmetric-passes.ts).
    */
   readonly symmetry?: 'real-input' | 'real-output';
   /** The other digit of an axis in two digits (`Leaf.coupled`) whose passes came before: these passes continue its Stockham transform. */
@@ -119,7 +119,7 @@ export interface PassesStep {
 }
 
 /**
- * A prime radix whose pass takes several steps through shared memory, each a butterfly of a few points (kernels/rader-pass.ts).
+ * A prime radix whose pass takes several steps through shared memory, each a butterfly of a few points (kernels/passes/rader-pass.ts).
  * `convolution`: transforms of p − 1 points, forward and back, by passes of these radices (Rader 1968). `multiplication`: sums of products
  * with roots of unity (Rader's direct multiplication, VkFFT guide 4.3.6).
  */
@@ -235,12 +235,12 @@ export interface SideFactors extends Factors {
  * points of one real sequence were packed as real and imaginary parts. `lines`: two real sequences were.
  */
 export interface HermitianSplit {
-  readonly do: 'pair';
+  readonly do: 'hermitian-split';
   /** N. */
   readonly length: number;
   readonly by: 'halves' | 'lines';
   /** The inverse: from bins of reals to complex numbers, before their passes. */
-  readonly back?: true;
+  readonly toReals?: true;
   /** The other dimensions of the tile are transformed axes, too: bin k is combined with bin −k along each of them. */
   readonly everyAxis?: true;
   /**
@@ -260,14 +260,14 @@ export interface HermitianSplit {
 export interface LayerStep {
   readonly do: 'layer';
   /** Its output, and the input of `mix`, are planes in shared memory. */
-  readonly there: Leaf;
+  readonly forward: Leaf;
   readonly mix: Leaf;
   /** Its input, and the output of `mix`, are planes in shared memory. */
-  readonly back: Leaf;
+  readonly inverse: Leaf;
 }
 
 /**
- * Weighted sums over the bins of each line. It is the only step of its launch. Bins are read from the input of the leaf or, with `there`, from a
+ * Weighted sums over the bins of each line. It is the only step of its launch. Bins are read from the input of the leaf or, with `forward`, from a
  * plane of reals in shared memory, [bins × lines of the tile].
  */
 export interface BandsStep {

@@ -18,7 +18,7 @@ import {
 import type { Factors, HermitianSplit, KernelFactors, StepTwiddle, Stored } from './leaf.ts';
 
 /** A direction in the tensor: one step of a loop is `stride` elements along `dimension` of the tensor. */
-export interface Place {
+export interface DimensionStride {
   readonly dimension: number;
   readonly stride: number;
 }
@@ -26,8 +26,8 @@ export interface Place {
 /** One loop of a leaf, and where it steps on its input and on its output. */
 export interface Dimension {
   readonly count: number;
-  readonly input: Place;
-  readonly output: Place;
+  readonly input: DimensionStride;
+  readonly output: DimensionStride;
   /** Elements of the tensor that the loop leaves out; `count` does not include them. */
   readonly gap?: { readonly from: number; readonly to: number };
 }
@@ -77,7 +77,7 @@ export interface ZeroBlock {
  */
 export interface LineView {
   readonly dimension: number;
-  /** A layout over the `line` or the `numbers` of that dimension (`layout/through.ts`). */
+  /** A layout over the `line` or the `numbers` of that dimension (`layout/queries/through.ts`). */
   readonly line: Layout;
   /** A name of the line for people. */
   readonly title?: string;
@@ -93,7 +93,7 @@ export interface RealParts {
    */
   readonly by: HermitianSplit['by'] | 'symmetric' | 'zeros' | 'parts';
   /** The transform goes from bins to reals: the Hermitian split precedes the passes, or passes over reals run in reverse order. */
-  readonly back?: true;
+  readonly toReals?: true;
   /**
    * The dimension whose neighbours are packed as the parts of one number; for `lines`, on the side of the bins, one number of either line.
    * Missing if nothing is packed. It is counted along the line if the leaf sees the dimension through one.
@@ -143,9 +143,9 @@ export interface ChannelMix {
 
 /** The three parts of a spectral layer, along its last axis, in one launch: two transforms with the mixing of channels between them. */
 export interface LayerParts {
-  readonly there: LeafNode;
+  readonly forward: LeafNode;
   readonly mix: LeafNode;
-  readonly back: LeafNode;
+  readonly inverse: LeafNode;
 }
 
 /** Weighted sums over the bins of each line. */

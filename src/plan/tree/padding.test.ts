@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { planDirection } from '../../../test/support/planned.ts';
 import { namedProfiles } from '../../devices/profiles/index.ts';
-import { strideOf } from '../../layout/index.ts';
+import { strideAlong } from '../../layout/index.ts';
 import { normalizeProblem, type ProblemInput } from '../../problem/index.ts';
 import type { DeviceProfile } from '../device/profile.ts';
 import type { Leaf } from './leaf.ts';
 import { type Dimension, type LeafNode, leafNode, leavesOf, type PlanNode } from './node.ts';
-import { padded, paddedElements, paddedStep } from './padding.ts';
+import { paddedElements, paddedStep, paddedTree } from './padding.ts';
 
 const at = (step: number) => ({ dimension: 0, stride: step });
 const loop = (count: number, input: number, output: number): Dimension => ({
@@ -30,7 +30,7 @@ describe('padding', () => {
       step('512 in place', loop(512, 512, 512), loop(512, 1, 1), loop(4096, 262144, 262144)),
       step('512 to the user', loop(512, 1, 1), loop(512, 512, 512), loop(4096, 262144, 262144)),
     );
-    const { tree: same, pads } = padded(example, [1], 8, padding);
+    const { tree: same, pads } = paddedTree(example, [1], 8, padding);
     expect(same).toEqual(example);
     const strides = leavesOf(same).map(({ axis, batch }) =>
       (['input', 'output'] as const).map((side) => [axis, ...batch].map((d) => paddedStep(d[side].stride, pads))),
@@ -47,24 +47,24 @@ describe('padding', () => {
   it('cuts a batch that would step over it, and leaves alone what would cut an axis', () => {
     const first = step('first', loop(4096, 262144, 262144), loop(262144, 1, 1));
     const across = step('across', loop(64, 2 ** 24, 2 ** 24), loop(2 ** 24, 1, 1));
-    const cut = padded(tree(first, across), [1], 8, padding);
+    const cut = paddedTree(tree(first, across), [1], 8, padding);
     expect(cut.pads).toEqual([{ every: 262144, by: 64 }]);
     expect(leavesOf(cut.tree)[1]!.batch).toEqual([loop(262144, 1, 1), loop(64, 262144, 262144)]);
     const twiddled: LeafNode = { ...across, twiddle: { order: POINTS, on: 'output' } };
-    expect(padded(tree(first, twiddled), [1], 8, padding).pads).toEqual([]);
+    expect(paddedTree(tree(first, twiddled), [1], 8, padding).pads).toEqual([]);
     const along = step('along', loop(2 ** 24, 1, 1), loop(64, 2 ** 24, 2 ** 24));
-    expect(padded(tree(first, along), [1], 8, padding).pads).toEqual([]);
+    expect(paddedTree(tree(first, along), [1], 8, padding).pads).toEqual([]);
   });
 
   it('lengthens what stays slow once more', () => {
     const both = [loop(4096, 262144, 262144), loop(64, 2 ** 22, 2 ** 22)] as const;
     const slow = tree(step('a', both[0], loop(262144, 1, 1)), step('b', both[0], loop(262144, 1, 1)));
-    expect(padded(slow, [1], 8, { ...padding, by: 2 ** 15 }).pads).toEqual([{ every: 262144, by: 4096 }]);
+    expect(paddedTree(slow, [1], 8, { ...padding, by: 2 ** 15 }).pads).toEqual([{ every: 262144, by: 4096 }]);
     const image = tree(
       step('a', loop(64, 1, 1), loop(64, 2 ** 16, 2 ** 16), loop(64, 2 ** 22, 2 ** 22)),
       step('b', loop(64, 2 ** 22, 2 ** 22), loop(64, 1, 1), loop(64, 2 ** 16, 2 ** 16)),
     );
-    const { pads } = padded(image, [1], 8, { ...padding, by: 2 ** 13 });
+    const { pads } = paddedTree(image, [1], 8, { ...padding, by: 2 ** 13 });
     expect(pads).toEqual([
       { every: 2 ** 16, by: 1024 },
       { every: 2 ** 22, by: 1024 },
@@ -76,7 +76,7 @@ describe('padding', () => {
 describe('padded temps', () => {
   const gpu = { ...namedProfiles.h200.profile, padding: { multiple: 4096, count: 16, by: 64 } };
   /** From one element of the axis to the next in what a leaf writes, in complex numbers. */
-  const rowsOf = ({ output }: Leaf) => strideOf(output.layout, 0)! / 2;
+  const rowsOf = ({ output }: Leaf) => strideAlong(output.layout, 0)! / 2;
   const plan = (input: ProblemInput, profile: DeviceProfile = gpu) =>
     planDirection(normalizeProblem(input), 'forward', profile, false);
 
@@ -102,7 +102,7 @@ describe('padded temps', () => {
         for (const [name, side] of [[from, leaf.input] as const, [to, leaf.output] as const]) {
           if (name === 'temp') continue;
           for (const d of side.layout.shape.keys()) {
-            const stride = strideOf(side.layout, d)!;
+            const stride = strideAlong(side.layout, d)!;
             if (stride > 0) expect(Math.log2(stride) % 1).toBe(0);
           }
         }

@@ -9,7 +9,7 @@
  */
 
 import type { Target } from '../device/target.ts';
-import { type Dimension, type LeafNode, leavesOf, mapLeaves, type Place, type PlanNode } from './node.ts';
+import { type Dimension, type DimensionStride, type LeafNode, leavesOf, mapLeaves, type PlanNode } from './node.ts';
 
 /** Padding: `by` extra elements after every `every` elements of the packed tensor. */
 export interface Pad {
@@ -37,7 +37,7 @@ interface PaddedLeaf {
  * Chooses the padding of a tree's temp buffers, and cuts dimensions of the tree accordingly.
  * @param packed strides of the packed tensor
  */
-export function padded<N extends PlanNode>(
+export function paddedTree<N extends PlanNode>(
   tree: N,
   packed: readonly number[],
   complexBytes: number,
@@ -67,7 +67,7 @@ export function padded<N extends PlanNode>(
   return { tree: mapLeaves(tree, (_, number) => all[number]!.leaf), pads };
 }
 
-function packedStep({ dimension, stride: step }: Place, packed: readonly number[]): number {
+function packedStep({ dimension, stride: step }: DimensionStride, packed: readonly number[]): number {
   return packed[dimension]! * step;
 }
 
@@ -88,7 +88,7 @@ function cutAt({ leaf, sides }: PaddedLeaf, every: number, packed: readonly numb
     if (part === undefined) continue;
     const counted = (leaf.twiddle && d === 0) || leaf.outerTwiddle?.along === d;
     if (counted || dimension.gap || !Number.isInteger(part) || dimension.count % part !== 0) return undefined;
-    const far = ({ dimension, stride: step }: Place): Place => ({ dimension, stride: step * part });
+    const far = ({ dimension, stride: step }: DimensionStride): DimensionStride => ({ dimension, stride: step * part });
     const outer = { count: dimension.count / part, input: far(dimension.input), output: far(dimension.output) };
     batch.splice(d, 1, { ...dimension, count: part }, outer);
     // The other side may need another cut.

@@ -99,11 +99,11 @@ export function withConvolutionBlocks<N extends PlanNode>(
 
 /** The numbers of the launches that transform a dimension; if none does, of all launches: the first reads its block, the last writes it. */
 function launchesTransforming(leaves: readonly LeafNode[], of: number): number[] {
-  const own = leaves.flatMap((leaf, n) => (transforms(leaf, of) ? [n] : []));
+  const own = leaves.flatMap((leaf, n) => (transformsDimension(leaf, of) ? [n] : []));
   return own.length > 0 ? own : [...leaves.keys()];
 }
 
-function transforms({ axis, more }: LeafNode, of: number): boolean {
+function transformsDimension({ axis, more }: LeafNode, of: number): boolean {
   return [axis, ...more].some(({ input }) => input.dimension === of);
 }
 

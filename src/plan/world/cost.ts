@@ -1,7 +1,7 @@
 /** The cost of a decomposition: seconds of the slowest rank, and the bytes that it sends. */
 import { realBytes } from '../../problem/index.ts';
 import { bricksOfRank, bytesOnWire, lengthsOf, sendsHalves, type WorldProblem } from '../../problem/world/index.ts';
-import { type Decomposition, stageTensor } from './decompositions.ts';
+import { type Decomposition, decompositionsOf, stageTensor } from './decompositions.ts';
 import type { Machine, Sending } from './machine.ts';
 import { largestBox, type Reshape, type Traffic, trafficOf } from './reshapes.ts';
 import { scheduleOf, type WorldSchedule } from './schedule.ts';
@@ -48,7 +48,7 @@ export interface CostQuestion {
   readonly counted?: number;
 }
 
-export function costOf(question: CostQuestion, decomposition: Decomposition): WorldCost {
+export function worldCost(question: CostQuestion, decomposition: Decomposition): WorldCost {
   const { problem, perNode, chunks } = question;
   const sending = question.sending?.(decomposition) ?? 'messages';
   const schedule = scheduleOf(problem, { decomposition, chunks, way: 'blocks' });
@@ -64,7 +64,7 @@ export function costOf(question: CostQuestion, decomposition: Decomposition): Wo
     const way = sending === 'stores' && copied ? 'copies' : sending;
     const onLinks = linkSeconds(question, reshape, traffic, per);
     const seconds = onLinks + memorySeconds(question, reshape, traffic, { per, copied, way });
-    return { cost: { ...told(traffic, per), copied, seconds }, onLinks, way };
+    return { cost: { ...trafficBytes(traffic, per), copied, seconds }, onLinks, way };
   });
   const computing = passes.reduce((sum, seconds) => sum + seconds, 0);
   const first = Number(schedule.reshapesFirst);
@@ -78,7 +78,9 @@ export function costOf(question: CostQuestion, decomposition: Decomposition): Wo
         : Math.min(onLinks, before) * (1 - 1 / chunks);
     return sum + seconds - beside;
   }, 0);
-  const largest = schedule.reshapes.map(({ from, to }) => Math.max(elementsOf(from, problem), elementsOf(to, problem)));
+  const largest = schedule.reshapes.map(({ from, to }) =>
+    Math.max(largestShare(from, problem), largestShare(to, problem)),
+  );
   const memory = largest.length > 0 ? 2 * bytes * Math.max(...largest) : 0;
   return {
     decomposition,
@@ -89,11 +91,11 @@ export function costOf(question: CostQuestion, decomposition: Decomposition): Wo
   };
 }
 
-function elementsOf(tensor: Reshape['from'], { ranks }: WorldProblem): number {
+function largestShare(tensor: Reshape['from'], { ranks }: WorldProblem): number {
   return largestBox(tensor, ranks).reduce((a, b) => a * b, 1);
 }
 
-function told({ elements, worst, leaving, messages }: Traffic, per: number) {
+function trafficBytes({ elements, worst, leaving, messages }: Traffic, per: number) {
   return { bytes: elements * per, worstBytes: worst * per, leavingBytes: leaving * per, messages };
 }
 
@@ -129,7 +131,7 @@ function memorySeconds(
   // Converting the caller's numbers to halves reads and writes them once more.
   const times = (copied ? 2 : 0) + (copied && way === 'messages' && sendsHalves(problem) ? 2 : 0);
   // Copies between GPUs read and write memory that passes wait for, and the part that stays on a rank is copied, too.
-  const held = way === 'copies' ? elementsOf(from, problem) : 0;
+  const held = way === 'copies' ? largestShare(from, problem) : 0;
   return ((times * worst + held) * per) / machine.memory;
 }
 
@@ -137,4 +139,36 @@ function memorySeconds(
 function isCopied({ reshapesFirst, passes }: WorldSchedule, n: number): boolean {
   const stageAfter = n + Number(!reshapesFirst);
   return stageAfter === 0 || stageAfter >= (passes?.decomposition.stages.length ?? 0);
+}
+
+/** The number of chunks of an exchange that overlaps with the pass before it, on a device whose work runs beside the host's. */
+const CHUNKS_BESIDE = 4;
+
+/** The number of decompositions, the cheapest ones, whose messages are all counted. */
+const MOST_COUNTED = 8;
+
+/** The number of ranks whose messages are counted for an estimate of all. */
+const MOST_LOOKED_AT = 64;
+
+/** Priced decompositions, cheapest first; of those that cost the same, the first one stays first. */
+export function rankDecompositions(question: CostQuestion): WorldCost[] {
+  const { problem, perNode } = question;
+  const ofSeconds = (a: WorldCost, b: WorldCost) => a.seconds - b.seconds;
+  const roughly = { ...question, counted: Math.min(perNode, MOST_LOOKED_AT) };
+  const costs = decompositionsOf(problem).map((one) => worldCost(roughly, one));
+  costs.sort(ofSeconds);
+  const best = costs.slice(0, MOST_COUNTED).map(({ decomposition }) => worldCost(question, decomposition));
+  return [...best.sort(ofSeconds), ...costs.slice(MOST_COUNTED)];
+}
+
+/**
+ * The number of chunks of each exchange.
+ * @param beside whether messages move while a pass is computed
+ * @param leastBytes the least bytes of a chunk on a rank: smaller chunks cost more than they hide
+ */
+export function exchangeChunks({ chunks, whole, ranks }: WorldProblem, beside: boolean, leastBytes = 0): number {
+  if (chunks !== 'auto') return chunks;
+  if (!beside) return 1;
+  const bytes = (2 * realBytes(whole.edgeStorage) * whole.size.reduce((a, b) => a * b, whole.batches)) / ranks;
+  return Math.max(1, Math.min(CHUNKS_BESIDE, leastBytes > 0 ? Math.floor(bytes / leastBytes) : CHUNKS_BESIDE));
 }

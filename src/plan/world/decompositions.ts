@@ -38,11 +38,15 @@ export function stageTensor({ whole }: WorldProblem, { grid, axes }: Stage, end:
  * there is no such decomposition of so few axes
  */
 export function decompositionsOf(problem: WorldProblem): Decomposition[] {
-  const { decomposition: asked, ranks } = problem;
-  const all = [...undivided(problem), ...slabs(problem), ...factorsOf(ranks).flatMap((pair) => pencils(problem, pair))];
+  const { decomposition: requested, ranks } = problem;
+  const all = [
+    ...undivided(problem),
+    ...slabs(problem),
+    ...rowsAndColumns(ranks).flatMap((pair) => pencils(problem, pair)),
+  ];
   // One rank has nothing to share, whatever was asked for.
-  if (asked === 'auto' || ranks === 1) return all;
-  const pair = asked === 'slab' ? [ranks, 1] : asked[0] === 1 ? [asked[1], 1] : asked;
+  if (requested === 'auto' || ranks === 1) return all;
+  const pair = requested === 'slab' ? [ranks, 1] : requested[0] === 1 ? [requested[1], 1] : requested;
   const kind = pair[1] === 1 ? 'slab' : 'pencils';
   const fit = all.filter((one) => one.kind === kind && one.ranks[0] === pair[0] && one.ranks[1] === pair[1]);
   const word = kind === 'slab' ? "'slab'" : `[${pair.join(', ')}]`;
@@ -94,7 +98,7 @@ function slabs(problem: WorldProblem): Decomposition[] {
   );
 }
 
-function factorsOf(ranks: number): [number, number][] {
+function rowsAndColumns(ranks: number): [number, number][] {
   const pairs: [number, number][] = [];
   for (let rows = 2; rows < ranks; rows++) if (ranks % rows === 0) pairs.push([rows, ranks / rows]);
   return pairs;

@@ -10,9 +10,8 @@ import {
 } from '../../problem/index.ts';
 import { lengthsOf, type WorldProblem } from '../../problem/world/index.ts';
 import type { Decomposition } from './decompositions.ts';
-import type { Place } from './places.ts';
-import type { PassPart, PassStep } from './schedule.ts';
-import { zerosWithin } from './zeros.ts';
+import type { BoxInMemory } from './places.ts';
+import { type PassPart, type PassStep, zerosWithin } from './schedule.ts';
 
 /** A part of a pass, for one device. */
 export interface LocalPass {
@@ -40,7 +39,7 @@ export function localPass(
     batches: lengths.at(-1)!,
     transform: whole.transform[0] === 'r2c' && axes.includes(0) ? 'r2c' : 'c2c',
     omit: whole.size.map((_, axis) => !axes.includes(axis)),
-    ...precisionOf(whole),
+    ...precisionFields(whole),
     normalize: whole.normalize,
     scale: stage === 0 ? whole.scale : { forward: 1, inverse: 1 },
     zeroPadding: { space: space === 'all' ? none : space, frequency: frequency === 'all' ? none : frequency },
@@ -54,11 +53,11 @@ export function localPass(
   return { problem, nothing: space === 'all' ? 'input' : frequency === 'all' ? 'output' : undefined };
 }
 
-function precisionOf({ precision, storage, edgeStorage }: PlannedProblem) {
+function precisionFields({ precision, storage, edgeStorage }: PlannedProblem) {
   return { precision: precision as Storage, storage, edgeStorage };
 }
 
-function firstBlock({ blocks }: Place) {
+function firstBlock({ blocks }: BoxInMemory) {
   return blocks[0]!;
 }
 
@@ -68,12 +67,12 @@ function tensorStrides(strides: readonly number[]): number[] {
   return [1, ...strides.slice(0, -1), batch, batch];
 }
 
-function stridesOf(place: Place): readonly number[] {
+function stridesOf(place: BoxInMemory): readonly number[] {
   return tensorStrides(firstBlock(place).strides);
 }
 
 /** The blocks of a place as an axis in blocks. Neighbouring blocks of one length at equal distances are one run. */
-function splitAxisOfPlace({ blocks, dimension, memory }: Place): SplitAxis | undefined {
+function splitAxisOfPlace({ blocks, dimension, memory }: BoxInMemory): SplitAxis | undefined {
   if (dimension === undefined || blocks.length === 1) return undefined;
   const first = blocks[0]!.offset;
   const runs: { -readonly [K in keyof BlockRun]: BlockRun[K] }[] = [];
@@ -84,7 +83,8 @@ function splitAxisOfPlace({ blocks, dimension, memory }: Place): SplitAxis | und
     const offset = block.offset - first;
     const run = runs.at(-1);
     const apart = offset - end;
-    const fits = run?.length === length && (run.blocks === 1 || run.apart === apart) && isSame(run.strides, strides);
+    const fits =
+      run?.length === length && (run.blocks === 1 || run.apart === apart) && hasSameStrides(run.strides, strides);
     if (fits && apart > 0) {
       run.blocks++;
       run.apart = apart;
@@ -96,6 +96,6 @@ function splitAxisOfPlace({ blocks, dimension, memory }: Place): SplitAxis | und
   return { dimension: dimension === last ? last + 2 : dimension + 1, runs, ...far };
 }
 
-function isSame(a: readonly number[], b: readonly number[]): boolean {
+function hasSameStrides(a: readonly number[], b: readonly number[]): boolean {
   return a.every((stride, d) => stride === b[d]);
 }

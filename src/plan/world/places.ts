@@ -2,10 +2,10 @@
 import {
   type Box,
   type Brick,
+  boxStrides,
   intersectionOf,
   isEmptyBox,
   lengthsOf,
-  packedStrides,
   volumeOf,
 } from '../../problem/world/index.ts';
 
@@ -27,7 +27,7 @@ export interface Block extends Box {
 }
 
 /** A box in blocks that lie side by side along one dimension, in its order. */
-export interface Place {
+export interface BoxInMemory {
   readonly memory: Memory;
   readonly box: Box;
   readonly blocks: readonly Block[];
@@ -41,17 +41,17 @@ export function isOwn(memory: Memory): boolean {
 }
 
 /** A box that lies in one block. */
-export function placeOfBrick(memory: Memory, { from, to, offset, strides }: Brick): Place {
+export function placeOfBrick(memory: Memory, { from, to, offset, strides }: Brick): BoxInMemory {
   return { memory, box: { from, to }, blocks: [{ from, to, offset, strides }], dimension: undefined };
 }
 
-export function packedPlace(memory: Memory, box: Box): Place {
-  const block = { ...box, offset: 0, strides: packedStrides(box) };
+export function packedPlace(memory: Memory, box: Box): BoxInMemory {
+  const block = { ...box, offset: 0, strides: boxStrides(box) };
   return { memory, box, blocks: [block], dimension: undefined };
 }
 
 /** The place of a smaller box: the parts of it that lie in the blocks of a place. */
-export function partOfPlace(place: Place, box: Box): Place {
+export function partOfPlace(place: BoxInMemory, box: Box): BoxInMemory {
   const blocks = place.blocks.flatMap((block) => {
     const shared = intersectionOf(block, box);
     return shared ? [blockWithin(block, shared)] : [];
@@ -66,7 +66,7 @@ export function blockWithin(block: Block, box: Box): Block {
 }
 
 /** The blocks that make up a box, as a place; undefined where they do not lie side by side along one dimension. */
-export function placeOfBlocks(memory: Memory, box: Box, blocks: readonly Block[]): Place | undefined {
+export function placeOfBlocks(memory: Memory, box: Box, blocks: readonly Block[]): BoxInMemory | undefined {
   const differing = box.from
     .map((_, d) => d)
     .filter((d) => blocks.some(({ from, to }) => from[d] !== box.from[d] || to[d] !== box.to[d]));
@@ -78,13 +78,13 @@ export function placeOfBlocks(memory: Memory, box: Box, blocks: readonly Block[]
 }
 
 /** Whether the elements of a block fill one stretch of memory, in their own order. */
-export function isContiguous(block: Block): boolean {
-  const packed = packedStrides(block);
+export function fillsItsMemory(block: Block): boolean {
+  const packed = boxStrides(block);
   return lengthsOf(block).every((length, d) => length === 1 || block.strides[d] === packed[d]);
 }
 
 /** The number of elements of memory up to the last one of a place. */
-export function spanOfPlace({ blocks }: Place): number {
+export function spanOfPlace({ blocks }: BoxInMemory): number {
   return blocks.reduce((most, block) => Math.max(most, spanOfBlock(block)), 0);
 }
 
@@ -97,7 +97,7 @@ export function spanOfBlock(block: Block): number {
 export function stacked(boxes: readonly Box[], from = 0): Block[] {
   let offset = from;
   return boxes.map((box) => {
-    const block = { ...box, offset, strides: packedStrides(box) };
+    const block = { ...box, offset, strides: boxStrides(box) };
     offset += volumeOf(box);
     return block;
   });

@@ -163,11 +163,11 @@ function countedTraffic(reshape: Reshape, perNode: number, counted: number): Tra
     }
     addRank(total, { elements: own.elements, leaving: own.leaving, messages: own.messages.size });
   }
-  return scaled(total, reshape.ranks / counted);
+  return scaledTraffic(total, reshape.ranks / counted);
 }
 
 /** Estimates of the sums over all ranks, from the ranks that were counted. */
-function scaled(total: Traffic, times: number): Traffic {
+function scaledTraffic(total: Traffic, times: number): Traffic {
   const { elements, leaving, messages } = total;
   return { ...total, elements: elements * times, leaving: leaving * times, messages: messages * times };
 }
@@ -210,7 +210,7 @@ function gridTraffic(reshape: Reshape, perNode: number, counted: number): Traffi
     addRank(total, { elements: volume - sharedVolume(box, target), leaving: volume - inside, messages });
   }
   const holders = from.sharing.by === 'grid' ? Math.min(ranks, ranksOf(from.sharing.grid)) : ranks;
-  return counted < ranks ? scaled(total, holders / counted) : total;
+  return counted < ranks ? scaledTraffic(total, holders / counted) : total;
 }
 
 /**

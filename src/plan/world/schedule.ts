@@ -2,6 +2,8 @@
  * The schedule of a transform: the steps of one rank in order, which are passes over its boxes and exchanges with other ranks. It is plain data,
  * which any fabric can run. The inverse direction runs the steps backwards, and reads where the forward direction writes.
  */
+
+import type { Block as ZeroBlock } from '../../problem/index.ts';
 import {
   type Box,
   bricksOfRank,
@@ -15,11 +17,11 @@ import {
 import { type Decomposition, type Stage, stageTensor } from './decompositions.ts';
 import {
   type Block,
+  type BoxInMemory,
   blockWithin,
-  isContiguous,
+  fillsItsMemory,
   type Memory,
   memories,
-  type Place,
   packedPlace,
   partOfPlace,
   placeOfBlocks,
@@ -29,12 +31,11 @@ import {
   stacked,
 } from './places.ts';
 import { chunksOfBox, isSameSharing, type Piece, piecesFrom, piecesTo, type Reshape, reshapeOf } from './reshapes.ts';
-import { outsideBlocks, type ZeroBlocks } from './zeros.ts';
 
 /** A part of a pass: a box that is transformed along some axes. */
 export interface PassPart {
-  readonly input: Place;
-  readonly output: Place;
+  readonly input: BoxInMemory;
+  readonly output: BoxInMemory;
 }
 
 export interface PassStep {
@@ -186,8 +187,8 @@ export function elementsCounted({ steps }: RankSchedule): number {
 interface Ends {
   readonly step: ExchangeStep;
   /** One place for each chunk. */
-  readonly written: readonly Place[] | undefined;
-  readonly read: Place | undefined;
+  readonly written: readonly BoxInMemory[] | undefined;
+  readonly read: BoxInMemory | undefined;
 }
 
 class RankScheduler {
@@ -350,11 +351,11 @@ class End {
         const own = messages.filter((_, at) => boxes.length === 1 || pieces[at]!.chunk === n);
         return isEmptyBox(box) ? packedPlace(whole, box) : placeOfBlocks(this.memory, box, own);
       });
-      if (places.every((place): place is Place => place !== undefined))
+      if (places.every((place): place is BoxInMemory => place !== undefined))
         return { transfers: messages, copies: [], places };
     }
     const stackedBoxes = stacked(boxes);
-    const places = stackedBoxes.map((block): Place => {
+    const places = stackedBoxes.map((block): BoxInMemory => {
       return { memory: whole, box: block, blocks: [block], dimension: undefined };
     });
     const inBox = pieces.map(({ box, chunk }) => blockWithin(stackedBoxes[boxes.length === 1 ? 0 : chunk]!, box));
@@ -379,7 +380,7 @@ class End {
    */
   private between(memory: Memory, blocks: readonly Block[]): { transfers: readonly Transfer[]; copies: Copy[] } {
     const { pieces, messages, zeros } = this;
-    if (!zeros && (this.types || (oncePerPeer(pieces) && blocks.every(isContiguous)))) {
+    if (!zeros && (this.types || (oncePerPeer(pieces) && blocks.every(fillsItsMemory)))) {
       const direct = blocks.map((block, n) => ({ ...block, peer: pieces[n]!.peer, chunk: pieces[n]!.chunk, memory }));
       return { transfers: direct, copies: [] };
     }
@@ -413,4 +414,33 @@ function messageAt(box: Box, offset: number): Block {
 
 function oncePerPeer(pieces: readonly Piece[]): boolean {
   return new Set(pieces.map(({ peer, chunk }) => `${peer} ${chunk}`)).size === pieces.length;
+}
+
+/** The blocks of zeros, one entry for each axis. */
+export type ZeroBlocks = readonly (ZeroBlock | null)[];
+
+/** The parts of a box outside all blocks of zeros. */
+export function outsideBlocks(box: Box, zeros: ZeroBlocks | undefined): Box[] {
+  let parts: Box[] = [box];
+  zeros?.forEach((zero, axis) => {
+    if (!zero) return;
+    parts = parts.flatMap((part) => [
+      withRange(part, axis, part.from[axis]!, Math.min(part.to[axis]!, zero.from)),
+      withRange(part, axis, Math.max(part.from[axis]!, zero.to), part.to[axis]!),
+    ]);
+    parts = parts.filter((part) => !isEmptyBox(part));
+  });
+  return parts;
+}
+
+/** The blocks of zeros inside a box, counted from its first point; `all` where they cover the box. */
+export function zerosWithin(box: Box, zeros: ZeroBlocks): ZeroBlocks | 'all' {
+  const within = zeros.map((zero, axis): ZeroBlock | null => {
+    if (!zero) return null;
+    const [first, last] = [box.from[axis]!, box.to[axis]!];
+    const [from, to] = [Math.max(zero.from, first), Math.min(zero.to, last)];
+    return from < to ? { from: from - first, to: to - first } : null;
+  });
+  const isAll = within.some((zero, axis) => zero && zero.from === 0 && zero.to === box.to[axis]! - box.from[axis]!);
+  return isAll ? 'all' : within;
 }

@@ -16,8 +16,8 @@ import {
   resultSide,
 } from '../convolution.ts';
 import { FftError } from '../errors.ts';
-import { channelsOf, stridedExtent, tensorShape } from '../layout.ts';
-import { normalFormOf, normalizeProblem } from '../normalize.ts';
+import { channelsOf, stridedExtent, tensorShape } from '../layout/layout.ts';
+import { normalFormOf, normalizeProblem } from '../normalize/normalize.ts';
 import type { AnyProblemInput, Block, ComplexLayout, Convolution, Problem } from '../problem.ts';
 import { layerToKernel } from './adjoint-layer.ts';
 import type { AdjointStep, AdjointSteps } from './adjoint-steps.ts';
@@ -38,16 +38,16 @@ function refuseWithoutAdjoint({ convolution, callbacks }: Problem): void {
   if (convolution!.crossPower) {
     const message =
       'convolution.crossPower divides each product by its magnitude, which is not linear and has no adjoint; plan without crossPower.';
-    unsupported('convolution.crossPower', message);
+    refuseFeature('convolution.crossPower', message);
   }
   if (callbacks) {
     const message =
       'A convolution with callbacks has no adjoint yet; plan it without them, and multiply the signal and the cotangent by the gates.';
-    unsupported('callbacks', message);
+    refuseFeature('callbacks', message);
   }
 }
 
-function unsupported(path: string, message: string): never {
+function refuseFeature(path: string, message: string): never {
   throw new FftError('unsupported-feature', message, { path });
 }
 
@@ -105,7 +105,7 @@ function sumOfKernels(problem: Problem): AdjointSteps {
   const [along, ofBatch] = [strides.at(-2)!, strides.at(-1)!];
   const folded = foldedBatches(problem, { coordinates: along, batches: ofBatch });
   const shape = [folded.leftBatches, ...size, folded.coordinates, kernels];
-  const between = packed(shape);
+  const between = packedStridesOf(shape);
   const derived = withAdjoint(
     {
       ...common(problem),
@@ -176,7 +176,7 @@ function foldedBatches(
       placesOf: (own) => ({ left: 1, coordinates: own.at(-2)!, batches: own[0]! }),
     };
   }
-  return unsupported(
+  return refuseFeature(
     'convolution.kernels',
     `The adjoint of a convolution with ${convolution!.kernels} kernels sums over them, which it does not for ${leftBatches} left batches × ${coordinates} coordinates × ${batches} batches with these strides; plan one kernel at a time, or without left batches.`,
   );
@@ -216,7 +216,7 @@ function sumAlong(problem: Problem, count: number, summed: Summed): PlannedProbl
 }
 
 /** Strides of a packed tensor. */
-function packed(shape: readonly number[]): number[] {
+function packedStridesOf(shape: readonly number[]): number[] {
   return shape.map((_, d) => shape.slice(0, d).reduce((a, b) => a * b, 1));
 }
 
@@ -231,19 +231,19 @@ export function adjointToKernel(problem: Problem): AdjointSteps {
   const { convolution, edgeStorage, transform } = problem;
   const { symmetric, kernelSpectrum } = convolution!;
   if (symmetric) {
-    unsupported(
+    refuseFeature(
       'convolution.symmetric',
       'The adjoint with respect to a kernel of symmetric matrices is not there; plan without symmetric, and add the results of entries ij and ji.',
     );
   }
   if (kernelSpectrum === 'user') {
-    unsupported(
+    refuseFeature(
       'convolution.kernelSpectrum',
       "The adjoint with respect to a spectrum of the user's is not there; plan with kernelSpectrum 'prepared', whose adjoint is with respect to the kernel itself, and take the adjoint of the inverse transform of that.",
     );
   }
   if (edgeStorage === 'half') {
-    unsupported(
+    refuseFeature(
       'edgeStorage',
       "The adjoint with respect to a kernel keeps a spectrum in memory of the type of edgeStorage, for which 'half' is too little; use 'single'.",
     );
@@ -299,7 +299,7 @@ function systemsOf(problem: Problem): readonly SystemDimension[] {
 function signalSpectrum(problem: Problem, systems: readonly SystemDimension[]): PlannedProblem {
   const { size, transform, omit, leftBatches, coordinates, batches, strides, offsets, layout, zeroPadding } = problem;
   const bins = tensorShape(problem, 'output').slice(1, -2);
-  const axes = packed(bins);
+  const axes = packedStridesOf(bins);
   let next = bins.reduce((a, b) => a * b, 1);
   const placed = new Map<string, number>();
   for (const { name, count } of systems) {
@@ -378,7 +378,7 @@ function systemProducts(problem: Problem, systems: readonly SystemDimension[]): 
     },
     {
       result: {
-        strides: [1, ...packed(size), ...systems.map((one) => places.get(one)!), ofColumn * matrix, ofKernel],
+        strides: [1, ...packedStridesOf(size), ...systems.map((one) => places.get(one)!), ofColumn * matrix, ofKernel],
         layout: direct ? problem.layout.input : 'interleaved',
       },
     },

@@ -10,10 +10,10 @@
 import type { PlannedProblem } from '../arrays.ts';
 import type { BuiltCallback, BuiltCallbacks } from '../callbacks.ts';
 import type { ProblemOfAdjoint } from '../convolution.ts';
-import { normalFormOf, normalizeProblem } from '../normalize.ts';
+import type { ProblemOfStorages } from '../layout/layout.ts';
+import { normalFormOf, normalizeProblem } from '../normalize/normalize.ts';
+import { keptBins } from '../normalize/read-convolution.ts';
 import type { Convolution, Problem, Side } from '../problem.ts';
-import { keptBins } from '../read-convolution.ts';
-import type { ProblemOfStorages } from '../side-storage.ts';
 import type { AdjointSteps } from './adjoint-steps.ts';
 import { Steps } from './steps.ts';
 
@@ -90,12 +90,12 @@ function productOfSpectra(problem: Problem, bins: number, systems: number): Plan
       ...{ channels: { in: systems, out: channels!.in }, modes: [bins] },
       ...{ kernelSpectrum: 'user', conjugate: OF_PRODUCT[conjugate] },
     },
-    callbacks: weightsOf(problem),
+    callbacks: layerWeights(problem),
   } satisfies Problem & ProblemOfStorages);
 }
 
 /** The store of a product of half spectra, which doubles bins between the ends of the first axis. */
-function weightsOf({ size, transform, convolution }: Problem): BuiltCallbacks | null {
+function layerWeights({ size, transform, convolution }: Problem): BuiltCallbacks | null {
   const count = convolution!.modes![0]!;
   const to = Math.min(count, Math.ceil(size[0]! / 2));
   if (transform[0] !== 'r2c' || to <= 1) return null;

@@ -11,11 +11,11 @@ import type { PlannedProblem } from '../arrays.ts';
 import type { BuiltCallback, Callbacks, NumberKind } from '../callbacks.ts';
 import type { Direction } from '../directions.ts';
 import { FftError } from '../errors.ts';
-import { keepsReals, logicalLength, tensorShape, transformedKind } from '../layout.ts';
-import { normalFormOf, normalizeProblem } from '../normalize.ts';
-import { findCollision } from '../overlap.ts';
+import { keepsReals, logicalLength, tensorShape, transformedKind } from '../layout/layout.ts';
+import { findCollision } from '../layout/overlap.ts';
+import { splitAxisOf, withSplitAxes } from '../layout/split-axis.ts';
+import { normalFormOf, normalizeProblem } from '../normalize/normalize.ts';
 import { type Problem, type Side, sides, type TransformKind } from '../problem.ts';
-import { splitAxisOf, withSplitAxes } from '../split-axis.ts';
 import type { DraftCallback } from './steps.ts';
 import { type Factors, NotLinear, transposed, type Weight } from './transposed.ts';
 
@@ -45,7 +45,7 @@ export function adjointProblem(problem: Problem, of: Direction): AdjointProblem 
       'A plan with bands has no adjoint yet; plan the transform without bands, whose adjoint takes the transposed weights times the cotangent of the sums.';
     throw new FftError('unsupported-feature', message, { path: 'bands' });
   }
-  const { scale, divisor } = scaleOf(problem, of);
+  const { scale, divisor } = scaleAndDivisor(problem, of);
   const { strides, offsets, ...fields } = withSplitAxes(problem, {});
   const derived = normalizeProblem({
     ...fields,
@@ -62,7 +62,7 @@ export function adjointProblem(problem: Problem, of: Direction): AdjointProblem 
 }
 
 /** The scale factor of a direction, as a number, and a `divisor` for the part of it that no number can express. */
-function scaleOf(problem: Problem, of: Direction): { readonly scale: number; readonly divisor: number } {
+function scaleAndDivisor(problem: Problem, of: Direction): { readonly scale: number; readonly divisor: number } {
   const scale = problem.scale[of];
   if (of === 'forward' || !problem.normalize) return { scale, divisor: 1 };
   const points = problem.size.reduce(

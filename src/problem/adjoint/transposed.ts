@@ -58,7 +58,7 @@ export function transposed(
     const rows = built ? new Matrix(built, steps).rows() : identity(steps, kind);
     const isIdentity = takes === gives && rows.every((row, n) => isUnitRow(steps, row, n, gives));
     if (isIdentity && factors.weights.length === 0 && factors.divisor === 1) return null;
-    return { takes: gives, gives: takes, ...multiplied(steps, rows, { takes, gives, factors }) };
+    return { takes: gives, gives: takes, ...timesTransposedMatrix(steps, rows, { takes, gives, factors }) };
   } catch (cause) {
     if (cause instanceof NotLinear) return cause;
     throw cause;
@@ -70,26 +70,26 @@ function identity(steps: Steps, kind: NumberKind): Sum[] {
   return kind === 'real' ? [{ re: one }] : [{ re: one }, { im: one }];
 }
 
-function partsOf(kind: NumberKind): readonly Part[] {
+function partsOfKind(kind: NumberKind): readonly Part[] {
   return kind === 'real' ? ['re'] : ['re', 'im'];
 }
 
 function isUnitRow(steps: Steps, row: Sum, n: number, kind: NumberKind): boolean {
-  return partsOf(kind).every((part, column) => {
+  return partsOfKind(kind).every((part, column) => {
     const entry = row[part];
     return column === n ? entry !== undefined && steps.is(entry, 1) : entry === undefined;
   });
 }
 
 /** The steps that multiply the value by the transposed matrix. */
-function multiplied(
+function timesTransposedMatrix(
   steps: Steps,
   rows: readonly Sum[],
   { takes, gives, factors }: { readonly takes: NumberKind; readonly gives: NumberKind; readonly factors: Factors },
 ): Pick<DraftCallback, 'nodes' | 'result'> {
-  const value = partsOf(gives).map((part) => steps.append({ op: part }));
-  const factor = factorOf(steps, factors);
-  const result = partsOf(takes).map((part) => {
+  const value = partsOfKind(gives).map((part) => steps.append({ op: part }));
+  const factor = factorStep(steps, factors);
+  const result = partsOfKind(takes).map((part) => {
     const products = rows.flatMap((row, n) => (row[part] === undefined ? [] : [steps.mul(row[part], value[n]!)]));
     const sum = products.reduce((total, product) => steps.add(total, product), steps.constant(0));
     return steps.mul(sum, factor);
@@ -97,7 +97,7 @@ function multiplied(
   return { nodes: steps.nodes, result };
 }
 
-function factorOf(steps: Steps, { weights, divisor }: Factors): Step {
+function factorStep(steps: Steps, { weights, divisor }: Factors): Step {
   const one = steps.constant(1);
   // A quotient of constants is exact until it is rounded to the precision of the plan.
   const scale = divisor === 1 ? one : steps.append({ op: 'div', a: one, b: steps.constant(divisor) });
@@ -147,19 +147,19 @@ class Matrix {
       case 'load':
         return { free: this.steps.append({ ...node, index: this.indices.get(node.index)! }) };
       case 'neg':
-        return each(of(node.a), (a) => this.steps.neg(a));
+        return eachStep(of(node.a), (a) => this.steps.neg(a));
       case 'add':
         return this.added(of(node.a), of(node.b));
       case 'sub':
         return this.added(
           of(node.a),
-          each(of(node.b), (b) => this.steps.neg(b)),
+          eachStep(of(node.b), (b) => this.steps.neg(b)),
         );
       case 'mul':
         return this.product(of(node.a), of(node.b));
       case 'div': {
         const b = this.freeOf(of(node.b), 'divides by its value');
-        return each(of(node.a), (a) => this.steps.append({ op: 'div', a, b }));
+        return eachStep(of(node.a), (a) => this.steps.append({ op: 'div', a, b }));
       }
       case 'select': {
         const why = 'selects by its value';
@@ -203,9 +203,9 @@ class Matrix {
   }
 
   private product(a: Sum, b: Sum): Sum {
-    if (isLinear(a) && isLinear(b)) throw new NotLinear('multiplies its value by itself');
-    const [sum, { free }] = isLinear(b) ? [b, a] : [a, b];
-    return free === undefined ? {} : each(sum, (one) => this.steps.mul(one, free));
+    if (hasLinearPart(a) && hasLinearPart(b)) throw new NotLinear('multiplies its value by itself');
+    const [sum, { free }] = hasLinearPart(b) ? [b, a] : [a, b];
+    return free === undefined ? {} : eachStep(sum, (one) => this.steps.mul(one, free));
   }
 
   private chosen(a: Sum, b: Sum, node: (a: Step, b: Step) => CallbackNode): Sum {
@@ -218,7 +218,7 @@ class Matrix {
 
   /** A real that does not depend on the value. @throws NotLinear */
   private freeOf(sum: Sum, why: string): Step {
-    if (isLinear(sum)) throw new NotLinear(why);
+    if (hasLinearPart(sum)) throw new NotLinear(why);
     return sum.free ?? this.steps.constant(0);
   }
 }
@@ -227,11 +227,11 @@ function isIndex({ op }: CallbackNode): boolean {
   return op === 'place' || op === 'integer' || op.startsWith('index-');
 }
 
-function isLinear({ re, im }: Sum): boolean {
+function hasLinearPart({ re, im }: Sum): boolean {
   return re !== undefined || im !== undefined;
 }
 
-function each(sum: Sum, map: (step: Step) => Step): Sum {
+function eachStep(sum: Sum, map: (step: Step) => Step): Sum {
   return merged(sum, sum, (step) => (step === undefined ? undefined : map(step)));
 }
 

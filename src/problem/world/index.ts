@@ -15,4 +15,4 @@ export type {
   WorldProblemInput,
 } from './problem.ts';
 export { bytesOnWire, sendsHalves } from './problem.ts';
-export { boxText, brickSpan, bricksOfRank, bricksThatMeet, packedStrides, spanOfRank } from './sharing.ts';
+export { boxStrides, boxText, brickSpan, bricksOfRank, bricksThatMeet, spanOfRank } from './sharing.ts';

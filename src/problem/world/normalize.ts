@@ -1,10 +1,10 @@
 /** The way from a user's description of a shared tensor to its normal form. All faults are thrown as one error. */
 import { FftError, type FftProblem, show, throwIfAny } from '../errors.ts';
-import { FieldReader } from '../fields.ts';
-import { tensorShape } from '../layout.ts';
-import { normalizeProblem } from '../normalize.ts';
+import { FieldReader } from '../input/fields.ts';
+import { isRecord, type RawRecord, snapshot } from '../input/snapshot.ts';
+import { tensorShape } from '../layout/layout.ts';
+import { normalizeProblem } from '../normalize/normalize.ts';
 import type { AnyProblemInput, Problem, Side } from '../problem.ts';
-import { isRecord, type RawRecord, snapshot } from '../snapshot.ts';
 import type { Box } from './boxes.ts';
 import {
   type Brick,
@@ -19,7 +19,7 @@ import {
   wires,
   worldStrategies,
 } from './problem.ts';
-import { packedStrides, readSharing } from './sharing.ts';
+import { boxStrides, readSharing } from './sharing.ts';
 
 /** Fields of a world's problem with the meaning that they have on one device. */
 const SAME_FIELDS = [
@@ -148,7 +148,7 @@ function withinShape(sharing: Sharing, shape: readonly number[]): Sharing {
     if (last <= first) return [];
     if (last === brick.to[0]) return [brick];
     const box: Box = { from: brick.from, to: [last, ...brick.to.slice(1)] };
-    return [{ ...box, rank: brick.rank, offset: 0, strides: packedStrides(box) }];
+    return [{ ...box, rank: brick.rank, offset: 0, strides: boxStrides(box) }];
   });
   if (bricks.length === sharing.bricks.length && bricks.every((brick) => sharing.bricks.includes(brick)))
     return sharing;
@@ -156,7 +156,7 @@ function withinShape(sharing: Sharing, shape: readonly number[]): Sharing {
   const packed = bricks.map((brick) => {
     const offset = used.get(brick.rank) ?? 0;
     used.set(brick.rank, offset + brick.to.reduce((volume, to, d) => volume * (to - brick.from[d]!), 1));
-    return { ...brick, offset, strides: packedStrides(brick) };
+    return { ...brick, offset, strides: boxStrides(brick) };
   });
   return { by: 'bricks', bricks: packed };
 }

@@ -3,7 +3,7 @@
  * library reads (`WorldProblem`).
  */
 import type { PlannedProblem } from '../arrays.ts';
-import { type ElementKind, realBytes } from '../layout.ts';
+import { type ElementKind, realBytes } from '../layout/layout.ts';
 import type { AnyProblemInput, Storage } from '../problem.ts';
 import type { Box, Grid } from './boxes.ts';
 

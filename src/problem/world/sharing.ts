@@ -3,8 +3,8 @@
  * which rank holds which elements.
  */
 import { show } from '../errors.ts';
-import type { FieldReader } from '../fields.ts';
-import { isRecord, type RawRecord } from '../snapshot.ts';
+import type { FieldReader } from '../input/fields.ts';
+import { isRecord, type RawRecord } from '../input/snapshot.ts';
 import {
   type Box,
   boxOfRank,
@@ -20,7 +20,7 @@ import {
 import type { Brick, SharedTensor, Sharing } from './problem.ts';
 
 /** Strides of a box that lies packed in memory. */
-export function packedStrides(box: Box): number[] {
+export function boxStrides(box: Box): number[] {
   let next = 1;
   return lengthsOf(box).map((length) => {
     const stride = next;
@@ -55,7 +55,7 @@ function sorted(bricks: readonly Brick[]): Map<number, Brick[]> {
 export function bricksOfRank({ shape, sharing }: SharedTensor, rank: number): readonly Brick[] {
   if (sharing.by === 'bricks') return sorted(sharing.bricks).get(rank) ?? NONE;
   const box = boxOfRank(shape, sharing.grid, rank);
-  return isEmptyBox(box) ? [] : [{ ...box, rank, offset: 0, strides: packedStrides(box) }];
+  return isEmptyBox(box) ? [] : [{ ...box, rank, offset: 0, strides: boxStrides(box) }];
 }
 
 /** The bricks that share elements with a box, in the order of their ranks and, within a rank, of its memory. */
@@ -161,7 +161,7 @@ function readBrick(
     const message = `${at} is from ${first} to ${box.to[d]} along dimension ${d}, which has the points 0 to ${shape[d]! - 1}.`;
     reader.report('invalid-field', at, message);
   });
-  const strides = readStrides(record.strides, `${at}.strides`, box, reader);
+  const strides = readBoxStrides(record.strides, `${at}.strides`, box, reader);
   return { ...box, rank, offset: used.get(rank) ?? 0, strides };
 }
 
@@ -176,13 +176,13 @@ function readEnds(value: unknown, path: string, end: 'from' | 'to', { reader, sh
 }
 
 /** The strides of the axes and of batches; where batches have none, they follow the longest of the others. */
-function readStrides(value: unknown, path: string, box: Box, reader: FieldReader): number[] {
+function readBoxStrides(value: unknown, path: string, box: Box, reader: FieldReader): number[] {
   const dimensions = box.from.length;
-  if (value === undefined) return packedStrides(box);
+  if (value === undefined) return boxStrides(box);
   if (!Array.isArray(value) || (value.length !== dimensions - 1 && value.length !== dimensions)) {
     const message = `${path} is ${show(value)}, but must have an entry for each of ${dimensions - 1} axes.`;
     reader.report('invalid-strides', path, message);
-    return packedStrides(box);
+    return boxStrides(box);
   }
   const strides = value.map((entry, d) => reader.integer(entry, `${path}[${d}]`, 'invalid-strides', 'a stride', 1));
   const lengths = lengthsOf(box);

@@ -1,6 +1,6 @@
 /** Channels of sound as rows of an array, made from the forms that the Web Audio API and readers of recordings give. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { asArray, floatZeros, type NumpyArray } from '../../numpy/array.ts';
+import { asArray, floatZeros, type NumpyArray } from '../../numpy/arrays/array.ts';
 import { FftError } from '../../problem/errors.ts';
 import { areSingles, type Floats, isFloats, liveSamples } from './floats.ts';
 
@@ -31,8 +31,8 @@ const MOST_CHANNELS = 2 ** 16;
  * @returns at least one channel, all of the same length
  * @throws FftError `invalid-argument` for anything else, `wrong-length` for channels of different lengths, `detached-array`
  */
-export function channelsOf(sound: ChannelsInput, what = 'sound'): Floats[] {
-  const channels = listOf(sound, what).map((channel, k) => liveSamples(channel, `${what}, channel ${k},`));
+export function soundChannels(sound: ChannelsInput, what = 'sound'): Floats[] {
+  const channels = channelList(sound, what).map((channel, k) => liveSamples(channel, `${what}, channel ${k},`));
   const [first] = channels;
   if (first === undefined) throw unfit(what, 'there is no channel in it');
   for (const [k, channel] of channels.entries()) {
@@ -43,11 +43,11 @@ export function channelsOf(sound: ChannelsInput, what = 'sound'): Floats[] {
   return channels;
 }
 
-function listOf(sound: ChannelsInput, what: string): readonly Floats[] {
+function channelList(sound: ChannelsInput, what: string): readonly Floats[] {
   if (isFloats(sound)) return [sound as Floats];
   if (typeof sound !== 'object' || sound === null) throw unfit(what, 'it is none of these');
   if ('getChannelData' in sound && typeof sound.getChannelData === 'function') return channelsOfBuffer(sound, what);
-  if ('dtype' in sound) return rowsOf(sound as NumpyArray, what);
+  if ('dtype' in sound) return rowsOfArray(sound as NumpyArray, what);
   const list = 'channels' in sound ? sound.channels : sound;
   if (!Array.isArray(list) || list.length > MOST_CHANNELS || !list.every(isFloats)) {
     throw unfit(what, 'it is none of these');
@@ -63,7 +63,7 @@ function channelsOfBuffer(buffer: AudioBufferLike, what: string): Floats[] {
   return channels;
 }
 
-function rowsOf(given: NumpyArray, what: string): Floats[] {
+function rowsOfArray(given: NumpyArray, what: string): Floats[] {
   const { data, shape, dtype } = asArray(given);
   if (shape.length > 2 || shape.length < 1 || (dtype !== 'float32' && dtype !== 'float64')) {
     throw unfit(what, `it is ${dtype} with ${shape.length} axes`);
@@ -95,7 +95,7 @@ export function fromChannels(
   options: FromChannelsOptions = {},
 ): NumpyArray<'float32' | 'float64', readonly [number, number]> {
   const { dtype } = readOptions(options, { works: ['dtype'] }, 'fromChannels');
-  const channels = channelsOf(sound);
+  const channels = soundChannels(sound);
   if (dtype !== undefined && dtype !== 'float32' && dtype !== 'float64') {
     throw new FftError('invalid-argument', "dtype takes 'float32' or 'float64'.", { path: 'dtype' });
   }

@@ -1,7 +1,8 @@
 /** Checks of arguments that are numbers or words, with messages that say in a sentence what is wrong. */
-import { arrayClass } from '../../problem/bytes.ts';
+
 import { FftError, show } from '../../problem/errors.ts';
-import { didYouMean } from '../../problem/meant.ts';
+import { arrayClass } from '../../problem/input/bytes.ts';
+import { didYouMean } from '../../problem/input/meant.ts';
 
 /** @throws FftError `invalid-argument` */
 export function check(path: string, given: unknown, valid: boolean, accepted: string, hint = ''): void {

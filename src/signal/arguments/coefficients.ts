@@ -1,5 +1,5 @@
 /** Short lists of numbers as arguments: the coefficients of a filter, band edges, frequencies. */
-import { type ArrayInput, asArray, isComplex, type NumpyArray } from '../../numpy/array.ts';
+import { type ArrayInput, asArray, isComplex, type NumpyArray } from '../../numpy/arrays/array.ts';
 import { excerpt, FftError } from '../../problem/errors.ts';
 import { check } from './check.ts';
 

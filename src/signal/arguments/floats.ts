@@ -1,5 +1,5 @@
 /** Samples: the kinds of arrays that are accepted for them. */
-import { arrayClass, plainView, refuseDetached } from '../../problem/bytes.ts';
+import { arrayClass, plainView, refuseDetached } from '../../problem/input/bytes.ts';
 
 export type Floats = Float32Array | Float64Array;
 /** Arrays that signals are computed in. */

@@ -1,6 +1,6 @@
 /** The lines of an array along one axis. */
-import { elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../../numpy/array.ts';
-import { checkLength, resolveAxis } from '../../numpy/axes.ts';
+import { elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../../numpy/arrays/array.ts';
+import { checkLength, resolveAxis } from '../../numpy/calls/axes.ts';
 import type { Floats } from './floats.ts';
 
 /** Lines of `n` elements each: line l begins at ⌊l / inner⌋ · n · inner + l mod inner, and its elements lie `inner` apart. */
@@ -22,7 +22,7 @@ export function geometryOf({ axis, n, inner, count, complex, precision }: Lines)
 }
 
 /** The lines of an array whose geometry is known. All fields are named, as spreading them would take as long as a transform of 64 points. */
-export function linesOf({ axis, n, inner, count, complex, precision }: LineGeometry, array: NumpyArray): Lines {
+export function linesOfArray({ axis, n, inner, count, complex, precision }: LineGeometry, array: NumpyArray): Lines {
   return { array, axis, n, inner, count, complex, precision };
 }
 

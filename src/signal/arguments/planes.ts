@@ -1,5 +1,5 @@
 /** Lines of an array as doubles, with real and imaginary parts in separate arrays: the form that filters run over. */
-import { floatZeros, type NumpyArray } from '../../numpy/array.ts';
+import { floatZeros, type NumpyArray } from '../../numpy/arrays/array.ts';
 import { type Lines, newLines, startOf } from './lines.ts';
 
 /** One line as doubles. */

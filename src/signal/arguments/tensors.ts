@@ -12,7 +12,7 @@ export interface BoxPlace {
  * @param block lengths of the block, none of them 0
  * @param visit gets the row's first element in each array
  */
-export function eachRow(
+export function eachRowOfBlock(
   block: readonly number[],
   a: BoxPlace,
   b: BoxPlace,

@@ -1,6 +1,6 @@
 /** Plans that the functions of this room keep for their next calls. */
 import type { Device, Plan } from '../../engine/index.ts';
-import { type Lease, PlanCache } from '../../numpy/plans.ts';
+import { type Lease, PlanCache } from '../../numpy/calls/plans.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { ProblemInput } from '../../problem/index.ts';
 import type { WorkMemory } from './work.ts';
@@ -59,10 +59,10 @@ export function oneByOne(
   count: number,
   act: (n: number) => Promise<unknown> | undefined,
 ): Promise<unknown> | undefined {
-  return count === 1 ? act(0) : allOf(count, act);
+  return count === 1 ? act(0) : allPlans(count, act);
 }
 
-async function allOf(count: number, act: (n: number) => Promise<unknown> | undefined): Promise<void> {
+async function allPlans(count: number, act: (n: number) => Promise<unknown> | undefined): Promise<void> {
   for (let n = 0; n < count; n++) {
     const waiting = act(n);
     if (waiting) await waiting;

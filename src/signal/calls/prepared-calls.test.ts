@@ -42,10 +42,10 @@ describe('a call like an earlier one', () => {
   it('is refused where its options are not what they were', async () => {
     const x = noise();
     await stft(x, { nperseg: 64 });
-    let asked = 0;
+    let requested = 0;
     const changing = {
       get nperseg() {
-        return asked++ === 0 ? 64 : -1;
+        return requested++ === 0 ? 64 : -1;
       },
     };
     // Read once: the getter says what a valid call has said, and is not asked again.

@@ -7,10 +7,10 @@
  */
 import { readOptions } from '../../engine/arguments/options.ts';
 import type { Device } from '../../engine/index.ts';
-import { type ArrayInput, asArray, type NumpyArray } from '../../numpy/array.ts';
-import { checkDevice } from '../../numpy/choice.ts';
-import { isOrdinary, isSameList } from '../../numpy/known.ts';
-import { arrayClass, lengthOf, plainView } from '../../problem/bytes.ts';
+import { type ArrayInput, asArray, type NumpyArray } from '../../numpy/arrays/array.ts';
+import { checkDevice } from '../../numpy/calls/choice.ts';
+import { isOrdinary, isSameList } from '../../numpy/calls/known.ts';
+import { arrayClass, arrayLength, plainView } from '../../problem/input/bytes.ts';
 import { isFloats, liveSamples } from '../arguments/floats.ts';
 
 /** The most calls kept for a function, the most recent first. */
@@ -150,7 +150,7 @@ function arrayLike(input: unknown, { shape, dtype, entries }: ArrayFacts): Numpy
     data = given.data;
     if (given.dtype !== dtype || !isSameList(given.shape, shape)) return undefined;
   } else if (shape.length !== 1 || dtype === 'complex64' || dtype === 'complex128') return undefined;
-  if (arrayClass(data) !== wanted || lengthOf(data) !== entries) return undefined;
+  if (arrayClass(data) !== wanted || arrayLength(data) !== entries) return undefined;
   return { data: plainView(data as Float32Array, wanted), shape, dtype } as NumpyArray;
 }
 
@@ -214,7 +214,7 @@ function isSameFact(value: unknown, known: unknown): boolean {
 }
 
 function isSameNumbers(values: Float32Array | Float64Array, known: Float32Array | Float64Array): boolean {
-  const length = lengthOf(values);
+  const length = arrayLength(values);
   if (length !== known.length) return false;
   const plain = plainView(values, arrayClass(known) as 'Float32Array' | 'Float64Array');
   for (let k = 0; k < length; k++) if (plain[k] !== known[k]) return false;

@@ -1,6 +1,6 @@
 /** Working memory between the host and a plan. */
 import type { Device, DeviceMemory } from '../../engine/index.ts';
-import { floatZeros } from '../../numpy/array.ts';
+import { floatZeros } from '../../numpy/arrays/array.ts';
 import { type Floats, isFloats } from '../arguments/floats.ts';
 
 export interface WorkMemory {

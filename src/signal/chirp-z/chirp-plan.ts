@@ -3,19 +3,19 @@ import type { Device, Plan } from '../../engine/index.ts';
 import { loadGroups } from '../../engine/lazy/lazy-modules.ts';
 import {
   type ArrayInput,
+  allocated,
   asArray,
   type ComplexArray,
   elementCount,
-  fitting,
   floatZeros,
   isComplex,
   isSingle,
   type NumpyArray,
-} from '../../numpy/array.ts';
-import { resolveAxis } from '../../numpy/axes.ts';
-import { refuseDetached } from '../../problem/bytes.ts';
+} from '../../numpy/arrays/array.ts';
+import { resolveAxis } from '../../numpy/calls/axes.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Callback, ProblemInput } from '../../problem/index.ts';
+import { refuseDetached } from '../../problem/input/bytes.ts';
 import type { Floats } from '../arguments/floats.ts';
 import { placesFor, type WorkMemory, workOn } from '../calls/work.ts';
 import { type ChirpProblem, checkSpiral, chirpTables, circleOf } from './chirp-tables.ts';
@@ -61,7 +61,7 @@ export class ChirpPlan {
     try {
       // Sizes and points that the tables are computed from.
       await loadGroups(['pairs of numbers']);
-      const tables = fitting(8 * length, () => chirpTables(problem));
+      const tables = allocated(8 * length, () => chirpTables(problem));
       const lengths = { work: batches, before: 1, spectrum: 1, after: 1 };
       const memory = placesFor(lengths, (circles) => workOn(device, 2 * length * circles, precision));
       for (const name of ['before', 'spectrum', 'after'] as const) memory[name].array().set(tables[name]);

@@ -10,9 +10,9 @@
  * C. M. Rader, "The chirp z-transform algorithm", IEEE Transactions on Audio and Electroacoustics 17 (1969).
  */
 import { nextFastLength } from '../../engine/fast-length.ts';
-import { transformComplexDds } from '../../numeric/complex-dd.ts';
-import { roundComplexDds } from '../../numeric/complex-dd-powers.ts';
-import { ddMulComplex } from '../../numeric/doubledouble.ts';
+import { transformComplexDds } from '../../numeric/double-double/complex-dd.ts';
+import { roundComplexDds } from '../../numeric/double-double/complex-dd-powers.ts';
+import { ddMulComplex } from '../../numeric/double-double/doubledouble.ts';
 import { FftError } from '../../problem/errors.ts';
 import { type ChirpPowers, type Curve, chirpPowers, doublings } from './curve.ts';
 

@@ -12,11 +12,11 @@ import {
   roundComplexDds,
   squarePowers,
   turnComplexDd,
-} from '../../numeric/complex-dd-powers.ts';
+} from '../../numeric/double-double/complex-dd-powers.ts';
 import { divideFractions, type Fraction, fraction, subtractFractions } from '../../numeric/exact.ts';
-import { type ComplexArray, fitting } from '../../numpy/array.ts';
+import { allocated, type ComplexArray } from '../../numpy/arrays/array.ts';
 import { FftError, show } from '../../problem/errors.ts';
-import { isRecord, snapshot } from '../../problem/snapshot.ts';
+import { isRecord, snapshot } from '../../problem/input/snapshot.ts';
 
 /** A complex number: a real one, or its parts. */
 export type ComplexNumber = number | { readonly re: number; readonly im: number };
@@ -66,7 +66,10 @@ export function zoomCurve(m: number, range: FrequencyRange, { fs = 2, endpoint =
   const width = divideFractions(subtractFractions(fraction(to), fraction(from)), rate);
   // A single point has no distance to a next one.
   const steps = Math.max(1, endpoint ? m - 1 : m);
-  return { w: turned({ p: -width.p, q: width.q * BigInt(steps) }), a: turned(divideFractions(fraction(from), rate)) };
+  return {
+    w: turnFactor({ p: -width.p, q: width.q * BigInt(steps) }),
+    a: turnFactor(divideFractions(fraction(from), rate)),
+  };
 }
 
 function readFrequencyRange(given: FrequencyRange, fs: number): [from: number, to: number] {
@@ -98,7 +101,7 @@ function curveError(path: string, value: unknown, accepted: string, found = show
   return new FftError('invalid-argument', `${path} is ${found}; it takes ${accepted}.`, { path });
 }
 
-function turned({ p, q }: Fraction): CurveFactor {
+function turnFactor({ p, q }: Fraction): CurveFactor {
   return { p: String(p), q: String(q) };
 }
 
@@ -107,7 +110,7 @@ function complexDdOf(factor: CurveFactor): ComplexDd {
 }
 
 /** One of the two square roots. */
-function rootOf(factor: CurveFactor): ComplexDd {
+function squareRootOf(factor: CurveFactor): ComplexDd {
   return 'p' in factor ? turnComplexDd(BigInt(factor.p), 2n * BigInt(factor.q)) : rootComplexDd(complexDdOf(factor));
 }
 
@@ -126,7 +129,7 @@ export interface ChirpPowers {
 }
 
 export function chirpPowers({ w, a }: Curve, n: number, m: number): ChirpPowers {
-  const root = rootOf(w);
+  const root = squareRootOf(w);
   const most = Math.max(n, m);
   return {
     starts: complexDdPowers(inverseComplexDd(complexDdOf(a)), n),
@@ -137,7 +140,7 @@ export function chirpPowers({ w, a }: Curve, n: number, m: number): ChirpPowers 
 
 /** The m points themselves, as interleaved complex doubles. @throws FftError `out-of-memory` */
 export function pointArray({ w, a }: Curve, m: number): ComplexArray<'complex128'> {
-  const data = fitting(4 * m, () =>
+  const data = allocated(4 * m, () =>
     roundComplexDds(complexDdPowers(inverseComplexDd(complexDdOf(w)), m, complexDdOf(a))),
   );
   return { data, shape: [m], dtype: 'complex128' };

@@ -1,9 +1,9 @@
 /** Chirp z-transforms that are planned once and called many times, as SciPy's `CZT` and `ZoomFFT`. */
 import { dispose } from '../../engine/arguments/memory.ts';
 import { readOptions } from '../../engine/arguments/options.ts';
-import type { ArrayInput, ComplexArray } from '../../numpy/array.ts';
-import { checkLength } from '../../numpy/axes.ts';
-import { checkDevice, type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import type { ArrayInput, ComplexArray } from '../../numpy/arrays/array.ts';
+import { checkLength } from '../../numpy/calls/axes.ts';
+import { checkDevice, type DeviceChoice, sharedDevice } from '../../numpy/calls/choice.ts';
 import { FftError, show } from '../../problem/errors.ts';
 import { checkWord } from '../arguments/check.ts';
 import type { FloatPrecision } from '../arguments/floats.ts';

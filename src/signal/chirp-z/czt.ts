@@ -8,10 +8,10 @@
 
 import { readOptions } from '../../engine/arguments/options.ts';
 import type { Device } from '../../engine/index.ts';
-import type { ArrayInput, ComplexArray, NumpyArray, Transformed } from '../../numpy/array.ts';
-import { checkLength } from '../../numpy/axes.ts';
-import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
-import { PlanCache } from '../../numpy/plans.ts';
+import type { ArrayInput, ComplexArray, NumpyArray, Transformed } from '../../numpy/arrays/array.ts';
+import { checkLength } from '../../numpy/calls/axes.ts';
+import { type DeviceChoice, sharedDevice } from '../../numpy/calls/choice.ts';
+import { PlanCache } from '../../numpy/calls/plans.ts';
 import { FftError } from '../../problem/errors.ts';
 import { type Lines, linesAlong } from '../arguments/lines.ts';
 import { type PreparedCall, PreparedCalls } from '../calls/prepared-calls.ts';
@@ -101,7 +101,7 @@ interface ChirpJob {
   readonly lines: Pick<Lines, 'axis' | 'inner' | 'count'>;
 }
 
-function jobOf([array]: readonly NumpyArray[], own: CurveTransform, curveFor: (m: number) => Curve): ChirpJob {
+function chirpJob([array]: readonly NumpyArray[], own: CurveTransform, curveFor: (m: number) => Curve): ChirpJob {
   const { axis, n, inner, count, precision } = linesAlong(array!, own.axis ?? -1);
   const m = checkLength(own.m ?? n, 'm');
   const batches = Math.max(1, Math.min(count, Math.floor(POINTS_AT_ONCE / circleOf({ n, m }))));
@@ -113,11 +113,11 @@ function jobOf([array]: readonly NumpyArray[], own: CurveTransform, curveFor: (m
 const calls = {
   czt: /* @__PURE__ */ new PreparedCalls<CztOptions, ChirpJob>({
     ...{ name: 'czt', works: CZT },
-    prepare: (arrays, own) => jobOf(arrays, own, (m) => curveOf(m, own)),
+    prepare: (arrays, own) => chirpJob(arrays, own, (m) => curveOf(m, own)),
   }),
   zoomFft: /* @__PURE__ */ new PreparedCalls<ZoomFftOptions, ChirpJob>({
     ...{ name: 'zoomFft', works: ZOOM },
-    prepare: (arrays, own, [fn]) => jobOf(arrays, own, (m) => zoomCurve(m, fn as FrequencyRange, own)),
+    prepare: (arrays, own, [fn]) => chirpJob(arrays, own, (m) => zoomCurve(m, fn as FrequencyRange, own)),
   }),
 };
 

@@ -3,7 +3,7 @@
  * writing a sum to memory after every product would take twice as long. Past spectra of an input stand in a ring buffer that runs backwards, so that
  * partitions and past spectra have the same order.
  */
-import { floatZeros } from '../../numpy/array.ts';
+import { floatZeros } from '../../numpy/arrays/array.ts';
 import type { FloatPrecision, Floats } from '../arguments/floats.ts';
 
 export interface BinProductsSpec {

@@ -1,7 +1,7 @@
 /** Convolutions over some axes of two arrays: along the other axes the arrays are matched element by element, and lengths of 1 are repeated. */
 import type { Device } from '../../engine/index.ts';
-import { elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../../numpy/array.ts';
-import { resolveDistinctAxes } from '../../numpy/axes.ts';
+import { elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../../numpy/arrays/array.ts';
+import { resolveDistinctAxes } from '../../numpy/calls/axes.ts';
 import { excerpt, FftError } from '../../problem/errors.ts';
 import type { Floats } from '../arguments/floats.ts';
 import { type ConvolvedArrays, convolved, type Region } from './overlap-save.ts';
@@ -44,7 +44,7 @@ export function overAxes(x: NumpyArray, y: NumpyArray, given: readonly number[])
     ...{ x: first, y: second },
     convolved: async (how, region, device) => {
       const swapped = how.signal === second;
-      const data = await each(swapped ? [b, a] : [a, b], outer, how, region, device);
+      const data = await convolveSlices(swapped ? [b, a] : [a, b], outer, how, region, device);
       const shape = [...outer, ...region.shape];
       const result = { data, shape, dtype: commonDtype(x, y) } as NumpyArray;
       return permuteAxes(
@@ -76,7 +76,7 @@ function sliceOf({ array, shape }: Sliced, slice: number): NumpyArray {
  * Convolves each slice of the kernel with all signal slices that it is matched with: in one call where each is matched with one.
  * @returns the results, one after another
  */
-async function each(
+async function convolveSlices(
   [signal, kernel]: readonly [Sliced, Sliced],
   outer: readonly number[],
   how: Omit<ConvolvedArrays, 'region'>,

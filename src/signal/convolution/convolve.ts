@@ -9,9 +9,9 @@ import {
   floatZeros,
   isComplex,
   type NumpyArray,
-} from '../../numpy/array.ts';
-import { checkLength } from '../../numpy/axes.ts';
-import { checkDevice, type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+} from '../../numpy/arrays/array.ts';
+import { checkLength } from '../../numpy/calls/axes.ts';
+import { checkDevice, type DeviceChoice, sharedDevice } from '../../numpy/calls/choice.ts';
 import { excerpt, FftError } from '../../problem/errors.ts';
 import { checkWord } from '../arguments/check.ts';
 import { overAxes } from './convolve-axes.ts';
@@ -60,7 +60,7 @@ export async function fftconvolve<X extends ArrayInput, Y extends ArrayInput>(
   y: Y,
   options: AxesConvolutionOptions = {},
 ): Promise<Convolved<X, Y>> {
-  return (await convolve('fftconvolve', asArray(x), asArray(y), options, whole)) as Convolved<X, Y>;
+  return (await convolve('fftconvolve', asArray(x), asArray(y), options, inOneBlock)) as Convolved<X, Y>;
 }
 
 /**
@@ -72,7 +72,7 @@ export async function oaconvolve<X extends ArrayInput, Y extends ArrayInput>(
   y: Y,
   options: AxesConvolutionOptions = {},
 ): Promise<Convolved<X, Y>> {
-  return (await convolve('oaconvolve', asArray(x), asArray(y), options, inBlocks)) as Convolved<X, Y>;
+  return (await convolve('oaconvolve', asArray(x), asArray(y), options, blockwise)) as Convolved<X, Y>;
 }
 
 /**
@@ -149,11 +149,11 @@ export function regionOf(mode: ConvolutionMode, x: readonly number[], y: readonl
   return { origin, shape: x.map((length, d) => Math.abs(length - y[d]!) + 1) };
 }
 
-function whole(signal: NumpyArray, kernel: NumpyArray): Omit<ConvolvedArrays, 'region'> {
+function inOneBlock(signal: NumpyArray, kernel: NumpyArray): Omit<ConvolvedArrays, 'region'> {
   return { signal, kernel, cut: { axis: 0, step: Number.POSITIVE_INFINITY }, correlates: false };
 }
 
-function inBlocks(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'region'> {
+function blockwise(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'region'> {
   const { swap, ...cut } = cutOf(x, y);
   return { signal: swap ? y : x, kernel: swap ? x : y, cut, correlates: false };
 }

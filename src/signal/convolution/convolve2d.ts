@@ -8,16 +8,16 @@ import {
   isComplex,
   isSingle,
   type NumpyArray,
-} from '../../numpy/array.ts';
-import { checkLength } from '../../numpy/axes.ts';
-import { sharedDevice } from '../../numpy/choice.ts';
+} from '../../numpy/arrays/array.ts';
+import { checkLength } from '../../numpy/calls/axes.ts';
+import { sharedDevice } from '../../numpy/calls/choice.ts';
 import { FftError } from '../../problem/errors.ts';
 import { check, checkWord } from '../arguments/check.ts';
 import type { Floats } from '../arguments/floats.ts';
 import { type PreparedCall, PreparedCalls } from '../calls/prepared-calls.ts';
 import type { ComplexNumber } from '../chirp-z/curve.ts';
 import { type ConvolutionMode, type ConvolutionOptions, type Convolved, regionOf, reversed } from './convolve.ts';
-import { type ConvolvedArrays, convolved, type PlannedConvolution, planConvolution } from './overlap-save.ts';
+import { type ConvolvedArrays, convolved, type PlannedConvolution, planOverlapSave } from './overlap-save.ts';
 
 export interface Convolution2dOptions extends ConvolutionOptions {
   /**
@@ -103,7 +103,7 @@ function prepareImages(what: string, [x, y]: readonly NumpyArray[], own: Convolu
   const dtype = dtypeOf(isComplex(image.dtype) || (boundary === 'fill' && fill[1] !== 0), single);
   const job = { correlates, swapped, shape, wide: { rows, columns, fill, dtype } };
   const isDirect = elementCount(kernel.shape) <= DIRECT;
-  return { ...job, planned: isDirect ? undefined : planConvolution(asConvolution(job, image, kernel)) };
+  return { ...job, planned: isDirect ? undefined : planOverlapSave(asConvolution(job, image, kernel)) };
 }
 
 /** Convolves the image with its extension; only the type of the image matters here. */
@@ -121,15 +121,15 @@ function asConvolution(
   };
 }
 
-const callsOf = (what: 'convolve2d' | 'correlate2d') =>
+const imageConvolution = (what: 'convolve2d' | 'correlate2d') =>
   /* @__PURE__ */ new PreparedCalls<Convolution2dOptions, ImageJob>({
     ...{ name: what, works: ['mode', 'boundary', 'fillvalue', 'device'], levels: 2 },
     prepare: (arrays, own) => prepareImages(what, arrays, own),
     bytesOf: ({ wide: { rows, columns } }) => 4 * (rows.length + columns.length),
   });
 const calls = {
-  convolve2d: /* @__PURE__ */ callsOf('convolve2d'),
-  correlate2d: /* @__PURE__ */ callsOf('correlate2d'),
+  convolve2d: /* @__PURE__ */ imageConvolution('convolve2d'),
+  correlate2d: /* @__PURE__ */ imageConvolution('correlate2d'),
 };
 
 async function images({ arrays, job, device }: PreparedCall<ImageJob>): Promise<NumpyArray> {
@@ -210,7 +210,7 @@ function directly(wide: NumpyArray, weights: NumpyArray, out: NumberPair): Numpy
   for (const [p, plane] of image.entries()) {
     for (const [q, factors] of kernel.entries()) {
       const signed = p === 1 && q === 1 ? factors.map((value) => -value) : factors;
-      addProducts({ data: plane, shape: wide.shape }, { data: signed, shape: weights.shape }, sums[p ^ q]!, out);
+      addWeightedRows({ data: plane, shape: wide.shape }, { data: signed, shape: weights.shape }, sums[p ^ q]!, out);
     }
   }
   const data = floatZeros(out[0] * out[1] * parts, single);
@@ -232,7 +232,7 @@ interface Plane {
 }
 
 /** Products with each weight, row by row. */
-function addProducts(wide: Plane, weights: Plane, sum: Floats, [height, width]: NumberPair): void {
+function addWeightedRows(wide: Plane, weights: Plane, sum: Floats, [height, width]: NumberPair): void {
   const [columns, step] = [weights.shape[1]!, wide.shape[1]!];
   const { data } = wide;
   const factors = weights.data;

@@ -1,6 +1,6 @@
 /** Partitions of one length of a streaming convolver: spectra of past blocks times spectra of the response, added up. */
 import type { Device, Plan } from '../../engine/index.ts';
-import { floatZeros } from '../../numpy/array.ts';
+import { floatZeros } from '../../numpy/arrays/array.ts';
 import type { FloatPrecision, Floats } from '../arguments/floats.ts';
 import { type WorkMemory, workOn } from '../calls/work.ts';
 import { BinProducts } from './bin-products.ts';

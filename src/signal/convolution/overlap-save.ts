@@ -5,10 +5,10 @@
  */
 import { nextFastLength } from '../../engine/fast-length.ts';
 import type { Device, DeviceMemory, Plan } from '../../engine/index.ts';
-import { dtypeOf, elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../../numpy/array.ts';
+import { dtypeOf, elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../../numpy/arrays/array.ts';
 import type { ProblemInput } from '../../problem/index.ts';
 import type { Floats } from '../arguments/floats.ts';
-import { eachRow } from '../arguments/tensors.ts';
+import { eachRowOfBlock } from '../arguments/tensors.ts';
 import { type PlanRequest, planRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
 import { unfilledOn, type WorkMemory } from '../calls/work.ts';
 
@@ -74,7 +74,7 @@ export interface PlannedConvolution {
 type ConvolutionJob = ConvolvedArrays & PlannedConvolution;
 
 /** @param convolution the arrays, of which only shapes and types matter here */
-export function planConvolution(convolution: ConvolvedArrays): PlannedConvolution {
+export function planOverlapSave(convolution: ConvolvedArrays): PlannedConvolution {
   const { signal, kernel, cut, correlates, slices = 1 } = convolution;
   const complex = isComplex(signal.dtype) || isComplex(kernel.dtype);
   const precision = isSingle(signal.dtype) && isSingle(kernel.dtype) ? 'single' : 'double';
@@ -102,14 +102,14 @@ export function planConvolution(convolution: ConvolvedArrays): PlannedConvolutio
 export async function convolved(
   convolution: ConvolvedArrays,
   device: Device,
-  planned = planConvolution(convolution),
+  planned = planOverlapSave(convolution),
 ): Promise<NumpyArray> {
   const { region, slices = 1 } = convolution;
   const { period, parts, batches, precision, request } = planned;
   const single = precision === 'single';
   const data = floatZeros(elementCount(region.shape) * slices * parts, single);
   const job: ConvolutionJob = { ...convolution, ...planned };
-  const place = () => placeOn(device, elementCount(period) * parts * batches, precision);
+  const place = () => overlapMemory(device, elementCount(period) * parts * batches, precision);
   await withWorkplace(device, request, place, (plan, own) => runOverlapSave(job, plan, own, data));
   return { data, shape: [...region.shape], dtype: dtypeOf(parts === 2, single) } as NumpyArray;
 }
@@ -151,7 +151,7 @@ interface OverlapWorkplace extends Workplace {
   kernel?: DeviceMemory;
 }
 
-function placeOn(device: Device, numbers: number, precision: 'single' | 'double'): OverlapWorkplace {
+function overlapMemory(device: Device, numbers: number, precision: 'single' | 'double'): OverlapWorkplace {
   const waves = unfilledOn(device, numbers, precision);
   try {
     const products = unfilledOn(device, numbers, precision);
@@ -216,7 +216,7 @@ function batchOf({ period, parts }: ConvolutionJob, data: Floats, batch: number,
 /** Copies a box of elements; reals become complex numbers where the target is complex. */
 function copy(lengths: readonly number[], from: ArrayBox, to: ArrayBox): void {
   const row = lengths.at(-1)! * from.parts;
-  eachRow(lengths, from, to, (a, b) => {
+  eachRowOfBlock(lengths, from, to, (a, b) => {
     const source = (from.start + a) * from.parts;
     const target = (to.start + b) * to.parts;
     if (from.parts === to.parts) to.data.set(from.data.subarray(source, source + row), target);

@@ -61,7 +61,7 @@ export function nonUniformLevels(length: number, block: number, counts: ChannelC
   let least = meanCost(best, block, counts);
   for (const doublings of increasing(MOST_DOUBLINGS, 3)) {
     const sizes = [block, ...doublings.map((power) => block * 2 ** power)];
-    const levels = levelsOf(sizes, length);
+    const levels = partitionLevels(sizes, length);
     if (levels === undefined) continue;
     const cost = meanCost(levels, block, counts);
     if (cost >= least || peakCost(levels, block, counts) > HIGHEST_PEAK * cost) continue;
@@ -81,7 +81,7 @@ function increasing(last: number, most: number, first = 1): number[][] {
 }
 
 /** The partitions with given lengths; undefined where the response ends before the longest partitions begin. */
-function levelsOf(sizes: readonly number[], length: number): PartitionLevel[] | undefined {
+function partitionLevels(sizes: readonly number[], length: number): PartitionLevel[] | undefined {
   const offsets = sizes.map((size, k) => (k === 0 ? 0 : 2 * size));
   if (offsets.at(-1)! >= length) return undefined;
   return sizes.map((size, k) => {
@@ -111,14 +111,14 @@ function peakCost(levels: readonly PartitionLevel[], block: number, counts: Chan
   const calls = levels.at(-1)!.size / block;
   const costs = new Float64Array(calls);
   for (const level of levels) {
-    const shares = sharesOf(taskCosts(level, counts), level.size / block);
+    const shares = costOfCalls(taskCosts(level, counts), level.size / block);
     for (let call = 0; call < calls; call++) costs[call]! += shares[call % shares.length]!;
   }
   return costs.reduce((most, cost) => Math.max(most, cost), 0);
 }
 
 /** The cost of each call, if tasks are divided among `calls` calls. */
-function sharesOf(costs: readonly number[], calls: number): number[] {
+function costOfCalls(costs: readonly number[], calls: number): number[] {
   const all = total(costs);
   let [next, done] = [0, 0];
   return Array.from({ length: calls }, (_, call) => {

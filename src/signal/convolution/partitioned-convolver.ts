@@ -8,7 +8,7 @@ import type { Device, Plan } from '../../engine/index.ts';
 import { provideGroups } from '../../engine/lazy/lazy-modules.ts';
 import { streamsAtOnce } from '../../engine/lazy/lazy-tables.ts';
 import { FftError } from '../../problem/errors.ts';
-import { type ChannelsInput, channelsOf } from '../arguments/channel-rows.ts';
+import { type ChannelsInput, soundChannels } from '../arguments/channel-rows.ts';
 import { check, checkInteger, checkWord } from '../arguments/check.ts';
 import { type FloatPrecision, type Floats, isFloats } from '../arguments/floats.ts';
 import { ConvolverLevel, type Route } from './convolver-level.ts';
@@ -89,7 +89,7 @@ export class PartitionedConvolver {
     this.blockSize = checkInteger('blockSize', blockSize, 1, 2 ** 20);
     this.precision = checkWord<FloatPrecision>('precision', precision, ['single', 'double']);
     checkWord('partition', partition, ['uniform', 'non-uniform']);
-    const rows = channelsOf(own.response, 'response');
+    const rows = soundChannels(own.response, 'response');
     this.rows = rows.length;
     const routes = routesOf(this.checkRows(rows).length, channels);
     const { length } = rows[0]!;
@@ -166,7 +166,7 @@ export class PartitionedConvolver {
    */
   setResponse(response: ChannelsInput): void {
     if (this.destroyed) throw new FftError('destroyed', 'This convolver has been destroyed; make another.');
-    const rows = channelsOf(response, 'response');
+    const rows = soundChannels(response, 'response');
     if (rows.length !== this.rows) {
       const message = `response has ${rows.length} rows; the one that it replaces has ${this.rows}.`;
       throw new FftError('invalid-argument', message, { path: 'response' });

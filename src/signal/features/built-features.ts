@@ -19,7 +19,7 @@ export async function builtFeatures(x: Float32Array, spec: FeatureSpec): Promise
   if (!load) return undefined;
   let frontEnd = loaded.get(preset);
   if (!frontEnd) {
-    frontEnd = load().then(frontEndOf);
+    frontEnd = load().then(builtFrontEnd);
     loaded.set(preset, frontEnd);
     // The next call asks for the module again.
     frontEnd.catch(() => loaded.delete(preset));
@@ -27,7 +27,7 @@ export async function builtFeatures(x: Float32Array, spec: FeatureSpec): Promise
   return (await frontEnd)?.(x);
 }
 
-async function frontEndOf({ packed, make }: BuiltPreset): Promise<FrontEnd | undefined> {
+async function builtFrontEnd({ packed, make }: BuiltPreset): Promise<FrontEnd | undefined> {
   try {
     const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));

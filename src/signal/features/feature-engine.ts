@@ -5,15 +5,15 @@
  */
 import type { CompiledProgram } from '../../engine/compiling/compiled-program.ts';
 import type { Device, Plan } from '../../engine/index.ts';
-import { floatZeros } from '../../numpy/array.ts';
-import { PlanCache } from '../../numpy/plans.ts';
+import { floatZeros } from '../../numpy/arrays/array.ts';
+import { PlanCache } from '../../numpy/calls/plans.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Callback, Callbacks, ProblemInput } from '../../problem/index.ts';
 import type { FloatPrecision, Floats } from '../arguments/floats.ts';
 import { unfilledOn, type WorkMemory } from '../calls/work.ts';
 import { fillMeans, windowOf } from './feature-frames.ts';
 import { isFinal, lastProgram, levelScale } from './feature-levels.ts';
-import { type FeatureSpec, keyOf } from './feature-presets.ts';
+import { type FeatureSpec, specKey } from './feature-presets.ts';
 import { warpedFrequency } from './kaldi.ts';
 import { melBank } from './mel.ts';
 
@@ -46,7 +46,7 @@ export class FeatureEngine {
   static async of(device: Device, request: EngineRequest): Promise<FeatureEngine> {
     const plan = await levelPlan(device, request);
     try {
-      const program = await programOf(device, request);
+      const program = await featureProgram(device, request);
       return new FeatureEngine(device, request, plan, program);
     } catch (error) {
       plan.destroy();
@@ -63,7 +63,7 @@ export class FeatureEngine {
     this.spec = spec;
     this.frames = frames;
     this.plan = plan;
-    this.reach = 1 + reachOf(spec, frames);
+    this.reach = 1 + samplesOfFrames(spec, frames);
     this.samples = unfilledOn(device, this.reach, precision);
     const isSingle = precision === 'single';
     if (program) {
@@ -114,7 +114,7 @@ export async function levelPlan(device: Device, request: EngineRequest): Promise
 }
 
 /** The program that a whole signal's levels go through. @throws FftError (as a rejection) the errors of `device.compile` */
-async function programOf(
+async function featureProgram(
   device: Device,
   { spec, frames, precision, isWhole }: EngineRequest,
 ): Promise<CompiledProgram | undefined> {
@@ -123,7 +123,7 @@ async function programOf(
 }
 
 /** The number of samples from the first to the last of `frames` frames. */
-export function reachOf({ hopLength, nFft }: FeatureSpec, frames: number): number {
+export function samplesOfFrames({ hopLength, nFft }: FeatureSpec, frames: number): number {
   return (frames - 1) * hopLength + nFft;
 }
 
@@ -157,11 +157,11 @@ function levelProblem({ spec, frames, precision, isWhole }: EngineRequest): Prob
   return {
     ...{ size: [nFft], transform: 'r2c', batches: frames, precision, directions: 'forward', bands: bank.data },
     strides: { input: [1, 1, hopLength], output: inRows ? [1, frames, 1] : [1, 1, nMels] },
-    callbacks: callbacksOf(spec, frames, precision),
+    callbacks: featureCallbacks(spec, frames, precision),
   };
 }
 
-function callbacksOf(spec: FeatureSpec, frames: number, precision: FloatPrecision): Callbacks {
+function featureCallbacks(spec: FeatureSpec, frames: number, precision: FloatPrecision): Callbacks {
   const { nFft, hopLength, power, removeDcOffset, log, amin } = spec;
   const load: Callback = (x, value, at) => {
     const [k] = at.axis as [(typeof at.axis)[number]];
@@ -188,7 +188,7 @@ function callbacksOf(spec: FeatureSpec, frames: number, precision: FloatPrecisio
   };
   const type = precision === 'single' ? 'f32' : 'f64';
   const window = { window: { type, length: nFft } } as const;
-  const others = { before: { type, length: nFft }, samples: { type, length: reachOf(spec, frames) } } as const;
+  const others = { before: { type, length: nFft }, samples: { type, length: samplesOfFrames(spec, frames) } } as const;
   const means = removeDcOffset ? ({ means: { type, length: frames } } as const) : {};
   return {
     forward: { load, bin, ...(log === 'none' ? {} : { store }) },
@@ -214,12 +214,12 @@ export async function withEngine<T>(
       make: (wanted) => FeatureEngine.of(device, wanted),
       destroy: (engine) => engine.then((made) => made.destroy()).catch(() => undefined),
       bytesOf: ({ spec, frames, precision }) =>
-        (spec.nMels * frames + reachOf(spec, frames)) * (precision === 'single' ? 4 : 8),
+        (spec.nMels * frames + samplesOfFrames(spec, frames)) * (precision === 'single' ? 4 : 8),
     });
     enginesOf.set(device, engines);
   }
   const { spec, ...others } = request;
-  const lease = engines.take(request, JSON.stringify([others, keyOf(spec)]));
+  const lease = engines.take(request, JSON.stringify([others, specKey(spec)]));
   try {
     return await use(await lease.plan);
   } catch (error) {

@@ -1,8 +1,8 @@
 /** Feature extractors of speech and audio models, by the models' names. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import type { Device } from '../../engine/index.ts';
-import { floatZeros, type NumpyArray } from '../../numpy/array.ts';
-import { checkDevice, type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import { floatZeros, type NumpyArray } from '../../numpy/arrays/array.ts';
+import { checkDevice, type DeviceChoice, sharedDevice } from '../../numpy/calls/choice.ts';
 import { FftError } from '../../problem/errors.ts';
 import { checkWord } from '../arguments/check.ts';
 import { areSingles, type Floats } from '../arguments/floats.ts';
@@ -10,7 +10,7 @@ import { completeFrames, framesOf, paddingOf, requireLength } from './feature-fr
 import { finish, largest } from './feature-levels.ts';
 import { featureSpec, LOG_OPTIONS, type LogMelOptions } from './feature-options.ts';
 import { type FeaturePreset, type FeatureSpec, presetNames } from './feature-presets.ts';
-import { asFeatures, type Features, featuresInto, featuresOf, levelsOf, samplesOf } from './features.ts';
+import { asFeatures, checkedSamples, type Features, featuresInto, featuresOf, frameLevels } from './features.ts';
 
 /** Name of an extractor: a preset of `logMel`, or `wav2vec`, which gives the samples themselves with mean 0 and variance 1. */
 export type ExtractorPreset = FeaturePreset | 'wav2vec';
@@ -62,7 +62,7 @@ export class FeatureExtractor {
    */
   async extract<X extends Floats>(x: X, options: ExtractOptions = {}): Promise<Features<X>> {
     const { output } = readOptions(options, { works: ['output'] }, 'extract');
-    const samples = samplesOf(x);
+    const samples = checkedSamples(x);
     const { spec, device } = this;
     if (this.preset === 'wav2vec') {
       if (output === undefined) return normalised(samples) as Features<X>;
@@ -127,7 +127,7 @@ export class FeatureStream {
    * @throws FftError (as a rejection) `invalid-argument`, `detached-array`, and the errors of a device
    */
   async push(x: Floats): Promise<Features> {
-    const samples = samplesOf(x).slice() as Floats;
+    const samples = checkedSamples(x).slice() as Floats;
     return this.inTurn(() => {
       this.append(samples);
       return this.until(completeFrames(this.spec, this.length));
@@ -183,7 +183,7 @@ export class FeatureStream {
     const { spec, held, base, length, frame } = this;
     const frames = Math.max(0, end - frame);
     const device = this.device ?? (await sharedDevice());
-    const values = await levelsOf({ data: held, base, length }, { spec, first: frame, frames }, device);
+    const values = await frameLevels({ data: held, base, length }, { spec, first: frame, frames }, device);
     this.frame += frames;
     this.top = largest(values, this.top);
     finish(values, spec, this.top);

@@ -71,14 +71,14 @@ export function requireLength(spec: FeatureSpec, length: number): void {
 
 /** The window padded with zeros to the length of the transform: on both sides where frames are centred. */
 export function windowOf({ window, winLength, nFft, sym, frames }: FeatureSpec): Float64Array {
-  const values = namedWindow(window, winLength, sym);
+  const values = windowOfSpec(window, winLength, sym);
   const padded = new Float64Array(nFft);
   const isCentred = frames === 'center' || frames === 'whole';
   padded.set(values, isCentred ? Math.floor((nFft - winLength) / 2) : 0);
   return padded;
 }
 
-function namedWindow(window: FeatureSpec['window'], length: number, sym: boolean): Float64Array {
+function windowOfSpec(window: FeatureSpec['window'], length: number, sym: boolean): Float64Array {
   if (typeof window !== 'string') return window;
   // Povey's window of Kaldi, between Hann's and Hamming's and zero at both ends.
   if (window === 'povey') return windowFunction('hann', length, { sym: true }).map((value) => value ** 0.85);

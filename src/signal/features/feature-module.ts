@@ -4,7 +4,7 @@ import { PIPELINE_RUNTIME } from '../../engine/ahead/runtime.ts';
 import { type PlannedTransform, textOfBytes } from '../../engine/ahead/transform-data.ts';
 import type { ModulePart } from '../../engine/ahead/wasm.ts';
 import type { Device } from '../../engine/index.ts';
-import { levelPlan, reachOf, windowArrays } from './feature-engine.ts';
+import { levelPlan, samplesOfFrames, windowArrays } from './feature-engine.ts';
 import * as frames from './feature-frames.ts';
 import * as levels from './feature-levels.ts';
 import { featureSpec } from './feature-options.ts';
@@ -36,7 +36,7 @@ export async function logMelModule(preset: string, device: Device): Promise<Modu
     spec.samples === null ? blockFrames(Number.POSITIVE_INFINITY, 'cpu') : frames.framesOf(spec, spec.samples);
   const request = { spec, frames: size, precision: 'single', isWhole: false } as const;
   const plan = await levelPlan(device, request);
-  const reach = 1 + reachOf(spec, size);
+  const reach = 1 + samplesOfFrames(spec, size);
   const arrays = windowArrays(spec, (values) => Float32Array.from(values));
   const [forward] = (plan as unknown as PlannedTransform).directionPrograms;
   const lengths = [reach, spec.nMels * size, spec.nFft, arrays.before ? spec.nFft : 0, size];

@@ -141,6 +141,6 @@ export function presetOf(spec: FeatureSpec): FeaturePreset | undefined {
 }
 
 /** The name of a spec among kept engines: equal specs have equal names. */
-export function keyOf({ window, ...others }: FeatureSpec): string {
+export function specKey({ window, ...others }: FeatureSpec): string {
   return JSON.stringify({ ...others, window: typeof window === 'string' ? window : Array.from(window) });
 }

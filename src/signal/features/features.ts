@@ -1,7 +1,7 @@
 /** Features of a whole signal: an engine computes them block by block, and steps that refer to the largest value come at the end. */
 import type { Device } from '../../engine/index.ts';
-import { floatZeros, type NumpyArray } from '../../numpy/array.ts';
-import { sharedDevice } from '../../numpy/choice.ts';
+import { floatZeros, type NumpyArray } from '../../numpy/arrays/array.ts';
+import { sharedDevice } from '../../numpy/calls/choice.ts';
 import { FftError } from '../../problem/errors.ts';
 import { check } from '../arguments/check.ts';
 import { areSingles, type FloatPrecision, type Floats, isFloats, liveSamples } from '../arguments/floats.ts';
@@ -23,7 +23,7 @@ const FRAMES_OF_BLOCKS = { cpu: [16, 256], others: [16, 256, 2048] };
 const MOST_FRAMES = 8192;
 
 /** Samples of an argument. @throws FftError `invalid-argument`, `detached-array` */
-export function samplesOf(x: unknown): Floats {
+export function checkedSamples(x: unknown): Floats {
   check('x', x, isFloats(x), 'a Float32Array or a Float64Array: the samples of one channel');
   const samples = liveSamples(x as Floats, 'x');
   if (samples.length > 0) return samples;
@@ -38,7 +38,7 @@ export function blockFrames(frames: number, kind: string): number {
 
 /**
  * The features of a signal, as the spec says.
- * @param x samples from `samplesOf`
+ * @param x samples from `checkedSamples`
  */
 export async function featuresOf(x: Floats, spec: FeatureSpec, chosen: Device | undefined): Promise<Features> {
   const samples = wholeSignal(x, spec);
@@ -48,7 +48,7 @@ export async function featuresOf(x: Floats, spec: FeatureSpec, chosen: Device | 
     if (found) return asFeatures(found.data, spec, spec.maxFrames ?? frames);
   }
   const device = chosen ?? (await sharedDevice());
-  const values = await levelsOf(samples, { spec, first: 0, frames }, device);
+  const values = await frameLevels(samples, { spec, first: 0, frames }, device);
   finish(values, spec, largest(values, Number.NEGATIVE_INFINITY));
   return asFeatures(values, spec, spec.maxFrames ?? frames);
 }
@@ -81,7 +81,7 @@ export interface FrameRange {
 }
 
 /** Levels of frames, before the steps that refer to the largest level; the array has room for `maxFrames` frames. */
-export async function levelsOf(samples: Samples, range: FrameRange, device: Device): Promise<Floats> {
+export async function frameLevels(samples: Samples, range: FrameRange, device: Device): Promise<Floats> {
   const { spec, frames } = range;
   const isSingle = areSingles(samples.data);
   const precision: FloatPrecision = isSingle ? 'single' : 'double';
@@ -93,7 +93,7 @@ export async function levelsOf(samples: Samples, range: FrameRange, device: Devi
       await engine.block((target) => fillBlock(target, samples, spec, range.first), values);
       return values;
     }
-    await inBlocks(engine, samples, range, values);
+    await framesInBlocks(engine, samples, range, values);
     return values;
   });
 }
@@ -112,7 +112,12 @@ export async function featuresInto(output: object, x: Floats, spec: FeatureSpec,
   return { ...asFeatures(x, spec, spec.maxFrames ?? frames), data: output } as unknown as Features;
 }
 
-async function inBlocks(engine: FeatureEngine, samples: Samples, range: FrameRange, values: Floats): Promise<void> {
+async function framesInBlocks(
+  engine: FeatureEngine,
+  samples: Samples,
+  range: FrameRange,
+  values: Floats,
+): Promise<void> {
   const { spec, first, frames } = range;
   const { nMels, rows } = spec;
   const size = engine.frames;

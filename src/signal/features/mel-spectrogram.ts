@@ -1,7 +1,7 @@
 /** Mel spectra, their logarithms and cepstra. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { floatZeros } from '../../numpy/array.ts';
-import { checkDevice, type DeviceChoice } from '../../numpy/choice.ts';
+import { floatZeros } from '../../numpy/arrays/array.ts';
+import { checkDevice, type DeviceChoice } from '../../numpy/calls/choice.ts';
 import { check, checkInteger, checkWord } from '../arguments/check.ts';
 import { areSingles, type Floats } from '../arguments/floats.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type MelSpectrogramOptions,
 } from './feature-options.ts';
 import type { FeaturePreset, FeatureSpec } from './feature-presets.ts';
-import { asFeatures, type Features, featuresOf, samplesOf } from './features.ts';
+import { asFeatures, checkedSamples, type Features, featuresOf } from './features.ts';
 import { energyOptions, frameEnergies, KALDI_OPTIONS, type KaldiOptions, kaldiSpec, warpedSpec } from './kaldi.ts';
 
 /** Feature options together with those of a window. */
@@ -36,7 +36,7 @@ export async function melSpectrogram<X extends Floats>(
   const own = readOptions(options, { works: [...MEL_OPTIONS, 'device'] }, 'melSpectrogram', LEVELS);
   const device = checkDevice(own.device);
   const spec: FeatureSpec = { ...featureSpec(own), log: 'none', add: 0, multiply: 1 };
-  return featuresOf(samplesOf(x), spec, device) as Promise<Features<X>>;
+  return featuresOf(checkedSamples(x), spec, device) as Promise<Features<X>>;
 }
 
 /**
@@ -49,7 +49,7 @@ export async function melSpectrogram<X extends Floats>(
 export async function logMel<X extends Floats>(x: X, options: LogMelOptions & DeviceChoice = {}): Promise<Features<X>> {
   const own = readOptions(options, { works: [...LOG_OPTIONS, 'device'] }, 'logMel', LEVELS);
   const device = checkDevice(own.device);
-  return featuresOf(samplesOf(x), featureSpec(own), device) as Promise<Features<X>>;
+  return featuresOf(checkedSamples(x), featureSpec(own), device) as Promise<Features<X>>;
 }
 
 /** Options of `fbank`, with Kaldi's defaults. */
@@ -74,7 +74,7 @@ export async function fbank<X extends Floats>(x: X, options: FbankOptions = {}):
   const device = checkDevice(own.device);
   const spec = fbankSpec(own);
   const energy = energyOptions(own, spec);
-  const samples = samplesOf(x);
+  const samples = checkedSamples(x);
   const bands = await featuresOf(samples, spec, device);
   if (!energy.wanted) return bands as Features<X>;
   return withEnergies(bands, frameEnergies(samples, spec, energy), energy.last) as Features<X>;
@@ -131,7 +131,7 @@ export async function mfcc<X extends Floats>(x: X, options: MfccOptions = {}): P
   checkInteger('nMfcc', nMfcc, 1, spec.nMels);
   check('lifter', lifter, Number.isFinite(lifter) && lifter >= 0, 'a number from 0 on');
   checkWord('dctNorm', dctNorm, ['ortho', null]);
-  const samples = samplesOf(x);
+  const samples = checkedSamples(x);
   const levels = await featuresOf(samples, spec, device);
   const matrix = cepstralMatrix(spec, nMfcc, lifter, dctNorm);
   const result = cepstra(levels, matrix, spec, nMfcc) as Features<X>;

@@ -7,10 +7,10 @@
  * measurement of the psychological magnitude pitch", Journal of the Acoustical Society of America 8 (1937).
  */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { floatZeros, type NumpyArray } from '../../numpy/array.ts';
+import { floatZeros, type NumpyArray } from '../../numpy/arrays/array.ts';
 import { FftError, show } from '../../problem/errors.ts';
 import type { NewFloat64Array } from '../../problem/index.ts';
-import { didYouMean } from '../../problem/meant.ts';
+import { didYouMean } from '../../problem/input/meant.ts';
 
 /**
  * Mel scales. `slaney` is linear up to 1000 Hz and logarithmic beyond; `htk` is 2595 · log₁₀(1 + f/700). `kaldi` is 1127 · ln(1 + f/700), nearly the
@@ -196,7 +196,7 @@ let hasWarned = false;
 
 function readMel(given: MelOptions | OldMelOptions): Bank {
   const works = [...OPTIONS, ...Object.keys(OLD_NAMES)];
-  const options = renamed(readOptions(given, { works }, 'melFilterBank'));
+  const options = presentMelOptions(readOptions(given, { works }, 'melFilterBank'));
   const { fs, nFft, nMels = 128, fMin = 0, norm = 'slaney', htk } = options;
   const isCount = (value: number) => Number.isSafeInteger(value) && value >= 1;
   checkMelNumber('fs', fs, 'a positive number', (value) => value > 0);
@@ -215,7 +215,7 @@ function readMel(given: MelOptions | OldMelOptions): Bank {
 }
 
 /** Options under their present names. */
-function renamed(given: MelOptions | OldMelOptions): MelOptions {
+function presentMelOptions(given: MelOptions | OldMelOptions): MelOptions {
   const own: Record<string, unknown> = { ...given };
   const old = Object.keys(OLD_NAMES).filter((name) => own[name] !== undefined) as (keyof typeof OLD_NAMES)[];
   for (const name of old) {

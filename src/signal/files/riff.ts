@@ -9,7 +9,7 @@
  * (Sony Pictures Digital, 2003) for another such format.
  */
 
-import type { ByteSource } from '../../numpy/source.ts';
+import type { ByteSource } from '../../numpy/files/source.ts';
 
 /** A chunk as the file announces it. */
 export interface Chunk {
@@ -87,7 +87,7 @@ export function findChunks<Name extends string>(
     const rest = source.size - start;
     // The 64-bit sizes of the whole file and of its samples.
     if (container.long && name === 'ds64' && rest >= 16) {
-      longSize = Number(viewOf(source.read(start, 16)).getBigUint64(8, true));
+      longSize = Number(dataView(source.read(start, 16)).getBigUint64(8, true));
     }
     const samples = name === 'data';
     const announced = samples && container.long && isPlaceholder(header.size) ? longSize : header.size;
@@ -120,7 +120,7 @@ function headerAt(source: ByteSource, { littleEndian, id, header, bytes }: Conta
   if (at + header > source.size) return undefined;
   const head = source.read(at, header);
   const name = chunkName(head.subarray(0, id));
-  const size = viewOf(head);
+  const size = dataView(head);
   // A size in Wave64 includes the header.
   const announced = bytes === 8 ? Number(size.getBigUint64(id, true)) - header : size.getUint32(id, littleEndian);
   return { name, start: at + header, size: Math.max(0, announced) };
@@ -210,7 +210,7 @@ function alignedPosition({ alignment }: Container, at: number): number {
 }
 
 /** The bytes of a file or chunk as a DataView. */
-export function viewOf(bytes: Uint8Array): DataView {
+export function dataView(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 

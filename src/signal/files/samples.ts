@@ -46,18 +46,18 @@ const OTHERS: Readonly<Record<number, string>> = {
 };
 
 /** The sample format of a file. @throws FftError `invalid-file` for other formats, or for frames too short for their samples. */
-export function samplesOf(format: SampleFormat, littleEndian: boolean): Samples {
+export function sampleFormat(format: SampleFormat, littleEndian: boolean): Samples {
   const { tag, bits } = format;
   const pcm = tag === PCM && bits >= 8 && bits <= 32;
   const float = tag === FLOAT && (bits === 32 || bits === 64);
   const law = bits === 8 && (tag === A_LAW || tag === MU_LAW);
   if (!pcm && !float && !law) {
-    throw new FftError('invalid-file', `The WAV file has ${describe(format)} samples; ${ACCEPTED}. ${CONVERT}.`);
+    throw new FftError('invalid-file', `The WAV file has ${formatName(format)} samples; ${ACCEPTED}. ${CONVERT}.`);
   }
   const bytes = sampleBytes(format);
   if (law) {
     const table = tag === A_LAW ? A_LAW_TABLE : MU_LAW_TABLE;
-    return { name: describe(format), bytes, read: (view, at) => table[view.getUint8(at)]! };
+    return { name: formatName(format), bytes, read: (view, at) => table[view.getUint8(at)]! };
   }
   const name = float ? `${bits}-bit float` : `${bits}-bit PCM`;
   return { name, bytes, read: float ? floatReader(bytes, littleEndian) : pcmReader(bytes, littleEndian) };
@@ -71,14 +71,14 @@ function sampleBytes(format: SampleFormat): number {
   // Samples of one byte are unsigned and longer ones signed, so that 8 bits in more than one byte could be either.
   const most = tag === PCM && bits > 8 ? 4 : least;
   if (Number.isInteger(size) && size >= least && size <= most) return size;
-  const sound = `${describe(format)} samples in ${channels} channel${channels === 1 ? '' : 's'}`;
+  const sound = `${formatName(format)} samples in ${channels} channel${channels === 1 ? '' : 's'}`;
   throw new FftError(
     'invalid-file',
     `The WAV file has frames of ${blockAlign} bytes (blockAlign); ${sound} take ${least * channels}.`,
   );
 }
 
-function describe({ tag, bits }: SampleFormat): string {
+function formatName({ tag, bits }: SampleFormat): string {
   if (tag === PCM) return `${bits}-bit PCM`;
   if (tag === FLOAT) return `${bits}-bit floating-point`;
   if (tag === A_LAW || tag === MU_LAW) return `${bits === 8 ? '' : `${bits}-bit `}${tag === A_LAW ? 'A-law' : 'µ-law'}`;

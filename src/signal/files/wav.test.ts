@@ -13,7 +13,7 @@ import {
   riff,
   wave64,
 } from '../../../test/support/wav.ts';
-import { type ByteSource, memorySource } from '../../numpy/source.ts';
+import { type ByteSource, memorySource } from '../../numpy/files/source.ts';
 import { FftError } from '../../problem/errors.ts';
 import { mixDown, readWav, readWavFrom } from './wav.ts';
 

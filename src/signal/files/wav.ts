@@ -7,15 +7,15 @@
  */
 
 import { readOptions } from '../../engine/arguments/options.ts';
-import { fitting, floatZeros } from '../../numpy/array.ts';
-import { type ByteSource, memorySource, PIECE, sourceSlice } from '../../numpy/source.ts';
-import { requireBytes } from '../../problem/bytes.ts';
+import { allocated, floatZeros } from '../../numpy/arrays/array.ts';
+import { type ByteSource, memorySource, PIECE, sourceSlice } from '../../numpy/files/source.ts';
 import { FftError, show } from '../../problem/errors.ts';
 import type { NewFloat32Array } from '../../problem/index.ts';
-import { isRecord, type Reading, snapshot } from '../../problem/snapshot.ts';
+import { requireBytes } from '../../problem/input/bytes.ts';
+import { isRecord, type Reading, snapshot } from '../../problem/input/snapshot.ts';
 import { isFloats, liveSamples } from '../arguments/floats.ts';
-import { type Chunk, containerOf, findChunks, viewOf } from './riff.ts';
-import { ACCEPTED, CONVERT, type SampleFormat, type Samples, samplesOf } from './samples.ts';
+import { type Chunk, containerOf, dataView, findChunks } from './riff.ts';
+import { ACCEPTED, CONVERT, type SampleFormat, type Samples, sampleFormat } from './samples.ts';
 
 /** A decoded recording. */
 export interface Recording {
@@ -80,7 +80,7 @@ export function readWavFrom(source: ByteSource, { truncated = 'refuse' }: WavOpt
       `The WAV file has ${channels} channels at ${sampleRate} Hz; at least 1 of each is needed.`,
     );
   }
-  const samples = samplesOf(format, littleEndian);
+  const samples = sampleFormat(format, littleEndian);
   if (data.size > data.present) {
     const found = `it announces ${data.size} bytes of samples and has ${data.present}`;
     if (truncated === 'refuse') {
@@ -100,7 +100,7 @@ export function readWavFrom(source: ByteSource, { truncated = 'refuse' }: WavOpt
     const piece = source.read(data.start + first * blockAlign, count * blockAlign);
     if (piece.length < count * blockAlign)
       throw new FftError('invalid-file', 'The WAV file has become shorter while it was read.');
-    deinterleave(viewOf(piece), decoded, first, count, samples);
+    deinterleave(dataView(piece), decoded, first, count, samples);
   }
   const recording = { sampleRate, channels: decoded, format: samples.name };
   return warnings.length === 0 ? recording : { ...recording, warnings };
@@ -125,7 +125,7 @@ export function mixDown(recording: Recording): NewFloat32Array {
     throw new FftError('invalid-argument', 'A recording has at least one channel; this one has none.');
   if (others.length === 0) return first;
   const gain = 1 / channels.length;
-  return fitting(first.length, () =>
+  return allocated(first.length, () =>
     first.map((sample, index) => others.reduce((sum, channel) => sum + (channel[index] ?? 0), sample) * gain),
   );
 }
@@ -184,7 +184,7 @@ function warningsAbout(chunks: ReadonlyMap<string, Chunk>): string[] {
 }
 
 function readFormat(bytes: Uint8Array, littleEndian: boolean): SampleFormat {
-  const view = viewOf(bytes);
+  const view = dataView(bytes);
   const needs = (least: number) => {
     if (bytes.length < least) throw unreadableWav(`its "fmt " chunk has ${bytes.length} bytes, but needs ${least}`);
   };
@@ -204,7 +204,7 @@ function readFormat(bytes: Uint8Array, littleEndian: boolean): SampleFormat {
 /** The format tag of a GUID. In big-endian files programs disagree about its byte order; tags that are read take up one of its four bytes. */
 function extendedTag(bytes: Uint8Array, littleEndian: boolean): number {
   const [byte, ...others] = bytes.filter((byte) => byte !== 0);
-  return !littleEndian && byte !== undefined && others.length === 0 ? byte : viewOf(bytes).getUint32(0, littleEndian);
+  return !littleEndian && byte !== undefined && others.length === 0 ? byte : dataView(bytes).getUint32(0, littleEndian);
 }
 
 /** @param first number of the first frame in `view` */

@@ -1,9 +1,9 @@
 /** Writing sound to WAV files: RIFF, PCM of 16 or 24 bits, floating point of 32. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { fitting } from '../../numpy/array.ts';
+import { allocated } from '../../numpy/arrays/array.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { NewUint8Array } from '../../problem/index.ts';
-import { type ChannelsInput, channelsOf } from '../arguments/channel-rows.ts';
+import { type ChannelsInput, soundChannels } from '../arguments/channel-rows.ts';
 import { check, checkWord } from '../arguments/check.ts';
 import type { Floats } from '../arguments/floats.ts';
 
@@ -33,7 +33,7 @@ const MOST = 2 ** 32 - 1;
  */
 export function writeWav(sound: ChannelsInput, options: WriteWavOptions = {}): NewUint8Array {
   const { fs = rateOf(sound), format = 'float32' } = readOptions(options, { works: ['fs', 'format'] }, 'writeWav');
-  const channels = channelsOf(sound);
+  const channels = soundChannels(sound);
   check('fs', fs, Number.isInteger(fs) && fs! >= 1 && fs! <= MOST, 'a whole number of samples a second, from 1 on');
   checkWord('format', format, ['pcm16', 'pcm24', 'float32']);
   const frame = channels.length * BYTES[format];
@@ -42,7 +42,7 @@ export function writeWav(sound: ChannelsInput, options: WriteWavOptions = {}): N
     const message = `sound has ${channels.length} channels of ${channels[0]!.length} samples; a WAV file holds 65535 channels, and 4 GiB.`;
     throw new FftError('invalid-argument', message, { path: 'sound' });
   }
-  const bytes = fitting(HEADER, () => new Uint8Array(HEADER + size + (size % 2)));
+  const bytes = allocated(HEADER, () => new Uint8Array(HEADER + size + (size % 2)));
   const view = new DataView(bytes.buffer);
   writeHeader(view, { fs: fs!, channels: channels.length, format, size });
   channels.forEach((channel, c) => writeChannel(view, channel, HEADER + c * BYTES[format], frame, format));

@@ -5,18 +5,18 @@ export interface Complex {
   readonly im: number;
 }
 
-export const real = (re: number): Complex => ({ re, im: 0 });
-export const add = (a: Complex, b: Complex): Complex => ({ re: a.re + b.re, im: a.im + b.im });
-export const subtract = (a: Complex, b: Complex): Complex => ({ re: a.re - b.re, im: a.im - b.im });
-export const negate = ({ re, im }: Complex): Complex => ({ re: -re, im: -im });
-export const conjugate = ({ re, im }: Complex): Complex => ({ re, im: -im });
-export const scaled = ({ re, im }: Complex, by: number): Complex => ({ re: re * by, im: im * by });
-export const multiply = (a: Complex, b: Complex): Complex => ({
+export const fromReal = (re: number): Complex => ({ re, im: 0 });
+export const plus = (a: Complex, b: Complex): Complex => ({ re: a.re + b.re, im: a.im + b.im });
+export const minus = (a: Complex, b: Complex): Complex => ({ re: a.re - b.re, im: a.im - b.im });
+export const negative = ({ re, im }: Complex): Complex => ({ re: -re, im: -im });
+export const conjugateOf = ({ re, im }: Complex): Complex => ({ re, im: -im });
+export const timesReal = ({ re, im }: Complex, by: number): Complex => ({ re: re * by, im: im * by });
+export const complexTimes = (a: Complex, b: Complex): Complex => ({
   re: a.re * b.re - a.im * b.im,
   im: a.re * b.im + a.im * b.re,
 });
-export const modulus = ({ re, im }: Complex): number => Math.hypot(re, im);
-export const productOf = (all: readonly Complex[]): Complex => all.reduce(multiply, real(1));
+export const modulusOf = ({ re, im }: Complex): number => Math.hypot(re, im);
+export const productOfAll = (all: readonly Complex[]): Complex => all.reduce(complexTimes, fromReal(1));
 
 /** The quotient by Smith's method, which divides by the larger part and so avoids overflow. */
 export function divide(a: Complex, b: Complex): Complex {
@@ -33,7 +33,7 @@ export function divide(a: Complex, b: Complex): Complex {
 /** The square root whose real part is not negative. */
 export function squareRoot({ re, im }: Complex): Complex {
   const larger = Math.sqrt((Math.abs(re) + Math.hypot(re, im)) / 2);
-  if (larger === 0) return real(0);
+  if (larger === 0) return fromReal(0);
   const smaller = Math.abs(im) / (2 * larger);
   const sign = im < 0 || Object.is(im, -0) ? -1 : 1;
   return re >= 0 ? { re: larger, im: sign * smaller } : { re: smaller, im: sign * larger };

@@ -3,11 +3,11 @@
  * polynomials b(x)/a(x) with the highest power first (`ba`), zeros, poles and a gain (`zpk`), second-order sections (`sos`).
  */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { type ArrayInput, asArray, type ComplexArray, type NumpyArray } from '../../numpy/array.ts';
+import { type ArrayInput, asArray, type ComplexArray, type NumpyArray } from '../../numpy/arrays/array.ts';
 import type { NewFloat64Array } from '../../problem/index.ts';
 import { check, checkWord } from '../arguments/check.ts';
 import { coefficientsOf, type NumberList, realCoefficients, sectionsOf } from '../arguments/coefficients.ts';
-import { type Complex, real } from './complex-numbers.ts';
+import { type Complex, fromReal } from './complex-numbers.ts';
 import type { Factored } from './iir-prototypes.ts';
 import { type SectionPairing, sectionsOfRoots } from './iir-sections.ts';
 import { polynomialOf, rootsOf } from './polynomials.ts';
@@ -135,9 +135,9 @@ function zerosAndPoles(b: NumberList, a: NumberList): Factored {
 function realRoots(coefficients: Float64Array): Complex[] {
   let count = coefficients.length;
   while (count > 1 && coefficients[count - 1] === 0) count--;
-  const zeros = Array.from({ length: coefficients.length - count }, () => real(0));
+  const zeros = Array.from({ length: coefficients.length - count }, () => fromReal(0));
   if (count === 3) return [...quadraticRoots(coefficients[0]!, coefficients[1]!, coefficients[2]!), ...zeros];
-  const found = rootsOf(Array.from(coefficients.subarray(0, count), real));
+  const found = rootsOf(Array.from(coefficients.subarray(0, count), fromReal));
   return [...pairedRoots(found), ...zeros];
 }
 
@@ -160,7 +160,7 @@ function pairedRoots(found: readonly Complex[]): Complex[] {
       { re, im: -im },
     ];
   });
-  return [...pairs, ...rest.map(({ re }) => real(re))];
+  return [...pairs, ...rest.map(({ re }) => fromReal(re))];
 }
 
 /** Both roots of a quadratic, without a difference of nearly equal numbers. */
@@ -174,7 +174,7 @@ export function quadraticRoots(a: number, b: number, c: number): Complex[] {
     ];
   }
   const sum = -(b + (b < 0 ? -1 : 1) * Math.sqrt(discriminant)) / 2;
-  return sum === 0 ? [real(0), real(0)] : [real(sum / a), real(c / sum)];
+  return sum === 0 ? [fromReal(0), fromReal(0)] : [fromReal(sum / a), fromReal(c / sum)];
 }
 
 /** Polynomials from second-order sections: the products of the sections' polynomials. @throws FftError as `sosfilt` */
@@ -207,7 +207,9 @@ export function sos2zpk(sos: ArrayInput): ZerosPolesGain {
     const [b0, b1, b2, , a1, a2] = sections.subarray(at, at + 6) as unknown as number[];
     k *= b0!;
     // A section without b0 has its roots at 0, where its delay puts them.
-    z.push(...(b0 === 0 ? [real(b1 === 0 ? 0 : -b2! / b1!), real(0)] : quadraticRoots(1, b1! / b0!, b2! / b0!)));
+    z.push(
+      ...(b0 === 0 ? [fromReal(b1 === 0 ? 0 : -b2! / b1!), fromReal(0)] : quadraticRoots(1, b1! / b0!, b2! / b0!)),
+    );
     p.push(...quadraticRoots(1, a1!, a2!));
   }
   return filterResult({ z, p, k }, 'zpk', false) as ZerosPolesGain;

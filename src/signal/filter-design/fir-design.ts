@@ -1,6 +1,6 @@
 /** Filters of finite impulse response by the window method, as `scipy.signal.firwin`, and the length of Kaiser's window for them. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { fitting } from '../../numpy/array.ts';
+import { allocated } from '../../numpy/arrays/array.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { NewFloat64Array } from '../../problem/index.ts';
 import { check, checkInteger, checkPositive, checkWord } from '../arguments/check.ts';
@@ -57,7 +57,7 @@ export function firwin(numtaps: number, cutoff: NumberList, options: FirwinOptio
     const message = `numtaps is ${numtaps}; a filter that lets the Nyquist frequency through has an odd number of them: ${numtaps + 1}.`;
     throw new FftError('invalid-argument', message, { path: 'numtaps' });
   }
-  const response = fitting(numtaps, () => new Float64Array(numtaps)) as NewFloat64Array;
+  const response = allocated(numtaps, () => new Float64Array(numtaps)) as NewFloat64Array;
   const taper = taperOf(numtaps, window, { ...own, width: own.width === undefined ? undefined : own.width / nyquist });
   const middle = (numtaps - 1) / 2;
   for (let n = 0; n < numtaps; n++) {

@@ -1,6 +1,6 @@
 /** Frequency responses of digital filters, as `scipy.signal.freqz` and `sosfreqz`. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { type ArrayInput, type ComplexArray, floatZeros } from '../../numpy/array.ts';
+import { type ArrayInput, type ComplexArray, floatZeros } from '../../numpy/arrays/array.ts';
 import type { NewFloat64Array } from '../../problem/index.ts';
 import { check, checkInteger, checkPositive, checkWord } from '../arguments/check.ts';
 import {
@@ -10,7 +10,7 @@ import {
   realCoefficients,
   sectionsOf,
 } from '../arguments/coefficients.ts';
-import { type Complex, divide, multiply, real } from './complex-numbers.ts';
+import { type Complex, complexTimes, divide, fromReal } from './complex-numbers.ts';
 
 export interface FreqzOptions {
   /** Frequencies: their number, evenly spaced from 0 on, or a list of them in the unit of `fs`; default 512. */
@@ -70,8 +70,8 @@ function responseOf(factors: readonly ResponseFactor[], options: FreqzOptions, w
     const back = { re: Math.cos(angles[k]!), im: -Math.sin(angles[k]!) };
     const value = factors.reduce(
       (product, { numerator, denominator }) =>
-        multiply(product, divide(polynomialAt(numerator, back), polynomialAt(denominator, back))),
-      real(1),
+        complexTimes(product, divide(polynomialAt(numerator, back), polynomialAt(denominator, back))),
+      fromReal(1),
     );
     data[2 * k] = value.re;
     data[2 * k + 1] = value.im;

@@ -2,18 +2,18 @@
  * Analog low-pass Bessel filters, whose group delay is maximally flat (W. E. Thomson, "Delay networks having maximally flat frequency
  * characteristics", Proceedings of the IEE 96 (1949)).
  */
-import { ddAdd, ddMul, ddMulComplex } from '../../numeric/doubledouble.ts';
+import { ddAdd, ddMul, ddMulComplex } from '../../numeric/double-double/doubledouble.ts';
 import {
-  add,
   type Complex,
-  conjugate,
+  complexTimes,
+  conjugateOf,
   divide,
-  modulus,
-  multiply,
-  negate,
-  productOf,
-  real,
-  scaled,
+  fromReal,
+  modulusOf,
+  negative,
+  plus,
+  productOfAll,
+  timesReal,
 } from './complex-numbers.ts';
 import type { Factored } from './iir-prototypes.ts';
 import { aberth, productOfNegated } from './polynomials.ts';
@@ -25,9 +25,9 @@ export type BesselNorm = 'phase' | 'delay' | 'mag';
 export function besselThomson(order: number, norm: BesselNorm): Factored {
   if (order === 0) return { z: [], p: [], k: 1 };
   const poles = reverseBesselRoots(order);
-  const last = productOf(poles.map(negate)).re;
+  const last = productOfAll(poles.map(negative)).re;
   const scale = norm === 'delay' ? 1 : norm === 'phase' ? last ** (-1 / order) : 1 / halfPower(poles, last);
-  const p = poles.map((pole) => scaled(pole, scale));
+  const p = poles.map((pole) => timesReal(pole, scale));
   return { z: [], p, k: productOfNegated(p) };
 }
 
@@ -43,11 +43,11 @@ function reverseBesselRoots(order: number): Complex[] {
     before.set([1, 0, 0, 0]);
     ddAdd(value, 0, x.re, 0, 1, 0);
     value.set([x.im, 0], 2);
-    let [slopeBefore, slope] = [real(0), real(1)];
+    let [slopeBefore, slope] = [fromReal(0), fromReal(1)];
     for (let n = 2; n <= order; n++) {
       const nearly = { re: before[0]!, im: before[2]! };
-      const turn = add(scaled(multiply(x, nearly), 2), multiply(multiply(x, x), slopeBefore));
-      [slopeBefore, slope] = [slope, add(scaled(slope, 2 * n - 1), turn)];
+      const turn = plus(timesReal(complexTimes(x, nearly), 2), complexTimes(complexTimes(x, x), slopeBefore));
+      [slopeBefore, slope] = [slope, plus(timesReal(slope, 2 * n - 1), turn)];
       ddMulComplex(before, 0, before, 0, square, 0);
       for (const part of [0, 2]) {
         const [hi, lo] = [value[part]!, value[part + 1]!];
@@ -70,15 +70,15 @@ type Four = [Float64Array, Float64Array, Float64Array, Float64Array];
 /** Roots of a real polynomial as exact conjugate pairs, which rounding has made inexact. */
 function paired(roots: readonly Complex[]): Complex[] {
   const upper = [...roots].sort((a, b) => b.im - a.im).slice(0, Math.floor(roots.length / 2));
-  const pairs = upper.flatMap((root) => [root, conjugate(root)]);
+  const pairs = upper.flatMap((root) => [root, conjugateOf(root)]);
   if (roots.length % 2 === 0) return pairs;
   const alone = [...roots].sort((a, b) => Math.abs(a.im) - Math.abs(b.im))[0]!;
-  return [real(alone.re), ...pairs];
+  return [fromReal(alone.re), ...pairs];
 }
 
 /** The frequency where the power is half, by bisection. */
 function halfPower(poles: readonly Complex[], last: number): number {
-  const powerAt = (w: number) => (last / modulus(productOf(poles.map((p) => ({ re: -p.re, im: w - p.im }))))) ** 2;
+  const powerAt = (w: number) => (last / modulusOf(productOfAll(poles.map((p) => ({ re: -p.re, im: w - p.im }))))) ** 2;
   let [low, high] = [0, 1];
   while (powerAt(high) > 0.5) high *= 2;
   for (let k = 0; k < 200; k++) {

@@ -4,7 +4,7 @@
  * Sources: S. Butterworth, "On the theory of filter amplifiers", Experimental Wireless 7 (1930); T. W. Parks and C. S. Burrus, "Digital Filter
  * Design" (1987), chapter 7, for both types of Chebyshev filter; S. J. Orfanidis, "Lecture notes on elliptic filter design" (2006).
  */
-import { type Complex, conjugate, divide, real } from './complex-numbers.ts';
+import { type Complex, conjugateOf, divide, fromReal } from './complex-numbers.ts';
 import { completeIntegral, inverseSc, jacobi, modulusOfDegree } from './elliptic.ts';
 import { productOfNegated } from './polynomials.ts';
 
@@ -23,7 +23,7 @@ const excessOf = (decibels: number) => Math.expm1((Math.LN10 / 10) * decibels);
 /** The angles of poles, −(N − 1), −(N − 3) … N − 1, in units of π/2N. */
 const steps = (order: number) => Array.from({ length: order }, (_, k) => 2 * k - order + 1);
 
-const gainOf = (z: readonly Complex[], p: readonly Complex[]) => productOfNegated(p) / productOfNegated(z);
+const prototypeGain = (z: readonly Complex[], p: readonly Complex[]) => productOfNegated(p) / productOfNegated(z);
 
 /** The Butterworth prototype: maximally flat. */
 export function butterworth(order: number): Factored {
@@ -55,9 +55,9 @@ export function chebyshev2(order: number, rs: number): Factored {
     .map((m) => ({ re: 0, im: 1 / sin((PI * m) / (2 * order)) }));
   const p = steps(order).map((m) => {
     const theta = (PI * m) / (2 * order);
-    return divide(real(1), { re: -sinh(mu) * cos(theta), im: -cosh(mu) * sin(theta) });
+    return divide(fromReal(1), { re: -sinh(mu) * cos(theta), im: -cosh(mu) * sin(theta) });
   });
-  return { z, p, k: gainOf(z, p) };
+  return { z, p, k: prototypeGain(z, p) };
 }
 
 /** The elliptic prototype: ripples in both bands, and the steepest transition of its order. */
@@ -65,7 +65,7 @@ export function cauer(order: number, rp: number, rs: number): Factored {
   if (order === 0) return { z: [], p: [], k: 10 ** (-rp / 20) };
   const square = excessOf(rp);
   const epsilon = sqrt(square);
-  if (order === 1) return { z: [], p: [real(-1 / epsilon)], k: 1 / epsilon };
+  if (order === 1) return { z: [], p: [fromReal(-1 / epsilon)], k: 1 / epsilon };
   const k1 = sqrt(square / excessOf(rs));
   const { k: modulusOfIt, complement } = modulusOfDegree(order, k1);
   const whole = completeIntegral(complement);
@@ -76,13 +76,13 @@ export function cauer(order: number, rp: number, rs: number): Factored {
     const { sn, cn, dn } = jacobi((j * whole) / order, complement);
     const by = 1 - (dn * across.sn) ** 2;
     const pole = { re: (-cn * dn * across.sn * across.cn) / by, im: (-sn * across.dn) / by };
-    if (j === 0) p.push(real(pole.re));
+    if (j === 0) p.push(fromReal(pole.re));
     else {
       const zero = { re: 0, im: 1 / (modulusOfIt * sn) };
-      z.push(zero, conjugate(zero));
-      p.push(pole, conjugate(pole));
+      z.push(zero, conjugateOf(zero));
+      p.push(pole, conjugateOf(pole));
     }
   }
-  const k = gainOf(z, p);
+  const k = prototypeGain(z, p);
   return { z, p, k: order % 2 === 0 ? k / sqrt(1 + square) : k };
 }

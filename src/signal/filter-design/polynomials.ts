@@ -1,13 +1,23 @@
 /** Polynomials in one variable, as coefficients with the highest power first. */
-import { add, type Complex, divide, modulus, multiply, productOf, real, scaled, subtract } from './complex-numbers.ts';
+import {
+  type Complex,
+  complexTimes,
+  divide,
+  fromReal,
+  minus,
+  modulusOf,
+  plus,
+  productOfAll,
+  timesReal,
+} from './complex-numbers.ts';
 
 /** The coefficients of (x − r₀)(x − r₁)…: one more than there are roots. */
 export function polynomialOf(roots: readonly Complex[]): Complex[] {
-  let coefficients: Complex[] = [real(1)];
+  let coefficients: Complex[] = [fromReal(1)];
   for (const root of roots) {
-    const longer = [...coefficients, real(0)];
+    const longer = [...coefficients, fromReal(0)];
     coefficients.forEach((value, k) => {
-      longer[k + 1] = subtract(longer[k + 1]!, multiply(value, root));
+      longer[k + 1] = minus(longer[k + 1]!, complexTimes(value, root));
     });
     coefficients = longer;
   }
@@ -16,7 +26,7 @@ export function polynomialOf(roots: readonly Complex[]): Complex[] {
 
 /** The value at a point, by Horner's scheme. */
 export function valueAt(coefficients: readonly Complex[], x: Complex): Complex {
-  return coefficients.reduce((value, coefficient) => add(multiply(value, x), coefficient), real(0));
+  return coefficients.reduce((value, coefficient) => plus(complexTimes(value, x), coefficient), fromReal(0));
 }
 
 /** The most steps of the iteration; it usually converges in a handful. */
@@ -31,7 +41,7 @@ const MOST_STEPS = 200;
 export function rootsOf(coefficients: readonly Complex[]): Complex[] {
   const degree = coefficients.length - 1;
   if (degree < 1) return [];
-  const slope = coefficients.slice(0, -1).map((value, k) => scaled(value, degree - k));
+  const slope = coefficients.slice(0, -1).map((value, k) => timesReal(value, degree - k));
   return aberth(startsOf(coefficients), (x) => divide(valueAt(slope, x), valueAt(coefficients, x)));
 }
 
@@ -42,15 +52,15 @@ export function aberth(starts: readonly Complex[], attraction: (x: Complex) => C
     let moved = 0;
     for (const [k, root] of roots.entries()) {
       const pull = attraction(root);
-      if (!Number.isFinite(modulus(pull))) continue;
+      if (!Number.isFinite(modulusOf(pull))) continue;
       const repulsion = roots.reduce(
-        (sum, other, j) => (j === k ? sum : add(sum, divide(real(1), subtract(root, other)))),
-        real(0),
+        (sum, other, j) => (j === k ? sum : plus(sum, divide(fromReal(1), minus(root, other)))),
+        fromReal(0),
       );
-      const change = divide(real(1), subtract(pull, repulsion));
-      if (!Number.isFinite(modulus(change))) continue;
-      roots[k] = subtract(root, change);
-      moved = Math.max(moved, modulus(change) / Math.max(modulus(root), Number.MIN_VALUE));
+      const change = divide(fromReal(1), minus(pull, repulsion));
+      if (!Number.isFinite(modulusOf(change))) continue;
+      roots[k] = minus(root, change);
+      moved = Math.max(moved, modulusOf(change) / Math.max(modulusOf(root), Number.MIN_VALUE));
     }
     if (moved < 4 * 2 ** -52) break;
   }
@@ -60,7 +70,7 @@ export function aberth(starts: readonly Complex[], attraction: (x: Complex) => C
 /** Starting points around the origin, on a circle with the geometric mean of the roots' moduli as radius, none of them on an axis. */
 function startsOf(coefficients: readonly Complex[]): Complex[] {
   const degree = coefficients.length - 1;
-  const radius = (modulus(coefficients[degree]!) / modulus(coefficients[0]!)) ** (1 / degree);
+  const radius = (modulusOf(coefficients[degree]!) / modulusOf(coefficients[0]!)) ** (1 / degree);
   return Array.from({ length: degree }, (_, k) => {
     const angle = (2 * Math.PI * k) / degree + 0.4;
     return { re: radius * Math.cos(angle), im: radius * Math.sin(angle) };
@@ -69,5 +79,5 @@ function startsOf(coefficients: readonly Complex[]): Complex[] {
 
 /** The product of −r over roots whose complex ones come in conjugate pairs; it is real. */
 export function productOfNegated(roots: readonly Complex[]): number {
-  return productOf(roots.map(({ re, im }) => ({ re: -re, im: -im }))).re;
+  return productOfAll(roots.map(({ re, im }) => ({ re: -re, im: -im }))).re;
 }

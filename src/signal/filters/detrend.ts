@@ -1,6 +1,6 @@
 /** Signals without their mean or their slope, as `scipy.signal.detrend`. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { type ArrayInput, asArray } from '../../numpy/array.ts';
+import { type ArrayInput, asArray } from '../../numpy/arrays/array.ts';
 import { check, checkWord } from '../arguments/check.ts';
 import { realCoefficients } from '../arguments/coefficients.ts';
 import type { Floats } from '../arguments/floats.ts';

@@ -1,5 +1,5 @@
 /** States of filters, which carry over from one chunk of a stream to the next: a few numbers for each line of the signal. */
-import { elementCount, isComplex, type NumpyArray } from '../../numpy/array.ts';
+import { elementCount, isComplex, type NumpyArray } from '../../numpy/arrays/array.ts';
 import { excerpt, FftError } from '../../problem/errors.ts';
 import type { Lines } from '../arguments/lines.ts';
 import type { Planes } from '../arguments/planes.ts';

@@ -1,6 +1,6 @@
 /** Filters that run forwards and backwards, and so have no delay, as `scipy.signal.filtfilt` and `sosfiltfilt`. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { type ArrayInput, asArray, type NumpyArray } from '../../numpy/array.ts';
+import { type ArrayInput, asArray, type NumpyArray } from '../../numpy/arrays/array.ts';
 import { FftError } from '../../problem/errors.ts';
 import { type Boundary, extend } from '../arguments/boundary.ts';
 import { check, checkInteger, checkWord } from '../arguments/check.ts';

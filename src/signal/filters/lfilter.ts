@@ -8,14 +8,14 @@ import {
   isComplex,
   type NumpyArray,
   type ShapeOf,
-} from '../../numpy/array.ts';
+} from '../../numpy/arrays/array.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { NewFloat64Array } from '../../problem/index.ts';
 import { check } from '../arguments/check.ts';
 import { type Coefficients, coefficientsOf, type NumberList, realCoefficients } from '../arguments/coefficients.ts';
 import { type Lines, linesAlong, newLines } from '../arguments/lines.ts';
 import { newPlanes, type Planes, readPlanes, writePlanes } from '../arguments/planes.ts';
-import { type Complex, divide, real } from '../filter-design/complex-numbers.ts';
+import { type Complex, divide, fromReal } from '../filter-design/complex-numbers.ts';
 import { filterComplex, filterFir, filterPlane, refuseOverflow } from './filter-kernels.ts';
 import { newStates, type States, statesOf } from './filter-states.ts';
 
@@ -111,7 +111,7 @@ export function readFilter(b: NumberList, a: NumberList): DirectForm {
   const normalised = ({ re, im }: Coefficients): Coefficients => {
     const all = Array.from({ length }, (_, k) => {
       const value = { re: re[k] ?? 0, im: im?.[k] ?? 0 };
-      return complex ? divide(value, first) : real(value.re / first.re);
+      return complex ? divide(value, first) : fromReal(value.re / first.re);
     });
     const part = (key: 're' | 'im') => Float64Array.from(all, (value) => value[key]);
     return { re: part('re'), im: complex ? part('im') : undefined };

@@ -1,5 +1,12 @@
 /** Medians over the neighbourhood of each element, as `scipy.signal.medfilt` and `medfilt2d`. */
-import { type ArrayInput, asArray, elementCount, floatZeros, isSingle, type NumpyArray } from '../../numpy/array.ts';
+import {
+  type ArrayInput,
+  asArray,
+  elementCount,
+  floatZeros,
+  isSingle,
+  type NumpyArray,
+} from '../../numpy/arrays/array.ts';
 import { FftError } from '../../problem/errors.ts';
 import { check, checkInteger } from '../arguments/check.ts';
 import { realArray } from '../arguments/coefficients.ts';

@@ -2,7 +2,7 @@
  * Polyphase filtering: upsampling with zeros, a filter, and downsampling, without computing products with zeros or samples that are dropped: the
  * filter is divided into phases (R. E. Crochiere and L. R. Rabiner, "Multirate Digital Signal Processing" (1983), chapter 3).
  */
-import { floatZeros } from '../../numpy/array.ts';
+import { floatZeros } from '../../numpy/arrays/array.ts';
 import { type Extension, extendLine } from '../arguments/extension.ts';
 
 /** The rates, offset and length of a resampled line. */

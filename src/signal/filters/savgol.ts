@@ -1,6 +1,6 @@
 /** Savitzky–Golay smoothing by least-squares polynomials, as `scipy.signal.savgol_filter` and `savgol_coeffs`. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { type ArrayInput, asArray } from '../../numpy/array.ts';
+import { type ArrayInput, asArray } from '../../numpy/arrays/array.ts';
 import type { NewFloat64Array } from '../../problem/index.ts';
 import { check, checkInteger, checkPositive, checkWord } from '../arguments/check.ts';
 import { type Extension, extendLine } from '../arguments/extension.ts';

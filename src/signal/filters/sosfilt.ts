@@ -1,6 +1,6 @@
 /** Filters of second-order sections, as `scipy.signal.sosfilt` and `sosfilt_zi`. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { type ArrayInput, asArray, isComplex, type NumpyArray } from '../../numpy/array.ts';
+import { type ArrayInput, asArray, isComplex, type NumpyArray } from '../../numpy/arrays/array.ts';
 import type { NewFloat64Array } from '../../problem/index.ts';
 import { sectionsOf } from '../arguments/coefficients.ts';
 import { type Lines, linesAlong, newLines } from '../arguments/lines.ts';

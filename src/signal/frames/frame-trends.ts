@@ -66,18 +66,18 @@ function frameMeans(
   const rest = size - whole * hop;
   // Sums of the hops at the beginning of the next frame. A frame's sum is made of hop sums and not of the previous frame's sum, so that rounding
   // errors do not accumulate.
-  for (let k = 0; k < whole - 1; k++) hops[k] = sumOf(line, start + k * hop * step, hop, step);
+  for (let k = 0; k < whole - 1; k++) hops[k] = lineSum(line, start + k * hop * step, hop, step);
   for (let frame = 0; frame < frames; frame++) {
     const last = frame + whole - 1;
-    if (whole > 0) hops[last % whole] = sumOf(line, start + last * hop * step, hop, step);
-    let sum = rest > 0 ? sumOf(line, start + (frame + whole) * hop * step, rest, step) : 0;
+    if (whole > 0) hops[last % whole] = lineSum(line, start + last * hop * step, hop, step);
+    let sum = rest > 0 ? lineSum(line, start + (frame + whole) * hop * step, rest, step) : 0;
     for (let k = 0; k < whole; k++) sum += hops[k]!;
     level[frame * step + part] = sum / size;
   }
 }
 
 /** Four independent sums, which a processor adds in parallel. */
-function sumOf(line: Floats, from: number, count: number, step: number): number {
+function lineSum(line: Floats, from: number, count: number, step: number): number {
   let a = 0;
   let b = 0;
   let c = 0;

@@ -72,12 +72,12 @@ export function batchesOf({ frames, nfft }: Pick<FrameSpec, 'frames' | 'nfft'>):
 }
 
 /** The number of reals per bin of the output. */
-export function realsOf({ part }: Pick<FrameSpec, 'part'>): 1 | 2 {
+export function realsPerBin({ part }: Pick<FrameSpec, 'part'>): 1 | 2 {
   return part === 'complex' || part === 'product' ? 2 : 1;
 }
 
 /** Samples of memory for a line. */
-export function memoryOf({ memory, start = 0, frames, hop, nfft }: FrameSpec): number {
+export function samplesPerLine({ memory, start = 0, frames, hop, nfft }: FrameSpec): number {
   return memory ?? start + (frames - 1) * hop + nfft;
 }
 
@@ -100,11 +100,11 @@ export function frameRequest(spec: FrameSpec, window: Float64Array, factors?: Fl
   // Plans for different windows and scales are the same, as the window's array holds both; without a window the scale is a part of the plan.
   const key = JSON.stringify({ ...spec, scale: flat ? scale : 1 });
   const taper = flat ? undefined : window.map((value) => value * scale);
-  return { spec, taper, factors, plan: { key: `frames ${key}`, problem: frameProblem(spec) } };
+  return { spec, taper, factors, plan: { key: `frames ${key}`, problem: planOfFrames(spec) } };
 }
 
 /** The plan request for a block of frames. */
-function frameProblem(spec: FrameSpec): ProblemInput {
+function planOfFrames(spec: FrameSpec): ProblemInput {
   const { nfft, size, hop, precision, flat, scale, trend, part, twoSided, binsFirst, turned } = spec;
   const batches = batchesOf(spec);
   return {
@@ -112,11 +112,11 @@ function frameProblem(spec: FrameSpec): ProblemInput {
     strides: { input: [1, 1, batches > 1 ? hop : nfft], ...(binsFirst ? { output: [1, batches, 1] } : {}) },
     ...(size < nfft ? { zeroPadding: { space: [{ from: size, to: nfft }] } } : {}),
     ...(flat ? { scale: { forward: scale } } : {}),
-    ...(flat && trend === false && part === 'complex' && !turned ? {} : { callbacks: callbacksOf(spec) }),
+    ...(flat && trend === false && part === 'complex' && !turned ? {} : { callbacks: frameCallbacks(spec) }),
   };
 }
 
-function callbacksOf(spec: FrameSpec): Callbacks {
+function frameCallbacks(spec: FrameSpec): Callbacks {
   const { nfft, precision, trend, flat, part, doubled, turned } = spec;
   const array = (length: number) => ({ type: precision === 'single' ? 'f32' : 'f64', length }) as const;
   const trends = batchesOf(spec) * (spec.twoSided ? 2 : 1);
@@ -157,26 +157,30 @@ function storeOf(spec: FrameSpec): Callback {
   const store = part === 'complex' ? undefined : partStore(spec);
   if (!turned) return store!;
   return (x, value, at) => {
-    const result = timesFactor(x, value, at);
+    const result = timesBinFactor(x, value, at);
     return store ? store(x, result as CallbackValue, at) : result;
   };
 }
 
 function partStore(spec: FrameSpec): Callback {
   const { part, doubled } = spec;
-  if (part === 'magnitude') return magnitude;
-  return part === 'power' ? powerOf(doubled) : productOf(doubled, binsOf(spec));
+  if (part === 'magnitude') return absoluteValue;
+  return part === 'power' ? powerOf(doubled) : conjugateProduct(doubled, binsOf(spec));
 }
 
 /** A bin times its number of the array `factors`. */
-export function timesFactor(x: CallbackBuilder, { re, im }: CallbackComplex, { axis }: CallbackPlace): CallbackComplex {
+export function timesBinFactor(
+  x: CallbackBuilder,
+  { re, im }: CallbackComplex,
+  { axis }: CallbackPlace,
+): CallbackComplex {
   const at = x.index.mul(axis[0]!, 2);
   const [a, b] = [x.load('factors', at), x.load('factors', x.index.add(at, 1))];
   return { re: x.sub(x.mul(re, a), x.mul(im, b)), im: x.add(x.mul(re, b), x.mul(im, a)) };
 }
 
 /** The product conj(other) · value; the other spectra are stored frame by frame, as the result is. */
-function productOf(doubled: boolean, bins: number): Callback {
+function conjugateProduct(doubled: boolean, bins: number): Callback {
   return (x, { re, im }, { axis, batch }) => {
     const at = x.index.mul(x.index.add(x.index.mul(batch, bins), axis[0]!), 2);
     const [a, b] = [x.load('others', at), x.load('others', x.index.add(at, 1))];
@@ -197,7 +201,7 @@ export function powerOf(doubled: boolean): Callback {
 }
 
 /** The absolute value, without squares that overflow; NaN if either part is NaN. */
-export const magnitude: Callback = (x, value: CallbackValue) => {
+export const absoluteValue: Callback = (x, value: CallbackValue) => {
   const [re, im] = [x.abs(value.re), x.abs(value.im)];
   const isLess = x.less(re, im);
   const [large, small] = [x.select(isLess, im, re), x.select(isLess, re, im)];
@@ -218,12 +222,12 @@ interface FramePlace extends Workplace {
   transform: FrameTransform | undefined;
 }
 
-function placeOn(device: Device, spec: FrameSpec): FramePlace {
+function framesMemory(device: Device, spec: FrameSpec): FramePlace {
   const { precision, nfft, size, twoSided } = spec;
-  const { arrays = {} } = callbacksOf(spec);
+  const { arrays = {} } = frameCallbacks(spec);
   const lengths: Record<string, number> = {
-    line: memoryOf(spec) * (twoSided ? 2 : 1),
-    spectra: realsOf(spec) * binsOf(spec) * batchesOf(spec),
+    line: samplesPerLine(spec) * (twoSided ? 2 : 1),
+    spectra: realsPerBin(spec) * binsOf(spec) * batchesOf(spec),
   };
   // The other spectra come from another transform.
   for (const [name, { length }] of Object.entries(arrays)) if (name !== 'others') lengths[name] = length;
@@ -389,6 +393,6 @@ export function withFrames<T>(
   request: FrameRequest,
   use: (transform: FrameTransform) => T | Promise<T>,
 ): T | Promise<T> {
-  const make = () => placeOn(device, request.spec);
+  const make = () => framesMemory(device, request.spec);
   return withWorkplace(device, request.plan, make, (plan, place) => use(FrameTransform.in(place, request, plan)));
 }

@@ -40,7 +40,7 @@ export interface Framing {
 }
 
 /** The padding of centred frames; undefined where SciPy's options decide. @throws FftError `invalid-argument` */
-export function centerOf({ center, padMode, boundary, padded }: FramingOptions): boolean | undefined {
+export function framePadding({ center, padMode, boundary, padded }: FramingOptions): boolean | undefined {
   if (padMode !== undefined) checkWord('padMode', padMode, ['reflect', 'constant', 'edge']);
   if (center === undefined && padMode === undefined) return undefined;
   checkWord('center', center, [true, false, undefined]);

@@ -8,7 +8,7 @@ import type { Callback, CallbackReal, ProblemInput } from '../../problem/index.t
 import type { Floats } from '../arguments/floats.ts';
 import { afterwards, called, oneByOne, type PlanRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
 import { placesFor, reaching, type WorkMemory, workOn } from '../calls/work.ts';
-import { batchesOf, binsOf, timesFactor } from './frames.ts';
+import { batchesOf, binsOf, timesBinFactor } from './frames.ts';
 
 export interface OverlapAddSpec {
   /** Samples in a frame. */
@@ -72,7 +72,7 @@ interface Rows {
   readonly hops: number;
 }
 
-function rowsOf(spec: OverlapAddSpec): Rows {
+function overlapRows(spec: OverlapAddSpec): Rows {
   const { hop, nfft, onesided } = spec;
   const overlap = Math.ceil(nfft / hop);
   const row = overlap * hop;
@@ -96,7 +96,7 @@ function rowsOf(spec: OverlapAddSpec): Rows {
 
 function inverseProblem(spec: OverlapAddSpec): ProblemInput {
   const { size, nfft, onesided, precision, turned } = spec;
-  const { row, batches, before } = rowsOf(spec);
+  const { row, batches, before } = overlapRows(spec);
   const array = (length: number) => ({ type: precision === 'single' ? 'f32' : 'f64', length }) as const;
   const store: Callback = (x, value, { axis }) => {
     const weighted = (part: CallbackReal) => x.mul(x.load('window', axis[0]!), part);
@@ -107,7 +107,7 @@ function inverseProblem(spec: OverlapAddSpec): ProblemInput {
     ...{ strides: { input: [1, 1, row], output: [1, batches, 1] }, offsets: { input: before } },
     ...(size < nfft ? { zeroPadding: { space: [{ from: size, to: nfft }] } } : {}),
     callbacks: {
-      inverse: { store, ...(turned ? { load: timesFactor } : {}) },
+      inverse: { store, ...(turned ? { load: timesBinFactor } : {}) },
       arrays: { window: array(nfft), ...(turned ? { factors: array(2 * binsOf({ nfft, twoSided: !onesided })) } : {}) },
     },
   };
@@ -119,7 +119,7 @@ function inverseProblem(spec: OverlapAddSpec): ProblemInput {
  */
 async function addingProgram(spec: OverlapAddSpec, device: Device): Promise<CompiledProgram> {
   const { add, map, mul, program, real, reduce, slide, transpose, zip } = await import('../../lift/index.ts');
-  const { row, before, reach, parts, hops } = rowsOf(spec);
+  const { row, before, reach, parts, hops } = overlapRows(spec);
   const [hop, step] = [spec.hop * parts, row * parts];
   const apart = Math.max(1, step - hop);
   const text = program({ waves: real(reach * parts), weights: real(hops, hop) }, ({ waves, weights }) =>
@@ -157,9 +157,9 @@ interface OverlapAddPlace extends Workplace {
   weighted: Float64Array | undefined;
 }
 
-async function placeOn(device: Device, spec: OverlapAddSpec): Promise<OverlapAddPlace> {
+async function overlapAddMemory(device: Device, spec: OverlapAddSpec): Promise<OverlapAddPlace> {
   const program = await addingProgram(spec, device);
-  const { reach, batches, parts, hops } = rowsOf(spec);
+  const { reach, batches, parts, hops } = overlapRows(spec);
   const { nfft, hop, onesided, precision, turned } = spec;
   const bins = binsOf({ nfft, twoSided: !onesided });
   const lengths = {
@@ -172,7 +172,7 @@ async function placeOn(device: Device, spec: OverlapAddSpec): Promise<OverlapAdd
       program.destroy();
       for (const memory of Object.values(places)) memory.free();
     };
-    const frames = reaching(places.waves, rowsOf(spec).written * parts);
+    const frames = reaching(places.waves, overlapRows(spec).written * parts);
     const { window, factors } = places;
     const given = { arrays: { window: window.data, ...(factors ? { factors: factors.data } : {}) } };
     const added = { waves: places.waves.data, weights: places.weights.data };
@@ -193,7 +193,7 @@ export class OverlapAdd {
 
   constructor(request: OverlapAddRequest, plan: Plan, place: OverlapAddPlace) {
     this.request = request;
-    this.rows = rowsOf(request.spec);
+    this.rows = overlapRows(request.spec);
     this.plan = plan;
     this.place = place;
     const { taper, factors } = request;
@@ -274,6 +274,6 @@ export function withOverlapAdd<T>(
   request: OverlapAddRequest,
   use: (adding: OverlapAdd) => T | Promise<T>,
 ): T | Promise<T> {
-  const make = () => placeOn(device, request.spec);
+  const make = () => overlapAddMemory(device, request.spec);
   return withWorkplace(device, request.plan, make, (plan, place) => use(new OverlapAdd(request, plan, place)));
 }

@@ -72,7 +72,7 @@ export function readSegments(options: SegmentOptions, length: number, longest = 
     ...(['nperseg', nperseg, nperseg <= longest, `at most the length of the signal, ${longest}`] as const),
     ' Take fewer, or fill the signal up with zeros.',
   );
-  const values = given ? valuesOf(given, nperseg) : namedWindow(window as WindowName, nperseg, windowOptions);
+  const values = given ? windowFromValues(given, nperseg) : windowOfName(window as WindowName, nperseg, windowOptions);
   const flat = given ? values.every((value) => value === 1) : isFlat(window as WindowName);
   return { fs, window: values, flat, nperseg, hop, nfft };
 }
@@ -99,11 +99,11 @@ export function hopOf(
   return nperseg - shared;
 }
 
-function namedWindow(name: WindowName, size: number, options: WindowOptions | undefined): Float64Array {
+function windowOfName(name: WindowName, size: number, options: WindowOptions | undefined): Float64Array {
   return windowFunction(name, size, ...([options] as WindowArguments<WindowName>));
 }
 
-function valuesOf(given: Floats, nperseg: number): Float64Array {
+function windowFromValues(given: Floats, nperseg: number): Float64Array {
   check('nperseg', nperseg, nperseg === given.length, `the length of the window, ${given.length}`);
   const values = Float64Array.from(given);
   if (values.every(Number.isFinite) && values.some((value) => value !== 0)) return values;
@@ -115,7 +115,7 @@ function valuesOf(given: Floats, nperseg: number): Float64Array {
  * The divisor of the spectra of windowed frames.
  * @throws FftError `invalid-argument` where it is 0
  */
-export function gainOf(window: Float64Array, fs: number, scaling: StftScaling): number {
+export function spectrumDivisor(window: Float64Array, fs: number, scaling: StftScaling): number {
   if (scaling === null) return 1;
   const sum = (of: (value: number) => number) => window.reduce((total, value) => total + of(value), 0);
   const gain = scaling === 'spectrum' ? Math.abs(sum((value) => value)) : Math.sqrt(fs * sum((value) => value * value));
@@ -150,7 +150,7 @@ export function warnOnce(message: string): void {
  * Options in which old names are replaced by new ones. Where both are given, the new one counts.
  * @param names the new name of each old name
  */
-export function renamed<T extends object>(options: T, what: string, names: Readonly<Record<string, string>>): T {
+export function withNewNames<T extends object>(options: T, what: string, names: Readonly<Record<string, string>>): T {
   const old = Object.keys(names).filter((name) => (options as Record<string, unknown>)[name] !== undefined);
   if (old.length === 0) return options;
   const all = { ...options } as Record<string, unknown>;

@@ -1,6 +1,6 @@
 /** Decimation: fewer samples, after a low-pass filter, as `scipy.signal.decimate`. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { type ArrayInput, asArray, type NumpyArray } from '../../numpy/array.ts';
+import { type ArrayInput, asArray, type NumpyArray } from '../../numpy/arrays/array.ts';
 import { checkInteger, checkWord } from '../arguments/check.ts';
 import { linesAlong } from '../arguments/lines.ts';
 import { eachPlane } from '../arguments/planes.ts';

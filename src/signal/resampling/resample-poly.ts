@@ -1,8 +1,8 @@
 /** Resampling by a ratio of integers, in the time domain, as `scipy.signal.resample_poly`. */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { gcd } from '../../numeric/primes.ts';
-import { type ArrayInput, asArray } from '../../numpy/array.ts';
-import { arrayClass } from '../../problem/bytes.ts';
+import { type ArrayInput, asArray } from '../../numpy/arrays/array.ts';
+import { arrayClass } from '../../problem/input/bytes.ts';
 import { check, checkInteger, checkWord } from '../arguments/check.ts';
 import { realCoefficients } from '../arguments/coefficients.ts';
 import { type Extension, extensions } from '../arguments/extension.ts';

@@ -1,10 +1,10 @@
 /** Resampling by transforms, as `scipy.signal.resample`. */
 
 import type { Device, Plan } from '../../engine/index.ts';
-import type { ArrayInput, DtypeOf, NumpyArray, ShapeOf } from '../../numpy/array.ts';
-import { checkLength } from '../../numpy/axes.ts';
-import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
-import { arrayClass } from '../../problem/bytes.ts';
+import type { ArrayInput, DtypeOf, NumpyArray, ShapeOf } from '../../numpy/arrays/array.ts';
+import { checkLength } from '../../numpy/calls/axes.ts';
+import { type DeviceChoice, sharedDevice } from '../../numpy/calls/choice.ts';
+import { arrayClass } from '../../problem/input/bytes.ts';
 import { check } from '../arguments/check.ts';
 import { realCoefficients } from '../arguments/coefficients.ts';
 import type { Floats } from '../arguments/floats.ts';
@@ -13,7 +13,7 @@ import {
   type LineGeometry,
   type Lines,
   linesAlong,
-  linesOf,
+  linesOfArray,
   newLines,
   readLine,
   writeLine,
@@ -59,7 +59,7 @@ export async function resample<X extends ArrayInput>(
   options: ResampleOptions = {},
 ): Promise<Resampled<X>> {
   const { arrays, job, device } = calls.read([x], options, [num]);
-  const lines = linesOf(job.lines, arrays[0]!);
+  const lines = linesOfArray(job.lines, arrays[0]!);
   return (await resampled(lines, job, device ?? (await sharedDevice()))) as Resampled<X>;
 }
 
@@ -95,13 +95,13 @@ const calls = /* @__PURE__ */ new PreparedCalls<ResampleOptions, ResampleJob>({
   prepare: ([x], own, [num]) => {
     checkLength(num as number, 'num');
     const lines = linesAlong(x!, own.axis ?? -1);
-    return jobOf(lines, num as number, binWeights(own, lines));
+    return resampleJob(lines, num as number, binWeights(own, lines));
   },
   bytesOf: ({ weights }) => 8 * (weights?.length ?? 0),
 });
 
 /** Both plans work on the same spectra: they share the first bins; the other bins stay zero or are not read. */
-function jobOf(lines: Lines, num: number, weights: Float64Array | undefined): ResampleJob {
+function resampleJob(lines: Lines, num: number, weights: Float64Array | undefined): ResampleJob {
   const { n, complex, precision, count } = lines;
   const rounds = Math.ceil(count / Math.max(1, Math.floor(POINTS_AT_ONCE / Math.max(n, num))));
   const batches = Math.ceil(count / rounds);
@@ -118,7 +118,11 @@ function jobOf(lines: Lines, num: number, weights: Float64Array | undefined): Re
 
 type ResamplePlace = Workplace & Record<'from' | 'bins' | 'to', WorkMemory>;
 
-function placeOn(device: Device, { n, complex, precision }: Lines, { num, batches, row }: ResampleJob): ResamplePlace {
+function resampleMemory(
+  device: Device,
+  { n, complex, precision }: Lines,
+  { num, batches, row }: ResampleJob,
+): ResamplePlace {
   const parts = complex ? 2 : 1;
   const lengths = { from: n * parts * batches, bins: 2 * row * batches, to: num * parts * batches };
   const places = placesFor(lengths, (length) => workOn(device, length, precision));
@@ -131,7 +135,7 @@ function resampled(lines: Lines, job: ResampleJob, device: Device): Promise<Nump
   const parts = complex ? 2 : 1;
   // The part of the memory that lines of a length reach.
   const reach = (length: number) => 2 * ((batches - 1) * row + (complex ? length : Math.floor(length / 2) + 1));
-  const make = () => placeOn(device, lines, job);
+  const make = () => resampleMemory(device, lines, job);
   const use = async (there: Plan, { from, bins, to }: ResamplePlace, [back]: readonly Plan[]) => {
     // Tables are made after the plans: the device refuses lengths that are too long.
     const result = newLines(lines, num, complex);

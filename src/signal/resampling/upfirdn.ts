@@ -1,6 +1,6 @@
 /** Resampling with a given filter, as `scipy.signal.upfirdn`. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { type ArrayInput, asArray } from '../../numpy/array.ts';
+import { type ArrayInput, asArray } from '../../numpy/arrays/array.ts';
 import { check, checkInteger, checkWord } from '../arguments/check.ts';
 import { realCoefficients } from '../arguments/coefficients.ts';
 import { type Extension, extensions } from '../arguments/extension.ts';

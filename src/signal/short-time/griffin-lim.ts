@@ -4,8 +4,15 @@
  * Griffin-Lim algorithm", WASPAA 2013).
  */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { type ArrayInput, asArray, type ComplexArray, floatZeros, isComplex, isSingle } from '../../numpy/array.ts';
-import type { DeviceChoice } from '../../numpy/choice.ts';
+import {
+  type ArrayInput,
+  asArray,
+  type ComplexArray,
+  floatZeros,
+  isComplex,
+  isSingle,
+} from '../../numpy/arrays/array.ts';
+import type { DeviceChoice } from '../../numpy/calls/choice.ts';
 import { FftError } from '../../problem/errors.ts';
 import { check, checkInteger, checkWord } from '../arguments/check.ts';
 import type { Floats } from '../arguments/floats.ts';
@@ -69,7 +76,7 @@ export async function griffinLim(magnitudes: ArrayInput, options: GriffinLimOpti
   for (let step = 0; step < nIter; step++) {
     const { x } = await istft(zxx, { ...common, ...(length === undefined ? {} : { length }) });
     const { zxx: rebuilt } = await stft(x as never, forward);
-    const found = fitted(rebuilt as ComplexArray, count);
+    const found = fitFrameCount(rebuilt as ComplexArray, count);
     refit(data, found, before, wanted.data as Floats, momentum / (1 + momentum));
     before = found;
   }
@@ -77,7 +84,7 @@ export async function griffinLim(magnitudes: ArrayInput, options: GriffinLimOpti
 }
 
 /** Spectra with exactly `frames` frames: a signal of another length may have one frame more or less. */
-function fitted({ data, shape }: ComplexArray, frames: number): Floats {
+function fitFrameCount({ data, shape }: ComplexArray, frames: number): Floats {
   const [bins, found] = shape as readonly [number, number];
   if (found === frames) return data as Floats;
   const result = floatZeros(2 * bins * frames, data instanceof Float32Array);

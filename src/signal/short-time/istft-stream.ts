@@ -1,6 +1,6 @@
 /** Streaming inverse short-time transforms, frame by frame and without waiting: spectra of `StftStream`, changed or not, become samples. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { floatZeros } from '../../numpy/array.ts';
+import { floatZeros } from '../../numpy/arrays/array.ts';
 import { FftError } from '../../problem/errors.ts';
 import { check } from '../arguments/check.ts';
 import { type FloatPrecision, type Floats, isFloats } from '../arguments/floats.ts';
@@ -35,7 +35,7 @@ export class IstftStream<P extends FloatPrecision = 'single'> extends FrameStrea
     const own = readOptions(options ?? {}, { works: WORKS }, 'IstftStream', SEGMENT_LEVELS);
     super(own, 'inverse', checkHop);
     try {
-      checkOverlap(this.window, this.hopLength);
+      checkNonzeroOverlapAdd(this.window, this.hopLength);
       this.sum = floatZeros(this.nperseg, false) as Float64Array;
       this.weight = floatZeros(this.nperseg, false) as Float64Array;
       this.ready = floatZeros(this.hopLength, this.precision === 'single');
@@ -107,7 +107,7 @@ function checkHop(hopLength: number, nperseg: number): void {
 }
 
 /** Checks the condition of nonzero overlap-add (NOLA) for samples behind the first frames. @throws FftError `invalid-argument` */
-function checkOverlap(window: Float64Array, hop: number): void {
+function checkNonzeroOverlapAdd(window: Float64Array, hop: number): void {
   for (let k = 0; k < hop; k++) {
     let weight = 0;
     for (let at = k; at < window.length; at += hop) weight += window[at]! ** 2;

@@ -9,10 +9,10 @@ import {
   isSingle,
   type NumpyArray,
   type ShapeOf,
-} from '../../numpy/array.ts';
-import { checkLength, resolveAxis } from '../../numpy/axes.ts';
-import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
-import { copyOfFloats } from '../../numpy/memory.ts';
+} from '../../numpy/arrays/array.ts';
+import { copyOfFloats } from '../../numpy/arrays/memory.ts';
+import { checkLength, resolveAxis } from '../../numpy/calls/axes.ts';
+import { type DeviceChoice, sharedDevice } from '../../numpy/calls/choice.ts';
 import { FftError } from '../../problem/errors.ts';
 import { checkWord } from '../arguments/check.ts';
 import { type Floats, isFloats } from '../arguments/floats.ts';
@@ -22,13 +22,13 @@ import { batchesOf, binsOf } from '../frames/frames.ts';
 import { centered } from '../frames/framing.ts';
 import { type OverlapAddRequest, overlapAddRequest, withOverlapAdd } from '../frames/overlap-add.ts';
 import {
-  gainOf,
   readSegments,
   SEGMENT_LEVELS,
   SEGMENT_OPTIONS,
   type SegmentOptions,
   type Segments,
   type StftScaling,
+  spectrumDivisor,
   stftScalings,
 } from '../frames/segments.ts';
 
@@ -125,11 +125,11 @@ export async function istft<Z extends ComplexArray>(zxx: Z, options: IstftOption
 }
 
 const calls = /* @__PURE__ */ new PreparedCalls<IstftOptions, KnownIstft>({
-  ...{ name: 'istft', works: WORKS, levels: SEGMENT_LEVELS, prepare: ([zxx], own) => jobOf(zxx!, own) },
+  ...{ name: 'istft', works: WORKS, levels: SEGMENT_LEVELS, prepare: ([zxx], own) => istftJob(zxx!, own) },
   bytesOf: ({ t, adding }) => 8 * (t.length + adding.taper.length + adding.weights.length),
 });
 
-function jobOf({ shape, dtype }: NumpyArray, own: IstftOptions): KnownIstft {
+function istftJob({ shape, dtype }: NumpyArray, own: IstftOptions): KnownIstft {
   const { inputOnesided = true, boundary = true, scaling = 'spectrum' } = own;
   if (!isComplex(dtype) || shape.length < 2) {
     const message = `zxx is ${dtype} with ${shape.length} axes; bins and frames are complex64 or complex128, of two axes or more.`;
@@ -165,7 +165,7 @@ function jobOf({ shape, dtype }: NumpyArray, own: IstftOptions): KnownIstft {
   // The last centred frame may reach beyond the signal that it was made from.
   const reached = Math.min(length, center ? norm.length - edge : inside);
   const undetermined = undeterminedIn(norm.subarray(edge, edge + reached), length);
-  const scale = gainOf(window, segments.fs, scaling) / segments.nfft;
+  const scale = spectrumDivisor(window, segments.fs, scaling) / segments.nfft;
   // A loop: there may be millions of samples, and `from` would take longer than the transforms.
   const t = floatZeros(length, false) as Float64Array;
   for (let k = 0; k < length; k++) t[k] = k / segments.fs;
@@ -243,7 +243,8 @@ export function overlapAdded(given: NumpyArray, job: IstftJob, device: Device): 
       const start = Math.floor(line / inner) * inner * length + (line % inner);
       const plane = planes[line]!;
       return adder.line(
-        (target, first, count) => loadFrames(given, job, plane + first * strideOf(given.shape, time), target, count),
+        (target, first, count) =>
+          loadFrames(given, job, plane + first * strideOfAxis(given.shape, time), target, count),
         (sums, from, begun) => {
           if (isWhole) data = copyOfFloats(sums.subarray(skipped, skipped + numbers));
           else write(sums, data!, { from: from - skipped, begun, start, inner, reached: reached * parts, parts });
@@ -290,7 +291,7 @@ function write(sums: Floats, target: Floats, { from, begun, start, inner, reache
   }
 }
 
-function strideOf(shape: readonly number[], axis: number): number {
+function strideOfAxis(shape: readonly number[], axis: number): number {
   return elementCount(shape.slice(axis + 1));
 }
 
@@ -299,7 +300,7 @@ function linesOfPlanes(shape: readonly number[], time: number, frequency: number
   let starts = [0];
   shape.forEach((count, axis) => {
     if (axis === time || axis === frequency) return;
-    const stride = strideOf(shape, axis);
+    const stride = strideOfAxis(shape, axis);
     starts = starts.flatMap((start) => Array.from({ length: count }, (_, k) => start + k * stride));
   });
   return starts;
@@ -313,7 +314,7 @@ function loadFrames(
   target: Floats,
   count: number,
 ): void {
-  const [perFrame, perBin] = [strideOf(shape, time), strideOf(shape, frequency)];
+  const [perFrame, perBin] = [strideOfAxis(shape, time), strideOfAxis(shape, frequency)];
   const bins = shape[frequency]!;
   if (perFrame === 1 && perBin === count) {
     target.set(data.subarray(2 * start, 2 * (start + bins * count)));

@@ -2,8 +2,8 @@
 
 import { readOptions } from '../../engine/arguments/options.ts';
 import type { Device, Plan } from '../../index.ts';
-import { floatZeros } from '../../numpy/array.ts';
-import { checkDevice, sharedDevice } from '../../numpy/choice.ts';
+import { floatZeros } from '../../numpy/arrays/array.ts';
+import { checkDevice, sharedDevice } from '../../numpy/calls/choice.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Callback, Callbacks, NewFloat32Array, ProblemInput } from '../../problem/index.ts';
 import { check } from '../arguments/check.ts';
@@ -126,7 +126,7 @@ export async function levelSpectrogram(
       const round = signal.subarray(first * hop, first * hop + (batches - 1) * hop + size);
       const read = areSingles(round) ? round : Float32Array.from(round);
       const powers = (await plan.forward(read as never, undefined, { arrays })) as Float32Array;
-      toDecibels(levels.subarray(done * bins, (first + batches) * bins), powers.subarray((done - first) * bins));
+      powersToDecibels(levels.subarray(done * bins, (first + batches) * bins), powers.subarray((done - first) * bins));
       onProgress?.(first + batches, frames);
     }
     return { levels, frames, bins, sampleRate, window, size, hop, batches, plan: plan.explain() };
@@ -164,6 +164,6 @@ function powerWeights(taper: Float64Array): Float32Array {
 }
 
 /** Converts `levels.length` powers into decibels. */
-function toDecibels(levels: Float32Array, powers: Float32Array): void {
+function powersToDecibels(levels: Float32Array, powers: Float32Array): void {
   for (let i = 0; i < levels.length; i++) levels[i] = 10 * Math.log10(Math.max(powers[i]!, SILENCE));
 }

@@ -1,13 +1,13 @@
 /** Short-time transforms with a given window and hop, as `scipy.signal.ShortTimeFFT`. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { type ArrayInput, type ComplexArray, isComplex, isSingle, type NumpyArray } from '../../numpy/array.ts';
-import { resolveAxis } from '../../numpy/axes.ts';
-import { checkDevice, type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import { type ArrayInput, type ComplexArray, isComplex, isSingle, type NumpyArray } from '../../numpy/arrays/array.ts';
+import { resolveAxis } from '../../numpy/calls/axes.ts';
+import { checkDevice, type DeviceChoice, sharedDevice } from '../../numpy/calls/choice.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Boundary } from '../arguments/boundary.ts';
 import { check, checkInteger, checkPositive, checkWord } from '../arguments/check.ts';
 import { type Floats, isFloats, liveSamples } from '../arguments/floats.ts';
-import { geometryOf, type LineGeometry, linesAlong, linesOf } from '../arguments/lines.ts';
+import { geometryOf, type LineGeometry, linesAlong, linesOfArray } from '../arguments/lines.ts';
 import { type PreparedCall, PreparedCalls } from '../calls/prepared-calls.ts';
 import type { Trend } from '../filters/detrend.ts';
 import type { BinPart } from '../frames/frames.ts';
@@ -18,7 +18,7 @@ import type { WindowName } from '../windows/window-kinds.ts';
 import { type WindowArguments, type WindowOptions, windowFunction } from '../windows/windows.ts';
 import { type IstftJob, overlapAdded } from './istft.ts';
 import { bytesOfShortTime, type ShortTimeJob, shortTimeJob, shortTimeSpectra } from './short-time.ts';
-import { type FftMode, type FftScaling, factorsOf, fromCentered, toCentered } from './short-time-modes.ts';
+import { type FftMode, type FftScaling, fromCentered, modeFactors, toCentered } from './short-time-modes.ts';
 import { SliceGeometry } from './slice-geometry.ts';
 
 export interface ShortTimeFftOptions extends DeviceChoice {
@@ -97,7 +97,7 @@ export class ShortTimeFFT extends SliceGeometry {
    */
   constructor(win: Float32Array | Float64Array, hop: number, fs: number, options: ShortTimeFftOptions = {}) {
     const own = readOptions(options, { works: WORKS }, 'ShortTimeFFT');
-    super(valuesOf('win', win), checkInteger('hop', hop, 1), checkPositive('fs', fs));
+    super(checkedValues('win', win), checkInteger('hop', hop, 1), checkPositive('fs', fs));
     this.mfft = checkInteger('mfft', own.mfft ?? this.mNum, this.mNum);
     this.fftMode = checkWord<FftMode>('fftMode', own.fftMode ?? 'onesided', MODES);
     const { phaseShift = 0, scaleTo = null, dualWin } = own;
@@ -106,7 +106,7 @@ export class ShortTimeFFT extends SliceGeometry {
     this.phaseShift = phaseShift;
     this.device = checkDevice(own.device);
     if (dualWin !== undefined) {
-      this.given = valuesOf('dualWin', dualWin);
+      this.given = checkedValues('dualWin', dualWin);
       if (this.given.length !== this.mNum) {
         const message = `dualWin has ${this.given.length} values; it has as many as win, ${this.mNum}.`;
         throw new FftError('wrong-length', message, { path: 'dualWin' });
@@ -236,7 +236,7 @@ export class ShortTimeFFT extends SliceGeometry {
   }
 
   private async slices({ arrays, job }: PreparedCall<SlicesJob>): Promise<NumpyArray> {
-    const lines = linesOf(job.lines, arrays[0]!);
+    const lines = linesOfArray(job.lines, arrays[0]!);
     const found = shortTimeSpectra(lines, job.shortTime, this.device ?? (await sharedDevice()));
     const spectra = found instanceof Promise ? await found : found;
     return this.fftMode === 'centered' ? toCentered(spectra, lines.axis) : spectra;
@@ -288,7 +288,7 @@ export class ShortTimeFFT extends SliceGeometry {
     const t = new Float64Array(0);
     const framing = { segments: this.segments(), edge, behind, start: Math.max(0, first), boundary, frames, t };
     const twoSided = !this.onesidedFft;
-    const factors = factorsOf(this.modeOf(), this.fPts, 1);
+    const factors = modeFactors(this.modeOf(), this.fPts, 1);
     const spectra = { trend: (trend ?? false) as Trend, twoSided, scale: 1, part, factors };
     return { lines: geometryOf(lines), shortTime: shortTimeJob(lines, framing, spectra) };
   }
@@ -317,7 +317,7 @@ export class ShortTimeFFT extends SliceGeometry {
     const spec = { size: mNum, hop, nfft: this.mfft, frames, onesided: this.onesidedFft, precision } as const;
     const window = this.dualWin.map((value) => value / this.mfft);
     const weights = new Float64Array((frames - 1) * hop + mNum).fill(1);
-    const adding = overlapAddRequest(spec, window, weights, factorsOf(this.modeOf(), this.fPts, -1));
+    const adding = overlapAddRequest(spec, window, weights, modeFactors(this.modeOf(), this.fPts, -1));
     return { shape: given.shape, time, frequency, adding, edge: k0 - kMin, length: k1 - k0, reached: k1 - k0 };
   }
 
@@ -345,7 +345,7 @@ interface SliceCalls {
   readonly istft: PreparedCalls<InverseSlicesOptions, IstftJob>;
 }
 
-function valuesOf(path: string, given: unknown): Float64Array {
+function checkedValues(path: string, given: unknown): Float64Array {
   check(path, given, isFloats(given), 'a Float32Array or a Float64Array');
   const values = Float64Array.from(liveSamples(given as Floats, path));
   const isWindow = values.length > 0 && values.every(Number.isFinite) && values.some((value) => value !== 0);

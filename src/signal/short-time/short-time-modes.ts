@@ -1,5 +1,5 @@
 /** Modes of `ShortTimeFFT`: spectra with the phases of another reference sample, doubled, or with bin 0 in the middle. */
-import { elementCount, isComplex, type NumpyArray } from '../../numpy/array.ts';
+import { elementCount, isComplex, type NumpyArray } from '../../numpy/arrays/array.ts';
 import type { Floats } from '../arguments/floats.ts';
 
 export type FftMode = 'onesided' | 'onesided2X' | 'twosided' | 'centered';
@@ -17,7 +17,7 @@ export interface SliceMode {
  * Complex factors by which bins of a plan become those of a mode, interleaved; with the sign −1, by which they become a plan's again.
  * @param bins bins from 0 on
  */
-export function factorsOf({ mode, scaling, mfft, shift }: SliceMode, bins: number, sign: 1 | -1): Float64Array {
+export function modeFactors({ mode, scaling, mfft, shift }: SliceMode, bins: number, sign: 1 | -1): Float64Array {
   const factors = new Float64Array(2 * bins);
   const twice = mode !== 'onesided2X' ? 1 : scaling === 'psd' ? Math.SQRT2 : 2;
   for (let k = 0; k < bins; k++) {
@@ -31,16 +31,16 @@ export function factorsOf({ mode, scaling, mfft, shift }: SliceMode, bins: numbe
 
 /** Spectra with bin 0 in the middle, of spectra with bin 0 first. */
 export function toCentered(spectra: NumpyArray, axis: number): NumpyArray {
-  return moved(spectra, axis, Math.floor(spectra.shape[axis]! / 2));
+  return rotatedBins(spectra, axis, Math.floor(spectra.shape[axis]! / 2));
 }
 
 /** Spectra with bin 0 first, of spectra with bin 0 in the middle. */
 export function fromCentered(spectra: NumpyArray, axis: number): NumpyArray {
-  return moved(spectra, axis, Math.ceil(spectra.shape[axis]! / 2));
+  return rotatedBins(spectra, axis, Math.ceil(spectra.shape[axis]! / 2));
 }
 
 /** Rotates the bins by a distance, cyclically. */
-function moved(array: NumpyArray, axis: number, by: number): NumpyArray {
+function rotatedBins(array: NumpyArray, axis: number, by: number): NumpyArray {
   const { data, shape } = array;
   const bins = shape[axis]!;
   const inner = elementCount(shape.slice(axis + 1)) * (isComplex(array.dtype) ? 2 : 1);

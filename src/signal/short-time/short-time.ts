@@ -1,7 +1,7 @@
 /** Short-time transforms of all lines of an array: the axis of bins replaces the time axis, and the axis of frames is last. */
 import type { Device } from '../../engine/index.ts';
-import { dtypeOf, floatZeros, type NumpyArray } from '../../numpy/array.ts';
-import { copyOfFloats } from '../../numpy/memory.ts';
+import { dtypeOf, floatZeros, type NumpyArray } from '../../numpy/arrays/array.ts';
+import { copyOfFloats } from '../../numpy/arrays/memory.ts';
 import { extend } from '../arguments/boundary.ts';
 import type { Floats } from '../arguments/floats.ts';
 import { type Lines, readLineAs } from '../arguments/lines.ts';
@@ -14,8 +14,8 @@ import {
   type FrameRequest,
   type FrameSpec,
   frameRequest,
-  memoryOf,
-  realsOf,
+  realsPerBin,
+  samplesPerLine,
   withFrames,
 } from '../frames/frames.ts';
 import type { Framing } from '../frames/framing.ts';
@@ -56,7 +56,7 @@ export function shortTimeJob(
     ...{ turned: factors !== undefined, binsFirst: true },
   };
   // All of the signal is in memory, as the extension may mirror samples that no frame reaches.
-  const spec = { ...frame, memory: Math.max(edge + n, memoryOf(frame)) };
+  const spec = { ...frame, memory: Math.max(edge + n, samplesPerLine(frame)) };
   const request = frameRequest(spec, window, factors);
   // The extension before and behind the signal: working memory of earlier calls holds zeros there, or numbers that every call writes.
   const key = `${request.plan.key} of ${n} samples, ${edge} before and ${behind} behind of ${boundary ?? 'nothing'}`;
@@ -102,7 +102,7 @@ function spectraOf(data: Floats, { array, axis }: Lines, spec: FrameSpec): Numpy
   const shape = array.shape.slice();
   shape[axis] = binsOf(spec);
   shape.push(spec.frames);
-  return { data, shape, dtype: dtypeOf(realsOf(spec) === 2, spec.precision === 'single') } as NumpyArray;
+  return { data, shape, dtype: dtypeOf(realsPerBin(spec) === 2, spec.precision === 'single') } as NumpyArray;
 }
 
 /** Writes a line and its extension to the memory that frames are read from. */
@@ -123,7 +123,7 @@ class FrameTarget {
   constructor(lines: Lines, spec: FrameSpec) {
     this.lines = lines;
     this.spec = spec;
-    this.data = floatZeros(lines.count * binsOf(spec) * spec.frames * realsOf(spec), spec.precision === 'single');
+    this.data = floatZeros(lines.count * binsOf(spec) * spec.frames * realsPerBin(spec), spec.precision === 'single');
   }
 
   /**
@@ -133,7 +133,7 @@ class FrameTarget {
   put(l: number, spectra: Floats, first: number, count: number, skip: number): void {
     const { lines, spec } = this;
     const { frames } = spec;
-    const [bins, batches, reals] = [binsOf(spec), batchesOf(spec), realsOf(spec)];
+    const [bins, batches, reals] = [binsOf(spec), batchesOf(spec), realsPerBin(spec)];
     const { inner } = lines;
     const start = Math.floor(l / inner) * inner * bins * frames + (l % inner) * frames;
     const { data } = this;

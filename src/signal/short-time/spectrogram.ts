@@ -1,23 +1,29 @@
 /** Spectrograms, the power of a signal over time and frequency, as `scipy.signal.spectrogram`. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { type ArrayInput, floatZeros, type NumpyArray, type ShapeOf, type Transformed } from '../../numpy/array.ts';
-import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import {
+  type ArrayInput,
+  floatZeros,
+  type NumpyArray,
+  type ShapeOf,
+  type Transformed,
+} from '../../numpy/arrays/array.ts';
+import { type DeviceChoice, sharedDevice } from '../../numpy/calls/choice.ts';
 import { FftError } from '../../problem/errors.ts';
 import { check, checkWord } from '../arguments/check.ts';
 import type { Floats } from '../arguments/floats.ts';
-import { geometryOf, type LineGeometry, type Lines, linesAlong, linesOf } from '../arguments/lines.ts';
+import { geometryOf, type LineGeometry, type Lines, linesAlong, linesOfArray } from '../arguments/lines.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
 import type { Trend } from '../filters/detrend.ts';
-import { type CenterOptions, centerOf, framingOf } from '../frames/framing.ts';
+import { type CenterOptions, framePadding, framingOf } from '../frames/framing.ts';
 import {
   binFrequencies,
-  gainOf,
   hopOf,
   readSegments,
   SEGMENT_LEVELS,
   SEGMENT_OPTIONS,
   type SegmentOptions,
   type Segments,
+  spectrumDivisor,
   warnOnce,
 } from '../frames/segments.ts';
 import { type DecibelOptions, powersToDb, readDecibels } from '../spectra/decibels.ts';
@@ -95,7 +101,7 @@ export async function spectrogram(
   }
   const { arrays, job, device } = calls.read([x], options);
   const { shortTime, f, angles, decibels, onProgress } = job;
-  const lines: Lines = linesOf(job.lines, arrays[0]!);
+  const lines: Lines = linesOfArray(job.lines, arrays[0]!);
   const spectra = shortTimeSpectra(lines, shortTime, device ?? (await sharedDevice()), onProgress);
   const found = spectra instanceof Promise ? await spectra : spectra;
   const sxx = angles ? anglesOf(found) : found;
@@ -124,16 +130,16 @@ interface SpectrogramJob extends Pick<SpectrogramOptions, 'onProgress'> {
 }
 
 const calls = /* @__PURE__ */ new PreparedCalls<SpectrogramOptions, SpectrogramJob>({
-  ...{ name: 'spectrogram', works: WORKS, levels: SEGMENT_LEVELS, prepare },
+  ...{ name: 'spectrogram', works: WORKS, levels: SEGMENT_LEVELS, prepare: prepareSpectrogram },
   bytesOf: ({ f, shortTime }) => 8 * f.length + bytesOfShortTime(shortTime),
 });
 
-function prepare([x]: readonly NumpyArray[], own: SpectrogramOptions): SpectrogramJob {
+function prepareSpectrogram([x]: readonly NumpyArray[], own: SpectrogramOptions): SpectrogramJob {
   const { onProgress, mode = 'psd', returnOnesided = true } = own;
   check('onProgress', onProgress, onProgress === undefined || typeof onProgress === 'function', 'a function');
   const lines = linesAlong(x!, own.axis ?? -1);
-  const center = centerOf(own);
-  const segments = segmentsOf(own, lines, center);
+  const center = framePadding(own);
+  const segments = spectrogramSegments(own, lines, center);
   checkWord('mode', mode, modes);
   checkWord('returnOnesided', returnOnesided, [true, false]);
   const decibels = decibelsOf(own, mode);
@@ -144,7 +150,7 @@ function prepare([x]: readonly NumpyArray[], own: SpectrogramOptions): Spectrogr
   const { scaling = 'density' } = own;
   checkWord('scaling', scaling, ['density', 'spectrum', null]);
   const { window, fs } = framing.segments;
-  const scale = 1 / gainOf(window, fs, scaling === 'density' ? 'psd' : scaling);
+  const scale = 1 / spectrumDivisor(window, fs, scaling === 'density' ? 'psd' : scaling);
   const part = mode === 'psd' ? 'power' : mode === 'magnitude' ? 'magnitude' : 'complex';
   const doubled = part === 'power' && !twoSided && scaling !== null;
   const shortTime = shortTimeJob(lines, framing, { trend, twoSided, scale, part, doubled });
@@ -159,7 +165,7 @@ function prepare([x]: readonly NumpyArray[], own: SpectrogramOptions): Spectrogr
   };
 }
 
-function segmentsOf(own: SpectrogramOptions, lines: Lines, center: boolean | undefined): Segments {
+function spectrogramSegments(own: SpectrogramOptions, lines: Lines, center: boolean | undefined): Segments {
   const longest = center ? Number.POSITIVE_INFINITY : lines.n;
   const isUsual = own.window === undefined;
   const window = isUsual ? ({ window: 'tukey', windowOptions: { alpha: 0.25, ...own.windowOptions } } as const) : {};

@@ -1,12 +1,12 @@
 /** Short-time transforms of a signal that arrives in chunks, without waiting: for audio threads, and for recordings that are longer than memory. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { floatZeros } from '../../numpy/array.ts';
-import { lengthOf, refuseDetached } from '../../problem/bytes.ts';
+import { floatZeros } from '../../numpy/arrays/array.ts';
 import { FftError } from '../../problem/errors.ts';
+import { arrayLength, refuseDetached } from '../../problem/input/bytes.ts';
 import { check, checkPositive } from '../arguments/check.ts';
 import { type FloatPrecision, type Floats, isFloats } from '../arguments/floats.ts';
 import { type ArrayOf, FrameStream, type FrameStreamOptions } from '../frames/frame-stream.ts';
-import { binFrequencies, renamed, SEGMENT_LEVELS, SEGMENT_OPTIONS, warnOnce } from '../frames/segments.ts';
+import { binFrequencies, SEGMENT_LEVELS, SEGMENT_OPTIONS, warnOnce, withNewNames } from '../frames/segments.ts';
 
 export interface StftStreamOptions<P extends FloatPrecision = FloatPrecision> extends FrameStreamOptions<P> {
   /** Sampling rate, in hertz; default 1. */
@@ -44,7 +44,7 @@ export class StftStream<P extends FloatPrecision = 'single'> extends FrameStream
    */
   constructor(options: StftStreamOptions<P>) {
     const all = readOptions(options ?? {}, { works: WORKS }, 'StftStream', SEGMENT_LEVELS);
-    const own = renamed(all, 'StftStream', RENAMED);
+    const own = withNewNames(all, 'StftStream', RENAMED);
     const { fs = 1 } = own;
     super(own, 'forward', () => checkPositive('fs', fs));
     try {
@@ -72,7 +72,7 @@ export class StftStream<P extends FloatPrecision = 'single'> extends FrameStream
     this.ready(samples, onFrame);
     refuseDetached(samples, 'samples');
     // Whatever properties the array has been given, these are its elements; a plain view would allocate an object for each chunk.
-    const length = lengthOf(samples);
+    const length = arrayLength(samples);
     const before = this.frames;
     this.busy = true;
     try {

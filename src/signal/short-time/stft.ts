@@ -1,21 +1,21 @@
 /** Short-time Fourier transform, as `scipy.signal.stft`. */
 
-import type { ArrayInput, NumpyArray, ShapeOf, Transformed } from '../../numpy/array.ts';
-import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import type { ArrayInput, NumpyArray, ShapeOf, Transformed } from '../../numpy/arrays/array.ts';
+import { type DeviceChoice, sharedDevice } from '../../numpy/calls/choice.ts';
 import type { Boundary } from '../arguments/boundary.ts';
 import { checkWord } from '../arguments/check.ts';
-import { geometryOf, type LineGeometry, type Lines, linesAlong, linesOf } from '../arguments/lines.ts';
+import { geometryOf, type LineGeometry, type Lines, linesAlong, linesOfArray } from '../arguments/lines.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
 import type { Trend } from '../filters/detrend.ts';
-import { type CenterOptions, centerOf, framingOf } from '../frames/framing.ts';
+import { type CenterOptions, framePadding, framingOf } from '../frames/framing.ts';
 import {
   binFrequencies,
-  gainOf,
   readSegments,
   SEGMENT_LEVELS,
   SEGMENT_OPTIONS,
   type SegmentOptions,
   type StftScaling,
+  spectrumDivisor,
   stftScalings,
 } from '../frames/segments.ts';
 import { bytesOfShortTime, type ShortTimeJob, shortTimeJob, shortTimeSpectra } from './short-time.ts';
@@ -61,7 +61,7 @@ const WORKS = [...SEGMENT_OPTIONS, ...FRAMING, 'device', 'detrend', 'returnOnesi
 export async function stft<X extends ArrayInput>(x: X, options: StftOptions = {}): Promise<Stft<X>> {
   const { arrays, job, device } = calls.read([x], options);
   const { shortTime, f } = job;
-  const lines: Lines = linesOf(job.lines, arrays[0]!);
+  const lines: Lines = linesOfArray(job.lines, arrays[0]!);
   const spectra = shortTimeSpectra(lines, shortTime, device ?? (await sharedDevice()));
   const zxx = spectra instanceof Promise ? await spectra : spectra;
   return { f: f.slice(), t: shortTime.framing.t.slice(), zxx: zxx as unknown as Stft<X>['zxx'] };
@@ -74,13 +74,13 @@ interface StftJob {
 }
 
 const calls = /* @__PURE__ */ new PreparedCalls<StftOptions, StftJob>({
-  ...{ name: 'stft', works: WORKS, levels: SEGMENT_LEVELS, prepare },
+  ...{ name: 'stft', works: WORKS, levels: SEGMENT_LEVELS, prepare: prepareStft },
   bytesOf: ({ f, shortTime }) => 8 * f.length + bytesOfShortTime(shortTime),
 });
 
-function prepare([x]: readonly NumpyArray[], own: StftOptions): StftJob {
+function prepareStft([x]: readonly NumpyArray[], own: StftOptions): StftJob {
   const lines = linesAlong(x!, own.axis ?? -1);
-  const center = centerOf(own);
+  const center = framePadding(own);
   const given = readSegments(own, lines.n, center ? Number.POSITIVE_INFINITY : lines.n);
   const { boundary = 'zeros', padded = true, detrend = false, returnOnesided = true, scaling = 'spectrum' } = own;
   checkWord('detrend', detrend, [false, 'constant', 'linear']);
@@ -90,6 +90,10 @@ function prepare([x]: readonly NumpyArray[], own: StftOptions): StftJob {
   const framing = framingOf({ center, padMode: own.padMode, ...usual }, given, lines.n);
   const { window, fs } = framing.segments;
   const twoSided = lines.complex || !returnOnesided;
-  const shortTime = shortTimeJob(lines, framing, { trend: detrend, twoSided, scale: 1 / gainOf(window, fs, scaling) });
+  const shortTime = shortTimeJob(lines, framing, {
+    trend: detrend,
+    twoSided,
+    scale: 1 / spectrumDivisor(window, fs, scaling),
+  });
   return { lines: geometryOf(lines), f: binFrequencies(framing.segments, twoSided), shortTime };
 }

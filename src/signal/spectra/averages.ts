@@ -1,5 +1,5 @@
 /** Averages of the periodograms of frames: the mean, or the median corrected for its bias. */
-import { floatZeros } from '../../numpy/array.ts';
+import { floatZeros } from '../../numpy/arrays/array.ts';
 import type { Floats } from '../arguments/floats.ts';
 
 export type Average = 'mean' | 'median';

@@ -12,7 +12,7 @@ import {
   type RealTransformed,
   type SameArray,
   type Transformed,
-} from '../../numpy/array.ts';
+} from '../../numpy/arrays/array.ts';
 import { excerpt, FftError } from '../../problem/errors.ts';
 import type { Floats } from '../arguments/floats.ts';
 
@@ -40,7 +40,7 @@ export function angle<X extends ArrayInput>(x: X): RealTransformed<X> {
 /** Complex conjugates, in a new array; real numbers are their own. Errors as `abs`. */
 export function conj<X extends ArrayInput>(x: X): SameArray<X> {
   const { data, shape, dtype } = asArray(x);
-  const result = newArray(shape, dtype);
+  const result = zerosOfShape(shape, dtype);
   (result.data as Floats).set(data as Floats);
   if (isComplex(dtype)) for (let k = 1; k < data.length; k += 2) result.data[k] = -data[k]!;
   return result as unknown as SameArray<X>;
@@ -59,7 +59,7 @@ export function multiply<X extends ArrayInput, Y extends ArrayInput>(x: X, y: Y 
   checkShapes(a, b);
   const [re, im] = [isComplex(a.dtype), isComplex(b.dtype)];
   const single = isSingle(a.dtype) && isSingle(b.dtype);
-  const result = newArray(a.shape, dtypeOf(re || im, single));
+  const result = zerosOfShape(a.shape, dtypeOf(re || im, single));
   const [p, q, z] = [a.data as Floats, b.data as Floats, result.data as Floats];
   if (!re && !im) for (let k = 0; k < z.length; k++) z[k] = p[k]! * q[k]!;
   else if (re && im) {
@@ -82,12 +82,12 @@ export function multiply<X extends ArrayInput, Y extends ArrayInput>(x: X, y: Y 
  * @throws FftError as `abs`, `wrong-array-type` for complex numbers, and `wrong-length` for different shapes
  */
 export function fromPolar<X extends ArrayInput>(modulus: X, argument: ArrayInput): Transformed<X> {
-  return joined(modulus, argument, (r, angle) => [r * Math.cos(angle), r * Math.sin(angle)]) as Transformed<X>;
+  return zipped(modulus, argument, (r, angle) => [r * Math.cos(angle), r * Math.sin(angle)]) as Transformed<X>;
 }
 
 /** Complex numbers from separate real and imaginary parts. Errors as `fromPolar`. */
 export function interleave<X extends ArrayInput>(re: X, im: ArrayInput): Transformed<X> {
-  return joined(re, im, (a, b) => [a, b]) as Transformed<X>;
+  return zipped(re, im, (a, b) => [a, b]) as Transformed<X>;
 }
 
 /** Separate real and imaginary parts; imaginary parts are 0 where x is real. Errors as `abs`. */
@@ -103,21 +103,21 @@ export function planar<X extends ArrayInput>(x: X): PlanarArrays<X> {
 
 function realOf(x: ArrayInput, ofReal: (value: number) => number, of: (re: number, im: number) => number): NumpyArray {
   const { data, shape, dtype } = asArray(x);
-  const result = newArray(shape, dtypeOf(false, isSingle(dtype)));
+  const result = zerosOfShape(shape, dtypeOf(false, isSingle(dtype)));
   const [from, to] = [data as Floats, result.data as Floats];
   if (isComplex(dtype)) for (let k = 0; k < to.length; k++) to[k] = of(from[2 * k]!, from[2 * k + 1]!);
   else for (let k = 0; k < to.length; k++) to[k] = ofReal(from[k]!);
   return result;
 }
 
-function joined(x: ArrayInput, y: ArrayInput, join: (a: number, b: number) => readonly [number, number]): ComplexArray {
+function zipped(x: ArrayInput, y: ArrayInput, join: (a: number, b: number) => readonly [number, number]): ComplexArray {
   const [a, b] = [asArray(x), asArray(y)];
   checkShapes(a, b);
   if (isComplex(a.dtype) || isComplex(b.dtype)) {
     const message = 'Two arrays of real numbers are needed to make complex ones of; one of them is complex.';
     throw new FftError('wrong-array-type', message, { path: 'x' });
   }
-  const result = newArray(a.shape, dtypeOf(true, isSingle(a.dtype) && isSingle(b.dtype)));
+  const result = zerosOfShape(a.shape, dtypeOf(true, isSingle(a.dtype) && isSingle(b.dtype)));
   for (let k = 0; k < a.data.length; k++) {
     const [re, im] = join(a.data[k] as number, b.data[k] as number);
     result.data[2 * k] = re;
@@ -126,13 +126,13 @@ function joined(x: ArrayInput, y: ArrayInput, join: (a: number, b: number) => re
   return result as ComplexArray;
 }
 
-function newArray(shape: readonly number[], dtype: NumpyArray['dtype']): NumpyArray {
+function zerosOfShape(shape: readonly number[], dtype: NumpyArray['dtype']): NumpyArray {
   const data = floatZeros(elementCount(shape) * (isComplex(dtype) ? 2 : 1), isSingle(dtype));
   return { data, shape: [...shape], dtype } as NumpyArray;
 }
 
 function constantLike({ shape, dtype }: NumpyArray, value: number): NumpyArray {
-  const constant = newArray(shape, dtypeOf(false, isSingle(dtype)));
+  const constant = zerosOfShape(shape, dtypeOf(false, isSingle(dtype)));
   (constant.data as Floats).fill(value);
   return constant;
 }

@@ -2,12 +2,12 @@
 import { readOptions } from '../../engine/arguments/options.ts';
 import {
   type ArrayInput,
+  allocated,
   asArray,
-  fitting,
   isComplex,
   type NumpyArray,
   type RealTransformed,
-} from '../../numpy/array.ts';
+} from '../../numpy/arrays/array.ts';
 import { FftError } from '../../problem/errors.ts';
 import { check, checkPositive } from '../arguments/check.ts';
 import { areSingles, type Floats } from '../arguments/floats.ts';
@@ -46,12 +46,12 @@ export type Levels<X extends ArrayInput> = RealTransformed<X>;
  *   `out-of-memory`
  */
 export function powerToDb<X extends ArrayInput>(power: X, options: DecibelOptions = {}): Levels<X> {
-  return levelsOf(power, options, POWER) as Levels<X>;
+  return inDecibels(power, options, POWER) as Levels<X>;
 }
 
 /** Amplitudes in decibels, 20 · log₁₀(amplitude / ref), with the sign left out: as `librosa.amplitude_to_db`. Errors as `powerToDb`. */
 export function amplitudeToDb<X extends ArrayInput>(amplitude: X, options: DecibelOptions = {}): Levels<X> {
-  return levelsOf(amplitude, options, AMPLITUDE) as Levels<X>;
+  return inDecibels(amplitude, options, AMPLITUDE) as Levels<X>;
 }
 
 /** Powers from levels in decibels: ref · 10^(level / 10). Errors as `powerToDb`. */
@@ -81,20 +81,24 @@ export function readDecibels(
   return { ref, amin, topDb } as Required<DecibelOptions> & { amin: number | undefined };
 }
 
-function levelsOf(given: ArrayInput, options: DecibelOptions, quantity: Quantity): NumpyArray {
+function inDecibels(given: ArrayInput, options: DecibelOptions, quantity: Quantity): NumpyArray {
   const read = readDecibels(options, quantity.what);
-  const { data, shape, dtype } = realArray(given, quantity.what);
-  const levels = fitting(data.length, () => data.slice());
-  toDecibels(levels, read, quantity);
+  const { data, shape, dtype } = realValues(given, quantity.what);
+  const levels = allocated(data.length, () => data.slice());
+  valuesToDecibels(levels, read, quantity);
   return { data: levels, shape: [...shape], dtype } as NumpyArray;
 }
 
 /** Converts computed powers to decibels in place. */
 export function powersToDb(powers: Floats, options: DecibelOptions): void {
-  toDecibels(powers, readDecibels(options, 'decibels'), POWER);
+  valuesToDecibels(powers, readDecibels(options, 'decibels'), POWER);
 }
 
-function toDecibels(values: Floats, { ref, amin, topDb }: DecibelOptions, { factor, amin: usual }: Quantity): void {
+function valuesToDecibels(
+  values: Floats,
+  { ref, amin, topDb }: DecibelOptions,
+  { factor, amin: usual }: Quantity,
+): void {
   const least = amin ?? usual;
   if (factor === 20) for (let k = 0; k < values.length; k++) values[k] = Math.abs(values[k]!);
   let largest = 0;
@@ -137,13 +141,13 @@ function doubleLevels(values: Float64Array, factor: number, least: number, zero:
 function fromLevels(what: string, given: ArrayInput, options: FromDecibelOptions, divisor: 10 | 20): NumpyArray {
   const { ref = 1 } = readOptions(options, { works: ['ref'] }, what);
   checkPositive('ref', ref);
-  const { data, shape, dtype } = realArray(given, what);
-  const values = fitting(data.length, () => data.slice());
+  const { data, shape, dtype } = realValues(given, what);
+  const values = allocated(data.length, () => data.slice());
   for (let k = 0; k < values.length; k++) values[k] = ref * 10 ** (values[k]! / divisor);
   return { data: values, shape: [...shape], dtype } as NumpyArray;
 }
 
-function realArray(given: ArrayInput, what: string): NumpyArray & { readonly data: Floats } {
+function realValues(given: ArrayInput, what: string): NumpyArray & { readonly data: Floats } {
   const array = asArray(given);
   if (!isComplex(array.dtype)) return array as NumpyArray & { readonly data: Floats };
   const message = `${what} takes real numbers; take abs(z) of omnifft/signal of complex ones, and its square for powers.`;

@@ -1,9 +1,15 @@
 /** Spectral densities by Welch's method, as `scipy.signal.welch`, `csd` and `coherence`. */
 
 import type { Device } from '../../engine/index.ts';
-import { type ArrayInput, floatZeros, type NumpyArray, type ShapeOf, type Transformed } from '../../numpy/array.ts';
-import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
-import { copyOfFloats } from '../../numpy/memory.ts';
+import {
+  type ArrayInput,
+  floatZeros,
+  type NumpyArray,
+  type ShapeOf,
+  type Transformed,
+} from '../../numpy/arrays/array.ts';
+import { copyOfFloats } from '../../numpy/arrays/memory.ts';
+import { type DeviceChoice, sharedDevice } from '../../numpy/calls/choice.ts';
 import { excerpt, FftError } from '../../problem/errors.ts';
 import { checkInteger, checkWord } from '../arguments/check.ts';
 import type { Floats } from '../arguments/floats.ts';
@@ -12,7 +18,7 @@ import {
   type LineGeometry,
   type Lines,
   linesAlong,
-  linesOf,
+  linesOfArray,
   newLines,
   writeLine,
 } from '../arguments/lines.ts';
@@ -24,11 +30,11 @@ import { type FrameRequest, type FrameSpec, type FrameTransform, frameRequest, w
 import {
   binFrequencies,
   framesIn,
-  gainOf,
   readSegments,
   SEGMENT_LEVELS,
   SEGMENT_OPTIONS,
   type SegmentOptions,
+  spectrumDivisor,
 } from '../frames/segments.ts';
 import { type Average, type Averager, averages, newAverager } from './averages.ts';
 
@@ -83,7 +89,7 @@ const WELCH = [...COHERENCE, 'returnOnesided', 'scaling', 'average'];
  */
 export async function welch<X extends ArrayInput>(x: X, options: WelchOptions = {}): Promise<Density<X>> {
   const { arrays, job, device } = calls.welch.read([x], options);
-  const pxx = powersOf(arrays[0]!, job, device ?? (await sharedDevice()));
+  const pxx = averagedPowers(arrays[0]!, job, device ?? (await sharedDevice()));
   return { f: job.f.slice(), pxx: (pxx instanceof Promise ? await pxx : pxx) as Density<X>['pxx'] };
 }
 
@@ -130,24 +136,24 @@ interface DensityJob {
   readonly average: Average;
 }
 
-const callsOf = (what: What, works: readonly string[]) =>
+const densityCalls = (what: What, works: readonly string[]) =>
   /* @__PURE__ */ new PreparedCalls<WelchOptions, DensityJob>({
     ...{ name: what, works, levels: SEGMENT_LEVELS },
-    prepare,
-    bytesOf,
+    prepare: prepareDensity,
+    bytesOf: densityBytes,
   });
 const calls: Readonly<Record<What, PreparedCalls<WelchOptions, DensityJob>>> = {
-  welch: /* @__PURE__ */ callsOf('welch', WELCH),
-  csd: /* @__PURE__ */ callsOf('csd', WELCH),
-  coherence: /* @__PURE__ */ callsOf('coherence', COHERENCE),
+  welch: /* @__PURE__ */ densityCalls('welch', WELCH),
+  csd: /* @__PURE__ */ densityCalls('csd', WELCH),
+  coherence: /* @__PURE__ */ densityCalls('coherence', COHERENCE),
 };
 
-function bytesOf({ f, requests }: DensityJob): number {
+function densityBytes({ f, requests }: DensityJob): number {
   return 8 * (f.length + 3 * (requests.power.taper?.length ?? 0));
 }
 
 /** @throws FftError as `welch` */
-function prepare(arrays: readonly NumpyArray[], own: WelchOptions): DensityJob {
+function prepareDensity(arrays: readonly NumpyArray[], own: WelchOptions): DensityJob {
   const signals = arrays.map((x) => linesAlong(x, own.axis ?? -1));
   const [first] = signals as [Lines];
   refuseUnlike(signals);
@@ -162,7 +168,7 @@ function prepare(arrays: readonly NumpyArray[], own: WelchOptions): DensityJob {
   const complex = signals.some((lines) => lines.complex);
   const precision = signals.some((lines) => lines.precision === 'double') ? 'double' : 'single';
   const twoSided = complex || !returnOnesided;
-  const scale = 1 / gainOf(window, fs, scaling === 'density' ? 'psd' : scaling);
+  const scale = 1 / spectrumDivisor(window, fs, scaling === 'density' ? 'psd' : scaling);
   const spec: FrameSpec = {
     ...{ size, hop, nfft, flat, frames: framesIn(first.n, segments), trend: detrend, complex, precision, twoSided },
     ...{ scale, part: 'power', doubled: !twoSided, turned: false, binsFirst: false },
@@ -191,13 +197,13 @@ function refuseUnlike(signals: readonly Lines[]): void {
 
 /** The lines of two signals, each of its own type. */
 function signalsOf([x, y]: readonly NumpyArray[], { signals }: DensityJob): [Lines, Lines] {
-  return [linesOf(signals[0]!, x!), linesOf(signals[1]!, y!)];
+  return [linesOfArray(signals[0]!, x!), linesOfArray(signals[1]!, y!)];
 }
 
 /** Averages of the powers of all lines, with the axis of bins in place of the time axis. */
-function powersOf(array: NumpyArray, job: DensityJob, device: Device): NumpyArray | Promise<NumpyArray> {
+function averagedPowers(array: NumpyArray, job: DensityJob, device: Device): NumpyArray | Promise<NumpyArray> {
   const { spec, requests, average } = job;
-  const lines = linesOf(job.lines, array);
+  const lines = linesOfArray(job.lines, array);
   // Averages are allocated after the plan: the device refuses transforms that are too long.
   return withFrames(device, requests.power, (transform) => {
     const { bins } = transform;
@@ -240,7 +246,7 @@ function crossPowers([x, y]: readonly [Lines, Lines], job: DensityJob, device: D
     withFrames(device, requests.product, (second) => {
       const { bins } = first;
       const averager = first.keep(() => newAverager(average, 2 * bins, spec.frames));
-      return averagesOf(newLines(linesOf(job.lines, x.array), bins, true), averager, (l) => {
+      return averagesOf(newLines(linesOfArray(job.lines, x.array), bins, true), averager, (l) => {
         first.read(x, l);
         second.read(y, l);
         return inBlocks(first, (from, skip, count) =>
@@ -275,7 +281,7 @@ function coherenceOf([x, y]: readonly [Lines, Lines], job: DensityJob, device: D
     withFrames(device, requests.second, (second) => {
       const { bins } = first;
       const sums = first.keep(() => coherenceSums(bins));
-      return averagesOf(newLines(linesOf(job.lines, x.array), bins, false), sums, (l) => {
+      return averagesOf(newLines(linesOfArray(job.lines, x.array), bins, false), sums, (l) => {
         first.read(x, l);
         second.read(y, l);
         return inBlocks(first, (from, skip) =>
@@ -352,7 +358,7 @@ export async function periodogram<X extends ArrayInput>(x: X, options: Periodogr
   const { arrays, job, device } = periodogramCalls.read([x], options);
   const { axis, cut, whole } = job;
   const given = cut === undefined ? arrays[0]! : cutAlong(linesAlong(arrays[0]!, axis), cut);
-  const pxx = powersOf(given, whole, device ?? (await sharedDevice()));
+  const pxx = averagedPowers(given, whole, device ?? (await sharedDevice()));
   return { f: whole.f.slice(), pxx: (pxx instanceof Promise ? await pxx : pxx) as Density<X>['pxx'] };
 }
 
@@ -365,13 +371,13 @@ interface PeriodogramJob {
 }
 
 const periodogramCalls = /* @__PURE__ */ new PreparedCalls<PeriodogramOptions, PeriodogramJob>({
-  ...{ name: 'periodogram', works: WORKS, levels: SEGMENT_LEVELS, bytesOf: ({ whole }) => bytesOf(whole) },
+  ...{ name: 'periodogram', works: WORKS, levels: SEGMENT_LEVELS, bytesOf: ({ whole }) => densityBytes(whole) },
   prepare: ([x], { nfft, window = 'boxcar', device: _, ...own }) => {
     const { n, axis } = linesAlong(x!, own.axis ?? -1);
     const length = nfft === undefined ? n : checkInteger('nfft', nfft, 1);
     const nperseg = Math.min(length, n);
     const shape = x!.shape.map((extent, d) => (d === axis ? nperseg : extent));
-    const whole = prepare([{ ...x!, shape }], { ...own, window, nperseg, noverlap: 0, nfft: length });
+    const whole = prepareDensity([{ ...x!, shape }], { ...own, window, nperseg, noverlap: 0, nfft: length });
     return { axis, whole, cut: nperseg < n ? nperseg : undefined };
   },
 });

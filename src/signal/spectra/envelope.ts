@@ -1,9 +1,9 @@
 /** Envelopes of bands of signals, as `scipy.signal.envelope`. */
 
 import type { Device, Plan } from '../../engine/index.ts';
-import type { ArrayInput, DtypeOf, NumpyArray, ShapeOf } from '../../numpy/array.ts';
-import { checkLength } from '../../numpy/axes.ts';
-import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import type { ArrayInput, DtypeOf, NumpyArray, ShapeOf } from '../../numpy/arrays/array.ts';
+import { checkLength } from '../../numpy/calls/axes.ts';
+import { type DeviceChoice, sharedDevice } from '../../numpy/calls/choice.ts';
 import type { ProblemInput } from '../../problem/index.ts';
 import { check, checkInteger, checkWord } from '../arguments/check.ts';
 import type { Floats } from '../arguments/floats.ts';
@@ -12,7 +12,7 @@ import {
   type LineGeometry,
   type Lines,
   linesAlong,
-  linesOf,
+  linesOfArray,
   newLines,
   readLine,
   writeLine,
@@ -20,7 +20,7 @@ import {
 import { called, type PlanRequest, planRequest, type Workplace, withWorkplace } from '../calls/plans.ts';
 import { PreparedCalls } from '../calls/prepared-calls.ts';
 import { placesFor, reaching, type WorkMemory, workOn } from '../calls/work.ts';
-import { magnitude, powerOf } from '../frames/frames.ts';
+import { absoluteValue, powerOf } from '../frames/frames.ts';
 import { changeHalf } from '../resampling/resample.ts';
 
 export interface EnvelopeOptions extends DeviceChoice {
@@ -58,8 +58,8 @@ const WORKS = ['bpIn', 'nOut', 'squared', 'residual', 'axis', 'device'];
  */
 export async function envelope<X extends ArrayInput>(z: X, options: EnvelopeOptions = {}): Promise<Envelope<X>> {
   const { arrays, job, device } = calls.read([z], options);
-  const lines = linesOf(job.lines, arrays[0]!);
-  return (await computed(lines, job, device ?? (await sharedDevice()))) as Envelope<X>;
+  const lines = linesOfArray(job.lines, arrays[0]!);
+  return (await computeEnvelope(lines, job, device ?? (await sharedDevice()))) as Envelope<X>;
 }
 
 interface Band {
@@ -100,7 +100,7 @@ const calls = /* @__PURE__ */ new PreparedCalls<EnvelopeOptions, EnvelopeJob>({
     const common = { precision, transform: complex ? 'c2c' : 'r2c' } as const;
     const forward = planRequest({ ...common, size: [n], directions: 'forward', scale: { forward: 1 / n } });
     const inverse = planRequest({ ...common, size: [num], directions: 'inverse' });
-    const store = squared ? powerOf(false) : magnitude;
+    const store = squared ? powerOf(false) : absoluteValue;
     const analytic: ProblemInput = { size: [num], precision, directions: 'inverse', callbacks: { inverse: { store } } };
     const key = `envelope ${squared ? 'squared ' : ''}${inverse.key}`;
     return { lines: geometryOf(lines), num, band, residual, forward, inverse, analytic: { key, problem: analytic } };
@@ -109,7 +109,7 @@ const calls = /* @__PURE__ */ new PreparedCalls<EnvelopeOptions, EnvelopeJob>({
 
 type EnvelopePlace = Workplace & Record<'waves' | 'spectrum' | 'bins' | 'values', WorkMemory>;
 
-function placeOn(device: Device, { n, complex, precision }: Lines, { num }: EnvelopeJob): EnvelopePlace {
+function envelopeMemory(device: Device, { n, complex, precision }: Lines, { num }: EnvelopeJob): EnvelopePlace {
   const parts = complex ? 2 : 1;
   const bins = complex ? n : Math.floor(n / 2) + 1;
   const lengths = { waves: n * parts, spectrum: 2 * bins, bins: 2 * num + 2, values: num * parts };
@@ -117,11 +117,11 @@ function placeOn(device: Device, { n, complex, precision }: Lines, { num }: Enve
   return { ...places, free: () => Object.values(places).forEach((memory) => memory.free()) };
 }
 
-function computed(lines: Lines, job: EnvelopeJob, device: Device): Promise<Envelope> {
+function computeEnvelope(lines: Lines, job: EnvelopeJob, device: Device): Promise<Envelope> {
   const { forward, analytic, inverse, num } = job;
   // The memory of one plan is used by the other.
   const there = { ...forward, key: `${forward.key} to ${num}` };
-  const make = () => placeOn(device, lines, job);
+  const make = () => envelopeMemory(device, lines, job);
   return withWorkplace(
     device,
     there,
@@ -145,7 +145,7 @@ async function eachLine(
     readLine(lines, line, waves.array());
     const whole = called(plans.there, 'forward', waves.data, spectrum.data);
     if (whole) await whole;
-    bandOf(spectrum.array(), n, band, complex, bins.array(), num);
+    shiftedBand(spectrum.array(), n, band, complex, bins.array(), num);
     const levels = called(plans.values, 'inverse', reaching(bins, 2 * num), reaching(values, num));
     if (levels) await levels;
     writeLine(result, line, values.array());
@@ -161,7 +161,14 @@ async function eachLine(
 }
 
 /** The bins of the band, moved to begin at 0: a shift in frequency does not change the absolute value. */
-function bandOf(spectrum: Floats, n: number, { from, to }: Band, complex: boolean, target: Floats, num: number): void {
+function shiftedBand(
+  spectrum: Floats,
+  n: number,
+  { from, to }: Band,
+  complex: boolean,
+  target: Floats,
+  num: number,
+): void {
   target.fill(0);
   const end = Math.min(to, from + num);
   if (complex) {

@@ -1,11 +1,11 @@
 /** Peaks of a signal, selected by their properties, as `scipy.signal.find_peaks`. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import type { ArrayInput } from '../../numpy/array.ts';
-import { arrayClass } from '../../problem/bytes.ts';
+import type { ArrayInput } from '../../numpy/arrays/array.ts';
 import { FftError } from '../../problem/errors.ts';
+import { arrayClass } from '../../problem/input/bytes.ts';
 import { check } from '../arguments/check.ts';
 import { type Floats, isFloats, liveSamples } from '../arguments/floats.ts';
-import { checkRelHeight, plateausOf, prominencesOf, reachOf, signalOf, widthsOf } from './peak-shapes.ts';
+import { checkRelHeight, plateausOf, prominencesOf, searchReach, signalOf, widthsOf } from './peak-shapes.ts';
 
 /** A bound: a number, one for each sample of the signal, or none. */
 export type PeakBound = number | Float32Array | Float64Array | null;
@@ -77,7 +77,7 @@ export function findPeaks(x: ArrayInput, options: FindPeaksOptions = {}): Peaks 
   const { distance, relHeight = 0.5 } = own;
   check('distance', distance, distance === undefined || distance >= 1, 'a number from 1 on');
   checkRelHeight(relHeight);
-  const reach = reachOf(own.wlen);
+  const reach = searchReach(own.wlen);
   const { leftEdges, rightEdges, peaks } = plateausOf(signal);
   let found: Peaks = { peaks, properties: {} };
   if (intervals.plateauSize) {

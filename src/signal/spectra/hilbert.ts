@@ -1,9 +1,9 @@
 /** Analytic signals, as `scipy.signal.hilbert`. */
 
 import type { Device, Plan } from '../../engine/index.ts';
-import type { ArrayInput, NumpyArray, Transformed } from '../../numpy/array.ts';
-import { checkLength } from '../../numpy/axes.ts';
-import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import type { ArrayInput, NumpyArray, Transformed } from '../../numpy/arrays/array.ts';
+import { checkLength } from '../../numpy/calls/axes.ts';
+import { type DeviceChoice, sharedDevice } from '../../numpy/calls/choice.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { FloatPrecision, Floats } from '../arguments/floats.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type LineGeometry,
   type Lines,
   linesAlong,
-  linesOf,
+  linesOfArray,
   newLines,
   readLine,
   writeLine,
@@ -41,7 +41,7 @@ const POINTS_AT_ONCE = 2 ** 20;
  */
 export async function hilbert<X extends ArrayInput>(x: X, options: HilbertOptions = {}): Promise<Transformed<X>> {
   const { arrays, job, device } = calls.read([x], options);
-  const lines = linesOf(job.lines, arrays[0]!);
+  const lines = linesOfArray(job.lines, arrays[0]!);
   return (await analytic(lines, job, device ?? (await sharedDevice()))) as unknown as Transformed<X>;
 }
 
@@ -61,12 +61,12 @@ const calls = /* @__PURE__ */ new PreparedCalls<HilbertOptions, HilbertJob>({
       const message = `x is ${lines.array.dtype}; the analytic signal is that of a real one, float32 or float64.`;
       throw new FftError('wrong-array-type', message, { path: 'x' });
     }
-    return jobOf(lines, checkLength(own.n ?? lines.n, 'n'));
+    return hilbertJob(lines, checkLength(own.n ?? lines.n, 'n'));
   },
 });
 
 /** Plans that transform real lines into the first half of complex lines, whose other half stays zero, and transform these back. */
-function jobOf(lines: Lines, n: number): HilbertJob {
+function hilbertJob(lines: Lines, n: number): HilbertJob {
   const { count, precision } = lines;
   const batches = Math.max(1, Math.min(count, Math.floor(POINTS_AT_ONCE / n)));
   const common = { size: [n], batches, precision } as const;
@@ -82,7 +82,7 @@ function jobOf(lines: Lines, n: number): HilbertJob {
 
 type HilbertPlace = Workplace & Record<'waves' | 'spectra' | 'whole', WorkMemory>;
 
-function placeOn(device: Device, { n, batches }: HilbertJob, precision: FloatPrecision): HilbertPlace {
+function hilbertMemory(device: Device, { n, batches }: HilbertJob, precision: FloatPrecision): HilbertPlace {
   const places = placesFor({ waves: n * batches, spectra: 2 * n * batches, whole: 2 * n * batches }, (length) =>
     workOn(device, length, precision),
   );
@@ -92,7 +92,7 @@ function placeOn(device: Device, { n, batches }: HilbertJob, precision: FloatPre
 function analytic(lines: Lines, job: HilbertJob, device: Device): Promise<NumpyArray> {
   const { n, batches, forward, inverse } = job;
   const { count, precision } = lines;
-  const make = () => placeOn(device, job, precision);
+  const make = () => hilbertMemory(device, job, precision);
   const use = async (there: Plan, { waves, spectra, whole }: HilbertPlace, [back]: readonly Plan[]) => {
     // Tables are made after the plans: the device refuses lengths that are too long.
     const result = newLines(lines, n, true);

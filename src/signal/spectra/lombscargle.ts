@@ -1,6 +1,6 @@
 /** Spectra of samples at arbitrary times, as `scipy.signal.lombscargle`. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { type ArrayInput, type ComplexArray, floatZeros, type NumpyArray } from '../../numpy/array.ts';
+import { type ArrayInput, type ComplexArray, floatZeros, type NumpyArray } from '../../numpy/arrays/array.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { NewFloat64Array } from '../../problem/index.ts';
 import { check, checkWord } from '../arguments/check.ts';

@@ -1,6 +1,6 @@
 /** Local maxima of a signal, their prominences and their widths, as `scipy.signal.peak_prominences` and `peak_widths`. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { type ArrayInput, fitting } from '../../numpy/array.ts';
+import { type ArrayInput, allocated } from '../../numpy/arrays/array.ts';
 import { FftError } from '../../problem/errors.ts';
 import { check } from '../arguments/check.ts';
 import { realArray } from '../arguments/coefficients.ts';
@@ -26,7 +26,7 @@ export function plateausOf(x: Float64Array): Plateaus {
       k = ahead - 1;
     }
   }
-  const list = (values: readonly number[]) => fitting(values.length, () => Uint32Array.from(values));
+  const list = (values: readonly number[]) => allocated(values.length, () => Uint32Array.from(values));
   return { peaks: list(peaks), leftEdges: list(leftEdges), rightEdges: list(rightEdges) };
 }
 
@@ -119,7 +119,7 @@ export function widthsOf(x: Float64Array, peaks: Uint32Array, relHeight: number,
 }
 
 /** The number of samples to search on either side, for a window length. @throws FftError `invalid-argument` */
-export function reachOf(wlen: number | undefined): number | undefined {
+export function searchReach(wlen: number | undefined): number | undefined {
   if (wlen === undefined) return undefined;
   check('wlen', wlen, Number.isFinite(wlen) && wlen > 1, 'a number over 1');
   return Math.floor(Math.ceil(wlen) / 2);
@@ -160,7 +160,7 @@ export interface PeakWindow {
  */
 export function peakProminences(x: ArrayInput, peaks: ArrayLike<number>, options: PeakWindow = {}): Prominences {
   const { wlen } = readOptions(options, { works: ['wlen'] }, 'peakProminences');
-  const reach = reachOf(wlen);
+  const reach = searchReach(wlen);
   const signal = signalOf(x);
   return sortedProminences(signal, peaksIn(peaks, signal.length), reach);
 }
@@ -189,7 +189,7 @@ export interface PeakWidthOptions extends PeakWindow {
 /** Widths of peaks, in samples. @throws FftError as `peakProminences` */
 export function peakWidths(x: ArrayInput, peaks: ArrayLike<number>, options: PeakWidthOptions = {}): Widths {
   const { wlen, relHeight = 0.5 } = readOptions(options, { works: ['wlen', 'relHeight'] }, 'peakWidths');
-  const reach = reachOf(wlen);
+  const reach = searchReach(wlen);
   checkRelHeight(relHeight);
   const signal = signalOf(x);
   const own = peaksIn(peaks, signal.length);

@@ -1,6 +1,6 @@
 /** Smoothed spectra as meters show them, like those of the Web Audio API's `AnalyserNode`. */
 import { readOptions } from '../../engine/arguments/options.ts';
-import { floatZeros } from '../../numpy/array.ts';
+import { floatZeros } from '../../numpy/arrays/array.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { NewFloat32Array } from '../../problem/index.ts';
 import { check, checkInteger } from '../arguments/check.ts';

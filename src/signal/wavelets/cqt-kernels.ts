@@ -3,7 +3,7 @@
  * transform.
  */
 import type { Device, Plan } from '../../engine/index.ts';
-import { floatZeros } from '../../numpy/array.ts';
+import { floatZeros } from '../../numpy/arrays/array.ts';
 import { FftError } from '../../problem/errors.ts';
 import { planRequest, withPlan } from '../calls/plans.ts';
 import type { WindowName } from '../windows/window-kinds.ts';
@@ -67,7 +67,7 @@ export function octavesOf(spec: CqtSpec, key: string, device: Device): Promise<r
 async function makeOctaves(spec: CqtSpec, device: Device): Promise<readonly CqtOctave[]> {
   const groups = new Map<number, number[]>();
   for (let bin = 0; bin < spec.nBins; bin++) {
-    const taps = 2 * Math.ceil(lengthOf(spec, bin) / 2) + 2;
+    const taps = 2 * Math.ceil(windowLength(spec, bin) / 2) + 2;
     if (!(taps <= LONGEST)) {
       const message = `The filter of ${frequencyOf(spec, bin)} Hz has ${taps} samples, of which ${LONGEST} are the most; take a higher fMin, fewer binsPerOctave or a smaller filterScale.`;
       throw new FftError('invalid-argument', message, { path: 'fMin' });
@@ -81,7 +81,7 @@ async function makeOctaves(spec: CqtSpec, device: Device): Promise<readonly CqtO
     const problem = { size: [nfft], precision, directions: 'inverse' } as const;
     const rows = await withPlan(device, planRequest(problem), async (plan) => {
       const all: CqtRow[] = [];
-      for (const bin of bins) all.push(await rowOf(spec, bin, nfft, plan));
+      for (const bin of bins) all.push(await cqtRow(spec, bin, nfft, plan));
       return all;
     });
     octaves.push({ nfft, rows });
@@ -94,14 +94,14 @@ function frequencyOf({ fMin, binsPerOctave }: CqtSpec, bin: number): number {
 }
 
 /** The length of a bin's window in samples, not rounded: Q periods, where Q follows from the distance between neighbouring bins. */
-function lengthOf(spec: CqtSpec, bin: number): number {
+function windowLength(spec: CqtSpec, bin: number): number {
   const ratio = 2 ** (2 / spec.binsPerOctave);
   const width = (ratio - 1) / (ratio + 1);
   return (spec.filterScale * spec.fs) / width / frequencyOf(spec, bin);
 }
 
-async function rowOf(spec: CqtSpec, bin: number, nfft: number, plan: Plan): Promise<CqtRow> {
-  const length = lengthOf(spec, bin);
+async function cqtRow(spec: CqtSpec, bin: number, nfft: number, plan: Plan): Promise<CqtRow> {
+  const length = windowLength(spec, bin);
   const [first, last] = [-Math.floor(length / 2) + 1, Math.ceil(length / 2)];
   const taps = Math.max(1, last - first + 1);
   const window = windowFunction(spec.window as 'hann', taps);
@@ -119,13 +119,13 @@ async function rowOf(spec: CqtSpec, bin: number, nfft: number, plan: Plan): Prom
   const spectrum = Float64Array.from(
     (await plan.inverse((single ? Float32Array.from(filter) : filter) as never)) as Float64Array,
   );
-  return { bin, ...sidesOf(spectrum, nfft, NEGLIGIBLE[spec.precision]) };
+  return { bin, ...significantRanges(spectrum, nfft, NEGLIGIBLE[spec.precision]) };
 }
 
 /**
  * The range of a filter's factors that are not negligible: for frequencies from 0 on, and for negative ones in the order of their absolute values.
  */
-function sidesOf(spectrum: Float64Array, nfft: number, negligible: number): Omit<CqtRow, 'bin'> {
+function significantRanges(spectrum: Float64Array, nfft: number, negligible: number): Omit<CqtRow, 'bin'> {
   const half = nfft / 2;
   const sizeAt = (k: number) => Math.hypot(spectrum[2 * k]!, spectrum[2 * k + 1]!);
   let largest = 0;

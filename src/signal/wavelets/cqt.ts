@@ -4,8 +4,8 @@
  * Puckette, "An efficient algorithm for the calculation of a constant Q transform", ibid. 92 (1992)).
  */
 import type { Device } from '../../engine/index.ts';
-import type { ArrayInput, ShapeOf, Transformed } from '../../numpy/array.ts';
-import { type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+import type { ArrayInput, ShapeOf, Transformed } from '../../numpy/arrays/array.ts';
+import { type DeviceChoice, sharedDevice } from '../../numpy/calls/choice.ts';
 import { FftError } from '../../problem/errors.ts';
 import { type Boundary, extend } from '../arguments/boundary.ts';
 import { check, checkInteger, checkPositive, checkWord } from '../arguments/check.ts';
@@ -15,7 +15,7 @@ import {
   type LineGeometry,
   type Lines,
   linesAlong,
-  linesOf,
+  linesOfArray,
   newLines,
   readLine,
 } from '../arguments/lines.ts';
@@ -89,7 +89,7 @@ const BOUNDARY: Readonly<Record<PadMode, Boundary>> = { reflect: 'even', constan
 export async function cqt<X extends ArrayInput>(x: X, options: CqtOptions = {}): Promise<Cqt<X>> {
   const { arrays, job, device: chosen } = calls.read([x], options);
   const { spec, key, frames, f, t } = job;
-  const lines = linesOf(job.lines, arrays[0]!);
+  const lines = linesOfArray(job.lines, arrays[0]!);
   const device = chosen ?? (await sharedDevice());
   const octaves = await octavesOf(spec, key, device);
   const result = newLines(lines, spec.nBins * frames, true);
@@ -174,7 +174,7 @@ async function addOctave(octave: CqtOctave, job: CqtJob, lines: Lines, result: L
           const at = start + row.bin * inner * frames + first;
           for (let frame = 0; frame < count; frame++) {
             const from = 2 * (skip + frame) * transform.bins;
-            product(row, spectra, from, result.array.data as Floats, 2 * (at + frame));
+            filteredSum(row, spectra, from, result.array.data as Floats, 2 * (at + frame));
           }
         }
       });
@@ -211,7 +211,7 @@ function octaveFrames({ lines, hop, frames, padMode }: CqtJob, nfft: number): Fr
 }
 
 /** The sum of a filter times a spectrum, over positive frequencies and over negative ones, whose spectrum is the conjugate. */
-function product(
+function filteredSum(
   { from, values, mirroredFrom, mirrored }: CqtOctave['rows'][number],
   spectra: Floats,
   at: number,

@@ -7,8 +7,8 @@ import {
   floatZeros,
   isSingle,
   type NumpyArray,
-} from '../../numpy/array.ts';
-import { checkDevice, type DeviceChoice, sharedDevice } from '../../numpy/choice.ts';
+} from '../../numpy/arrays/array.ts';
+import { checkDevice, type DeviceChoice, sharedDevice } from '../../numpy/calls/choice.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { NewFloat64Array } from '../../problem/index.ts';
 import { check, checkPositive, checkWord } from '../arguments/check.ts';

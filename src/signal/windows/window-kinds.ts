@@ -79,38 +79,38 @@ export interface WindowParameter {
   readonly optional?: boolean;
 }
 
-const isReal = (value: unknown): value is number => Number.isFinite(value);
-const within = (accepts: string, test: (value: number) => boolean): WindowParameter => ({
+const isRealNumber = (value: unknown): value is number => Number.isFinite(value);
+const parameterThat = (accepts: string, test: (value: number) => boolean): WindowParameter => ({
   accepts,
-  test: (value) => isReal(value) && test(value),
+  test: (value) => isRealNumber(value) && test(value),
 });
 
-const real = within('a finite number', () => true);
-const positive = within('a positive number', (value) => value > 0);
+const real = parameterThat('a finite number', () => true);
+const positive = parameterThat('a positive number', (value) => value > 0);
 /** The largest beta: Bessel's function overflows beyond it. */
-const beta = within('a number from −700 to 700', (value) => Math.abs(value) <= 700);
-const decibels = within('a positive number up to 1000', (value) => value > 0 && value <= 1000);
+const beta = parameterThat('a number from −700 to 700', (value) => Math.abs(value) <= 700);
+const decibels = parameterThat('a positive number up to 1000', (value) => value > 0 && value <= 1000);
 const coefficients: WindowParameter = {
   accepts: 'a list of finite numbers',
-  test: (value) => Array.isArray(value) && value.length > 0 && value.every(isReal),
+  test: (value) => Array.isArray(value) && value.length > 0 && value.every(isRealNumber),
 };
-const optional = (parameter: WindowParameter): WindowParameter => ({ ...parameter, optional: true });
+const optionalParameter = (parameter: WindowParameter): WindowParameter => ({ ...parameter, optional: true });
 
 const plain = (shape: (m: number) => shapes.Shape): WindowKind<Readonly<Record<never, never>>> => ({
   parameters: {},
   shape: () => shape,
 });
-const sum = (...a: readonly number[]) => plain(shapes.cosineSum(a));
+const cosineSumOf = (...a: readonly number[]) => plain(shapes.cosineSum(a));
 
 export const windowKinds: { readonly [Name in WindowName]: WindowKind<ParametersOf<Name>> } = {
-  rectangular: sum(1),
-  hann: sum(0.5, 0.5),
-  hamming: sum(0.54, 0.46),
-  blackman: sum(0.42, 0.5, 0.08),
-  boxcar: sum(1),
-  blackmanharris: sum(0.35875, 0.48829, 0.14128, 0.01168),
-  nuttall: sum(0.3635819, 0.4891775, 0.1365995, 0.0106411),
-  flattop: sum(0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368),
+  rectangular: cosineSumOf(1),
+  hann: cosineSumOf(0.5, 0.5),
+  hamming: cosineSumOf(0.54, 0.46),
+  blackman: cosineSumOf(0.42, 0.5, 0.08),
+  boxcar: cosineSumOf(1),
+  blackmanharris: cosineSumOf(0.35875, 0.48829, 0.14128, 0.01168),
+  nuttall: cosineSumOf(0.3635819, 0.4891775, 0.1365995, 0.0106411),
+  flattop: cosineSumOf(0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368),
   triang: plain(shapes.triang),
   bartlett: plain(shapes.bartlett),
   cosine: plain(shapes.cosine),
@@ -118,7 +118,7 @@ export const windowKinds: { readonly [Name in WindowName]: WindowKind<Parameters
   bohman: plain(shapes.bohman),
   barthann: plain(shapes.barthann),
   kaiser: { parameters: { beta }, shape: ({ beta }) => shapes.kaiser(beta) },
-  tukey: { parameters: { alpha: optional(real) }, shape: ({ alpha = 0.5 }) => shapes.tukey(alpha) },
+  tukey: { parameters: { alpha: optionalParameter(real) }, shape: ({ alpha = 0.5 }) => shapes.tukey(alpha) },
   gaussian: { parameters: { std: positive }, shape: ({ std }) => shapes.generalGaussian(1, std) },
   generalGaussian: {
     parameters: { p: positive, sig: positive },
@@ -127,7 +127,7 @@ export const windowKinds: { readonly [Name in WindowName]: WindowKind<Parameters
   generalCosine: { parameters: { a: coefficients }, shape: ({ a }) => shapes.cosineSum(a) },
   generalHamming: { parameters: { alpha: real }, shape: ({ alpha }) => shapes.cosineSum([alpha, 1 - alpha]) },
   exponential: {
-    parameters: { tau: optional(positive), center: optional(real) },
+    parameters: { tau: optionalParameter(positive), center: optionalParameter(real) },
     shape: ({ tau = 1, center }) => shapes.exponential(tau, center),
   },
   chebwin: { parameters: { at: decibels }, shape: ({ at }) => shapes.chebwin(at) },

@@ -8,11 +8,11 @@
  */
 
 import { readOptions } from '../../engine/arguments/options.ts';
-import { floatZeros } from '../../numpy/array.ts';
+import { floatZeros } from '../../numpy/arrays/array.ts';
 import { FftError, show } from '../../problem/errors.ts';
 import type { NewFloat64Array } from '../../problem/index.ts';
-import { meantWord } from '../../problem/meant.ts';
-import { snapshot } from '../../problem/snapshot.ts';
+import { meantWord } from '../../problem/input/meant.ts';
+import { snapshot } from '../../problem/input/snapshot.ts';
 import {
   type ParametersOf,
   type WindowKind,
@@ -51,11 +51,11 @@ export function windowFunction<Name extends WindowName>(
   ...[options]: WindowArguments<Name>
 ): NewFloat64Array {
   if (typeof name !== 'string' || !Object.hasOwn(windowKinds, name)) {
-    throw invalid('window', `Unknown window ${show(name)}; known are ${windowNames.join(', ')}.${hintOf(name)}`);
+    throw invalidOption('window', `Unknown window ${show(name)}; known are ${windowNames.join(', ')}.${hintOf(name)}`);
   }
   const { sym, shape } = readWindow(name, options === undefined ? {} : options);
   if (!Number.isSafeInteger(size) || size < 1) {
-    throw invalid('size', `A window's size is a positive integer; ${show(size)} was given.`);
+    throw invalidOption('size', `A window's size is a positive integer; ${show(size)} was given.`);
   }
   const values = floatZeros(size, false) as NewFloat64Array;
   if (size === 1) return values.fill(1);
@@ -85,18 +85,21 @@ function readWindow(name: WindowName, given: object): { sym: boolean; shape: (m:
   const { parameters, shape } = windowKinds[name] as WindowKind<Record<string, unknown>>;
   const works = ['sym', ...Object.keys(parameters)];
   const { sym = false, ...options } = readOptions(given as Record<string, unknown>, { works }, `the window ${name}`, 2);
-  if (typeof sym !== 'boolean') throw invalid('sym', `sym is ${show(sym)}; it takes true or false.`);
+  if (typeof sym !== 'boolean') throw invalidOption('sym', `sym is ${show(sym)}; it takes true or false.`);
   for (const [key, parameter] of Object.entries<WindowParameter>(parameters)) {
     const value = options[key];
     if (parameter.test(value) || (parameter.optional && value === undefined)) continue;
-    throw invalid(key, `${key} of the window ${name} is ${show(value)}; it takes ${parameter.accepts}.`);
+    throw invalidOption(key, `${key} of the window ${name} is ${show(value)}; it takes ${parameter.accepts}.`);
   }
   if (sym && options.center !== undefined) {
-    throw invalid('center', `center is ${show(options.center)}; the symmetric form has its center in the middle.`);
+    throw invalidOption(
+      'center',
+      `center is ${show(options.center)}; the symmetric form has its center in the middle.`,
+    );
   }
   return { sym, shape: shape(options) };
 }
 
-function invalid(path: string, message: string): FftError {
+function invalidOption(path: string, message: string): FftError {
   return new FftError('invalid-argument', message, { path });
 }

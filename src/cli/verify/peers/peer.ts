@@ -1,6 +1,6 @@
 /** Another library, to hold errors beside ours: what it is asked for, and how many numbers go in and come out. */
 import type { TransformKind } from '../../../problem/problem.ts';
-import { pointsOf, type SuitePrecision } from '../suite.ts';
+import { pointsOfSize, type SuitePrecision } from '../suite.ts';
 
 /** Transforms over all axes, one after another, unnormalised, as omnifft's own. */
 export interface Task {
@@ -34,7 +34,7 @@ export function realsOnSide(task: Task, side: 'read' | 'written'): number {
 
 /** And of one of them. */
 export function lineOf({ transform, direction, size }: Task, side: 'read' | 'written'): number {
-  const points = pointsOf(size);
+  const points = pointsOfSize(size);
   if (transform === 'c2c') return 2 * points;
   if (transform !== 'r2c' || (side === 'read') === (direction === 'forward')) return points;
   return 2 * (points / size[0]!) * (Math.floor(size[0]! / 2) + 1);

@@ -45,10 +45,10 @@ async function runPeer(
   try {
     const padded = new make(room('read'));
     padded.set(input);
-    await moved(device, precision, padded, from);
+    await movedByCopy(device, precision, padded, from);
     await plan.measure(direction, { input: from, output: to, repeats: 1, peer });
     const result = new make(room('written'));
-    await moved(device, precision, to, result);
+    await movedByCopy(device, precision, to, result);
     return result.subarray(0, realsOnSide(task, 'written'));
   } finally {
     for (const part of memory) part.free();
@@ -57,7 +57,7 @@ async function runPeer(
 }
 
 /** A plan that transforms no axis copies, into memory of the device and out of it. */
-async function moved(device: Device, precision: Task['precision'], from: object, to: object): Promise<void> {
+async function movedByCopy(device: Device, precision: Task['precision'], from: object, to: object): Promise<void> {
   const [host] = [from, to].filter(ArrayBuffer.isView) as unknown as [Float32Array | Float64Array];
   const problem = { size: [host.length / 2], omit: [true], precision, directions: 'forward' } as ProblemInput;
   const copy: Plan = await device.plan(problem);

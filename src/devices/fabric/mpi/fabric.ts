@@ -14,9 +14,8 @@ import {
   type RankExchange,
 } from '../fabric.ts';
 import type { Handle } from './abi.ts';
-import { type Mpi, openMpi } from './library.ts';
+import { type Mpi, openMpi, savedSignals } from './library.ts';
 import { Requests } from './polling.ts';
-import { savedSignals } from './signals.ts';
 import { Types } from './types.ts';
 
 export interface MpiOptions {
@@ -31,7 +30,7 @@ const EXIT_CODE = 1;
 const TAG = 47;
 
 /** The number of ranks that the launcher says it has started; undefined without such a launcher. */
-function launched(): number | undefined {
+function launchedRanks(): number | undefined {
   const told = environmentVariable('OMPI_COMM_WORLD_SIZE') ?? environmentVariable('PMI_SIZE');
   return told === undefined ? undefined : Number(told);
 }
@@ -83,7 +82,7 @@ export async function mpiFabric({ library, abort }: MpiOptions): Promise<Fabric>
   const size = value[0]!;
   call.Comm_rank(abi.world, value);
   const rank = value[0]!;
-  const expected = launched();
+  const expected = launchedRanks();
   if (expected !== undefined && expected !== size) {
     const message = `The launcher has started ${expected} ranks, but ${mpi.version} finds ${size}: it belongs to another launcher. Start the program with its own mpirun, or name the launcher's library in the option \`library\`.`;
     throw new FftError('launcher-mismatch', message);
@@ -150,7 +149,7 @@ class MpiFabric implements Fabric {
   private async blocks({ sent, sentParts, received, receivedParts }: RankExchange, types: Types): Promise<void> {
     const { call } = this.mpi;
     const requests = new Requests(this.mpi, 1);
-    const [out, into] = [countsOf(sentParts, this.size), countsOf(receivedParts, this.size)];
+    const [out, into] = [countsAndOffsets(sentParts, this.size), countsAndOffsets(receivedParts, this.size)];
     const memory = [settled(sent), settled(received)];
     requests.kept.push(out, into, memory);
     requests.start('An exchange', (request) =>
@@ -165,7 +164,7 @@ class MpiFabric implements Fabric {
 
   private async pairs({ rank, sent, sentParts, received, receivedParts }: RankExchange, types: Types): Promise<void> {
     const { call } = this.mpi;
-    const [out, into] = [countsOf(sentParts, this.size), countsOf(receivedParts, this.size)];
+    const [out, into] = [countsAndOffsets(sentParts, this.size), countsAndOffsets(receivedParts, this.size)];
     const requests = new Requests(this.mpi, 2 * this.size);
     const from = (memory: FabricMemory, { offsets }: Counts, peer: number) =>
       behind(memory, offsets[peer]! * types.bytes);
@@ -197,7 +196,7 @@ class MpiFabric implements Fabric {
     const side = (parts: readonly Part[]) => {
       const handles = abi.handles(this.size).fill(types.element as never);
       const counts = new Int32Array(this.size);
-      for (const part of joined(parts)) {
+      for (const part of onePartPerRank(parts)) {
         handles[part.peer] = types.box(part);
         counts[part.peer] = 1;
       }
@@ -260,7 +259,7 @@ interface Counts {
 }
 
 /** One part for each rank: several parts for one rank are packed one behind another. */
-function joined(parts: readonly Part[]): Part[] {
+function onePartPerRank(parts: readonly Part[]): Part[] {
   const ofPeer = new Map<number, Part>();
   for (const part of parts) {
     const { peer } = part;
@@ -272,7 +271,7 @@ function joined(parts: readonly Part[]): Part[] {
 }
 
 /** The number of elements to or from each rank, and the offset of the first one. */
-function countsOf(parts: readonly Part[], size: number): Counts {
+function countsAndOffsets(parts: readonly Part[], size: number): Counts {
   const [counts, offsets] = [new Int32Array(size), new Int32Array(size)];
   for (const part of parts) {
     if (counts[part.peer] === 0) offsets[part.peer] = part.offset;

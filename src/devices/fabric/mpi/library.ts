@@ -52,7 +52,7 @@ export interface Mpi {
 }
 
 /** Names of the library's file in the order in which they are tried: the launcher's own library comes first. */
-function names(): string[] {
+function libraryNames(): string[] {
   const openMpi = ['libmpi.so.40', 'libmpi.so.80', 'libmpi.dylib'];
   const mpich = ['libmpich.so.12', 'libmpi.so.12', 'libmpich.dylib'];
   const standard = ['libmpi_abi.so.0', 'libmpi_abi.so.1'];
@@ -67,7 +67,11 @@ export async function openMpi(named: string | undefined): Promise<Mpi> {
   let library: NativeLibrary;
   try {
     const install = 'Install Open MPI (openmpi-bin) or MPICH, or name the library in the option `library`.';
-    library = await openLibrary({ names: named === undefined ? names() : [named], what: 'An MPI library', install });
+    library = await openLibrary({
+      names: named === undefined ? libraryNames() : [named],
+      what: 'An MPI library',
+      install,
+    });
   } catch (cause) {
     throw new FftError('world-unavailable', cause instanceof Error ? cause.message : String(cause), { cause });
   }
@@ -90,14 +94,14 @@ function reachedBy(library: NativeLibrary): DeviceKind[] {
   return Object.entries(GPU_QUERIES).flatMap(([kind, names]) => (names.some(says) ? [kind as DeviceKind] : []));
 }
 
-function textOf(bytes: Uint8Array, length: number): string {
+function decodedText(bytes: Uint8Array, length: number): string {
   return new TextDecoder().decode(bytes.subarray(0, length)).split('\0')[0]!.trim();
 }
 
 function versionOf(call: Mpi['call']): string {
   const [text, length] = [new Uint8Array(8192), new Int32Array(1)];
   call.Get_library_version(text, length);
-  const line = textOf(text, length[0]!);
+  const line = decodedText(text, length[0]!);
   const known = /^(Open MPI) v?([\d.]+)|^(MPICH) Version:\s*([\d.]+)/i.exec(line);
   if (known) return `${known[1] ?? known[3]} ${known[2] ?? known[4]}`;
   return line.split('\n')[0]!.slice(0, 80);
@@ -107,5 +111,29 @@ function checkResult(call: Mpi['call'], result: number, what: string): void {
   if (result === 0) return;
   const [text, length] = [new Uint8Array(8192), new Int32Array(1)];
   call.Error_string(result, text, length);
-  throw new FftError('rank-lost', `${what} failed: ${textOf(text, length[0]!)}. A rank has ended, or the network has.`);
+  throw new FftError(
+    'rank-lost',
+    `${what} failed: ${decodedText(text, length[0]!)}. A rank has ended, or the network has.`,
+  );
+}
+
+/** Signal numbers of illegal instruction, bus error, arithmetic error and segmentation fault. */
+const SIGNALS = [4, 7, 8, 11];
+/** Bytes for a `struct sigaction`, more than any system takes. */
+const ACTION_BYTES = 256;
+
+/** Saves the present signal handlers. @returns a function that restores them */
+export async function savedSignals(): Promise<() => void> {
+  if (process.platform !== 'linux' && process.platform !== 'darwin') return () => undefined;
+  const names = process.platform === 'linux' ? ['libc.so.6', 'libc.so'] : ['libSystem.B.dylib'];
+  const libc = await openLibrary({ names, what: 'The C library', install: 'It belongs to the system.' });
+  const sigaction = libc.func('sigaction', 'int', ['int', 'void *', 'void *']);
+  const saved = SIGNALS.map((signal) => {
+    const action = new Uint8Array(ACTION_BYTES);
+    sigaction(signal, null, action);
+    return { signal, action };
+  });
+  return () => {
+    for (const { signal, action } of saved) sigaction(signal, action, null);
+  };
 }

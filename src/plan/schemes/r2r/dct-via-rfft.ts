@@ -20,25 +20,25 @@ import {
   alternate,
   concat,
   type Layout,
-  line,
   mask,
   negate,
   reverse,
   slice,
   stride,
+  wholeLine,
   within,
 } from '../../../layout/index.ts';
-import { product, type ScaleFactor } from '../../../numeric/scale-factor.ts';
+import { type ScaleFactor, scaleProduct } from '../../../numeric/scale-factor.ts';
 import { hermitianLength, type Problem, type TransformKind } from '../../../problem/index.ts';
 import type { Target } from '../../device/target.ts';
 import type { Priced } from '../../price/priced.ts';
 import {
   type Dimension,
+  type DimensionStride,
   type ElementFactors,
   type LeafNode,
   type LineView,
   mapLeaves,
-  type Place,
   type PlanNode,
   type RealParts,
 } from '../../tree/node.ts';
@@ -70,14 +70,14 @@ export function cosinesAxis(
   const dft: RealDft = { problem, axis, target, ...ends(problem.size[axis]!, kind) };
   switch (scheme.by) {
     case 'halves':
-      return inHalves(dft, scheme.points);
+      return fromTwoHalves(dft, scheme.points);
     case 'symmetric':
     case 'lines':
       return inLines(dft, scheme);
     case 'columns':
       return sumsInColumns(dft, scheme.lengths);
     case 'zeros':
-      return inZeros(dft, scheme.points);
+      return zeroImaginaryParts(dft, scheme.points);
     default:
       throw new RangeError(`no such transform of reals is ${scheme.by}`);
   }
@@ -91,10 +91,10 @@ interface RealDft extends RealDftEnds {
 
 function cosineEnds(count: number, kind: TransformKind): RealDftEnds {
   const sines = kind.startsWith('dst');
-  const reals = line(count);
+  const reals = wholeLine(count);
   const backwards = sines ? negate(reverse(reals, 0)) : reverse(reals, 0);
   return {
-    back: kind.endsWith('3'),
+    toReals: kind.endsWith('3'),
     points: { line: stride(concat(0, reals, backwards), 0, 2), title: 'even points, then odd ones backwards' },
     sums: sines
       ? { first: -1, last: count - 1, forwards: 'im', negated: true }
@@ -107,10 +107,10 @@ function cosineEnds(count: number, kind: TransformKind): RealDftEnds {
 function oddEnds(count: number, kind: TransformKind): RealDftEnds {
   const sines = kind.startsWith('dst');
   const middle = (count - 1) / 2;
-  const reals = line(count);
+  const reals = wholeLine(count);
   const around = concat(0, reals, sines ? reverse(reals, 0) : negate(reverse(reals, 0)), negate(reals));
   return {
-    back: false,
+    toReals: false,
     points: {
       line: alternate(stride(slice(around, 0, middle, 2 * count - 1), 0, 2), 0),
       title: 'every second point from the middle, turning at the ends',
@@ -129,48 +129,48 @@ function oddEnds(count: number, kind: TransformKind): RealDftEnds {
  * @param rows the number of columns, where bins come in rows that begin in the first half of the columns
  */
 function sumsOf(dft: RealDft, count: number, rows?: number): Pick<LeafNode, 'lines' | 'factors'> {
-  const { back, sums, roots, axis, problem } = dft;
+  const { toReals, sums, roots, axis, problem } = dft;
   const length = problem.size[axis]!;
   const along: ElementFactors = {
     kind: 'roots',
     ...roots,
     count,
     along: axis + 1,
-    ...(back ? { conjugated: true } : {}),
+    ...(toReals ? { conjugated: true } : {}),
   };
   // Each pair of results is written by one bin alone; on the way back, all results are read.
   const half = Math.ceil(length / 2);
   const own = folded(length, sums, (im) => {
-    if (back) return within(im, 0, 1, length);
+    if (toReals) return within(im, 0, 1, length);
     return rows ? mask(im, 0, rows, 1, Math.max(1, Math.ceil(rows / 2))) : within(im, 0, 1, Math.max(1, half));
   });
-  return endsOf(dft, own, along);
+  return linesAndFactors(dft, own, along);
 }
 
 /** The lines of both sides of one launch, and the factors on the side of the results. */
-function endsOf(
+function linesAndFactors(
   dft: RealDft,
   sums: Pick<LineView, 'line' | 'title'>,
   along: ElementFactors,
 ): Pick<LeafNode, 'lines' | 'factors'> {
   const view: LineView = { dimension: dft.axis + 1, ...sums };
-  return dft.back
+  return dft.toReals
     ? { lines: { input: [view], output: [] }, factors: { input: [along], output: [] } }
     : { lines: { input: [], output: [view] }, factors: { input: [], output: [along] } };
 }
 
 /** The dimension of the points, where their order is not that of the reals. */
-function pointsOf({ axis, points }: RealDft): LineView[] {
+function linesOfPoints({ axis, points }: RealDft): LineView[] {
   return points ? [{ dimension: axis + 1, ...points }] : [];
 }
 
 /** The scale factor of a launch. @param two 2 where pairs of bins do not double the results already, else 1 */
 function timesOf({ times = 1 }: RealDft, two: 1 | 2): ScaleFactor {
-  return product(times, two);
+  return scaleProduct(times, two);
 }
 
 /** The only launch of an axis. @param points the scheme of its points @param two see `timesOf` */
-function inOne(
+function onlyLaunch(
   dft: RealDft,
   axis: Dimension,
   batch: readonly Dimension[],
@@ -178,15 +178,15 @@ function inOne(
   real: RealParts,
   two: 1 | 2 = 1,
 ): LeafNode {
-  const { problem, axis: axisOf, back } = dft;
+  const { problem, axis: axisOf, toReals } = dft;
   const bins = hermitianLength(problem.size[axisOf]!);
   // Passes of a convolution also read roots for padded points, which are multiplied by zero.
   const roots = real.by === 'symmetric' && points.by === 'bluestein' ? points.length : bins;
   const { lines, factors } = sumsOf(dft, roots);
-  const own = pointsOf(dft);
+  const own = linesOfPoints(dft);
   return {
     ...lineNode(problem, axisOf, axis, batch, points),
-    lines: back ? { input: lines.input, output: own } : { input: own, output: lines.output },
+    lines: toReals ? { input: lines.input, output: own } : { input: own, output: lines.output },
     factors,
     times: timesOf(dft, two),
     real: { ...real, ...sumsOfPoints(dft) },
@@ -198,78 +198,81 @@ function sumsOfPoints({ points }: RealDft): Pick<RealParts, 'points'> {
   return points ? { points: 'sums' } : {};
 }
 
-function inHalves(dft: RealDft, points: ComplexScheme): LeafNode {
-  const { back, axis, problem } = dft;
+function fromTwoHalves(dft: RealDft, points: ComplexScheme): LeafNode {
+  const { toReals, axis, problem } = dft;
   const dimension = axis + 1;
-  const [one, two] = [1, 2].map((step): Place => ({ dimension, stride: step })) as [Place, Place];
-  const along = back ? { input: one, output: two } : { input: two, output: one };
+  const [one, two] = [1, 2].map((step): DimensionStride => ({ dimension, stride: step })) as [
+    DimensionStride,
+    DimensionStride,
+  ];
+  const along = toReals ? { input: one, output: two } : { input: two, output: one };
   const real: RealParts = {
     side: 'both',
     by: 'halves',
-    ...(back ? { back } : {}),
-    pairs: { along: dimension, on: back ? 'output' : 'input' },
+    ...(toReals ? { toReals } : {}),
+    pairs: { along: dimension, on: toReals ? 'output' : 'input' },
   };
-  return inOne(dft, { count: problem.size[axis]! / 2, ...along }, otherDimensions(problem, axis), points, real);
+  return onlyLaunch(dft, { count: problem.size[axis]! / 2, ...along }, otherDimensions(problem, axis), points, real);
 }
 
 function inLines(dft: RealDft, scheme: Extract<RealScheme, { readonly by: 'symmetric' | 'lines' }>): LeafNode {
-  const { back, axis, problem } = dft;
-  const one: Place = { dimension: axis + 1, stride: 1 };
+  const { toReals, axis, problem } = dft;
+  const one: DimensionStride = { dimension: axis + 1, stride: 1 };
   const along = { count: problem.size[axis]!, input: one, output: one };
-  const way = back ? { back } : {};
+  const way = toReals ? { toReals } : {};
   if (scheme.by === 'lines') {
     const pairs = { along: scheme.along, on: 'both' } as const;
     const batch = linesOf(problem, axis, scheme.along);
-    return inOne(dft, along, batch, scheme.points, { side: 'both', by: 'lines', ...way, pairs });
+    return onlyLaunch(dft, along, batch, scheme.points, { side: 'both', by: 'lines', ...way, pairs });
   }
   const real: RealParts = { side: 'both', by: 'symmetric', ...way };
   // Pairs of bins double the results of real transforms; single bins do not.
-  return inOne(dft, along, otherDimensions(problem, axis), scheme.points, real, back ? 1 : 2);
+  return onlyLaunch(dft, along, otherDimensions(problem, axis), scheme.points, real, toReals ? 1 : 2);
 }
 
 /** The uploads of a long axis; the one that transforms columns of reals comes first or last. */
 function sumsInColumns(dft: RealDft, uploads: readonly number[]): PlanNode {
-  const { back, axis, problem } = dft;
-  const side = back ? 'output' : 'input';
+  const { toReals, axis, problem } = dft;
+  const side = toReals ? 'output' : 'input';
   const node = columnsNode(problem, axis, uploads, side);
   const ending = binsLeaf(node, side);
   return mapLeaves(node, (leaf): LeafNode => {
     if (!leaf.real) {
-      const exponents = back ? 'inverse' : 'forward';
+      const exponents = toReals ? 'inverse' : 'forward';
       if (leaf !== ending) return { ...leaf, exponents };
-      const real = { side: back ? 'input' : 'output', by: 'parts' } as const;
+      const real = { side: toReals ? 'input' : 'output', by: 'parts' } as const;
       return { ...leaf, exponents, real, ...sumsOf(dft, problem.size[axis]!, uploads[0]!) };
     }
-    const own = pointsOf(dft);
+    const own = linesOfPoints(dft);
     return {
       ...leaf,
-      lines: back ? { input: [], output: own } : { input: own, output: [] },
-      times: back ? leaf.times : timesOf(dft, 2),
+      lines: toReals ? { input: [], output: own } : { input: own, output: [] },
+      times: toReals ? leaf.times : timesOf(dft, 2),
       real: { ...leaf.real, ...sumsOfPoints(dft) },
     };
   });
 }
 
 /** Several uploads of as many complex points: their imaginary parts are zero, and bins over the half are not written. */
-function inZeros(dft: RealDft, scheme: ComplexScheme): PlanNode {
-  const { back, problem, axis, target, roots, sums, points } = dft;
+function zeroImaginaryParts(dft: RealDft, scheme: ComplexScheme): PlanNode {
+  const { toReals, problem, axis, target, roots, sums, points } = dft;
   const length = problem.size[axis]!;
   // Conjugated bins have the same real parts as points, and can go through forward passes.
   const { negated: _, ...conjugates } = sums;
   const half = hermitianLength(length);
-  const pairs = (im: Layout) => within(im, 0, 1, back ? length : Math.max(1, Math.ceil(length / 2)));
-  const own = folded(length, back ? conjugates : sums, pairs);
-  const bins = back ? own : { ...own, line: within(own.line, 0, 0, half) };
+  const pairs = (im: Layout) => within(im, 0, 1, toReals ? length : Math.max(1, Math.ceil(length / 2)));
+  const own = folded(length, toReals ? conjugates : sums, pairs);
+  const bins = toReals ? own : { ...own, line: within(own.line, 0, 0, half) };
   return betweenReals(
     problem,
     axis,
     target,
     { scheme, points: length },
     {
-      roots: back ? { input: roots } : { output: roots },
-      input: back ? bins : points,
-      output: back ? points : bins,
-      times: back ? 1 : timesOf(dft, 2),
+      roots: toReals ? { input: roots } : { output: roots },
+      input: toReals ? bins : points,
+      output: toReals ? points : bins,
+      times: toReals ? 1 : timesOf(dft, 2),
       points: points ? 'sums' : 'facing',
     },
   );

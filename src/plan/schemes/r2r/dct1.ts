@@ -4,13 +4,13 @@
  * The transform is linear in complex numbers, too, so two lines of reals may be the parts of one complex line. Or two neighbouring points are the
  * parts of one complex number, and bins are paired as for any reals: r2c.ts.
  */
-import { concat, type Layout, line, negate, pad, reverse, slice, zeros } from '../../../layout/index.ts';
+import { concat, type Layout, negate, pad, reverse, slice, wholeLine, zeros } from '../../../layout/index.ts';
 import { hermitianLength, type Problem, type TransformKind } from '../../../problem/index.ts';
 import type { Target } from '../../device/target.ts';
 import type { Priced } from '../../price/priced.ts';
 import { type Dimension, type LeafNode, type LineView, mapLeaves, type PlanNode } from '../../tree/node.ts';
 import { type ComplexScheme, inOneUpload, type RealScheme } from '../axis-scheme.ts';
-import { inOneLaunch, isOneButterfly, lineNode, mergedLines, schemesOfReals } from '../r2c.ts';
+import { isOneButterfly, lineNode, mergedLines, schemeInOneLaunch, schemesOfReals } from '../r2c.ts';
 import { binsLeaf, onceInRows, otherDimensions } from '../real-columns.ts';
 import { betweenReals, columnsNode, complexAxis, type EndFactors } from './r2r-ends.ts';
 
@@ -38,15 +38,15 @@ const CONTINUATIONS: Readonly<Partial<Record<TransformKind, Continuation>>> = {
 };
 
 /** The number of points of the transform along an axis. */
-function pointsOf({ size, transform }: Problem, axis: number): number {
+function continuedPoints({ size, transform }: Problem, axis: number): number {
   return 2 * (size[axis]! + CONTINUATIONS[transform[axis]!]!.more);
 }
 
 /** The ways to transform an axis, cheapest first. Lines that are merged need no pairs of bins. */
 export function extensionSchemes(problem: Problem, axis: number, target: Target, most: number): Priced<RealScheme>[] {
-  const points = pointsOf(problem, axis);
+  const points = continuedPoints(problem, axis);
   const complex = (length: number) => complexAxis(problem, axis, length);
-  const whole = inOneLaunch(complex(points), axis, target);
+  const whole = schemeInOneLaunch(complex(points), axis, target);
   if (whole && isShort(problem, axis, target))
     return [{ value: { by: 'zeros', points: inOneUpload(points) }, price: whole.price }];
   const along = mergedLines(problem, axis);
@@ -59,7 +59,7 @@ export function extensionSchemes(problem: Problem, axis: number, target: Target,
 
 /** Whether the points are one butterfly, in which points that mirror one another only occur in sums and differences. */
 function isShort(problem: Problem, axis: number, target: Target): boolean {
-  return isOneButterfly(problem, axis, pointsOf(problem, axis), target, 'continued');
+  return isOneButterfly(problem, axis, continuedPoints(problem, axis), target, 'continued');
 }
 
 /** The lines and factors at both ends of an extended axis. */
@@ -79,15 +79,15 @@ export function extensionAxis(
   kind: TransformKind,
 ): PlanNode {
   const { first, sines, extension } = CONTINUATIONS[kind]!;
-  const [count, points, dimension] = [problem.size[axis]!, pointsOf(problem, axis), axis + 1];
-  const kept = pad(line(count), 0, first, points - first - count);
+  const [count, points, dimension] = [problem.size[axis]!, continuedPoints(problem, axis), axis + 1];
+  const kept = pad(wholeLine(count), 0, first, points - first - count);
   const ends: ContinuedEnds = {
-    points: { dimension, line: extension(line(count)), title: `mirror ${count} reals` },
+    points: { dimension, line: extension(wholeLine(count)), title: `mirror ${count} reals` },
     bins: { dimension, line: kept, title: `keep ${count} bins` },
     // i = e^{−2πi·3/4}.
     roots: sines && { modulus: 4, step: 0, first: 3 },
   };
-  if (scheme.by === 'halves') return inHalves(problem, axis, scheme.points, ends);
+  if (scheme.by === 'halves') return continuedHalves(problem, axis, scheme.points, ends);
   if (scheme.by === 'columns') return continuedInColumns(problem, axis, scheme.lengths, ends, first + count);
   return betweenReals(
     problem,
@@ -108,8 +108,8 @@ function rotated({ points, roots }: ContinuedEnds, count: number): Pick<LeafNode
   return { factors: { input: [], output: roots ? [{ kind: 'roots', ...roots, count, along: points.dimension }] : [] } };
 }
 
-function inHalves(problem: Problem, axis: number, scheme: ComplexScheme, ends: ContinuedEnds): LeafNode {
-  const points = pointsOf(problem, axis);
+function continuedHalves(problem: Problem, axis: number, scheme: ComplexScheme, ends: ContinuedEnds): LeafNode {
+  const points = continuedPoints(problem, axis);
   const dimension = ends.points.dimension;
   const along: Dimension = { count: points / 2, input: { dimension, stride: 2 }, output: { dimension, stride: 1 } };
   return {
@@ -140,7 +140,7 @@ function continuedInColumns(
       return { ...leaf, lines: { input: [points], output: [] }, real: { ...leaf.real, points: 'continued' } };
     if (leaf !== ending) return { ...leaf, exponents: 'forward' };
     return {
-      ...{ ...leaf, lines: { input: [], output: [written] }, ...rotated(ends, pointsOf(problem, axis)) },
+      ...{ ...leaf, lines: { input: [], output: [written] }, ...rotated(ends, continuedPoints(problem, axis)) },
       ...{ exponents: 'forward', real: { side: 'output', by: 'parts', points: 'continued' } },
     };
   });

@@ -5,7 +5,7 @@
  *
  * Sines are cosines of the reals in reverse, every second one with the other sign.
  */
-import { line, negate, reverse, stack, stride } from '../../../layout/index.ts';
+import { negate, reverse, stack, stride, wholeLine } from '../../../layout/index.ts';
 import type { Problem, TransformKind } from '../../../problem/index.ts';
 import type { Target } from '../../device/target.ts';
 import type { Priced } from '../../price/priced.ts';
@@ -36,7 +36,7 @@ export function foldedAxis(
   kind: TransformKind,
 ): PlanNode {
   const count = problem.size[axis]!;
-  const reals = line(count);
+  const reals = wholeLine(count);
   const [even, oddBackwards] = [stride(reals, 0, 2), stride(reverse(reals, 0), 0, 2)];
   const sines = kind === 'dst4';
   const input = sines ? stack(1, oddBackwards, even) : stack(1, even, oddBackwards);

@@ -11,7 +11,7 @@ import type { RealDftEnds } from './r2r-ends.ts';
 /** The ends of the real transform along an axis of `count` reals. */
 export function dhtEnds(count: number): RealDftEnds {
   return {
-    back: false,
+    toReals: false,
     sums: { first: 0, last: count, forwards: 're' },
     roots: { kind: 'hartley', modulus: count },
     // Half the factor by which all real transforms between reals multiply bins.

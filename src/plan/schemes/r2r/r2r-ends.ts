@@ -1,5 +1,5 @@
 /** The ends of complex transforms that compute cosine and sine transforms: the order of points and results, and the factors on both. */
-import { type Layout, line, negate, pad, reverse, slice, stack } from '../../../layout/index.ts';
+import { type Layout, negate, pad, reverse, slice, stack, wholeLine } from '../../../layout/index.ts';
 import type { ScaleFactor } from '../../../numeric/scale-factor.ts';
 import { type Problem, type Sides, tensorShape } from '../../../problem/index.ts';
 import type { Target } from '../../device/target.ts';
@@ -64,7 +64,7 @@ export interface EndFactors extends Pick<Factors, 'modulus' | 'step' | 'first'> 
  */
 export interface RealDftEnds {
   /** Whether the transform goes from results to points: kind III. */
-  readonly back: boolean;
+  readonly toReals: boolean;
   /** The reals of the line in the order of the points; missing: the points are the reals as they lie. */
   readonly points?: Pick<LineView, 'line' | 'title'>;
   /** The two results that are the parts of each bin. */
@@ -93,7 +93,7 @@ export function folded(
   { first, last, forwards, negated }: Folding,
   imaginary: (parts: Layout) => Layout,
 ): Pick<LineView, 'line' | 'title'> {
-  const reals = line(N);
+  const reals = wholeLine(N);
   const [near, far] = [fromIndex(reals, first), fromIndex(reverse(reals, 0), N - 1 - last)];
   const [re, im] = forwards === 're' ? [near, far] : [far, near];
   const parts = imaginary(negated ? negate(im) : im);

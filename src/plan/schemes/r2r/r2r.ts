@@ -11,7 +11,7 @@ import { type Direction, type Problem, type TransformKind, tensorShape } from '.
 import type { Target } from '../../device/target.ts';
 import type { Priced } from '../../price/priced.ts';
 import { type LeafNode, leafNode, type PlanNode } from '../../tree/node.ts';
-import { dimensionsOf } from '../axis.ts';
+import { sameDimensions } from '../axis.ts';
 import type { RealScheme } from '../axis-scheme.ts';
 import { cosineSchemes, cosinesAxis } from './dct-via-rfft.ts';
 import { extensionAxis, extensionSchemes } from './dct1.ts';
@@ -51,7 +51,7 @@ export function r2rAxis(
 /** The node of a problem with nothing to transform: reals are copied. */
 export function copiedReals(problem: Problem): LeafNode {
   const tensor = tensorShape(problem, 'input');
-  const batch = dimensionsOf(problem).filter(({ count }) => count > 1);
+  const batch = sameDimensions(problem).filter(({ count }) => count > 1);
   const axis = { count: 1, input: { dimension: 1, stride: 1 }, output: { dimension: 1, stride: 1 } };
   return {
     ...leafNode({ title: 'copy', axis, batch, tensor }),

@@ -1,0 +1,65 @@
+/** Arrays of another shape: every axis is cropped at its end or filled up with zeros, and reals become complex if need be. */
+import { elementCount } from '../arrays/array.ts';
+import type { Floats } from '../arrays/memory.ts';
+import type { OperandShape } from './steps.ts';
+import type { Fill } from './work.ts';
+
+/** How an array is brought into another shape. */
+export interface Fit {
+  readonly fill: Fill;
+  /** Whether it looks at parts of the array. */
+  readonly readsParts: boolean;
+}
+
+/**
+ * @param to as many axes as `from` has; complex where `from` is.
+ * @returns undefined where nothing has to change.
+ */
+export function fitFor(from: OperandShape, to: OperandShape): Fit | undefined {
+  // Axes before this one are walked through; this one and everything inside it is copied in one piece.
+  let whole = to.shape.length;
+  while (whole > 0 && from.shape[whole - 1] === to.shape[whole - 1]) whole--;
+  if (whole > 0) return { fill: reshaping(from, to, whole - 1), readsParts: true };
+  if (from.complex === to.complex) return undefined;
+  const count = elementCount(from.shape);
+  return { fill: (target, data) => spreadReals(data, 0, target, 0, count), readsParts: false };
+}
+
+/** @param whole the first axis that is copied in one piece with those inside it */
+function reshaping(from: OperandShape, to: OperandShape, whole: number): Fill {
+  const given = from.complex ? 2 : 1;
+  const wanted = to.complex ? 2 : 1;
+  const kept = from.shape.map((length, axis) => Math.min(length, to.shape[axis]!));
+  // The axes outside an empty one may be long, and none of their steps copies anything.
+  const isEmpty = kept.includes(0);
+  const run = elementCount(kept.slice(whole));
+  const readStrides = from.shape.map((_, axis) => elementCount(from.shape.slice(axis + 1)));
+  const writeStrides = to.shape.map((_, axis) => elementCount(to.shape.slice(axis + 1)));
+  return (target, data) => {
+    target.fill(0);
+    if (!isEmpty) walk(0, 0, 0);
+
+    function walk(axis: number, read: number, write: number): void {
+      if (axis === whole) {
+        if (given === wanted) target.set(data.subarray(given * read, given * (read + run)), wanted * write);
+        else spreadReals(data, read, target, write, run);
+        return;
+      }
+      for (let k = 0; k < kept[axis]!; k++)
+        walk(axis + 1, read + k * readStrides[axis]!, write + k * writeStrides[axis]!);
+    }
+  };
+}
+
+/** Reals become real parts. */
+function spreadReals(data: Floats, read: number, target: Floats, write: number, count: number): void {
+  for (let k = 0; k < count; k++) {
+    target[2 * (write + k)] = data[read + k]!;
+    target[2 * (write + k) + 1] = 0;
+  }
+}
+
+/** Conjugates complex numbers where they are. */
+export function conjugateInPlace(data: Floats): void {
+  for (let k = 1; k < data.length; k += 2) data[k] = -data[k]!;
+}

@@ -1,0 +1,82 @@
+/**
+ * Bytes that are read piece by piece: of an array, of pieces that have come one after another, or of a file that is larger
+ * than any array.
+ */
+
+import { refuseDetached } from '../../problem/input/bytes.ts';
+import { allocated } from '../arrays/array.ts';
+
+export interface ByteSource {
+  /** How many bytes there are. */
+  readonly size: number;
+  /**
+   * @returns `length` bytes from `at` on, or as many of them as there are. They are good until the next call, and not to be
+   *   changed.
+   * @throws FftError `out-of-memory`, or what the file's own reading throws.
+   */
+  read(at: number, length: number): Uint8Array;
+}
+
+/** How many bytes are decoded at a time: a multiple of every element's size. */
+export const PIECE = 2 ** 22;
+
+/** @param bytes a plain array, as `requireBytes` gives it */
+export function memorySource(bytes: Uint8Array): ByteSource {
+  const read = (at: number, length: number) => {
+    // An archive is read over several turns of the event loop.
+    refuseDetached(bytes, 'The file');
+    return bytes.subarray(at, at + length);
+  };
+  return { size: bytes.length, read };
+}
+
+/** A part of a source as a source of its own. */
+export function sourceSlice(source: ByteSource, start: number, size: number): ByteSource {
+  const inside = Math.max(0, Math.min(size, source.size - start));
+  return {
+    size: inside,
+    read: (at, length) => source.read(start + at, Math.max(0, Math.min(length, inside - at))),
+  };
+}
+
+/** What has come in pieces, as one: together they may be longer than an array can be. */
+export function pieceSource(pieces: readonly Uint8Array[]): ByteSource {
+  const starts: number[] = [];
+  let size = 0;
+  for (const { length } of pieces) {
+    starts.push(size);
+    size += length;
+  }
+  // Whoever reads goes forward, mostly: the search begins where the last one ended.
+  let current = 0;
+  const find = (at: number) => {
+    if ((starts[current] ?? 0) > at) current = 0;
+    while (current + 1 < starts.length && starts[current + 1]! <= at) current++;
+  };
+  function read(at: number, length: number): Uint8Array {
+    const end = Math.min(size, at + length);
+    if (at >= end) return new Uint8Array(0);
+    find(at);
+    const start = starts[current]!;
+    if (end <= start + pieces[current]!.length) return pieces[current]!.subarray(at - start, end - start);
+    const whole = allocated(end - at, () => new Uint8Array(end - at));
+    for (let done = at; done < end; ) {
+      find(done);
+      const part = pieces[current]!.subarray(done - starts[current]!, end - starts[current]!);
+      whole.set(part, done - at);
+      done += part.length;
+    }
+    return whole;
+  }
+  return { size, read };
+}
+
+/** All bytes of a source, piece by piece. */
+export function* readPieces(source: ByteSource, most = PIECE): Generator<Uint8Array> {
+  for (let at = 0; at < source.size; ) {
+    const piece = source.read(at, Math.min(most, source.size - at));
+    if (piece.length === 0) return;
+    yield piece;
+    at += piece.length;
+  }
+}
