@@ -13,7 +13,7 @@ const python = findProgram(['python3']);
 missing('python', python ? undefined : 'there is no python3 on the PATH');
 
 /**
- * Runs a program under a terminal of its own and interrupts it as soon as it has hidden the cursor, by a key or a signal;
+ * Runs a program under a terminal of its own and interrupts it as soon as it has hidden the cursor and turned wrapping off, by a key or a signal;
  * prints how it ended (minus the signal's number where that has killed it) and all that it wrote.
  */
 const TERMINAL = `
@@ -28,7 +28,7 @@ while True:
         written += os.read(terminal, 4096) or sys.exit('nothing more')
     except OSError:
         break
-    if not sent and b'\\x1b[?25l' in written:
+    if not sent and b'\\x1b[?25l' in written and b'\\x1b[?7l' in written:
         sent = True
         if how == 'Ctrl-C':
             os.write(terminal, b'\\x03')
