@@ -83,7 +83,10 @@ async function expectFused(on: Device, problem: ProblemInput): Promise<void> {
 }
 
 /** Where the product alone costs that much, one launch is always cheaper; with that little memory, no launch takes both axes of an image. */
-const EAGER = { sharedBytes: 4096, calibration: { layers: { again: 0, product: { alone: 1e6, inside: 0 } } } };
+const EAGER = {
+  sharedBytes: 4096,
+  calibration: { layers: { again: 0, product: { alone: 1e6, inside: 0 }, ofSeveralAxes: 0 } },
+};
 
 /** A layer of lines of 33 points, which fit that memory. */
 function largeLayer(axes: 2 | 3, precision: 'single' | 'double'): ProblemInput {

@@ -35,7 +35,7 @@ export function openClProfile(cl: OpenCl, { device, type }: ClDevice, name: stri
       banks: 1,
       groupPoints: 1024,
       // In kernels with barriers, PoCL runs each round of a loop for all threads: 16 × 16 channels take five times as long in one launch.
-      calibration: { layers: { again: 0.5, product: { alone: 10, inside: 200 } } },
+      calibration: { layers: { again: 0.5, product: { alone: 10, inside: 200 }, ofSeveralAxes: 3 } },
     };
   }
   return {

@@ -142,6 +142,8 @@ export interface Calibration {
     readonly again: number;
     /** The price of one product of complex numbers: in a launch of its own, and in one with transforms. */
     readonly product: { readonly alone: number; readonly inside: number };
+    /** A factor on the transforms of a launch for the last of several axes, whose groups have all channels at a bin of the other axes. */
+    readonly ofSeveralAxes: number;
   };
   /** Passes of vectors: prices in passes of radix 4, and factors on the price of a butterfly. */
   readonly passes: {
@@ -227,7 +229,8 @@ const MEASURED: Calibration = {
   // Measured on an H100, like the price of the order of powers.
   exposure: { fewBelow: 4, few: 3, several: 0.8, cluster: 1.3 },
   // 66 layers on an H200 (256 to 4096 reals, 4 to 64 channels, 1 to 64 batches): choices take 1.014 of the better of both, and three launches 1.095.
-  layers: { again: 0.5, product: { alone: 1, inside: 2 } },
+  // Of 11 layers of two and three axes in one launch, which take 0.93 to 2.6 of the time of three, choices are the two that gain.
+  layers: { again: 0.5, product: { alone: 1, inside: 2 }, ofSeveralAxes: 3 },
   passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1.08 },
   rader: { permuted: 65, pass: 1 },
 };

@@ -51,7 +51,7 @@ export function paysInOneLaunch(sizes: LayerSizes, target: Target): boolean {
     const trip = Math.max(1, idle / calibration.launch.reach) / share;
     return capacity.complexBytes * points * (trip + (idle * passes) / calibration.trip.passes);
   };
-  const { again, product } = calibration.layers;
+  const { again, product, ofSeveralAxes } = calibration.layers;
   const products = bins * from * out * batches;
   const numbers = bins * from * out * capacity.complexBytes;
   const between = 2 * bins * (from + out) * batches * capacity.complexBytes;
@@ -59,7 +59,7 @@ export function paysInOneLaunch(sizes: LayerSizes, target: Target): boolean {
   const reached = Math.max(1, one / calibration.launch.reach);
   const inOne =
     start +
-    transforms(one, Number.POSITIVE_INFINITY) +
+    transforms(one, Number.POSITIVE_INFINITY) * (positions > 1 ? ofSeveralAxes : 1) +
     numbers * (1 + (batches - 1) * again) * reached +
     products * product.inside * one;
   const inThree = 3 * start + transforms(several, 1) + between + numbers + products * product.alone * several;
