@@ -123,8 +123,9 @@ export interface Calibration {
     readonly choice: {
       readonly moreBlocks: number;
       readonly largerBlocks: number;
-      /** Prices in passes of radix 4: a halving, and a block's part that is shorter than a run. */
+      /** Prices in passes of radix 4: a halving, a factor of two between digits, a block's part that is shorter than a run. */
       readonly halving: number;
+      readonly unequal: number;
       readonly shortShare: number;
     };
   };
@@ -224,7 +225,7 @@ const MEASURED: Calibration = {
     butterflies: 4,
     registers: 64,
     contiguous: 1.6,
-    choice: { moreBlocks: 0.2, largerBlocks: 0.5, halving: 5, shortShare: 1 },
+    choice: { moreBlocks: 0.2, largerBlocks: 0.5, halving: 5, unequal: 0.2, shortShare: 1 },
   },
   // Measured on an H100, like the price of the order of powers.
   exposure: { fewBelow: 4, few: 3, several: 0.8, cluster: 1.3 },

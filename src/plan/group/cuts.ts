@@ -226,7 +226,7 @@ function searchCuts(length: number, tile: number, target: Target, instead: numbe
     const fitting = candidates.filter((some) => divideAmong(some, [a, b]));
     if (a === 1 || b === 1 || fitting.length === 0) continue;
     const passes = radixChoices([a, b], target);
-    const work = passes[0]!.cost + passes[1]!.cost;
+    const work = passes[0]!.cost + passes[1]!.cost + choice.unequal * Math.abs(Math.log2(a / b));
     if (work >= least) continue;
     const radices = passes.flatMap((choice) => choice.radices);
     for (const { blocks, cost: sharing } of fitting) {
