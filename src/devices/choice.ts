@@ -1,11 +1,11 @@
-/** Which of several devices of a kind a caller means. */
+/** Matches a device against the caller's choice of platform and device. */
 import { FftError, show } from '../problem/errors.ts';
 
 /**
- * Whether a device is the one that was asked for.
- * @param wanted its number, in the order in which the system lists such devices, or a part of its name; undefined: any.
- * @param path the option that says so.
- * @throws FftError `invalid-argument` for anything else.
+ * Whether a device is the one that the caller has chosen.
+ * @param wanted the device's number in the system's list, or a part of its name; undefined accepts every device.
+ * @param path the option that holds the choice.
+ * @throws FftError `invalid-argument` for any other value.
  */
 export function isWanted(wanted: unknown, path: 'platform' | 'device', place: number, name: string): boolean {
   if (wanted === undefined) return true;
@@ -16,7 +16,7 @@ export function isWanted(wanted: unknown, path: 'platform' | 'device', place: nu
   });
 }
 
-/** The same where there is one device only. @throws FftError `invalid-argument`, `device-unavailable` */
+/** Checks the caller's choice for a kind that has exactly one device. @throws FftError `invalid-argument`, `device-unavailable` */
 export function requireOnly(wanted: unknown, kind: string, name: string): void {
   if (isWanted(wanted, 'device', 0, name)) return;
   throw new FftError('device-unavailable', `There is no ${kind} device ${show(wanted)}. There is one, 0: ${name}.`);

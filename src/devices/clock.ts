@@ -1,20 +1,23 @@
-/** Times by clocks that move in steps: pages have ones of 5 µs to 100 ms, so that no page can time another's secrets. */
+/** Timing by coarse clocks: browsers round their clocks to steps of 5 µs to 100 ms, so that pages cannot mount timing attacks. */
 
-/** A measured time spans at least so many steps of the clock, so that the steps change it by a few percent only. */
+/** The fewest steps of the clock that a measured time spans, so that the rounding changes it by a few percent only. */
 const LEAST_STEPS = 40;
-/** A clock that does not advance in so many reads is taken to stand still. */
-const MOST_LOOKS = 2e6;
+/** The number of reads without an advance after which a clock is taken to stand still. */
+const MOST_READS = 2e6;
 /** The number of repetitions grows by this factor at most, because short times are unreliable. */
 const MOST_GROWTH = 10;
 
-/** Milliseconds that `performance.now()` has to move for a time to be a measurement. Takes three of its steps. */
+/**
+ * The shortest time in milliseconds that `performance.now()` measures well enough; 0 for a clock that stands still. It watches three steps of the
+ * clock.
+ */
 export function leastMilliseconds(): number {
   let step = Number.POSITIVE_INFINITY;
   for (let seen = 0; seen < 3; seen++) {
     const before = performance.now();
     let now = before;
     for (let look = 0; now === before; look++) {
-      if (look === MOST_LOOKS) return 0;
+      if (look === MOST_READS) return 0;
       now = performance.now();
     }
     step = Math.min(step, now - before);
@@ -23,11 +26,11 @@ export function leastMilliseconds(): number {
 }
 
 /**
- * Repeats something until it takes long enough.
- * @param repeats to begin with.
- * @param least milliseconds.
- * @param elapsed runs it so many times and says how many milliseconds that took.
- * @returns how many repetitions that were, and the milliseconds of one.
+ * Repeats some work until the whole takes long enough to be measured.
+ * @param repeats the first number of repetitions.
+ * @param least the shortest time to accept, in milliseconds.
+ * @param elapsed runs the given number of repetitions and resolves to their time in milliseconds.
+ * @returns the number of repetitions that was accepted, and the milliseconds of one repetition.
  */
 export async function repeatUntilLong(
   repeats: number,

@@ -13,14 +13,14 @@ export type DeviceKind = (typeof deviceKinds)[number];
 /** Kinds that this release can open. */
 export type OpenableKind = DeviceKind;
 
-/** One of the devices of a kind. */
+/** Facts of one of the devices of a kind. */
 export interface DeviceFacts {
   readonly name: string;
-  /** Bytes of its memory, where they are known. */
+  /** Bytes of the device's memory, if known. */
   readonly memory?: number;
-  /** The driver with its version, or whatever runs kernels there. */
+  /** The driver with its version, or other software that runs the kernels. */
   readonly driver?: string;
-  /** Why it cannot be opened; absent where it can. */
+  /** The reason why the device cannot be opened; absent if it can. */
   readonly fault?: string;
 }
 
@@ -28,18 +28,18 @@ export interface DeviceFacts {
 export interface Availability {
   readonly name: string;
   readonly available: boolean;
-  /** Why it is not available. */
+  /** The reason why no device of the kind is available. */
   readonly reason?: string;
-  /** It works, but computes on the processor: `auto` never chooses it. */
+  /** Whether the device works but computes on the processor: `auto` never chooses it. */
   readonly software?: boolean;
-  /** Those there are, in the order in which the option `device` counts them. */
+  /** The devices of the kind, in the order in which the option `device` counts them. */
   readonly devices?: readonly DeviceFacts[];
 }
 
-/** What a host array may be: singles, doubles, halves as their IEEE bits, or a table's integers. */
+/** A host array: of singles, doubles, halves as their IEEE bits, or a table's integers. */
 export type RealArray = Float32Array | Float64Array | Uint16Array | Uint32Array;
 
-/** A stretch of memory: two of them overlap where they are `of` the same object and share a byte. */
+/** A range of bytes within memory that `of` identifies. Two ranges overlap if they have the same `of` and share a byte. */
 export interface Stretch {
   readonly of: unknown;
   readonly start: number;
@@ -57,7 +57,7 @@ export type ForeignMemory =
   | { readonly clMem: unknown; readonly bytes?: number }
   | { readonly vkBuffer: bigint; readonly bytes: number };
 
-/** What a `GPUBuffer` is recognised by. */
+/** The fields by which a `GPUBuffer` is recognised. */
 export interface ForeignGpuBuffer {
   readonly size: number;
   readonly usage: number;
@@ -68,14 +68,14 @@ export interface ForeignGpuBuffer {
 /** Memory on a device. */
 export interface DeviceBuffer {
   readonly bytes: number;
-  /** What a part of it occupies, where that cannot be told from the buffer's identity; for overlap checks. */
+  /** The ranges of memory that a part of the buffer occupies, for checks of overlap. Absent if the buffer's identity and offsets suffice. */
   stretches?(byteOffset: number, bytes: number): readonly Stretch[];
-  /** Where host code can see the memory itself: a view without a copy, valid until `free`. */
+  /** A view of the buffer without a copy, valid until `free`. Absent if host code cannot access the memory. */
   view?(type: StorageType): RealArray;
-  /** Gives the memory back; a second call does nothing. */
+  /** Frees the memory; a second call does nothing. */
   free(): void;
   readonly freed: boolean;
-  /** Why the device could not give this memory after all; it is freed then. */
+  /** The failure of the allocation, if the device reports it late; the memory is freed then. */
   readonly failure?: FftError | undefined;
 }
 
@@ -85,100 +85,99 @@ export interface Binding {
   readonly byteOffset: number;
 }
 
-/** How a kernel is to be written and launched, where that is not left to the device. */
+/** Options of compilation. The device decides what is left out. */
 export interface CompileOptions {
-  /** Most groups in one dimension of a launch; more than the device allows is as much as it allows. */
+  /** The most groups in one dimension of a launch; values above the device's limit count as that limit. */
   readonly maxGroups?: number;
-  /** Streams that the groups are spread over. */
+  /** The number of streams that the groups are spread over. */
   readonly streams?: number;
-  /** Where all roots of unity are computed, the compiled kernel has no tables of them. */
+  /** Where all roots of unity are computed; the compiled kernel has no tables of them. */
   readonly computedRoots?: ComputedRoots;
-  /** Threads of a subgroup, where the device lets programs choose. */
+  /** The number of threads in a subgroup, on devices where programs may choose it. */
   readonly subgroupSize?: number;
 }
 
 /** How the groups of two kernels are interleaved. */
 export interface Schedule {
-  /** Into how many the groups of either kernel are divided: a chunk of the second needs that chunk of the first, whole. */
+  /** The number of chunks that the groups of either kernel are divided into. A chunk of the second kernel needs the whole same chunk of the first. */
   readonly chunks: number;
-  /** By how many chunks the first kernel is ahead. */
+  /** The number of chunks by which the first kernel is ahead of the second. */
   readonly ahead: number;
-  /** Groups that are to run side by side on a multiprocessor. */
+  /** The number of groups that should reside on a multiprocessor at the same time. */
   readonly beside: number;
 }
 
-/** What has to be known of a kernel to launch it. */
+/** The facts about a kernel that are needed to launch it. */
 export interface KernelOutline extends Pick<Kernel, 'name' | 'globals' | 'tables'> {
   readonly group: { readonly count: number };
-  /** There where it runs both ways. */
+  /** Present if the kernel has phases for both directions. */
   readonly reverse?: unknown;
 }
 
-/** A compiled kernel as it is kept for other processes. */
+/** A compiled kernel in the form that is kept for other processes. */
 export interface PackedKernel {
   readonly outline: KernelOutline;
-  /** What else its device has to know to launch it: plain data. */
+  /** Further facts that the device needs to launch the kernel: plain data. */
   readonly facts: unknown;
-  /** Its code for the device; empty where that is kept by itself, or made of the text in `facts`. */
+  /** The compiled code; empty if it is kept in another place, or compiled again from the source in `facts`. */
   readonly code: Uint8Array;
 }
 
-/** The engine, driver, compiler … that compiled kernels depend on. */
+/** Names and versions of the engine, driver and compiler that compiled kernels depend on. */
 export type CodeFacts = Readonly<Record<string, unknown>>;
 
 /** A kernel that is ready to run. */
 export interface CompiledKernel {
   readonly kernel: KernelOutline;
-  /** For `explain` and `plan.kernels`: the text, or the bytes of a binary format. */
+  /** The kernel in the device's language, for `explain` and `plan.kernels`: text, or the bytes of a binary format. */
   readonly language: string;
   readonly source: string | Uint8Array;
-  /** Blocks in each dimension of a launch, and how many launches it takes; absent where they are not numbered so. */
+  /** The number of blocks in each dimension of a launch, and the number of launches; absent on devices without such a grid. */
   readonly grid?: { readonly blocks: readonly [x: number, y: number, z: number]; readonly launches: number };
 }
 
-/** One launch of a program. Arguments follow the kernel's `globals`, then its `tables`. */
+/** One launch of a program. Its arguments belong to the kernel's `globals`, followed by its `tables`. */
 export interface ProgramStep {
   readonly kernel: CompiledKernel;
-  /** Runs the kernel's `reverse` phases. */
+  /** Whether to run the kernel's `reverse` phases. */
   readonly reverse?: boolean;
   readonly arguments: readonly Argument[];
 }
 
-/** A slot that is bound at launch, plus an offset in it; or memory that is known when the program is made. */
+/** The memory of an argument: a slot that is bound at launch, with an offset; or memory that is fixed when the program is made. */
 export type Argument = { readonly slot: number; readonly byteOffset: number } | { readonly fixed: Binding };
 
-/** Steps in order, bound to memory: may run any number of times. */
+/** Steps bound to memory, which may be run any number of times. */
 export interface BoundProgram {
-  /** Runs all steps with everything the device has. Calls run in order. */
+  /** Runs all steps in order, with all resources of the device. Calls run one after another. */
   run(): Promise<void>;
-  /** Runs all steps, and returns when they and all work before them have run; absent where a device cannot do that. */
+  /** Runs all steps, and returns when these and all earlier work have run. Absent if the device cannot block. */
   runSync?(): void;
-  /** Whether a run now would be over before it returns, because nothing else runs and no other thread is needed; absent: never. */
+  /** Whether a run would be complete when `run` returns, because nothing else runs and no other thread is needed. Absent means never. */
   readonly immediate?: boolean;
   /**
-   * Appends all steps to work of the caller's own, which the caller submits: a `GPUCommandEncoder` or a compute pass, a
-   * stream, a queue.
-   * @returns where only the device can tell whether the target takes them, a promise of that; else nothing.
+   * Appends all steps to work that the caller submits: a `GPUCommandEncoder` or a compute pass, a stream, a queue.
+   * @returns a promise of acceptance if only the device can tell whether the target takes the steps; otherwise nothing.
    * @throws FftError `invalid-encoder`
    */
   encode?(target: unknown): void | Promise<void>;
-  /** Runs all steps so many times and resolves to the milliseconds that one of them took on the device. */
+  /** Runs all steps `repeats` times, and resolves to the milliseconds on the device of one run. */
   time?(repeats: number): Promise<number>;
-  /** Frees what binding took; memory stays, and runs that were submitted end as if it were bound. */
+  /** Frees the resources that binding took. Memory stays allocated, and submitted runs end normally. */
   release(): void;
 }
 
-/** Work of the caller's own that programs can be appended to: a `GPUCommandEncoder`, a stream, a command queue. */
+/** The kind of target that programs can be appended to: a `GPUCommandEncoder`, a stream, a command queue. */
 export type EncodeTarget = 'encoder' | 'stream' | 'queue';
 
-/** Libraries of transforms that devices can be compared with. */
+/** FFT libraries that devices can be compared with. */
 export type PeerName = 'cufft' | 'rocfft';
 
-/** What another library is asked for: complex numbers, packed and interleaved, not scaled. */
+/** A transform for another library: complex numbers are interleaved, both sides are packed, results are not scaled. */
 export interface PeerProblem {
-  /** Real on the side that the forward direction reads. */
+  /** Whether the side that the forward direction reads is real. */
   readonly real?: boolean;
-  /** Axes, fastest first. */
+  /** Lengths of the axes, fastest first. */
   readonly size: readonly number[];
   readonly precision: 'single' | 'double';
   readonly batches: number;
@@ -191,62 +190,63 @@ export interface Backend {
   readonly kind: DeviceKind;
   readonly name: string;
   readonly profile: DeviceProfile;
-  /** Which work of a caller's own `BoundProgram.encode` appends to; absent where there is none. */
+  /** The kind of target that `BoundProgram.encode` appends to; absent if there is none. */
   readonly target?: EncodeTarget;
-  /** @throws FftError `out-of-memory`, `device-closed` */
+  /** Allocates memory. @throws FftError `out-of-memory`, `device-closed` */
   allocate(bytes: number): DeviceBuffer;
   /**
-   * The buffer and offset that a host array is a view of, where it is a view of this device's memory.
-   * @throws FftError `destroyed` when the memory it is a view of has been freed.
+   * The buffer and offset that a host array is a view of; undefined if it is not a view of this device's memory.
+   * @throws FftError `destroyed` if the memory has been freed.
    */
   locate(array: ArrayBufferView): Binding | undefined;
   /**
-   * Device memory that the caller made (`ForeignMemory`); undefined for anything else. The same memory gives the same
-   * buffer. It stays the caller's: `free` does not touch it.
-   * @param what its name in messages: `input`, `output.re` …
-   * @throws FftError `foreign-buffer`, `buffer-usage`, `misaligned-buffer`, `buffer-too-small`, `missing-buffer`,
-   *   `aliased-buffers` for a buffer given twice, `invalid-argument`, `destroyed`
+   * Device memory that the caller made (`ForeignMemory`) as a buffer; undefined for anything else. The same memory gives the same buffer. The memory
+   * belongs to the caller: `free` does not free it.
+   * @param what the name of the argument in messages: `input`, `output.re` …
+   * @throws FftError `foreign-buffer`, `buffer-usage`, `misaligned-buffer`, `buffer-too-small`, `missing-buffer`, `aliased-buffers` for a buffer
+   *   given twice, `invalid-argument`, `destroyed`
    */
   adopt?(memory: unknown, what: string): DeviceBuffer | undefined;
-  /** True for live or freed memory that this device allocated or adopted. */
+  /** Whether this device allocated or adopted the memory, which may have been freed since. */
   owns(buffer: DeviceBuffer): boolean;
   /** Whether a launch may be spread over several streams. */
   readonly severalStreams?: boolean;
-  /** Whether kernels can compute roots of unity, as exactly as tables have them but for a rounding or two. */
+  /** Whether kernels can compute roots of unity almost as exactly as tables have them: to within one or two roundings. */
   readonly computesRoots?: boolean;
-  /** How numbers that are pairs of those it computes in are computed with. */
+  /** The form of double-word arithmetic, for numbers that are pairs of numbers of the device's own precision. */
   readonly pairForm?: DoubleWordForm;
-  /** A kernel in numbers that the device computes in. */
+  /** The kernel in numbers of the device's own precision. */
   computable(kernel: Kernel): Kernel;
-  /** Tries, once, whether its compilers leave alone what pairs rest on; where that is not known beforehand. */
+  /** Tests once whether the device's compilers preserve double-word arithmetic. Absent if that is known beforehand. */
   probePairs?(): Promise<void>;
-  /** What was wrong then: undefined before it was tried, and '' where nothing was. */
+  /** The fault that `probePairs` has found: undefined before the test, '' if there is none. */
   readonly pairsBroken?: string | undefined;
-  /** Whether it takes kernels that run both ways: half as many to compile. */
+  /** Whether the device takes kernels with phases for both directions, which halves the number of kernels to compile. */
   readonly runsBothWays?: true;
   /**
-   * Synchronous; the same kernel is compiled again if asked again: the engine keeps them.
+   * Compiles a kernel synchronously. The device does not remember kernels: the engine does.
    * @throws FftError `compile-failed`, `device-limit`
    */
   compile(kernel: Kernel, options?: CompileOptions): CompiledKernel;
   /**
-   * Two kernels as one whose groups are interleaved, so that the second one works on what the first one has just left. `bind` is
-   * given it beside the steps, and runs it instead of them. Absent where a device cannot do that.
-   * @returns undefined where these two do not fit together.
+   * Joins two kernels into one whose groups are interleaved, so that the second kernel finds the results of the first in a cache. `bind` takes the
+   * joined kernel beside the steps, and runs it instead of them. Absent if the device cannot do that.
+   * @returns undefined if the two kernels do not fit together.
    */
   pipeline?(kernels: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined;
-  /** Where compiled code is kept for other processes; absent where it is not. */
+  /** The store that keeps compiled code for other processes; absent if nothing is kept. */
   readonly store?: CodeStore | undefined;
   /**
-   * What compiled kernels depend on beside the profile, by name. There where kernels can be packed: on a device with the same
-   * facts and profile a kernel that one has packed can be unpacked. `compiler` need not be the same: its code is there already.
+   * Facts that compiled kernels depend on beside the profile, by name; absent if the device cannot pack kernels. Devices with equal facts and
+   * profiles can unpack one another's kernels. The fact `compiler` may differ, because the code is already compiled.
    */
   readonly codeFacts?: CodeFacts;
-  /** @param whole with code that is otherwise kept by itself. @throws FftError `compile-failed` */
+  /** Packs a kernel. @param whole whether to include code that is otherwise kept in another place. @throws FftError `compile-failed` */
   pack?(kernel: CompiledKernel, whole: boolean): PackedKernel;
   /**
-   * @param whole gives all of the kernel, its expressions too, should that be asked for.
-   * @throws FftError `compile-failed` where the code is not taken.
+   * Unpacks a kernel.
+   * @param whole gives the whole kernel with its expressions, if they are needed.
+   * @throws FftError `compile-failed` if the device rejects the code.
    */
   unpack?(packed: PackedKernel, whole: () => Kernel): CompiledKernel;
   /** Resolves when the kernels run at full speed. @param watched false if no caller waits; the warm-up is then only started. */
@@ -254,9 +254,10 @@ export interface Backend {
   /** Frees a kernel. */
   discard(kernel: CompiledKernel): void;
   /**
-   * @param chunks into which the groups of every step are divided, so that one chunk goes through all steps after another;
-   * 1 where the profile has none. It is no more than a wish: any order of a step's groups gives the same.
-   * @param pipelined all steps as one kernel, from `pipeline`.
+   * Binds steps to memory.
+   * @param chunks the number of chunks that the groups of every step are divided into: each chunk goes through all steps before the next one. 1 if
+   *   the profile has no chunks. The number is a hint, because every order of a step's groups gives the same result.
+   * @param pipelined one kernel that does the work of all steps, from `pipeline`.
    */
   bind(
     steps: readonly ProgramStep[],
@@ -265,34 +266,36 @@ export interface Backend {
     pipelined?: CompiledKernel,
   ): BoundProgram;
   /**
-   * The same transform by another library for this device, bound to the same memory, to compare with; absent where none
-   * is known.
-   * @throws FftError (as a rejection) `device-unavailable` where the library is missing, `unsupported-feature` where it is
-   * not one for this device or has no such transform, `out-of-memory`
+   * The same transform by another library, bound to the same memory, for comparisons; absent if no library is known for the device.
+   * @throws FftError (as a rejection) `device-unavailable` if the library is missing, `unsupported-feature` if it does not work on this device or
+   *   lacks the transform, `out-of-memory`
    */
   bindPeer?(peer: string, problem: PeerProblem, input: Binding, output: Binding): Promise<PeerProgram>;
-  /** True where memory is pretended only: tables need no contents. */
-  readonly pretends?: true;
-  /** True where kernels are compiled for other devices than this one: whatever has the same `codeFacts` takes them. */
+  /** Whether memory is only simulated, so that tables need no contents. */
+  readonly withoutMemory?: true;
+  /** Whether kernels are compiled for other devices: every device with the same `codeFacts` takes them. */
   readonly compilesAhead?: true;
-  /** Host to device and back, ordered with the runs. */
+  /** Copies from the host to the device, in order with the runs. */
   upload(target: Binding, data: RealArray): Promise<void>;
-  /** @param move does the copying: given only where host code sees the device's memory and not all of it is wanted. */
+  /**
+   * Copies from the device to the host. @param move copies instead of a plain copy; given only if host code can access the memory and not all of it
+   * is wanted.
+   */
   download(source: Binding, into: RealArray, move?: (into: RealArray, from: RealArray) => void): Promise<void>;
   /**
-   * What is submitted meanwhile is one call: where a part of it fails, those after it are left undone and fail with it.
-   * Missing where a result reaches host memory only when all of the call is known to have succeeded.
+   * Treats everything that `submit` submits as one call: if a part fails, the later parts are skipped and fail with it. Absent on devices where
+   * results reach host memory only after the whole call has succeeded.
    */
   together?<T>(submit: () => T): T;
   /**
-   * The same on the calling thread: when they return, `data` has been read and `into` been written. Where a device has
-   * `runSync` and host code does not see its memory.
+   * The same copies on the calling thread: on return `data` has been read and `into` written. Present on devices that have `runSync` and whose memory
+   * host code cannot access.
    */
   uploadSync?(target: Binding, data: RealArray): void;
   downloadSync?(source: Binding, into: RealArray): void;
-  /** Resolves when all that was submitted has run. */
+  /** Resolves when all submitted work has run. */
   finish(): Promise<void>;
-  /** The same on the calling thread, before it returns; absent where a device cannot do that. */
+  /** Blocks until all submitted work has run; absent if the device cannot block. */
   finishSync?(): void;
   close(): void;
 }

@@ -1,9 +1,9 @@
 /**
- * What Deno lets a program do only where whoever started it has said so. It is asked here before anything of that is tried:
- * trying would stop a program that runs in a terminal until somebody has answered a question.
+ * Deno's permissions. They are queried before anything that needs one is attempted: the attempt itself would prompt the user, and block the program
+ * until the prompt is answered.
  */
 
-/** In Deno's words, as far as devices need them. */
+/** A permission in Deno's terms, as far as devices need it. */
 type Permission =
   | { readonly name: 'read' | 'ffi' }
   | { readonly name: 'read' | 'write'; readonly path: string }
@@ -14,20 +14,20 @@ interface DenoPermissions {
   querySync(permission: Permission): { readonly state: string };
 }
 
-/** True outside Deno: there, whatever is forbidden says so when it is tried. */
+/** Whether a permission is granted. True outside Deno, where forbidden operations fail when they are attempted. */
 export function isPermitted(permission: Permission): boolean {
   const { Deno } = globalThis as { Deno?: { readonly permissions?: DenoPermissions } };
-  // A method: Deno's checks what it is called on.
+  // `querySync` is called as a method, because Deno checks its `this`.
   return !Deno?.permissions?.querySync || Deno.permissions.querySync(permission).state === 'granted';
 }
 
-/** A variable of the environment; undefined also where it may not be read, or where there is no environment. */
+/** A variable of the environment; undefined also if it may not be read or there is no environment. */
 export function environmentVariable(name: string): string | undefined {
   if (typeof process === 'undefined' || !process.versions?.node) return undefined;
   return isPermitted({ name: 'env', variable: name }) ? process.env[name] : undefined;
 }
 
-/** What a system function tells; undefined where asking it is forbidden. */
+/** The result of a system function; undefined if calling it is forbidden. */
 export function askSystem<T>(permission: Permission, ask: () => T): T | undefined {
   if (!isPermitted(permission)) return undefined;
   try {
@@ -37,7 +37,7 @@ export function askSystem<T>(permission: Permission, ask: () => T): T | undefine
   }
 }
 
-/** Why libraries of the system cannot be loaded here, where that is known before it is tried. */
+/** The reason why native libraries cannot be loaded, if that is known before an attempt. */
 export function librariesForbidden(): string | undefined {
   const lacking = (['read', 'ffi'] as const).filter((name) => !isPermitted({ name }));
   if (lacking.length === 0) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Every kind of device that this build can open, and how: a new device is a folder beside this file and a line here.
- * Modules are loaded on first use.
+ * The kinds of devices of this build, and how to open them: a new device is a folder beside this file and a line here. Modules are loaded on first
+ * use.
  */
 import { FftError, reasonOf } from '../problem/errors.ts';
 import type { Availability, Backend, DeviceKind, OpenableKind } from './device.ts';
@@ -8,14 +8,14 @@ import type { DeviceOptions, WithStore } from './options.ts';
 import { librariesForbidden } from './permissions.ts';
 
 interface DeviceModule {
-  /** @param hardware what computes on the processor is not wanted: where that is all there can be, nothing is loaded. */
+  /** @param hardware whether to leave out devices that compute on the processor; a kind without any others is then not loaded. */
   availability(hardware?: boolean): Availability | Promise<Availability>;
   create(options: DeviceOptions & WithStore): Promise<Backend>;
 }
 
 type Load = () => Promise<DeviceModule>;
 
-/** In the order in which `auto` tries them. */
+/** The modules by kind, in the order in which `auto` tries them. */
 const modules: Readonly<Record<OpenableKind, Load>> = {
   cuda: behindLibrary('CUDA', () => import('./cuda/index.ts')),
   hip: behindLibrary('HIP', () => import('./hip/index.ts')),
@@ -26,12 +26,12 @@ const modules: Readonly<Record<OpenableKind, Load>> = {
   cpu: () => import('./cpu/index.ts'),
 };
 
-/** The kinds that this build knows how to open, best first. */
+/** The kinds that this build can open, in order of preference. */
 export const openableKinds = Object.keys(modules) as readonly OpenableKind[];
 
 /**
- * The module of a kind, or undefined where this build has none. Runtimes forbid and lack what they like, and say so with
- * errors of their own: of this module, such a device is not available, and opening it throws `device-unavailable`.
+ * The module of a kind; undefined if this build has none. Runtimes may forbid or lack parts of it and throw errors of their own. Here such a kind is
+ * reported as not available, and opening it throws `device-unavailable`.
  */
 export async function deviceModule(kind: DeviceKind): Promise<DeviceModule | undefined> {
   const load = (modules as Partial<Record<DeviceKind, Load>>)[kind];
@@ -55,7 +55,7 @@ export async function deviceModule(kind: DeviceKind): Promise<DeviceModule | und
   };
 }
 
-/** For a device that is reached through a C library: where none may be loaded, nothing of it is. */
+/** The module of a device behind a C library: it is not loaded if native libraries are forbidden. */
 function behindLibrary(title: string, load: Load): Load {
   return async () => {
     const reason = librariesForbidden();

@@ -158,7 +158,7 @@ export class ClRunner {
       BigUint64Array.of(BigInt(threads * groups), 1n, 1n),
       BigUint64Array.of(BigInt(threads), 1n, 1n),
     ];
-    driver.launch({ kernel, all, group }, stream);
+    driver.launch({ kernel, globalSize: all, localSize: group }, stream);
     for (const [n, array] of arrays.entries()) {
       cl.call('clEnqueueReadBuffer', undefined, stream, memories[n], 1, 0, array.byteLength, array, 0, null, null);
       cl.raw.clReleaseMemObject(memories[n]);

@@ -1,15 +1,15 @@
 /**
- * Compiled code in a database of a page's own (IndexedDB). Only the build for browsers has it. What is in such a database only pages of the same
- * origin can have written, which could run any code here anyway: it is taken as it is.
+ * Compiled code in a page's own database (IndexedDB). Only the build for browsers has this store. Its contents are trusted, because only pages of the
+ * same origin can write to the database, and these can run any code here anyway.
  */
 import { buildDigest, type CodeStore } from './store.ts';
 
 const VALUES = 'values';
 /** The record of a value: its size in bytes, and the time of its last use. */
 const FACTS = 'facts';
-/** Bytes of all values together: beyond that the ones not used for longest go. */
+/** The most bytes of all values together. Above it the least recently used values are deleted. */
 const MOST_BYTES = 64 * 2 ** 20;
-const KEPT_PART = 0.75;
+const KEPT_FRACTION = 0.75;
 
 interface Facts {
   readonly key: string;
@@ -17,7 +17,7 @@ interface Facts {
   readonly used: number;
 }
 
-/** @returns undefined where the page may not have one. */
+/** Opens the database; undefined where the page may not have one. */
 export async function openDatabase(name: string, version: string): Promise<CodeStore | undefined> {
   if (typeof indexedDB !== 'object') return undefined;
   try {
@@ -27,7 +27,7 @@ export async function openDatabase(name: string, version: string): Promise<CodeS
       opening.result.createObjectStore(FACTS, { keyPath: 'key' });
     };
     const database = await requestResult(opening);
-    // Whoever deletes it need not wait for this page.
+    // Another page that deletes the database need not wait for this page to close it.
     database.onversionchange = () => database.close();
     return new DatabaseStore(database, `${version}+${buildDigest ?? 'sources'}`);
   } catch {
@@ -38,7 +38,7 @@ export async function openDatabase(name: string, version: string): Promise<CodeS
 class DatabaseStore implements CodeStore {
   readonly build: string;
   private readonly database: IDBDatabase;
-  /** Read, and not yet asked for. */
+  /** Values that `fetch` has read from the database and `get` has not taken yet. */
   private readonly fetched = new Map<string, Uint8Array>();
 
   constructor(database: IDBDatabase, build: string) {
@@ -63,7 +63,7 @@ class DatabaseStore implements CodeStore {
       this.fetched.set(key, value);
       this.stores('readwrite').facts.put({ key, bytes: value.length, used: Date.now() } satisfies Facts);
     } catch {
-      // A database that was deleted meanwhile has nothing.
+      // A database that was deleted meanwhile has no values.
     }
   }
 
@@ -75,7 +75,7 @@ class DatabaseStore implements CodeStore {
     let total = all.reduce((sum, { bytes }) => sum + bytes, 0);
     if (total <= MOST_BYTES) return;
     for (const { key: oldest, bytes } of all.sort((a, b) => a.used - b.used)) {
-      if (total <= KEPT_PART * MOST_BYTES) return;
+      if (total <= KEPT_FRACTION * MOST_BYTES) return;
       values.delete(oldest);
       facts.delete(oldest);
       total -= bytes;

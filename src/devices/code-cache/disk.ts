@@ -1,9 +1,8 @@
 /**
  * Compiled code in files of one folder, a file for each key, shared by all processes of a user.
- *
- * A file begins with a mark and an HMAC of its own name and contents. The key of the HMAC is in the same folder, in a file that only
- * its owner may read: a file that was damaged, cut off, renamed, or written without that key is no entry, as if it
- * were not there. Files are written under temporary names and then renamed, so that others see all of one or nothing of it.
+ * A file begins with a mark and an HMAC of its own name and contents. The key of the HMAC is in the same folder, in a file that only its owner may
+ * read. A file that was damaged, truncated, renamed, or written without that key counts as missing. Files are written under temporary names and then
+ * renamed, so that other processes see either the whole file or none.
  */
 import type { CodeStore } from './store.ts';
 
@@ -14,9 +13,9 @@ export interface NodeModules {
 }
 
 export interface DiskLimits {
-  /** Bytes of all entries together: beyond that the ones not used for longest go. */
+  /** The most bytes of all entries together. Above it the least recently used entries are deleted. */
   readonly total: number;
-  /** Bytes of one entry: a larger one is not kept. */
+  /** The most bytes of one entry. A larger entry is not kept. */
   readonly entry: number;
 }
 
@@ -26,7 +25,7 @@ const KEY_FILE = 'omnifft.key';
 const KEY_BYTES = 32;
 const MARK = 'omnifft1';
 const MAC_BYTES = 32;
-/** A multiple of 8, so that numbers in the value are aligned. */
+/** Bytes of the header: a multiple of 8, so that numbers in the value are aligned. */
 const HEADER_BYTES = MARK.length + MAC_BYTES;
 /** Names of entries: the first 160 bits of the SHA-256 of their key. */
 const ENTRY_NAME = /^[0-9a-f]{40}$/;
@@ -36,8 +35,8 @@ const TOUCH_MILLISECONDS = 3_600_000;
 /** The age, in milliseconds, from which on a temporary file is taken to be left behind by a process that ended early. */
 const ABANDONED_MILLISECONDS = 3_600_000;
 /** The fraction of the size limit that is left filled after old entries have been removed. */
-const KEPT_PART = 0.75;
-/** Permissions of others, and of the group. */
+const KEPT_FRACTION = 0.75;
+/** The permission bits of the group and of all other users. */
 const OTHERS = 0o077;
 
 export class DiskStore implements CodeStore {
@@ -47,7 +46,7 @@ export class DiskStore implements CodeStore {
   private readonly limits: DiskLimits;
   private readonly pending = new Map<string, Uint8Array>();
   private secret: Uint8Array | undefined;
-  /** Bytes written since the folder was looked through; undefined where it never was. */
+  /** Bytes written since the folder was last scanned; undefined before the first scan. */
   private written: number | undefined;
   private readonly flushAtExit = (): void => this.flush();
 
@@ -59,7 +58,7 @@ export class DiskStore implements CodeStore {
     try {
       this.secret = this.readSecret();
     } catch {
-      // Where nothing can be read, nothing is found either.
+      // An entry that cannot be read counts as missing.
     }
   }
 
@@ -72,7 +71,7 @@ export class DiskStore implements CodeStore {
     }
   }
 
-  /** Written when the caller has gone on, and at the latest when the process ends. */
+  /** Queues an entry, which is written after the caller has gone on, and at the latest when the process ends. */
   put(key: string, value: Uint8Array): void {
     if (value.length + HEADER_BYTES > this.limits.entry) return;
     if (this.pending.size === 0) {
@@ -82,7 +81,7 @@ export class DiskStore implements CodeStore {
     this.pending.set(this.nameOf(key), value);
   }
 
-  /** Writes what waits. */
+  /** Writes the queued entries. */
   flush(): void {
     process.off('exit', this.flushAtExit);
     const entries = [...this.pending];
@@ -91,7 +90,7 @@ export class DiskStore implements CodeStore {
       try {
         this.write(name, value);
       } catch {
-        // A full or read-only disk: what cannot be kept is compiled again.
+        // The disk is full or read-only: an entry that cannot be kept is compiled again next time.
         return;
       }
     }
@@ -110,7 +109,7 @@ export class DiskStore implements CodeStore {
     if (!secret) return undefined;
     const bytes = fs.readFileSync(path);
     if (bytes.length !== facts.size || bytes.toString('latin1', 0, MARK.length) !== MARK) return undefined;
-    // A Buffer of Node is an array of bytes whose methods do other things.
+    // Node returns a Buffer, whose methods behave differently from those of a Uint8Array.
     const value = new Uint8Array(bytes.buffer, bytes.byteOffset + HEADER_BYTES, bytes.length - HEADER_BYTES);
     if (!crypto.timingSafeEqual(bytes.subarray(MARK.length, HEADER_BYTES), this.mac(secret, name, value))) {
       return undefined;
@@ -124,7 +123,7 @@ export class DiskStore implements CodeStore {
       const now = new Date();
       this.node.fs.utimesSync(path, now, now);
     } catch {
-      // A folder that may only be read.
+      // The folder is read-only.
     }
   }
 
@@ -139,7 +138,7 @@ export class DiskStore implements CodeStore {
     if (this.written === undefined || (this.written += bytes.length) > this.limits.total / 16) this.trim();
   }
 
-  /** Puts a file in place, whole, for its owner alone. */
+  /** Replaces a file as a whole by renaming; only its owner may read the new file. */
   private replace(name: string, bytes: Uint8Array): void {
     const { fs, crypto } = this.node;
     fs.mkdirSync(this.folder, { recursive: true, mode: 0o700 });
@@ -158,9 +157,9 @@ export class DiskStore implements CodeStore {
   }
 
   /**
-   * The key of this folder. Of two processes that make one at the same time the later one's stays, and what the other has
-   * written until then counts for nothing.
-   * @param make makes one where there is none, or none that is any good.
+   * The HMAC key of this folder. If two processes make a key at the same time, the later one stays, and entries that were written with the other one
+   * are invalid.
+   * @param make whether to make a key if the folder has no valid one.
    */
   private secretKey(make: boolean): Uint8Array | undefined {
     if (this.secret) return this.secret;
@@ -170,19 +169,19 @@ export class DiskStore implements CodeStore {
     return (this.secret = this.readSecret());
   }
 
-  /** One that others can read, or have put there, is none. */
+  /** The key from its file; undefined if other users can read the file or own it. */
   private readSecret(): Uint8Array | undefined {
     const { fs } = this.node;
     const path = `${this.folder}/${KEY_FILE}`;
     const facts = fs.lstatSync(path, { throwIfNoEntry: false });
     if (!facts?.isFile() || facts.size !== KEY_BYTES) return undefined;
-    // Windows has neither; there the folder is the user's own.
+    // Windows has neither user numbers nor permission bits; its folder belongs to the user anyway.
     const user = process.getuid?.();
     if (user !== undefined && (facts.uid !== user || (facts.mode & OTHERS) !== 0)) return undefined;
     return fs.readFileSync(path);
   }
 
-  /** Removes the entries that were not used for longest, where they are too many, and what processes have left that ended early. */
+  /** Deletes the least recently used entries if all together are too large, and the temporary files of processes that ended early. */
   private trim(): void {
     const { fs } = this.node;
     this.written = 0;
@@ -198,14 +197,14 @@ export class DiskStore implements CodeStore {
     if (total <= this.limits.total) return;
     entries.sort((a, b) => a.used - b.used);
     for (const { path, bytes } of entries) {
-      if (total <= KEPT_PART * this.limits.total) return;
+      if (total <= KEPT_FRACTION * this.limits.total) return;
       fs.rmSync(path, { force: true });
       total -= bytes;
     }
   }
 }
 
-/** Another process may have removed it meanwhile. */
+/** Another process may have deleted the file meanwhile. */
 function statOf(fs: NodeModules['fs'], path: string): import('node:fs').Stats | undefined {
   return fs.statSync(path, { throwIfNoEntry: false });
 }

@@ -1,20 +1,16 @@
 /**
- * Where compiled code is kept between processes.
- *
- * Keys are texts that say everything the value depends on: what was compiled, by which compiler, for which device, by which build of
- * omnifft. A value is either what was put under exactly that key, or not there, so that callers need not check it again.
+ * The store that keeps compiled code between processes.
+ * Keys are texts that name everything a value depends on: the source, the compiler, the device, and the build of omnifft. `get` returns either the
+ * value that was put under exactly that key, or nothing, so callers need not check the value again.
  */
 export interface CodeStore {
   /** The version of omnifft and the build of its code: part of every key. */
   readonly build: string;
-  /** The value of a key; undefined where there is none, or none that is sound. Never throws. */
+  /** The value of a key; undefined if there is none or it is damaged. Never throws. */
   get(key: string): Uint8Array | undefined;
-  /** Keeps a value, soon. Where that cannot be done, nothing happens. Never throws. */
+  /** Keeps a value, soon after the call. Does nothing if the value cannot be kept. Never throws. */
   put(key: string, value: Uint8Array): void;
-  /**
-   * Where reading takes waiting: brings the value of a key to where `get` finds it. Never rejects. Absent where `get` finds
-   * everything by itself.
-   */
+  /** Reads the value of a key asynchronously, so that the next `get` finds it. Absent in stores whose `get` reads by itself. Never rejects. */
   fetch?(key: string): Promise<void>;
 }
 
@@ -30,8 +26,8 @@ export function entryKey(
   return JSON.stringify([what, build, ...facts]);
 }
 
-/** Which code of omnifft this is. Compiled code that another version, or another state of the sources, has written is not used. */
+/** Identifies the build of omnifft: code that another version or another state of the sources has compiled is not used. */
 declare const OMNIFFT_BUILD: string | undefined;
 
-/** A digest of the sources that a build was made of; undefined where the sources themselves run, which may change at any time. */
+/** A digest of the sources that a build was made from; undefined when the sources themselves run, because they may change at any time. */
 export const buildDigest: string | undefined = typeof OMNIFFT_BUILD === 'string' ? OMNIFFT_BUILD : undefined;

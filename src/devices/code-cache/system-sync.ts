@@ -1,2 +1,4 @@
-/** The folder of compiled code for callers who cannot wait. In the build for browsers, where such callers may load nothing, there is none. */
+/**
+ * The store of compiled code for callers that cannot wait. The build for browsers has none for them, because it cannot load a module synchronously.
+ */
 export { systemStoreSync } from './system.ts';

@@ -1,19 +1,19 @@
 /**
- * The folder in which compiled code is kept in Node, Deno and Bun. The build for browsers has another file in the place of this one
- * (scripts/bundle-browser.mjs): there is no disk.
+ * The folder of compiled code in Node, Deno and Bun. The build for browsers replaces this file (scripts/bundle-browser.mjs), because browsers have no
+ * disk.
  */
 import { builtin, nodeModule } from '../cpu/host.ts';
 import { environmentVariable, isPermitted } from '../permissions.ts';
 import { DiskStore, type NodeModules } from './disk.ts';
 import { buildDigest, type CodeStore } from './store.ts';
 
-/** What the caller said: no, a folder, or nothing. `true` is what happens anyway. */
+/** The caller's option `cache`: `false` keeps nothing, a text names the folder; `true` and `undefined` mean the default folder. */
 export type CacheOption = boolean | string | undefined;
 
-/** By folder and build: devices of a process share what waits to be written. */
+/** Stores by folder and build: devices of one process share the queue of entries to be written. */
 const stores = new Map<string, CodeStore>();
 
-/** @param version of omnifft. */
+/** Opens the store that the option asks for. @param version of omnifft. */
 export async function systemStore(option: CacheOption, version: string): Promise<CodeStore | undefined> {
   const folder = folderOf(option);
   if (folder === undefined) return undefined;
@@ -26,7 +26,7 @@ export async function systemStore(option: CacheOption, version: string): Promise
   }
 }
 
-/** The same at once; undefined also in Node before 20.16. */
+/** `systemStore` for callers that cannot wait; undefined also in Node before 20.16. */
 export function systemStoreSync(option: CacheOption, version: string): CodeStore | undefined {
   const folder = folderOf(option);
   if (folder === undefined) return undefined;
@@ -43,7 +43,7 @@ function storeIn(folder: string, version: string, node: NodeModules): CodeStore 
   return store;
 }
 
-/** The folder, if code is to be kept and may be. */
+/** The folder; undefined if code must not be kept. */
 function folderOf(option: CacheOption): string | undefined {
   if (option === false || typeof process === 'undefined' || !process.versions?.node) return undefined;
   const told = environmentVariable('OMNIFFT_CACHE') || undefined;
@@ -51,11 +51,11 @@ function folderOf(option: CacheOption): string | undefined {
   const folder =
     typeof option === 'string' ? option : (told ?? (buildDigest === undefined ? undefined : usualFolder()));
   if (folder === undefined) return undefined;
-  // Deno would ask the user for permission, and a cache is not worth a question.
+  // Deno would ask the user for the permission, and a cache does not justify a question.
   return (['read', 'write'] as const).every((name) => isPermitted({ name, path: folder })) ? folder : undefined;
 }
 
-/** Where systems want such files: https://specifications.freedesktop.org/basedir-spec, and its like elsewhere. */
+/** The system's folder for caches: https://specifications.freedesktop.org/basedir-spec on Linux, and its counterparts elsewhere. */
 function usualFolder(): string | undefined {
   const xdg = environmentVariable('XDG_CACHE_HOME');
   // The specification says that relative paths are to be ignored.

@@ -43,7 +43,7 @@ export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
     return this.memory.allocate(bytes);
   }
 
-  /** Undefined for all arrays, since host code does not see device memory by default. */
+  /** Undefined by default, because on most devices host code does not see device memory. */
   locate(_array: ArrayBufferView): Binding | undefined {
     return undefined;
   }
@@ -91,7 +91,7 @@ export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
   abstract download(source: Binding, into: RealArray, move?: (into: RealArray, from: RealArray) => void): Promise<void>;
   abstract finish(): Promise<void>;
 
-  /** Calls that have not ended are rejected with `device-closed`. A second call does nothing. */
+  /** Closes the device. Calls in flight are rejected with `device-closed`. A second call does nothing. */
   close(): void {
     if (this.closed) return;
     this.closed = true;
@@ -106,17 +106,17 @@ export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
     if (this.closed) throw new FftError('device-closed', 'The device is closed; open another one.');
   }
 
-  /** Acts at once: by default freeing memory does not disturb work in flight. */
+  /** Calls back when no work in flight uses freed memory: at once by default, for devices whose `free` does not disturb work in flight. */
   whenUnused(action: () => void): void {
     action();
   }
 
   drain(): void {}
 
-  /** A kernel in the device's language. @throws FftError `compile-failed`, `device-limit` */
+  /** Writes a kernel in the device's language. @throws FftError `compile-failed`, `device-limit` */
   protected abstract translate(kernel: Kernel, options: CompileOptions): K;
 
-  /** Ends all calls with a failure, and everything that runs, as far as it can be ended or waited for. */
+  /** Rejects all calls in flight with a failure, and ends or awaits running work as far as the device allows. */
   protected abstract stop(failure: FftError): void;
 
   /** Releases the resources taken when the device was opened, after everything else is released. */
@@ -135,7 +135,8 @@ export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
 
   /**
    * The buffer that a copy reads or writes.
-   * @throws FftError `device-closed`, `device-lost`, `foreign-buffer`, `destroyed`, `wrong-length`, and why there is no such memory
+   * @throws FftError `device-closed`, `device-lost`, `foreign-buffer`, `destroyed`, `wrong-length`, and the failure of an allocation that was
+   *   reported late
    */
   protected copied({ buffer, byteOffset }: Binding, { byteLength }: RealArray): B {
     this.requireOpen();

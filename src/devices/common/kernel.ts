@@ -3,10 +3,10 @@ import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { CompiledKernel, KernelOutline } from '../device.ts';
 
-/** A kernel, or what is known of one that another process has compiled. */
+/** A kernel, or the outline of a kernel that another process has compiled. */
 export type KernelSource = Kernel | UnpackedOutline;
 
-/** An outline, and what gives the kernel that it is one of. */
+/** An outline, with a function that gives the whole kernel. */
 export interface UnpackedOutline extends KernelOutline {
   readonly whole: () => Kernel;
 }
@@ -28,14 +28,14 @@ export abstract class DeviceKernel implements CompiledKernel {
     return 'whole' in kernel ? kernel.whole() : kernel;
   }
 
-  /** What has to be known to launch it, as plain data but for tables. */
+  /** The facts needed to launch the kernel, as plain data except for the tables. */
   get outline(): KernelOutline {
     const { name, globals, tables, group, reverse } = this.kernel;
     const { count } = group;
     return { name, globals, tables, group: { count }, ...(reverse ? { reverse: true } : {}) };
   }
 
-  /** Resolves when it is ready to be launched. @throws FftError (as a rejection) `compile-failed` */
+  /** Resolves when the kernel can be launched. @throws FftError (as a rejection) `compile-failed` */
   async prepare(): Promise<void> {}
 
   /** Frees the kernel. No launch of it may be in flight. */
@@ -43,7 +43,7 @@ export abstract class DeviceKernel implements CompiledKernel {
 }
 
 /** Runs an emitter. @throws FftError `device-limit` if the language cannot express the kernel */
-export function written<T>({ name }: Kernel, language: string, emit: () => T): T {
+export function emitKernel<T>({ name }: Kernel, language: string, emit: () => T): T {
   try {
     return emit();
   } catch (cause) {

@@ -2,7 +2,7 @@
 import { FftError } from '../../problem/errors.ts';
 import type { DeviceBuffer, Stretch } from '../device.ts';
 
-/** Memory of a device, its own or the caller's. */
+/** Memory of a device, allocated by the device or adopted from the caller. */
 export abstract class OwnedBuffer implements DeviceBuffer {
   readonly bytes: number;
   readonly allocator: Allocator<OwnedBuffer>;
@@ -16,7 +16,7 @@ export abstract class OwnedBuffer implements DeviceBuffer {
 
   stretches?(byteOffset: number, bytes: number): readonly Stretch[];
 
-  /** The caller's own memory stays. */
+  /** Frees the buffer. Memory that was adopted from the caller stays allocated. */
   free(): void {
     this.allocator.free(this);
   }
@@ -24,9 +24,9 @@ export abstract class OwnedBuffer implements DeviceBuffer {
 
 /** Work in flight, which may still use memory that was freed. */
 export interface InFlight {
-  /** Calls back when no work in flight uses memory that was freed before. */
+  /** Calls back when no work in flight uses memory that was freed before this call. */
   whenUnused(action: () => void): void;
-  /** Waits on the calling thread until all of that work has ended. */
+  /** Blocks the calling thread until the work in flight has ended. */
   drain(): void;
 }
 
@@ -43,7 +43,7 @@ export abstract class Allocator<B extends OwnedBuffer> {
     this.inFlight = inFlight;
   }
 
-  /** @throws FftError `invalid-argument`, `out-of-memory`, and what the device says */
+  /** Allocates device memory. @throws FftError `invalid-argument`, `out-of-memory`, and errors of the device */
   allocate(bytes: number): B {
     if (!(Number.isSafeInteger(bytes) && bytes >= 0)) {
       throw new FftError(
@@ -71,17 +71,17 @@ export abstract class Allocator<B extends OwnedBuffer> {
   }
 
   /**
-   * Memory that the caller made with the device's own API, as `Backend.adopt`; undefined for anything else.
-   * @throws FftError what is wrong with it
+   * The caller's memory as a buffer, see `Backend.adopt`; undefined for anything else.
+   * @throws FftError for memory that cannot be used
    */
   adopt(_memory: unknown, _what: string): B | undefined {
     return undefined;
   }
 
   /**
-   * A buffer that can be worked on.
-   * @param what was given it, at the beginning of a sentence.
-   * @throws FftError `foreign-buffer`, `destroyed`, and why there is no such memory
+   * The buffer, if it is live memory of this allocator.
+   * @param what the name of the argument, at the beginning of a sentence.
+   * @throws FftError `foreign-buffer`, `destroyed`, and the failure of an allocation that was reported late
    */
   usable(buffer: DeviceBuffer, what: string): B {
     if (!this.owns(buffer)) {
@@ -92,29 +92,29 @@ export abstract class Allocator<B extends OwnedBuffer> {
     return buffer;
   }
 
-  /** Frees everything that was allocated; programs look again whether they may run. */
+  /** Frees all allocated memory and changes the generation, so that bound programs check their buffers again. */
   clear(): void {
     for (const buffer of [...this.live]) buffer.free();
     this.generation++;
   }
 
-  /** @throws FftError `out-of-memory`, and what the device says */
+  /** Allocates from the device. @throws FftError `out-of-memory`, and errors of the device */
   protected abstract take(bytes: number): B;
 
-  /** Takes back memory that nothing in flight uses any more. */
+  /** Returns memory to the device, once no work in flight uses it. */
   protected abstract reclaim(buffer: B): void;
 
   /** Releases memory that is cached for reuse, if the device caches any. */
-  protected giveBack(): void {}
+  protected releaseCached(): void {}
 
   private takeOrWait(bytes: number): B {
     try {
       return this.take(bytes);
     } catch (error) {
       if (!(error instanceof FftError && error.code === 'out-of-memory')) throw error;
-      // What was freed may be waiting for others to be through with it.
+      // Freed memory may still be in use by work in flight, and becomes available when that has ended.
       this.inFlight.drain();
-      this.giveBack();
+      this.releaseCached();
       return this.take(bytes);
     }
   }

@@ -6,18 +6,18 @@ import type { Binding, BoundProgram, ProgramStep } from '../device.ts';
 import type { DeviceKernel } from './kernel.ts';
 import type { Allocator, OwnedBuffer } from './memory.ts';
 
-/** Memory of a device that an array of a kernel was given. */
+/** Device memory that is bound to an array of a kernel. */
 export interface BoundArray<B> {
   readonly buffer: B;
   readonly byteOffset: number;
   readonly type: StorageType;
-  /** The array, at the beginning of a sentence. */
+  /** The name of the array, at the beginning of a sentence. */
   readonly what: string;
-  /** Known when the program was made: a table. */
+  /** Whether the memory was fixed when the program was made, as it is for tables. */
   readonly fixed: boolean;
 }
 
-/** A step with its kernel and the memory of the kernel's arrays: globals, then tables. */
+/** A step with its kernel and the memory of the kernel's arrays: globals first, then tables. */
 export interface BoundStep<B, K> {
   readonly kernel: K;
   readonly arrays: readonly BoundArray<B>[];
@@ -36,7 +36,7 @@ export interface ProgramHost<B extends OwnedBuffer, K extends DeviceKernel> {
 
 /**
  * Finds the memory of every step.
- * @throws FftError `internal-error`, `missing-buffer`, `foreign-buffer`, `destroyed`, and why there is no such memory
+ * @throws FftError `internal-error`, `missing-buffer`, `foreign-buffer`, `destroyed`, and the failure of an allocation that was reported late
  */
 export function boundSteps<B extends OwnedBuffer, K extends DeviceKernel>(
   host: ProgramHost<B, K>,
@@ -69,7 +69,7 @@ export function boundSteps<B extends OwnedBuffer, K extends DeviceKernel>(
   });
 }
 
-/** The memory of steps. @param tables those as well, which callers do not know and cannot free. */
+/** The memory that steps use. @param tables whether to include the memory of tables, which callers neither know nor can free. */
 export function buffersOf<B>(steps: readonly BoundStep<B, unknown>[], tables = true): Set<B> {
   const buffers = new Set<B>();
   for (const { arrays } of steps) for (const { buffer, fixed } of arrays) if (tables || !fixed) buffers.add(buffer);
@@ -77,9 +77,10 @@ export function buffersOf<B>(steps: readonly BoundStep<B, unknown>[], tables = t
 }
 
 /**
- * @param position of the array among those of the program.
- * @param at byte at which it begins: in its buffer, or as an address.
- * @throws FftError `misaligned-buffer` where an array that is read in pairs begins within one.
+ * Checks the alignment of an array.
+ * @param position the index of the array among the bindings of the program.
+ * @param at the byte where the array begins: an offset in its buffer, or an address.
+ * @throws FftError `misaligned-buffer` if an array that is read in pairs begins inside a pair.
  */
 export function requireAligned(
   { type, what }: BoundArray<unknown>,
@@ -97,9 +98,9 @@ export function requireAligned(
 export abstract class DeviceProgram<B extends OwnedBuffer> implements BoundProgram {
   protected readonly memory: Allocator<B>;
   protected released = false;
-  /** Memory that others may free. */
+  /** Memory that callers may free while the program is bound to it. */
   protected readonly buffers: readonly B[];
-  /** The allocator's generation when all buffers were last known to be live. */
+  /** The allocator's generation at the last check that all buffers are live. */
   protected generation = -1;
   private readonly host: { requireOpen(): void };
 
@@ -118,7 +119,7 @@ export abstract class DeviceProgram<B extends OwnedBuffer> implements BoundProgr
     this.unbind();
   }
 
-  /** Releases the resources of binding. */
+  /** Releases the resources that binding has taken. */
   protected unbind(): void {}
 
   /** @throws FftError `device-closed`, `device-lost`, `destroyed` */
@@ -136,7 +137,7 @@ export abstract class DeviceProgram<B extends OwnedBuffer> implements BoundProgr
   }
 }
 
-/** @throws FftError `invalid-argument` */
+/** Checks a number of repetitions. @throws FftError `invalid-argument` */
 export function requireRepeats(repeats: number): void {
   if (Number.isSafeInteger(repeats) && repeats >= 1) return;
   throw new FftError('invalid-argument', `The repeats are ${repeats}; a whole number from 1 up is needed.`);

@@ -1,6 +1,6 @@
 /**
- * The allocator of addresses in one block of memory: first fit over free ranges, which always coalesce. It computes with
- * numbers only; memory.ts has the memory itself.
+ * Allocates addresses in one block of memory: first fit over free ranges, which are always coalesced. It computes with numbers only; memory.ts has
+ * the memory itself.
  */
 
 /** The alignment of every block: a cache line. */
@@ -10,10 +10,10 @@ export const PAGE = 4096;
 /** The least size of blocks whose position within a page matters. */
 const COLOURED = PAGE;
 /**
- * A processor compares only the low 12 bits of addresses before it lets a load pass an earlier store. Large blocks that
- * start at equal places in a page, as blocks of 2^k bytes do, would therefore make input, output and scratch wait for
- * one another (and compete for the same sets of the first-level cache). Neighbouring blocks start this much further on
- * in the page: unequal to each other modulo 512 as well, which is a common distance between the inputs of a butterfly.
+ * A processor compares only the low 12 bits of addresses before it lets a load pass an earlier store (4K aliasing). Large blocks that begin at the
+ * same offset in a page, as blocks of 2^k bytes do, would therefore make input, output and scratch wait for one another, and compete for the same
+ * sets of the first-level cache. So neighbouring blocks begin this many bytes further on in the page: also at different offsets modulo 512, which is
+ * a common distance between the inputs of a butterfly.
  */
 export const COLOUR_STEP = 640;
 

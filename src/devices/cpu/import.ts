@@ -1,7 +1,7 @@
 /**
- * Loads a module by a name that bundlers must not see: they would try to resolve modules that exist only at run time, or are
- * optional. The build for browsers replaces this file (scripts/bundle-browser.mjs), because minifying loses the
- * comments that bundlers obey, and a browser has no such modules.
+ * Imports a module by a name that bundlers must not see, because they would try to resolve modules that exist only at run time or are optional. The
+ * build for browsers replaces this file (scripts/bundle-browser.mjs): minifying loses the comments that bundlers obey, and a browser has no such
+ * modules.
  */
 export async function importModule<T>(name: string): Promise<T | undefined> {
   return (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as T;

@@ -58,7 +58,7 @@ export class CpuKernel extends DeviceKernel {
 
   /** Expected nanoseconds for one group; right within a small factor. It is needed only with several threads. */
   get groupCost(): number {
-    this.cost ??= estimatedCompileTime(this.whole);
+    this.cost ??= estimatedGroupTime(this.whole);
     return this.cost;
   }
 
@@ -111,7 +111,7 @@ function compiled(kernel: Kernel, limits: MemoryLimits, vectors: VectorArithmeti
 }
 
 /** Expected nanoseconds for one group: see `CpuKernel.groupCost`. */
-export function estimatedCompileTime(kernel: Kernel): number {
+export function estimatedGroupTime(kernel: Kernel): number {
   const bytes = kernel.precision === 'f32' ? 4 : 8;
   let nodes = 0;
   for (const phase of kernel.phases) {

@@ -7,7 +7,7 @@ import type { CpuBuffer } from './memory.ts';
 import type { Pool } from './pool.ts';
 import { DONE, type Queue, type QueueJob } from './queue.ts';
 
-/** The work in nanoseconds above which it pays to wake other threads. */
+/** The work in nanoseconds above which waking other threads pays off. */
 const WORTH_SHARING = 20_000;
 
 /** Whether a kernel has enough groups, and enough to do, for several threads. @param chunks the number of chunks of its groups. */

@@ -1,7 +1,6 @@
 /**
- * The driver API that CUDA and HIP share, as a table of functions. What a kernel or a plan is, nobody here knows.
- *
- * Handles and device pointers are BigInts, as koffi gives them.
+ * The functions of the driver API that CUDA and HIP share. This file knows nothing of kernels and plans.
+ * Handles and device pointers are BigInts, as koffi returns them.
  */
 import { FftError, type FftErrorCode } from '../../problem/errors.ts';
 import type { PeerName } from '../device.ts';
@@ -9,7 +8,7 @@ import type { LibraryRequest, NativeFunction, NativeLibrary } from '../native/li
 import type { DriverAttribute, DriverFacts } from '../profiles/driver.ts';
 
 const P = 'void *';
-/** What each function takes, by CUDA's name for it. */
+/** The parameter types of each function, under the function's name in CUDA without its prefix. */
 const PARAMETERS = {
   Init: ['uint'],
   DriverGetVersion: [P],
@@ -58,33 +57,33 @@ const PARAMETERS = {
 export type DriverFunction = keyof typeof PARAMETERS;
 
 /** The differences between CUDA and HIP: function names, attribute numbers, and missing functions. */
-export interface DriverWords {
+export interface DriverVariant {
   readonly kind: 'cuda' | 'hip';
-  /** For people: `CUDA`, `HIP`. */
+  /** The name of the API in messages: `CUDA`, `HIP`. */
   readonly title: string;
-  /** What names of functions begin with. */
+  /** The prefix of function names: `cu`, `hip`. */
   readonly prefix: string;
-  /** Functions with other names; null for those that this driver does not need. */
+  /** Functions whose names differ by more than the prefix; null for functions that this driver does not need. */
   readonly otherNames: Readonly<Partial<Record<DriverFunction, string | null>>>;
-  /** Those missing are unknown here. */
+  /** Attribute numbers. A missing attribute is one that this driver does not have. */
   readonly attributes: Readonly<Partial<Record<DriverAttribute, number>>>;
-  /** Error numbers after which the context answers nothing else any more. */
+  /** Error numbers after which the context fails every further call. */
   readonly lost: readonly number[];
-  /** Groups that a launch may have in x. */
+  /** The most groups of a launch in dimension x. */
   readonly mostGroups: number;
-  /** The error's name is the result, not written to a place. */
+  /** Whether the function for error names returns the name, instead of writing it through a pointer. */
   readonly errorNameIsResult: boolean;
-  /** The vendor's library of transforms, to compare with. */
+  /** The vendor's FFT library, for comparisons. */
   readonly fft: VendorFft;
 }
 
-/** How a vendor's FFT library is found, and what differs between them. */
+/** How to load a vendor's FFT library, and how the libraries differ. */
 export interface VendorFft {
   readonly peer: PeerName;
   readonly title: string;
-  /** Of its functions' names. */
+  /** The prefix of the library's function names. */
   readonly prefix: string;
-  /** What stands for a plan: a number, or a pointer. */
+  /** The C type of plans: a number, or a pointer. */
   readonly handle: 'int' | 'void *';
   library(): LibraryRequest;
 }
@@ -93,48 +92,48 @@ const OUT_OF_MEMORY = 2;
 export const NOT_READY = 600;
 
 export class DriverApi {
-  readonly words: DriverWords;
-  /** The functions themselves, which give error numbers. */
+  readonly variant: DriverVariant;
+  /** The driver's functions, which return error numbers. */
   readonly raw: Readonly<Record<DriverFunction, NativeFunction>>;
-  /** Ranges of addresses in which memory of several devices lies side by side: one array to all who work on it. */
+  /** Sizes in bytes of windows by their first address: ranges in which memory of several devices appears as one array. */
   readonly windows = new Map<bigint, number>();
-  /** Results are written here. */
+  /** Memory for results that functions write through a pointer. */
   private readonly out = new BigUint64Array(2);
   private readonly out32 = new Int32Array(this.out.buffer);
 
-  /** @throws FftError `device-unavailable` where the library is too old. */
-  constructor(library: NativeLibrary, words: DriverWords) {
-    this.words = words;
+  /** @throws FftError `device-unavailable` if the library is too old. */
+  constructor(library: NativeLibrary, variant: DriverVariant) {
+    this.variant = variant;
     const raw: Partial<Record<DriverFunction, NativeFunction>> = {};
     for (const name of Object.keys(PARAMETERS) as DriverFunction[]) {
-      if (words.otherNames[name] === null) continue;
-      const textResult = name === 'GetErrorName' && words.errorNameIsResult;
+      if (variant.otherNames[name] === null) continue;
+      const textResult = name === 'GetErrorName' && variant.errorNameIsResult;
       const parameters = textResult ? ['int'] : PARAMETERS[name];
       raw[name] = library.func(this.nameOf(name), textResult ? 'str' : 'int', parameters);
     }
     this.raw = raw as Record<DriverFunction, NativeFunction>;
   }
 
-  /** @throws FftError `launch-failed`, `out-of-memory`, `device-lost`, with the driver's own name for what went wrong */
+  /** Calls a function. @throws FftError `launch-failed`, `out-of-memory`, `device-lost`, with the driver's name for the error */
   call(name: DriverFunction, ...values: unknown[]): void {
     const status = this.raw[name](...values) as number;
     if (status !== 0) throw this.failure(name, status);
   }
 
-  /** The same for a function that writes a number to its first argument. */
+  /** Calls a function that writes a number through its first argument. */
   int(name: DriverFunction, ...values: unknown[]): number {
     this.call(name, this.out, ...values);
     return this.out32[0]!;
   }
 
-  /** The same for one that writes a handle or an address there. */
+  /** Calls a function that writes a handle or an address through its first argument. */
   handle(name: DriverFunction, ...values: unknown[]): bigint {
     this.out[0] = 0n;
     this.call(name, this.out, ...values);
     return this.out[0]!;
   }
 
-  /** Undefined where there is not enough memory. */
+  /** Allocates memory; undefined if there is not enough. */
   allocate(name: 'MemAlloc' | 'MemHostAlloc', bytes: number): bigint | undefined {
     const status = this.raw[name](this.out, bytes, ...(name === 'MemHostAlloc' ? [0] : [])) as number;
     if (status === OUT_OF_MEMORY) return undefined;
@@ -142,7 +141,7 @@ export class DriverApi {
     return this.out[0]!;
   }
 
-  /** The allocation that a device pointer lies in; undefined where it lies in none of this context. */
+  /** The allocation that contains a device pointer; undefined if this context has none. */
   addressRange(pointer: bigint): { readonly start: bigint; readonly bytes: bigint } | undefined {
     const window = this.windows.get(pointer);
     if (window !== undefined) return { start: pointer, bytes: BigInt(window) };
@@ -150,13 +149,13 @@ export class DriverApi {
     return { start: this.out[0]!, bytes: this.out[1]! };
   }
 
-  /** Bytes of device memory: free, and in all. */
+  /** The device memory in bytes, free and in total. */
   memoryInfo(): { readonly free: number; readonly total: number } {
     this.call('MemGetInfo', this.out, this.out.subarray(1));
     return { free: Number(this.out[0]), total: Number(this.out[1]) };
   }
 
-  /** What the driver says about a device. */
+  /** Name, memory and attributes of a device. */
   facts(device: number): DriverFacts {
     const text = new Uint8Array(256);
     this.call('DeviceGetName', text, text.length, device);
@@ -164,15 +163,15 @@ export class DriverApi {
       name: new TextDecoder().decode(text.subarray(0, text.indexOf(0))),
       memory: Number(this.handle('DeviceTotalMem', device)),
       attribute: (name) => {
-        const number = this.words.attributes[name];
+        const number = this.variant.attributes[name];
         return number !== undefined && this.raw.DeviceGetAttribute(this.out, number, device) === 0 ? this.out32[0]! : 0;
       },
     };
   }
 
-  /** What an error number of the driver means to a caller. */
+  /** The error for a driver's error number. */
   failure(what: DriverFunction, status: number): FftError {
-    const { lost, title } = this.words;
+    const { lost, title } = this.variant;
     const code: FftErrorCode = lost.includes(status)
       ? 'device-lost'
       : status === OUT_OF_MEMORY
@@ -184,12 +183,12 @@ export class DriverApi {
   }
 
   private nameOf(name: DriverFunction): string {
-    return this.words.otherNames[name] ?? `${this.words.prefix}${name}`;
+    return this.variant.otherNames[name] ?? `${this.variant.prefix}${name}`;
   }
 
   private errorName(status: number): string {
     const out: (string | null)[] = [null];
-    const name = this.words.errorNameIsResult
+    const name = this.variant.errorNameIsResult
       ? (this.raw.GetErrorName(status) as string | null)
       : this.raw.GetErrorName(status, out) === 0 && out[0];
     return `${name || 'an unknown error'} (${status})`;

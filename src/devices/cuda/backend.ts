@@ -1,4 +1,4 @@
-/** A GPU behind a driver API of CUDA's kind. CUDA and HIP differ in their tables of words alone. */
+/** The backend of GPUs with CUDA's driver API. CUDA and HIP differ in their function names and attribute numbers only. */
 import { emitPipelined } from '../../emit/cuda/pipelined.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
@@ -36,7 +36,7 @@ export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> impleme
     super(driver, facts.name, { ...profileFromDriver(facts), ...profile }, setup.store);
     this.driver = driver;
     this.memory = new CudaAllocator(driver, facts.memory, this);
-    // The first pinned memory of a context takes a millisecond, which a first plan would wait for.
+    // The first pinned allocation of a context takes a millisecond, for which the first plan would otherwise wait.
     this.staging.reserve();
   }
 
@@ -52,7 +52,7 @@ export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> impleme
 
   async bindPeer(peer: string, problem: PeerProblem, input: Binding, output: Binding): Promise<PeerProgram> {
     this.requireOpen();
-    const { fft } = this.driver.api.words;
+    const { fft } = this.driver.api.variant;
     if (peer !== fft.peer) {
       const message = `A ${this.kind} device cannot be compared with ${show(peer)}: it has ${fft.peer}.`;
       throw new FftError('unsupported-feature', message);
@@ -61,10 +61,10 @@ export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> impleme
     return bindVendorFft(fft, this, problem, addressOf(input), addressOf(output));
   }
 
-  /** Only to text: the compiler takes its time, which `warmUp` spends on another thread. */
+  /** Writes the source only. Compiling takes long, so `warmUp` compiles on another thread. */
   protected translate(kernel: Kernel, options: CompileOptions): CudaKernel {
     const { streams = 1, computedRoots = false } = options;
-    const program = cudaProgram(kernel, this.driver.api.words, options);
+    const program = cudaProgram(kernel, this.driver.api.variant, options);
     return new CudaKernel(this, withoutComputedTables(kernel, computedRoots), program, { streams });
   }
 

@@ -1,23 +1,20 @@
-/**
- * Run-time compilers: NVRTC and HIPRTC, which have the same interface under two names. Text goes in, code for one
- * architecture comes out.
- */
+/** Run-time compilers: NVRTC and HIPRTC, which have the same interface under two prefixes. They compile source text for one architecture. */
 import { FftError } from '../../problem/errors.ts';
 import { functionsOf, type NativeFunction, type NativeLibrary } from '../native/library.ts';
 
 export interface CompilerNames {
-  /** For people: `NVRTC`, `HIPRTC`. */
+  /** The name of the compiler in messages: `NVRTC`, `HIPRTC`. */
   readonly title: string;
-  /** What its functions begin with. */
+  /** The prefix of the compiler's function names. */
   readonly prefix: 'nvrtc' | 'hiprtc';
-  /** The pairs of functions that give the size and the bytes of the code, the best first: an empty result is skipped. */
+  /** The forms of compiled code (for NVRTC `CUBIN` and `PTX`) in order of preference: the first nonempty one is taken. */
   readonly results: readonly string[];
 }
 
-/** What devices need of a compiler. */
+/** The part of a compiler that devices use. */
 export type KernelCompiler = Pick<RuntimeCompiler, 'version' | 'architectures' | 'compile' | 'compileAside'>;
 
-/** In the place of one that is not installed: a device without it runs what was compiled before. */
+/** Stands in for a compiler that is not installed. A device without a compiler still runs kernels that were compiled before. */
 export class MissingCompiler implements KernelCompiler {
   readonly version = 'none';
   private readonly reason: FftError;
@@ -41,7 +38,7 @@ export class MissingCompiler implements KernelCompiler {
   }
 }
 
-/** Reports failures of the compiler itself, besides those of the text. */
+/** The result code of a compilation error; all others report failures of the compiler itself. */
 const COMPILATION_FAILED = 6;
 
 export class RuntimeCompiler {
@@ -52,7 +49,7 @@ export class RuntimeCompiler {
   private readonly supported: NativeFunction | undefined;
   private readonly supportedCount: NativeFunction | undefined;
 
-  /** @throws FftError `device-unavailable` where the library is too old. */
+  /** @throws FftError `device-unavailable` if the library is too old. */
   constructor(library: NativeLibrary, names: CompilerNames) {
     this.names = names;
     const { prefix } = names;
@@ -68,14 +65,14 @@ export class RuntimeCompiler {
     this.supported = library.optional(`${prefix}GetSupportedArchs`, 'int', ['void *']);
   }
 
-  /** Of the compiler: `NVRTC 12.4`. */
+  /** Name and version of the compiler, such as `NVRTC 12.4`. */
   get version(): string {
     const [major, minor] = [new Int32Array(1), new Int32Array(1)];
     const known = this.functions.Version(major, minor) === 0;
     return `${this.names.title} ${known ? `${major[0]}.${minor[0]}` : 'of unknown version'}`;
   }
 
-  /** Numbers of the architectures that it compiles for, ascending; empty where it cannot say. */
+  /** Numbers of the architectures that the compiler supports, ascending; empty if it does not report them. */
   architectures(): number[] {
     const count = new Int32Array(1);
     if (!this.supported || !this.supportedCount || this.supportedCount(count) !== 0) return [];
@@ -83,7 +80,7 @@ export class RuntimeCompiler {
     return this.supported(list) === 0 ? [...list].sort((a, b) => a - b) : [];
   }
 
-  /** On the calling thread. @throws FftError `compile-failed` with the compiler's log */
+  /** Compiles on the calling thread. @throws FftError `compile-failed` with the compiler's log */
   compile(source: string, name: string, options: readonly string[]): Uint8Array {
     const program = this.create(source, name);
     try {
@@ -93,7 +90,7 @@ export class RuntimeCompiler {
     }
   }
 
-  /** On another thread. @throws FftError (as a rejection) `compile-failed` with the compiler's log */
+  /** Compiles on another thread. @throws FftError (as a rejection) `compile-failed` with the compiler's log */
   compileAside(source: string, name: string, options: readonly string[]): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       const program = this.create(source, name);
@@ -147,7 +144,7 @@ export class RuntimeCompiler {
     const reason = this.errorString(status) as string;
     const told = log === '' ? '' : `\n${log}`;
     const what = status === COMPILATION_FAILED ? 'refused' : 'failed on';
-    // The message may not hold all of a long log.
+    // The message may truncate a long log.
     const cause = new Error(log);
     return new FftError('compile-failed', `${this.names.title} ${what} kernel ${name}: ${reason}.${told}`, { cause });
   }

@@ -1,13 +1,13 @@
 /**
- * Counters by which the groups of a pipelined kernel wait for one another: an array for each program that is bound to it,
- * because programs run side by side in streams of the caller's. Every launch leaves them zero, as it found them.
+ * Counters by which the groups of a pipelined kernel wait for one another. Each program bound to the kernel has an array of its own, because programs
+ * may run concurrently in the caller's streams. Every launch resets the counters to zero before it ends.
  */
 import type { DeviceBuffer } from '../device.ts';
 import type { CudaHost } from './memory.ts';
 
-/** Arrays that are made at a time, the first of them with the kernel: binding a program takes no call of the driver then. */
+/** The number of arrays allocated at a time. The first block is allocated with the kernel, so that binding a program calls no driver. */
 const ARRAYS_AT_ONCE = 16;
-/** Arrays begin where any of them may be read at once. */
+/** The alignment of an array in bytes. */
 const ALIGNMENT = 256;
 
 export class Counters {
@@ -16,13 +16,13 @@ export class Counters {
   private readonly idle: bigint[] = [];
   private readonly blocks: DeviceBuffer[] = [];
 
-  /** @param count counters of a program. */
+  /** @param count the number of counters in the array of a program. */
   constructor(host: CudaHost, count: number) {
     this.host = host;
     this.bytes = Math.ceil((4 * count) / ALIGNMENT) * ALIGNMENT;
   }
 
-  /** Sees to it that there are some. @throws FftError `out-of-memory` */
+  /** Allocates a block of arrays if none is free. @throws FftError `out-of-memory` */
   prepare(): void {
     if (this.idle.length > 0) return;
     const { driver, memory } = this.host;
@@ -31,18 +31,18 @@ export class Counters {
     const block = memory.allocate(zeros.byteLength);
     this.blocks.push(block);
     driver.copy('in', block, 0, driver.addressOf(zeros), zeros.byteLength);
-    // Launches in streams of the caller's come after the copy, which has read the zeros by then.
+    // Synchronizing completes the copy of the zeros, so launches in the caller's streams come after it.
     driver.synchronize(driver.stream);
     for (let at = 0; at < zeros.byteLength; at += this.bytes) this.idle.push(block.handle + BigInt(at));
   }
 
-  /** The address of an array. @throws FftError `out-of-memory` */
+  /** Takes a free array. @returns its address. @throws FftError `out-of-memory` */
   take(): bigint {
     this.prepare();
     return this.idle.pop()!;
   }
 
-  /** No launch that uses them may be in flight, or come. */
+  /** Returns an array. No launch that uses it may be in flight or follow. */
   give(address: bigint): void {
     this.idle.push(address);
   }

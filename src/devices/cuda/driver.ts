@@ -1,4 +1,4 @@
-/** A device of CUDA's driver API, or HIP's: its context, its streams and events, and how to compile for it. */
+/** A device behind CUDA's driver API or HIP's: its context, its streams and events, and the compiler for it. */
 import type { SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import { FftError, show } from '../../problem/errors.ts';
 import type { CodeStore } from '../code-cache/store.ts';
@@ -16,18 +16,18 @@ const STREAM_NON_BLOCKING = 1;
 /** Capture mode `relaxed`: while this thread captures a stream, other threads may make calls that cannot be captured. */
 const CAPTURE_RELAXED = 2;
 
-/** A device that was opened. */
+/** The parts of an opened device. */
 export interface CudaSetup {
   readonly api: DriverApi;
   readonly koffi: Koffi;
   readonly compiler: KernelCompiler;
-  /** For the architecture of the device. */
+  /** Options that select the device's architecture. */
   readonly compilerOptions: readonly string[];
   readonly device: number;
   readonly context: bigint;
-  /** The caller's; absent: one of the device's own. */
+  /** The caller's stream; absent if the device makes its own. */
   readonly stream?: bigint | undefined;
-  /** Gives the context back. */
+  /** Releases the context. */
   readonly leave: () => void;
   /** The store that keeps compiled code for other processes; absent if nothing is kept. */
   readonly store?: CodeStore | undefined;
@@ -53,18 +53,18 @@ export class CudaDriver implements NativeDriver {
   readonly codeFacts: CodeFacts;
   private readonly binaries: Binaries;
   private readonly setup: CudaSetup;
-  /** Events free for reuse. */
+  /** Events that are free for reuse. */
   private readonly spare: bigint[] = [];
-  /** Streams of the device's own that launches spread over, and an event after the last launch of each. */
-  private readonly sides: { readonly stream: bigint; readonly end: bigint }[] = [];
-  /** Results are written here. */
+  /** Further streams of the device that launches are spread over, each with an event that follows its last launch. */
+  private readonly sideStreams: { readonly stream: bigint; readonly end: bigint }[] = [];
+  /** Memory for results that functions write through a pointer. */
   private readonly out = new BigUint64Array(1);
 
   constructor(setup: CudaSetup) {
     const { api } = setup;
     this.setup = setup;
     this.api = api;
-    this.kind = api.words.kind;
+    this.kind = api.variant.kind;
     this.enter();
     this.codeFacts = cudaCodeFacts(setup);
     this.binaries = new Binaries(setup.store, this.codeFacts);
@@ -111,7 +111,7 @@ export class CudaDriver implements NativeDriver {
     this.spare.push(event);
   }
 
-  /** A thread that waits in the driver would be one for each device. */
+  /** Polls after a delay instead of blocking a thread in the driver, which would take one thread for each device. */
   sleep(_event: bigint, wake: () => void): void {
     setTimeout(wake, 1);
   }
@@ -125,7 +125,7 @@ export class CudaDriver implements NativeDriver {
   }
 
   callersStream(target: unknown): bigint {
-    // 0 is the stream that every context has.
+    // 0 is the default stream, which every context has.
     if (isHandle(target, 0n)) return target;
     throw new FftError(
       'invalid-encoder',
@@ -142,7 +142,7 @@ export class CudaDriver implements NativeDriver {
   close(): void {
     const { raw } = this.api;
     for (const event of this.spare.splice(0)) raw.EventDestroy(event);
-    for (const { stream, end } of this.sides.splice(0)) {
+    for (const { stream, end } of this.sideStreams.splice(0)) {
       raw.EventDestroy(end);
       raw.StreamDestroy(stream);
     }
@@ -150,12 +150,12 @@ export class CudaDriver implements NativeDriver {
     this.setup.leave();
   }
 
-  /** The binary of a program: the kept one, or one that is compiled now. */
+  /** The binary of a program, taken from the cache or compiled on this thread. */
   codeOf(program: SpmdProgram): KernelCode {
     return this.binaries.find(program.source) ?? this.compile(program);
   }
 
-  /** As the function above, but code is compiled on another thread if the cache has none. */
+  /** The binary of a program, taken from the cache or compiled on another thread. */
   async codeAsideOf({ source, entry }: SpmdProgram): Promise<KernelCode> {
     const { compiler, compilerOptions } = this.setup;
     const kept = this.binaries.find(source);
@@ -178,12 +178,12 @@ export class CudaDriver implements NativeDriver {
   }
 
   /**
-   * Launches that do not depend on one another, in `main` and in other streams one after another. These branch off `main` and
-   * come together in it again, so that whoever waits for that has waited for all of them.
-   * @param streams in all.
+   * Submits independent launches to `main` and to further streams in turn. The streams fork from `main` and join it again, so that waiting for `main`
+   * waits for all launches.
+   * @param streams the number of streams, `main` included.
    */
   spread(launches: readonly CudaLaunch[], streams: number, main: bigint): void {
-    const sides = this.sidesFor(Math.min(streams, launches.length) - 1);
+    const sides = this.sideStreamsFor(Math.min(streams, launches.length) - 1);
     const start = this.mark(main);
     for (const { stream } of sides) this.wait(stream, start);
     this.forget(start);
@@ -198,7 +198,7 @@ export class CudaDriver implements NativeDriver {
     }
   }
 
-  /** A graph of the work that the call submits, to be launched as a whole; undefined if the work cannot be captured. */
+  /** Captures the work that a call submits into an executable graph; undefined if the work cannot be captured. */
   capture(submit: () => void): bigint | undefined {
     try {
       this.api.call('StreamBeginCapture', this.stream, CAPTURE_RELAXED);
@@ -215,7 +215,7 @@ export class CudaDriver implements NativeDriver {
     return this.endCapture();
   }
 
-  /** Milliseconds of one repetition. @param submit does something on the device's stream, after what was submitted before, and resolves when that has run. */
+  /** Milliseconds of one repetition. @param submit submits work to the device's stream, after all earlier work, and resolves when it has run. */
   async timed(
     repeats: number,
     submit: (work: () => undefined) => Promise<void>,
@@ -253,19 +253,19 @@ export class CudaDriver implements NativeDriver {
     }
   }
 
-  /** The first `count` streams beside the main one: every call gets the same streams. */
-  private sidesFor(count: number): CudaDriver['sides'] {
-    const { api, sides } = this;
-    while (sides.length < count) {
+  /** The first `count` further streams: every call gets the same ones. */
+  private sideStreamsFor(count: number): CudaDriver['sideStreams'] {
+    const { api, sideStreams: streams } = this;
+    while (streams.length < count) {
       const stream = api.handle('StreamCreate', STREAM_NON_BLOCKING);
       try {
-        sides.push({ stream, end: api.handle('EventCreate', EVENT_NO_TIMING) });
+        streams.push({ stream, end: api.handle('EventCreate', EVENT_NO_TIMING) });
       } catch (error) {
         api.raw.StreamDestroy(stream);
         throw error;
       }
     }
-    return sides.slice(0, count);
+    return streams.slice(0, count);
   }
 }
 
@@ -274,7 +274,7 @@ function cudaCodeFacts({ api, compiler, compilerOptions, device }: CudaSetup): C
   return {
     device: name,
     capability: `${attribute('major')}.${attribute('minor')}`,
-    driver: `${api.words.title} ${api.int('DriverGetVersion')}`,
+    driver: `${api.variant.title} ${api.int('DriverGetVersion')}`,
     compiler: [compiler.version, ...compilerOptions].join(' '),
   };
 }

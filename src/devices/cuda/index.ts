@@ -5,14 +5,14 @@ import type { DriverFunction } from './api.ts';
 import { type GpuKind, type GpuOptions, gpuAvailability, openGpu } from './open.ts';
 import { toolkitNames, windows } from './toolkit.ts';
 
-/** Functions of which the driver has an older version under the plain name. */
+/** Functions of which the plain name in the driver is an older version. */
 const NEWER_VERSIONS: readonly DriverFunction[] = [
   ...(['DeviceTotalMem', 'DevicePrimaryCtxRelease', 'MemGetInfo', 'MemAlloc', 'MemFree'] as const),
   ...(['MemGetAddressRange', 'MemcpyHtoDAsync', 'MemcpyDtoHAsync', 'MemcpyDtoDAsync'] as const),
   ...(['StreamDestroy', 'StreamBeginCapture', 'EventDestroy'] as const),
 ];
 
-/** How NVIDIA's GPUs are found; tests put other libraries in its place. */
+/** How to open NVIDIA GPUs; tests replace parts of it. */
 export const cuda: GpuKind = {
   driver: {
     kind: 'cuda',
@@ -46,7 +46,7 @@ export const cuda: GpuKind = {
   compilerOptions(compiler, { major, minor }) {
     const own = 10 * major + minor;
     const known = compiler.architectures();
-    // A compiler older than the device leaves the last step to the driver.
+    // If the compiler is older than the device, it emits PTX, which the driver compiles.
     const newest = known.filter((architecture) => architecture <= own).at(-1);
     const target = newest === undefined || newest === own ? `sm_${own}` : `compute_${newest}`;
     return [`--gpu-architecture=${target}`, '--std=c++17'];

@@ -1,4 +1,4 @@
-/** A kernel as text, then as code for one device, then as a loaded module. */
+/** A kernel as source, then as code for one device, then as a loaded module. */
 import type { SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { KernelSource } from '../common/kernel.ts';
@@ -7,19 +7,19 @@ import { type SpmdFacts, SpmdKernel } from '../native/kernel.ts';
 import { Counters } from './counters.ts';
 import type { CudaHost } from './memory.ts';
 
-/** More than this a kernel gets only where it asks for it. */
+/** Bytes of shared memory above which a kernel has to opt in (`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`). */
 const SHARED_UNASKED = 48 * 1024;
 const CLUSTER_UNASKED = 8;
-/** Numbers of attributes of a function. */
+/** Numbers of function attributes. */
 const SHARED_BYTES = 8;
 const LARGE_CLUSTERS = 14;
 
 interface KernelOptions {
-  /** Streams that its launches are spread over. */
+  /** The number of streams that the kernel's launches are spread over. */
   readonly streams?: number;
-  /** How many its groups wait for one another by: their address is its last argument. */
+  /** The number of counters by which the groups of a pipelined kernel wait for one another. Their address is the kernel's last argument. */
   readonly counters?: number | undefined;
-  /** Compiled before, for a device like this. */
+  /** Code from an earlier process, compiled for a device like this one. */
   readonly code?: Uint8Array;
 }
 
@@ -35,7 +35,7 @@ export class CudaKernel extends SpmdKernel {
   private readonly host: CudaHost;
   private readonly countersWanted: number | undefined;
   private compiling: Promise<KernelCode> | undefined;
-  /** What it came with. */
+  /** The code that the kernel was made with; undefined if it has to be compiled. */
   private readonly given: KernelCode | undefined;
   private loaded: { readonly module: bigint; readonly entry: bigint } | undefined;
 
@@ -48,7 +48,7 @@ export class CudaKernel extends SpmdKernel {
     this.given = options.code && { bytes: options.code, fresh: false };
   }
 
-  /** Compiles on another thread, unless that has been done, and loads the code. */
+  /** Compiles on another thread if the kernel has no code yet, and loads the module. */
   override async prepare(): Promise<void> {
     const { host } = this;
     if (!this.loaded && !this.given) this.compiling ??= host.driver.codeAsideOf(this.program);
@@ -65,7 +65,7 @@ export class CudaKernel extends SpmdKernel {
     this.counters?.prepare();
   }
 
-  /** The entry point; what is not there yet is made on this thread. The device's context is the current one. */
+  /** The entry point. Compiles and loads on this thread if that has not been done. The device's context has to be current. */
   entry(code = this.given): bigint {
     if (this.discarded) throw new FftError('internal-error', `Kernel ${this.kernel.name} was discarded.`);
     if (this.loaded) return this.loaded.entry;
@@ -74,7 +74,7 @@ export class CudaKernel extends SpmdKernel {
     const module = this.load(code ?? this.host.driver.codeOf(this.program));
     try {
       const entry = api.handle('ModuleGetFunction', module, name);
-      if (api.words.otherNames.FuncSetAttribute !== null) {
+      if (api.variant.otherNames.FuncSetAttribute !== null) {
         if (sharedBytes > SHARED_UNASKED) api.call('FuncSetAttribute', entry, SHARED_BYTES, sharedBytes);
         if (cluster > CLUSTER_UNASKED) api.call('FuncSetAttribute', entry, LARGE_CLUSTERS, 1);
       }
@@ -95,7 +95,7 @@ export class CudaKernel extends SpmdKernel {
     return (this.given ?? this.host.driver.codeOf(this.program)).bytes;
   }
 
-  /** Code that was kept and that the driver does not take is compiled anew. */
+  /** Loads the module. Kept code that the driver rejects is compiled again. */
   private load(code: KernelCode): bigint {
     const { api } = this.host.driver;
     if (code.fresh) return api.handle('ModuleLoadData', code.bytes);

@@ -1,36 +1,36 @@
-/** The launches of a program. Their arguments are laid out once, so that a launch is one call into the driver. */
+/** The launches of a program. Their arguments are laid out once, so that each launch is one call of the driver. */
 import { type BoundStep, requireAligned } from '../common/program.ts';
 import type { Launches } from '../native/driver.ts';
 import type { NativeBuffer } from '../native/memory.ts';
 import type { CudaDriver, CudaLaunch } from './driver.ts';
 import type { CudaKernel } from './kernel.ts';
 
-/** A launch and its arguments: addresses, and the first group where a kernel takes several launches. */
+/** A launch and its arguments: addresses, and the number of the first group if a kernel takes several launches. */
 interface LaunchArguments {
   readonly kernel: CudaKernel;
   readonly values: readonly bigint[];
 }
 
 /** Launches that do not depend on one another. */
-interface Independent {
+interface IndependentLaunches {
   readonly launches: readonly CudaLaunch[];
   readonly streams: number;
 }
 
 export class CudaLaunches implements Launches {
   private readonly driver: CudaDriver;
-  private readonly steps: readonly Independent[];
-  /** The arguments; what the launches' addresses point to. */
+  private readonly steps: readonly IndependentLaunches[];
+  /** The memory of all arguments, to which the launches' pointers point. */
   private readonly block: ArrayBuffer;
   private readonly pipelined: CudaKernel | undefined;
-  /** What the groups of a pipelined kernel wait by, and whether a graph of the caller's holds it from now on. */
+  /** The counters of a pipelined kernel, and whether a graph of the caller's refers to them from now on. */
   private readonly counters: bigint | undefined;
   private captured = false;
   private runs = 0;
   private graph: bigint | undefined;
   private graphless: boolean;
 
-  /** @param pipelined all steps as one kernel. */
+  /** @param pipelined one kernel that does the work of all steps. */
   constructor(driver: CudaDriver, steps: readonly BoundStep<NativeBuffer, CudaKernel>[], pipelined?: CudaKernel) {
     this.driver = driver;
     const separate = steps.map(launchArguments);
@@ -48,7 +48,7 @@ export class CudaLaunches implements Launches {
 
   submit(): undefined {
     const { driver } = this;
-    // A program that runs once would pay for its graph and gain nothing.
+    // A graph pays off from the second run on, so the first run is not captured.
     if (this.graph === undefined && !this.graphless && this.runs++ > 0) this.capture();
     if (this.graph === undefined) this.launchIn(driver.stream);
     else driver.api.call('GraphLaunch', this.graph, driver.stream);
@@ -64,7 +64,7 @@ export class CudaLaunches implements Launches {
       repeats,
       (work) =>
         submit(() => {
-          // What happens at first only is over before the clock starts.
+          // The graph is captured before the clock starts, because that happens once only.
           if (this.graph === undefined && !this.graphless) this.capture();
           return work();
         }),
@@ -83,8 +83,8 @@ export class CudaLaunches implements Launches {
     });
   }
 
-  /** First the values, then the pointers to them. */
-  private layOut(bound: readonly (readonly LaunchArguments[])[], count: number): Independent[] {
+  /** Writes the values of all arguments, followed by the pointers to them. */
+  private layOut(bound: readonly (readonly LaunchArguments[])[], count: number): IndependentLaunches[] {
     const { driver } = this;
     const start = driver.addressOf(this.block);
     const words = new BigUint64Array(this.block);
@@ -105,7 +105,7 @@ export class CudaLaunches implements Launches {
     }));
   }
 
-  /** @param alone in this stream and no other. */
+  /** Submits all launches to a stream. @param alone whether to use this stream only. */
   private launchIn(stream: bigint, alone = false): void {
     const { driver } = this;
     for (const { launches, streams } of this.steps) {
@@ -114,7 +114,7 @@ export class CudaLaunches implements Launches {
     }
   }
 
-  /** Where something cannot be captured, steps are launched one by one as before. */
+  /** Captures the launches as a graph. If something cannot be captured, steps are launched one by one as before. */
   private capture(): void {
     this.graphless = true;
     this.graph = this.driver.capture(() => this.launchIn(this.driver.stream));

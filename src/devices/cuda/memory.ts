@@ -1,23 +1,23 @@
 /**
- * Device memory. What is freed is kept for the next allocation of its size, up to a budget: asking the driver takes
- * thousands of times as long, and giving back to it waits for all that runs.
+ * Device memory. Freed allocations are kept for the next request of the same size, up to a budget, because allocating from the driver takes thousands
+ * of times as long and freeing waits for all running work.
  */
 import { FftError } from '../../problem/errors.ts';
 import type { InFlight } from '../common/memory.ts';
 import { NativeAllocator, NativeBuffer } from '../native/memory.ts';
 import type { CudaDriver } from './driver.ts';
 
-/** Allocations are rounded up to eighths of a power of two, so that sizes come again; large ones to the driver's pages. */
+/** The smallest allocation in bytes. Sizes are rounded up to eighths of a power of two, so that they recur; large ones to the driver's pages. */
 const LEAST_BYTES = 512;
 const PAGE_BYTES = 2 * 2 ** 20;
-/** Idle memory is kept up to this fraction of the device's, and no more than a gibibyte. */
+/** Idle memory is kept up to this fraction of the device's memory, and up to one gibibyte. */
 const KEPT_FRACTION = 1 / 16;
 const KEPT_BYTES = 2 ** 30;
 
 export class CudaAllocator extends NativeAllocator<NativeBuffer> {
   private readonly driver: CudaDriver;
   private readonly budget: number;
-  /** Idle allocations by size. */
+  /** Idle allocations by size in bytes. */
   private readonly idle = new Map<number, bigint[]>();
   private idleBytes = 0;
 
@@ -28,7 +28,7 @@ export class CudaAllocator extends NativeAllocator<NativeBuffer> {
   }
 
   /**
-   * The caller's `{ devicePointer, bytes }`; undefined for anything else.
+   * The caller's `{ devicePointer, bytes }` as a buffer; undefined for anything else.
    * @throws FftError `invalid-argument`, `foreign-buffer`, `buffer-too-small`
    */
   override adopt(memory: unknown, what: string): NativeBuffer | undefined {
@@ -44,7 +44,7 @@ export class CudaAllocator extends NativeAllocator<NativeBuffer> {
     );
   }
 
-  /** Gives all memory back to the driver; nothing may be running. */
+  /** Frees all memory of the driver; no work may be running. */
   override clear(): void {
     super.clear();
     this.trim(0);
@@ -72,11 +72,11 @@ export class CudaAllocator extends NativeAllocator<NativeBuffer> {
     this.trim(this.budget);
   }
 
-  protected override giveBack(): void {
+  protected override releaseCached(): void {
     this.trim(0);
   }
 
-  /** The device has one address space, in which memory of the caller's may overlap other memory of the caller's. */
+  /** A buffer at an address. All buffers have the same origin, so that overlaps of the caller's buffers are found by their addresses. */
   private buffer(address: bigint, bytes: number): NativeBuffer {
     return new NativeBuffer(this, address, bytes, { of: this, start: Number(address) });
   }
@@ -100,7 +100,7 @@ export class CudaAllocator extends NativeAllocator<NativeBuffer> {
   }
 }
 
-/** What kernels and their counters need of their device. */
+/** Services of the device for its kernels and their counters. */
 export interface CudaHost {
   readonly driver: CudaDriver;
   readonly memory: CudaAllocator;

@@ -3,17 +3,17 @@ import { isWanted } from '../choice.ts';
 import type { Availability, Backend } from '../device.ts';
 import { isHandle, type LibraryRequest, loadKoffi, openLibrary } from '../native/library.ts';
 import type { DeviceOptions, Overridden, WithStore } from '../options.ts';
-import { DriverApi, type DriverWords } from './api.ts';
+import { DriverApi, type DriverVariant } from './api.ts';
 import { CudaBackend } from './backend.ts';
 import { type CompilerNames, type KernelCompiler, MissingCompiler, RuntimeCompiler } from './compiler.ts';
 
-/** How a kind of GPU is found and named. */
+/** How to find and open a kind of GPU. */
 export interface GpuKind {
-  readonly driver: DriverWords;
+  readonly driver: DriverVariant;
   readonly driverLibrary: LibraryRequest;
   readonly compiler: CompilerNames;
   compilerLibrary(): LibraryRequest;
-  /** What the compiler is told for a device. */
+  /** The compiler options for a device. */
   compilerOptions(
     compiler: Pick<KernelCompiler, 'architectures'>,
     version: { readonly major: number; readonly minor: number },
@@ -22,7 +22,7 @@ export interface GpuKind {
 
 export type GpuOptions = Pick<DeviceOptions, 'device' | 'context' | 'stream'> & WithStore & Overridden;
 
-/** Lists the devices by name; if there are none, the reason says what is missing. */
+/** Lists the devices by name; if there are none, gives the reason. */
 export async function gpuAvailability(kind: GpuKind): Promise<Availability> {
   const { title } = kind.driver;
   let name = title;
@@ -44,7 +44,7 @@ export async function gpuAvailability(kind: GpuKind): Promise<Availability> {
   }
 }
 
-/** @throws FftError `device-unavailable`, `invalid-argument` */
+/** Opens a GPU. @throws FftError `device-unavailable`, `invalid-argument` */
 export async function openGpu(kind: GpuKind, options: GpuOptions): Promise<Backend> {
   const wanted = checkedDevice(options);
   const koffi = await loadKoffi();
@@ -62,7 +62,10 @@ export async function openGpu(kind: GpuKind, options: GpuOptions): Promise<Backe
   }
 }
 
-/** Plans that were compiled before run without one: whether it is missing counts when something is to be compiled. */
+/**
+ * Loads the compiler. A missing compiler becomes an error only when something has to be compiled, because plans that were compiled before run without
+ * one.
+ */
 export async function openCompiler(kind: GpuKind): Promise<KernelCompiler> {
   try {
     return new RuntimeCompiler(await openLibrary(kind.compilerLibrary()), kind.compiler);
@@ -74,7 +77,7 @@ export async function openCompiler(kind: GpuKind): Promise<KernelCompiler> {
 
 const opened = new Map<GpuKind, DriverApi>();
 
-/** The driver of a kind of GPU, which is opened once. @throws FftError `device-unavailable` */
+/** Opens the driver of a kind of GPU, once. @throws FftError `device-unavailable` */
 export async function openDriver(kind: GpuKind): Promise<DriverApi> {
   const known = opened.get(kind);
   if (known) return known;
@@ -98,7 +101,7 @@ interface Context {
 
 function chooseContext(api: DriverApi, wanted: number | string | undefined, context: bigint | undefined): Context {
   const count = api.int('DeviceGetCount');
-  const { title } = api.words;
+  const { title } = api.variant;
   if (count === 0) throw new FftError('device-unavailable', `The ${title} driver sees no device.`);
   const names = Array.from({ length: count }, (_, n) => api.facts(api.int('DeviceGet', n)).name);
   const ordinal = names.findIndex((name, n) => isWanted(wanted, 'device', n, name));
@@ -121,7 +124,7 @@ function chooseContext(api: DriverApi, wanted: number | string | undefined, cont
   return { context, device: own, leave: () => undefined };
 }
 
-/** The device that is wanted, by its number or a part of its name. */
+/** The option `device`, checked: a number or a part of a name. */
 function checkedDevice({ device, context, stream }: GpuOptions): number | string | undefined {
   isWanted(device, 'device', 0, '');
   for (const [path, handle] of [

@@ -1,17 +1,17 @@
-/** Kernels as the text of CUDA's kind of language, as its devices launch them. */
+/** Kernels as source in CUDA C++ or HIP, with the numbers that launches need. */
 import { emitCuda } from '../../emit/cuda/index.ts';
 import type { SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import type { Kernel } from '../../ir/index.ts';
-import { written } from '../common/kernel.ts';
+import { emitKernel } from '../common/kernel.ts';
 import type { CompileOptions } from '../device.ts';
-import type { DriverWords } from './api.ts';
+import type { DriverVariant } from './api.ts';
 
-/** @throws FftError `device-limit` where the language has no words for the kernel */
+/** Writes a kernel. @throws FftError `device-limit` if the language cannot express the kernel */
 export function cudaProgram(
   kernel: Kernel,
-  { kind: dialect, mostGroups }: Pick<DriverWords, 'kind' | 'mostGroups'>,
+  { kind: dialect, mostGroups }: Pick<DriverVariant, 'kind' | 'mostGroups'>,
   { maxGroups, streams: launches = 1, computedRoots = false }: CompileOptions,
 ): SpmdProgram {
   const most = Math.min(mostGroups, maxGroups ?? mostGroups);
-  return written(kernel, dialect, () => emitCuda(kernel, { dialect, maxGroups: most, launches, computedRoots }));
+  return emitKernel(kernel, dialect, () => emitCuda(kernel, { dialect, maxGroups: most, launches, computedRoots }));
 }

@@ -1,4 +1,4 @@
-/** Where the libraries of the CUDA toolkit are: it need not be where the loader looks. */
+/** Finds the libraries of the CUDA toolkit outside the loader's search path, too. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { environmentVariable } from '../permissions.ts';
@@ -10,8 +10,8 @@ const folders = windows
   : ['lib64', 'lib', 'targets/x86_64-linux/lib', 'targets/sbsa-linux/lib', ''];
 
 /**
- * Names to load a library by, best first: its files in the toolkits of this machine, then wherever the loader looks.
- * @param part of the toolkit that it comes with, where that is a folder of its own beside others (Python packages).
+ * Names to load a library by, in order of preference: paths in the toolkits of this machine, then plain names for the loader.
+ * @param part the toolkit's component that contains the library; Python packages have a folder for each.
  */
 export function toolkitNames(files: readonly string[], part?: string): string[] {
   const roots = toolkits().flatMap((root) => (part === undefined ? [root] : [root, join(dirname(root), part)]));
@@ -21,13 +21,13 @@ export function toolkitNames(files: readonly string[], part?: string): string[] 
   );
 }
 
-/** The paths of files that are in some places, then their names alone. */
+/** The paths of files in some folders, followed by the plain file names. */
 export function candidatePaths(places: readonly string[], files: readonly string[]): string[] {
   const paths = places.flatMap((place) => files.map((file) => join(place, file)));
   return [...paths.filter((path) => existsSync(path)), ...files];
 }
 
-/** Of values of the environment, those that are there. */
+/** The values of environment variables that are set and not empty. */
 export function namedPaths(values: readonly (string | undefined)[]): string[] {
   return values.filter((value): value is string => value !== undefined && value !== '');
 }

@@ -1,6 +1,6 @@
 /**
- * The FFT library of a GPU's vendor, to compare with: in this very process, in the device's context and stream, on the same buffers, between
- * the same events. What it is given is where it reads and writes; it makes its own work memory. HIP's functions are CUDA's by other names.
+ * The FFT library of a GPU's vendor, for comparisons: in the same process, context and stream, on the same buffers, and timed between the same
+ * events. The plan works on the given buffers and allocates its own work area. hipFFT has cuFFT's functions under other names.
  */
 import { FftError } from '../../problem/errors.ts';
 import type { PeerProblem, PeerProgram } from '../device.ts';
@@ -17,11 +17,14 @@ export interface VendorFftPlan {
 
 export interface OpenVendorFft {
   readonly version: string;
-  /** @throws FftError `unsupported-feature`, `out-of-memory` where the library refuses. The device's context must be current. */
+  /**
+   * Plans a transform. The device's context must be current.
+   * @throws FftError `unsupported-feature`, `out-of-memory` if the library refuses.
+   */
   plan(problem: PeerProblem, stream: bigint): VendorFftPlan;
 }
 
-/** The number of each type of transform and the function that runs it: between complex numbers, from reals, to reals. */
+/** The transform types of cuFFT, and the function that executes each: C2C, R2C, C2R. */
 const KINDS = {
   single: { complex: [0x29, 'C2C'], forward: [0x2a, 'R2C'], inverse: [0x2c, 'C2R'] },
   double: { complex: [0x69, 'Z2Z'], forward: [0x6a, 'D2Z'], inverse: [0x6c, 'Z2D'] },
@@ -29,7 +32,7 @@ const KINDS = {
 const SIGNS = { forward: -1, inverse: 1 } as const;
 const OUT_OF_MEMORY = [2];
 
-/** @throws FftError (as a rejection) `device-unavailable` */
+/** Loads the library. @throws FftError (as a rejection) `device-unavailable` */
 export async function openVendorFft({
   title,
   prefix,
@@ -75,7 +78,7 @@ export async function openVendorFft({
   };
 }
 
-/** @throws FftError (as a rejection) `device-unavailable`, `unsupported-feature`, `out-of-memory` */
+/** Binds a plan of the library to memory. @throws FftError (as a rejection) `device-unavailable`, `unsupported-feature`, `out-of-memory` */
 export async function bindVendorFft(
   fft: VendorFft,
   host: NativeHost & { readonly driver: CudaDriver },
@@ -104,7 +107,7 @@ export async function bindVendorFft(
         host.enter();
         plan.close();
       } catch {
-        // The device was closed or lost: its memory is gone, the plan's too.
+        // The device was closed or lost, and its memory and plans with it.
       }
     },
   };

@@ -1,13 +1,13 @@
-/** Which processors AMD's compiler knows: HIPRTC does not survive others, and cannot say. */
+/** The architectures that AMD's compiler knows: HIPRTC crashes on unknown ones and cannot list the known ones. */
 import { FftError } from '../../problem/errors.ts';
 import { type LibraryRequest, loadKoffi, openLibrary } from '../native/library.ts';
 
-/** Longer than any of its names. */
+/** The size in bytes of a buffer for a name, longer than any of them. */
 const NAME_BYTES = 64;
 
 /**
- * Names such as `gfx90a`, from the library behind HIPRTC; undefined where it is not found.
- * @param request how the library is found
+ * Names of architectures such as `gfx90a`, from the library behind HIPRTC (comgr); undefined if it is not installed.
+ * @param request how to load the library
  */
 export async function hipArchitectures(request: LibraryRequest): Promise<string[] | undefined> {
   try {
@@ -19,7 +19,7 @@ export async function hipArchitectures(request: LibraryRequest): Promise<string[
     return Array.from({ length: Number(count[0]) }, (_, n) => {
       nameOf(n, pointer);
       const bytes = new Uint8Array(koffi.view(pointer[0]!, NAME_BYTES));
-      // Such as amdgcn-amd-amdhsa--gfx90a:sramecc+.
+      // A full name is `amdgcn-amd-amdhsa--gfx90a:sramecc+`.
       const text = new TextDecoder('latin1').decode(bytes.subarray(0, bytes.indexOf(0)));
       return /gfx\w+/.exec(text)?.[0] ?? text;
     });

@@ -110,7 +110,7 @@ describe.runIf(compiler)('HIP', () => {
 
   it('finds every function of the driver by its name', async () => {
     const library = await openLibrary(hip.driverLibrary);
-    expect(new DriverApi(library, hip.driver).words).toBe(hip.driver);
+    expect(new DriverApi(library, hip.driver).variant).toBe(hip.driver);
   });
 
   it('says why there is no device, or its name', async () => {

@@ -9,15 +9,15 @@ import { StructApi } from '../native/structs.ts';
 /** A `ze_device_handle_t`, `ze_kernel_handle_t`, … */
 export type Handle = bigint;
 
-/** Numbers by which structures say what they are. */
+/** Structure types: the values of `stype`. */
 export const TYPE = {
   ...{ driverProperties: 0x1, computeProperties: 0x4, moduleProperties: 0x5, queueGroup: 0x6, memory: 0x7 },
   ...{ context: 0xd, queue: 0xe, eventPool: 0x10, event: 0x11, deviceMemory: 0x15, hostMemory: 0x16 },
-  /** The second form, in which clocks are told in cycles of a second. */
+  /** `ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2`, where `timerResolution` counts cycles per second. */
   ...{ allocation: 0x17, module: 0x1b, kernel: 0x1d, deviceProperties: 0x20006 },
 } as const;
 
-/** Of code that a module is made of. */
+/** The formats of code that a module is created from. */
 export const FORMAT = { spirv: 0, native: 1 } as const;
 export const NOT_READY = 1;
 
@@ -74,11 +74,11 @@ const LIBRARIES: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> =
   win32: ['ze_loader.dll'],
 };
 
-/** What a call was for: puts words into its message. */
+/** The purpose of a call, for the message of its error. */
 export interface Purpose {
-  /** The beginning of a sentence: `Allocating 4096 bytes`. */
+  /** The action at the beginning of a sentence: `Allocating 4096 bytes`. */
   readonly what: string;
-  /** The code where the result has no meaning of its own; default `launch-failed`. */
+  /** The error code for results without a meaning of their own. Default `launch-failed`. */
   readonly otherwise?: FftErrorCode;
 }
 
@@ -99,7 +99,7 @@ const NAMES: Readonly<Record<number, string>> = {
 const OUT_OF_MEMORY = [0x70000002, 0x70000003, 0x78000009];
 const LOST = [0x70000001, 0x70000006];
 
-/** The error for a call that gave a result. */
+/** The error for the result of a call. */
 export function zeFailure(name: string, result: number, purpose?: Purpose): FftError {
   const { what = `The call of ${name}`, otherwise = 'launch-failed' } = purpose ?? {};
   const number = `0x${result.toString(16)}, from ${name}`;
@@ -113,11 +113,11 @@ export function zeFailure(name: string, result: number, purpose?: Purpose): FftE
   return new FftError(otherwise, `${what} failed: ${said}.`);
 }
 
-/** Level Zero's functions, as this device uses them. */
+/** The functions of Level Zero that the device uses. */
 export class LevelZero extends StructApi<ZeFunction, Purpose> {
   /**
-   * @param names of the loader library, the best first.
-   * @throws FftError `device-unavailable` where there is none, or no driver behind it.
+   * @param names names of the loader library, in order of preference.
+   * @throws FftError `device-unavailable` if the library or a driver behind it is missing.
    */
   static async load(names: readonly string[]): Promise<LevelZero> {
     const koffi = await loadKoffi();
@@ -125,7 +125,7 @@ export class LevelZero extends StructApi<ZeFunction, Purpose> {
     const library = await openLibrary({ names, what, install: INSTALL });
     const api = new LevelZero(koffi, functionsOf(library, CALLS, 'int'));
     const result = api.raw.zeInit(0) as number;
-    // Where it fails, all other calls may end the process.
+    // If initialization fails, all further calls may crash the process.
     if (result === 0) return api;
     const { message } = zeFailure('zeInit', result, { what: 'Level Zero has no driver that starts: it' });
     throw new FftError('device-unavailable', `${message} ${INSTALL}`);
@@ -135,7 +135,7 @@ export class LevelZero extends StructApi<ZeFunction, Purpose> {
     return zeFailure(name, result, purpose);
   }
 
-  /** Enumerates handles: asks for their number first, then for the handles. */
+  /** Lists handles: one call for their number, another for the handles. */
   handles(name: ZeFunction, ...of: Handle[]): Handle[] {
     const count = new Uint32Array(new ArrayBuffer(4));
     this.call(name, undefined, ...of, count, null);
@@ -144,7 +144,7 @@ export class LevelZero extends StructApi<ZeFunction, Purpose> {
     return [...found];
   }
 
-  /** The same for structures. @param bytes of each. */
+  /** Lists structures. @param bytes size of one structure. */
   structs(name: ZeFunction, of: Handle, type: number, bytes: number): DataView[] {
     const count = new Uint32Array(new ArrayBuffer(4));
     this.call(name, undefined, of, count, null);
@@ -158,14 +158,14 @@ export class LevelZero extends StructApi<ZeFunction, Purpose> {
 
 const loaded = new Map<string, Promise<LevelZero>>();
 
-/** Level Zero, loaded once. @param library for tests: the file of the loader. @throws FftError `device-unavailable` */
+/** Opens Level Zero, once for each library. @param library file of the loader library, for tests. @throws FftError `device-unavailable` */
 export function levelZero(library?: string): Promise<LevelZero> {
   const names = library === undefined ? (LIBRARIES[process.platform] ?? LIBRARIES.linux!) : [library];
   const key = names.join();
   const known = loaded.get(key);
   if (known) return known;
   const loading = LevelZero.load(names).catch((error: unknown) => {
-    // What was missing may be installed by the time of the next try.
+    // A missing library or driver may be installed by the next attempt.
     loaded.delete(key);
     throw error;
   });

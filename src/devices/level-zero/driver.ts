@@ -1,4 +1,4 @@
-/** A device of Level Zero: its context, the immediate command list that takes all work, and memory that the host sees. */
+/** A device of Level Zero: its context, the immediate command list that takes all work, and memory that host code can access. */
 import { FftError, show } from '../../problem/errors.ts';
 import type { CodeStore } from '../code-cache/store.ts';
 import type { CodeFacts } from '../device.ts';
@@ -10,17 +10,17 @@ import { type Handle, type LevelZero, type Purpose, TYPE } from './api.ts';
 import { WAITING, ZeEvents } from './events.ts';
 import type { ZeDevice } from './select.ts';
 
-/** What was opened. */
+/** The parts of an opened device. */
 export interface ZeSetup {
   readonly api: LevelZero;
   readonly device: ZeDevice;
-  /** The caller's; absent: one of the device's own. */
+  /** The caller's context; absent if the device makes its own. */
   readonly context?: Handle | undefined;
   /** The store of compiled code; absent if compiled code is not kept. */
   readonly store?: CodeStore | undefined;
 }
 
-/** Nothing lies in the first page of memory: such numbers are mistakes, and following them would end the process. */
+/** The least valid handle. The first page of memory is never mapped, so lower numbers are mistakes, which would crash the process. */
 export const LEAST_HANDLE = 4096n;
 
 const FOREVER = 2n ** 64n - 1n;
@@ -78,12 +78,12 @@ export class ZeDriver implements NativeDriver {
     this.free(address);
   }
 
-  /** Memory that the host sees, as bytes. */
+  /** Memory that host code can access, as bytes. */
   view(address: bigint, bytes: number): Uint8Array {
     return new Uint8Array(this.api.koffi.view(address, bytes));
   }
 
-  /** @throws FftError `out-of-memory` */
+  /** Allocates memory. @throws FftError `out-of-memory` */
   allocate(bytes: number, where: 'device' | 'shared' | 'host'): bigint {
     const { api, context, device } = this;
     const purpose: Purpose = { what: `Allocating ${bytes} bytes of ${where} memory` };
@@ -107,7 +107,10 @@ export class ZeDriver implements NativeDriver {
     this.order(this.stream);
   }
 
-  /** All later commands wait for those before: without that a list is free to run them in any order. @param event happens then. */
+  /**
+   * Appends a barrier: later commands wait for all earlier ones, because the commands of a list may otherwise run in any order.
+   * @param event the event to signal then.
+   */
   order(list: Handle, event = 0n): void {
     this.api.call('zeCommandListAppendBarrier', undefined, list, event, 0, null);
   }
@@ -126,12 +129,12 @@ export class ZeDriver implements NativeDriver {
     this.events.give(event);
   }
 
-  /** A thread that waits in the driver would be one for each device. */
+  /** Polls after a delay instead of blocking a thread in the driver, which would take one thread for each device. */
   sleep(_event: Handle, wake: () => void): void {
     setTimeout(wake, 1);
   }
 
-  /** There is one list, and barriers keep it in order. */
+  /** Nothing to wait for: the device has one list, and barriers keep it in order. */
   wait(): void {}
 
   synchronize(list: Handle): void {
@@ -151,7 +154,7 @@ export class ZeDriver implements NativeDriver {
     );
   }
 
-  /** A list of the caller's runs when the caller likes. */
+  /** The caller executes a command list of the caller's at any later time. */
   isCapturing(list: Handle): boolean {
     return list !== this.stream;
   }

@@ -1,10 +1,10 @@
-/** Events of a device, which are used again and again. */
+/** A pool of events for reuse. */
 import { type Handle, type LevelZero, NOT_READY, type Purpose, TYPE } from './api.ts';
 
 const POOL = 32;
 const HOST_VISIBLE = 1;
 const WITH_TIMES = 4;
-/** What was written before an event is seen by the host after it. */
+/** The scope of events (`ZE_EVENT_SCOPE_FLAG_HOST`): the host sees all writes that precede a signaled event. */
 const HOST_SCOPE = 4;
 
 export class ZeEvents {
@@ -13,11 +13,11 @@ export class ZeEvents {
   private readonly pools: Handle[] = [];
   private readonly all: Handle[] = [];
   private readonly spare: Handle[] = [];
-  /** Given back, perhaps before they happen. */
+  /** Events that were returned, perhaps before they were signaled. */
   private readonly spent: Handle[] = [];
   private readonly flags: number;
 
-  /** @param times whether events know when their commands began and ended. */
+  /** @param times whether the events record when their commands began and ended. */
   constructor(api: LevelZero, context: Handle, times = false) {
     this.api = api;
     this.context = context;
@@ -46,7 +46,7 @@ export class ZeEvents {
     return true;
   }
 
-  /** None may be waited for any more. */
+  /** Destroys all events. Nothing may be waiting for one. */
   release(): void {
     for (const event of this.all.splice(0)) this.api.raw.zeEventDestroy(event);
     for (const pool of this.pools.splice(0)) this.api.raw.zeEventPoolDestroy(pool);

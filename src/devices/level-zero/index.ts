@@ -1,6 +1,6 @@
 /**
- * Level Zero as a device, over the system's loader library: Intel's GPUs. Kernels are SPIR-V of our own, which the driver compiles.
- * It has run on a stand-in for the driver only.
+ * Intel GPUs through Level Zero, over the system's loader library. Kernels are SPIR-V, which the driver compiles. The device has run on a stand-in
+ * for the driver only.
  */
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
@@ -25,7 +25,7 @@ import { chooseZeDevice, type ZeDevice, zeDevices } from './select.ts';
 export { availability } from './select.ts';
 
 export interface LevelZeroOptions extends Pick<DeviceOptions, 'device' | 'context'>, WithStore, Overridden {
-  /** For tests: the file of the loader library. */
+  /** File of the loader library, for tests. */
   readonly library?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** A kernel of the IR as SPIR-V, and the module that the driver makes of it. */
+/** A kernel as SPIR-V, and the module that the driver compiles from it. */
 import type { SpirvProgram } from '../../emit/spirv/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
@@ -6,7 +6,7 @@ import type { KernelSource } from '../common/kernel.ts';
 import type { CompileOptions, PackedKernel } from '../device.ts';
 import type { KernelCode } from '../native/binaries.ts';
 import { packedSpirv, requireGroupFits, SpmdKernel, withoutComputedTables } from '../native/kernel.ts';
-import { type Struct, stayingBytes, textBytes } from '../native/structs.ts';
+import { immovableBytes, type Struct, textBytes } from '../native/structs.ts';
 import { FORMAT, type Handle, type Purpose, TYPE, zeFailure } from './api.ts';
 import type { ZeDriver } from './driver.ts';
 import { zeProgram } from './program.ts';
@@ -17,17 +17,17 @@ interface Made {
 }
 
 export class ZeKernel extends SpmdKernel<SpirvProgram> {
-  /** The launch whose arguments the kernel object holds now. */
+  /** The launch whose arguments were set last on the kernel object. */
   bound: unknown;
   private readonly driver: ZeDriver;
   private given: KernelCode | undefined;
   private made: Made | undefined;
   private preparing: Promise<void> | undefined;
-  /** What the other thread reads is alive until then. */
+  /** Memory that the compiling thread reads, kept alive until it has finished. */
   protected read: Struct | undefined;
 
   /**
-   * @param code compiled before, for a device like this; empty where there is none.
+   * @param code a binary from an earlier process, compiled for a device like this one; empty if there is none.
    * @throws FftError `device-limit` where the device cannot run groups as large as the kernel's.
    */
   constructor(kernel: KernelSource, program: SpirvProgram, driver: ZeDriver, code: Uint8Array = new Uint8Array()) {
@@ -46,7 +46,7 @@ export class ZeKernel extends SpmdKernel<SpirvProgram> {
     return this.preparing;
   }
 
-  /** The kernel object; what is not there yet is made on this thread. @throws FftError `compile-failed` */
+  /** The kernel object; compiled on this thread if that has not been done. @throws FftError `compile-failed` */
   object(): Handle {
     if (this.discarded) throw new FftError('internal-error', `Kernel ${this.kernel.name} was discarded.`);
     this.made ??= this.fromBinary() ?? this.fromSpirv();
@@ -94,7 +94,7 @@ export class ZeKernel extends SpmdKernel<SpirvProgram> {
     else this.made = this.compiled(handle);
   }
 
-  /** From what was packed with it or is kept of an earlier one with the same code; undefined where the driver takes neither. */
+  /** A module from the binary that the kernel was packed with, or from a kept one; undefined if there is none or the driver rejects it. */
   private fromBinary(): Made | undefined {
     const code = this.given ?? this.driver.binaries.find(this.program.source);
     this.given = undefined;
@@ -120,13 +120,13 @@ export class ZeKernel extends SpmdKernel<SpirvProgram> {
   }
 
   private request(format: number, code: Uint8Array): Struct {
-    const bytes = stayingBytes(code);
+    const bytes = immovableBytes(code);
     return this.driver.api.struct(
       ...[TYPE.module, undefined, format, BigInt(code.length), bytes, textBytes(''), undefined],
     );
   }
 
-  /** @throws FftError with the compiler's log */
+  /** Checks the result of a compilation. @throws FftError with the compiler's log */
   private checked(result: number, module: Handle, log: Handle): Handle {
     const { raw } = this.driver.api;
     const text = result === 0 || log === 0n ? '' : this.logOf(log);
@@ -147,7 +147,7 @@ export class ZeKernel extends SpmdKernel<SpirvProgram> {
     return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)).trim();
   }
 
-  /** A module that was compiled now: what the compiler has made is kept. */
+  /** Keeps the binary of a module that was compiled just now. */
   private compiled(module: Handle): Made {
     const made = this.entered(module);
     const { binaries } = this.driver;
@@ -180,7 +180,7 @@ export class ZeKernel extends SpmdKernel<SpirvProgram> {
   }
 }
 
-/** @throws FftError as `ZeKernel`, and `device-limit` where the language has no words for it */
+/** Writes a kernel as SPIR-V. @throws FftError as `ZeKernel`, and `device-limit` if the language cannot express the kernel */
 export function writtenZeKernel(kernel: Kernel, driver: ZeDriver, options: CompileOptions): ZeKernel {
   const program = zeProgram(kernel, driver.device.limits.groups, options);
   return new ZeKernel(withoutComputedTables(kernel, options.computedRoots ?? false), program, driver);

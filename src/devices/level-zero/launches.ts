@@ -11,7 +11,7 @@ import type { ZeKernel } from './kernel.ts';
 /** One launch: its kernel, its arguments of 8 bytes each, and its groups. */
 interface ZeLaunch {
   readonly kernel: ZeKernel;
-  /** The launches of one step do not depend on one another. */
+  /** The number of the launch within its step. The launches of one step do not depend on one another. */
   readonly number: number;
   readonly values: readonly BigUint64Array[];
   readonly groups: Uint32Array;
@@ -38,7 +38,7 @@ export class ZeLaunches implements Launches {
     this.driver.order(list);
   }
 
-  /** By the device's clock, between events around all launches. */
+  /** Times runs by timestamps of the device, taken by events before the first launch and after the last one. */
   async time(repeats: number, submit: (work: () => undefined) => Promise<void>): Promise<number> {
     const { driver } = this;
     const { api, context, stream, device } = driver;
@@ -65,14 +65,14 @@ export class ZeLaunches implements Launches {
 
   release(): void {}
 
-  /** When the command of an event ended, in ticks. */
+  /** The time in ticks at which the command of an event ended. */
   private timeOf(event: Handle): bigint {
     const times = new BigUint64Array(new ArrayBuffer(32));
     this.driver.api.call('zeEventQueryKernelTimestamp', undefined, event, times);
     return times[1]!;
   }
 
-  /** A list keeps the arguments that a kernel had when it was appended. */
+  /** Appends all launches to a command list, which copies the arguments that are set at that moment. */
   private launchIn(list: Handle): void {
     const { driver, launches } = this;
     const { api } = driver;
@@ -102,12 +102,12 @@ function zeLaunches({ kernel, arrays }: BoundStep<NativeBuffer, ZeKernel>): ZeLa
   return Array.from({ length: launches }, (_, number) => {
     const all = launches > 1 ? [...addresses, BigInt(number * launchSize)] : addresses;
     const values = all.map((value) => new BigUint64Array(new ArrayBuffer(8)).fill(value));
-    return { kernel, number, values, groups: staying(groups) };
+    return { kernel, number, values, groups: immovableWords(groups) };
   });
 }
 
-/** In memory that the engine does not move. */
-function staying(numbers: readonly number[]): Uint32Array {
+/** An array in an `ArrayBuffer`, which the JavaScript engine does not move. */
+function immovableWords(numbers: readonly number[]): Uint32Array {
   const array = new Uint32Array(new ArrayBuffer(4 * numbers.length));
   array.set(numbers);
   return array;

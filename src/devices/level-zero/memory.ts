@@ -1,4 +1,4 @@
-/** Device memory by its addresses: our own, and the caller's. */
+/** Device memory by addresses, allocated here or adopted from the caller. */
 import { FftError } from '../../problem/errors.ts';
 import type { InFlight } from '../common/memory.ts';
 import { NativeAllocator, NativeBuffer } from '../native/memory.ts';
@@ -25,7 +25,7 @@ export class ZeAllocator extends NativeAllocator<NativeBuffer> {
   }
 
   /**
-   * The caller's `{ devicePointer, bytes }`; undefined for anything else.
+   * The caller's `{ devicePointer, bytes }` as a buffer; undefined for anything else.
    * @throws FftError `invalid-argument`, `foreign-buffer`, `buffer-too-small`
    */
   override adopt(memory: unknown, what: string): NativeBuffer | undefined {

@@ -1,12 +1,12 @@
-/** Kernels as the SPIR-V that Level Zero takes. */
+/** Kernels as SPIR-V for Level Zero (the OpenCL flavour, with pointers as arguments). */
 import { emitSpirv, type SpirvProgram } from '../../emit/spirv/index.ts';
 import type { Kernel } from '../../ir/index.ts';
-import { written } from '../common/kernel.ts';
+import { emitKernel } from '../common/kernel.ts';
 import type { CompileOptions } from '../device.ts';
 
 /**
- * @param groups that the device launches at once.
- * @throws FftError `device-limit` where the language has no words for the kernel
+ * Writes a kernel. @param groups the most groups of one launch.
+ * @throws FftError `device-limit` if the language cannot express the kernel
  */
 export function zeProgram(
   kernel: Kernel,
@@ -14,5 +14,5 @@ export function zeProgram(
   { maxGroups = groups, computedRoots = false }: CompileOptions,
 ): SpirvProgram {
   const requested = { maxGroups: Math.min(maxGroups, groups), computedRoots };
-  return written(kernel, 'SPIR-V', () => emitSpirv(kernel, { flavour: 'opencl', ...requested }));
+  return emitKernel(kernel, 'SPIR-V', () => emitSpirv(kernel, { flavour: 'opencl', ...requested }));
 }

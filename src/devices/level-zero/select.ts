@@ -1,4 +1,4 @@
-/** Which Level Zero device to take: the devices of all drivers with their properties, and what the caller asked for. */
+/** Chooses a Level Zero device: lists the devices of all drivers with their properties, and applies the options of `openDevice`. */
 import { FftError, show } from '../../problem/errors.ts';
 import { isWanted } from '../choice.ts';
 import type { Availability } from '../device.ts';
@@ -10,17 +10,17 @@ export interface ZeDevice {
   readonly driver: Handle;
   readonly handle: Handle;
   readonly name: string;
-  /** The driver, for people. */
+  /** The driver and its version, for messages. */
   readonly driverName: string;
-  /** Bytes of its memory. */
+  /** Bytes of device memory. */
   readonly memory: number;
   readonly limits: ZeLimits;
   readonly doubles: boolean;
-  /** It has no memory of its own: the host sees all of it. */
+  /** Whether the device shares the host's memory instead of having its own. */
   readonly integrated: boolean;
-  /** Why it cannot be used; undefined where it can. */
+  /** The reason why the device cannot be used; undefined if it can. */
   readonly fault: string | undefined;
-  /** The group of queues that computes. */
+  /** The index of the command queue group that computes. */
   readonly queueGroup: number;
   readonly multiprocessors: number;
 }
@@ -29,10 +29,10 @@ export interface ZeLimits {
   readonly threads: number;
   readonly sharedBytes: number;
   readonly groups: number;
-  /** Bytes of one allocation. */
+  /** The most bytes of one allocation. */
   readonly allocation: number;
   readonly subgroup: number;
-  /** Milliseconds of one tick of its clock, and the bits of a time. */
+  /** Milliseconds of one tick of the device's clock, and the number of valid bits of a timestamp. */
   readonly tick: number;
   readonly timeBits: number;
 }
@@ -77,7 +77,7 @@ function describedZeDevice(api: LevelZero, driver: Handle, driverName: string, h
       sharedBytes: compute.number(44),
       groups: Math.min(2 ** 31 - 1, ...[32, 36, 40].map((at) => compute.number(at))),
       allocation: own.wide(40),
-      // The compiler chooses among them: the middle one.
+      // The compiler chooses one of the subgroup sizes; the profile assumes the middle one.
       subgroup: sizes.sort((a, b) => a - b)[Math.floor((sizes.length - 1) / 2)] ?? own.number(60),
       tick: 1e3 / own.wide(80),
       timeBits: own.number(92),
@@ -90,7 +90,7 @@ function describedZeDevice(api: LevelZero, driver: Handle, driverName: string, h
   };
 }
 
-/** The first device that fits. @throws FftError `invalid-argument`, `device-unavailable` */
+/** The first device that matches the option. @throws FftError `invalid-argument`, `device-unavailable` */
 export function chooseZeDevice(found: readonly ZeDevice[], device: unknown): ZeDevice {
   isWanted(device, 'device', 0, '');
   const fitting = found.filter((each, n) => isWanted(device, 'device', n, each.name));
@@ -104,7 +104,7 @@ export function chooseZeDevice(found: readonly ZeDevice[], device: unknown): ZeD
   );
 }
 
-/** The devices, in the system's order: there are none but GPUs, so without one nothing is loaded. @param library for tests: the file of the loader. */
+/** Lists the devices. All are GPUs, so nothing is loaded on a machine without any. @param library file of the loader library, for tests. */
 export async function availability(_hardware?: boolean, library?: string): Promise<Availability> {
   const name = 'Level Zero';
   if (library === undefined && !(await mayHaveGpu()))

@@ -126,11 +126,11 @@ export abstract class StructApi<Name extends string, Purpose> {
 /** Zero-terminated text, in memory that the JavaScript engine does not move. */
 export function textBytes(text: string): Uint8Array {
   const encoded = new TextEncoder().encode(`${text}\0`);
-  return stayingBytes(encoded);
+  return immovableBytes(encoded);
 }
 
 /** A copy of bytes at the beginning of an own `ArrayBuffer`, which the JavaScript engine does not move. */
-export function stayingBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+export function immovableBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const memory = new Uint8Array(new ArrayBuffer(bytes.length));
   memory.set(bytes);
   return memory;

@@ -1,7 +1,4 @@
-/**
- * A device that is not there, whose kernels are compiled all the same: its plans can be saved with their code, for every device
- * that the code fits.
- */
+/** A device without hardware that compiles its kernels, so that plans can be saved with their code for all devices that the code runs on. */
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { DeviceKernel, type KernelSource } from '../common/kernel.ts';
@@ -11,9 +8,10 @@ import { type AheadCode, type AheadCompiler, type AheadSettings, aheadCompilers 
 import { OfflineBackend, type OfflineLanguage } from './index.ts';
 
 /**
- * Several, where one compilation does not fit all devices: processors with one thread, and with more.
- * @throws FftError (as a rejection) `invalid-argument` for an architecture that cannot be, `unsupported-feature` for a language that
- * its devices compile themselves
+ * Opens the backends for a language. There are several if no single compilation fits all devices: for processors one without threads and one with
+ * threads.
+ * @throws FftError (as a rejection) `invalid-argument` for an unknown architecture, `unsupported-feature` for a language that devices compile
+ *   themselves
  */
 export async function createAheadBackends(
   profile: DeviceProfile,
@@ -48,7 +46,7 @@ class AheadBackend extends OfflineBackend {
     return code && new AheadKernel({ ...wholeOf(first!), name: code.name }, this.language, code);
   }
 
-  /** @throws FftError `compile-failed`, `device-unavailable` where the compiler is missing */
+  /** Compiles a kernel and packs it. @throws FftError `compile-failed`, `device-unavailable` if the compiler is missing */
   pack(kernel: CompiledKernel): PackedKernel {
     return (kernel as AheadKernel).pack();
   }
@@ -69,7 +67,7 @@ class AheadKernel extends DeviceKernel {
     return this.code.source;
   }
 
-  /** Compiled once, whatever the number of plans that it is part of. */
+  /** Compiles the kernel once, for all plans that it is part of. */
   pack(): PackedKernel {
     this.bytes ??= this.code.compile();
     return { outline: this.outline, facts: this.code.facts, code: this.bytes };

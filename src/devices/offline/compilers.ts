@@ -1,4 +1,4 @@
-/** What makes code of kernels without a device: each language's compiler is loaded when it is asked for. */
+/** Compilers that need no device, one for each language, loaded on first use. */
 import type { SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError, show } from '../../problem/errors.ts';
@@ -10,34 +10,34 @@ import type { OfflineLanguage } from './languages.ts';
 
 export interface AheadSettings {
   /**
-   * The processor that code is for, as its compiler calls it: `sm_90`, `gfx90a`, `dg2`. SPIR-V is compiled for it, for Level Zero, or
-   * without one stays as it is, for Vulkan. WebAssembly takes none.
+   * The target processor, under its compiler's name: `sm_90`, `gfx90a`, `dg2`. SPIR-V is compiled for a named processor, for Level Zero; without a
+   * name it stays SPIR-V, for Vulkan. WebAssembly takes no name.
    */
   readonly architecture?: string | undefined;
-  /** In the place of the system's compilers of CUDA and HIP. */
+  /** Replace the system's compilers of CUDA and HIP, for tests. */
   readonly kinds?: { readonly [language in 'cuda' | 'hip']?: GpuKind };
 }
 
-/** A kernel that can be compiled. */
+/** A kernel in source form, ready to be compiled. */
 export interface AheadCode {
   readonly source: string | Uint8Array;
-  /** What its device has to know beside the code: `PackedKernel.facts`. */
+  /** The facts that its device needs beside the code: `PackedKernel.facts`. */
   readonly facts: unknown;
-  /** @throws FftError `compile-failed`, `device-unavailable` where the compiler is missing */
+  /** Compiles. @throws FftError `compile-failed`, `device-unavailable` if the compiler is missing */
   compile(): Uint8Array;
 }
 
 export interface AheadCompiler {
-  /** The devices that take the code, where they are not those that the language is usually for. */
+  /** The kind of devices that take the code, if it is not the usual one of the language. */
   readonly kind?: DeviceKind;
-  /** What a device has to have in common with the code. */
+  /** The facts that a device has to share with the code. */
   readonly codeFacts: CodeFacts;
   write(kernel: Kernel, options: CompileOptions): AheadCode;
-  /** Two kernels as one; undefined where they do not fit together. */
+  /** Joins two kernels into one; undefined if they do not fit together. */
   pipeline?(first: Kernel, second: Kernel, schedule: Schedule): (AheadCode & { readonly name: string }) | undefined;
 }
 
-/** @throws FftError (as a rejection) `invalid-argument`, `unsupported-feature` */
+/** The compilers for a language. @throws FftError (as a rejection) `invalid-argument`, `unsupported-feature` */
 export async function aheadCompilers(language: OfflineLanguage, settings: AheadSettings): Promise<AheadCompiler[]> {
   switch (language) {
     case 'cuda':
@@ -59,13 +59,13 @@ export async function aheadCompilers(language: OfflineLanguage, settings: AheadS
   }
 }
 
-/** How the architectures of a language are written, and the version that their devices answer with. */
+/** The format of an architecture's name, whose digits are the compute capability that its devices report. */
 const ARCHITECTURES = {
   cuda: { pattern: /^sm_(\d+)(\d)[af]?$/, example: 'sm_90', option: '--gpu-architecture=' },
   hip: { pattern: /^gfx(\d+)([\da-f])[\da-f]$/, example: 'gfx90a', option: '--offload-arch=' },
 } as const;
 
-/** NVRTC and HIPRTC. */
+/** Compiles CUDA by NVRTC, HIP by HIPRTC. */
 async function gpuCompiler(language: 'cuda' | 'hip', settings: AheadSettings): Promise<AheadCompiler> {
   const { architecture, kinds } = settings;
   const { pattern, example, option } = ARCHITECTURES[language];
@@ -98,7 +98,7 @@ async function gpuCompiler(language: 'cuda' | 'hip', settings: AheadSettings): P
   };
 }
 
-/** @throws FftError (as a rejection) `device-unavailable` for a processor that AMD's compiler does not know */
+/** Checks an architecture of AMD. @throws FftError (as a rejection) `device-unavailable` if AMD's compiler does not know it */
 async function requireHipArchitecture(architecture: string): Promise<void> {
   const [{ hipArchitectures }, { comgr }] = await Promise.all([
     import('../hip/architectures.ts'),
@@ -120,7 +120,7 @@ function gpuCode(
   return { source, facts, compile: () => compiler.compile(source, entry, options) };
 }
 
-/** Intel's offline compiler. */
+/** Compiles OpenCL C by Intel's offline compiler. */
 async function oclocCompiler(settings: AheadSettings): Promise<AheadCompiler> {
   const architecture = oclocDevice(settings);
   const [{ clProgram }, { compileWithOcloc }] = await Promise.all([
@@ -128,7 +128,7 @@ async function oclocCompiler(settings: AheadSettings): Promise<AheadCompiler> {
     import('./ocloc.ts'),
   ]);
   return {
-    // The driver looks at the code itself, and refuses that of another device.
+    // Empty, because the driver itself checks that a binary is for its device.
     codeFacts: {},
     write(kernel, options) {
       const program = clProgram(kernel, options);
@@ -138,10 +138,10 @@ async function oclocCompiler(settings: AheadSettings): Promise<AheadCompiler> {
   };
 }
 
-/** Groups that a Level Zero device launches at once: no driver of Intel's has fewer than this host counts to. */
+/** The most groups of a launch on Level Zero: Intel's drivers allow at least as many as a signed 32-bit number counts. */
 const INTEL_GROUPS = 2 ** 31 - 1;
 
-/** The same compiler, given SPIR-V. A driver that does not take what it made compiles the SPIR-V, which is kept with it. */
+/** Compiles SPIR-V by Intel's offline compiler. The SPIR-V is kept with the binary, so that a driver that rejects the binary can compile it. */
 async function levelZeroCompiler(settings: AheadSettings): Promise<AheadCompiler> {
   const architecture = oclocDevice(settings);
   const [{ zeProgram }, { spirvFacts, withBinary }, { compileWithOcloc }] = await Promise.all([
@@ -166,25 +166,25 @@ function oclocDevice({ architecture }: AheadSettings): string {
   throw wrongArchitecture(architecture, 'a device of ocloc, such as dg2');
 }
 
-/** Nothing is compiled: drivers of Vulkan take SPIR-V. */
+/** Compiles nothing, because Vulkan drivers take SPIR-V. */
 async function spirvCompiler(): Promise<AheadCompiler> {
-  const { LEAST_WORDS, vkProgram } = await import('../vulkan/program.ts');
+  const { LEAST_FEATURES, vkProgram } = await import('../vulkan/program.ts');
   return {
     codeFacts: {},
     write(kernel, options) {
-      const program = vkProgram(kernel, LEAST_WORDS, options);
+      const program = vkProgram(kernel, LEAST_FEATURES, options);
       const { source } = program;
       return { source, facts: { program: { ...program, source: new Uint8Array() } }, compile: () => source };
     },
   };
 }
 
-/** Memory that any processor's device fits into. */
+/** Pages of 4 GiB, so that code fits every memory of a device. */
 const WASM_PAGES = 65536;
 
-/** @param shared for devices of several threads, whose memory is shared. */
+/** @param shared whether memory is shared, as on devices with several threads. */
 async function wasmCompiler(shared: boolean): Promise<AheadCompiler> {
-  const [{ emitWasm }, { estimatedCompileTime }] = await Promise.all([
+  const [{ emitWasm }, { estimatedGroupTime }] = await Promise.all([
     import('../../emit/wasm/lower.ts'),
     import('../cpu/kernel.ts'),
   ]);
@@ -192,7 +192,7 @@ async function wasmCompiler(shared: boolean): Promise<AheadCompiler> {
     codeFacts: { sharedMemory: shared },
     write(kernel) {
       const { bytes, sharedBytes } = emitWasm(kernel, { initial: 1, maximum: WASM_PAGES, shared });
-      const groupCost = estimatedCompileTime(kernel);
+      const groupCost = estimatedGroupTime(kernel);
       return { source: bytes, facts: { sharedBytes, groupCost }, compile: () => bytes };
     },
   };

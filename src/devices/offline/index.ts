@@ -1,13 +1,13 @@
 /**
- * A device that is not there: its profile is planned for and its kernels are written, but it has no memory and runs
- * nothing. What plans need only to describe themselves (the sizes of tables) is pretended.
+ * A device without hardware: it plans for a profile and writes kernels, but has no memory and runs nothing. Its buffers only have sizes, which plans
+ * need to describe themselves.
  */
 import { computable, type DoubleWordForm } from '../../emit/double-word/index.ts';
 import { tablesBeside } from '../../emit/spmd/lowering/memory.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError } from '../../problem/errors.ts';
-import { written } from '../common/kernel.ts';
+import { emitKernel } from '../common/kernel.ts';
 import type {
   Backend,
   BoundProgram,
@@ -33,12 +33,12 @@ interface OfflineSettings {
   readonly language: OfflineLanguage;
 }
 
-/** Loads the language's emitter: kernels are written at once later. */
+/** Loads the emitter of the language, so that kernels can then be written synchronously. */
 export async function createOfflineBackend({ profile, language }: OfflineSettings): Promise<Backend> {
   return new OfflineBackend(profile, language, await writerOf(language, profile), await pipelineWriterOf(language));
 }
 
-/** Why something cannot be done. */
+/** The error for an operation that a profile cannot carry out. */
 export function profileOnly(name: string, what: string): FftError {
   return new FftError(
     'device-unavailable',
@@ -47,8 +47,8 @@ export function profileOnly(name: string, what: string): FftError {
   );
 }
 
-/** So many bytes, and none behind them. */
-class PretendedBuffer implements DeviceBuffer {
+/** A buffer that has a size but no memory. */
+class SizeOnlyBuffer implements DeviceBuffer {
   freed = false;
   readonly bytes: number;
 
@@ -63,7 +63,7 @@ class PretendedBuffer implements DeviceBuffer {
 
 export class OfflineBackend implements Backend {
   readonly kind: DeviceKind;
-  readonly pretends = true;
+  readonly withoutMemory = true;
   readonly name: string;
   readonly profile: DeviceProfile;
   readonly severalStreams: boolean;
@@ -74,7 +74,7 @@ export class OfflineBackend implements Backend {
   private readonly write: Writer;
   private readonly writePipelined: PipelineWriter | undefined;
 
-  /** @param kind the devices that take what is written; default: those that the language is usually for. */
+  /** @param kind the kind of devices that take the kernels; default: the usual one of the language. */
   constructor(
     profile: DeviceProfile,
     language: OfflineLanguage,
@@ -88,7 +88,7 @@ export class OfflineBackend implements Backend {
     this.severalStreams = language === 'cuda' || language === 'hip';
     this.computesRoots = this.severalStreams || language === 'opencl' || language === 'spirv';
     this.pairForm = { fused: this.computesRoots && kind !== 'vulkan', ordered: language === 'wasm' };
-    // As the CPU itself.
+    // The CPU device, which WebAssembly is for, runs kernels both ways.
     if (language === 'wasm') this.runsBothWays = true;
     this.language = language;
     this.write = write;
@@ -96,7 +96,7 @@ export class OfflineBackend implements Backend {
   }
 
   allocate(bytes: number): DeviceBuffer {
-    return new PretendedBuffer(bytes);
+    return new SizeOnlyBuffer(bytes);
   }
 
   locate(): undefined {
@@ -104,7 +104,7 @@ export class OfflineBackend implements Backend {
   }
 
   owns(buffer: DeviceBuffer): boolean {
-    return buffer instanceof PretendedBuffer;
+    return buffer instanceof SizeOnlyBuffer;
   }
 
   computable(kernel: Kernel): Kernel {
@@ -115,7 +115,7 @@ export class OfflineBackend implements Backend {
     return {
       kernel: options.computedRoots === true ? { ...kernel, tables: tablesBeside(kernel) } : kernel,
       language: this.language,
-      ...written(kernel, this.language, () => this.write(kernel, options)),
+      ...emitKernel(kernel, this.language, () => this.write(kernel, options)),
     };
   }
 

@@ -1,7 +1,4 @@
-/**
- * The languages that kernels can be written in without a device: each emitter behind one signature, loaded when it is
- * asked for.
- */
+/** Languages that kernels can be written in without a device. All emitters have the same signature here, and are loaded on first use. */
 import type { EntryPoint, SpmdOptions } from '../../emit/spmd/tree/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
@@ -11,32 +8,32 @@ import type { CompiledKernel, CompileOptions, DeviceKind, Schedule } from '../de
 export const offlineLanguages = ['cuda', 'hip', 'opencl', 'spirv', 'wgsl', 'msl', 'wasm'] as const;
 export type OfflineLanguage = (typeof offlineLanguages)[number];
 
-/** The device that kernels in a language are for. */
+/** The kind of device that a language is usually for. */
 export const kindOf: Readonly<Record<OfflineLanguage, DeviceKind>> = {
   cuda: 'cuda',
   hip: 'hip',
   opencl: 'opencl',
   spirv: 'vulkan',
   wgsl: 'webgpu',
-  // On Apple's systems that is what stands on Metal.
+  // WebGPU is what runs on Metal on Apple's systems.
   msl: 'webgpu',
   wasm: 'cpu',
 };
 
-/** A kernel in a language of threads. */
+/** A kernel written in a language of threads. */
 type Written = EntryPoint & Pick<CompiledKernel, 'source'>;
 
-/** @throws RangeError where the language has no words for the kernel. */
+/** Writes a kernel. @throws RangeError if the language cannot express the kernel. */
 export type Writer = (kernel: Kernel, options: CompileOptions) => Pick<CompiledKernel, 'source' | 'grid'>;
 
-/** Two kernels as one; undefined where they do not fit together. */
+/** Joins two kernels into one; undefined if they do not fit together. */
 export type PipelineWriter = (
   first: Kernel,
   second: Kernel,
   schedule: Schedule,
 ) => (Pick<CompiledKernel, 'source' | 'grid'> & { readonly name: string }) | undefined;
 
-/** Undefined for languages of devices that do not run two kernels as one. */
+/** The writer of joined kernels; undefined for languages whose devices do not run them. */
 export async function pipelineWriterOf(language: OfflineLanguage): Promise<PipelineWriter | undefined> {
   if (language !== 'cuda') return undefined;
   const { emitPipelined } = await import('../../emit/cuda/pipelined.ts');
@@ -48,7 +45,7 @@ export async function pipelineWriterOf(language: OfflineLanguage): Promise<Pipel
   };
 }
 
-/** What a WebAssembly module may address; a device names what it has. */
+/** The most pages that a WebAssembly module can address; a device declares the pages that it has. */
 const WASM_PAGES = 65536;
 
 export async function writerOf(language: OfflineLanguage, { maxThreads }: DeviceProfile): Promise<Writer> {
@@ -78,7 +75,7 @@ export async function writerOf(language: OfflineLanguage, { maxThreads }: Device
       return spmd(emitMsl);
     }
     case 'spirv':
-      // Its emitter is none of a page's business.
+      // The build for browsers leaves this emitter out.
       throw new FftError(
         'unsupported-feature',
         'Kernels in SPIR-V are written for devices of Vulkan and by omnifft aot-generate; choose another language to look at.',
@@ -87,7 +84,7 @@ export async function writerOf(language: OfflineLanguage, { maxThreads }: Device
     case 'wgsl': {
       const { emitWgsl } = await import('../../emit/wgsl/index.ts');
       const { defaultArrangement } = await import('../webgpu/arrangement.ts');
-      // What is one memory may be bound only once.
+      // In place, the arrays of both sides are the same memory, which WebGPU binds only once.
       return spmd((kernel, options) => emitWgsl(kernel, { ...options, arrangement: defaultArrangement(kernel) }));
     }
     case 'wasm': {

@@ -1,4 +1,4 @@
-/** OpenCL C and SPIR-V compiled by `ocloc`, which comes with Intel's drivers and needs no device. */
+/** Compiles OpenCL C and SPIR-V by `ocloc`, Intel's offline compiler, which needs no device. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,9 +7,10 @@ import { FftError } from '../../problem/errors.ts';
 import { BUILD_OPTIONS } from '../opencl/api.ts';
 
 /**
+ * Compiles a kernel.
  * @param source OpenCL C, or SPIR-V of OpenCL's flavour.
- * @param device as ocloc calls it: `dg2`, `pvc`, `tgllp`.
- * @throws FftError `compile-failed` with what it says, `device-unavailable` where there is none
+ * @param device the target under ocloc's name: `dg2`, `pvc`, `tgllp`.
+ * @throws FftError `compile-failed` with the compiler's messages, `device-unavailable` if it is not installed
  */
 export function compileWithOcloc(source: string | Uint8Array, name: string, device: string): Uint8Array {
   const folder = mkdtempSync(join(tmpdir(), 'omnifft-ocloc-'));
@@ -18,7 +19,7 @@ export function compileWithOcloc(source: string | Uint8Array, name: string, devi
     const file = join(folder, isText ? 'kernel.cl' : 'kernel.spv');
     writeFileSync(file, source);
     const places = ['-file', file, '-out_dir', folder, '-output', 'code', '-output_no_suffix'];
-    // Whoever has the SPIR-V keeps it beside the code.
+    // The binary need not contain the SPIR-V, because the caller keeps it beside the binary.
     const language = isText ? ['-options', BUILD_OPTIONS] : ['-spirv_input', '-exclude_ir'];
     const words = ['compile', ...places, '-device', device, ...language];
     const { error, status, stdout, stderr } = spawnSync('ocloc', words, { encoding: 'utf8', cwd: folder });

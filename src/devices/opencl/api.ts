@@ -1,6 +1,6 @@
 /**
- * The functions and numbers of OpenCL 1.2 that the device uses, and the one of 2.1 that takes SPIR-V, over the system's loader library. Handles are BigInts;
- * calls that fail throw what their error number means (errors.ts).
+ * The functions and constants of OpenCL 1.2 that the device uses, and `clCreateProgramWithIL` of 2.1, over the system's loader library. Handles are
+ * BigInts. A failed call throws the error that its number means (errors.ts).
  */
 import { FftError, show } from '../../problem/errors.ts';
 import { functionsOf, isHandle, type NativeFunction, openLibrary } from '../native/library.ts';
@@ -51,17 +51,17 @@ export const DEVICE_TYPE = { cpu: 2, gpu: 4, accelerator: 8, all: 0xffffffff } a
 export const MEMORY = { readWrite: 1, writeOnly: 2, readOnly: 4, allocHost: 16, buffer: 0x10f0 } as const;
 export const QUEUE = { outOfOrder: 1, profiling: 2 } as const;
 export const MAP_READ_WRITE = 3;
-/** What the driver's compiler is told. */
+/** Options for the driver's compiler. */
 export const BUILD_OPTIONS = '-cl-std=CL1.2';
-/** How devices write the version of OpenCL that they speak. */
+/** The format of a device's OpenCL version. */
 export const VERSION = /^OpenCL (\d+)\.(\d+)/;
 const CONTEXT_PLATFORM = 0x1084;
 const DEVICE_NOT_FOUND = -1;
-/** What the loader says where no platform is installed. */
+/** The loader's error number if no platform is installed. */
 const PLATFORM_NOT_FOUND = -1001;
 
 const P = 'void *';
-/** What each function takes; those in `MAKERS` give a handle and take a place for the error number last. */
+/** The parameter types of each function. Functions in `MAKERS` return a handle, and write the error number through their last argument. */
 const CALLS = {
   clGetPlatformIDs: ['uint32_t', P, P],
   clGetPlatformInfo: [P, 'uint32_t', 'size_t', P, P],
@@ -105,7 +105,7 @@ const MAKERS = {
   clCreateKernel: [P, 'str', P],
   clEnqueueMapBuffer: [P, P, 'uint32_t', 'uint64_t', 'size_t', 'size_t', 'uint32_t', P, P, P],
 } as const;
-/** Takes SPIR-V; loaders older than OpenCL 2.1 do not have it. */
+/** Creates a program from SPIR-V. Loaders older than OpenCL 2.1 lack the function. */
 const TAKES_SPIRV = { clCreateProgramWithIL: [P, P, 'size_t', P] } as const;
 
 type ClFunction = keyof typeof CALLS;
@@ -124,9 +124,9 @@ const QUERIES = {
 } as const satisfies Record<string, ClFunction>;
 type Queried = keyof typeof QUERIES;
 
-/** OpenCL, as this device uses it. */
+/** The functions of OpenCL that the device uses. */
 export class OpenCl {
-  /** The functions themselves, which give error numbers. */
+  /** The functions themselves, which return error numbers. */
   readonly raw: Readonly<Record<ClFunction, NativeFunction>>;
   private readonly makers: Readonly<Partial<Record<Maker, NativeFunction>>>;
   private readonly status = new Int32Array(2);
@@ -150,13 +150,13 @@ export class OpenCl {
     return new OpenCl(functionsOf(library, CALLS, 'int'), makers);
   }
 
-  /** Calls a function and throws where it fails. `requested` says what for, where the caller can say. */
+  /** Calls a function, and throws if it fails. @param requested the purpose of the call, for the error, if the caller knows it */
   call(name: ClFunction, requested: ClPurpose | undefined, ...values: unknown[]): void {
     const status = this.raw[name](...values) as number;
     if (status !== 0) throw clFailure(name, status, requested);
   }
 
-  /** Calls a function that makes something. */
+  /** Calls a function that creates an object. @returns the object's handle */
   make(name: Maker, requested: ClPurpose | undefined, ...values: unknown[]): Handle {
     this.status[0] = 0;
     const made = this.makers[name]!(...values, this.status) as Handle | null;
@@ -164,32 +164,32 @@ export class OpenCl {
     return made;
   }
 
-  /** A fact that is a number; `undefined` where the object does not know it. */
+  /** A property that is a number; undefined if the object does not have it. */
   number(of: Queried, handle: Handle, what: number): number | undefined {
     this.word[0] = 0n;
     const status = this.raw[QUERIES[of]](handle, what, 8, this.word, null) as number;
     return status === 0 ? Number(this.word[0]) : undefined;
   }
 
-  /** A fact that is a handle; 0n where the object does not know it. */
+  /** A property that is a handle; 0n if the object does not have it. */
   handle(of: Queried, handle: Handle, what: number): Handle {
     this.place[0] = 0n;
     this.call(QUERIES[of], undefined, handle, what, 8, this.place, null);
     return this.place[0];
   }
 
-  /** A fact that is text; empty where the object does not know it. */
+  /** A property that is text; empty if the object does not have it. */
   text(of: 'platform' | 'device', handle: Handle, what: number): string {
     return this.string((bytes, place, size) => this.raw[QUERIES[of]](handle, what, bytes, place, size) as number);
   }
 
-  /** What the compiler said. */
+  /** The compiler's log. */
   buildLog(program: Handle, device: Handle): string {
     const get = this.raw.clGetProgramBuildInfo;
     return this.string((bytes, place, size) => get(program, device, INFO.buildLog, bytes, place, size) as number);
   }
 
-  /** Whether a device's driver makes programs of SPIR-V. */
+  /** Whether a device's driver creates programs from SPIR-V. */
   takesSpirv(device: Handle): boolean {
     if (!this.makers.clCreateProgramWithIL) return false;
     const [, major = '0', minor = '0'] = VERSION.exec(this.text('device', device, INFO.deviceVersion)) ?? [];
@@ -197,7 +197,7 @@ export class OpenCl {
     return since && this.text('device', device, INFO.ilVersion).includes('SPIR-V_1.');
   }
 
-  /** A program of SPIR-V, not built yet. */
+  /** Creates a program from SPIR-V without building it. */
   spirvProgram(context: Handle, source: Uint8Array, requested?: ClPurpose): Handle {
     return this.make('clCreateProgramWithIL', requested, context, source, source.length);
   }
@@ -219,7 +219,7 @@ export class OpenCl {
     return this.make('clCreateContext', undefined, properties, 1, new BigUint64Array([device]), null, null);
   }
 
-  /** How far the command of an event is: 0 ended, negative failed, positive not yet. */
+  /** The execution status of an event's command: 0 complete, negative failed, positive pending. */
   eventStatus(event: Handle): number {
     const status = this.raw.clGetEventInfo(event, INFO.eventStatus, 4, this.status, null) as number;
     return status === 0 ? this.status[0]! : status;
@@ -260,20 +260,20 @@ export const INSTALL =
 
 let loading: Promise<OpenCl> | undefined;
 
-/** OpenCL, loaded once. @throws FftError `device-unavailable` */
+/** Opens OpenCL, once. @throws FftError `device-unavailable` */
 export function openCl(): Promise<OpenCl> {
   loading ??= OpenCl.load().catch((error: unknown) => {
-    // What was missing may be installed by the time of the next try.
+    // A missing library or driver may be installed by the next attempt.
     loading = undefined;
     throw error;
   });
   return loading;
 }
 
-/** Nothing lies in the first page of memory: such numbers are mistakes, and following them would end the process. */
+/** The least valid handle. The first page of memory is never mapped, so lower numbers are mistakes, which would crash the process. */
 export const LEAST_HANDLE = 4096n;
 
-/** @throws FftError `invalid-argument` */
+/** Checks a handle that the caller has passed. @throws FftError `invalid-argument` */
 export function requireHandle(value: unknown, what: string): Handle {
   if (isHandle(value, LEAST_HANDLE)) return value;
   throw new FftError('invalid-argument', `${what} is ${show(value)}; it must be a pointer, as a BigInt.`);

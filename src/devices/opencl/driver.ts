@@ -1,4 +1,4 @@
-/** A device of OpenCL: its context, its queues and events. */
+/** A device of OpenCL: its context, command queues and events. */
 import { FftError, show } from '../../problem/errors.ts';
 import type { CodeStore } from '../code-cache/store.ts';
 import type { CodeFacts } from '../device.ts';
@@ -9,25 +9,25 @@ import type { NativeBuffer } from '../native/memory.ts';
 import { BUILD_OPTIONS, type Handle, INFO, LEAST_HANDLE, MAP_READ_WRITE, MEMORY, type OpenCl, QUEUE } from './api.ts';
 import { type ClPurpose, clFailure } from './errors.ts';
 
-/** What was opened; queue and context are ours to release. */
+/** The parts of an opened device. Queue and context are retained, and released when the device closes. */
 interface ClSetup {
   readonly cl: OpenCl;
   readonly koffi: Koffi;
   readonly context: Handle;
   readonly device: Handle;
-  /** The caller's; absent: one of the device's own. */
+  /** The caller's queue; absent if the device makes its own. */
   readonly queue?: Handle | undefined;
-  /** Kernels go to the driver as SPIR-V, not as text. */
+  /** Whether kernels are given to the driver as SPIR-V instead of as source. */
   readonly spirv: boolean;
   /** The store of compiled code; absent if compiled code is not kept. */
   readonly store?: CodeStore | undefined;
 }
 
-/** One launch: a kernel object with its arguments, and its threads in three dimensions: of all groups, and of one. */
+/** One launch: a kernel object with its arguments set, the global work size, and the local one. */
 export interface ClLaunch {
   readonly kernel: Handle;
-  readonly all: BigUint64Array;
-  readonly group: BigUint64Array;
+  readonly globalSize: BigUint64Array;
+  readonly localSize: BigUint64Array;
 }
 
 export class ClDriver implements NativeDriver {
@@ -42,16 +42,16 @@ export class ClDriver implements NativeDriver {
   readonly binaries: Binaries;
   readonly stream: Handle;
   readonly spirv: boolean;
-  /** Says how much memory there is, for messages: drivers may allocate on first use. */
+  /** Describes the memory situation for messages about failed calls, because drivers may allocate on first use only. */
   memory: { readonly situation: string } | undefined;
   private readonly koffi: Koffi;
-  /** Mapping waits for a queue: this one never has anything else to do. */
+  /** Mapping memory needs a queue; this one has no other commands, so mapping never waits for work. */
   private readonly mapping: Handle;
   private readonly pinned = new Map<bigint, Handle>();
-  /** Queues in which commands wait for those before them only where they are told to. */
+  /** Out-of-order queues, whose commands wait for earlier ones only if a barrier says so. */
   private readonly outOfOrder = new Set<Handle>();
   private readonly made = new BigUint64Array(1);
-  /** Where a waiting thread reads the event: memory that the engine does not move. */
+  /** The event that a waiting thread reads, in memory that the JavaScript engine does not move. */
   private readonly awaited = new BigUint64Array(new ArrayBuffer(8));
 
   constructor({ cl, koffi, context, device, queue, spirv, store }: ClSetup) {
@@ -118,11 +118,23 @@ export class ClDriver implements NativeDriver {
     return made[0]!;
   }
 
-  /** @returns its event, where that is wanted. */
-  launch({ kernel, all, group }: ClLaunch, queue: Handle, wanted = false): Handle | undefined {
+  /** Enqueues a launch. @returns its event, if `wanted`. */
+  launch({ kernel, globalSize, localSize }: ClLaunch, queue: Handle, wanted = false): Handle | undefined {
     this.inOrder(queue);
     const event = wanted ? this.made : null;
-    this.cl.call('clEnqueueNDRangeKernel', this.launching, queue, kernel, 3, null, all, group, 0, null, event);
+    this.cl.call(
+      'clEnqueueNDRangeKernel',
+      this.launching,
+      queue,
+      kernel,
+      3,
+      null,
+      globalSize,
+      localSize,
+      0,
+      null,
+      event,
+    );
     return wanted ? this.made[0] : undefined;
   }
 
@@ -145,7 +157,7 @@ export class ClDriver implements NativeDriver {
     this.cl.raw.clReleaseEvent(event);
   }
 
-  /** A thread waits; somebody may wait on this one meanwhile, and be done with the event first. */
+  /** Waits on another thread. The event is retained meanwhile, because the calling thread may finish with it first. */
   sleep(event: Handle, wake: () => void): void {
     const { raw } = this.cl;
     this.awaited[0] = event;
@@ -165,7 +177,7 @@ export class ClDriver implements NativeDriver {
     this.cl.call('clFinish', undefined, queue);
   }
 
-  /** What goes wrong with a queue shows at the events of its commands. */
+  /** Submits the queue's commands. Errors are reported by the events of the commands. */
   flush(queue: Handle): void {
     this.cl.raw.clFlush(queue);
   }
@@ -221,7 +233,7 @@ export class ClDriver implements NativeDriver {
   }
 }
 
-/** The compiler is part of the driver. */
+/** The facts that compiled code depends on. The compiler is part of the driver, so the version of the driver stands for it. */
 function clCodeFacts(cl: OpenCl, device: Handle): CodeFacts {
   const text = (what: number) => cl.text('device', device, what);
   return {

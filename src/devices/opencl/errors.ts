@@ -1,15 +1,15 @@
-/** What OpenCL's error numbers mean to callers of the library. */
+/** The meaning of OpenCL's error numbers as error codes of this library. */
 import { FftError, type FftErrorCode } from '../../problem/errors.ts';
 
-/** What a call was for: puts words and numbers into its message. */
+/** The purpose of a call, for the message of its error. */
 export interface ClPurpose {
-  /** The beginning of a sentence: `Allocating 4096 bytes`. */
+  /** The action at the beginning of a sentence: `Allocating 4096 bytes`. */
   readonly what: string;
-  /** The code where the number has no meaning of its own; default `launch-failed`. */
+  /** The error code for numbers without a meaning of their own. Default `launch-failed`. */
   readonly otherwise?: FftErrorCode;
-  /** Added to a message about memory. */
+  /** A sentence to append to messages about memory. */
   readonly memory?: string;
-  /** It is an allocation: missing resources are missing memory. */
+  /** Whether the call allocates, so that `CL_OUT_OF_RESOURCES` means missing memory. */
   readonly allocates?: boolean;
 }
 
@@ -49,17 +49,17 @@ const NAMES: Readonly<Record<number, string>> = {
   [-63]: 'CL_INVALID_GLOBAL_WORK_SIZE',
 };
 
-/** Out of memory on the device or the host, or more than one buffer may have. */
+/** `CL_MEM_OBJECT_ALLOCATION_FAILURE`, `CL_OUT_OF_HOST_MEMORY`, `CL_INVALID_BUFFER_SIZE`. */
 const OUT_OF_MEMORY = [-4, -6, -61];
 const OUT_OF_RESOURCES = -5;
-/** The handles are our own: that they are no longer valid means that the device is gone. */
+/** Invalid device, context, queue and similar handles. The library's own handles become invalid only if the device is lost. */
 const INVALID_HANDLES = [-2, -33, -34, -36];
 
 export function errorName(status: number): string {
   return NAMES[status] ?? 'an error that OpenCL does not name';
 }
 
-/** The error for a call that gave an error number. */
+/** The error for an error number. */
 export function clFailure(name: string, status: number, requested?: ClPurpose): FftError {
   const { what = `The call of ${name}`, otherwise = 'launch-failed' } = requested ?? {};
   const said = `${errorName(status)} (${status}${requested ? `, from ${name}` : ''})`;

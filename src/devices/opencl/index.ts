@@ -1,6 +1,6 @@
 /**
- * OpenCL 1.2 as a device, over the system's loader library: any GPU with an OpenCL driver, and processors through PoCL.
- * Kernels are compiled by the driver when a plan is made.
+ * OpenCL 1.2 over the system's loader library: any GPU with an OpenCL driver, and processors through PoCL. The driver compiles kernels when a plan is
+ * made.
  */
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/device/profile.ts';
@@ -47,7 +47,10 @@ export async function create(options: OpenClOptions = {}): Promise<Backend> {
   }
 }
 
-/** Whether kernels go to the driver as SPIR-V. @throws FftError `device-unavailable` where they should and it takes none. */
+/**
+ * Whether kernels are given to the driver as SPIR-V. @throws FftError `device-unavailable` if the option asks for SPIR-V and the driver does not take
+ * it.
+ */
 function wantsSpirv(cl: OpenCl, { device, name }: ClDevice, wanted: boolean | undefined): boolean {
   if (wanted === false) return false;
   const taken = cl.takesSpirv(device);
@@ -56,7 +59,7 @@ function wantsSpirv(cl: OpenCl, { device, name }: ClDevice, wanted: boolean | un
   throw new FftError('device-unavailable', message, { path: 'spirv' });
 }
 
-/** The device with its context, and the caller's queue: retained or made, so that they are ours to release. */
+/** The chosen device with a context and the caller's queue, all retained or created here. */
 function openContext(cl: OpenCl, options: OpenClOptions): { chosen: ClDevice; context: Handle; queue?: Handle } {
   const { platform, device, context, queue } = options;
   if (context === undefined && queue === undefined) {
@@ -88,7 +91,7 @@ function openContext(cl: OpenCl, options: OpenClOptions): { chosen: ClDevice; co
   return { chosen, context: owner, queue };
 }
 
-/** @throws FftError `invalid-argument` where an option is given that another one decides. */
+/** Refuses an option that another option decides. @throws FftError `invalid-argument` */
 function refuseBoth(name: 'platform' | 'device', value: unknown, other: string): void {
   if (value === undefined) return;
   throw new FftError('invalid-argument', `${name} and ${other} were given, but ${other} decides; leave ${name} out.`, {

@@ -1,4 +1,4 @@
-/** A kernel of the IR, built by the driver's compiler. */
+/** A kernel, and the program that the driver builds from it. */
 import type { SpirvProgram } from '../../emit/spirv/index.ts';
 import type { SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import type { Kernel } from '../../ir/index.ts';
@@ -6,7 +6,7 @@ import { FftError } from '../../problem/errors.ts';
 import type { KernelSource } from '../common/kernel.ts';
 import type { CompileOptions, PackedKernel } from '../device.ts';
 import { packedSpirv, requireGroupFits, SpmdKernel, withoutComputedTables } from '../native/kernel.ts';
-import { stayingBytes } from '../native/structs.ts';
+import { immovableBytes } from '../native/structs.ts';
 import { BUILD_OPTIONS, type Handle, INFO } from './api.ts';
 import type { ClDriver } from './driver.ts';
 import { clFailure } from './errors.ts';
@@ -20,7 +20,7 @@ export class ClKernel extends SpmdKernel<ClProgram> {
   private readonly built: Handle;
 
   /**
-   * @param code compiled before, for a device like this; empty where there is none.
+   * @param code a binary from an earlier process, built for a device like this one; empty if there is none.
    * @throws FftError `compile-failed` with the compiler's log, `device-limit`, `out-of-memory`, `device-lost`
    */
   constructor(kernel: KernelSource, program: ClProgram, builder: Builder, code: Uint8Array = new Uint8Array()) {
@@ -30,7 +30,7 @@ export class ClKernel extends SpmdKernel<ClProgram> {
     this.built = (code.length > 0 && loaded(code, builder)) || builtOrKept(program.source, kernel.name, builder);
   }
 
-  /** A `cl_kernel` of its own: arguments stay with it, so every binding has one. The caller releases it. */
+  /** Creates a `cl_kernel`, which the caller releases. A `cl_kernel` holds its arguments, so every binding needs its own. */
   instance(): Handle {
     const requested = { what: `Making kernel ${this.kernel.name}`, otherwise: 'compile-failed' } as const;
     return this.builder.cl.make('clCreateKernel', requested, this.built, this.program.entry);
@@ -51,13 +51,16 @@ export class ClKernel extends SpmdKernel<ClProgram> {
   }
 }
 
-/** A kernel in the language that its driver is given. @throws FftError as `ClKernel`, and `device-limit` where the language has no words for it */
+/**
+ * Writes a kernel in the language that its driver is given. @throws FftError as `ClKernel`, and `device-limit` if the language cannot express the
+ * kernel
+ */
 export function writtenClKernel(kernel: Kernel, driver: ClDriver, options: CompileOptions): ClKernel {
   const program = driver.spirv ? clSpirvProgram(kernel, options) : clProgram(kernel, options);
   return new ClKernel(withoutComputedTables(kernel, options.computedRoots ?? false), program, driver);
 }
 
-/** A program: the kept binary of an earlier program with the same source, or built from the source. */
+/** The program from the kept binary of the same source, or built from the source. */
 function builtOrKept(source: ClProgram['source'], name: string, builder: Builder): Handle {
   const kept = builder.binaries.find(source);
   const known = kept && loaded(kept.bytes, builder);
@@ -67,10 +70,10 @@ function builtOrKept(source: ClProgram['source'], name: string, builder: Builder
   return built;
 }
 
-/** A program of compiled code; undefined where the driver does not take it. */
+/** A program from a binary; undefined if the driver rejects it. */
 function loaded(code: Uint8Array, { cl, context, device, addressOf }: Builder): Handle | undefined {
-  // The driver reads the code where it lies: in memory that begins with it and that the engine does not move.
-  const memory = stayingBytes(code);
+  // The driver reads the binary in place, so it is copied to the beginning of memory that the JavaScript engine does not move.
+  const memory = immovableBytes(code);
   const [devices, sizes] = [new BigUint64Array([device]), new BigUint64Array([BigInt(code.length)])];
   const places = new BigUint64Array([addressOf(memory.buffer)]);
   let program: Handle;
@@ -84,7 +87,7 @@ function loaded(code: Uint8Array, { cl, context, device, addressOf }: Builder): 
   return undefined;
 }
 
-/** The compiled code of a program; empty where the driver gives none, or there are several devices. */
+/** The binary of a program; empty if the driver gives none, or the context has several devices. */
 function binaryOf(program: Handle, { cl, addressOf }: Builder): Uint8Array {
   const get = cl.raw.clGetProgramInfo;
   const size = new BigUint64Array(1);
@@ -95,7 +98,7 @@ function binaryOf(program: Handle, { cl, addressOf }: Builder): Uint8Array {
   return (get(program, INFO.binaries, 8, places, null) as number) === 0 ? code : new Uint8Array();
 }
 
-/** @throws FftError `compile-failed` with the compiler's log, `out-of-memory`, `device-lost` */
+/** Builds a program. @throws FftError `compile-failed` with the compiler's log, `out-of-memory`, `device-lost` */
 export function buildClKernel(
   source: string | Uint8Array,
   name: string,
@@ -117,9 +120,9 @@ export function buildClKernel(
 }
 
 /**
- * Kernels declare how many threads their groups have, so the compiler leaves each the registers it needs: only what the
- * device has at all is looked at. (NVIDIA's driver answers 256 when asked about a compiled kernel, whatever it declares.)
- * @throws FftError `device-limit` where the device cannot run groups as large as the kernel's.
+ * Kernels declare the size of their groups, so the compiler limits each kernel's registers to what fits, and only the device's own limit is checked.
+ * (NVIDIA's driver reports 256 for a compiled kernel, whatever the kernel declares.)
+ * @throws FftError `device-limit` if the device cannot run groups as large as the kernel's.
  */
 function refuseLargeGroups(program: ClProgram, name: string, { cl, device }: Builder): void {
   const threads = cl.number('device', device, INFO.maxWorkGroupSize) ?? 0;

@@ -1,4 +1,4 @@
-/** The launches of a program: a kernel object each, with its arguments set once. */
+/** The launches of a program: each is a kernel object whose arguments are set once. */
 import { storageBytes } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import { type BoundArray, type BoundStep, buffersOf, requireAligned } from '../common/program.ts';
@@ -35,7 +35,7 @@ export class ClLaunches implements Launches {
     this.launchIn(queue, false);
   }
 
-  /** By the device's clock, on a queue that keeps times. */
+  /** Times runs by the device's clock, on a queue with profiling enabled. */
   async time(repeats: number, submit: (work: () => undefined) => Promise<void>): Promise<number> {
     const { driver, launches } = this;
     const { cl, stream } = driver;
@@ -95,12 +95,12 @@ export class ClLaunches implements Launches {
     for (const [n, array] of arrays.entries()) requireUsable(kernel, array, n);
     const offsets = globals.map(({ type }, n) => BigInt(arrays[n]!.byteOffset / storageBytes(type)));
     const values = [...arrays.map(({ buffer }) => buffer.handle), ...offsets];
-    const all = new BigUint64Array([BigInt(groups[0] * threads), BigInt(groups[1]), BigInt(groups[2])]);
-    const group = new BigUint64Array([BigInt(threads), 1n, 1n]);
+    const globalSize = new BigUint64Array([BigInt(groups[0] * threads), BigInt(groups[1]), BigInt(groups[2])]);
+    const localSize = new BigUint64Array([BigInt(threads), 1n, 1n]);
     for (let n = 0; n < launches; n++) {
       const first = launches > 1 ? [BigInt(n * launchSize)] : [];
       const made = kernel.instance();
-      this.launches.push({ kernel: made, all, group });
+      this.launches.push({ kernel: made, globalSize, localSize });
       const requested = { what: `Binding kernel ${kernel.kernel.name}` };
       for (const [position, value] of [...values, ...first].entries()) {
         this.driver.cl.call('clSetKernelArg', requested, made, position, 8, new BigUint64Array([value]));
@@ -109,7 +109,7 @@ export class ClLaunches implements Launches {
   }
 }
 
-/** @throws FftError `buffer-usage`, `misaligned-buffer` */
+/** Checks that a buffer may be bound to an array. @throws FftError `buffer-usage`, `misaligned-buffer` */
 function requireUsable({ program }: ClKernel, array: BoundArray<ClBuffer>, position: number): void {
   const { written = true } = program.bindings[position] ?? {};
   if (written && !array.buffer.writable) {

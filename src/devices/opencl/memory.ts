@@ -1,4 +1,4 @@
-/** Device memory: `cl_mem` objects of our own, and the caller's. */
+/** Device memory: `cl_mem` objects, created here or adopted from the caller. */
 import { FftError, show } from '../../problem/errors.ts';
 import type { InFlight } from '../common/memory.ts';
 import { isHandle } from '../native/library.ts';
@@ -7,9 +7,9 @@ import { type Handle, INFO, LEAST_HANDLE, MEMORY } from './api.ts';
 import type { ClDriver } from './driver.ts';
 
 export class ClBuffer extends NativeBuffer {
-  /** Kernels may write it. */
+  /** Whether kernels may write the buffer. */
   readonly writable: boolean;
-  /** Somebody else allocated it and will free it. */
+  /** Whether the caller allocated the memory and will free it. */
   readonly adopted: boolean;
 
   constructor(memory: ClAllocator, handle: Handle, bytes: number, callers?: { writable: boolean; origin: Origin }) {
@@ -31,14 +31,14 @@ export class ClAllocator extends NativeAllocator<ClBuffer> {
     this.limits = { piece: ask(INFO.maxAllocBytes), all: ask(INFO.globalBytes) };
   }
 
-  /** How much memory there is, for messages. */
+  /** The memory situation of the device, for messages. */
   get situation(): string {
     const { piece, all } = this.limits;
     return `The device has ${all} bytes, at most ${piece} of them in one piece; ${this.held} are allocated here.`;
   }
 
   /**
-   * The caller's `{ clMem }`; undefined for anything else.
+   * The caller's `{ clMem }` as a buffer; undefined for anything else.
    * @throws FftError `invalid-argument`, `foreign-buffer`, `buffer-usage`, `buffer-too-small`
    */
   override adopt(value: unknown, what: string): ClBuffer | undefined {
@@ -78,7 +78,7 @@ export class ClAllocator extends NativeAllocator<ClBuffer> {
       memory: this.situation,
       allocates: true,
     };
-    // Drivers that allocate on first use would take any size, and fail later.
+    // Drivers that allocate on first use accept any size, and fail later.
     if (bytes > this.limits.piece) {
       throw new FftError('out-of-memory', `${requested.what} failed: it is more than one piece. ${requested.memory}`);
     }
@@ -92,7 +92,7 @@ export class ClAllocator extends NativeAllocator<ClBuffer> {
   }
 
   private adoptedBuffer(handle: Handle, bytes: number, writable: boolean): ClBuffer {
-    // Asked each time: once the caller has released a cl_mem, its handle may be that of another one.
+    // The properties are queried each time, because the handle of a released `cl_mem` may be given to another one.
     const { cl } = this.driver;
     const parent = cl.handle('memory', handle, INFO.memAssociated);
     const offset = cl.number('memory', handle, INFO.memOffset) ?? 0;

@@ -1,14 +1,14 @@
-/** What the driver says about a device → the numbers that the planner reads. */
+/** The profile of an OpenCL device, made from the properties that the driver reports. */
 
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { gpuProfile, OPENCL_RESIDENT_GROUPS } from '../profiles/gpu.ts';
 import { INFO, type OpenCl } from './api.ts';
 import type { ClDevice } from './select.ts';
 
-/** Where the driver does not say how many threads run in lockstep. */
+/** The assumed subgroup size if the driver does not report one. */
 const USUAL_LOCKSTEP = 16;
 
-/** @param name for people. */
+/** @param name the name of the device, for messages. */
 export function openClProfile(cl: OpenCl, { device, type }: ClDevice, name: string): DeviceProfile {
   const ask = (what: number): number => cl.number('device', device, what) ?? 0;
   const localBytes = ask(INFO.localBytes);
@@ -21,7 +21,7 @@ export function openClProfile(cl: OpenCl, { device, type }: ClDevice, name: stri
     precisions: ask(INFO.doubleConfig) === 0 ? (['single'] as const) : (['single', 'double'] as const),
   } as const;
   if (type === 'cpu') {
-    // Threads of a group are elements of vectors and iterations of loops here; what they keep over a barrier goes to memory.
+    // On a processor, work-items become elements of vectors and iterations of loops, and values that live across a barrier go to memory.
     return {
       ...common,
       coalescedBytes: 64,
@@ -34,7 +34,7 @@ export function openClProfile(cl: OpenCl, { device, type }: ClDevice, name: stri
       sharedFormat: 'planes',
       banks: 1,
       groupPoints: 1024,
-      // In kernels with barriers, PoCL runs each round of a loop for all threads: 16 × 16 channels take five times as long in one launch.
+      // PoCL runs each iteration of a loop with barriers for all work-items: 16 × 16 channels take five times as long in one launch.
       calibration: { layers: { again: 0.5, product: { alone: 10, inside: 200 }, ofSeveralAxes: 3 } },
     };
   }
@@ -48,12 +48,12 @@ export function openClProfile(cl: OpenCl, { device, type }: ClDevice, name: stri
   };
 }
 
-/** What a core's second-level cache is sure to hold beside the caller's data. */
+/** The share of a core's second-level cache, in bytes, that stays available beside the caller's data. */
 const CPU_SHARED_BYTES = 2 ** 18;
-/** More iterations of the loops between barriers than this save nothing, and their compilation takes long. */
+/** More work-items need longer loops between barriers, save nothing, and take long to compile. */
 const CPU_THREADS = 256;
 
-/** Asking a driver for another maker's fact is an error to some, and to others no more than an unknown number. */
+/** The subgroup size by vendor extensions. A driver answers the query of another vendor's property with an error or with an unknown number. */
 function lockstepFact(cl: OpenCl, device: bigint): number {
   const extensions = cl.text('device', device, INFO.extensions);
   return extensions.includes('cl_amd_device_attribute_query') ? INFO.wavefrontWidthAmd : INFO.warpSizeNv;

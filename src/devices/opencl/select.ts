@@ -1,4 +1,4 @@
-/** Which OpenCL device to take: the platforms and devices of the system, and what the caller asked for. */
+/** Chooses an OpenCL device: lists the platforms and devices of the system, and applies the options of `openDevice`. */
 import { FftError, show } from '../../problem/errors.ts';
 import { isWanted } from '../choice.ts';
 import type { Availability } from '../device.ts';
@@ -8,21 +8,21 @@ import { DEVICE_TYPE, type Handle, INFO, INSTALL, type OpenCl, openCl, VERSION }
 export interface ClDevice {
   readonly platform: Handle;
   readonly device: Handle;
-  /** For people: the device's name and its platform's. */
+  /** The names of the device and of its platform, for messages. */
   readonly name: string;
   readonly platformName: string;
   readonly type: 'gpu' | 'accelerator' | 'cpu';
-  /** Why it cannot be used; undefined where it can. */
+  /** The reason why the device cannot be used; undefined if it can. */
   readonly fault: string | undefined;
 }
 
-/** What a caller may ask for. Numbers count in the order in which the system lists things; text is part of a name. */
+/** The caller's choice: a number in the system's order, or a part of a name. */
 interface Choice {
   readonly platform?: unknown;
   readonly device?: unknown;
 }
 
-/** GPUs first. */
+/** Kinds of devices in order of preference. */
 const RANK = { gpu: 0, accelerator: 1, cpu: 2 } as const;
 
 /** Every device of the system, in the system's order. */
@@ -55,7 +55,7 @@ function faultOf(cl: OpenCl, device: Handle): string | undefined {
   return `speaks ${version || 'no version of OpenCL'}; 1.2 is needed`;
 }
 
-/** The best device that fits. @throws FftError `invalid-argument`, `device-unavailable` */
+/** The preferred device that matches the options. @throws FftError `invalid-argument`, `device-unavailable` */
 export function chooseClDevice(found: readonly ClDevice[], { platform, device }: Choice): ClDevice {
   const platforms = [...new Set(found.map((each) => each.platform))];
   const named = found.filter((each) =>
@@ -97,7 +97,7 @@ export async function openClAvailability(): Promise<Availability> {
   }
 }
 
-/** Devices of a context that the caller brought. @throws FftError `launch-failed` where it is none */
+/** The devices of a context that the caller brought. @throws FftError `launch-failed` if it is not a context */
 export function contextDevices(cl: OpenCl, context: Handle): ClDevice[] {
   const size = new BigUint64Array(1);
   cl.call('clGetContextInfo', undefined, context, INFO.contextDevices, 0, null, size);

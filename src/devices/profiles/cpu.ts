@@ -1,12 +1,12 @@
 /**
- * What the planner is told about any CPU: WebAssembly's vectors, the share of the second-level cache that a core can
- * count on, and what passes were measured to cost. Threads and memory are the device's own.
+ * The part of the profile that all CPUs share: WebAssembly's vectors, the part of the second-level cache that a core can count on, and measured costs
+ * of passes. A device adds its threads and memory.
  */
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 
 /**
- * The same of large primes, on a Zen 4: columns of 16 times as many points. The longer the code of a butterfly the more it costs to
- * fetch it.
+ * Costs of passes by primes from 17 up, relative to radix 4, measured on a Zen 4 in columns with 16 times as many points as for `RADIX_COSTS`. Long
+ * butterflies cost more because their code has to be fetched.
  */
 const PRIME_COSTS = {
   17: 4.2,
@@ -63,7 +63,7 @@ export const cpuProfile = {
   lockstep: 'vector',
   lockstepBytes: 16,
   sharedBytes: 2 ** 20,
-  /** One page less than WebAssembly's addresses reach; a device may get less. */
+  /** One page less than WebAssembly can address; a device may be granted less. */
   maxBytes: 2 ** 32 - 2 ** 16,
   coalescedBytes: 256,
   /** Measured on a Xeon and a Zen 5, with one, two and four threads (docs/performance-notes.md). */
@@ -76,16 +76,19 @@ export const cpuProfile = {
   groupPoints: 1024,
   passCost: 6,
   radixCosts: RADIX_COSTS,
-  /** Measured on Xeons with 48 KiB: two passes of radix 3 then take longer than one of radix 9, which they do not nearer. */
+  /**
+   * Measured on Xeons with 48 KiB of first-level cache: with more data than that, two passes of radix 3 take longer than one of radix 9, with less
+   * data they do not.
+   */
   firstLevel: { bytes: 2 ** 16, beyond: 1.1 },
   reorderFirst: true,
-  /** A page is 4096 bytes, and so is a way of a first-level cache; a quarter of it is slow to step along, too (docs/performance-notes.md). */
+  /** A page has 4096 bytes, and so has a way of a first-level cache. Steps of a quarter of that are slow, too (docs/performance-notes.md). */
   padding: { multiple: 1024, count: 64, by: 64 },
-  /** Measured: one batch of 4 MiB still gains where smaller ones do more, 8 MiB do not. */
+  /** Measured: a batch of 4 MiB still gains, less than smaller ones do; a batch of 8 MiB gains nothing. */
   chunks: { bytes: 2 ** 20, most: 2 ** 22 },
   calibration: {
     trip: { passes: 16, temp: 4 },
-    // Four threads and more share out single transforms of some 30 000 points and more, in single precision; two those of twice as many.
+    // In single precision, four or more threads share single transforms from some 30 000 points on, two threads from twice as many.
     launch: { bytes: 600_000, reach: 1 },
     rader: { permuted: 1, pass: 0.5 },
   },

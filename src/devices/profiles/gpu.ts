@@ -1,33 +1,36 @@
 /**
- * What the planner is told about any GPU unless a driver or a data sheet knows better. Every GPU device starts from
- * these numbers, so that tuning them is done in one place.
+ * The default profile of a GPU, for values that neither a driver nor a data sheet gives. Every GPU device starts from these numbers, so that they are
+ * tuned in one place.
  */
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 
 export const gpuProfile = {
   lockstep: 'threads',
-  /** A warp of 32 threads. */
+  /** The bytes of 32 singles, one for each thread of a warp. */
   lockstepBytes: 128,
   /** A cache line: on an H200 half of it reaches 0.85 of the bandwidth, a quarter 0.62. */
   coalescedBytes: 128,
-  /** 32-bit registers that a thread can have without driving the other groups off its multiprocessor. */
+  /** Registers of 32 bits that a thread can use without lowering the occupancy of its multiprocessor. */
   registers: 72,
   doubleBuffered: false,
-  /** Half the shared memory: on an H200 as fast as pairs where there is plenty of it, and much faster where there is not. */
+  /**
+   * Exchanging one part of the complex numbers at a time takes half the shared memory: on an H200 as fast as exchanging both where there is plenty of
+   * it, and much faster where there is not.
+   */
   sharedFormat: 'halves',
-  /** Of 4 bytes each. */
+  /** The number of banks of shared memory, each 4 bytes wide. */
   banks: 32,
   groupPoints: 2048,
   passCost: 30,
 } as const satisfies Partial<DeviceProfile>;
 
 /**
- * WebGPU says nothing about multiprocessors or their memory. On an H200, Vulkan gives all groups of one together 80 KiB or
- * so where CUDA gives 228: smaller groups leave more of them beside one another.
+ * WebGPU does not report multiprocessors and their memory. On an H200, Vulkan gives the groups of a multiprocessor about 80 KiB together, where CUDA
+ * gives 228 KiB: smaller groups let more of them reside side by side.
  */
 export const webGpuProfile = {
   ...gpuProfile,
-  /** Drivers take long over threads that hold more. */
+  /** Drivers take long to compile kernels whose threads use more registers. */
   registers: 48,
   groupPoints: 1024,
   residentBytes: 64 * 1024,
@@ -37,12 +40,12 @@ export const webGpuProfile = {
   precisions: ['single'],
 } as const satisfies Partial<DeviceProfile>;
 
-/** What differs for adapters that compute on the processor and take long to compile: small butterflies. */
+/** The differences of adapters that compute on the processor, and take long to compile: small butterflies. */
 export const softwareProfile = {
   coalescedBytes: 64,
   registers: 64,
   passCost: 6,
 } as const satisfies Partial<DeviceProfile>;
 
-/** The assumed number of groups whose local memory fits on a multiprocessor: OpenCL tells only how much one group may have. */
+/** The assumed number of groups that reside on a multiprocessor: OpenCL reports the local memory of one group only. */
 export const OPENCL_RESIDENT_GROUPS = 4;

@@ -1,7 +1,6 @@
 /**
- * Devices that everybody has heard of, as the planner sees them: for planning without one at hand. Data only; the facts
- * are the makers' own (data sheets and programming guides, named beside each), the rest is `gpuProfile` or
- * `webGpuProfile`.
+ * Profiles of well-known devices, for planning without them. Facts are the makers' own (data sheets and programming guides, named beside each); all
+ * other values are those of `gpuProfile` or `webGpuProfile`.
  */
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { OfflineLanguage } from '../offline/languages.ts';
@@ -12,9 +11,9 @@ import type { ProfileName } from './names.ts';
 
 export interface NamedProfile {
   readonly profile: DeviceProfile;
-  /** What kernels for it are written in. */
+  /** The language of the device's kernels. */
   readonly language: OfflineLanguage;
-  /** What the compiler of that language calls the processor, where it has a name for it. */
+  /** The compiler's name for the processor, if it has one. */
   readonly architecture?: string;
 }
 
@@ -22,8 +21,8 @@ const KIB = 2 ** 10;
 const GB = 1e9;
 const GIB = 2 ** 30;
 
-/** What the driver of a device answers, and the profile that follows from it, as it does on the device itself. */
-function answering(
+/** The profile that follows from a driver's facts, as it does on the device itself. */
+function profileOfFacts(
   name: string,
   memory: number,
   multiprocessors: number,
@@ -34,8 +33,8 @@ function answering(
 }
 
 /**
- * CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": shared memory of a multiprocessor, of
- * which each block has 1 KiB taken from it, and what a block has unasked; 64 K registers; 1024 threads in a block, 32 in a warp.
+ * CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": shared memory of a multiprocessor, of which the system reserves 1
+ * KiB for each block; 48 KiB for a block without opting in; 64 K registers; 1024 threads in a block, 32 in a warp.
  */
 const cuda = (major: number, kib: number) => ({
   warpSize: 32,
@@ -45,7 +44,7 @@ const cuda = (major: number, kib: number) => ({
   sharedPerMultiprocessor: kib * KIB,
   registersPerMultiprocessor: 64 * 1024,
   major,
-  // Since compute capability 9.0.
+  // Clusters exist since compute capability 9.0.
   clusters: major >= 9 ? 1 : 0,
 });
 const hopper = cuda(9, 228);
@@ -65,7 +64,7 @@ const arc: NamedProfile = {
   profile: {
     ...gpuProfile,
     name: 'Intel Arc A770',
-    // Sub-groups of 16, the middle of 8, 16 and 32.
+    // Sub-groups have 8, 16 or 32 threads; the profile assumes 16.
     lockstepBytes: 64,
     sharedBytes: 64 * KIB,
     residentBytes: OPENCL_RESIDENT_GROUPS * 64 * KIB,
@@ -81,37 +80,37 @@ export const namedProfiles = {
   h200: {
     language: 'cuda',
     architecture: 'sm_90',
-    profile: answering('NVIDIA H200', 141 * GB, 132, hopper),
+    profile: profileOfFacts('NVIDIA H200', 141 * GB, 132, hopper),
   },
   /** NVIDIA H100 (SXM) data sheet: 132 multiprocessors, 80 GB; compute capability 9.0. */
   h100: {
     language: 'cuda',
     architecture: 'sm_90',
-    profile: answering('NVIDIA H100', 80 * GB, 132, hopper),
+    profile: profileOfFacts('NVIDIA H100', 80 * GB, 132, hopper),
   },
   /** NVIDIA A100 data sheet: 108 multiprocessors, 80 GB; compute capability 8.0. */
   a100: {
     language: 'cuda',
     architecture: 'sm_80',
-    profile: answering('NVIDIA A100', 80 * GB, 108, ampere),
+    profile: profileOfFacts('NVIDIA A100', 80 * GB, 108, ampere),
   },
   /** NVIDIA Ada architecture paper: RTX 4090 with 128 multiprocessors, 24 GB; compute capability 8.9. */
   rtx4090: {
     language: 'cuda',
     architecture: 'sm_89',
-    profile: answering('NVIDIA GeForce RTX 4090', 24 * GB, 128, ada),
+    profile: profileOfFacts('NVIDIA GeForce RTX 4090', 24 * GB, 128, ada),
   },
   /** One of the two dies of an AMD Instinct MI250X, which is what HIP opens: 110 compute units, half of 128 GiB. */
   mi250x: {
     language: 'hip',
     architecture: 'gfx90a',
-    profile: answering('AMD Instinct MI250X, one die', 64 * GIB, 110, cdna),
+    profile: profileOfFacts('AMD Instinct MI250X, one die', 64 * GIB, 110, cdna),
   },
   /** AMD Instinct MI300X: 304 compute units, 192 GiB. */
   mi300x: {
     language: 'hip',
     architecture: 'gfx942',
-    profile: answering('AMD Instinct MI300X', 192 * GIB, 304, cdna),
+    profile: profileOfFacts('AMD Instinct MI300X', 192 * GIB, 304, cdna),
   },
   'arc-a770': arc,
   arc,
@@ -126,7 +125,7 @@ export const namedProfiles = {
       multiprocessors: 10,
     },
   },
-  /** The limits that the WebGPU specification promises of every device; what it says nothing about is `webGpuProfile`'s. */
+  /** The limits that the WebGPU specification guarantees on every device; all other values are those of `webGpuProfile`. */
   'webgpu-default': {
     language: 'wgsl',
     profile: {

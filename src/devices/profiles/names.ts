@@ -1,4 +1,4 @@
-/** Names of the profiles in index.ts, known without loading what they stand for. */
+/** Names of the profiles in index.ts, listed here so that they can be known without loading the profiles. */
 export const profileNames = Object.freeze([
   'h200',
   'h100',

@@ -1,6 +1,6 @@
 /**
- * The functions and numbers of Vulkan 1.2 that the device uses, over the system's loader library. Handles are BigInts; calls
- * that fail throw what their result means (errors.ts).
+ * The functions and constants of Vulkan 1.2 that the device uses, over the system's loader library. Handles are BigInts. A failed call throws the
+ * error that its result means.
  */
 
 import { FftError, type FftErrorCode } from '../../problem/errors.ts';
@@ -11,7 +11,7 @@ import { softwareDriver } from '../webgpu/software.ts';
 /** A `VkDevice`, `VkBuffer`, … */
 export type Handle = bigint;
 
-/** Numbers by which structures say what they are. */
+/** Structure types: the values of `sType`. */
 export const TYPE = {
   ...{
     applicationInfo: 0,
@@ -38,12 +38,12 @@ export const TYPE = {
 } as const;
 
 export const MEMORY = { deviceLocal: 1, hostVisible: 2, hostCoherent: 4, hostCached: 8 } as const;
-/** Of a buffer: copied from and to, storage, with an address. */
+/** Buffer usage: transfer source and destination, storage buffer, device address. */
 export const BUFFER_USAGE = 0x1 | 0x2 | 0x20 | 0x20000;
 export const COMPUTE = { queue: 2, stage: 0x20, bindPoint: 1 } as const;
 
 const [H, U, P] = ['uint64_t', 'uint32_t', 'void *'];
-/** Functions that give a result. */
+/** Functions that return a `VkResult`. */
 const CALLS = {
   vkCreateInstance: [P, P, P],
   vkEnumeratePhysicalDevices: [H, P, P],
@@ -67,8 +67,8 @@ const CALLS = {
   vkGetSemaphoreCounterValue: [H, H, P],
   vkWaitSemaphores: [H, P, H],
 } as const;
-/** Functions that give nothing. */
-const ORDERS = {
+/** Functions that return nothing. */
+const VOID_CALLS = {
   vkDestroyInstance: [H, P],
   vkGetPhysicalDeviceProperties2: [H, P],
   vkGetPhysicalDeviceFeatures2: [H, P],
@@ -94,7 +94,7 @@ const ORDERS = {
   vkDestroyQueryPool: [H, H, P],
   vkDestroySemaphore: [H, H, P],
 } as const;
-export type VkFunction = keyof typeof CALLS | keyof typeof ORDERS;
+export type VkFunction = keyof typeof CALLS | keyof typeof VOID_CALLS;
 
 export const INSTALL =
   "Install the driver of your GPU; for the processor, on Debian and Ubuntu: 'apt install libvulkan1 mesa-vulkan-drivers'.";
@@ -105,9 +105,9 @@ const LIBRARIES: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> =
   darwin: ['libvulkan.1.dylib', '/usr/local/lib/libvulkan.1.dylib', 'libMoltenVK.dylib'],
 };
 
-/** Vulkan's functions, as this device uses them. */
+/** The functions of Vulkan that the device uses. */
 export class Vulkan extends StructApi<VkFunction, Purpose> {
-  /** `vkGetBufferDeviceAddress`, whose result is no error. */
+  /** `vkGetBufferDeviceAddress`, which returns an address instead of a result code. */
   private readonly bufferAddress: NativeFunction;
 
   private constructor(koffi: Koffi, raw: Vulkan['raw'], bufferAddress: NativeFunction) {
@@ -119,14 +119,14 @@ export class Vulkan extends StructApi<VkFunction, Purpose> {
   static async load(): Promise<Vulkan> {
     const koffi = await loadKoffi();
     const system = LIBRARIES[process.platform] ?? LIBRARIES.linux!;
-    // SwiftShader brings a loader along, for systems that have none.
+    // SwiftShader's package contains a loader, for systems that have none.
     const brought = await softwareDriver().then(
       ({ loader }) => [loader],
       () => [],
     );
     const what = 'The Vulkan loader library';
     const library = await openLibrary({ names: [...system, ...brought], what, install: INSTALL });
-    const raw = { ...functionsOf(library, CALLS, 'int'), ...functionsOf(library, ORDERS, 'void') };
+    const raw = { ...functionsOf(library, CALLS, 'int'), ...functionsOf(library, VOID_CALLS, 'void') };
     return new Vulkan(koffi, raw, library.func('vkGetBufferDeviceAddress', 'uint64_t', [H, P]));
   }
 
@@ -139,7 +139,7 @@ export class Vulkan extends StructApi<VkFunction, Purpose> {
     return BigInt(this.bufferAddress(device, info.bytes));
   }
 
-  /** Asks for how many there are, then for all of them. */
+  /** Lists structures: one call for their number, another for the structures. @param bytes size of one structure. */
   list(name: VkFunction, of: Handle, bytes: number): DataView {
     const count = new Uint32Array(new ArrayBuffer(4));
     this.call(name, undefined, of, count, null);
@@ -151,21 +151,21 @@ export class Vulkan extends StructApi<VkFunction, Purpose> {
 
 let loading: Promise<Vulkan> | undefined;
 
-/** Vulkan, loaded once. @throws FftError `device-unavailable` */
+/** Opens Vulkan, once. @throws FftError `device-unavailable` */
 export function vulkan(): Promise<Vulkan> {
   loading ??= Vulkan.load().catch((error: unknown) => {
-    // What was missing may be installed by the time of the next try.
+    // A missing library or driver may be installed by the next attempt.
     loading = undefined;
     throw error;
   });
   return loading;
 }
 
-/** What a call was for: puts words into its message. */
+/** The purpose of a call, for the message of its error. */
 export interface Purpose {
-  /** The beginning of a sentence: `Allocating 4096 bytes`. */
+  /** The action at the beginning of a sentence: `Allocating 4096 bytes`. */
   readonly what: string;
-  /** The code where the result has no meaning of its own; default `launch-failed`. */
+  /** The error code for results without a meaning of their own. Default `launch-failed`. */
   readonly otherwise?: FftErrorCode;
 }
 
@@ -185,7 +185,7 @@ const NAMES: Readonly<Record<number, string>> = {
 const OUT_OF_MEMORY = [-1, -2, -5, -10];
 const DEVICE_LOST = -4;
 
-/** The error for a call that gave a result. */
+/** The error for the result of a call. */
 export function vkFailure(name: string, result: number, purpose?: Purpose): FftError {
   const { what = `The call of ${name}`, otherwise = 'launch-failed' } = purpose ?? {};
   const said = `${NAMES[result] ?? 'a result that this library does not name'} (${result}, from ${name})`;

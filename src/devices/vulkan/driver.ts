@@ -1,6 +1,6 @@
 /**
- * A device of Vulkan: its queue, the timeline semaphore that counts what has run, command buffers and memory that the host
- * sees. Events are values of that semaphore.
+ * A device of Vulkan: its queue, the timeline semaphore that counts completed submissions, command buffers, and memory that host code can access.
+ * Events are values of the semaphore.
  */
 import { FftError, show } from '../../problem/errors.ts';
 import type { CodeFacts } from '../device.ts';
@@ -11,34 +11,34 @@ import type { Struct } from '../native/structs.ts';
 import { BUFFER_USAGE, type Handle, MEMORY, type Purpose, TYPE, type Vulkan, vkFailure } from './api.ts';
 import type { VkDevice, VkFeatures } from './select.ts';
 
-/** What was opened. */
+/** The parts of an opened device. */
 export interface VkSetup {
   readonly api: Vulkan;
   readonly physical: VkDevice;
-  /** What programs may use of it. */
+  /** The features that kernels may use. */
   readonly features: VkFeatures;
   readonly device: Handle;
   readonly queue: Handle;
   readonly queueFamily: number;
-  /** The device was made here, to be destroyed here. */
+  /** Whether the device was created here, and so has to be destroyed here. */
   readonly own: boolean;
 }
 
-/** Memory with a buffer over all of it. */
+/** A memory allocation with a buffer that covers all of it. */
 export interface VkAllocation {
   readonly buffer: Handle;
   readonly memory: Handle;
-  /** Where kernels find it. */
+  /** The buffer's device address. */
   readonly address: bigint;
-  /** Where the host sees it, if it does. */
+  /** The host address of the mapped memory; undefined if host code cannot access it. */
   readonly mapped: bigint | undefined;
 }
 
-/** Nothing lies in the first page of memory: such numbers are mistakes, and following them would end the process. */
+/** The least valid handle. The first page of memory is never mapped, so lower numbers are mistakes, which would crash the process. */
 export const LEAST_HANDLE = 4096n;
 
 const FOREVER = 2n ** 64n - 1n;
-/** Stages of a pipeline, and kinds of access. */
+/** Bits of `VkPipelineStageFlags` and of `VkAccessFlags`. */
 const STAGE = { compute: 0x800, host: 0x4000, all: 0x10000 } as const;
 const ACCESS = {
   shaderRead: 0x20,
@@ -49,22 +49,27 @@ const ACCESS = {
   write: 0x10000,
 };
 /**
- * Barriers by who sees what was written before: the next kernel of a program, all commands of the device, or the host as well. Telling the
- * host costs an NVIDIA GPU some microseconds.
+ * Memory barriers by the observer of earlier writes: the next kernel of a program, all commands of the device, or the host as well. Making writes
+ * visible to the host takes an NVIDIA GPU some microseconds.
  */
 const BARRIERS = {
   kernel: {
-    before: STAGE.compute,
-    after: STAGE.compute,
-    written: ACCESS.shaderWrite,
-    seen: ACCESS.shaderRead | ACCESS.shaderWrite,
+    srcStages: STAGE.compute,
+    dstStages: STAGE.compute,
+    srcAccess: ACCESS.shaderWrite,
+    dstAccess: ACCESS.shaderRead | ACCESS.shaderWrite,
   },
-  device: { before: STAGE.all, after: STAGE.all, written: ACCESS.write, seen: ACCESS.read | ACCESS.write },
+  device: {
+    srcStages: STAGE.all,
+    dstStages: STAGE.all,
+    srcAccess: ACCESS.write,
+    dstAccess: ACCESS.read | ACCESS.write,
+  },
   host: {
-    before: STAGE.all,
-    after: STAGE.all | STAGE.host,
-    written: ACCESS.write,
-    seen: ACCESS.read | ACCESS.write | ACCESS.hostRead | ACCESS.hostWrite,
+    srcStages: STAGE.all,
+    dstStages: STAGE.all | STAGE.host,
+    srcAccess: ACCESS.write,
+    dstAccess: ACCESS.read | ACCESS.write | ACCESS.hostRead | ACCESS.hostWrite,
   },
 } as const;
 export type Observer = keyof typeof BARRIERS;
@@ -84,9 +89,9 @@ export class VkDriver implements NativeDriver {
   private readonly pool: Handle;
   private readonly semaphore: Handle;
   private readonly pinned = new Map<bigint, VkAllocation>();
-  /** Command buffers of single copies, with the value at which each has run. */
+  /** Command buffers of single copies, each with the semaphore's value at which it has run. */
   private readonly copies: { readonly commands: Handle; value: bigint }[] = [];
-  /** The last value that was submitted, and one that has passed. */
+  /** The semaphore's value at the end of the last submission, and the largest value that is known to have been reached. */
   private submitted = 0n;
   private passed = 0n;
   private readonly counter = new BigUint64Array(new ArrayBuffer(8));
@@ -108,8 +113,8 @@ export class VkDriver implements NativeDriver {
     );
     const timeline = api.struct(TYPE.semaphoreType, undefined, 1, 0n);
     this.semaphore = api.make('vkCreateSemaphore', undefined, device, api.struct(TYPE.semaphore, timeline, 0), null);
-    const barrier = ({ written, seen }: (typeof BARRIERS)[Observer]) =>
-      api.struct(TYPE.memoryBarrier, undefined, written, seen);
+    const barrier = ({ srcAccess, dstAccess }: (typeof BARRIERS)[Observer]) =>
+      api.struct(TYPE.memoryBarrier, undefined, srcAccess, dstAccess);
     this.barriers = {
       kernel: barrier(BARRIERS.kernel),
       device: barrier(BARRIERS.device),
@@ -137,13 +142,13 @@ export class VkDriver implements NativeDriver {
     this.free(made);
   }
 
-  /** Memory that the host sees, as bytes. */
+  /** Memory that host code can access, as bytes. */
   view(address: bigint, bytes: number): Uint8Array {
     return new Uint8Array(this.api.koffi.view(address, bytes));
   }
 
   /**
-   * @param needed flags that its memory must have, and those that it had better have, too.
+   * Allocates memory with a buffer. @param needed property flags that the memory must have. @param wanted property flags that are preferred.
    * @throws FftError `out-of-memory`
    */
   allocate(bytes: number, needed: number, wanted = 0): VkAllocation {
@@ -191,7 +196,7 @@ export class VkDriver implements NativeDriver {
     this.copies.push({ commands, value: this.submitted });
   }
 
-  /** Records work that comes after everything that was submitted before. @param forHost whether the host then sees what it wrote */
+  /** Records work that follows everything submitted before. @param forHost whether the host has to see the results */
   record(commands: Handle, forHost: boolean, work: () => void): void {
     const { api } = this;
     api.call('vkBeginCommandBuffer', undefined, commands, api.struct(TYPE.begin, undefined, SIMULTANEOUS, undefined));
@@ -201,12 +206,12 @@ export class VkDriver implements NativeDriver {
     api.call('vkEndCommandBuffer', undefined, commands);
   }
 
-  /** Later commands wait for those before; the observer sees what they wrote. */
+  /** Appends a barrier: later commands wait for earlier ones, and the observer sees their writes. */
   order(commands: Handle, observer: Observer): void {
     const { api } = this;
-    const { before, after } = BARRIERS[observer];
+    const { srcStages, dstStages } = BARRIERS[observer];
     const barrier = this.barriers[observer];
-    api.call('vkCmdPipelineBarrier', undefined, commands, before, after, 0, 1, barrier, 0, null, 0, null);
+    api.call('vkCmdPipelineBarrier', undefined, commands, srcStages, dstStages, 0, 1, barrier, 0, null, 0, null);
   }
 
   commands(): Handle {
@@ -225,7 +230,7 @@ export class VkDriver implements NativeDriver {
     this.api.call('vkFreeCommandBuffers', undefined, this.device, this.pool, 1, list);
   }
 
-  /** Runs command buffers in order. */
+  /** Submits command buffers, which run in order. */
   submit(commands: readonly Handle[], purpose?: Purpose): void {
     const { api } = this;
     const list = new BigUint64Array(new ArrayBuffer(8 * commands.length));
@@ -245,7 +250,7 @@ export class VkDriver implements NativeDriver {
   hasPassed(event: bigint): boolean {
     if (event <= this.passed) return true;
     this.api.call('vkGetSemaphoreCounterValue', undefined, this.device, this.semaphore, this.counter);
-    // Drivers that have lost the device let the counter jump to the end.
+    // Drivers that have lost the device set the semaphore to its largest value.
     if (this.counter[0]! > this.submitted) throw vkFailure('vkGetSemaphoreCounterValue', -4);
     this.passed = this.counter[0]!;
     return event <= this.passed;
@@ -253,12 +258,12 @@ export class VkDriver implements NativeDriver {
 
   forget(): void {}
 
-  /** A thread that waits in the driver would be one for each device. */
+  /** Polls after a delay instead of blocking a thread in the driver, which would take one thread for each device. */
   sleep(_event: bigint, wake: () => void): void {
     setTimeout(wake, 1);
   }
 
-  /** There is one queue, and it runs what it is given in order. */
+  /** Nothing to wait for: the device has one queue, whose submissions run in order. */
   wait(): void {}
 
   synchronize(): void {
@@ -277,7 +282,7 @@ export class VkDriver implements NativeDriver {
     );
   }
 
-  /** A command buffer of the caller's is submitted by the caller. */
+  /** The caller submits a command buffer of the caller's at any later time. */
   isCapturing(stream: Handle): boolean {
     return stream !== this.stream;
   }
@@ -290,7 +295,7 @@ export class VkDriver implements NativeDriver {
     if (this.setup.own) api.call('vkDestroyDevice', undefined, device, null);
   }
 
-  /** Milliseconds that command buffers take one after another. @param submit does something on the device's queue, and resolves when that has run. */
+  /** Milliseconds that command buffers take one after another. @param submit submits work to the device's queue, and resolves when it has run. */
   async timed(commands: readonly Handle[], submit: (work: () => undefined) => Promise<void>): Promise<number> {
     const { api, device } = this;
     const { limits, timestampBits } = this.setup.physical;
@@ -327,7 +332,7 @@ export class VkDriver implements NativeDriver {
     return oldest.commands;
   }
 
-  /** @param allowed a bit for each type. @throws FftError `out-of-memory` */
+  /** The index of a memory type. @param allowed a bit for each type that the buffer may use. @throws FftError `out-of-memory` */
   private memoryType(allowed: number, needed: number, wanted: number): number {
     const types = this.setup.physical.memoryTypes;
     for (const flags of [needed | wanted, needed]) {

@@ -1,6 +1,6 @@
 /**
- * Vulkan 1.2 as a device, over the system's loader library: any GPU with a driver for it. Kernels are SPIR-V of our own, so
- * no compiler is needed; they find memory by its addresses.
+ * Vulkan 1.2 over the system's loader library: any GPU with a driver for it. Kernels are SPIR-V, which needs no compiler, and access memory by device
+ * addresses.
  */
 import type { DoubleWordForm } from '../../emit/double-word/index.ts';
 import type { Kernel } from '../../ir/index.ts';
@@ -26,19 +26,19 @@ import { chooseVkDevice, describedVkDevice, SUBGROUP_SIZE_CONTROL, type VkDevice
 export { availability } from './select.ts';
 
 export interface VulkanOptions extends Pick<DeviceOptions, 'device' | 'software'>, WithStore, Overridden {
-  /** For tests: the file of the only driver to be loaded. */
+  /** File of the only driver to load, for tests. */
   readonly driver?: string | undefined;
 }
 
-/** A `VkDevice` of the caller's, which has timeline semaphores and buffer addresses enabled, and stays open. */
+/** A `VkDevice` of the caller's. It has timeline semaphores and buffer device addresses enabled, and stays open. */
 export interface CallersVkDevice {
   readonly vkPhysicalDevice: bigint;
   readonly vkDevice: bigint;
   readonly vkQueue: bigint;
   readonly queueFamily: number;
   /**
-   * What else was enabled: `shaderFloat64`, `shaderInt64`; for halves `shaderInt16` with `storageBuffer16BitAccess`; for
-   * `tuning: { warpSize }` `subgroupSizeControl`.
+   * Further features that were enabled: `shaderFloat64`, `shaderInt64`; for halves `shaderInt16` with `storageBuffer16BitAccess`; for `tuning: {
+   * warpSize }` `subgroupSizeControl`.
    */
   readonly features?: readonly string[] | undefined;
 }
@@ -87,7 +87,7 @@ function opened(api: Vulkan, physical: VkDevice): VkSetup {
   return { api, physical, features, device, queue, queueFamily, own: true };
 }
 
-/** @throws FftError `invalid-argument` */
+/** A device of the caller's. @throws FftError `invalid-argument` */
 function adoptedVkDevice(api: Vulkan, callers: CallersVkDevice): VkSetup {
   const { vkPhysicalDevice, vkDevice, vkQueue, queueFamily, features = [] } = callers;
   for (const [own, handle] of Object.entries({ vkPhysicalDevice, vkDevice, vkQueue })) {
@@ -111,7 +111,10 @@ function adoptedVkDevice(api: Vulkan, callers: CallersVkDevice): VkSetup {
   return { api, physical, features: own, device: vkDevice, queue: vkQueue, queueFamily, own: false };
 }
 
-/** Vulkan says nothing about multiprocessors or their memory: these numbers were measured through WebGPU, which stands on it. */
+/**
+ * The profile of a device. Vulkan does not report multiprocessors and their memory, so these numbers are taken from WebGPU, which was measured on
+ * Vulkan.
+ */
 function vkProfile({ physical, features }: VkSetup): DeviceProfile {
   const { limits, memory, name, type } = physical;
   return {
@@ -128,7 +131,7 @@ function vkProfile({ physical, features }: VkSetup): DeviceProfile {
 }
 
 class VkBackend extends NativeBackend<VkBuffer, VkKernel> {
-  /** Nothing in Vulkan promises that a product and a sum are rounded once. */
+  /** Vulkan does not promise a fused multiply-add. */
   override readonly pairForm: DoubleWordForm = {};
   readonly driver: VkDriver;
   readonly memory: VkAllocator;

@@ -1,22 +1,22 @@
-/** A kernel of the IR as SPIR-V, and the pipeline that the driver makes of it. */
+/** A kernel as SPIR-V, and the pipeline that the driver compiles from it. */
 import { GROUP_SIZE_CONSTANT } from '../../emit/spirv/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { KernelSource } from '../common/kernel.ts';
 import type { CompileOptions, PackedKernel } from '../device.ts';
 import { requireGroupFits, type SpmdFacts, SpmdKernel, withoutComputedTables } from '../native/kernel.ts';
-import { type Struct, stayingBytes, textBytes } from '../native/structs.ts';
+import { immovableBytes, type Struct, textBytes } from '../native/structs.ts';
 import { COMPUTE, type Handle, TYPE, vkFailure } from './api.ts';
 import type { VkDriver } from './driver.ts';
 import { type VkProgram, vkProgram } from './program.ts';
 
-/** What launches bind. */
+/** A pipeline with its layout, as launches bind it. */
 export interface VkPipeline {
   readonly pipeline: Handle;
   readonly layout: Handle;
 }
 
-/** The same, and what it was made of. */
+/** A pipeline with the shader module that it was made from. */
 interface MadePipeline extends VkPipeline {
   readonly module: Handle;
 }
@@ -42,7 +42,7 @@ export class VkKernel extends SpmdKernel<VkProgram> {
     return this.preparing;
   }
 
-  /** @throws FftError `compile-failed` */
+  /** The pipeline; compiled on this thread if that has not been done. @throws FftError `compile-failed` */
   pipeline(): VkPipeline {
     if (this.discarded) throw new FftError('internal-error', `Kernel ${this.kernel.name} was discarded.`);
     if (this.made) return this.made;
@@ -95,20 +95,20 @@ export class VkKernel extends SpmdKernel<VkProgram> {
   private request(): { info: Struct; module: Handle; layout: Handle } {
     const { api, device } = this.driver;
     const { source, entry, argumentBytes, indirect } = this.program;
-    const code = stayingBytes(source);
+    const code = immovableBytes(source);
     const requested = api.struct(TYPE.shaderModule, undefined, 0, BigInt(code.length), code);
     const module = api.make('vkCreateShaderModule', this.purpose, device, requested, null);
     const range = api.plain(COMPUTE.stage, 0, indirect ? 8 : argumentBytes);
     const shape = api.struct(TYPE.pipelineLayout, undefined, 0, 0, undefined, 1, range);
     const layout = api.make('vkCreatePipelineLayout', this.purpose, device, shape, null);
     const name = textBytes(entry);
-    // The stage lies inside of the structure: type, pointer, flags, stage, module, name, specialization.
+    // `VkPipelineShaderStageCreateInfo` is embedded by value: type, pointer, flags, stage, module, name, specialization.
     const stage = [TYPE.stage, this.subgroup(), 0, COMPUTE.stage, module, name, this.specialization()] as const;
     const info = api.struct(TYPE.computePipeline, undefined, 0, 0, ...stage, layout, 0n, -1, 0);
     return { info, module, layout };
   }
 
-  /** Sets the constant of the module by which groups have their number of threads. */
+  /** Specialization of the constant that is the number of threads in a group. */
   private specialization(): Struct {
     const { api } = this.driver;
     const bytes = 4;
@@ -116,7 +116,7 @@ export class VkKernel extends SpmdKernel<VkProgram> {
     return api.plain(1, entry, BigInt(bytes), api.plain(this.program.threads));
   }
 
-  /** Requires the subgroup size that the program asks for, where the device has it and a group does not take too many subgroups. */
+  /** Requires the subgroup size that the program asks for, if the device can and a group then has no more subgroups than allowed. */
   private subgroup(): Struct | undefined {
     const { api, setup } = this.driver;
     const { subgroupSize = 0, threads } = this.program;
@@ -133,7 +133,7 @@ export class VkKernel extends SpmdKernel<VkProgram> {
   }
 }
 
-/** @throws FftError as `VkKernel`, and `device-limit` where the language has no words for it */
+/** Writes a kernel as SPIR-V. @throws FftError as `VkKernel`, and `device-limit` if the language cannot express the kernel */
 export function writtenVkKernel(kernel: Kernel, driver: VkDriver, options: CompileOptions): VkKernel {
   const { physical, features } = driver.setup;
   const program = vkProgram(kernel, { ...features, ...physical.limits }, options);

@@ -1,4 +1,4 @@
-/** The launches of a program, recorded once. */
+/** The launches of a program, recorded once into a command buffer. */
 import { type BoundStep, requireAligned } from '../common/program.ts';
 import type { Launches } from '../native/driver.ts';
 import { COMPUTE, type Handle, MEMORY } from './api.ts';
@@ -6,26 +6,26 @@ import type { VkAllocation, VkDriver } from './driver.ts';
 import type { VkKernel } from './kernel.ts';
 import type { VkBuffer } from './memory.ts';
 
-/** One launch: its kernel, and its arguments as push constants. */
+/** One launch: its kernel, and the push constants that hold its arguments. */
 interface VkLaunch {
   readonly kernel: VkKernel;
-  /** The launches of one step do not depend on one another. */
+  /** The number of the launch within its step. The launches of one step do not depend on one another. */
   readonly number: number;
   readonly pushed: Uint8Array;
 }
 
-/** The most runs in one command buffer when they are timed. */
+/** The most runs that are timed in one command buffer. */
 const RUNS_RECORDED = 64;
 
 export class VkLaunches implements Launches {
   private readonly driver: VkDriver;
   private readonly launches: readonly VkLaunch[];
-  /** Arguments that are too many for push constants. */
+  /** Memory for arguments that exceed the limit of push constants. */
   private readonly blocks: VkAllocation[] = [];
-  /** The host reads memory that the launches write. */
+  /** Whether the launches write memory that host code can access. */
   private readonly forHost: boolean;
   private recorded: Handle | undefined;
-  /** A command buffer of the caller's holds the arguments from now on. */
+  /** Whether a command buffer of the caller's refers to the arguments from now on. */
   private captured = false;
 
   /** @throws FftError `misaligned-buffer`, `out-of-memory` */
@@ -46,7 +46,9 @@ export class VkLaunches implements Launches {
     this.driver.order(commands, 'host');
   }
 
-  /** Runs are recorded behind one another, as in a caller's command buffer: between two buffers a GPU stands still for some microseconds. */
+  /**
+   * Times runs that are recorded one after another, as in a caller's command buffer: between two command buffers a GPU idles for some microseconds.
+   */
   async time(repeats: number, submit: (work: () => undefined) => Promise<void>): Promise<number> {
     const { driver } = this;
     const block = driver.commands();

@@ -1,4 +1,4 @@
-/** Device memory: buffers of our own with their addresses, and the caller's. */
+/** Device memory: buffers with their addresses, created here or adopted from the caller. */
 import { FftError, show } from '../../problem/errors.ts';
 import type { InFlight } from '../common/memory.ts';
 import { isHandle } from '../native/library.ts';
@@ -7,9 +7,9 @@ import { type Handle, MEMORY } from './api.ts';
 import { LEAST_HANDLE, type VkAllocation, type VkDriver } from './driver.ts';
 
 export class VkBuffer extends NativeBuffer {
-  /** Where kernels find it. */
+  /** The buffer's device address. */
   readonly address: bigint;
-  /** Undefined for the caller's. */
+  /** The allocation; undefined for the caller's buffers. */
   readonly allocation: VkAllocation | undefined;
   override readonly mapped: Uint8Array | undefined;
 
@@ -27,7 +27,7 @@ export class VkBuffer extends NativeBuffer {
   }
 }
 
-/** Memory that both the device and the host reach as fast as either can. */
+/** Memory that both the device and the host access at full speed. */
 const SHARED = MEMORY.hostVisible | MEMORY.hostCoherent | MEMORY.hostCached;
 
 export class VkAllocator extends NativeAllocator<VkBuffer> {
@@ -39,7 +39,7 @@ export class VkAllocator extends NativeAllocator<VkBuffer> {
   }
 
   /**
-   * The caller's `{ vkBuffer, bytes }`; undefined for anything else.
+   * The caller's `{ vkBuffer, bytes }` as a buffer; undefined for anything else.
    * @throws FftError `invalid-argument`, `buffer-too-small`
    */
   override adopt(value: unknown, what: string): VkBuffer | undefined {
@@ -86,7 +86,7 @@ export class VkAllocator extends NativeAllocator<VkBuffer> {
       );
     }
     const made = driver.allocate(bytes, MEMORY.deviceLocal, SHARED);
-    // What the host sees but does not cache it reads at a tenth of the speed of a copy.
+    // The host reads uncached memory at a tenth of the speed of a copy.
     const seen = made.mapped !== undefined && bytes > 0 ? driver.view(made.mapped, bytes) : undefined;
     return new VkBuffer(this, bytes, made, made, seen);
   }

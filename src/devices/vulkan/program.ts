@@ -1,34 +1,39 @@
-/** Kernels as SPIR-V, as devices launch them. */
+/** Kernels as SPIR-V for Vulkan, with the numbers that launches need. */
 import { emitSpirv, type SpirvProgram } from '../../emit/spirv/index.ts';
 import type { Kernel } from '../../ir/index.ts';
-import { written } from '../common/kernel.ts';
+import { emitKernel } from '../common/kernel.ts';
 import type { CompileOptions } from '../device.ts';
 
 /** The features and limits of a device that kernels are written for. */
-export interface VkWords {
+export interface VkKernelFeatures {
   readonly wideIntegers: boolean;
   readonly storage16: boolean;
   readonly pushBytes: number;
-  /** Groups in one dimension of a dispatch. */
+  /** The most groups in one dimension of a dispatch. */
   readonly groups: number;
 }
 
-/** The features and limits that every device of Vulkan has. */
-export const LEAST_WORDS: VkWords = { wideIntegers: false, storage16: false, pushBytes: 128, groups: 65535 };
+/** The features and limits that every Vulkan device has. */
+export const LEAST_FEATURES: VkKernelFeatures = {
+  wideIntegers: false,
+  storage16: false,
+  pushBytes: 128,
+  groups: 65535,
+};
 
-/** A module, and the subgroup size that its pipeline requires; undefined where the driver chooses. */
+/** A SPIR-V module, and the subgroup size that its pipeline requires; undefined if the driver chooses one. */
 export interface VkProgram extends SpirvProgram {
   readonly subgroupSize?: number;
 }
 
-/** @throws FftError `device-limit` where the language has no words for the kernel */
+/** Writes a kernel. @throws FftError `device-limit` if the language cannot express the kernel */
 export function vkProgram(
   kernel: Kernel,
-  { wideIntegers, storage16, pushBytes, groups }: VkWords,
+  { wideIntegers, storage16, pushBytes, groups }: VkKernelFeatures,
   { maxGroups, computedRoots = false, subgroupSize }: CompileOptions,
 ): VkProgram {
   const most = Math.min(groups, maxGroups ?? groups);
   const requested = { wideIntegers, storage16, pushBytes, computedRoots, maxGroups: most };
-  const program = written(kernel, 'SPIR-V', () => emitSpirv(kernel, requested));
+  const program = emitKernel(kernel, 'SPIR-V', () => emitSpirv(kernel, requested));
   return subgroupSize === undefined ? program : { ...program, subgroupSize };
 }

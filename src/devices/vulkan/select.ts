@@ -12,18 +12,18 @@ export interface VkDevice {
   readonly handle: Handle;
   readonly name: string;
   readonly type: (typeof TYPES)[number];
-  /** The driver, for people. */
+  /** The driver and its version, for messages. */
   readonly driver: string;
-  /** Bytes of its own memory. */
+  /** Bytes of device-local memory. */
   readonly memory: number;
   readonly limits: VkLimits;
   readonly features: VkFeatures;
-  /** The family of queues that computes; undefined where none does. */
+  /** The index of the queue family that computes; undefined if there is none. */
   readonly queueFamily: number | undefined;
   readonly timestampBits: number;
-  /** Flags of its memory types. */
+  /** The property flags of each memory type. */
   readonly memoryTypes: readonly number[];
-  /** Why it cannot be used; undefined where it can. */
+  /** The reason why the device cannot be used; undefined if it can. */
   readonly fault: string | undefined;
 }
 
@@ -34,30 +34,30 @@ export interface VkLimits {
   readonly threads: number;
   readonly allocation: number;
   readonly subgroup: number;
-  /** Nanoseconds of one tick. */
+  /** Nanoseconds of one timestamp tick. */
   readonly timestampPeriod: number;
 }
 
-/** What programs use where a device has it. */
+/** Optional features that kernels use if the device has them. */
 export interface VkFeatures {
   readonly doubles: boolean;
   readonly wideIntegers: boolean;
   readonly storage16: boolean;
-  /** The subgroup sizes that a pipeline may require, and the most subgroups in a group then; undefined where it cannot. */
+  /** The range of subgroup sizes that a pipeline may require, and the most subgroups in a group; undefined if the device cannot require a size. */
   readonly subgroups: { readonly least: number; readonly most: number; readonly perGroup: number } | undefined;
 }
 
-/** The place of `subgroupSizeControl` in `VkPhysicalDeviceVulkan13Features`. */
+/** The byte offset of `subgroupSizeControl` in `VkPhysicalDeviceVulkan13Features`. */
 export const SUBGROUP_SIZE_CONTROL = 16 + 4 * 7;
 
 const TYPES = ['other', 'integrated', 'discrete', 'virtual', 'cpu'] as const;
 const RANK = { discrete: 0, integrated: 1, virtual: 2, other: 3, cpu: 4 } as const;
 const [VERSION_1_2, VERSION_1_3] = [(1 << 22) | (2 << 12), (1 << 22) | (3 << 12)];
 
-/** One for each list of drivers, as long as the process lasts. */
+/** Instances by the list of drivers, kept as long as the process. */
 const instances = new Map<string, Handle>();
 
-/** @param driver file of the only driver to load. Default: the drivers that `VK_DRIVER_FILES` names, else all drivers of the system. */
+/** An instance. @param driver file of the only driver to load. Default: the drivers that `VK_DRIVER_FILES` names, else all drivers of the system. */
 async function instanceOf(api: Vulkan, driver: string | undefined): Promise<Handle> {
   const key = driver ?? `system ${process.env.VK_DRIVER_FILES ?? process.env.VK_ICD_FILENAMES ?? ''}`;
   const known = instances.get(key);
@@ -67,7 +67,7 @@ async function instanceOf(api: Vulkan, driver: string | undefined): Promise<Hand
   const made = await withDriver(driver, () => {
     const what = { what: 'Opening Vulkan', otherwise: 'device-unavailable' } as const;
     const instance = api.make('vkCreateInstance', what, info, null);
-    // The loader looks for drivers when it is first asked for devices.
+    // The loader searches for drivers when it first lists devices.
     api.list('vkEnumeratePhysicalDevices', instance, 8);
     return instance;
   });
@@ -95,7 +95,7 @@ export async function vkDevices(api: Vulkan, driver?: string): Promise<VkDevice[
   );
 }
 
-/** @throws FftError `device-lost` where there is no such device. */
+/** The facts of one physical device. @throws FftError `device-lost` if there is no such device. */
 export function describedVkDevice(api: Vulkan, handle: Handle): VkDevice {
   const own13 = api.empty(TYPE.properties13, 256);
   const own12 = api.empty(TYPE.properties12, 1024, own13);
@@ -144,7 +144,7 @@ export function describedVkDevice(api: Vulkan, handle: Handle): VkDevice {
   };
 }
 
-/** Features and properties of Vulkan 1.3 are zero on older devices, which do not write them. */
+/** Older devices do not fill in the structures of Vulkan 1.3, whose fields then stay zero. */
 function subgroupSizes(can13: Struct, own13: Struct): VkFeatures['subgroups'] {
   const [least, most, perGroup, stages] = [0, 1, 2, 3].map((n) => own13.number(16 + 4 * n)) as [
     number,
@@ -174,15 +174,15 @@ function largestHeap(heaps: DataView): number {
   return Math.max(0, ...(own.length > 0 ? own : all).map(({ bytes }) => bytes));
 }
 
-/** What a caller may ask for: a number in the system's order, or part of a name. */
+/** The caller's choice: a number in the system's order, or a part of a name. */
 export interface VkChoice {
   readonly device?: unknown;
   readonly software?: boolean | undefined;
-  /** For tests: the file of the only driver. */
+  /** File of the only driver to load, for tests. */
   readonly driver?: string | undefined;
 }
 
-/** The best device that fits. @throws FftError `invalid-argument`, `device-unavailable` */
+/** The preferred device that matches the options. @throws FftError `invalid-argument`, `device-unavailable` */
 export async function chooseVkDevice(api: Vulkan, { device, software, driver }: VkChoice): Promise<VkDevice> {
   isWanted(device, 'device', 0, '');
   const onProcessor = software ?? softwareByDefault();
@@ -200,7 +200,7 @@ export async function chooseVkDevice(api: Vulkan, { device, software, driver }: 
   );
 }
 
-/** Where the system's drivers have no device on the processor: SwiftShader's. */
+/** The driver of SwiftShader, if the system's drivers have no device that computes on the processor. */
 async function processorDriver(api: Vulkan): Promise<string | undefined> {
   const own = await vkDevices(api).catch(() => []);
   if (own.some(({ type, fault }) => type === 'cpu' && !fault)) return undefined;
@@ -210,7 +210,7 @@ async function processorDriver(api: Vulkan): Promise<string | undefined> {
   );
 }
 
-/** The devices, the preferred one first. @param hardware what computes on the processor is not wanted. */
+/** Lists the devices, the preferred one first. @param hardware whether to leave out devices that compute on the processor. */
 export async function availability(hardware = false): Promise<Availability> {
   if (hardware && !(await mayHaveGpu())) return { name: 'Vulkan', available: false, reason: 'this system has no GPU' };
   try {

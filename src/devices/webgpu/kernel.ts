@@ -6,7 +6,7 @@ import type { Arrangement, SpmdProgram } from '../../emit/spmd/tree/program.ts';
 import { emitWgsl } from '../../emit/wgsl/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError, reasonOf } from '../../problem/errors.ts';
-import { DeviceKernel, written } from '../common/kernel.ts';
+import { DeviceKernel, emitKernel } from '../common/kernel.ts';
 import type { CompiledKernel, CompileOptions } from '../device.ts';
 import { defaultArrangement, type GlobalUse, requireBindings, usesOf } from './arrangement.ts';
 import type { Limits } from './options.ts';
@@ -90,7 +90,7 @@ export class Variant {
     this.name = kernel.name;
     const { maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX } = limits;
     const threads = Math.min(kernel.threads, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX);
-    this.program = written(kernel, 'WGSL', () => emitWgsl(kernel, { threads, maxGroups, arrangement, unguarded }));
+    this.program = emitKernel(kernel, 'WGSL', () => emitWgsl(kernel, { threads, maxGroups, arrangement, unguarded }));
     const { sharedBytes, bindings, launches } = this.program;
     requireBindings(arrangement.bindings, bindings.length - arrangement.bindings, limits, kernel.name);
     if (sharedBytes > limits.maxComputeWorkgroupStorageSize) {

@@ -45,7 +45,7 @@ interface Trial {
 export async function fastestWay(request: TrialRequest): Promise<Way> {
   const { host, program, key } = request;
   const { backend } = host;
-  if (backend.pretends) {
+  if (backend.withoutMemory) {
     const message = `strategy 'measure' times programs, and ${backend.name} is only a profile, which runs nothing; use 'fast' there.`;
     throw new FftError('unsupported-feature', message, { path: 'compile.strategy' });
   }

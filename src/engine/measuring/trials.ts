@@ -54,7 +54,7 @@ export async function measureCandidates(
   backend: Backend,
   planOf: (splits: Splits) => Promise<MeasurablePlan>,
 ): Promise<MeasuredCandidates> {
-  if (backend.pretends) {
+  if (backend.withoutMemory) {
     const why = `strategy 'measure' times plans, and ${backend.name} is only a profile, which runs nothing`;
     throw new FftError('unsupported-feature', `${why}; use 'fast' there.`, { path: 'strategy' });
   }

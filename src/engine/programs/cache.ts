@@ -186,7 +186,7 @@ export class KernelCache {
     const make = () => {
       const buffer = this.backend.allocate(table.length * storageBytes(table.type));
       this.failures.delete(table.key);
-      if (!this.backend.pretends) this.empty.set(buffer, table);
+      if (!this.backend.withoutMemory) this.empty.set(buffer, table);
       return { value: buffer, cost: buffer.bytes };
     };
     return { buffer: this.tables.take(table.key, make), byteOffset: 0 };

@@ -100,7 +100,7 @@ export class GpuDriver {
 
   /** Appends a copy to the stream in which a GPU sends. */
   copyBetween(from: Gpu, source: bigint, to: Gpu, target: bigint, bytes: number): void {
-    const end = (gpu: Gpu) => (this.api.words.kind === 'hip' ? gpu.ordinal : gpu.context);
+    const end = (gpu: Gpu) => (this.api.variant.kind === 'hip' ? gpu.ordinal : gpu.context);
     this.call('MemcpyPeerAsync', target, end(to), source, end(from), bytes, from.sending);
   }
 
@@ -114,11 +114,11 @@ export async function openGpuDriver(kind: GpuKind): Promise<GpuDriver> {
   try {
     const api = await openDriver(kind);
     const library = await openLibrary(kind.driverLibrary);
-    const { prefix, kind: words } = kind.driver;
-    const others: Partial<Record<Name, string>> = OTHER_NAMES[words];
+    const { prefix, kind: vendor } = kind.driver;
+    const others: Partial<Record<Name, string>> = OTHER_NAMES[vendor];
     const nameOf = (name: Name) => others[name] ?? `${prefix}${name}`;
     // HIP tells devices apart by their numbers where CUDA takes contexts.
-    const end = words === 'hip' ? 'int' : P;
+    const end = vendor === 'hip' ? 'int' : P;
     const functions = { ...FUNCTIONS, MemcpyPeerAsync: [P, end, P, end, S, P] };
     const always = functionsOf<keyof typeof FUNCTIONS>(library, functions, 'int', nameOf);
     const perhaps = Object.entries<readonly string[]>(WINDOW_FUNCTIONS).map(([name, parameters]) => {
@@ -139,7 +139,7 @@ export function openGpus(
   const count = api.int('DeviceGetCount');
   const wanted = ordinals ?? [...Array(count).keys()];
   const missing = wanted.find((ordinal) => ordinal >= count);
-  const { title } = api.words;
+  const { title } = api.variant;
   if (missing !== undefined || wanted.length === 0) {
     const what = missing === undefined ? 'No GPU' : `GPU ${missing}`;
     const numbered = count > 0 ? `, numbered from 0 to ${count - 1}` : '';

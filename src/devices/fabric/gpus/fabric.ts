@@ -84,7 +84,7 @@ export class GpuFabric implements Fabric {
     this.demanded = parts.demanded;
     this.beside = parts.way !== 'peer';
     this.nccl = parts.nccl;
-    this.library = parts.nccl?.version ?? `${driver.api.words.title} ${driver.api.int('DriverGetVersion')}`;
+    this.library = parts.nccl?.version ?? `${driver.api.variant.title} ${driver.api.int('DriverGetVersion')}`;
     this.size = gpus.length;
     this.ranks = [...gpus.keys()];
     this.slotUnit = parts.way === 'peer' ? granularityOf(driver, gpus) : 1;
