@@ -20,6 +20,7 @@ import {
   kernelCounts,
   kernelsOfEach,
   type Problem,
+  packedStrides,
   resultSide,
   type Sides,
   type Storage,
@@ -32,7 +33,6 @@ import type { Target } from './device/target.ts';
 import { type KernelMemory, kernelMemory, type MiddleQuestion } from './kernel-memory.ts';
 import { withKernelProduct } from './kernel-product.ts';
 import { preparingTree } from './kernel-spectrum.ts';
-import { packedStrides } from './launch/launches.ts';
 import { type DirectionPlan, planDirection, planLaunches } from './planner.ts';
 import { axisPlace, sameDimensions } from './schemes/axis.ts';
 import { isReal } from './schemes/complex-part.ts';
@@ -240,7 +240,7 @@ function joinedByProduct(
     kernel,
     before,
   );
-  const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
+  const named = (leaf: LeafNode, part: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${part}` });
   return [
     ...forward.slice(0, -1).map((leaf) => named(leaf, 'there')),
     named(middle, 'there and back'),

@@ -1,7 +1,6 @@
 /** A launch of a transform with the product of a convolution behind it: the kernel that it multiplies by, and the loops over it. */
-import { type Convolution, kernelsOfEach, ownKernels } from '../problem/index.ts';
+import { type Convolution, kernelsOfEach, ownKernels, packedStrides } from '../problem/index.ts';
 import type { KernelMemory } from './kernel-memory.ts';
-import { packedStrides } from './launch/launches.ts';
 import type { Dimension, LeafNode } from './tree/node.ts';
 
 /** A launch that transforms → a launch that also multiplies by the kernel and transforms back. @param tensor the signal's */

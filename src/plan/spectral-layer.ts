@@ -16,6 +16,7 @@ import {
   hermitianLength,
   keptBins,
   type Problem,
+  packedStrides,
   resultSide,
   type Sides,
   splitAxisOf,
@@ -25,7 +26,6 @@ import {
 import { rankSplits } from './candidates.ts';
 import { type ConvolutionPlan, inverseLaunches, kernelProblem } from './convolution.ts';
 import type { Target } from './device/target.ts';
-import { packedStrides } from './launch/launches.ts';
 import { holdsLayer } from './launch/layer.ts';
 import { type ArrangedPlan, planLaunches } from './planner.ts';
 import { type LayerSizes, paysInOneLaunch } from './price/layer.ts';
@@ -96,8 +96,8 @@ interface ArrangedLayer {
 }
 
 /**
- * Where the last of several axes there and back, with the product, is one launch, that axis is the fastest, so that lines and matrices along it are
- * in one piece for the group that takes them.
+ * If the forward transform of the last of several axes, the product and the inverse transform are one launch, that axis lies fastest in temps, so
+ * that the lines and matrices that a group takes are contiguous.
  */
 function arrangedLayer(problem: Problem, storage: Stored, target: Target): ArrangedLayer {
   const { like, ends } = adjointConvolutionOf(problem);
@@ -149,7 +149,7 @@ function sideProblem(problem: Problem, side: 'input' | 'output'): Problem {
   return { ...one, strides: { input: problem.strides[side], output: defaultStrides(one, 'output') } };
 }
 
-/** The nodes of all axes there and back, before they are cut. */
+/** The nodes of the forward and inverse transforms of all axes, before bins are cut. */
 interface LayerAxes {
   readonly forward: readonly PlanNode[];
   readonly inverse: readonly PlanNode[];
@@ -195,8 +195,8 @@ function alongFirst(leaf: LeafNode, dimension: number): LeafNode {
 }
 
 /**
- * The same layer with the last axis there, the product, and that axis back as one launch, if a group holds the lines of all channels of a batch at
- * one bin of the other axes, and that is cheaper.
+ * The same layer with one launch for the forward transform of the last axis, the product and the inverse transform of that axis, if a group holds the
+ * lines of all channels of a batch at one bin of the other axes, and that is cheaper.
  */
 function layerInOneLaunch(several: BranchNode, problem: Problem, target: Target): BranchNode | undefined {
   const isWhole = !splitAxisOf(problem, 'input') && !splitAxisOf(problem, 'output');
@@ -211,15 +211,18 @@ function layerInOneLaunch(several: BranchNode, problem: Problem, target: Target)
   const along = (dimensions: readonly number[]) =>
     dimensions.map((dimension) => alongDimension(product.length[dimension]!, dimension));
   const mix: LeafNode = { ...product, batch: along([axes, ...others]) };
-  const [there, back] = [first, last].map((leaf) => byChannels(leaf, axes, mix.batch.slice(1)));
-  if (!there || !back || !holdsLayer({ forward: there, mix, inverse: back }, target)) return undefined;
-  if (!paysInOneLaunch(sizesOf({ forward: there, mix, inverse: back }), target)) return undefined;
-  const both = <T>(of: (leaf: LeafNode) => Sides<T>): Sides<T> => ({ input: of(there).input, output: of(back).output });
-  const real = there.real && { ...there.real, side: 'both' as const };
+  const [forward, inverse] = [first, last].map((leaf) => byChannels(leaf, axes, mix.batch.slice(1)));
+  if (!forward || !inverse || !holdsLayer({ forward, mix, inverse }, target)) return undefined;
+  if (!paysInOneLaunch(sizesOf({ forward, mix, inverse }), target)) return undefined;
+  const both = <T>(of: (leaf: LeafNode) => Sides<T>): Sides<T> => ({
+    input: of(forward).input,
+    output: of(inverse).output,
+  });
+  const real = forward.real && { ...forward.real, side: 'both' as const };
   const one: LeafNode = {
-    ...there,
+    ...forward,
     title: `axis ${axes - 1}, channels, there and back`,
-    ...{ outputLength: back.outputLength, times: 1, layer: { forward: there, mix, inverse: back } },
+    ...{ outputLength: inverse.outputLength, times: 1, layer: { forward, mix, inverse } },
     ...{ factors: both((leaf) => leaf.factors), lines: both((leaf) => leaf.lines), zeros: both((leaf) => leaf.zeros) },
     ...(real ? { real } : {}),
   };

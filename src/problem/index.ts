@@ -60,6 +60,7 @@ export {
   isRealTransform,
   keepsReals,
   logicalLength,
+  packedStrides,
   realBytes,
   realRowLength,
   scaleFactors,

@@ -6,6 +6,7 @@ import {
   defaultStrides,
   keepsReals,
   type Problem,
+  packedStrides,
   type Side,
   type Sides,
   type SplitAxis,
@@ -90,17 +91,6 @@ export function bufferLayoutOf(
 /** The strides of the packed tensor. */
 export function packedOf(problem: Problem): number[] {
   return defaultStrides(problem, 'output');
-}
-
-/** The strides of a packed tensor with these lengths. @param order its dimensions, fastest first; default: as they are numbered */
-export function packedStrides(tensor: readonly number[], order: readonly number[] = [...tensor.keys()]): number[] {
-  const strides: number[] = [];
-  let next = 1;
-  for (const dimension of order) {
-    strides[dimension] = next;
-    next *= tensor[dimension]!;
-  }
-  return strides;
 }
 
 function storageOf(name: BufferName, { problem, direction, storage }: LaunchQuestion): Stored {

@@ -299,32 +299,32 @@ function costsInTwo(n1: number, question: Sharable, last: Target) {
 /**
  * Two launches, with the middle axis cut by `reordering`, or by `leaving` where bins may stay: one part goes with the inner axis, the other one
  * with the outer axis.
- * @param back the launches run in the opposite order, as where reals are written, or bins have stayed where launches left them
+ * @param reversed whether the launches run in the opposite order, as where reals are written, or bins have stayed where launches left them
  */
-function inTwo(shared: Shared, factors: readonly [number, number], back: boolean): BranchNode {
+function inTwo(shared: Shared, factors: readonly [number, number], reversed: boolean): BranchNode {
   const { problem, axes, side } = shared;
   const dimensions = sameDimensions(side ? complexPart(problem) : problem);
   const [inner, middle, outer] = axes.map((axis) => dimensions[axis + 1]) as [Dimension, Dimension, Dimension?];
   const name = (launch: number) => `axes ${axes.join(', ')}, launch ${launch} of 2`;
   const cut = (problem.unordered ? leaving : reordering)(middle.input.dimension, factors);
   const [part, rows] = [cut.part, cut.rows].map((one) =>
-    back ? { ...one, input: one.output, output: one.input } : one,
+    reversed ? { ...one, input: one.output, output: one.input } : one,
   ) as [Dimension, Dimension];
   const others = othersOf(shared);
   const outers = outer ? [outer] : [];
   const tensor = dimensions.map(({ count }) => count);
-  const near = innermost(shared, { title: name(back ? 2 : 1), more: [part], batch: [rows, ...outers, ...others] });
+  const near = innermost(shared, { title: name(reversed ? 2 : 1), more: [part], batch: [rows, ...outers, ...others] });
   // Exponents of reals have the forward sign in both directions.
-  const conjugated = side && back ? { conjugated: true as const } : {};
-  const twiddled = { on: back ? ('input' as const) : ('output' as const), ...conjugated };
+  const conjugated = side && reversed ? { conjugated: true as const } : {};
+  const twiddled = { on: reversed ? ('input' as const) : ('output' as const), ...conjugated };
   const children: LeafNode[] = [
     { ...near, twiddle: { order: middle.count, ...twiddled, axis: 1 } },
     leafNode({
-      ...{ title: name(back ? 1 : 2), axis: cut.rest, more: outers },
+      ...{ title: name(reversed ? 1 : 2), axis: cut.rest, more: outers },
       ...{ batch: [inner, cut.bins, ...others], tensor },
     }),
   ];
-  if (back) children.reverse();
+  if (reversed) children.reverse();
   const { length, outputLength } = { length: children[0]!.length, outputLength: children[1]!.outputLength };
   return {
     ...{ scheme: 'four-step', title: `axes ${axes.join(', ')}`, axisOf: axes[1]!, parts: factors },

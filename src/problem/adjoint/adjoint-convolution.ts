@@ -16,7 +16,7 @@ import {
   resultSide,
 } from '../convolution.ts';
 import { FftError } from '../errors.ts';
-import { channelsOf, stridedExtent, tensorShape } from '../layout/layout.ts';
+import { channelsOf, packedStrides, stridedExtent, tensorShape } from '../layout/layout.ts';
 import { normalFormOf, normalizeProblem } from '../normalize/normalize.ts';
 import type { AnyProblemInput, Block, ComplexLayout, Convolution, Problem } from '../problem.ts';
 import { layerToKernel } from './adjoint-layer.ts';
@@ -105,7 +105,7 @@ function sumOfKernels(problem: Problem): AdjointSteps {
   const [along, ofBatch] = [strides.at(-2)!, strides.at(-1)!];
   const folded = foldedBatches(problem, { coordinates: along, batches: ofBatch });
   const shape = [folded.leftBatches, ...size, folded.coordinates, kernels];
-  const between = packedStridesOf(shape);
+  const between = packedStrides(shape);
   const derived = withAdjoint(
     {
       ...common(problem),
@@ -215,11 +215,6 @@ function sumAlong(problem: Problem, count: number, summed: Summed): PlannedProbl
   });
 }
 
-/** Strides of a packed tensor. */
-function packedStridesOf(shape: readonly number[]): number[] {
-  return shape.map((_, d) => shape.slice(0, d).reduce((a, b) => a * b, 1));
-}
-
 /**
  * The adjoint with respect to the kernel: the spectrum of the signal; its product with the spectrum of the cotangent, system by system; and the
  * sum over the systems that share a kernel.
@@ -299,7 +294,7 @@ function systemsOf(problem: Problem): readonly SystemDimension[] {
 function signalSpectrum(problem: Problem, systems: readonly SystemDimension[]): PlannedProblem {
   const { size, transform, omit, leftBatches, coordinates, batches, strides, offsets, layout, zeroPadding } = problem;
   const bins = tensorShape(problem, 'output').slice(1, -2);
-  const axes = packedStridesOf(bins);
+  const axes = packedStrides(bins);
   let next = bins.reduce((a, b) => a * b, 1);
   const placed = new Map<string, number>();
   for (const { name, count } of systems) {
@@ -378,7 +373,7 @@ function systemProducts(problem: Problem, systems: readonly SystemDimension[]): 
     },
     {
       result: {
-        strides: [1, ...packedStridesOf(size), ...systems.map((one) => places.get(one)!), ofColumn * matrix, ofKernel],
+        strides: [1, ...packedStrides(size), ...systems.map((one) => places.get(one)!), ofColumn * matrix, ofKernel],
         layout: direct ? problem.layout.input : 'interleaved',
       },
     },

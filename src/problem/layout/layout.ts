@@ -147,6 +147,17 @@ export function defaultStrides(problem: TensorFacts, side: Side): number[] {
   return strides;
 }
 
+/** The strides of a packed tensor with these lengths. @param order the dimensions, fastest first. Default: by their numbers */
+export function packedStrides(lengths: readonly number[], order: readonly number[] = [...lengths.keys()]): number[] {
+  const strides: number[] = [];
+  let next = 1;
+  for (const dimension of order) {
+    strides[dimension] = next;
+    next *= lengths[dimension]!;
+  }
+  return strides;
+}
+
 /** The reach of a tensor's elements before and after the element with all indices 0. Negative strides put others in front of it. */
 export function stridedExtent(
   shape: readonly number[],

@@ -5,6 +5,7 @@
 import { show } from '../errors.ts';
 import type { FieldReader } from '../input/fields.ts';
 import { isRecord, type RawRecord } from '../input/snapshot.ts';
+import { packedStrides } from '../layout/layout.ts';
 import {
   type Box,
   boxOfRank,
@@ -21,12 +22,7 @@ import type { Brick, SharedTensor, Sharing } from './problem.ts';
 
 /** Strides of a box that lies packed in memory. */
 export function boxStrides(box: Box): number[] {
-  let next = 1;
-  return lengthsOf(box).map((length) => {
-    const stride = next;
-    next *= length;
-    return stride;
-  });
+  return packedStrides(lengthsOf(box));
 }
 
 /** The number of elements from the first one of a rank's memory to the last one of a brick. */
