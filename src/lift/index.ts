@@ -1,7 +1,6 @@
 /**
- * omnifft/lift: programs of parallel patterns, in the manner of LIFT, compiled for the device that they run on.
- *
- * `program` makes a program, `device.compile` makes it ready to run, `interpret` says what it means.
+ * omnifft/lift: programs of parallel patterns, as in LIFT, compiled for the device that they run on.
+ * `program` makes a program, `device.compile` compiles it, `interpret` computes its result directly.
  * @module lift
  */
 export type {

@@ -1,4 +1,4 @@
-/** Programs with their compiler, which `device.compile` asks for. */
+/** Programs together with their compiler, so that `device.compile` need not know it. */
 
 import { compileProgram } from '../engine/compiling/compile.ts';
 import { noteProgram, type ProgramCompiler } from '../engine/compiling/registry.ts';
@@ -8,10 +8,10 @@ import { type Inputs, type Program, programOf, type ValuesOf } from '../patterns
 import type { Result } from '../patterns/language/static-types.ts';
 
 /**
- * A program: what is computed from which inputs.
+ * Makes a program.
  * @param inputs types by name: `{ v: real(n) }`
- * @param f is called once, with the inputs' values, and gives the result: a number or arrays of numbers
- * @throws FftError `invalid-program` where anything in it is wrong, with the pattern as `problems[0].path`
+ * @param f is called once with the inputs' values and returns the result: a number or arrays of numbers
+ * @throws FftError `invalid-program` if anything in it is wrong, with the pattern as `problems[0].path`
  */
 export function program<I extends Inputs>(inputs: I, f: (values: ValuesOf<I>) => Result): Program<I> {
   return programOf(inputs, f, note);
@@ -21,7 +21,7 @@ function note(made: Program): void {
   noteProgram(made, loadingCompiler);
 }
 
-/** See `Device.compile`. Where nothing has to be loaded, the arguments are read at once. */
+/** The compiler of `Device.compile`. If no module has to be loaded, the arguments are read before the call returns. */
 export const loadingCompiler: ProgramCompiler = (...given) => {
   const loading = loadGroups(['programs of patterns'], programLoaders);
   return loading ? loading.then(() => compileProgram(...given)) : compileProgram(...given);

@@ -9,7 +9,9 @@ import * as nufft from './index.ts';
 
 const random = randomFor('non-uniform transforms');
 
-/** Errors may be so many times the tolerance: what docs/nufft.md promises of many points, and of one or two, whose errors do not average. */
+/**
+ * The largest errors in multiples of the tolerance, as docs/nufft.md promises: for many points, and for one or two, whose errors do not average out.
+ */
 const PROMISED = 5;
 const PROMISED_ALONE = 20;
 
@@ -25,7 +27,7 @@ interface Trial {
   readonly isign?: 1 | -1;
   readonly modeOrd?: 0 | 1;
   readonly upsampfac?: 2 | 1.25;
-  /** Points in the range from −π to π times this. */
+  /** The range of points, as a multiple of −π to π. */
   readonly spread?: number;
   readonly around?: number;
 }
@@ -46,14 +48,14 @@ function relativeError(found: ArrayLike<number>, wanted: ArrayLike<number>): num
   return Math.sqrt(error / size);
 }
 
-/** Rounding that no tolerance takes away: coordinates are doubles, and arithmetic has a precision. */
+/** The rounding error that remains at any tolerance: coordinates are doubles, and the arithmetic has a precision. */
 function floorOf({ modes, precision = 'double', spread = 1, around = 0, type, points }: Trial): number {
   const rounding = precision === 'single' ? 2 ** -24 : 2 ** -53;
   const highest = type === 3 ? 2 * points : Math.max(...modes);
   return 2 ** -53 * highest * (1 + spread + Math.abs(around)) * 4 + 8 * rounding;
 }
 
-/** Carries a trial out on a device. @returns the error over what is promised: at most 1 */
+/** Runs a trial on a device. @returns the error relative to the promised one: at most 1 */
 async function excessOf(device: Device, trial: Trial): Promise<number> {
   const { type, modes, points, eps, precision = 'double', nTrans = 1, modeOrd = 0, upsampfac = 2 } = trial;
   const { spread = 1, around = 0 } = trial;
@@ -61,7 +63,7 @@ async function excessOf(device: Device, trial: Trial): Promise<number> {
   const dimensions = modes.length;
   const all = modes.reduce((product, count) => product * count, 1);
   const x = modes.map(() => coordinates(points, spread, around));
-  // For type 3 the modes say how many frequencies there are, and how far they reach.
+  // For type 3, `modes` gives the number of frequencies and their range.
   const s = type === 3 ? modes.map((count) => coordinates(all, count / 6, count / 5)) : [];
   const plan = await nufft.plan(type, type === 3 ? dimensions : modes, {
     ...{ eps, isign, nTrans, precision, modeOrd, upsampfac, device },

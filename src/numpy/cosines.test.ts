@@ -1,4 +1,4 @@
-/** Cosine and sine transforms: random calls beside sums by their definition and, where it is installed, SciPy; what is refused. */
+/** Cosine and sine transforms: random calls against sums by their definition and, if it is installed, SciPy; and refusals. */
 import { describe, expect, it } from 'vitest';
 import { relativeError } from '../../test/support/accuracy.ts';
 import { missing } from '../../test/support/optional.ts';
@@ -46,7 +46,7 @@ function shuffled(rank: number): number[] {
   return axes.sort(() => random.unit() - 0.5);
 }
 
-/** A call that can be done. */
+/** A valid random call. */
 function callOf(name: Name): Call {
   const type = random.pick([1, 2, 3, 4, undefined] as const);
   const least = type === 1 && name.includes('dct') ? 2 : 1;
@@ -79,7 +79,7 @@ function callOf(name: Name): Call {
 
 const calls = Array.from({ length: 96 }, (_, k) => callOf([...lineNames, ...tensorNames][k % 8]!));
 
-/** What is done along an axis. */
+/** The transform along one axis. */
 interface Line {
   readonly kind: RealTransform;
   readonly length: number;
@@ -107,7 +107,7 @@ function matrixOf({ kind, length: n, factor, orthogonal }: Line): number[][] {
   );
 }
 
-/** The reals after an axis was cropped or filled, and transformed. */
+/** The reals after cropping or padding an axis and transforming it. */
 function along(data: Float64Array, shape: readonly number[], axis: number, line: Line): Float64Array {
   const [inner, there] = [sizeOf(shape.slice(axis + 1)), shape[axis]!];
   const matrix = matrixOf(line);
@@ -171,7 +171,7 @@ describe('cosine and sine transforms', () => {
   missing('scipy', python ? undefined : 'no python3 on the PATH has SciPy');
 
   it.runIf(python)("are SciPy's", async () => {
-    // Of complex numbers SciPy overlooks `orthogonalize` (1.17).
+    // SciPy 1.17 ignores `orthogonalize` for complex numbers.
     const requested = calls.filter(
       ({ x, options }) => x.dtype.startsWith('float') || (options.orthogonalize ?? null) === null,
     );

@@ -1,4 +1,4 @@
-/** SciPy's cosine and sine transforms (`scipy.fft.dct`, `dst` and their like): what each call of one comes to. */
+/** SciPy's cosine and sine transforms (`scipy.fft.dct`, `dst` and similar functions): the work of each call. */
 
 import { FftError, show } from '../problem/errors.ts';
 import { logicalLength } from '../problem/index.ts';
@@ -25,28 +25,28 @@ import {
 import { resolveDistinctAxes } from './calls/axes.ts';
 import { fitFor } from './calls/fit.ts';
 import { KnownCalls } from './calls/known.ts';
-import { denseProblemOf, type SumKind } from './calls/problem.ts';
+import { denseProblemOf, type R2rKind } from './calls/problem.ts';
 import { checkShapeFits, resized, type TransformStep } from './calls/steps.ts';
 import type { TransformRequest, Work } from './calls/work.ts';
 
-/** I to IV. */
+/** The types I to IV. */
 export type SumType = 1 | 2 | 3 | 4;
 
-interface SumOptions {
-  /** Default 2. The inverse of type 2 is type 3, and the other way round; the others are their own. */
+interface R2rOptions {
+  /** Default 2. Types 2 and 3 are inverses of each other; types 1 and 4 are their own inverses. */
   readonly type?: SumType | undefined;
   /**
-   * Whether the first and last numbers are scaled by √2 where that makes the matrix orthogonal but for one factor: of `dct` types
-   * 1 to 3, of `dst` types 2 and 3. Default: where `norm` is `ortho`.
+   * Whether first or last numbers are scaled by √2 so that the matrix is orthogonal but for one factor: in `dct` of types 1 to 3, in `dst` of types 2
+   * and 3. Default: true if `norm` is `ortho`.
    */
   readonly orthogonalize?: boolean | null | undefined;
 }
 
 /** Options of the cosine and sine transforms along one axis. */
-export interface SumLineOptions extends LineOptions, SumOptions {}
+export interface SumLineOptions extends LineOptions, R2rOptions {}
 
 /** Options of the cosine and sine transforms along several axes: all by default, each named once. */
-export interface SumTensorOptions extends TensorOptions, SumOptions {}
+export interface SumTensorOptions extends TensorOptions, R2rOptions {}
 
 type Family = 'dct' | 'dst';
 type LineName = `${'' | 'i'}${Family}`;
@@ -54,8 +54,10 @@ type LineName = `${'' | 'i'}${Family}`;
 /** An end of a line. */
 type End = 'first' | 'last';
 
-/** Which ends are multiplied by √2 before the sums, and which are divided by it after them. */
-const ends: Readonly<Partial<Record<SumKind, { readonly before: readonly End[]; readonly after: readonly End[] }>>> = {
+/** The ends that are multiplied by √2 before the transform, and the ends that are divided by √2 after it. */
+const scaledEnds: Readonly<
+  Partial<Record<R2rKind, { readonly before: readonly End[]; readonly after: readonly End[] }>>
+> = {
   dct1: { before: ['first', 'last'], after: ['first', 'last'] },
   dct2: { before: [], after: ['first'] },
   dct3: { before: ['first'], after: [] },
@@ -67,10 +69,12 @@ const known = new KnownCalls();
 const NONE: readonly string[] = [];
 
 /**
- * @param more options that the caller looks after
- * @throws FftError `invalid-argument`, `unknown-field`, `invalid-size`; for the array `wrong-array-type`, `wrong-length`, `detached-array`, `out-of-memory`
+ * The request of a transform along one axis.
+ * @param more names of options that the caller checks
+ * @throws FftError `invalid-argument`, `unknown-field`, `invalid-size`; for the array `wrong-array-type`, `wrong-length`, `detached-array`,
+ *   `out-of-memory`
  */
-export function sumLineRequest(
+export function r2rLineRequest(
   name: LineName,
   input: ArrayInput,
   options?: SumLineOptions & OtherOptions,
@@ -86,8 +90,8 @@ export function sumLineRequest(
   );
 }
 
-/** For transforms along several axes; parameters and errors as above. */
-export function sumTensorRequest(
+/** The request of a transform along several axes; parameters and errors as above. */
+export function r2rTensorRequest(
   name: `${LineName}n`,
   input: ArrayInput,
   options?: SumTensorOptions & OtherOptions,
@@ -115,7 +119,7 @@ function r2rRequest(name: LineName | `${LineName}n`, operand: NumpyArray, given:
     throw new FftError('invalid-size', message);
   });
   const { device, axes } = given;
-  // Parts of complex numbers are neighbours along one more axis, the last, which is left alone.
+  // Real and imaginary parts are adjacent along one more axis, the last, which is not transformed.
   const parts = isComplex(operand.dtype) ? [2] : [];
   const single = isSingle(operand.dtype);
   const reals = { data: operand.data, shape: [...operand.shape, ...parts], dtype: dtypeOf(false, single) };
@@ -126,8 +130,8 @@ function r2rRequest(name: LineName | `${LineName}n`, operand: NumpyArray, given:
   return { device, work, data: operand.data };
 }
 
-/** The transform that is to be done: inverses are those of other types. */
-function r2rKind(family: Family, type: SumType, inverse: boolean): SumKind {
+/** The kind of a transform: the inverses of types 2 and 3 are each other. */
+function r2rKind(family: Family, type: SumType, inverse: boolean): R2rKind {
   return `${family}${inverse && (type === 2 || type === 3) ? ((5 - type) as 2 | 3) : type}`;
 }
 
@@ -146,7 +150,7 @@ function checkOrthogonalize({ orthogonalize, norm }: Arguments): boolean {
 function r2rStep(
   reals: NumpyArray,
   { axes, lengths, norm }: Arguments,
-  kind: SumKind,
+  kind: R2rKind,
   inverse: boolean,
 ): TransformStep {
   const shape = resized(
@@ -158,21 +162,21 @@ function r2rStep(
   const direction = 'forward';
   if (elementCount(shape) === 0) return { direction, problem: undefined, axes: [], from: side, to: side };
   const scale = r2rScale(norm, inverse, elementCount(lengths.map((length) => logicalLength(kind, length))));
-  const wanted = { shape, axes, sums: kind, direction, single: isSingle(reals.dtype), scale } as const;
+  const wanted = { shape, axes, r2r: kind, direction, single: isSingle(reals.dtype), scale } as const;
   return { direction, ...denseProblemOf(wanted), from: side, to: side };
 }
 
-/** @param points by which there and back multiplies */
+/** The factor of a direction. @param points the factor of a forward transform followed by its unscaled inverse */
 function r2rScale(norm: Norm, inverse: boolean, points: number): number {
   if (norm === 'ortho') return 1 / Math.sqrt(points);
   return inverse === (norm === 'backward') ? 1 / points : 1;
 }
 
-interface SumFacts {
-  readonly kind: SumKind;
+interface R2rFacts {
+  readonly kind: R2rKind;
   readonly axes: readonly number[];
   readonly orthogonal: boolean;
-  /** Of the result. */
+  /** The shape of the result. */
   readonly shape: readonly number[];
   readonly dtype: NumpyArray['dtype'];
 }
@@ -180,9 +184,9 @@ interface SumFacts {
 function r2rWork(
   { data, shape: given, dtype: parts }: NumpyArray,
   { direction, problem, axes: sizes, from }: TransformStep,
-  { kind, axes, orthogonal, shape, dtype }: SumFacts,
+  { kind, axes, orthogonal, shape, dtype }: R2rFacts,
 ): Work {
-  const scaled = (orthogonal && ends[kind]) || { before: [], after: [] };
+  const scaled = (orthogonal && scaledEnds[kind]) || { before: [], after: [] };
   const fit = fitFor({ shape: given, complex: false }, from);
   const before = (target: Floats, source: Floats) => {
     if (fit) fit.fill(target, source);
@@ -199,10 +203,10 @@ function r2rWork(
     fill: scaled.before.length > 0 ? before : fit?.fill,
     finish: scaled.after.length > 0 ? after : undefined,
   };
-  return { steps: [step], shape, dtype, entries: data.length, readsParts: fit?.readsParts === true };
+  return { steps: [step], shape, dtype, entries: data.length, takesSubarrays: fit?.takesSubarrays === true };
 }
 
-/** Multiplies ends of all lines along an axis, where they are. */
+/** Multiplies one or both ends of all lines along an axis, in place. */
 function scaleEnds(
   data: Floats,
   shape: readonly number[],

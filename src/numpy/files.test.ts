@@ -1,4 +1,4 @@
-/** Files between NumPy and omnifft, both ways, bit by bit. */
+/** Exchange of files between NumPy and omnifft in both directions, bit by bit. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { readNpz, writeNpz } from './files/npz.ts';
 
 const KINDS = ['?', 'i1', 'i2', 'i4', 'i8', 'u1', 'u2', 'u4', 'u8', 'f2', 'f4', 'f8', 'c8', 'c16'];
 
-/** Arrays of random bits, in every kind, byte order and order of axes; beside them, what they are in C order, as we have it. */
+/** Writes arrays of random bits, in every type, byte order and order of axes, with their contents in C order and in omnifft's types beside them. */
 const WRITE = `
 import sys, json, numpy
 folder, seed = sys.argv[1], int(sys.argv[2])
@@ -40,7 +40,7 @@ numpy.savez_compressed(folder + '/packed.npz', **arrays)
 json.dump(notes, open(folder + '/notes.json', 'w'))
 `;
 
-/** What NumPy reads, as raw bytes with a note. */
+/** Reads arrays by NumPy, as raw bytes with a description. */
 const READ = `
 import sys, json, numpy
 folder = sys.argv[1]
@@ -105,7 +105,7 @@ describe('NumPy', () => {
   });
 });
 
-/** Bit by bit, but for what is no number, which has many forms. */
+/** Compares bit by bit, except for NaNs, which have many bit patterns. */
 function expectSame(given: Buffer, wanted: Buffer, data: Float32Array | Float64Array, name: string): void {
   expect(given.length, name).toBe(wanted.length);
   const size = data.BYTES_PER_ELEMENT;

@@ -1,4 +1,4 @@
-/** Fast Hankel transforms: integrals that are known, random calls beside SciPy where there is one, and what is refused. */
+/** Fast Hankel transforms: known integrals, random calls against SciPy if it is installed, and refusals. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { relativeError } from '../../test/support/accuracy.ts';
 import { missing } from '../../test/support/optional.ts';
@@ -25,7 +25,7 @@ function arrayOf(
   return { data: dtype === 'float32' ? Float32Array.from(values) : values, shape, dtype } as NumpyArray<'float64'>;
 }
 
-/** A transform that is far from singular, of numbers that the bias does not make much smaller than others. */
+/** Parameters far from singular ones, with a bias that does not make the numbers differ much in size. */
 const parameters = (least = -0.5) => {
   const [dln, mu, bias] = [
     between(0.02, 0.2) * (random.unit() < 0.5 ? -1 : 1),
@@ -45,7 +45,7 @@ afterEach(() => void vi.restoreAllMocks());
 describe('fast Hankel transforms', () => {
   it('turn r^(mu + 1) exp(−r²/2) into itself, as the integral does', () => {
     for (const n of [256, 255]) {
-      // The grid begins at e^−10, where what is left out of the integral is some e^(−10·(mu + 1)).
+      // The grid begins at e^−10, so the omitted part of the integral is about e^(−10·(mu + 1)).
       const mu = between(1.2, 2.5);
       const dln = 20 / n;
       const offset = sync.fhtoffset(dln, mu);

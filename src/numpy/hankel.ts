@@ -1,9 +1,8 @@
 /**
- * SciPy's fast Hankel transforms (`scipy.fft.fht`, `ifht`, `fhtoffset`), which are Hamilton's FFTLog: on a logarithmic grid, a
- * Hankel transform is a circular convolution, done here between a transform of reals and its inverse.
- *
- * With xp = (μ + 1 + bias) / 2 and xm = (μ + 1 − bias) / 2, bin m is multiplied by
- * u(m) = 2^bias · e^(2iy (ln 2 − offset)) · Γ(xp + iy) / Γ(xm − iy), where y = π m / (n · dln).
+ * SciPy's fast Hankel transforms (`scipy.fft.fht`, `ifht`, `fhtoffset`), Hamilton's FFTLog: on a logarithmic grid, a Hankel transform is a circular
+ * convolution, computed here between a real transform and its inverse.
+ * With xp = (μ + 1 + bias) / 2 and xm = (μ + 1 − bias) / 2, bin m is multiplied by u(m) = 2^bias · e^(2iy (ln 2 − offset)) · Γ(xp + iy) / Γ(xm − iy),
+ * where y = π m / (n · dln).
  */
 import { readOptions } from '../engine/arguments/options.ts';
 import { isPoleOfGamma, logGamma } from '../numeric/special-functions/log-gamma.ts';
@@ -14,34 +13,34 @@ import { checkLength } from './calls/axes.ts';
 
 /** Options of the fast Hankel transforms. */
 export interface HankelOptions {
-  /** ln(k·r) of the centres of both grids: the output's is moved by it. Default 0; `fhtoffset` finds one that rings little. */
+  /** ln(k·r) of the centres of both grids, which shifts the output's grid. Default 0; `fhtoffset` finds an offset with little ringing. */
   readonly offset?: number | undefined;
-  /** Exponent of a power law by which the input is multiplied, and the output divided. Default 0. */
+  /** Exponent of a power law that the input is multiplied by and the output divided by. Default 0. */
   readonly bias?: number | undefined;
 }
 
 /** Options of `fhtoffset`. */
 export interface HankelOffsetOptions {
-  /** The result is the possible offset next to it. Default 0. */
+  /** The result is the admissible offset nearest to it. Default 0. */
   readonly initial?: number | undefined;
-  /** As of the transform. Default 0. */
+  /** The exponent `bias` of the transform. Default 0. */
   readonly bias?: number | undefined;
 }
 
-/** What is done before, between and after the two transforms. */
+/** The work before, between and after the two transforms. */
 export interface HankelRequest {
   readonly device: unknown;
-  /** What `rfft` takes. */
+  /** The input of `rfft`. */
   readonly reals: NumpyArray;
   /** Points along the last axis, for `irfft`. */
   readonly n: number;
-  /** Multiplies the bins, which are written over. */
+  /** Multiplies the bins by the coefficients, in place. */
   readonly convolve: (bins: NumpyArray) => void;
-  /** Makes the result of what `irfft` gives, which is written over. */
+  /** Turns the result of `irfft` into the final result, in place. */
   readonly finish: (lines: NumpyArray) => void;
 }
 
-/** The names and numbers that define a transform. */
+/** The parameters of a transform. */
 interface Hankel {
   readonly inverse: boolean;
   readonly n: number;
@@ -52,8 +51,10 @@ interface Hankel {
 }
 
 /**
- * @param more options that the caller looks after
- * @throws FftError `invalid-argument`, `unknown-field`, `invalid-size`; for the array `wrong-array-type`, `wrong-length`, `detached-array`, `out-of-memory`
+ * The request of a call.
+ * @param more names of options that the caller checks
+ * @throws FftError `invalid-argument`, `unknown-field`, `invalid-size`; for the array `wrong-array-type`, `wrong-length`, `detached-array`,
+ *   `out-of-memory`
  */
 export function hankelRequest(
   name: 'fht' | 'ifht',
@@ -96,8 +97,7 @@ export function hankelRequest(
 }
 
 /**
- * An offset for `fht` and `ifht` next to `initial` with which the transform rings least: the highest bin's coefficient is real.
- *
+ * The offset for `fht` and `ifht` nearest to `initial` with which the transform rings least: the highest bin's coefficient is real.
  * @param dln the logarithm of the ratio of neighbouring points
  * @param mu order of the Bessel function
  * @throws FftError `invalid-argument`, `unknown-field`
@@ -112,7 +112,7 @@ export function fhtoffset(dln: number, mu: number, options: HankelOffsetOptions 
   return initial + (turns - Math.round(turns)) * dln;
 }
 
-/** The powers of the grids' points that the bias multiplies by: element j before the transforms and after them. */
+/** The powers of the grid points by which the bias multiplies element j before and after the transforms. */
 function biasFactors({ inverse, n, dln, offset, bias }: Hankel) {
   const input = (j: number) => Math.exp(-bias * (j - (n - 1) / 2) * dln);
   const output = (j: number) => Math.exp(-bias * ((j - (n - 1) / 2) * dln + offset));
@@ -127,7 +127,7 @@ function scaledElements({ data, shape, dtype }: NumpyArray, power: (j: number) =
   return result;
 }
 
-/** Complex numbers by which the bins of every line are multiplied: u(m), or of the inverse 1 / conj u(m). */
+/** The complex factors of the bins of every line: u(m), or 1 / conj u(m) for the inverse. */
 function coefficients(hankel: Hankel): Float64Array {
   const { inverse, n, dln, mu, offset, bias } = hankel;
   const [plus, minus] = [(mu + 1 + bias) / 2, (mu + 1 - bias) / 2];
@@ -139,14 +139,14 @@ function coefficients(hankel: Hankel): Float64Array {
     const modulus = Math.exp((inverse ? -1 : 1) * (upper.re - lower.re + Math.LN2 * bias));
     const angle = upper.im + lower.im + 2 * y * (Math.LN2 - offset);
     factors.set([modulus * Math.cos(angle), modulus * Math.sin(angle)], 2 * m);
-    // Of the highest bin of an even length the transform keeps the real part of u.
+    // Of the highest bin of an even length, the transform keeps the real part of u only.
     if (2 * m === n && inverse) factors[2 * m] = modulus / Math.cos(angle);
   }
   factors[0] = firstCoefficient(hankel);
   return factors;
 }
 
-/** u(0) = 2^bias Γ(xp) / Γ(xm), a real number that may be 0 or infinite; of such a one the transform makes 0, and says so. */
+/** u(0) = 2^bias Γ(xp) / Γ(xm), a real number that may be 0 or infinite; the transform replaces infinity by 0, and warns. */
 function firstCoefficient({ inverse, mu, bias }: Hankel): number {
   const [plus, minus] = [(mu + 1 + bias) / 2, (mu + 1 - bias) / 2];
   const u = 2 ** bias * gammaRatio(plus, minus);
@@ -167,7 +167,7 @@ function gammaRatio(a: number, b: number): number {
   return Math.sign(Math.cos(upper.im - lower.im)) * Math.exp(upper.re - lower.re);
 }
 
-/** Multiplies lines of complex numbers by one line of them, where they are. */
+/** Multiplies lines of complex numbers by one line of factors, in place. */
 function multiplyLines(data: NumpyArray['data'], factors: Float64Array): void {
   for (let k = 0; k < data.length; k += 2) {
     const at = k % factors.length;

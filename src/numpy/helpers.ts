@@ -1,4 +1,4 @@
-/** What comes with the transforms and computes none: frequencies of bins, the order of bins, lengths worth padding to. */
+/** NumPy's helper functions: frequencies of bins, the order of bins, lengths worth padding to. */
 
 import { readOptions } from '../engine/arguments/options.ts';
 import { FftError, show } from '../problem/errors.ts';
@@ -19,10 +19,10 @@ import { checkLength, resolveAxes } from './calls/axes.ts';
 
 export { type FastLengthOptions, nextFastLength, prevFastLength } from '../engine/fast-length.ts';
 
-/** The time between samples. */
+/** The sample spacing, as a number or as an option. */
 export type Spacing = number | { readonly d?: number | undefined };
 
-/** Axes for `fftshift` and `ifftshift`: one, several, or as an option. Default, and of `null`: all. */
+/** Axes for `fftshift` and `ifftshift`: one, several, or as an option. Default, also for `null`: all. */
 export type ShiftAxes =
   | number
   | readonly number[]
@@ -60,7 +60,7 @@ export function rfftfreq(n: number, d: Spacing = 1): NumpyArray<'float64'> {
   return { data, shape: [bins], dtype: 'float64' };
 }
 
-/** Between neighbouring bins. @throws FftError `invalid-size`, `invalid-argument`, `unknown-field` */
+/** The distance of neighbouring bins. @throws FftError `invalid-size`, `invalid-argument`, `unknown-field` */
 function binSpacing(n: number, d: Spacing, name: string): number {
   checkLength(n, 'n');
   const spacing = typeof d === 'object' ? (readOptions(d, { works: ['d'] }, name).d ?? 1) : d;
@@ -93,7 +93,7 @@ export function ifftshift<X extends ArrayInput>(x: X, axes: ShiftAxes = {}): Sam
   return roll(x, axes, 'ifftshift', (length) => Math.ceil(length / 2));
 }
 
-/** Element k of an axis goes to k + shift, around the end. */
+/** Rolls axes: element k goes to k + shift, modulo the length. */
 function roll<X extends ArrayInput>(
   x: X,
   given: ShiftAxes,
@@ -107,10 +107,10 @@ function roll<X extends ArrayInput>(
   const axes = shiftAxes(given, shape.length, name);
   for (let axis = shape.length - 1; axis >= 0; inner *= shape[axis--]!) {
     const block = shape[axis]! * inner;
-    // An axis that is named several times is shifted as often.
+    // An axis that is named several times is shifted several times.
     const times = axes.filter((named) => named === axis).length;
     const head = block - ((times * shiftOf(shape[axis]!)) % shape[axis]!) * inner;
-    // Of nothing, a remainder is no number, and head is none either.
+    // Lengths of 0 make `head` NaN.
     if (times === 0 || block === 0 || head === block) continue;
     const rolled = floatZeros(data.length, isSingle(dtype));
     for (let start = 0; start < data.length; start += block) {

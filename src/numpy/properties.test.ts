@@ -19,11 +19,11 @@ const calls = numpyCalls(randomFor('numpy'));
 
 type Face = (x: unknown, options: unknown) => numpy.NumpyArray | Promise<numpy.NumpyArray>;
 
-/** Both faces by name: functions are looked up in these. */
+/** Both faces by name; functions are looked up in them. */
 const later: Record<string, unknown> = { ...numpy };
 const atOnce: Record<string, unknown> = { ...sync };
 
-/** A result, or undefined where the call is refused. */
+/** The result of a call; undefined if it is refused. */
 async function outcome(face: Record<string, unknown>, call: NumpyCall): Promise<numpy.NumpyArray | undefined> {
   try {
     return await (face[call.name] as Face)(spelled(call), call.options);
@@ -42,13 +42,13 @@ function model(call: NumpyCall): ModelArray | undefined {
   }
 }
 
-/** How far a result may be from another one. */
+/** The largest difference that is allowed between two results. */
 function allowed(call: NumpyCall, { shape, dtype }: numpy.NumpyArray): number {
   const { s, n } = call.options;
   const lengths = [...call.array.shape, ...shape, ...(s ?? []), n ?? 1].filter((length) => length > 0);
   const single = dtype === 'float32' || dtype === 'complex64';
   const points = lengths.reduce((a, b) => a * b, 1);
-  // What is cropped after it was transformed may be small beside what is gone.
+  // The part that remains after cropping a transform may be much smaller than the part that was cropped.
   const cropped = repeats(call) && s ? 100 : 1;
   return 2 * cropped * tolerance(single ? 'single' : 'double', points, hasLargePrimes(lengths) ? 5 : 1);
 }
@@ -85,7 +85,7 @@ describe('random calls', () => {
       }),
       { seed, numRuns: 150 },
     );
-    // Those that are refused are to be the fewer ones.
+    // Only the smaller part of the calls may be refused.
     expect(done).toBeGreaterThan(60);
   });
 
@@ -102,7 +102,7 @@ describe('random calls', () => {
           const wanted = model(call);
           expect(wanted).toBeDefined();
           expectModelled(call, await outcome(later, call), wanted);
-          // The second one is known.
+          // The second call comes from the cache.
           for (let turn = 0; turn < 2; turn++) expectModelled(call, await outcome(atOnce, call), wanted);
         }
       }
@@ -128,7 +128,7 @@ function isOfOneBin({ name, array: { shape }, options: { s, axes } }: NumpyCall)
   return /^hfft[2n]$/.test(name) && !s && shape.at(axes?.at(-1) ?? -1) === 1;
 }
 
-/** Calls in turn, by both libraries: `results` says of each call what it came to, of each library. */
+/** Runs calls in both libraries; `results` has each library's outcome of each call. */
 const SCRIPT = `
 import json, sys, warnings
 import numpy, numpy.fft, scipy.fft
@@ -163,7 +163,7 @@ function expectSame(call: NumpyCall, result: numpy.NumpyArray, file: string): vo
   const wanted = numpy.readNpy(readFileSync(file));
   expect({ shape: result.shape, dtype: result.dtype }).toEqual({ shape: wanted.shape, dtype: wanted.dtype });
   if (result.data.length === 0) return;
-  // Theirs has an error, too.
+  // The library's result has an error, too.
   expect(relativeError(result.data, wanted.data)).toBeLessThanOrEqual(2 * allowed(call, result));
 }
 
@@ -189,15 +189,15 @@ describe('NumPy and SciPy', () => {
         const theirs = said.results[k]!;
         const result = await outcome(later, call);
         const what = JSON.stringify({ name: call.name, shape: call.array.shape, options: call.options });
-        // SciPy makes one point of one bin along several axes; of hfft it wants to be told, as NumPy of irfftn.
+        // SciPy makes one point of one bin along several axes; for hfft it wants the length to be given, as NumPy does for irfftn.
         const wanted = isOfOneBin(call) ? null : isScipys(call) ? theirs.scipy : theirs.numpy;
         expect(result !== undefined, `whether ${what} can be done`).toBe(wanted !== null);
         if (!result) continue;
-        // Of an empty axis, NumPy's irfft reads what happens to be in memory (2.4.6); zeros are filled in here and by SciPy.
+        // NumPy 2.4.6 reads uninitialised memory in irfft of an empty axis; SciPy and this library pad with zeros.
         const counts = call.array.data.length > 0 || !/^i?r|^hfft/.test(call.name);
         const numpyCounts = counts && (isNew || call.array.data instanceof Float64Array);
         if (theirs.numpy !== null && numpyCounts) expectSame(call, result, theirs.numpy);
-        // SciPy refuses some that NumPy does, repeated axes for one.
+        // SciPy refuses some calls that NumPy allows, such as repeated axes.
         if (theirs.scipy !== null) expectSame(call, result, theirs.scipy);
       }
       const frequencies = said.frequencies.map((_, k) => numpy.rfftfreq(1 + Math.floor(k / 3), [1, 0.1, 3][k % 3]));

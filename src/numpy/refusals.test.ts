@@ -1,4 +1,4 @@
-/** What cannot be done is refused by its code, on both faces alike. */
+/** Calls that cannot be carried out are refused with an error code, the same on both faces. */
 import { describe, expect, it } from 'vitest';
 import { FftError, openDevice } from '../index.ts';
 import * as numpy from './index.ts';
@@ -14,7 +14,7 @@ structuredClone(detached.buffer, { transfer: [detached.buffer] });
 const bins = { data: new Float64Array(48), shape: [2, 3, 4], dtype: 'complex128' } as const;
 const dot = { data: Float32Array.of(1), shape: [], dtype: 'float32' } as const;
 
-/** A list in lists, as deep as that. */
+/** A list nested to the given depth. */
 function nested(levels: number): unknown {
   return levels === 0 ? 1 : [nested(levels - 1)];
 }
@@ -135,7 +135,7 @@ describe('a call is refused for', () => {
       expect(error).toBeInstanceOf(FftError);
       expect(error).toMatchObject({ code, problems: [{ code }] });
     }
-    // One face has an option more than the other.
+    // One face has the option `device` in addition.
     expect((rejected as Error).message.replace(', device.', '.')).toBe((thrown as Error).message);
   });
 

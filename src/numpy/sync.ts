@@ -1,6 +1,6 @@
 /**
- * `omnifft/numpy/sync`: the functions of `omnifft/numpy` for callers that cannot wait. They run on the calling thread, on
- * a CPU device of their own that is opened on first use.
+ * `omnifft/numpy/sync`: the functions of `omnifft/numpy` for callers that cannot wait. They run on the calling thread, on a CPU device of their own
+ * that is opened on first use.
  * @module omnifft/numpy/sync
  */
 import { openCpuSync } from '../engine/open-sync.ts';
@@ -14,7 +14,7 @@ import { lineRequest, tensorRequest } from './calls/request.ts';
 import { inAxes } from './calls/steps.ts';
 import { SyncPlan } from './calls/sync-plan.ts';
 import { callResult, filled, type TransformRequest, type WorkStep } from './calls/work.ts';
-import { type SumLineOptions, type SumTensorOptions, sumLineRequest, sumTensorRequest } from './cosines.ts';
+import { r2rLineRequest, r2rTensorRequest, type SumLineOptions, type SumTensorOptions } from './cosines.ts';
 import { type HankelOptions, type HankelRequest, hankelRequest } from './hankel.ts';
 
 export type {
@@ -140,42 +140,42 @@ export function ihfftn<X extends ArrayInput>(x: X & RealOnly<X>, options?: Tenso
 
 /** `dct` of `omnifft/numpy`, at once. */
 export function dct<X extends ArrayInput>(x: X, options?: SumLineOptions): SameArray<X> {
-  return transformSync(sumLineRequest('dct', x, options));
+  return transformSync(r2rLineRequest('dct', x, options));
 }
 
 /** `idct` of `omnifft/numpy`, at once. */
 export function idct<X extends ArrayInput>(x: X, options?: SumLineOptions): SameArray<X> {
-  return transformSync(sumLineRequest('idct', x, options));
+  return transformSync(r2rLineRequest('idct', x, options));
 }
 
 /** `dst` of `omnifft/numpy`, at once. */
 export function dst<X extends ArrayInput>(x: X, options?: SumLineOptions): SameArray<X> {
-  return transformSync(sumLineRequest('dst', x, options));
+  return transformSync(r2rLineRequest('dst', x, options));
 }
 
 /** `idst` of `omnifft/numpy`, at once. */
 export function idst<X extends ArrayInput>(x: X, options?: SumLineOptions): SameArray<X> {
-  return transformSync(sumLineRequest('idst', x, options));
+  return transformSync(r2rLineRequest('idst', x, options));
 }
 
 /** `dctn` of `omnifft/numpy`, at once. */
 export function dctn<X extends ArrayInput>(x: X, options?: SumTensorOptions): SameArray<X> {
-  return transformSync(sumTensorRequest('dctn', x, options));
+  return transformSync(r2rTensorRequest('dctn', x, options));
 }
 
 /** `idctn` of `omnifft/numpy`, at once. */
 export function idctn<X extends ArrayInput>(x: X, options?: SumTensorOptions): SameArray<X> {
-  return transformSync(sumTensorRequest('idctn', x, options));
+  return transformSync(r2rTensorRequest('idctn', x, options));
 }
 
 /** `dstn` of `omnifft/numpy`, at once. */
 export function dstn<X extends ArrayInput>(x: X, options?: SumTensorOptions): SameArray<X> {
-  return transformSync(sumTensorRequest('dstn', x, options));
+  return transformSync(r2rTensorRequest('dstn', x, options));
 }
 
 /** `idstn` of `omnifft/numpy`, at once. */
 export function idstn<X extends ArrayInput>(x: X, options?: SumTensorOptions): SameArray<X> {
-  return transformSync(sumTensorRequest('idstn', x, options));
+  return transformSync(r2rTensorRequest('idstn', x, options));
 }
 
 /** `fht` of `omnifft/numpy`, at once. */
@@ -219,7 +219,7 @@ function ownPlans(): SyncPlans {
   });
 }
 
-/** Carries out a request whose result is known to be an `R`. */
+/** Runs a request whose result is known to be an `R`. */
 function transformSync<R extends NumpyArray>({ work, data }: TransformRequest): R {
   const { steps } = work;
   let current = data;
@@ -244,7 +244,7 @@ function runStepSync(step: WorkStep, problem: DenseProblem, data: Floats): Float
       plans.give(lease);
     }
   } catch (error) {
-    // What no array can hold is refused for that before the device is asked what it can.
+    // A result that exceeds the longest array is refused for that, before the device's own limits are checked.
     if (error instanceof FftError && error.code === 'device-limit') floatZeros(step.length, step.single);
     throw inAxes(error, step);
   }

@@ -1,6 +1,4 @@
-/**
- * Arrays as the functions of this room take and return them: what was given is checked here and brought into one form.
- */
+/** Arrays as the functions of this room take and return them: arguments are checked here and brought into one form. */
 
 import { excerpt, FftError, show } from '../../problem/errors.ts';
 import { arrayClass, arrayLength, plainView, refuseDetached } from '../../problem/input/bytes.ts';
@@ -12,13 +10,13 @@ import type { NpyArray, NpyDtype } from './npy-array.ts';
 export type { NumberLists } from './lists.ts';
 export { allocated, converted, type Floats, floatZeros } from './memory.ts';
 
-/** A dense array in C order: `shape` is slowest first, complex numbers lie as `re, im` in `data`. */
+/** A dense array in C order: `shape` is slowest first, complex numbers are interleaved in `data` (re, im). */
 export type NumpyArray<T extends NpyDtype = NpyDtype, S extends readonly number[] = readonly number[]> = NpyArray<T, S>;
 
 export type ComplexDtype = 'complex64' | 'complex128';
 export type RealDtype = 'float32' | 'float64';
 
-/** What a transform to complex numbers returns. */
+/** The result of a transform to complex numbers. */
 export type ComplexArray<
   T extends ComplexDtype = ComplexDtype,
   S extends readonly number[] = readonly number[],
@@ -38,44 +36,44 @@ export type TypedArray =
   | BigUint64Array;
 
 /**
- * What the functions take: an array with a shape, a bare typed array, which is real and has one axis, or numbers in lists,
- * nested as deep as there are axes.
+ * Arguments that are arrays: an array with a shape; a bare typed array, which is real and has one axis; or numbers in lists, nested as deep as there
+ * are axes.
  */
 export type ArrayInput = NumpyArray | TypedArray | NumberLists;
 
-/** How an array with a shape is read: its fields, and its lengths. */
+/** The rules by which the fields of an array, and its lengths, are read. */
 const READING: Reading = { code: 'wrong-array-type', depth: 2, keep: true, most: 2 ** 17 };
 
-/** The type of elements that an array, a bare typed array or a list has. */
+/** The type of the elements of an array, a bare typed array or a list. */
 export type DtypeOf<X extends ArrayInput> = X extends { readonly dtype: infer T extends NpyDtype }
   ? T
   : X extends Float32Array
     ? 'float32'
     : 'float64';
 
-/** The same array: a bare typed array gets a shape. */
+/** The type of an array with the same shape and elements: a bare typed array gets a shape. */
 export type SameArray<X extends ArrayInput> = NumpyArray<DtypeOf<X>, ShapeOf<X>>;
 
-/** The lengths of an array's axes, as many as are known when programs are compiled: a bare typed array has one. */
+/** The lengths of an array's axes, as far as the compiler knows them: a bare typed array has one axis. */
 export type ShapeOf<X extends ArrayInput> = X extends { readonly shape: infer S extends readonly number[] }
   ? { readonly [K in keyof S]: number }
   : X extends TypedArray | readonly number[]
     ? readonly [number]
     : readonly number[];
 
-/** What an array transforms to: single precision stays single. */
+/** The type of an array's transform: single precision stays single. */
 export type Transformed<X extends ArrayInput, S extends readonly number[] = ShapeOf<X>> = ComplexArray<
   DtypeOf<X> extends infer T ? (T extends 'float32' | 'complex64' ? 'complex64' : 'complex128') : never,
   S
 >;
 
-/** What an array of complex numbers becomes in transforms to reals: single precision stays single. */
+/** The type of a transform from complex numbers to reals: single precision stays single. */
 export type RealTransformed<X extends ArrayInput> = NumpyArray<
   DtypeOf<X> extends infer T ? (T extends 'float32' | 'complex64' ? 'float32' : 'float64') : never,
   ShapeOf<X>
 >;
 
-/** To be met by what has to be real: nothing that is known to be complex meets it. */
+/** A constraint for arguments that have to be real: no type that is known to be complex satisfies it. */
 export type RealOnly<X extends ArrayInput> = DtypeOf<X> extends ComplexDtype ? never : unknown;
 
 const dtypes: readonly NpyDtype[] = ['float32', 'float64', 'complex64', 'complex128'];
@@ -92,15 +90,15 @@ export function elementCount(lengths: readonly number[]): number {
   return lengths.reduce((total, length) => total * length, 1);
 }
 
-/** The type of complex numbers, or reals, of a precision. */
+/** The element type of complex numbers or reals in single or double precision. */
 export function dtypeOf(complex: boolean, single: boolean): NpyDtype {
   if (complex) return single ? 'complex64' : 'complex128';
   return single ? 'float32' : 'float64';
 }
 
 /**
- * The checked form of what was given; `data` is the caller's own wherever it need not be converted.
- * Integers become doubles, as they do in `numpy.fft`.
+ * The argument in checked form; `data` is the caller's own array unless it has to be converted.
+ * Integers become doubles, as in `numpy.fft`.
  * @throws FftError `wrong-array-type`, `invalid-argument`, `wrong-length`, `detached-array`, `out-of-memory`
  */
 export function asArray(input: ArrayInput): NumpyArray {
@@ -142,7 +140,7 @@ export function asArray(input: ArrayInput): NumpyArray {
 function asFloats(input: TypedArray): Floats {
   refuseDetached(input as Float64Array, 'The array');
   if (isFloatArray(input)) return plainView(input, arrayClass(input) as 'Float32Array' | 'Float64Array');
-  // Where the engine has half precision, single is the smallest that holds all of it.
+  // In engines with half precision: single is the smallest precision that holds all halves.
   const half = arrayClass(input) === 'Float16Array';
   return converted(input, half);
 }
@@ -151,7 +149,7 @@ function isList(value: unknown): value is NumberLists {
   try {
     return Array.isArray(value);
   } catch {
-    // A proxy that was revoked is nothing any more.
+    // A revoked proxy is not an array.
     return false;
   }
 }

@@ -5,7 +5,7 @@ import { floatZeros } from './memory.ts';
 /** One axis of numbers, or several: `[[1, 2], [3, 4]]` has the shape [2, 2]. */
 export type NumberLists = readonly number[] | readonly NumberLists[];
 
-/** As many axes as an array of NumPy can have. It also ends lists that hold themselves. */
+/** The most axes of an array in NumPy. The limit also ends lists that contain themselves. */
 const MOST_AXES = 64;
 
 interface Listed {
@@ -14,9 +14,9 @@ interface Listed {
 }
 
 /**
+ * The numbers of nested lists as one array.
  * @returns float64, since numbers of JavaScript are doubles.
- * @throws FftError `wrong-array-type` for anything but numbers in lists, `wrong-length` where some are longer than others,
- *   `out-of-memory`
+ * @throws FftError `wrong-array-type` for anything but numbers in lists, `wrong-length` if lists side by side have different lengths, `out-of-memory`
  */
 export function fromLists(lists: NumberLists): Listed {
   try {
@@ -50,7 +50,7 @@ function read(lists: NumberLists): Listed {
   }
 }
 
-/** The lengths of the first list, of the first one in that, and so on. */
+/** The shape: the length of the list, of its first element, and so on. */
 function listShape(lists: NumberLists): number[] {
   const shape: number[] = [];
   for (let part: unknown = lists; Array.isArray(part); part = part[0]) {

@@ -1,4 +1,4 @@
-/** New host memory, and numbers in floating point. */
+/** New host arrays, and conversion to floating point. */
 
 import { FftError } from '../../problem/errors.ts';
 import { arrayLength } from '../../problem/input/bytes.ts';
@@ -11,7 +11,7 @@ export function floatZeros(length: number, single: boolean): Floats {
   return allocated(length, () => (single ? new Float32Array(length) : new Float64Array(length)));
 }
 
-/** Makes an array of `length` entries. @throws FftError `out-of-memory` where the engine cannot */
+/** Makes an array of `length` entries. @throws FftError `out-of-memory` if the engine cannot */
 export function allocated<T>(length: number, make: () => T): T {
   try {
     return make();
@@ -22,8 +22,8 @@ export function allocated<T>(length: number, make: () => T): T {
 }
 
 /**
- * The same numbers in floating point. (`Float64Array.from` lists them all before it converts them, and V8 ends the process
- * where the list gets too long.)
+ * The numbers in floating point. (`Float64Array.from` collects them in a list before it converts them, and V8 ends the process if the list gets too
+ * long.)
  * @throws FftError `out-of-memory`
  */
 export function converted(values: ArrayLike<number | bigint>, single = false): Floats {
@@ -37,7 +37,7 @@ export function converted(values: ArrayLike<number | bigint>, single = false): F
 /** A new array of the same numbers. @throws FftError `out-of-memory` */
 export function copyOfFloats(array: Floats): Floats {
   try {
-    // Of a typed array the engine makes one without zeros first.
+    // The engine copies a typed array without zeroing the new memory first.
     return array instanceof Float32Array ? new Float32Array(array) : new Float64Array(array);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;

@@ -1,9 +1,9 @@
-/** Arrays as files hold them. */
+/** Arrays with the element types of `.npy` files. */
 
 /** Element types that omnifft computes with. */
 export type NpyDtype = 'float32' | 'float64' | 'complex64' | 'complex128';
 
-/** What the elements of a type are kept in. */
+/** Typed arrays by element type. */
 export interface NpyData {
   readonly float32: Float32Array;
   readonly float64: Float64Array;

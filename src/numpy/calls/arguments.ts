@@ -1,6 +1,6 @@
 /**
- * NumPy's arguments as axes, lengths and a norm. Meanings are those of `numpy.fft` (its reference manual): `null` is NumPy's
- * `None`, the default of `n`, `s`, `axes` and `norm`.
+ * NumPy's arguments as axes, lengths and a norm. Their meanings are those of `numpy.fft` (its reference manual): `null` is NumPy's `None`, the
+ * default of `n`, `s`, `axes` and `norm`.
  */
 import { readOptions } from '../../engine/arguments/options.ts';
 import { excerpt, FftError, show } from '../../problem/errors.ts';
@@ -8,14 +8,14 @@ import { didYouMean } from '../../problem/input/meant.ts';
 import type { RawRecord } from '../../problem/input/snapshot.ts';
 import { checkLength, resolveAxes, resolveAxis } from './axes.ts';
 
-/** Which direction is divided: the inverse by n, both by √n, or the forward one by n. */
+/** The direction that is divided: the inverse by n, both by √n, or the forward one by n. */
 export type Norm = 'backward' | 'ortho' | 'forward';
 
 /** Options of the transforms along one axis. */
 export interface LineOptions {
   /**
-   * Points of the transform along the axis: longer data is cropped at its end, shorter is filled with zeros. Of `irfft` and
-   * `hfft` it is the length of the result, which takes ⌊n/2⌋ + 1 bins. Default: as many as there are; of these two 2(m − 1), of m bins.
+   * Points of the transform along the axis: longer data is cropped at its end, shorter data is padded with zeros. For `irfft` and `hfft` it is the
+   * length of the result, which takes ⌊n/2⌋ + 1 bins. Default: the length of the data; for `irfft` and `hfft` 2(m − 1), for m bins.
    */
   readonly n?: number | null | undefined;
   /** Default −1, the last. */
@@ -27,52 +27,53 @@ export interface LineOptions {
 /** Options of the transforms along several axes. */
 export interface TensorOptions {
   /**
-   * Points along each of `axes`, as `n` of one axis; −1: as many as there are. Default: as many as there are, but along the
-   * last axis of `irfft2`, `irfftn`, `hfft2` and `hfftn` 2(m − 1). A single number is a list of one.
+   * Points along each of `axes`, like `n` of one axis; −1 stands for the length of the data. Default: the lengths of the data, but 2(m − 1) along the
+   * last axis of `irfft2`, `irfftn`, `hfft2` and `hfftn`. A single number is a list of one.
    */
   readonly s?: number | readonly number[] | null | undefined;
   /**
-   * Default: the last two (`fft2` and its like), the last `s.length` or all (`fftn` and its like; so does `null` for each).
+   * Default: the last two axes (`fft2` and similar functions), or the last `s.length` or all axes (`fftn` and similar functions; `null` for all of
+   * them).
    * A single number is a list of one.
-   * An axis that is named several times is transformed several times, from the last to the first but in `irfftn`; functions
-   * that only SciPy has refuse that: `hfftn`, `dctn` and their like.
+   * An axis that is named several times is transformed several times, from the last to the first except in `irfftn`; functions that only SciPy has
+   * (`hfftn`, `dctn` and others) refuse that.
    */
   readonly axes?: number | readonly number[] | null | undefined;
   /** Default `backward`. */
   readonly norm?: Norm | null | undefined;
 }
 
-/** Options that some functions have, as the caller says them: who takes them looks after them. */
+/** Options that only some functions have, unchecked: those functions check them. */
 export interface OtherOptions {
   readonly device?: unknown;
   readonly type?: unknown;
   readonly orthogonalize?: unknown;
 }
 
-/** What a function does to an array of some shape. */
+/** The arguments of a function for an array of some shape. */
 export interface Arguments extends OtherOptions {
-  /** From 0, in the order in which they were given. */
+  /** Axes counted from 0, in the order in which they were given. */
   readonly axes: readonly number[];
-  /** Points along each. */
+  /** Points along each of `axes`. */
   readonly lengths: readonly number[];
   readonly norm: Norm;
-  /** The options as they were read. */
+  /** The options with their getters evaluated. */
   readonly requested: RawRecord;
 }
 
-/** Options and the lists in them. */
+/** The depth to which options are read: the options and the lists in them. */
 const LEVELS = 2;
 
-/** A function for these purposes. */
+/** The facts about a function that decide how its arguments are read. */
 export interface Signature {
   readonly name: string;
-  /** Whether it makes reals of bins, which are half as many along the last axis. */
+  /** Whether it transforms bins to reals, where the bins are half as many along the last axis. */
   readonly toReals: boolean;
-  /** Options besides those of NumPy. */
+  /** Names of further options, which NumPy's function does not have. */
   readonly more: readonly string[];
 }
 
-/** @throws FftError `invalid-argument`, `unknown-field`, `invalid-size` */
+/** Reads the arguments of a transform along one axis. @throws FftError `invalid-argument`, `unknown-field`, `invalid-size` */
 export function lineArguments(
   shape: readonly number[],
   options: LineOptions & OtherOptions,
@@ -91,7 +92,7 @@ export function lineArguments(
   };
 }
 
-/** @param usual default axes; left out: all. @throws FftError as above */
+/** Reads the arguments of a transform along several axes. @param usual the default axes; all if left out. @throws FftError as above */
 export function tensorArguments(
   shape: readonly number[],
   options: TensorOptions & OtherOptions,
@@ -103,7 +104,7 @@ export function tensorArguments(
   if (s !== undefined && !Array.isArray(s)) {
     throw new FftError('invalid-argument', `s is ${show(s)}; it must list lengths, such as [64, 64].`, { path: 's' });
   }
-  // `null` stands for the axes that s or the array has, even where left out they would be two.
+  // `null` stands for as many axes as `s` has, or all of the array, even in functions whose default is two axes.
   const given = (own.axes === undefined ? usual : own.axes) ?? lastAxes(s?.length ?? shape.length);
   const listed = asList(given);
   const axes = resolveAxes(listed, shape.length);
@@ -122,7 +123,7 @@ function otherOptions({ device, type, orthogonalize }: OtherOptions): OtherOptio
   return { device, type, orthogonalize };
 }
 
-/** SciPy takes one number for a list of it. */
+/** SciPy accepts a number in the place of a list with one number. */
 function asList(given: number | readonly number[]): readonly number[] {
   return typeof given === 'number' ? [given] : given;
 }

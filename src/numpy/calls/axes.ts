@@ -28,8 +28,8 @@ export function resolveAxes(axes: readonly number[], dimensions: number): number
 }
 
 /**
- * The same where each axis can be taken once only.
- * @throws FftError `invalid-argument` also where an axis is named twice
+ * Axes counted from 0, for functions that transform each axis once only.
+ * @throws FftError `invalid-argument`, also if an axis is named twice
  */
 export function resolveDistinctAxes(axes: readonly number[], dimensions: number): number[] {
   const resolved = resolveAxes(axes, dimensions);
@@ -40,7 +40,7 @@ export function resolveDistinctAxes(axes: readonly number[], dimensions: number)
 }
 
 /**
- * A length to crop or fill to.
+ * A length to crop or pad to.
  * @throws FftError `invalid-size`
  */
 export function checkLength(length: number, path: string): number {

@@ -1,36 +1,37 @@
-/** Arrays of another shape: every axis is cropped at its end or filled up with zeros, and reals become complex if need be. */
+/** Brings arrays into another shape: every axis is cropped at its end or padded with zeros, and reals become complex if necessary. */
 import { elementCount } from '../arrays/array.ts';
 import type { Floats } from '../arrays/memory.ts';
 import type { OperandShape } from './steps.ts';
 import type { Fill } from './work.ts';
 
-/** How an array is brought into another shape. */
+/** How to bring an array into another shape. */
 export interface Fit {
   readonly fill: Fill;
-  /** Whether it looks at parts of the array. */
-  readonly readsParts: boolean;
+  /** Whether `fill` takes subarrays of the data, which then has to be an ordinary array and not of a subclass. */
+  readonly takesSubarrays: boolean;
 }
 
 /**
- * @param to as many axes as `from` has; complex where `from` is.
- * @returns undefined where nothing has to change.
+ * The way from one shape to another.
+ * @param to has as many axes as `from`, and is complex if `from` is.
+ * @returns undefined if nothing has to change.
  */
 export function fitFor(from: OperandShape, to: OperandShape): Fit | undefined {
-  // Axes before this one are walked through; this one and everything inside it is copied in one piece.
+  // Axes outside number `whole` are looped over; that axis and the axes inside it are copied in one piece.
   let whole = to.shape.length;
   while (whole > 0 && from.shape[whole - 1] === to.shape[whole - 1]) whole--;
-  if (whole > 0) return { fill: reshaping(from, to, whole - 1), readsParts: true };
+  if (whole > 0) return { fill: reshaping(from, to, whole - 1), takesSubarrays: true };
   if (from.complex === to.complex) return undefined;
   const count = elementCount(from.shape);
-  return { fill: (target, data) => spreadReals(data, 0, target, 0, count), readsParts: false };
+  return { fill: (target, data) => spreadReals(data, 0, target, 0, count), takesSubarrays: false };
 }
 
-/** @param whole the first axis that is copied in one piece with those inside it */
+/** @param whole the outermost axis of the pieces that are copied at once */
 function reshaping(from: OperandShape, to: OperandShape, whole: number): Fill {
   const given = from.complex ? 2 : 1;
   const wanted = to.complex ? 2 : 1;
   const kept = from.shape.map((length, axis) => Math.min(length, to.shape[axis]!));
-  // The axes outside an empty one may be long, and none of their steps copies anything.
+  // If an axis is empty, nothing is copied, and the loop over long outer axes can be skipped.
   const isEmpty = kept.includes(0);
   const run = elementCount(kept.slice(whole));
   const readStrides = from.shape.map((_, axis) => elementCount(from.shape.slice(axis + 1)));
@@ -51,7 +52,7 @@ function reshaping(from: OperandShape, to: OperandShape, whole: number): Fill {
   };
 }
 
-/** Reals become real parts. */
+/** Copies reals to real parts. */
 function spreadReals(data: Floats, read: number, target: Floats, write: number, count: number): void {
   for (let k = 0; k < count; k++) {
     target[2 * (write + k)] = data[read + k]!;
@@ -59,7 +60,7 @@ function spreadReals(data: Floats, read: number, target: Floats, write: number, 
   }
 }
 
-/** Conjugates complex numbers where they are. */
+/** Conjugates complex numbers in place. */
 export function conjugateInPlace(data: Floats): void {
   for (let k = 1; k < data.length; k += 2) data[k] = -data[k]!;
 }

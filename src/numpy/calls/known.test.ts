@@ -1,4 +1,4 @@
-/** Calls like an earlier one: found again whatever else has happened, never taken for another, and safe from what callers give. */
+/** The cache of calls finds a repeated call in any circumstances, takes no other call for it, and is safe from the callers' objects. */
 import { describe, expect, it } from 'vitest';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import { FftError, openDevice } from '../../index.ts';
@@ -51,7 +51,7 @@ const requested: readonly (readonly [string, object | undefined])[] = [
   ),
 ];
 
-/** The same call in a form that nothing is known of: its options are of no ordinary object. */
+/** The same call in a form that the cache does not accept: its options are not an ordinary object. */
 function anew(name: string, x: ArrayInput, options: object | undefined): NumpyArray {
   return faces[name]!(x, Object.assign(Object.create(null), options));
 }
@@ -72,7 +72,7 @@ describe('a call like an earlier one', () => {
         expect(one.data.buffer).not.toBe(other.data.buffer);
         expect(one.data.buffer.byteLength).toBe(one.data.byteLength);
         expect(one.shape).not.toBe(other.shape);
-        // What a caller does to a result is nothing to the next call.
+        // Changing a result does not change the next one.
         one.data.fill(Number.NaN);
         (one.shape as number[]).push(7);
         expect(faces[name]!(x, options)).toEqual(expected);
@@ -180,7 +180,7 @@ describe('a call that looks like an earlier one', () => {
     });
     for (const trap of ['get', 'ownKeys', 'getPrototypeOf', 'getOwnPropertyDescriptor']) {
       expect(refused(x, new Proxy({ ...options }, { [trap]: boom }))).toBeInstanceOf(FftError);
-      // A trap that nobody needs does no harm.
+      // A trap that is never called does no harm.
       const given = refused(new Proxy({ ...x }, { [trap]: boom }), options);
       if (!(given instanceof FftError)) expect(given).toEqual(expected);
     }
@@ -216,7 +216,7 @@ describe('a call that looks like an earlier one', () => {
 });
 
 describe('known calls', () => {
-  const work: Work = { steps: [], shape: [4], dtype: 'complex128', entries: 4, readsParts: false };
+  const work: Work = { steps: [], shape: [4], dtype: 'complex128', entries: 4, takesSubarrays: false };
   const operand: NumpyArray = { data: new Float64Array(4), shape: [4], dtype: 'float64' };
 
   it('are few: of those alike the last ones, and all of them together are bounded', () => {

@@ -1,10 +1,8 @@
 /**
- * A cache of earlier valid calls: the facts of each (function, shape, dtype, options) and the `Work` that was derived from them. A call
- * with the same facts takes that work, and is not validated, copied or planned again, which would take some thirty times as long as
- * a transform of 64 points.
- *
- * Arguments may be getters or proxies that answer differently each time. That is safe: every fact is read once and compared with one of
- * a call that was valid. As soon as one differs, the cache is left alone and the arguments go through the full validation.
+ * A cache of earlier valid calls: the facts of each (function, shape, dtype, options) and the `Work` that was derived from them. A call with the same
+ * facts takes that work, and is not validated, copied or planned again, which would take some thirty times as long as a transform of 64 points.
+ * Arguments may be getters or proxies that answer differently each time. That is safe: every fact is read once and compared with the fact of a valid
+ * call. As soon as one differs, the cache is left alone and the arguments go through the full validation.
  */
 import { arrayClass, arrayLength, plainView } from '../../problem/input/bytes.ts';
 import type { RawRecord } from '../../problem/input/snapshot.ts';
@@ -12,11 +10,11 @@ import type { NumpyArray } from '../arrays/array.ts';
 import type { Floats } from '../arrays/memory.ts';
 import type { TransformRequest, Work } from './work.ts';
 
-/** Calls that are kept; then all are forgotten, so that none that is still made is lost for long. */
+/** The most calls in the cache. When it is full it is emptied, and calls that recur are soon in it again. */
 const MOST_CALLS = 512;
-/** Calls of one function with as much data, which are looked at one by one. */
+/** The most calls of one function with data of one length, because these are searched one by one. */
 const MOST_ALIKE = 8;
-/** Longer lists of lengths and axes are not compared. */
+/** Longer lists of lengths and axes are not compared, so their calls are not cached. */
 const LONGEST_LIST = 8;
 
 interface KnownCall {
@@ -29,26 +27,26 @@ interface KnownCall {
   readonly work: Work;
 }
 
-/** What a call is, but for its data. */
+/** The facts of a call without its data. */
 export interface CallFacts {
-  /** Checked; its shape and type count. */
+  /** The checked array: its shape and type count. */
   readonly operand: NumpyArray;
-  /** The options as they were read. */
+  /** The options with their getters evaluated. */
   readonly requested: RawRecord;
 }
 
-/** Options of a known call are other ones. */
+/** The result of comparing options that differ from those of the cached call. */
 const DIFFERENT = Symbol('different');
 
 export class KnownCalls {
-  /** By function and by the number of entries in the data. */
+  /** Calls by function and by the number of entries in their data. */
   private readonly calls = new Map<string, Map<number, KnownCall[]>>();
   private count = 0;
 
   /**
-   * A call that is known, with its data.
-   * @param takesDevice whether the function has an option `device`, which makes no difference here.
-   * @returns undefined where it is not known, and whatever its arguments may be
+   * The request of a cached call for new data.
+   * @param takesDevice whether the function has an option `device`, which is not compared.
+   * @returns undefined if the call is not cached, for any arguments
    */
   find(name: string, input: unknown, options: unknown, takesDevice: boolean): TransformRequest | undefined {
     const alike = this.calls.get(name);
@@ -68,12 +66,12 @@ export class KnownCalls {
         if (shape === undefined ? !isLine(call) : dtype !== call.dtype || !isSameList(shape, call.shape)) continue;
         const device = deviceOf(options, call, takesDevice);
         if (device === DIFFERENT) continue;
-        // Last of all, since reading what came before may have run code of the caller's.
+        // The array is checked last, because reading the other arguments may have run code of the caller's.
         if (arrayClass(data) !== call.arrayClass || arrayLength(data) !== call.work.entries) continue;
-        return { device, work: call.work, data: call.work.readsParts ? plainView(data, call.arrayClass) : data };
+        return { device, work: call.work, data: call.work.takesSubarrays ? plainView(data, call.arrayClass) : data };
       }
     } catch {
-      // Code of the caller's has thrown; those who read everything say so.
+      // A getter or proxy of the caller's has thrown; the full validation will report it.
     }
     return undefined;
   }
@@ -82,7 +80,7 @@ export class KnownCalls {
     const { shape, dtype } = operand;
     const names = Object.keys(requested).filter((option) => option !== 'device');
     const values = names.map((option) => requested[option]);
-    // Nothing there may also be memory that is not there any more.
+    // An empty array may be a detached one, so it is not cached.
     if (work.entries === 0) return;
     if ([shape, ...values].some((value) => Array.isArray(value) && value.length > LONGEST_LIST)) return;
     if (this.count === MOST_CALLS) this.forget();
@@ -93,7 +91,7 @@ export class KnownCalls {
     if (calls.length === MOST_ALIKE) calls.pop();
     else this.count++;
     const single = dtype === 'float32' || dtype === 'complex64';
-    // The one asked for last comes first.
+    // The most recent call comes first.
     calls.unshift({
       ...{ shape: [...shape], dtype, arrayClass: single ? 'Float32Array' : 'Float64Array' },
       ...{ names, values, work },
@@ -106,17 +104,17 @@ export class KnownCalls {
   }
 }
 
-/** What a bare array is. */
+/** Whether a call has the shape and type of a bare typed array. */
 function isLine({ shape, dtype }: KnownCall): boolean {
   return shape.length === 1 && (dtype === 'float64' || dtype === 'float32');
 }
 
-/** An object literal of this window: others are left to those who check. */
+/** Whether a value is an object literal of this window; all others go through the full validation. */
 export function isOrdinary(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** @returns the `device` among options that are otherwise those of a call, or undefined; else `DIFFERENT` */
+/** Compares options. @returns the `device` among options that are otherwise equal, or undefined; `DIFFERENT` if they differ */
 function deviceOf(options: unknown, { names, values }: KnownCall, takesDevice: boolean): unknown {
   if (options === undefined) return names.length === 0 ? undefined : DIFFERENT;
   if (!isOrdinary(options)) return DIFFERENT;

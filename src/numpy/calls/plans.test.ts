@@ -1,4 +1,4 @@
-/** Which plans are kept, and what the functions do with devices and unusual arrays. */
+/** The cache of plans, and the functions' use of devices and of unusual arrays. */
 import { describe, expect, it, vi } from 'vitest';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import { openDevice } from '../../engine/index.ts';
@@ -67,7 +67,7 @@ describe('devices', () => {
     const plan = vi.spyOn(device, 'plan');
     const x = Float32Array.from(uniform(random, 64, 'single'));
     const first = await fft(x, { device });
-    // The same problem in another shape.
+    // The same problem with another shape.
     expect(await fft({ data: x, shape: [1, 64, 1], dtype: 'float32' }, { device, axis: 1 })).toEqual({
       ...first,
       shape: [1, 64, 1],
@@ -101,7 +101,7 @@ describe('devices', () => {
     back.data.forEach((value, k) => {
       expect(value).toBeCloseTo(data[k]!, 12);
     });
-    // Where no other axis is nearer in memory that is transformed, data is packed for the plan.
+    // If no transformed axis is nearer in memory, data is packed for the plan.
     await rfft(x, { axis: 1, device });
     expect(plan).toHaveBeenLastCalledWith(expect.objectContaining({ size: [6], leftBatches: 10, batches: 4 }));
     expect(plan.mock.lastCall![0]).not.toHaveProperty('strides');
@@ -190,7 +190,7 @@ describe('arrays', () => {
     expect(filled).toEqual({ data: new Float64Array(6), shape: [3], dtype: 'complex128' });
   });
 
-  // Their steps are too many to be walked through: without an end to that, this test has none.
+  // A loop over the axes outside an empty one would not end within the test's time.
   it('empty batches are empty at once, however long the axes around them', async () => {
     for (const dtype of ['float64', 'complex64'] as const) {
       const data = dtype === 'float64' ? new Float64Array(0) : new Float32Array(0);

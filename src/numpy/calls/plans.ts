@@ -1,12 +1,12 @@
 /**
- * Plans that are used again: those asked for last, up to a number and an amount of device memory. What is in use stays
- * whatever happens; the others are destroyed when their time has come, the one not asked for longest first.
+ * A cache of plans: the most recently used ones, up to a number of plans and an amount of device memory. Plans in use stay in any case; the others
+ * are destroyed when a limit is exceeded, the least recently used one first.
  */
 const MOST_PLANS = 32;
-/** Device memory for the data of all plans that are kept. */
+/** The most device memory, in bytes, for the data of all cached plans. */
 const MOST_BYTES = 2 ** 27;
 
-/** A plan that was taken; `give` it back. */
+/** A plan that was taken from the cache, and has to be returned by `give`. */
 export interface Lease<P> {
   readonly key: string;
   readonly plan: P;
@@ -15,15 +15,15 @@ export interface Lease<P> {
   lastUse: number;
 }
 
-/** How plans of some kind come and go. */
+/** How plans of one kind are made and destroyed. */
 export interface PlanKind<Q, P> {
   readonly make: (problem: Q) => P;
   readonly destroy: (plan: P) => unknown;
-  /** Device memory that a plan for the problem holds, or that stands in for host arrays. */
+  /** Bytes of device memory that a plan holds, or that its calls need in the place of host arrays. */
   readonly bytesOf: (problem: Q) => number;
 }
 
-/** `Q` is what is asked for, plain data; `P` is a plan, or the promise of one. */
+/** `Q` is a problem as plain data; `P` is a plan, or the promise of one. */
 export class PlanCache<Q, P> {
   private readonly leases = new Map<string, Lease<P>>();
   private readonly kind: PlanKind<Q, P>;
@@ -34,7 +34,7 @@ export class PlanCache<Q, P> {
     this.kind = kind;
   }
 
-  /** @param key that is equal for equal problems and for no others */
+  /** Takes a plan. @param key a text that identifies the problem */
   take(problem: Q, key = JSON.stringify(problem)): Lease<P> {
     let lease = this.leases.get(key);
     if (!lease) {
@@ -45,7 +45,7 @@ export class PlanCache<Q, P> {
     }
     lease.uses++;
     lease.lastUse = ++this.clock;
-    // Before the new plan asks for memory.
+    // Plans are destroyed before the new plan allocates memory.
     if (this.isFull) this.trim();
     return lease;
   }
@@ -57,7 +57,7 @@ export class PlanCache<Q, P> {
     } else if (lease.uses === 0) this.kind.destroy(lease.plan);
   }
 
-  /** Offers a plan to nobody any more: one that has failed. It is still to be given back. */
+  /** Removes a plan that has failed from the cache. It still has to be returned. */
   forget(lease: Lease<P>): void {
     if (this.leases.get(lease.key) !== lease) return;
     this.leases.delete(lease.key);

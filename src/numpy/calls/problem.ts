@@ -2,7 +2,7 @@
 import { type Direction, hermitianLength, type ProblemInput, type TransformKind } from '../../problem/index.ts';
 import { elementCount } from '../arrays/array.ts';
 
-/** Problems of this room: interleaved, out of place, stored as they are computed. */
+/** Problems of this room: interleaved, out of place, stored in the precision of the arithmetic. */
 export type DenseProblem = Omit<
   ProblemInput,
   'layout' | 'placement' | 'transform' | 'precision' | 'storage' | 'edgeStorage'
@@ -11,10 +11,10 @@ export type DenseProblem = Omit<
   readonly precision?: 'single' | 'double' | undefined;
 };
 
-/** Cosine and sine transforms: reals on both sides. */
-export type SumKind = Exclude<TransformKind, 'c2c' | 'r2c'>;
+/** The kinds of real-to-real transforms. */
+export type R2rKind = Exclude<TransformKind, 'c2c' | 'r2c'>;
 
-/** Both sides of the problem: what stands in for host arrays on the device. */
+/** Bytes of both sides of a problem on the device. */
 export function bytesOfSides({
   size,
   transform = 'c2c',
@@ -28,44 +28,43 @@ export function bytesOfSides({
   return reals * (precision === 'single' ? 4 : 8);
 }
 
-/** What is asked of a problem. */
-export interface Wanted {
-  /** Slowest first; of a real transform, that of the reals. */
+/** A transform of a dense array. */
+export interface DenseTransform {
+  /** Lengths of the array, slowest first; for real transforms the lengths of the real side. */
   readonly shape: readonly number[];
-  /** Which axes are transformed, each once. */
+  /** The axes to transform, each once. */
   readonly axes: readonly number[];
-  /** The one of them along which there are reals on one side. */
+  /** The axis along which one side is real, if there is one. */
   readonly realAxis?: number | undefined;
-  /** Of reals on both sides, along all of them. */
-  readonly sums?: SumKind | undefined;
+  /** The kind of real-to-real transform along all axes, if it is one. */
+  readonly r2r?: R2rKind | undefined;
   readonly direction: Direction;
   readonly single: boolean;
   readonly scale: number;
 }
 
-/** One axis, or neighbouring ones that are not transformed. */
+/** An axis to transform, or a run of adjacent axes that are not transformed. */
 interface AxisRun {
-  /** The outermost axis. */
+  /** The outermost axis of the run. */
   readonly axis: number;
   readonly length: number;
   readonly omitted: boolean;
-  /** Elements between neighbours on each side. */
+  /** The strides on each side, in elements. */
   readonly input: number;
   readonly output: number;
 }
 
 /**
- * The problem in as few dimensions as it has, so that arrays of different shapes share plans: axes of length 1 vanish
- * unless cosines and sines multiply them, neighbours that are not transformed become one, and those at the ends become batches. A real axis is the first one of the
- * problem wherever it is in memory: strides say where.
- *
- * @returns `axes`: which axis of the array each one of the problem is; no problem where nothing is transformed.
+ * The problem with as few dimensions as possible, so that arrays of different shapes share plans. Axes of length 1 are dropped, unless a real-to-real
+ * transform scales them; adjacent axes that are not transformed are merged, and at both ends they become batches. A real axis is the problem's first
+ * axis wherever it lies in memory, because strides are given.
+ * @returns `axes`: the axis of the array for each axis of the problem. There is no problem if nothing is transformed.
  */
-export function denseProblemOf(wanted: Wanted): {
+export function denseProblemOf(wanted: DenseTransform): {
   readonly problem: DenseProblem | undefined;
   readonly axes: number[];
 } {
-  const { realAxis, sums, direction, single, scale } = wanted;
+  const { realAxis, r2r, direction, single, scale } = wanted;
   const inner = axisRuns(wanted);
   if (inner.every(({ omitted }) => omitted)) return { problem: undefined, axes: [] };
   const left = inner[0]!.omitted ? inner.shift() : undefined;
@@ -75,11 +74,11 @@ export function denseProblemOf(wanted: Wanted): {
   const along = (side: 'input' | 'output') => [left?.[side] ?? 1, ...runs.map((run) => run[side]), batch?.[side] ?? 1];
   const problem = {
     size: runs.map(({ length }) => length),
-    ...(sums ? { transform: sums } : realAxis === undefined ? {} : { transform: 'r2c' as const }),
+    ...(r2r ? { transform: r2r } : realAxis === undefined ? {} : { transform: 'r2c' as const }),
     omit: runs.map(({ omitted }) => omitted),
     leftBatches: left?.length ?? 1,
     batches: batch?.length ?? 1,
-    // Without strides data is packed in the order of the axes.
+    // Without strides, axes are packed in order.
     ...(runs[0] === inner[0] ? {} : { strides: { input: along('input'), output: along('output') } }),
     precision: single ? ('single' as const) : ('double' as const),
     directions: direction,
@@ -88,8 +87,8 @@ export function denseProblemOf(wanted: Wanted): {
   return { problem, axes: runs.map(({ axis }) => axis) };
 }
 
-/** Fastest first. */
-function axisRuns({ shape, axes, realAxis, sums }: Wanted): AxisRun[] {
+/** The axes and runs, fastest first. */
+function axisRuns({ shape, axes, realAxis, r2r }: DenseTransform): AxisRun[] {
   const runs: AxisRun[] = [];
   let input = 1;
   let output = 1;
@@ -98,7 +97,7 @@ function axisRuns({ shape, axes, realAxis, sums }: Wanted): AxisRun[] {
     const omitted = !axes.includes(axis);
     const last = runs.at(-1);
     if (omitted && last?.omitted) runs[runs.length - 1] = { ...last, length: last.length * length, axis };
-    else if (length > 1 || axis === realAxis || (sums && !omitted)) runs.push({ axis, length, omitted, input, output });
+    else if (length > 1 || axis === realAxis || (r2r && !omitted)) runs.push({ axis, length, omitted, input, output });
     input *= length;
     output *= axis === realAxis ? hermitianLength(length) : length;
   }

@@ -1,4 +1,4 @@
-/** The transforms of this room by name, and what each call of one comes to. */
+/** The transforms of this room by name, and the work of each call. */
 
 import { FftError } from '../../problem/errors.ts';
 import { copyInto } from '../../problem/input/bytes.ts';
@@ -29,7 +29,7 @@ const complex = { transform: 'c2c', conjugate: false } as const;
 const real = { transform: 'r2c', conjugate: false } as const;
 const hermitian = { transform: 'r2c', conjugate: true } as const;
 
-/** Along one axis. */
+/** Transforms along one axis. */
 const lines = {
   fft: { ...complex, direction: 'forward' },
   ifft: { ...complex, direction: 'inverse' },
@@ -39,7 +39,7 @@ const lines = {
   ihfft: { ...hermitian, direction: 'forward' },
 } as const satisfies Record<string, TransformWay>;
 
-/** Along several axes: `usual` are the default ones, all where there are none. */
+/** Transforms along several axes. `usual` are their default axes, all if left out. */
 const tensors = {
   fft2: { ...lines.fft, usual: [-2, -1] },
   ifft2: { ...lines.ifft, usual: [-2, -1] },
@@ -59,8 +59,10 @@ const known = new KnownCalls();
 const NONE: readonly string[] = [];
 
 /**
- * @param more options that the caller looks after
- * @throws FftError `invalid-argument`, `unknown-field`, `invalid-size`; for the array `wrong-array-type`, `wrong-length`, `detached-array`, `out-of-memory`
+ * The request of a call along one axis.
+ * @param more names of options that the caller checks
+ * @throws FftError `invalid-argument`, `unknown-field`, `invalid-size`; for the array `wrong-array-type`, `wrong-length`, `detached-array`,
+ *   `out-of-memory`
  */
 export function lineRequest(
   name: keyof typeof lines,
@@ -76,7 +78,7 @@ export function lineRequest(
   return request(name, kind, operand, lineArguments(operand.shape, options === undefined ? {} : options, signature));
 }
 
-/** For transforms along several axes; parameters and errors as above. */
+/** The request of a call along several axes; parameters and errors as for `lineRequest`. */
 export function tensorRequest(
   name: keyof typeof tensors,
   input: ArrayInput,
@@ -89,7 +91,7 @@ export function tensorRequest(
   const operand = operandOf(name, kind, input);
   const signature = { name, toReals: yieldsReals(kind), more };
   const given = tensorArguments(operand.shape, options === undefined ? {} : options, signature, kind.usual);
-  // Of the functions that NumPy does not have, SciPy says that each axis is taken once.
+  // SciPy's functions, which NumPy lacks, allow each axis once only.
   if (kind.conjugate) resolveDistinctAxes(given.axes, operand.shape.length);
   return request(name, kind, operand, given);
 }
@@ -117,19 +119,19 @@ function request(name: string, kind: TransformWay, operand: NumpyArray, given: A
 function fftWork(kind: TransformWay, steps: readonly TransformStep[], { data, shape, dtype }: NumpyArray): Work {
   const single = isSingle(dtype);
   let current: OperandShape = { shape, complex: isComplex(dtype) };
-  let readsParts = false;
-  // Without axes the numbers are complex all the same.
+  let takesSubarrays = false;
+  // A transform of no axes still converts the numbers to complex.
   const all = steps.length > 0 ? steps : [nothingOf(shape)];
   const made = all.map((step, n): WorkStep => {
     const { direction, problem, axes, from, to } = step;
     const fit = fitFor(current, from);
-    if (n === 0 && fit?.readsParts) readsParts = true;
+    if (n === 0 && fit?.takesSubarrays) takesSubarrays = true;
     current = to;
     return {
       ...{ direction, problem, axes, single },
       key: problem ? JSON.stringify(problem) : '',
       length: elementCount(from.shape) * (from.complex ? 2 : 1),
-      // Bins are conjugated where they come in or go out, once.
+      // Bins are conjugated once, when they are read or written.
       fill: kind.conjugate && kind.direction === 'inverse' && n === 0 ? conjugatingFill(fit?.fill) : fit?.fill,
       finish: kind.conjugate && kind.direction === 'forward' && n === all.length - 1 ? conjugateInPlace : undefined,
     };
@@ -139,11 +141,11 @@ function fftWork(kind: TransformWay, steps: readonly TransformStep[], { data, sh
     shape: current.shape,
     dtype: dtypeOf(current.complex, single),
     entries: data.length,
-    readsParts,
+    takesSubarrays,
   };
 }
 
-/** Complex numbers as they are. */
+/** A step that computes nothing, for complex numbers. */
 function nothingOf(shape: readonly number[]): TransformStep {
   const side = { shape, complex: true };
   return { direction: 'forward', problem: undefined, axes: [], from: side, to: side };

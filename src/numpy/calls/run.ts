@@ -1,4 +1,4 @@
-/** Runs requests on devices that have to be waited for. */
+/** Runs requests asynchronously. */
 
 import type { Device, Plan } from '../../engine/index.ts';
 import { FftError } from '../../problem/errors.ts';
@@ -12,19 +12,19 @@ import { callResult, filled, type TransformRequest, type WorkStep } from './work
 
 type DensePlans = PlanCache<DenseProblem, Promise<Plan<DenseProblem>>>;
 
-/** Plans go with their device. */
+/** Caches of plans by device. */
 const plansOf = new WeakMap<Device, DensePlans>();
 
 /**
- * Carries out a request whose result is known to be an `R`.
- * @throws FftError (as a rejection) `invalid-argument`, and those of opening, planning and running
+ * Runs a request whose result is known to be an `R`.
+ * @throws FftError (as a rejection) `invalid-argument`, and errors of opening, planning and running
  */
 export async function runRequest<R extends NumpyArray>({ device, work, data }: TransformRequest): Promise<R> {
   const chosen = checkDevice(device);
   let current = data;
   for (const step of work.steps) {
     const { problem, fill, finish } = step;
-    // What a plan reads as it is, it reads itself: it writes a new array.
+    // A plan reads the data directly unless it has to be reshaped, and writes a new array.
     const given = fill || !problem ? filled(step, current) : current;
     current = problem ? await doneOn(chosen ?? (await sharedDevice()), { step, problem, data: given }) : given;
     finish?.(current);
@@ -32,7 +32,7 @@ export async function runRequest<R extends NumpyArray>({ device, work, data }: T
   return callResult(work, current);
 }
 
-/** A transform for a plan to do. */
+/** A transform for a plan. */
 interface PlannedTransform {
   readonly step: WorkStep;
   readonly problem: DenseProblem;
@@ -50,7 +50,7 @@ async function doneOn(device: Device, job: PlannedTransform): Promise<Floats> {
   } finally {
     plans.give(lease);
   }
-  // Closing a device destroys its plans; asked for a new one, it says that it is closed.
+  // Closing a device destroys its plans; planning anew then reports that the device is closed.
   const plan = await device.plan(job.problem);
   try {
     return await runStep(job, plan);

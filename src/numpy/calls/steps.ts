@@ -1,4 +1,4 @@
-/** What a function of NumPy's amounts to: transforms one after the other, each with every axis at most once. */
+/** The steps of a function of NumPy's: transforms one after another, in each of which an axis occurs once at most. */
 import { excerpt, FftError } from '../../problem/errors.ts';
 import { type Direction, hermitianLength } from '../../problem/index.ts';
 import { elementCount } from '../arrays/array.ts';
@@ -8,20 +8,20 @@ import { type DenseProblem, denseProblemOf } from './problem.ts';
 /** How a function transforms. */
 export interface TransformWay {
   readonly direction: Direction;
-  /** `r2c`: along the last of its axes there are reals on one side, and the bins that are not known from others on the other. */
+  /** For `r2c`, one side is real along the last axis, and the other has the ⌊n/2⌋ + 1 bins that determine the rest. */
   readonly transform: 'c2c' | 'r2c';
-  /** Whether the bins are those of the conjugate signal, which exchanges the directions: `norm` speaks of the other one. */
+  /** Whether the signal is conjugated, which exchanges the directions: `norm` then refers to the opposite direction. */
   readonly conjugate: boolean;
 }
 
 /** One transform of the engine. */
 export interface TransformStep {
   readonly direction: Direction;
-  /** Undefined where there is nothing to compute. */
+  /** The problem; undefined if there is nothing to compute. */
   readonly problem: DenseProblem | undefined;
-  /** Which axis of the array each axis of the problem is. */
+  /** The axis of the array for each axis of the problem. */
   readonly axes: readonly number[];
-  /** What it takes: the shape that an array is cropped or filled to, and whether of complex numbers. */
+  /** The shape that the array is cropped or padded to, and whether it is complex. */
   readonly from: OperandShape;
   readonly to: OperandShape;
 }
@@ -37,6 +37,7 @@ export interface AxisLine {
 }
 
 /**
+ * The steps of a transform.
  * @param shape of the array
  * @throws FftError `invalid-size`
  */
@@ -57,7 +58,7 @@ export function fftSteps(
   });
 }
 
-/** Runs of axes that differ, the last axis first: NumPy's order of application but in `irfftn`, which has the opposite one. */
+/** Groups of distinct axes, the last axis first: the order in which NumPy transforms, except in `irfftn`, which has the opposite order. */
 function axisGroups(lines: readonly AxisLine[]): AxisLine[][] {
   const groups: AxisLine[][] = [];
   for (const line of lines.toReversed()) {
@@ -95,7 +96,7 @@ function fftStep(
   return { direction, ...denseProblemOf({ shape: spatial, axes, realAxis, direction, single, scale }), from, to };
 }
 
-/** @param asked the shape that the caller knows. @throws FftError `invalid-size` for more numbers than can be counted */
+/** Checks that a shape's numbers can be counted. @param requested the shape as the caller knows it. @throws FftError `invalid-size` */
 export function checkShapeFits(shape: readonly number[], requested = shape): void {
   if (Number.isSafeInteger(16 * elementCount(shape))) return;
   const message = `Shape [${excerpt(requested.join(', '))}] has more numbers than any memory; crop to less.`;
@@ -114,7 +115,7 @@ function fftScale(norm: Norm, forward: boolean, points: number): number {
   return forward === (norm === 'forward') ? 1 / points : 1;
 }
 
-/** An error about the lengths of a problem in the words of the array: which of its axes they are of. */
+/** Rewrites an error about lengths of a problem to the axes of the array. */
 export function inAxes(error: unknown, { axes }: Pick<TransformStep, 'axes'>): unknown {
   if (!(error instanceof FftError) || !error.problems.some(({ path }) => path.startsWith('size['))) return error;
   const worded = (text: string) =>

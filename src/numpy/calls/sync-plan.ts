@@ -1,6 +1,6 @@
 /**
- * A plan with memory of its device for what it reads and what it makes. Numbers are written where the plan reads them and
- * results made of what it wrote: no array of the caller's is looked at a second time, and none is made but the result.
+ * A plan with device memory for its input and output. Data is written directly where the plan reads it, and results are made from the memory that it
+ * writes: the caller's array is read once, and only the result is allocated.
  */
 import type { Device, DeviceMemory, Plan } from '../../engine/index.ts';
 import { copyInto } from '../../problem/input/bytes.ts';
@@ -8,7 +8,7 @@ import { copyOfFloats, type Floats } from '../arrays/memory.ts';
 import type { DenseProblem } from './problem.ts';
 import type { WorkStep } from './work.ts';
 
-/** Memory of one side, and how host code sees it. */
+/** The memory of one side, and views of it for host code. */
 interface SideMemory {
   readonly memory: DeviceMemory;
   readonly array: Floats;
@@ -24,15 +24,16 @@ export class SyncPlan {
   private readonly plan: Plan<DenseProblem>;
   private places: PlanMemory | undefined;
 
-  /** @param problem of one direction. @throws FftError those of `planSync` */
+  /** @param problem with one direction. @throws FftError errors of `planSync` */
   constructor(device: Device, problem: DenseProblem) {
     this.device = device;
     this.plan = device.planSync(problem);
   }
 
   /**
+   * Transforms data.
    * @returns a new array
-   * @throws FftError `out-of-memory`, and those of `forwardSync`
+   * @throws FftError `out-of-memory`, and errors of `forwardSync`
    */
   transform({ direction, fill }: WorkStep, data: Floats): Floats {
     const { read, written } = (this.places ??= this.place(direction));

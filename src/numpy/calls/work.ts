@@ -1,46 +1,46 @@
-/** What a call comes to: steps that plans do, and what is done to the numbers before and after each. */
+/** The work of a call: steps that plans carry out, and conversions of the numbers before and after each step. */
 import type { NumpyArray } from '../arrays/array.ts';
 import { type Floats, floatZeros } from '../arrays/memory.ts';
 import type { TransformStep } from './steps.ts';
 
-/** Writes numbers where a plan reads them, all of them. */
+/** Writes all numbers that a plan reads to its input. */
 export type Fill = (target: Floats, data: Floats) => void;
 
-/** What is to be done to any data of some shape and type: nothing of it is one call's. */
+/** The work for any data of some shape and type; it holds nothing that belongs to one call. */
 export interface Work {
-  /** In order, one or more: each takes what the one before gives, the first one the caller's data. */
+  /** The steps in order, at least one: each takes the result of the one before, the first one the caller's data. */
   readonly steps: readonly WorkStep[];
-  /** Of the result. */
+  /** The shape of the result. */
   readonly shape: readonly number[];
   readonly dtype: NumpyArray['dtype'];
-  /** In the caller's data. */
+  /** The number of entries in the caller's data. */
   readonly entries: number;
-  /** Whether something looks at parts of the caller's data, which has to be a plain array for that. */
-  readonly readsParts: boolean;
+  /** Whether a step takes subarrays of the caller's data, which then has to be an ordinary array and not of a subclass. */
+  readonly takesSubarrays: boolean;
 }
 
 export interface WorkStep extends Pick<TransformStep, 'direction' | 'problem' | 'axes'> {
-  /** The problem, as plans are kept by. */
+  /** The key of the problem in the cache of plans. */
   readonly key: string;
   readonly single: boolean;
-  /** Numbers that the plan reads, or that the result has where there is no problem. */
+  /** The number of reals that the plan reads, or that the result has if there is no problem. */
   readonly length: number;
-  /** Left out where the plan reads the data as it is. */
+  /** Absent if the plan reads the data directly. */
   readonly fill: Fill | undefined;
-  /** What is done to the result, where it is. */
+  /** Changes the result in place; absent if nothing has to change. */
   readonly finish: ((data: Floats) => void) | undefined;
 }
 
-/** What is to be done, and to what. */
+/** Work with its data. */
 export interface TransformRequest {
-  /** Where, as the caller says. */
+  /** The device that the caller has given. */
   readonly device: unknown;
   readonly work: Work;
-  /** The caller's own, or what was made of it. */
+  /** The caller's own array, or its conversion. */
   readonly data: Floats;
 }
 
-/** A new array of what the plan of a step reads. @throws FftError `out-of-memory` */
+/** A new array with the input of a step's plan. @throws FftError `out-of-memory` */
 export function filled({ fill, length, single }: WorkStep, data: Floats): Floats {
   const target = floatZeros(length, single);
   if (fill) fill(target, data);
@@ -48,7 +48,7 @@ export function filled({ fill, length, single }: WorkStep, data: Floats): Floats
   return target;
 }
 
-/** The result of a call, with a shape of its own. */
+/** The result of a call, with a copy of the shape. */
 export function callResult<R extends NumpyArray>({ shape, dtype }: Work, data: Floats): R {
   return { data, shape: shape.slice(), dtype } as NumpyArray as R;
 }

@@ -1,19 +1,19 @@
-/** What the elements of a `.npy` file are, and how their bytes become floating-point numbers. */
+/** The element types of `.npy` files, and their conversion to floating point. */
 
 import { FftError, show } from '../../problem/errors.ts';
 import type { NpyDtype } from '../arrays/npy-array.ts';
 
 type Entries = ArrayLike<number>;
 
-/** A kind of element. */
+/** An element type. */
 interface NpyKind {
-  /** What its arrays become. */
+  /** The element type of the resulting array. */
   readonly dtype: NpyDtype;
   /** Bytes of one element in the file. */
   readonly bytes: number;
-  /** Bytes of a number: those that stand the other way round in big-endian files. */
+  /** Bytes of one number, which are reversed in big-endian files. */
   readonly unit: number;
-  /** The numbers that a buffer of whole, little-endian elements holds: two for each where they are complex. */
+  /** Converts a buffer of whole, little-endian elements to numbers, two for each complex element. */
   readonly decode: (buffer: ArrayBuffer) => Entries;
 }
 
@@ -25,7 +25,7 @@ function realElements(dtype: NpyDtype, bytes: number, decode: NpyKind['decode'])
   return { dtype, bytes, unit: bytes, decode };
 }
 
-/** What a `descr` without its byte order mark stands for. Integers become doubles, and halves singles, as in `numpy.fft`. */
+/** Element types by `descr` without its byte order mark. Integers become doubles, and halves singles, as in `numpy.fft`. */
 const KINDS: Readonly<Record<string, NpyKind>> = {
   f2: realElements('float32', 2, halfEntries),
   bfloat16: realElements('float32', 2, upperHalves),
@@ -33,7 +33,7 @@ const KINDS: Readonly<Record<string, NpyKind>> = {
   f8: realElements('float64', 8, (buffer) => new Float64Array(buffer)),
   c8: { ...realElements('complex64', 8, (buffer) => new Float32Array(buffer)), unit: 4 },
   c16: { ...realElements('complex128', 16, (buffer) => new Float64Array(buffer)), unit: 8 },
-  // Whatever is not 0 is true.
+  // Every byte but 0 is true.
   b1: realElements('float64', 1, (buffer) => new Uint8Array(buffer).map((byte) => Number(byte !== 0))),
   i1: realElements('float64', 1, (buffer) => new Int8Array(buffer)),
   i2: realElements('float64', 2, (buffer) => new Int16Array(buffer)),
@@ -49,18 +49,18 @@ export const ACCEPTED =
   'omnifft reads arrays of bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 and complex128';
 
 /**
- * NumPy itself has no bfloat16. That of ml_dtypes, which JAX and TensorFlow use, is written as `<V2`: 2 bytes of a meaning that NumPy
- * does not know, in an order. No other type is: bytes without a meaning have no order, `|V2`.
+ * NumPy itself has no bfloat16. The ones of ml_dtypes, which JAX and TensorFlow use, are written as `<V2`: 2 bytes of a meaning that NumPy does not
+ * know, with a byte order. No other type is written so, because bytes without a meaning have no order: `|V2`.
  */
 const BFLOAT16 = /^[<>]V2$/;
 
-/** What to run in Python, for kinds that are not read; `a` is the array. With what is to be minded, where there is something. */
+/** The code to run in Python for types that are not read, where `a` is the array; and where necessary a hint. */
 const CONVERSIONS: readonly (readonly [RegExp, string, string?])[] = [
   [/^O/, "a.astype('complex128')"],
-  // As NumPy loads them. What was bfloat16 before NumPy wrote it again, and what of 1 byte ml_dtypes has besides float8_e5m2.
+  // Types as NumPy loads them. `V2` is bfloat16 that NumPy has written again, or one of the types of 1 byte in ml_dtypes other than float8_e5m2.
   [/^V2$/, "a.view(ml_dtypes.bfloat16).astype('float32')"],
   [/^V1$/, "a.view(ml_dtypes.float8_e4m3fn).astype('float32')", ' or with another type of 1 byte that they have'],
-  // NumPy does not load this one: it is for where the array comes from.
+  // NumPy cannot load this type, so the conversion has to happen where the array is made.
   [/^f1$/, "a.astype('float32')", ' where the array was made'],
   [/^f/, "a.astype('float64')"],
   [/^c/, "a.astype('complex128')"],
@@ -69,8 +69,8 @@ const CONVERSIONS: readonly (readonly [RegExp, string, string?])[] = [
 ];
 
 /**
- * @param descriptor such as `<f8`.
- * @throws FftError `invalid-file` for elements of another kind, with what to run.
+ * The element type of a descriptor. @param descriptor such as `<f8`.
+ * @throws FftError `invalid-file` for other types, with code to convert them.
  */
 export function npyElementOf(descriptor: string): NpyElement {
   const [, order, name = ''] = /^([<>|=]?)(.*)$/s.exec(descriptor)!;
@@ -83,7 +83,7 @@ export function npyElementOf(descriptor: string): NpyElement {
   throw new FftError('invalid-file', `The array's elements ${what}; ${ACCEPTED}${remedy}.`);
 }
 
-/** Reverses the bytes of each number, where they stand. */
+/** Reverses the bytes of each number in place. */
 export function swapBytes(bytes: Uint8Array, unit: number): void {
   for (let at = 0; at + unit <= bytes.length; at += unit) {
     for (let low = at, high = at + unit - 1; low < high; low++, high--) {
@@ -94,7 +94,10 @@ export function swapBytes(bytes: Uint8Array, unit: number): void {
   }
 }
 
-/** Half precision: its bits, moved to where single precision has them, are smaller by the two exponents' difference. */
+/**
+ * Converts half precision: the bits are shifted to their place in single precision, and the difference of the exponents' biases is added by a
+ * multiplication.
+ */
 function halfEntries(buffer: ArrayBuffer): Entries {
   const given = new Uint16Array(buffer);
   const floats = new Float32Array(given.length);
@@ -103,19 +106,19 @@ function halfEntries(buffer: ArrayBuffer): Entries {
     const half = given[k]!;
     bits[k] = (half & 0x7fff) << 13;
     floats[k] = floats[k]! * 2 ** 112;
-    // Infinity and what is no number have all bits of the exponent set.
+    // Infinities and NaNs have all bits of the exponent set.
     if ((half & 0x7c00) === 0x7c00) bits[k] = bits[k]! | 0x7f800000;
     bits[k] = bits[k]! | ((half & 0x8000) << 16);
   }
   return floats;
 }
 
-/** bfloat16: the upper 16 bits of single precision. */
+/** Converts bfloat16, the upper 16 bits of single precision. */
 function upperHalves(buffer: ArrayBuffer): Entries {
   return new Float32Array(Uint32Array.from(new Uint16Array(buffer), (upper) => upper * 2 ** 16).buffer);
 }
 
-/** Integers of 64 bits in two halves: both are exact, so that their sum is rounded once. */
+/** Converts 64-bit integers by their halves: both are exact, so the sum is rounded once. */
 function longs(buffer: ArrayBuffer, words: Int32Array | Uint32Array): Entries {
   const low = new Uint32Array(buffer);
   const values = new Float64Array(words.length / 2);

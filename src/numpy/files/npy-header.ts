@@ -1,8 +1,7 @@
 /**
- * The header of a `.npy` file: a dictionary in Python's notation after a few bytes that tell the format and its version.
- *
- * Source: NumPy enhancement proposal 1, "A Simple File Format for NumPy Arrays", and the format's versions 2.0 and 3.0 as
- * described in the NumPy manual under `numpy.lib.format`.
+ * The header of a `.npy` file: the format's mark and version, then a dictionary in Python's notation.
+ * Source: NumPy enhancement proposal 1, "A Simple File Format for NumPy Arrays", and the format's versions 2.0 and 3.0 as described in the NumPy
+ * manual under `numpy.lib.format`.
  */
 
 import { excerpt, FftError } from '../../problem/errors.ts';
@@ -14,17 +13,17 @@ import type { ByteSource } from './source.ts';
 export interface NpyHeader {
   readonly shape: readonly number[];
   readonly element: NpyElement;
-  /** The first axis is the fastest. */
+  /** Whether the array is in Fortran order, the first axis fastest. */
   readonly fortran: boolean;
-  /** Where the elements begin in the file. */
+  /** The offset of the elements in the file. */
   readonly start: number;
 }
 
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]; // \x93NUMPY
-/** A hundred times what NumPy itself reads. */
+/** The longest header in bytes, a hundred times NumPy's own limit. */
 const LONGEST = 2 ** 20;
 
-/** @throws FftError `invalid-file` */
+/** Reads a header. @throws FftError `invalid-file` */
 export function readHeader(source: ByteSource): NpyHeader {
   const { text, start } = readHeaderText(source);
   const shape = parseShape(text);
@@ -51,14 +50,14 @@ export function encodeHeader(descriptor: string, shape: readonly number[]): NewU
   return bytes;
 }
 
-/** A shape in messages. */
+/** A shape for messages. */
 export function showShape(shape: readonly number[]): string {
   return shape.length > 8 ? `of ${shape.length} axes` : `(${shape.join(', ')})`;
 }
 
-/** The header's text and where the data starts. */
+/** The header's text, and the offset of the data. */
 function readHeaderText(source: ByteSource): { text: string; start: number } {
-  // A copy: the next call may reuse the memory.
+  // Copied, because the next call may reuse the memory.
   const first = new Uint8Array(source.read(0, 12));
   if (!MAGIC.every((byte, index) => first[index] === byte)) {
     const short = first.length > 0 && first.length < MAGIC.length && first.every((byte, n) => byte === MAGIC[n]);
@@ -87,13 +86,13 @@ function readHeaderText(source: ByteSource): { text: string; start: number } {
   }
   if (length > LONGEST)
     throw new FftError('invalid-file', `The header takes ${length} bytes; at most ${LONGEST} are read.`);
-  // Version 1 and 2 headers are Latin-1, version 3 is UTF-8; all that can matter here is ASCII.
+  // Headers of versions 1 and 2 are Latin-1, those of version 3 are UTF-8; every character that matters is ASCII.
   const text = new TextDecoder(major === 3 ? 'utf-8' : 'latin1').decode(source.read(start, length));
-  // Python accepts both kinds of quotes; one of them is enough for the patterns below.
+  // Python allows both kinds of quotes; the patterns below expect single ones.
   return { text: text.replaceAll('"', "'"), start: start + length };
 }
 
-/** A tuple in Python's notation: one of a single number needs its comma. */
+/** A tuple in Python's notation: a single number needs a comma behind it. */
 const TUPLE = /^(?:|\d+L?\s*,|\d+L?(?:\s*,\s*\d+L?)+\s*,?)$/;
 
 function parseShape(header: string): number[] {
@@ -101,7 +100,7 @@ function parseShape(header: string): number[] {
   const text = field(header, /'shape'\s*:\s*\(([\d\s,L]*)\)/, 'shape').trim();
   if (!TUPLE.test(text)) throw new FftError('invalid-file', `The header has no valid 'shape': (${excerpt(text, 80)}).`);
   const shape = (text.match(/\d+/g) ?? []).map(Number);
-  // With 16 bytes, the most that an element takes.
+  // Bytes have to be countable for elements of up to 16 bytes.
   if (!shape.every(Number.isSafeInteger) || !Number.isSafeInteger(16 * elementCount(shape))) {
     throw new FftError(
       'invalid-file',
@@ -128,7 +127,7 @@ function field(header: string, pattern: RegExp, name: string): string {
   return value;
 }
 
-/** Names what the file is instead, where its first bytes tell. */
+/** A description of another file format, if the first bytes tell which. */
 function describeStart(bytes: Uint8Array): string {
   const [first, second] = bytes;
   if (first === undefined) return 'is empty';

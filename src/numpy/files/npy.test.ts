@@ -8,7 +8,7 @@ import type { NpyArray, NpyDtype } from '../arrays/npy-array.ts';
 import { npyPieces, readNpy, readNpyFrom, writeNpy } from './npy.ts';
 import { memorySource, pieceSource, sourceSlice } from './source.ts';
 
-/** A file put together by hand, so that the reader is not only tested against the writer. */
+/** A file that is put together by hand, so that the reader is tested independently of the writer. */
 function file(dict: string, data: ArrayBufferView, version = 1, lengthBytes = version === 1 ? 2 : 4): Uint8Array {
   const text = new TextEncoder().encode(`${dict}\n`);
   const bytes = new Uint8Array(8 + lengthBytes + text.length + data.byteLength);
@@ -154,7 +154,7 @@ describe('readNpy', () => {
       );
       const wanted = { data: expected, shape, dtype: parts === 2 ? 'complex128' : 'float64' };
       expect(readNpy(bytes)).toEqual(wanted);
-      // However few are read at a time.
+      // The result does not depend on the number of bytes that are read at a time.
       for (const most of [1, 16, 40]) expect(readNpyFrom(memorySource(bytes), most)).toEqual(wanted);
     }
   });
@@ -329,7 +329,7 @@ describe('in pieces', () => {
     const parts = [...pieces];
     expect(size).toBe(whole.length);
     expect(Buffer.concat(parts).equals(whole)).toBe(true);
-    // The header is one piece.
+    // The header is the first piece.
     for (const { length } of parts.slice(1)) expect(length).toBeLessThanOrEqual(most);
     expect(readNpyFrom(pieceSource(parts), most)).toEqual(array);
     expect(readNpyFrom(memorySource(whole), most)).toEqual(array);

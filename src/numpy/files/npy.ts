@@ -1,7 +1,6 @@
 /**
- * The `.npy` file format: how arrays travel between NumPy and omnifft.
- *
- * Works on bytes, in browsers and in Node alike; opening files is the caller's affair.
+ * The `.npy` file format, in which arrays travel between NumPy and omnifft.
+ * The functions work on bytes, in browsers and in Node; the caller opens files.
  */
 
 import { FftError } from '../../problem/errors.ts';
@@ -34,8 +33,8 @@ export function readNpy(bytes: Uint8Array): NpyArray {
 }
 
 /**
- * The same of any source: the file is never in memory as a whole.
- * @param most bytes that are decoded at a time
+ * Reads a `.npy` file from any source, without holding the whole file in memory.
+ * @param most the most bytes to decode at a time
  */
 export function readNpyFrom(source: ByteSource, most = PIECE): NpyArray {
   const { shape, element, fortran, start } = readHeader(source);
@@ -50,8 +49,8 @@ export function readNpyFrom(source: ByteSource, most = PIECE): NpyArray {
     const length = Math.min(each, count - first) * bytes;
     const piece = source.read(start + first * bytes, length);
     if (piece.length < length) throw truncated(shape, bytes, first * bytes + piece.length);
-    // A copy, because typed arrays need aligned starts and the file does not promise one. (Not by `slice`: that of Node's
-    // Buffer is a view.)
+    // The bytes are copied, because typed arrays have to be aligned. (`slice` would not do: Node's Buffer
+    // returns a view from it.)
     const copy = allocated(length, () => new Uint8Array(piece));
     if (bigEndian) swapBytes(copy, unit);
     place(decode(copy.buffer));
@@ -68,7 +67,7 @@ function truncated(shape: readonly number[], bytes: number, present: number): Ff
   );
 }
 
-/** Takes the numbers of a file, some at a time, to where they lie in C order. */
+/** Takes the numbers of a file, piece by piece, to their places in C order. */
 type EntrySink = (entries: ArrayLike<number>) => void;
 
 function sequentialSink(data: Float32Array | Float64Array): EntrySink {
@@ -79,7 +78,7 @@ function sequentialSink(data: Float32Array | Float64Array): EntrySink {
   };
 }
 
-/** @param parts numbers of an element */
+/** A sink for an array in Fortran order. @param parts numbers of an element */
 function fortranOrder(data: Float32Array | Float64Array, shape: readonly number[], parts: number): EntrySink {
   const strides = shape.map(() => parts);
   for (let axis = shape.length - 2; axis >= 0; axis--) strides[axis] = strides[axis + 1]! * shape[axis + 1]!;
@@ -112,7 +111,7 @@ export function writeNpy(array: ArrayInput): NewUint8Array {
   return joinBytes(size, pieces);
 }
 
-/** @param size bytes of all pieces. @throws FftError `out-of-memory` */
+/** Joins pieces. @param size bytes of all pieces. @throws FftError `out-of-memory` */
 export function joinBytes(size: number, pieces: Iterable<Uint8Array>): NewUint8Array {
   const bytes = allocated(size, () => new Uint8Array(size));
   let at = 0;
@@ -124,7 +123,7 @@ export function joinBytes(size: number, pieces: Iterable<Uint8Array>): NewUint8A
 }
 
 /**
- * The same in pieces: a header, and views of the array. Together they may be longer than an array of bytes can be.
+ * A `.npy` file in pieces: the header, and views of the array. Together they may be longer than the longest array of bytes.
  * @throws FftError as `writeNpy`
  */
 export function npyPieces(array: ArrayInput, most = PIECE): { size: number; pieces: Iterable<Uint8Array> } {
@@ -135,7 +134,7 @@ export function npyPieces(array: ArrayInput, most = PIECE): { size: number; piec
     *[Symbol.iterator]() {
       yield header;
       for (let at = 0; at < bytes; at += most) {
-        // An archive is written over several turns of the event loop.
+        // Checked again for every piece, because an archive is written over several turns of the event loop.
         refuseDetached(data, 'data');
         yield new Uint8Array(data.buffer, data.byteOffset + at, Math.min(most, bytes - at));
       }

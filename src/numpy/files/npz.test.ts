@@ -1,4 +1,4 @@
-/** `.npz` files: archives put together by hand, damaged ones, and long ones. What NumPy makes of them is in files.test.ts. */
+/** `.npz` files: archives put together by hand, damaged ones, and long ones. Exchange with NumPy is tested in files.test.ts. */
 
 import { crc32, deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ interface File {
   readonly crc?: number;
   readonly size?: number;
   readonly packed?: number;
-  /** Has the bytes of the first one, not its own. */
+  /** Whether the entry refers to the bytes of the first one. */
   readonly shared?: boolean;
 }
 

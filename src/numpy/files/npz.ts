@@ -1,4 +1,4 @@
-/** `.npz` files: several arrays with names, each a `.npy` file in a zip archive, as `numpy.savez` writes them. */
+/** `.npz` files: named arrays, each as a `.npy` file in a zip archive, as `numpy.savez` writes them. */
 
 import { readOptions } from '../../engine/arguments/options.ts';
 import { FftError, show } from '../../problem/errors.ts';
@@ -11,7 +11,7 @@ import { joinBytes, npyPieces, readNpyFrom } from './npy.ts';
 import { type ByteSource, memorySource } from './source.ts';
 import { isZip, type ZipInput, zipContents, zipEntries, zipPieces } from './zip.ts';
 
-/** An array in an archive that has not been read yet. */
+/** An array of an archive, not read yet. */
 export interface NpzMember {
   readonly name: string;
   /** @throws FftError (as a rejection) `invalid-file`, `out-of-memory` */
@@ -19,9 +19,9 @@ export interface NpzMember {
 }
 
 const SUFFIX = '.npy';
-/** What an archive has room for. */
+/** The longest name that an archive can hold. */
 const LONGEST_NAME = 65535 - SUFFIX.length;
-/** How the arrays of an archive are read: their names. Each is read by itself. */
+/** The rules by which the record of arrays is read; each array is then read by its own rules. */
 const READING: Reading = { code: 'invalid-argument', depth: 1, keep: true, most: 2 ** 16 };
 
 /**
@@ -39,7 +39,7 @@ export async function readNpz(bytes: Uint8Array): Promise<Record<string, NpyArra
   return arrays;
 }
 
-/** @throws FftError `invalid-file` */
+/** The arrays of an archive. @throws FftError `invalid-file` */
 export function npzMembers(source: ByteSource): NpzMember[] {
   if (!isZip(source)) {
     throw new FftError('invalid-file', 'The file does not start as a .npz file does, which is a zip archive.');
@@ -91,9 +91,9 @@ export async function writeNpz(
   return joinBytes(size, pieces);
 }
 
-/** The same piece by piece. */
+/** An `.npz` file in pieces. */
 export function npzPieces(arrays: Readonly<Record<string, ArrayInput>>, compressed = false): AsyncIterable<Uint8Array> {
-  // All are checked before the first is written.
+  // All arrays are checked before the first one is written.
   const inputs = Object.entries(arrays).map(([name, array]): ZipInput => {
     if (new TextEncoder().encode(name).length > LONGEST_NAME) {
       throw new FftError('invalid-argument', `The name ${show(name)} is too long: ${LONGEST_NAME} bytes are the most.`);

@@ -1,29 +1,25 @@
-/**
- * Bytes that are read piece by piece: of an array, of pieces that have come one after another, or of a file that is larger
- * than any array.
- */
+/** Sources of bytes that are read piece by piece: an array, a list of pieces, or a file that is larger than any array. */
 
 import { refuseDetached } from '../../problem/input/bytes.ts';
 import { allocated } from '../arrays/array.ts';
 
 export interface ByteSource {
-  /** How many bytes there are. */
+  /** The number of bytes. */
   readonly size: number;
   /**
-   * @returns `length` bytes from `at` on, or as many of them as there are. They are good until the next call, and not to be
-   *   changed.
-   * @throws FftError `out-of-memory`, or what the file's own reading throws.
+   * Reads. @returns `length` bytes from `at` on, or fewer at the end. They are valid until the next call, and must not be changed.
+   * @throws FftError `out-of-memory`, or the error of the file.
    */
   read(at: number, length: number): Uint8Array;
 }
 
-/** How many bytes are decoded at a time: a multiple of every element's size. */
+/** The number of bytes that are decoded at a time: a multiple of every element's size. */
 export const PIECE = 2 ** 22;
 
-/** @param bytes a plain array, as `requireBytes` gives it */
+/** A source in memory. @param bytes an ordinary array, as `requireBytes` returns it */
 export function memorySource(bytes: Uint8Array): ByteSource {
   const read = (at: number, length: number) => {
-    // An archive is read over several turns of the event loop.
+    // Checked on every read, because an archive is read over several turns of the event loop.
     refuseDetached(bytes, 'The file');
     return bytes.subarray(at, at + length);
   };
@@ -39,7 +35,7 @@ export function sourceSlice(source: ByteSource, start: number, size: number): By
   };
 }
 
-/** What has come in pieces, as one: together they may be longer than an array can be. */
+/** A source of several pieces, which together may be longer than the longest array. */
 export function pieceSource(pieces: readonly Uint8Array[]): ByteSource {
   const starts: number[] = [];
   let size = 0;
@@ -47,7 +43,7 @@ export function pieceSource(pieces: readonly Uint8Array[]): ByteSource {
     starts.push(size);
     size += length;
   }
-  // Whoever reads goes forward, mostly: the search begins where the last one ended.
+  // Reads are mostly sequential, so the search begins at the piece of the last one.
   let current = 0;
   const find = (at: number) => {
     if ((starts[current] ?? 0) > at) current = 0;

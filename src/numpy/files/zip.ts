@@ -1,10 +1,8 @@
 /**
- * Zip archives: what is in one, and how to make one. Contents are stored as they are or deflated; sizes have 64 bits.
- *
- * Written here and not by a package: fflate takes an archive as one array only, checks no checksum and writes no sizes of 64
- * bits, in 6 kB of gzip instead of the 3 kB of this module; zip.js does all of that, in 36 kB.
- *
- * Source: PKWARE's APPNOTE.TXT, "ZIP File Format Specification", version 6.3.10. Deflating is the platform's affair.
+ * Reads and writes zip archives. Contents are stored or deflated; sizes have 64 bits.
+ * There is no package for it here: fflate takes an archive as one array only, checks no checksum and writes no sizes of 64 bits, in 6 kB of gzip
+ * instead of the 3 kB of this module; zip.js does all of that, in 36 kB.
+ * Source: PKWARE's APPNOTE.TXT, "ZIP File Format Specification", version 6.3.10. The platform deflates and inflates.
  */
 
 import { excerpt, FftError } from '../../problem/errors.ts';
@@ -13,15 +11,15 @@ import { type ByteSource, pieceSource, readPieces, sourceSlice } from './source.
 /** A file in an archive. */
 export interface ZipEntry {
   readonly name: string;
-  /** 0 stored, 8 deflated; others are not read. */
+  /** The compression method: 0 stored, 8 deflated; others are refused. */
   readonly method: number;
   readonly encrypted: boolean;
-  /** Checksum of the contents. */
+  /** The CRC-32 of the contents. */
   readonly crc: number;
-  /** Bytes in the archive, and of the contents. */
+  /** Bytes in the archive, and bytes of the contents. */
   readonly packed: number;
   readonly size: number;
-  /** Where its own header begins. */
+  /** The offset of its local header. */
   readonly at: number;
 }
 
@@ -32,19 +30,19 @@ const END_64 = 0x06064b50;
 const LOCATOR_64 = 0x07064b50;
 const CENTRAL = 0x02014b50;
 const LOCAL = 0x04034b50;
-/** Sizes that stand elsewhere, in 64 bits. */
+/** The value of a 32-bit field whose number is in an extra field with 64 bits. */
 const ELSEWHERE = 0xffffffff;
-/** Deflate makes nothing smaller than that. */
+/** The largest ratio of deflate's compression. */
 const MOST_DEFLATION = 1032;
 
-/** Whether something starts as an archive does. */
+/** Whether a source starts like an archive. */
 export function isZip(source: ByteSource): boolean {
   const [first, second] = source.read(0, 2);
   return first === 0x50 && second === 0x4b;
 }
 
 /**
- * What is in an archive, as its directory at the end says.
+ * The entries in the central directory.
  * @throws FftError `invalid-file`
  */
 export function zipEntries(source: ByteSource): ZipEntry[] {
@@ -62,13 +60,13 @@ export function zipEntries(source: ByteSource): ZipEntry[] {
     packed += entry.packed;
     at = next;
   }
-  // Files that share their bytes would unpack to more than any archive of this size can hold.
+  // Overlapping files ("zip bombs") would unpack to more than an archive of this size can hold.
   if (packed > source.size) throw damaged(`its files take ${packed} bytes, the archive has ${source.size}`);
   return entries;
 }
 
 /**
- * The contents of a file, unpacked and checked.
+ * The contents of a file, unpacked, with their checksum verified.
  * @throws FftError (as a rejection) `invalid-file`, `out-of-memory`
  */
 export async function zipContents(source: ByteSource, entry: ZipEntry): Promise<ByteSource> {
@@ -94,7 +92,7 @@ export async function zipContents(source: ByteSource, entry: ZipEntry): Promise<
   return contents;
 }
 
-/** What to put into an archive; its pieces are walked through twice. */
+/** A file to put into an archive; its pieces are iterated twice. */
 export interface ZipInput {
   readonly name: string;
   readonly size: number;
@@ -102,8 +100,8 @@ export interface ZipInput {
 }
 
 /**
- * An archive, piece by piece, as `numpy.savez` or `numpy.savez_compressed` would write it: every size in 64 bits.
- * @param deflated compresses what is put in
+ * An archive, piece by piece, as `numpy.savez` or `numpy.savez_compressed` would write it, with sizes of 64 bits.
+ * @param deflated whether to compress the files
  */
 export async function* zipPieces(inputs: Iterable<ZipInput>, deflated: boolean): AsyncGenerator<Uint8Array> {
   const directory: Uint8Array[] = [];
@@ -126,7 +124,7 @@ export async function* zipPieces(inputs: Iterable<ZipInput>, deflated: boolean):
 }
 
 function findDirectory(source: ByteSource): { start: number; size: number; count: number } {
-  // The end may be followed by a comment of 65535 bytes.
+  // A comment of up to 65535 bytes may follow the end record.
   const from = Math.max(0, source.size - 22 - 65535);
   const tail = new Uint8Array(source.read(from, source.size - from));
   const view = new DataView(tail.buffer);
@@ -153,11 +151,11 @@ function directory64(source: ByteSource, at: number): { start: number; size: num
   return { start: start!, size: size!, count: count! };
 }
 
-/** @param rest its name and its extra fields */
+/** An entry of the central directory. @param rest its name and extra fields */
 function centralEntry(head: DataView, rest: Uint8Array, nameLength: number): ZipEntry {
   const name = new TextDecoder().decode(rest.subarray(0, nameLength));
   const long = longFields(rest.subarray(nameLength));
-  // Only those that do not fit have their 64 bits, in this order.
+  // Numbers that do not fit 32 bits follow in the extra field, in this order.
   const field = (place: number) => {
     const short = head.getUint32(place, true);
     return short === ELSEWHERE ? (long.shift() ?? short) : short;
@@ -169,7 +167,7 @@ function centralEntry(head: DataView, rest: Uint8Array, nameLength: number): Zip
   return { name, method: head.getUint16(10, true), encrypted, crc: head.getUint32(16, true), packed, size, at };
 }
 
-/** The numbers of 64 bits among the extra fields. */
+/** The 64-bit numbers in the extra fields. */
 function longFields(extra: Uint8Array): number[] {
   const view = new DataView(extra.buffer, extra.byteOffset, extra.byteLength);
   for (let at = 0; at + 4 <= extra.length; ) {
@@ -183,7 +181,7 @@ function longFields(extra: Uint8Array): number[] {
   return [];
 }
 
-/** @throws FftError `invalid-file` where there are not as many bytes, or others than these. */
+/** A view of bytes with a signature. @throws FftError `invalid-file` if there are fewer bytes, or the signature differs. */
 function viewAt(source: ByteSource, at: number, length: number, signature: number): DataView {
   const bytes = Number.isSafeInteger(at) ? new Uint8Array(source.read(at, length)) : new Uint8Array(0);
   const view = new DataView(bytes.buffer);
@@ -200,7 +198,7 @@ async function inflate(bytes: ByteSource, size: number, called: string): Promise
   }
 }
 
-/** @param most bytes that may come out. */
+/** Pipes pieces through a stream. @param most the most bytes that may come out. */
 async function piped(
   stream: CompressionStream | DecompressionStream,
   pieces: Iterable<Uint8Array>,
@@ -208,11 +206,11 @@ async function piped(
 ): Promise<Uint8Array[]> {
   const writer = stream.writable.getWriter();
   const feed = async () => {
-    // Copies, because pieces are good until the next one only.
+    // Copied, because a piece is valid until the next one only.
     for (const piece of pieces) await writer.write(new Uint8Array(piece));
     await writer.close();
   };
-  // Where the pieces end in an error, so does what is read.
+  // An error of the pieces becomes an error of the reader.
   const fed = feed().catch((cause: unknown) => writer.abort(cause));
   fed.catch(() => {});
   const reader = stream.readable.getReader() as ReadableStreamDefaultReader<Uint8Array>;
@@ -231,12 +229,12 @@ async function piped(
 }
 
 const VERSION = 45;
-/** The first day that an archive can name: no clock makes two archives of the same arrays differ. */
+/** The earliest date of the format, used for all files so that archives of equal arrays are equal. */
 const FIRST_DAY = (1 << 5) | 1;
-/** Names are UTF-8. */
+/** The flag for names in UTF-8. */
 const FLAGS = 0x800;
 
-/** What the two headers of a file share, from the version on. */
+/** Writes the fields that local and central headers share, from the version on. */
 function writeCommon(view: DataView, at: number, { method, crc }: ZipEntry, name: Uint8Array, extra: number): void {
   for (const [place, value] of [VERSION, FLAGS, method, 0, FIRST_DAY].entries()) {
     view.setUint16(at + 2 * place, value, true);
@@ -248,7 +246,7 @@ function writeCommon(view: DataView, at: number, { method, crc }: ZipEntry, name
   view.setUint16(at + 24, extra, true);
 }
 
-/** An extra field with numbers of 64 bits. */
+/** Writes an extra field of 64-bit numbers. */
 function writeLong(view: DataView, at: number, values: readonly number[]): void {
   view.setUint16(at, 1, true);
   view.setUint16(at + 2, 8 * values.length, true);
@@ -279,7 +277,7 @@ function centralHeader(entry: ZipEntry): Uint8Array {
   return bytes;
 }
 
-/** The directory's end: once in 64 bits, where that is, and once for readers that know 32 only. */
+/** The end records of the directory: the zip64 one, its locator, and the 32-bit one for readers without zip64. */
 function endOf(directory: readonly Uint8Array[], start: number): Uint8Array {
   const count = directory.length;
   const size = directory.reduce((sum, { length }) => sum + length, 0);
@@ -306,7 +304,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value;
 });
 
-/** @param before the checksum of what came before these bytes */
+/** The CRC-32 of bytes. @param before the CRC-32 of the bytes before these */
 function crc32(bytes: Uint8Array, before: number): number {
   let crc = ~before;
   for (let k = 0; k < bytes.length; k++) crc = TABLE[(crc ^ bytes[k]!) & 0xff]! ^ (crc >>> 8);
