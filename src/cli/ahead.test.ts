@@ -1,4 +1,4 @@
-/** The commands that write transforms for later: `build`, `aot-generate`, `offline-generate` and `device-function`, and what they say of bad input. */
+/** The commands that write transforms for later use (`build`, `aot-generate`, `offline-generate`, `device-function`), and their error messages. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ describe('build', () => {
     const { logMelWhisper } = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'whisper.mjs')).href);
     const { data, shape } = logMelWhisper(new Float32Array(1000));
     expect([shape, data.every((level: number) => level === data[0])]).toEqual([[80, 3000], true]);
-    // Of silence: the logarithm of the least power, −10.
+    // The feature of silence: the logarithm of the least power is −10.
     expect(data[0]).toBeCloseTo((-10 + 4) / 4, 5);
     await omnifft('build', '8', 'bands=log-mel:kaldi', '-o', 'both.mjs');
     const both = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'both.mjs')).href);
@@ -87,7 +87,7 @@ describe('aot-generate', () => {
     );
     expect(code).toBe(0);
     const bundle = readFileSync(join(folder, 'plans.fft'));
-    // For processors with one thread, and with several.
+    // Plans for processors with one thread, and with several.
     expect(JSON.parse(stdout)).toEqual({ plans: 4, file: 'plans.fft', bytes: bundle.length });
     const device = await openDevice('cpu', { threads: 1 });
     const plan = await device.plan('scfo8*3', { from: bundle });

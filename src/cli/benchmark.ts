@@ -1,7 +1,4 @@
-/**
- * How long a problem takes on a device, compared with a copy of as many bytes and, if requested, with another library.
- * Printing is not done here.
- */
+/** Times a problem on a device, beside a copy of as many bytes and, if requested, another library. Nothing is printed here. */
 
 import { MOST_REPEATS } from '../engine/measuring/measure.ts';
 import {
@@ -32,37 +29,40 @@ export type PeerName = NonNullable<MeasureOptions['peer']>;
 
 export interface Measurement {
   readonly direction: 'forward' | 'inverse' | 'convolve';
-  /** Median time of one transform of everything, and the quickest, in seconds. */
+  /** The median and the shortest time in seconds of one transform of the whole tensor. */
   readonly seconds: number;
   readonly best: number;
-  /** How many samples the median is of, and how many transforms went into each. */
+  /** The number of samples that the median is taken of, and the number of transforms in each sample. */
   readonly samples: number;
   readonly calls: number;
-  /** 5 N log₂ N for each transform, half of it for reals and twice for a convolution, whatever the algorithm really does, in 10⁹ a second. */
+  /**
+   * 10⁹ operations per second, counting 5 N log₂ N for each transform, half of that for reals and twice for a convolution, whatever the algorithm
+   * does.
+   */
   readonly gflops: number;
-  /** Bytes in plus bytes out, in 10⁹ a second. */
+  /** 10⁹ bytes per second, counting bytes read and written. */
   readonly gigabytes: number;
-  /** The time of a copy that moves as many bytes over ours; absent where there is no memory for one. */
+  /** The time of a copy of as many bytes as a fraction of the transform's time; absent if there is no memory for a copy. */
   readonly copyFraction?: number;
-  /** The other library's median, in seconds, and that over ours: above 1 where omnifft is faster. */
+  /** The other library's median in seconds, and its ratio to the own median: above 1 if omnifft is faster. */
   readonly peer?: { readonly name: PeerName; readonly seconds: number; readonly ratio: number };
 }
 
-/** Time spent on each subject, at most and at least in number of samples. */
+/** The most milliseconds to spend on each subject, and the fewest samples to take. */
 const BUDGET_MS = 1000;
 const SAMPLES = 51;
 const FEWEST_SAMPLES = 5;
-/** A sample takes at least this long, so that the clock's own steps do not count. */
+/** The least milliseconds of a sample, so that the clock's resolution does not matter. */
 const SAMPLE_MS = 5;
-/** Elements that are written at a time. */
+/** The most elements that are written at a time. */
 const MOST_FILLED = 2 ** 20;
 
-/** @throws FftError of planning and measuring; with a peer also `device-unavailable` and `unsupported-feature` */
+/** Times a problem. @throws FftError errors of planning and measuring; with a peer also `device-unavailable` and `unsupported-feature` */
 export async function benchmark(device: Device, problem: PlannedProblem, peer?: PeerName): Promise<Measurement> {
   const direction = problem.convolution ? 'convolve' : problem.directions === 'inverse' ? 'inverse' : 'forward';
   const { points, length } = tensorExtent(problem);
   const kernels = problem.convolution ? kernelsOfEach(problem.convolution) : 1;
-  // A convolution goes there once, and back with every kernel.
+  // A convolution has one forward transform, and an inverse one for each kernel.
   const passes = problem.convolution ? 1 + kernels : 1;
   const operations = passes * (elementKind(problem, 'input') === 'real' ? 2.5 : 5);
   const moved = bytesOfSide(problem, direction === 'inverse' ? 'output' : 'input') + writtenBytes(problem, direction);
@@ -76,7 +76,7 @@ export async function benchmark(device: Device, problem: PlannedProblem, peer?: 
     ];
     const input = allocate(device, plan, read, memory);
     const output = problem.placement === 'in-place' ? input : allocate(device, plan, written, memory, kernels);
-    // In place only zeros stay finite, however often they are transformed.
+    // Zeros stay finite in place, however often they are transformed.
     await fillMemory(device, problem, memory, problem.placement === 'in-place' ? 0 : 1);
     const kernel = problem.convolution ? await zeroKernel(device, plan) : undefined;
     if (kernel) memory.push(kernel);
@@ -103,7 +103,7 @@ export async function benchmark(device: Device, problem: PlannedProblem, peer?: 
   }
 }
 
-/** The side by which a result lies: of a convolution of reals, as the signal does. */
+/** The side that describes the result's layout. The result of a convolution of reals lies as its signal does. */
 function writtenSide(problem: PlannedProblem, direction: Measurement['direction']): Side {
   if (direction === 'convolve') return resultSide(problem);
   return direction === 'forward' ? 'output' : 'input';
@@ -116,7 +116,7 @@ function writtenBytes(problem: PlannedProblem, direction: Measurement['direction
   );
 }
 
-/** @param times as many tensors */
+/** Allocates the arrays of a side. @param times the number of tensors */
 function allocate(device: Device, plan: Plan, side: Side, memory: DeviceMemory[], times = 1): ComplexData {
   const planar = elementKind(plan.problem, side) === 'complex' && plan.problem.layout[side] === 'planar';
   const part = () => {
@@ -127,7 +127,7 @@ function allocate(device: Device, plan: Plan, side: Side, memory: DeviceMemory[]
   return planar ? { re: part(), im: part() } : part();
 }
 
-/** A prepared kernel that is 0 everywhere. */
+/** A prepared kernel of zeros. */
 export async function zeroKernel(device: Device, plan: Plan): Promise<DeviceMemory> {
   const { transform, size, precision, edgeStorage, layout } = plan.problem;
   const counts = kernelCounts(plan.problem);
@@ -145,12 +145,12 @@ export async function zeroKernel(device: Device, plan: Plan): Promise<DeviceMemo
   }
 }
 
-/** A plan that transforms no axis copies. */
+/** A copy is a plan that transforms no axis. */
 function planCopy(device: Device, { precision }: Pick<PlannedProblem, 'precision'>, points: number): Promise<Plan> {
   return device.plan({ size: [points], omit: [true], precision, directions: 'forward' });
 }
 
-/** Writes numbers up to an amplitude, through a copy on the device: not every device lets the host see its memory. */
+/** Fills device memory with numbers up to an amplitude. They are copied on the device, because host code cannot access the memory of every device. */
 export async function fillMemory(
   device: Device,
   problem: Pick<PlannedProblem, 'precision'>,
@@ -165,7 +165,7 @@ export async function fillMemory(
     if (each === 0) continue;
     const copy = await planCopy(device, problem, each);
     const length = 2 * words * each;
-    // The lower part of a double-double may be 0.
+    // The low part of a double-double may be 0.
     const numbers = (bytes === 8 ? new Float32Array(length) : new Float64Array(length)).map((_, n) =>
       n % words === 0 ? amplitude * (Math.random() - 0.5) : 0,
     );
@@ -173,7 +173,7 @@ export async function fillMemory(
     try {
       await copy.forward(numbers, some);
       for (let at = 0; at < elements; at += each) {
-        // The last one may overlap the one before.
+        // The last copy may overlap the one before.
         const output = Math.min(at, elements - each);
         await copy.enqueue('forward', { input: some, output: part, offsets: { output } });
       }
@@ -211,10 +211,10 @@ export async function copyTime(
 }
 
 /**
- * Times several subjects in turns.
- * @param subjects milliseconds of one of so many runs.
- * @param budget milliseconds for each, at most, as far as the fewest samples leave a choice.
- * @returns of each subject the seconds of one run, ascending, and the runs in a sample.
+ * Times several subjects in turn.
+ * @param subjects functions that run a subject the given number of times and resolve to the milliseconds of one run.
+ * @param budget the most milliseconds for each subject, unless the fewest samples take longer.
+ * @returns for each subject the seconds of one run, ascending, and the number of runs in a sample.
  */
 export async function sampleTimes(
   subjects: readonly ((repeats: number) => Promise<number>)[],
@@ -222,7 +222,7 @@ export async function sampleTimes(
 ): Promise<{ times: number[]; repeats: number }[]> {
   const results: { times: number[]; repeats: number }[] = [];
   for (const subject of subjects) {
-    // Once to wake up, and a few times to see how many make a sample.
+    // The first run wakes the device; further ones find how many runs make a sample.
     await subject(1);
     const wanted = Math.ceil(SAMPLE_MS / (await subject(3)));
     results.push({ times: [], repeats: Math.max(1, Math.min(wanted, MOST_REPEATS)) });
@@ -240,7 +240,7 @@ export async function sampleTimes(
   return results;
 }
 
-/** @param times ascending */
+/** The median of sorted times. @param times ascending */
 export function median(times: readonly number[]): number {
   return times[Math.floor(times.length / 2)]!;
 }

@@ -1,7 +1,4 @@
-/**
- * The command line as a user meets it: its commands, their options, and what they say of bad input. Where it writes is
- * outputs.test.ts.
- */
+/** The command line as a user meets it: commands, options and error messages. Tests of where it writes are in outputs.test.ts. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -76,11 +73,11 @@ function expectClose(actual: ArrayLike<number>, expected: ArrayLike<number>, tol
   expect(Math.sqrt(error / size)).toBeLessThan(tolerance);
 }
 
-/** Names of calls, which nobody who types commands knows. */
+/** Names of calls, which do not belong into messages of commands. */
 const CALLS =
   /\b(openDevice|listDevices|openProfile|parseDescriptor|readNp[yz]|readWav|device\.plan|plan\.\w+)\b|\w\(\)/;
 
-/** What a failure says, and that it says the same as JSON. */
+/** Expects a failure with a message, and the same failure as JSON. */
 async function expectFailure(args: readonly string[], code: number, message: RegExp): Promise<void> {
   const { stdout, stderr, ...outcome } = await inside(...args);
   expect(stderr).toMatch(message);
@@ -326,7 +323,7 @@ describe('transform', () => {
     expect(Object.keys(results)).toEqual(['second']);
     expect(results.second).toMatchObject({ shape: [5, 3], dtype: 'complex64' });
     expectClose(results.second!.data, expected, 1e-6);
-    // The only one needs no name, and one that has none gets that of NumPy.
+    // The only array of an archive needs no name; an unnamed one gets NumPy's default name.
     expect((await inside('transform', 'out.npz', '-o', 'back.npy', '--inverse')).code).toBe(0);
     expectClose(readNpy(readFileSync(join(folder, 'back.npy'))).data, second.data, 1e-6);
     expect((await inside('transform', 'back.npy', '-o', 'named.NPZ')).code).toBe(0);

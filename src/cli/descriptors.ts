@@ -1,6 +1,4 @@
-/**
- * Paths that name what this process has open, such as `/dev/stdout`, and where links lead.
- */
+/** Paths of open file descriptors, such as `/dev/stdout`, and targets of symbolic links. */
 
 import { fstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
@@ -8,17 +6,17 @@ import { dirname, isAbsolute } from 'node:path';
 const NAMES = new RegExp(`^/(?:dev|proc/(?:self|${process.pid}))/fd/(\\d+)$`);
 
 /**
- * The path at the end of symbolic links, whether or not there is anything. The name of a descriptor is such an end.
- * @throws Error `ELOOP` as the system does
+ * The path at the end of symbolic links, whether or not a file exists there. The path of a file descriptor is such an end.
+ * @throws Error `ELOOP`, as the system does
  */
 export function followLinks(path: string): string {
   let place = path;
-  // As many as Linux follows.
+  // Linux follows 40 links at most.
   for (let links = 0; links <= 40; links++) {
     if (NAMES.test(place)) return place;
     const next = linkAt(place);
     if (next === undefined) return place;
-    // Not by `resolve`: a folder before `..` may be a link, too.
+    // `resolve` would drop the folder before `..`, which may be a link.
     place = isAbsolute(next) ? next : `${dirname(place)}/${next}`;
   }
   throw Object.assign(new Error(), { code: 'ELOOP' });
@@ -32,7 +30,7 @@ function linkAt(path: string): string | undefined {
   }
 }
 
-/** The descriptor of this process that a path names. An ordinary path names none, whatever else has that file open. */
+/** The file descriptor of this process that a path names; undefined for an ordinary path, even if its file is open. */
 export function descriptorOf(path: string): number | undefined {
   try {
     const name = NAMES.exec(followLinks(path))?.[1];
@@ -43,7 +41,7 @@ export function descriptorOf(path: string): number | undefined {
   }
 }
 
-/** Whether a path names the standard output, or a descriptor of the same file. */
+/** Whether a path names the standard output, or another descriptor of the same file. */
 export function isStandardOutput(path: string): boolean {
   const descriptor = descriptorOf(path);
   return descriptor !== undefined && isSameFile(fstatSync(descriptor), fstatSync(1));

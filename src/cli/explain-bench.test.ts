@@ -1,4 +1,4 @@
-/** The commands that tell of plans and devices: `explain`, `devices`, `bench`, `verify`. */
+/** The commands about plans and devices: `explain`, `devices`, `bench`, `verify`. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { listDevices } from '../index.ts';
 import { workplace } from './fixture.ts';
 
 const { folder, omnifft, inside, put } = workplace();
-/** Kinds of devices that are here, whose memory the host cannot see. */
+/** Available kinds of devices whose memory the host cannot access. */
 const others = (await listDevices()).flatMap(({ kind, available }) => (available && kind !== 'cpu' ? [kind] : []));
 
 describe('explain', () => {
@@ -121,7 +121,7 @@ describe.skipIf(repeated)('bench', () => {
     const first = results[0];
     expect(Number(first?.gflops) * Number(first?.seconds)).toBeCloseTo((5 * 64 * 256 * 8) / 1e9, 12);
     expect(Number(first?.gigabytes) * Number(first?.seconds)).toBeCloseTo((2 * 64 * 256 * 8) / 1e9, 12);
-    // Of reals half of that, 4 bytes a point in and 8 a bin out.
+    // For reals half of that; 4 bytes a point in and 8 a bin out.
     const last = results[3];
     expect(Number(last?.gflops) * Number(last?.seconds)).toBeCloseTo((2.5 * 8000 * Math.log2(1000)) / 1e9, 12);
     expect(Number(last?.gigabytes) * Number(last?.seconds)).toBeCloseTo((8 * (4 * 1000 + 8 * 501)) / 1e9, 12);

@@ -1,4 +1,4 @@
-/** Messages of the library in the words of the command line: whatever names a call is put into commands. */
+/** Messages of the library in the words of the command line: every name of a call is replaced by a command. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -8,13 +8,13 @@ import { inCommands, withOptionNames } from './failures.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** The texts in a source file that are more than a word. */
+/** The texts in a source file that have more than one word. */
 function textsOf(path: string): string[] {
   const texts: string[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isStringLiteralLike(node)) texts.push(node.text);
     else if (ts.isTemplateExpression(node)) {
-      // What is filled in is some word.
+      // A placeholder is replaced by some word.
       texts.push(node.head.text + node.templateSpans.map(({ literal }) => `x${literal.text}`).join(''));
     }
     ts.forEachChild(node, visit);

@@ -1,24 +1,24 @@
 /**
- * How a command says that it failed: one line on stderr, never a stack trace. With `--json` it is the line
+ * Error messages of commands: one line on stderr, never a stack trace. With `--json` the line is
  * `{"error":{"code":…,"message":…,"problems":[{"code":…,"message":…,"path":…}]}}`.
  */
 
 import { FftError, type FftProblem } from '../problem/index.ts';
 
-/** Whether `--json` is among what was written on the command line. */
+/** Whether `--json` is among the arguments of the command line. */
 export function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   return (end < 0 ? args : args.slice(0, end)).includes('--json');
 }
 
 /** Writes an error of any kind to stderr. */
-export function complain(error: unknown, json: boolean): void {
+export function reportError(error: unknown, json: boolean): void {
   const { code, message, problems } = failureOf(error);
   const line = json ? JSON.stringify({ error: { code, message, problems } }) : `omnifft: ${message} [${code}]`;
   process.stderr.write(`${line}\n`);
 }
 
-/** Says on stderr what the user should know of a command that works nevertheless, a line each. */
+/** Writes warnings of a command that succeeds to stderr, one line each. */
 export function warn(warnings: readonly string[]): void {
   for (const warning of warnings) process.stderr.write(`omnifft: warning: ${oneLine(inCommands(warning))}\n`);
 }
@@ -41,9 +41,9 @@ function oneLine(text: string): string {
   return text.trim().replace(/\s*\n\s*/g, ' ');
 }
 
-// Messages of the library are put into the words of the command line: commands and options instead of calls.
+// Rewrites of messages of the library, from calls to commands and options.
 
-/** What a call is on the command line. */
+/** Calls, and the commands for them. */
 const COMMANDS: readonly (readonly [RegExp, string])[] = [
   [/listDevices\(\)/g, '`omnifft devices`'],
   [/openDevice\('([\w-]+)'(?:, \{[^}]*\})?\)/g, '--device $1'],
@@ -51,24 +51,22 @@ const COMMANDS: readonly (readonly [RegExp, string])[] = [
   [/\{ truncated: 'accept' \}/g, '--truncated accept'],
 ];
 
-/** A message without calls. */
+/** A message with commands and options in the place of calls. */
 export function inCommands(message: string): string {
   return COMMANDS.reduce((text, [call, command]) => text.replace(call, command), message);
 }
 
 /**
- * Runs what is told the values of some options under the same names, and calls them as the command line does if it
- * complains of one.
- *
- * @param names `size` for `--size`
- * @throws FftError whatever `run` throws, in these words
+ * Runs a function with the values of options, and rewrites the names of arguments in its errors to the names of the options.
+ * @param names names of arguments that are options, too: `size` for `--size`
+ * @throws FftError the errors of `run`, rewritten
  */
 export async function withOptionNames<T>(names: readonly string[], run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
     if (!(error instanceof FftError)) throw error;
-    // Where an option has only one value, it is no list either.
+    // An index is dropped, because an option with a single value is not a list.
     const name = new RegExp(`^(${names.join('|')})(\\[0\\])?(?=\\s|$)`);
     const renamed = (text: string) => text.replace(name, '--$1');
     const problems = error.problems.map(({ code, message, path }) => ({

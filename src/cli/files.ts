@@ -1,6 +1,4 @@
-/**
- * Files named on the command line that are written, and what can go wrong with any, said in one line.
- */
+/** Output files named on the command line, and messages in one line about errors of any file. */
 
 import { rmSync, writeSync } from 'node:fs';
 import { access, chmod, constants, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -23,15 +21,14 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Finds out early that an output cannot be written, before minutes of work are spent on it. It creates nothing.
- *
+ * Checks whether an output can be written, before minutes of work are spent on it. Creates nothing.
  * @throws FftError `unwritable-output`.
  */
 export async function checkOutput(path: string): Promise<void> {
   try {
     const existing = await stat(path).catch(() => undefined);
     if (existing?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-    // What was opened for writing may be written, whatever became of its name and rights.
+    // An open descriptor stays writable, whatever happens to the name and permissions of its file.
     if (descriptorOf(path) !== undefined) return;
     await access(existing === undefined ? dirname(followLinks(path)) : path, constants.W_OK);
   } catch (error) {
@@ -39,13 +36,12 @@ export async function checkOutput(path: string): Promise<void> {
   }
 }
 
-/** The bytes of a file, or pieces of them. */
+/** The contents of a file as a whole, or in pieces. */
 export type Contents = Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /**
- * Writes a file whole or not at all: what was there stays until the new file is complete, so that an input that is the
- * output, too, outlives a full disk. What is no file of its own but open already is written on: `/dev/stdout`.
- *
+ * Writes a file as a whole or not at all: an existing file stays until the new one is complete, so that a full disk does not destroy an input that is
+ * also the output. Open descriptors such as `/dev/stdout` are written to directly.
  * @throws FftError `unwritable-output`.
  */
 export async function writeOutput(path: string, contents: Contents): Promise<void> {
@@ -60,15 +56,15 @@ export async function writeOutput(path: string, contents: Contents): Promise<voi
 async function replaceFile(path: string, contents: Contents): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
   const descriptor = descriptorOf(path);
-  // Others have written to an open file and will again, so it must stay the one that it is; a socket has no other way in.
+  // An open file is written to in place, because other processes write to it, too; a socket cannot be reopened by its name.
   if (descriptor !== undefined && (existing?.isFile() || existing?.isSocket())) return writeOn(descriptor, contents);
-  // Pipes and devices are written as they are.
+  // Pipes and devices cannot be replaced.
   if (existing && !existing.isFile()) return writeFile(path, contents);
-  // Where a link leads, so that it stays one.
+  // The target of a link, so that the link itself stays.
   const target = existing ? await realpath(path) : followLinks(path);
-  // Its real name, because `join` takes the folder before `..` away, which may be a link.
+  // The real path is needed, because `join` drops the folder before `..`, which may be a link.
   const folder = await realpath(dirname(target));
-  // So is a file in a folder that takes no other.
+  // A file in a folder that takes no new file is overwritten in place.
   if (existing && !(await isWritable(folder))) return writeFile(path, contents);
   const partial = join(folder, `.omnifft-${process.pid}-${Date.now().toString(36)}`);
   const forget = beforeInterrupt(() => rmSync(partial, { force: true }));
@@ -84,14 +80,14 @@ async function replaceFile(path: string, contents: Contents): Promise<void> {
   }
 }
 
-/** At the position where an open file is. */
+/** Writes to an open descriptor at its current position. */
 async function writeOn(descriptor: number, contents: Contents): Promise<void> {
   for await (const piece of contents instanceof Uint8Array ? [contents] : contents) {
     for (let at = 0; at < piece.length; ) {
       try {
         at += writeSync(descriptor, piece, at, Math.min(2 ** 24, piece.length - at));
       } catch (error) {
-        // A socket whose reader has not kept up: there is nothing else to do meanwhile.
+        // The reader of a socket is slow. There is no other work to do, so the write is tried again at once.
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
       }
     }
@@ -107,7 +103,7 @@ async function isWritable(path: string): Promise<boolean> {
   }
 }
 
-/** Says what was done: beside the output, where that is the standard one. */
+/** Reports success on stdout, or on stderr if stdout is the output itself. */
 export function reportDone(output: string, text: string): void {
   (isStandardOutput(output) ? console.error : console.log)(text);
 }
@@ -121,7 +117,7 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** What went wrong with a file, in one line. */
+/** The error about a file, in one line. */
 export function fileError(code: FftErrorCode, what: string, cause: unknown): FftError {
   const { code: reason = '', message = '' } = cause as NodeJS.ErrnoException;
   return new FftError(code, `${what}: ${REASONS[reason] ?? (message || reason)}.`, { cause });

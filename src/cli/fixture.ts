@@ -1,6 +1,6 @@
 /**
- * The command line for tests: the built program in processes of its own (`npm test` builds before it tests), and its
- * commands in this process, where what counts is what they say and write: a process takes longer to start than they do.
+ * The command line for tests: the built program in processes of its own (`npm test` builds before it tests); and commands run in this process, which
+ * is faster, for tests that look at messages and files only.
  */
 
 import { spawn } from 'node:child_process';
@@ -20,7 +20,7 @@ export interface Outcome {
   stderr: string;
 }
 
-/** A folder that is there until the tests of a file have ended, and the program as it runs in it. */
+/** A temporary folder for the tests of a file, with the program running in it. */
 export function workplace() {
   const folder = mkdtempSync(join(tmpdir(), 'omnifft-'));
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -40,7 +40,7 @@ export function workplace() {
     });
   }
 
-  /** Runs a command in this process. Only one at a time, and none whose output is standard output. */
+  /** Runs a command in this process. Commands run one at a time, and none may write its result to the standard output. */
   async function inside(...args: string[]): Promise<Outcome> {
     const outcome: Outcome = { code: null, stdout: '', stderr: '' };
     const print = (stream: 'stdout' | 'stderr', end: string) => (text: unknown) => {

@@ -1,6 +1,4 @@
-/**
- * Numbers as people read them.
- */
+/** Numbers and tables in a readable form. */
 
 const STEPS = [
   [1, 's'],

@@ -1,4 +1,4 @@
-/** Inputs of the command line: files of any size, read piece by piece, and what comes through pipes. */
+/** Inputs of the command line: files of any size, read piece by piece, and pipes. */
 import { closeSync, openSync, readFileSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ describe('a file', () => {
   });
 });
 
-/** A file that is mostly a hole: it has that size, and takes no room. */
+/** A sparse file, whose holes take no space on the disk. */
 function sparse(name: string, size: number, parts: readonly (readonly [number, Uint8Array])[]): string {
   const path = join(folder, name);
   writeFileSync(path, '');

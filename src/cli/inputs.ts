@@ -1,4 +1,4 @@
-/** Files named on the command line that are read: piece by piece, however large. */
+/** Input files named on the command line, read piece by piece, so that their size does not matter. */
 
 import { readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -8,10 +8,10 @@ import { type ByteSource, pieceSource } from '../numpy/files/source.ts';
 import { FftError } from '../problem/index.ts';
 import { fileError } from './files.ts';
 
-/** Small readings are answered from as many bytes as one reading of the file gives. */
+/** The least number of bytes that are read from a file at a time; smaller reads are served from them. */
 const READ_AHEAD = 2 ** 16;
 
-/** What an input is called in messages: `-` on the command line is standard input. */
+/** The name of an input in messages: `-` on the command line is the standard input. */
 export function inputName(path: string): string {
   return path === '-' ? 'standard input' : path;
 }
@@ -39,12 +39,12 @@ export async function readWith<T>(path: string, decode: (source: ByteSource) => 
 async function sourceOf(handle: FileHandle): Promise<ByteSource> {
   const stats = await handle.stat();
   if (stats.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-  // Some files of the system say that they are empty and are not.
+  // Some system files report a size of zero although they have contents.
   if (stats.isFile() && stats.size > 0) return fileSource(handle.fd, stats.size);
   return collectStream(handle.createReadStream({ autoClose: false }));
 }
 
-/** @param read as `readSync` */
+/** A source that reads an open file. @param read replaces `readSync` in tests */
 export function fileSource(descriptor: number, size: number, read: typeof readSync = readSync): ByteSource {
   let buffer = new Uint8Array(READ_AHEAD);
   let start = 0;
@@ -60,7 +60,7 @@ export function fileSource(descriptor: number, size: number, read: typeof readSy
         end = at;
         while (end - at < most) {
           const count = read(descriptor, buffer, end - at, most - (end - at), end);
-          // The file has become shorter.
+          // The file was truncated meanwhile.
           if (count === 0) break;
           end += count;
         }
@@ -70,7 +70,7 @@ export function fileSource(descriptor: number, size: number, read: typeof readSy
   };
 }
 
-/** What comes in its own time is kept: it cannot be read again. */
+/** A stream is collected in memory, because it cannot be read twice. */
 async function collectStream(stream: AsyncIterable<Uint8Array>): Promise<ByteSource> {
   const most = freemem();
   const pieces: Uint8Array[] = [];

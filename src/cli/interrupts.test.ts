@@ -1,4 +1,4 @@
-/** Ctrl-C and SIGTERM, as a terminal sees them, and what is left behind. */
+/** Ctrl-C and SIGTERM in a terminal, and the state that the terminal is left in. */
 
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -57,7 +57,7 @@ function interrupted(how: string, ...command: readonly string[]): Promise<{ code
 }
 
 describe.skipIf(process.platform !== 'linux' || python === undefined)('a command with a progress bar', () => {
-  // Far more than anybody waits for.
+  // A run that would take far longer than the test.
   const endless = ['verify', '--device', 'cpu', '--no-peers', '--lengths', '64', '--rounds', '1000000'];
 
   it.concurrent.each([
@@ -95,7 +95,7 @@ describe('a file that is being written', () => {
     expect(readdirSync(folder)).toEqual([]);
     goOn();
     await expect(writing).rejects.toThrow(/Cannot write/);
-    // Signals do again what they always do.
+    // Signals have their default effect again.
     expect(process.listeners('SIGTERM').map(({ name }) => name)).not.toContain('end');
   });
 });

@@ -1,9 +1,8 @@
 /**
- * Ctrl-C (SIGINT) and SIGTERM. What a command has changed outside of itself, such as the terminal, is put right before the
- * process ends; its exit code is then 128 plus the number of the signal, as shells have it: 130 and 143.
- *
- * Handlers in JavaScript wait for the event loop, while a signal without one ends the process at once: so there are
- * handlers only as long as there is something to put right.
+ * Ctrl-C (SIGINT) and SIGTERM. State that a command has changed outside of its process, such as the terminal's, is restored before the process ends.
+ * The exit code is then 128 plus the number of the signal, as in shells: 130 and 143.
+ * Handlers in JavaScript wait for the event loop, while a signal without a handler ends the process at once. So handlers are installed only while
+ * there is something to restore.
  */
 
 import { constants } from 'node:os';
@@ -14,8 +13,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const pending = new Set<() => void>();
 
 /**
- * Has something done if a signal ends the process. It must not wait for anything.
- * @returns forgets it. To be called in any case, so that signals do again what they always do.
+ * Registers a function to be called if a signal ends the process. The function must be synchronous.
+ * @returns a function that removes it, which has to be called in any case, so that signals regain their default effect.
  */
 export function beforeInterrupt(restore: () => void): () => void {
   if (pending.size === 0) for (const signal of SIGNALS) process.on(signal, end);
@@ -31,7 +30,7 @@ function end(signal: (typeof SIGNALS)[number]): void {
     try {
       restore();
     } catch {
-      // An error here has no reader any more, and must not keep the other functions from being called.
+      // Nobody would see the error, and the other functions still have to be called.
     }
   }
   process.exit(128 + constants.signals[signal]);

@@ -24,10 +24,10 @@ import { withOptionNames } from './failures.ts';
 export interface DeviceFlags {
   readonly device: string;
   readonly threads?: number;
-  /** A device that is not there, instead. */
+  /** The name of a profile to plan for, instead of opening a device. */
   readonly profile?: string;
   readonly language?: string;
-  /** What will be planned in: `auto` passes over devices that cannot. */
+  /** The precision that plans need: `auto` skips devices without it. */
   readonly precision?: 'single' | 'double';
 }
 
@@ -61,10 +61,10 @@ export async function useDevice<T>(options: DeviceFlags, use: (device: Device) =
   }
 }
 
-/** Unknown names are refused by those who know them all. */
+/** Unknown names are refused by the functions that open devices and profiles. */
 async function open({ device, threads, profile, language, precision }: DeviceFlags): Promise<Device> {
   if (profile !== undefined) {
-    // Commands that do more than plan take no profile.
+    // Commands that run plans do not take a profile.
     return openProfile(
       profile as ProfileName,
       language === undefined ? {} : ({ language } as ProfileOptions),
@@ -75,14 +75,14 @@ async function open({ device, threads, profile, language, precision }: DeviceFla
   }
   return openDevice(device as OpenableKind, {
     ...(threads === undefined ? {} : { threads }),
-    // A device that is named makes pairs for what it does not compute in.
+    // A named device computes missing precisions by pairs, so no device is skipped.
     ...(precision === undefined || (device ?? 'auto') !== 'auto' ? {} : { precision }),
   });
 }
 
 /**
- * Reads the name of an output: `-` is standard output. One that ends as files of another kind do is refused; a name without
- * an end says nothing about its kind.
+ * Reads the name of an output: `-` is the standard output. An extension of another file format is refused; a name without an extension fits every
+ * format.
  */
 export function outputPath(...suffixes: readonly string[]): (text: string) => string {
   return (text) => {
@@ -94,10 +94,7 @@ export function outputPath(...suffixes: readonly string[]): (text: string) => st
   };
 }
 
-/**
- * Reads a problem as it is given on the command line: lengths alone, lengths after a transform (`r2c:512`), a descriptor, or the
- * problem object as JSON.
- */
+/** Reads a problem from the command line: lengths alone, lengths after a transform (`r2c:512`), a descriptor, or the problem object as JSON. */
 export function readProblem(text: string): ProblemInput {
   const [, transform, lengths = ''] = /^\s*([a-z]\w*):(.*)$/.exec(text) ?? [];
   const ofTransform = transform === undefined ? undefined : lengthsAlone(lengths);
@@ -111,7 +108,7 @@ export function readProblem(text: string): ProblemInput {
   }
 }
 
-/** What does not even begin as a descriptor was perhaps meant as lengths. */
+/** Reads a descriptor. A text that does not begin like one may have been meant as lengths, as the error then says. */
 function readDescriptor(text: string): ProblemInput {
   try {
     return parseDescriptor(text);

@@ -1,6 +1,6 @@
 /**
- * Where the command line writes, as a user meets it: descriptors that are open already, links, and what cannot be written.
- * Commands run on the CPU, because drivers of other devices may write to stderr what they like.
+ * Outputs of the command line: open descriptors, links, and paths that cannot be written. Commands run on the CPU, because drivers of other devices
+ * may write to stderr.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -27,7 +27,7 @@ describe.skipIf(process.platform !== 'linux')('outputs that are open already', (
   const array = put('piped.npy', writeNpy(sampleArray([6, 5], 'complex64')));
   const said = join(folder, 'said.txt');
 
-  /** Runs what a shell would; `omnifft` transforms the array there, and what it reports beside is in `said`. */
+  /** Runs a shell command in which `omnifft` transforms the array; reports of `omnifft` go to the file `said`. */
   function shell(command: string): { status: number | null; stdout: Buffer } {
     const program = 'omnifft() { "$program" "$main" transform "$array" --device cpu "$@"; }; exec 2>"$said";';
     const env = { ...process.env, program: process.execPath, main, array, said };
@@ -41,7 +41,7 @@ describe.skipIf(process.platform !== 'linux')('outputs that are open already', (
     'omnifft -o /proc/self/fd/1 | cat',
     'omnifft -o /dev/fd/3 3>&1 | cat',
     'omnifft -o /dev/fd/3 3>&1 >/dev/null | cat',
-    // Without a shell's pipe in between, standard output is a socket here.
+    // Without a pipe of the shell's, the standard output is a socket of Node's.
     'omnifft -o /dev/stdout',
   ])('%s', (command) => {
     const { status, stdout } = shell(command);
@@ -67,7 +67,7 @@ describe.skipIf(process.platform !== 'linux')('outputs that are open already', (
   });
 
   it('follow inputs that are open already', () => {
-    // A socket from Node, a pipe from the shell.
+    // The output is a socket of Node's, or a pipe of the shell's.
     for (const command of [
       'exec "$program" "$main" transform - -o - --device cpu',
       'cat | "$program" "$main" transform - -o - --device cpu | cat',
@@ -103,7 +103,7 @@ describe.skipIf(process.platform !== 'linux')('links to files that are not there
     const input = put('linked.npy', writeNpy(sampleArray([6], 'complex64')));
     mkdirSync(join(folder, 'far/away'), { recursive: true });
     symlinkSync('far/away', join(folder, 'near'));
-    // From near/, which is far/away/, that is far/second.npy.
+    // Relative to near/, which is far/away/, the link leads to far/second.npy.
     symlinkSync('near/../second.npy', join(folder, 'first.npy'));
     symlinkSync('away/third.npy', join(folder, 'far/second.npy'));
     expect((await omnifft('transform', input, '-o', 'first.npy')).code).toBe(0);
@@ -142,7 +142,7 @@ describe.skipIf(process.platform !== 'linux')('what cannot be written', () => {
     expect(status).toBe(1);
     expect(readdirSync(folder).sort()).toEqual(before);
     expect(readFileSync(input)).toEqual(Buffer.from(whole));
-    // And written it is where there is room: a link stays one, and a file keeps its rights.
+    // With enough space the output is written: a link stays a link, and a file keeps its permissions.
     chmodSync(input, 0o640);
     expect((await omnifft('transform', input, '-o', output)).code).toBe(0);
     expect(readNpy(readFileSync(output)).shape).toEqual([4096]);
@@ -154,7 +154,7 @@ describe.skipIf(process.platform !== 'linux')('what cannot be written', () => {
   it('is found out before any work: a link into a folder that is not there, and links in a circle', async () => {
     symlinkSync('no/target.npy', join(folder, 'stray.npy'));
     symlinkSync('circle.npy', join(folder, 'circle.npy'));
-    // The input is not there either, and would be what is reported if it had been looked for.
+    // The input does not exist either, which would be reported if it were opened first.
     for (const output of ['stray.npy', 'circle.npy']) {
       const { code, stderr } = await omnifft('transform', 'none.npy', '-o', output);
       expect(stderr).toMatch(/^omnifft: Cannot write .*\[unwritable-output\]\n$/);
@@ -175,7 +175,7 @@ describe.skipIf(process.platform !== 'linux')('what cannot be written', () => {
         encoding: 'utf8',
       });
       closeSync(full);
-      // To list devices is to ask their drivers.
+      // Listing devices queries their drivers, which may write to stderr.
       const own = args[0] === 'devices' ? stderr.replace(/^.*\n(?=.)/s, '') : stderr;
       const said = args.includes('--json') ? JSON.parse(own).error : { message: own.slice('omnifft: '.length) };
       expect(said.message).toMatch(/^Cannot write to standard output: the disk is full\./);

@@ -1,4 +1,4 @@
-/** Plans of profiles that commands write as files, by the names that these give them. */
+/** Plans of profiles, for commands that write them as files under names that users choose. */
 
 import type { PlannedTransform } from '../engine/ahead/transform-data.ts';
 import { bytesText } from '../engine/index.ts';
@@ -13,7 +13,7 @@ export interface NamedFile {
   readonly contents: string | Uint8Array;
 }
 
-/** Plans problems for a profile, and makes something of the plans. */
+/** Plans problems for a profile, and passes the plans to a function. */
 export async function withPlans<T>(
   problems: ReadonlyMap<string, ProblemInput>,
   options: { readonly profile: string; readonly language?: string },
@@ -26,7 +26,7 @@ export async function withPlans<T>(
   });
 }
 
-/** Writes files, and says which. @param transforms their names */
+/** Writes files and reports them. @param transforms names of the exported transforms */
 export async function writeFiles(
   files: readonly NamedFile[],
   transforms: readonly string[],
@@ -46,7 +46,7 @@ function filesText(files: readonly { readonly file: string; readonly bytes: numb
   return files.map(({ file, bytes }) => `${file} (${bytesText(bytes)})`).join(', ');
 }
 
-/** Problems by the names that they are exported by. */
+/** Problems by the names of their exports. */
 export function namedProblems(texts: readonly string[]): Map<string, ProblemInput> {
   return namedTexts(texts, (text) => {
     const input = readProblem(text);
@@ -55,8 +55,8 @@ export function namedProblems(texts: readonly string[]): Map<string, ProblemInpu
 }
 
 /**
- * What texts such as `1024` or `name=1024` say, by the names that it is exported by.
- * @param read reads a text without a name, and says how it is called by default
+ * Texts such as `1024` or `name=1024`, by the names of their exports.
+ * @param read reads a text without a name, and gives its default name
  */
 export function namedTexts<T>(
   texts: readonly string[],
@@ -73,16 +73,16 @@ export function namedTexts<T>(
   return all;
 }
 
-/** A text with a name before it. */
+/** A text with a name in front. */
 export const NAMED = /^([A-Za-z_$][\w$]*)=(.*)$/s;
 
-/** The refusal of a second export of a name. */
+/** The error for a name that is exported twice. */
 export function checkTaken(name: string, text: string): FftError {
   const another = `Two transforms would be called ${name}: name one of them, as in other=${text}.`;
   return new FftError('invalid-argument', another, { path: 'problems' });
 }
 
-/** Such as `fft1024`, `r2c256x256`, `dct2_64` or `fft32_batch100`. */
+/** The default name of an export, such as `fft1024`, `r2c256x256`, `dct2_64` or `fft32_batch100`. */
 function exportName({ size, transform, batches }: Problem): string {
   const kinds = [...new Set(transform)].map((kind) => (kind === 'c2c' ? 'fft' : kind));
   const kind = kinds.join('_');

@@ -1,6 +1,4 @@
-/**
- * The command line `omnifft`: its commands, its exit codes and how it reports errors.
- */
+/** The command line `omnifft`: its commands, exit codes and error reports. */
 
 import { Command, CommanderError } from 'commander';
 import { FftError, version } from '../index.ts';
@@ -15,12 +13,12 @@ import { addSpectrogram } from './commands/spectrogram.ts';
 import { addTransform } from './commands/transform.ts';
 import { addVerify } from './commands/verify.ts';
 import { addWorld } from './commands/world.ts';
-import { complain, wantsJson } from './failures.ts';
+import { reportError, wantsJson } from './failures.ts';
 
-/** 0: done; 1: it was understood but failed; 2: it was not understood. */
+/** 0: success; 1: the command failed; 2: the command line was not understood. */
 export type ExitCode = 0 | 1 | 2;
 
-/** Errors about what was written on the command line, as opposed to what came of it. */
+/** Codes of errors about the command line itself. */
 const USAGE: ReadonlySet<string> = new Set([
   'invalid-usage',
   'invalid-argument',
@@ -46,9 +44,9 @@ export async function runCommand(args: readonly string[]): Promise<ExitCode> {
     await root.parseAsync(understood(root, args), { from: 'user' });
     return 0;
   } catch (error) {
-    // Commander has said what it did not understand.
+    // Commander has already printed its message.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    complain(error, json);
+    reportError(error, json);
     return error instanceof FftError && USAGE.has(error.code) ? 2 : 1;
   }
 }
@@ -60,9 +58,9 @@ function commandLine(json: boolean): Command {
     .version(version, '-V, --version')
     .showSuggestionAfterError()
     .exitOverride()
-    // Commander closes with a hint on a second line; one line is what was promised.
+    // Commander adds a hint on a second line, but errors are one line.
     .configureOutput({
-      outputError: (text) => complain(new FftError('invalid-usage', text.replace(/^error: /, '')), json),
+      outputError: (text) => reportError(new FftError('invalid-usage', text.replace(/^error: /, '')), json),
     });
   addTransform(root);
   addSpectrogram(root);
@@ -79,7 +77,7 @@ function commandLine(json: boolean): Command {
   return root;
 }
 
-/** Commander answers `--help` before it looks at the command: an unknown one is refused with it, too. */
+/** Commander obeys `--help` before it checks the command, so an unknown command is refused here. */
 function understood(root: Command, args: readonly string[]): readonly string[] {
   const [name] = args;
   const isUnknown = name !== undefined && !name.startsWith('-') && !commandOf(root, name);
@@ -90,7 +88,7 @@ function commandOf(root: Command, name: string): Command | undefined {
   return root.commands.find((known) => known.name() === name);
 }
 
-/** Commander's own `help` answers an unknown command with the help for all of them. */
+/** Commander's own `help` answers an unknown command with the help for all commands. */
 function addHelp(root: Command): void {
   root
     .helpCommand(false)
@@ -100,7 +98,7 @@ function addHelp(root: Command): void {
     .action(async (name?: string) => {
       const command = name === undefined ? root : commandOf(root, name);
       if (command) command.help();
-      // Refused as it is without `help`: with the command that may have been meant.
+      // An unknown command is refused as it is without `help`, with a suggestion.
       else await root.parseAsync(['--', name!], { from: 'user' });
     });
 }

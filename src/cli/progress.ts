@@ -1,6 +1,4 @@
-/**
- * A progress bar on stderr, for people: it shows only on a terminal, and only once the command has taken a second.
- */
+/** A progress bar on stderr. It shows only on a terminal, and only after the command has run for a second. */
 
 import { SingleBar } from 'cli-progress';
 import { beforeInterrupt } from './interrupts.ts';
@@ -8,13 +6,13 @@ import { beforeInterrupt } from './interrupts.ts';
 const PATIENCE_MS = 1000;
 
 export interface Progress {
-  /** Says how far the work is. */
+  /** Reports the progress. */
   readonly update: (done: number, total: number, step?: string) => void;
-  /** Clears the bar. To be called in any case. */
+  /** Removes the bar; has to be called in any case. */
   readonly stop: () => void;
 }
 
-/** How long the command has taken until now: since its process began, so that loading, reading and writing count. */
+/** Seconds since the process began, which include loading modules and files. */
 export function secondsSinceStart(): number {
   return performance.now() / 1000;
 }
@@ -28,7 +26,7 @@ export function startProgress(what: string): Progress {
   const show = () => {
     if (bar) return;
     const shown = new SingleBar({ format, stream: process.stderr, clearOnComplete: true, hideCursor: true });
-    // It hides the cursor and keeps the terminal from wrapping lines until it is stopped.
+    // The bar hides the cursor and disables line wrapping until it is stopped.
     const clear = () => shown.stop();
     const forget = beforeInterrupt(clear);
     bar = {
@@ -40,7 +38,7 @@ export function startProgress(what: string): Progress {
     };
     shown.start(last.total, last.done, { step: last.step, seconds: seconds() });
   };
-  // A step may be all that there is and take longer than the patience.
+  // The only step may take longer than the delay.
   const patience = setTimeout(show, Math.max(0, PATIENCE_MS - performance.now()));
   return {
     update(done, total, step = what) {

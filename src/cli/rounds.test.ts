@@ -8,7 +8,7 @@ import { inRounds } from './rounds.ts';
 
 const random = randomFor('rounds');
 
-/** A transform that refuses more than so many numbers at a time, and the numbers of each that it did. */
+/** A transform that refuses more than `most` numbers at a time, and a record of the numbers in each of its calls. */
 function limited(most: number, axes: readonly number[]) {
   const done: number[] = [];
   const transform = (part: NumpyArray) => {
@@ -31,7 +31,7 @@ describe('inRounds', () => {
       const { data: wanted, ...expected } = await fftn(array, { axes: [2] });
       expect(kind).toEqual(expected);
       expect(given.constructor).toBe(wanted.constructor);
-      // Other numbers of transforms at once may be rounded otherwise.
+      // Another number of transforms at once may round differently.
       expect(relativeError(given, wanted)).toBeLessThan(2 * tolerance(isSingle(dtype) ? 'single' : 'double', 5));
       expect(done.reduce((sum, count) => sum + count, 0)).toBe(data.length);
       expect(done.length).toBeGreaterThanOrEqual(rows / 2);

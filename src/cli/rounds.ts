@@ -1,15 +1,13 @@
-/** Arrays that a device cannot hold as a whole. */
+/** Transforms arrays that are too large for a device, in parts. */
 
 import { FftError } from '../index.ts';
 import { elementCount, floatZeros, isComplex, isSingle, type NumpyArray } from '../numpy/arrays/array.ts';
 
 /**
- * Transforms an array at once or, where that is too much for the device, in halves of its first axis, and in halves of
- * these. It has to be one that is not transformed.
- *
+ * Transforms an array at once or, if it is too large for the device, in halves of its first axis, recursively. The first axis must not be transformed
+ * itself.
  * @param transform keeps the length of the first axis
- * @throws FftError what `transform` throws; `device-limit` only where the first axis is transformed or a single step along
- *   it is too much; `out-of-memory`
+ * @throws FftError errors of `transform`; `device-limit` only if the first axis is transformed or a single row is too large; `out-of-memory`
  */
 export async function inRounds(
   array: NumpyArray,
@@ -26,7 +24,7 @@ export async function inRounds(
     return target!;
   }
 
-  /** The rows from `first` to `end`, in halves. */
+  /** Transforms the rows from `first` to `end`, recursively in halves. */
   async function fill(first: number, end: number): Promise<void> {
     const { data, shape, dtype } = array;
     const [rows = 1, ...others] = shape;
@@ -38,7 +36,7 @@ export async function inRounds(
       const part = data.subarray((from * data.length) / rows, (to * data.length) / rows);
       try {
         const result = await transform({ data: part, shape: [to - from, ...others], dtype });
-        // What a row becomes is known from the first ones.
+        // The first part shows the shape of a transformed row.
         target ??= emptyLike(result, rows);
         target.data.set(result.data, (from * target.data.length) / rows);
       } catch (error) {

@@ -1,4 +1,4 @@
-/** `omnifft bench --suite`: a whole problem set, as rows, as a table and as a picture. */
+/** `omnifft bench --suite`: times a whole problem set; the results as rows, as a table and as a picture. */
 import { bytesText } from '../../engine/index.ts';
 import { type Device, FftError } from '../../index.ts';
 import { alignedRows, duration, threeDigits } from '../format.ts';
@@ -14,20 +14,21 @@ export interface SuiteResult {
   readonly suite: string;
   readonly sample: number;
   readonly device: string;
-  /** The mean of the scores of the rows, as VkFFT's samples print it. */
+  /** The mean score of the rows, as VkFFT's samples print it. */
   readonly score: number;
   readonly rows: readonly SuiteRow[];
-  /** Systems that could not be timed, and why. */
+  /** Systems that could not be timed, with the reasons. */
   readonly left: readonly { readonly problem: string; readonly reason: string; readonly code: string }[];
 }
 
-/** Bytes of a buffer, at most, where nobody says otherwise: VkFFT's; of a processor some that no cache holds. */
+/** The default limit of a buffer in bytes: VkFFT's limit on GPUs; on processors a size that exceeds every cache. */
 const BUFFER_BYTES = { cpu: 2 ** 26, others: 2 ** 30 } as const;
 
 /**
- * @param megabytes that a buffer may have, instead
- * @param count systems, spread over all of the suite
- * @throws FftError the first reason, where no system could be timed; what is no refusal of a single system
+ * Times the systems of a suite.
+ * @param megabytes the limit of a buffer, instead of the default
+ * @param count the number of systems to time, spread evenly over the suite; all if left out
+ * @throws FftError the first reason if no system could be timed; every error that is not about a single system
  */
 export async function benchSuite(
   device: Device,
@@ -56,7 +57,7 @@ export async function benchSuite(
   return { suite: suite.name, sample: suite.sample, device: device.name, score, rows, left };
 }
 
-/** What a device says to a system that it cannot do. */
+/** Codes of errors that are about a single system. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'out-of-memory',
   'device-limit',
@@ -78,7 +79,7 @@ export function suiteTable({ suite, sample, device, score, rows, left }: SuiteRe
     ...[threeDigits(row.gflops), threeDigits(row.gigabytes), row.copyFraction?.toFixed(2) ?? ''],
     row.score.toFixed(0),
   ]);
-  // One line for all that was left out for the same reason.
+  // One line for each code of an error, with the systems that it left out.
   const reasons = [...new Set(left.map(({ code }) => code))].map((code) => left.filter((one) => one.code === code));
   return [
     `${suite} (VkFFT's sample ${sample}) on ${device}`,
@@ -88,7 +89,7 @@ export function suiteTable({ suite, sample, device, score, rows, left }: SuiteRe
   ].join('\n');
 }
 
-/** Bytes moved a second by the points of a system; a line for each number of axes and kind of transform. */
+/** The bandwidth of each system over its number of points, with a line for each number of axes and kind of transform. */
 export function suitePicture({ suite, sample, device, rows }: SuiteResult): string {
   const points = ({ size }: SuiteRow) => size.reduce((product, n) => product * n, 1);
   const seriesOf = ({ size, transform }: SuiteRow) =>
@@ -110,7 +111,7 @@ export function suitePicture({ suite, sample, device, rows }: SuiteResult): stri
 
 const AXES = ['one axis', 'two axes', 'three axes'] as const;
 
-/** The suites by name, with the number of VkFFT's sample. */
+/** The names of the suites with the numbers of VkFFT's samples. */
 export function suiteList(): string {
   const cells = benchSuites.map(({ name, sample, about, precision, systems }) => [
     ...[name, String(sample), precision, `${systems.length} problems`, about],

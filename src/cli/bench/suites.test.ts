@@ -1,4 +1,4 @@
-/** The benchmark suites: which problems they hold, and that each can be timed. */
+/** The benchmark suites: their problems, and that each of these can be timed. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomFor } from '../../../test/support/random.ts';
 import { type Device, openDevice } from '../../index.ts';

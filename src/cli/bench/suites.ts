@@ -1,7 +1,7 @@
 /**
- * The problem sets of VkFFT's benchmark suite, samples 0 to 10, 50 to 52, 100, 101 and 1000 to 1004 (VkFFT API guide 1.3.3, section 5, and
- * the programs it speaks of), as data: the same lengths and precisions, in place, and as many systems as fill the same buffer. What VkFFT
- * runs first to warm up only is not among them.
+ * The problem sets of VkFFT's benchmark samples 0 to 10, 50 to 52, 100, 101 and 1000 to 1004 (VkFFT API guide 1.3.3, section 5, and the programs that
+ * it names), as data: the same lengths and precisions, in place, and as many systems as fill the same buffer. Systems that VkFFT runs for warming up
+ * are left out.
  */
 import type { ProblemInput } from '../../index.ts';
 import type { Storage, TransformKind } from '../../problem/problem.ts';
@@ -15,22 +15,22 @@ export interface System {
 
 export interface BenchSuite {
   readonly name: string;
-  /** Number of VkFFT's sample: another name. */
+  /** The number of VkFFT's sample, which names the suite, too. */
   readonly sample: number;
-  /** What it times, for people. */
+  /** A description of the suite. */
   readonly about: string;
   readonly precision: Storage;
   readonly systems: readonly System[];
-  /** Points that a buffer holds, filled with systems side by side; missing: one system at a time. */
+  /** The number of points that fill a buffer with systems side by side; absent if one system is transformed at a time. */
   readonly points?: number;
-  /** The number of systems is a power of two. */
+  /** Whether the number of systems is rounded to a power of two. */
   readonly evenly?: true;
-  /** Of each axis the second half is zero. */
+  /** Whether the second half of each axis is zero. */
   readonly padded?: true;
   readonly unordered?: true;
-  /** Buffers that the systems are spread over. */
+  /** The number of buffers that the systems are spread over. */
   readonly buffers?: number;
-  /** Systems are convolved, instead of transformed there and back. */
+  /** The convolution to time instead of a forward and an inverse transform. */
   readonly convolution?: NonNullable<ProblemInput['convolution']>;
   readonly coordinates?: number;
 }
@@ -41,7 +41,7 @@ const cosines = (sizes: readonly (readonly number[])[]): System[] =>
 const powersOfTwoUpTo = (to: number): number[][] => Array.from({ length: to - 2 }, (_, n) => [2 ** (n + 3)]);
 const lengthsFromTo = (from: number, to: number, axes = 1): number[][] =>
   Array.from({ length: to - from + 1 }, (_, n) => Array.from({ length: axes }, () => from + n));
-/** Sizes of `axes` axes from the first power of two to the last: one axis is doubled at a time, the fastest first. */
+/** Sizes with `axes` axes: starting from a power of two, one axis after another is doubled, the fastest first, until the last size is reached. */
 const doubled = (axes: number, from: number, last: readonly number[]): number[][] => {
   const sizes = [Array.from({ length: axes }, () => 2 ** from)];
   for (let size = sizes[0]!; size.some((n, axis) => n < last[axis]!); ) {
@@ -247,7 +247,7 @@ export function benchProblem(
   const second = size.map((n) => ({ from: Math.ceil(n / 2), to: n }));
   return {
     ...{ size, transform, precision, batches },
-    // Several results do not fit where one signal was.
+    // In place, one signal has no room for several results.
     placement: typeof convolution?.kernels === 'number' ? 'out-of-place' : 'in-place',
     ...(convolution ? { convolution } : {}),
     ...(coordinates ? { coordinates } : {}),

@@ -1,4 +1,4 @@
-/** How long one system of a benchmark suite takes: forward and back in place, as many side by side as fill a buffer. */
+/** Times one system of a benchmark suite: forward and inverse in place, with as many systems side by side as fill a buffer. */
 import { type Device, type DeviceMemory, FftError, type Plan } from '../../index.ts';
 import {
   elementKind,
@@ -15,29 +15,29 @@ import { type BenchSuite, benchProblem, type System, systemsIn } from './suites.
 export interface Timed {
   readonly size: readonly number[];
   readonly transform: TransformKind;
-  /** Systems in all buffers. */
+  /** The number of systems in all buffers together. */
   readonly batches: number;
-  /** Of all buffers. */
+  /** Bytes of all buffers together. */
   readonly bytes: number;
-  /** Median times of all systems, in seconds: there and back; a convolution is one step. */
+  /** Median times in seconds of all systems for the forward and the inverse direction; absent for a convolution. */
   readonly forward?: number;
   readonly inverse?: number;
-  /** Of both, or of the convolution. */
+  /** Seconds of both directions together, or of the convolution. */
   readonly seconds: number;
-  /** 5 N log₂ N for each transform, half of it for reals, there and back, in 10⁹ a second. */
+  /** 10⁹ operations per second, counting 5 N log₂ N for each transform and half of that for reals, in both directions. */
   readonly gflops: number;
-  /** Bytes in plus bytes out, of both directions or of the convolution, in 10⁹ a second. */
+  /** 10⁹ bytes per second, counting bytes read and written, in both directions or in the convolution. */
   readonly gigabytes: number;
-  /** `gigabytes` over that of a copy on the device; absent where there is no memory for one. */
+  /** `gigabytes` as a fraction of the bandwidth of a copy on the device; absent if there is no memory for a copy. */
   readonly copyFraction?: number;
-  /** What VkFFT's samples call the benchmark: KiB of the buffer for each millisecond of both, as if numbers were singles. */
+  /** The score of VkFFT's samples: KiB of the buffer for each millisecond of both directions, as if all numbers were singles. */
   readonly score: number;
 }
 
-/** Milliseconds for the samples of each direction. */
+/** The time spent on the samples of each direction, in milliseconds. */
 const BUDGET_MS = 250;
 
-/** How fast a device copies, measured once for sizes that are about the same. */
+/** The bandwidth of copies on a device, measured once for sizes of about the same order. */
 export class Copies {
   private readonly device: Device;
   private readonly known = new Map<string, number | undefined>();
@@ -46,7 +46,7 @@ export class Copies {
     this.device = device;
   }
 
-  /** Bytes in plus bytes out of a copy, a second. */
+  /** The bandwidth of a copy of `bytes` bytes, in bytes read and written per second; undefined if there is no memory for it. */
   async rate(problem: Pick<PlannedProblem, 'precision'>, bytes: number): Promise<number | undefined> {
     const key = `${problem.precision} ${Math.round(2 * Math.log2(bytes))}`;
     if (!this.known.has(key)) {
@@ -58,8 +58,8 @@ export class Copies {
 }
 
 /**
- * As many systems as VkFFT takes, or as `most` bytes and the device's memory hold.
- * @throws FftError what the device refuses; `out-of-memory`, `device-limit` where it does not hold a single one
+ * Times as many systems as VkFFT takes, limited to `most` bytes and to the device's memory.
+ * @throws FftError errors of the device; `out-of-memory`, `device-limit` if not even one system fits
  */
 export async function timeSystem(
   device: Device,
@@ -107,7 +107,7 @@ async function timeSystems(
       const input = allocated(inPlace ? room : plan.input.bytes);
       return { input, output: inPlace ? input : allocated(resultBytes(plan)) };
     });
-    // In place only zeros stay finite, however often they are transformed.
+    // Zeros stay finite in place, however often they are transformed.
     await fillMemory(device, problem, memory, 0);
     const kernel = problem.convolution ? await zeroKernel(device, plan) : undefined;
     if (kernel) memory.push(kernel);
@@ -122,21 +122,21 @@ async function timeSystems(
     const tasks = kernel ? (['convolve'] as const) : (['forward', 'inverse'] as const);
     const times = (await sampleTimes(tasks.map(time), BUDGET_MS)).map((result) => median(result.times));
     const copied = await copies.rate(problem, room);
-    return { ...system, batches: problem.batches * buffers, ...figures(problem, buffers, times, copied) };
+    return { ...system, batches: problem.batches * buffers, ...ratesOf(problem, buffers, times, copied) };
   } finally {
     for (const part of memory) part.free();
     plan.destroy();
   }
 }
 
-/** Bytes of all results of a convolution, one for each kernel. */
+/** Bytes of the results of a convolution, one result for each kernel. */
 function resultBytes({ input, output, problem }: Plan): number {
   const side = problem.convolution && resultSide(problem) === 'input' ? input : output;
   return side.bytes * (problem.convolution ? kernelsOfEach(problem.convolution) : 1);
 }
 
-/** @param times of the directions, or of the convolution, in seconds */
-function figures(problem: PlannedProblem, buffers: number, times: readonly number[], copied?: number) {
+/** The rates that follow from times. @param times seconds of both directions, or of the convolution */
+function ratesOf(problem: PlannedProblem, buffers: number, times: readonly number[], copied?: number) {
   const [forward, inverse] = times as [number, number?];
   const seconds = forward + (inverse ?? 0);
   const { points, length } = tensorExtent(problem);

@@ -60,7 +60,7 @@ async function aotGenerate(texts: readonly string[], options: AotOptions): Promi
   );
 }
 
-/** For devices that answer as this one does. */
+/** Plans with code for devices like the one that is open. */
 async function forDevice(
   problems: readonly ProblemInput[],
   device: string,

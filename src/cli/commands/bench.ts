@@ -70,7 +70,7 @@ async function bench(texts: readonly string[], options: BenchOptions): Promise<v
   if (count !== undefined || megabytes !== undefined || svg !== undefined) {
     throw new FftError('invalid-usage', '--count, --megabytes and --svg go with --suite.');
   }
-  // All are read before the first is run: a slip in the last should not cost the time of the others.
+  // All problems are read before the first is run, so that a typing error in the last one does not cost the time of the others.
   const problems = texts.map((text) => ({ text, problem: normalizeProblem(readProblem(text)) }));
   const precision = neededPrecision(...problems.map(({ problem }) => problem));
   const progress = startProgress('timing');

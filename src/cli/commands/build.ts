@@ -1,4 +1,4 @@
-/** `omnifft build`: transforms planned ahead of time, as a module that has neither planner nor compiler in it. */
+/** `omnifft build`: writes transforms as a module with their compiled code, and without a planner or compiler. */
 
 import { type Command, Option } from 'commander';
 import { buildWasm, type ModulePart } from '../../engine/ahead/wasm.ts';
@@ -75,14 +75,14 @@ async function runBuild(texts: readonly string[], options: BuildOptions): Promis
   await writeFiles(files, [...problems.keys(), ...presets.keys()], json);
 }
 
-/** Features of a preset, where transforms have a length. */
+/** The prefix of a preset of features, which stands in the place of a transform's length. */
 const FEATURES = 'log-mel:';
 
 function isFeatures(text: string): boolean {
   return (NAMED.exec(text)?.[2] ?? text).startsWith(FEATURES);
 }
 
-/** Presets by the names that their features are exported by, such as `logMelWhisper`. */
+/** The presets, by the names that their features are exported by, such as `logMelWhisper`. */
 function featurePresets(texts: readonly string[], problems: ReadonlyMap<string, unknown>): Map<string, string> {
   const presets = namedTexts(texts, (text): [string, string] => {
     const preset = text.slice(FEATURES.length);

@@ -1,4 +1,4 @@
-/** `omnifft device-function`: the transform of one line as the source of a function for a kernel of the caller's. */
+/** `omnifft device-function`: writes the transform of one line as the source of a device function, for kernels of the caller's. */
 
 import type { Command } from 'commander';
 import type { DeviceFunctionLanguage, Direction } from '../../index.ts';

@@ -1,4 +1,4 @@
-/** `omnifft devices`: lists the devices that plans can run on, and why the other kinds are missing. */
+/** `omnifft devices`: lists the devices that plans can run on, and the reasons why other kinds are not available. */
 
 import type { Command } from 'commander';
 import { type DeviceFacts, listDevices } from '../../index.ts';

@@ -1,4 +1,4 @@
-/** `omnifft explain`: how a problem would be computed, without computing it. */
+/** `omnifft explain`: explains how a problem would be computed, without computing it. */
 
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -54,10 +54,10 @@ async function explain(text: string, options: ExplainOptions): Promise<void> {
   });
 }
 
-/** How files of a language are usually called; for others, the language's name. */
+/** Extensions of files by language; other languages have their own name as the extension. */
 const EXTENSIONS: Readonly<Record<string, string>> = { cuda: 'cu', opencl: 'cl', spirv: 'spv', msl: 'metal' };
 
-/** One file for each different kernel, named after the direction that runs it first. */
+/** Writes one file for each distinct kernel, named after the direction that runs it first. */
 async function writeKernels(plan: Plan, folder: string): Promise<void> {
   await makeFolder(folder);
   const written = new Set<string>();

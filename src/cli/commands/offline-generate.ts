@@ -1,4 +1,4 @@
-/** `omnifft offline-generate`: plans as source, with the code that launches their kernels. */
+/** `omnifft offline-generate`: writes plans as source: kernels and the host code that launches them. */
 
 import { basename, extname } from 'node:path';
 import type { Command } from 'commander';
@@ -19,15 +19,15 @@ interface OfflineOptions {
   readonly language?: string;
 }
 
-/** How files in a language may end. */
-const ENDS: Readonly<Record<string, readonly string[]>> = {
+/** The allowed extensions of files by language. */
+const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
   cuda: ['.cu'],
   hip: ['.hip', '.cpp'],
   opencl: ['.c', '.cpp'],
   wgsl: ['.ts'],
   wasm: ['.ts'],
 };
-const ALL_ENDS = [...new Set(Object.values(ENDS).flat())];
+const ALL_EXTENSIONS = [...new Set(Object.values(EXTENSIONS).flat())];
 
 export function addOfflineGenerate(program: Command): void {
   const command = program
@@ -40,7 +40,7 @@ export function addOfflineGenerate(program: Command): void {
     .requiredOption(
       '-o, --output <file>',
       'where to write it: .cu (CUDA), .hip (HIP), .c or .cpp (OpenCL), .ts (WebGPU, WebAssembly); a header goes beside it',
-      outputPath(...ALL_ENDS),
+      outputPath(...ALL_EXTENSIONS),
     )
     .requiredOption(
       '--profile <name>',
@@ -58,7 +58,7 @@ async function offlineGenerate(texts: readonly string[], options: OfflineOptions
   await checkOutput(output);
   const problems = namedProblems(texts);
   const language = await languageOf(options);
-  const ends = ENDS[language];
+  const ends = EXTENSIONS[language];
   if (!ends)
     throw new FftError('unsupported-feature', `There is no host program for ${language}: choose another --language.`);
   if (!ends.includes(extname(output).toLowerCase())) {
@@ -84,7 +84,7 @@ async function offlineGenerate(texts: readonly string[], options: OfflineOptions
   await writeFiles(files, [...problems.keys()], json);
 }
 
-/** That of the profile, unless another one is asked for. */
+/** The language that is asked for; by default the one of the profile. */
 async function languageOf({ profile, language }: OfflineOptions): Promise<string> {
   const options = language === undefined ? {} : ({ language } as ProfileOptions);
   const device = await withOptionNames(['language'], () => openProfile(profile as ProfileName, options));
@@ -95,5 +95,5 @@ async function languageOf({ profile, language }: OfflineOptions): Promise<string
   }
 }
 
-/** The language of a kind of device, where it is called otherwise. */
+/** The languages of kinds of devices, where the two have different names. */
 const KINDS: Readonly<Record<string, string>> = { webgpu: 'wgsl', cpu: 'wasm', vulkan: 'spirv' };

@@ -1,4 +1,4 @@
-/** `omnifft spectrogram`: a picture of a recording. */
+/** `omnifft spectrogram`: draws the spectrogram of a recording. */
 
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -47,12 +47,12 @@ export function addSpectrogram(program: Command): void {
     )
     .option('-s, --size <samples>', 'samples in a frame, the length of each transform', positiveInteger, 1024)
     .option('--hop <samples>', 'samples from one frame to the next (default: a quarter of the size)', positiveInteger)
-    // Those without parameters: there is no option to give any.
+    // Windows with parameters are left out, because no option passes parameters.
     .addOption(new Option('-w, --window <name>', 'window function').choices(plainWindowNames).default('hann'));
   withJson(withDevice(withPicture(command))).action(spectrogramFile);
 }
 
-/** Adds what the picture is to look like. */
+/** Adds the options for the look of the picture. */
 function withPicture(command: Command): Command {
   return command
     .addOption(
@@ -70,7 +70,7 @@ function withPicture(command: Command): Command {
     .option('--height <pixels>', 'height of the picture', pixels(LEAST_PIXELS.height), 900);
 }
 
-/** The most that levels differ by: there is nothing between silence and a level of single precision. */
+/** The widest range of levels in decibels; single precision has nothing below it but silence. */
 const MOST_DECIBELS = 400;
 
 function decibels(text: string): number {
@@ -79,7 +79,7 @@ function decibels(text: string): number {
   throw new InvalidArgumentError(`A number from 1 to ${MOST_DECIBELS} is needed.`);
 }
 
-/** Reads how wide or high a picture is to be. */
+/** Reads the width or height of a picture, in pixels. */
 function pixels(least: number): (text: string) => number {
   return (text) => {
     const value = positiveInteger(text);
@@ -88,7 +88,7 @@ function pixels(least: number): (text: string) => number {
   };
 }
 
-/** @throws FftError `invalid-usage` for options that do not go together */
+/** Checks that the options go together. @throws FftError `invalid-usage` */
 function checkFlags({ frequencies, size }: SpectrogramFlags): void {
   if (frequencies !== 'log' || size >= LEAST_LOG_SIZE) return;
   const message = `--frequencies log needs frames of ${LEAST_LOG_SIZE} samples or more; --size is ${size}, of which no octave is told from another.`;
@@ -98,7 +98,7 @@ function checkFlags({ frequencies, size }: SpectrogramFlags): void {
 async function spectrogramFile(input: string, options: SpectrogramFlags): Promise<void> {
   checkFlags(options);
   await checkOutput(options.output);
-  // The drawing libraries take longer to load than the other commands to run, which do not need what reads WAV either.
+  // Loaded on demand: the drawing libraries and the WAV reader take longer to load than other commands take to run.
   const { loadRenderer, spectrogramPng } = await import('../picture/render.ts');
   await loadRenderer();
   const { levelSpectrogram } = await import('../../signal/short-time/level-spectrogram.ts');

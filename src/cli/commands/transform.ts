@@ -28,7 +28,7 @@ import { inRounds } from '../rounds.ts';
 
 const NORMS: readonly Norm[] = ['backward', 'ortho', 'forward'];
 
-/** What NumPy calls an array of a `.npz` file that was given no name. */
+/** NumPy's name for an unnamed array in a `.npz` file. */
 const UNNAMED = 'arr_0';
 
 interface TransformOptions extends DeviceFlags {
@@ -116,8 +116,9 @@ function transformArray(
 }
 
 /**
+ * Reads an array.
  * @param wanted name of an array in an archive
- * @throws FftError `invalid-usage` where there is no such array, or several and no name; `invalid-file`, `out-of-memory`
+ * @throws FftError `invalid-usage` if there is no such array, or several and no name is given; `invalid-file`, `out-of-memory`
  */
 async function readArray(source: ByteSource, wanted: string | undefined): Promise<{ name: string; array: NpyArray }> {
   if (!isZip(source)) {
@@ -126,7 +127,7 @@ async function readArray(source: ByteSource, wanted: string | undefined): Promis
   }
   const members = npzMembers(source);
   if (members.length === 0) throw new FftError('invalid-file', 'There is no array in the archive.');
-  // As NumPy does, the last of a name.
+  // If several members have the name, the last one counts, as in NumPy.
   const chosen = wanted === undefined ? members : members.filter(({ name }) => name === wanted).slice(-1);
   if (chosen.length === 1) return { name: chosen[0]!.name, array: await chosen[0]!.read() };
   const names = members.slice(0, 8).map(({ name }) => show(name));
@@ -136,15 +137,14 @@ async function readArray(source: ByteSource, wanted: string | undefined): Promis
   throw new FftError('invalid-usage', `${found}; ${reason}.`);
 }
 
-/** The result as a file of the kind that its name says. */
+/** The result as a file of the format that its extension asks for. */
 function encoded(output: string, name: string, result: NpyArray): Contents {
   return extname(output).toLowerCase() === '.npz' ? npzPieces({ [name]: result }) : npyPieces(result).pieces;
 }
 
 /**
  * Axes counted from 0, ascending.
- * @throws FftError `invalid-file` for a single number and for axes without elements, `invalid-usage` for axes that the
- *   array does not have
+ * @throws FftError `invalid-file` for a single number and for axes without elements, `invalid-usage` for axes that the array does not have
  */
 function axesFromFile(given: readonly number[] | undefined, { shape }: NpyArray, input: string): number[] {
   if (shape.length === 0) {

@@ -1,4 +1,4 @@
-/** `omnifft verify`: how exact transforms are here. */
+/** `omnifft verify`: measures the errors of transforms. */
 
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
@@ -9,7 +9,7 @@ import { alignedRows } from '../format.ts';
 import { type DeviceFlags, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
 import { type ChartLine, chart } from '../picture/chart.ts';
 import { startProgress } from '../progress.ts';
-import { type Measured, measureErrors, type Tried } from '../verify/errors.ts';
+import { type Measured, measureErrors, type Trial } from '../verify/errors.ts';
 import { openPeers, type Peers } from '../verify/peers/index.ts';
 import {
   type PrecisionSample,
@@ -43,7 +43,7 @@ interface VerifyRow extends Measured {
   readonly batches: number;
 }
 
-/** Double-doubles are held against sums, whose terms take their time. */
+/** The most points of a double-double transform: its results are compared with direct sums, which take long. */
 const LONGEST_SUM = 1024;
 
 export function addVerify(program: Command): void {
@@ -70,12 +70,12 @@ export function addVerify(program: Command): void {
   withJson(withDevice(command)).action(runVerify);
 }
 
-/** Reads lengths such as `12` or `64x48`, one after another. */
+/** Reads sizes such as `12` or `64x48`, and appends them to earlier ones. */
 function sizes(text: string, before: readonly (readonly number[])[] | undefined): (readonly number[])[] {
   return [...(before ?? []), text.split(/[x×]/).map(positiveInteger)];
 }
 
-/** The sample of VkFFT's that was named by its number. @throws FftError `invalid-usage` where other options contradict it */
+/** VkFFT's sample with the given number. @throws FftError `invalid-usage` where other options contradict it */
 function sampleOf({ suite, precision, transforms, lengths }: VerifyOptions): PrecisionSample | undefined {
   const sample = precisionSamples.find((one) => String(one.sample) === suite);
   if (sample && (precision || transforms || lengths)) {
@@ -97,7 +97,7 @@ async function runVerify(options: VerifyOptions): Promise<void> {
       try {
         const rows = await verifiedRows(
           device,
-          triedOf(wanted, options, sample),
+          trialsOf(wanted, options, sample),
           options,
           peers,
           progress.update.bind(progress),
@@ -119,22 +119,22 @@ async function runVerify(options: VerifyOptions): Promise<void> {
   }
 }
 
-/** Doubles are pairs where there are none; double-doubles need doubles. */
+/** Whether a device computes in a precision. Every device computes in doubles, some by pairs of singles; double-doubles need native doubles. */
 function hasPrecision({ profile }: Device, precision: SuitePrecision): boolean {
   return precision !== 'double-double' || (profile.precisions?.includes('double') ?? true);
 }
 
-/** The trials, in order. */
-function triedOf(
+/** The trials in order. */
+function trialsOf(
   precisions: readonly SuitePrecision[],
   { most, batches, ...wanted }: VerifyOptions,
   sample: PrecisionSample | undefined,
-): (Tried & { readonly set: string })[] {
+): (Trial & { readonly set: string })[] {
   return precisions.flatMap((precision) => {
     const points = precision === 'double-double' ? Math.min(most, LONGEST_SUM) : most;
     const sets = sample ? sampleSets(sample, points) : wantedSets(points, wanted);
     return sets.flatMap(({ name: set, transform, sizes }) =>
-      // A sum over two ends needs two of them.
+      // The DCT-I needs at least two points.
       sizes
         .filter((size) => transform !== 'dct1' || Math.min(...size) > 1)
         .map((size) => ({ set, transform, size, batches, precision })),
@@ -144,7 +144,7 @@ function triedOf(
 
 async function verifiedRows(
   device: Device,
-  tried: readonly (Tried & { readonly set: string })[],
+  tried: readonly (Trial & { readonly set: string })[],
   { rounds }: VerifyOptions,
   peers: Peers,
   update: (done: number, all: number, what: string) => void,
@@ -167,10 +167,10 @@ async function verifiedRows(
 
 const HEAD = ['transform', 'precision', 'length', 'direction', 'average', 'maximum', 'of what is allowed'];
 
-/** A table, and below it how we compare and what is missing. */
+/** A table, followed by the comparison with other libraries and by the libraries that are missing. */
 function report(rows: readonly VerifyRow[], device: string, missing: readonly string[]): string {
   const names = [...new Set(rows.flatMap(({ peers }) => peers.map(({ name }) => name)))];
-  const cells = rows.map((row) => [...verifyColumns(row), ...names.map((name) => besides(row, name))]);
+  const cells = rows.map((row) => [...verifyColumns(row), ...names.map((name) => peerText(row, name))]);
   return [
     ...[device, alignedRows([[...HEAD, ...names.map((name) => `${name} (ours over it)`)], ...cells])],
     ...names.map((name) => comparison(rows, name)),
@@ -183,12 +183,12 @@ function verifyColumns({ set, precision, size, direction, average, maximum, boun
   return [set, precision, size.join('x'), direction, ...errors, (maximum / bound).toFixed(2)];
 }
 
-function besides({ peers }: VerifyRow, name: string): string {
+function peerText({ peers }: VerifyRow, name: string): string {
   const peer = peers.find((one) => one.name === name);
   return peer ? `${peer.average.toExponential(2)}${peer.ratio === undefined ? '' : ` (${timesText(peer.ratio)})`}` : '';
 }
 
-/** The errors of one library: their geometric mean, and the worst. */
+/** The errors of another library beside the own ones: their geometric mean and the worst one. */
 function comparison(rows: readonly VerifyRow[], name: string): string {
   const ratios = rows.flatMap((row) => {
     const ratio = row.peers.find((peer) => peer.name === name)?.ratio;
@@ -205,7 +205,7 @@ function timesText(ratio: number): string {
   return ratio < 0.01 ? ratio.toExponential(1) : ratio.toFixed(2);
 }
 
-/** Average errors of forward transforms. */
+/** Draws the average errors of forward transforms. */
 async function draw(rows: readonly VerifyRow[], device: string, folder: string): Promise<void> {
   await makeFolder(folder);
   for (const precision of new Set(rows.map((row) => row.precision))) {
@@ -215,7 +215,7 @@ async function draw(rows: readonly VerifyRow[], device: string, folder: string):
       return { name: set, points: points.map(({ length, average }) => [length, average]) };
     });
     const first = own.filter(({ set }) => set === own[0]!.set);
-    const beside = besideLines(own);
+    const beside = peerLines(own);
     const bound: ChartLine = { name: 'allowed', points: first.map((row) => [row.length, row.bound]), bound: true };
     const shown = [...[...lines, ...beside].filter(({ points }) => points.length > 0), bound];
     const svg = chart({
@@ -227,8 +227,8 @@ async function draw(rows: readonly VerifyRow[], device: string, folder: string):
   }
 }
 
-/** Errors of other libraries in the first set, powers of two. */
-function besideLines(rows: readonly VerifyRow[]): ChartLine[] {
+/** Lines of other libraries' errors in the first set, powers of two. */
+function peerLines(rows: readonly VerifyRow[]): ChartLine[] {
   const first = rows.filter(({ set }) => set === rows[0]!.set);
   const names = [...new Set(first.flatMap(({ peers }) => peers.map(({ name }) => name)))];
   return names.map((name) => ({

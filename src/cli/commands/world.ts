@@ -1,4 +1,4 @@
-/** `omnifft world explain`: how many ranks would compute a problem, without any of them. */
+/** `omnifft world explain`: explains how several ranks would compute a problem, without any ranks. */
 
 import type { Command } from 'commander';
 import { FftError, type ProblemInput } from '../../index.ts';
@@ -32,7 +32,7 @@ async function runWorld(text: string, flags: WorldFlags): Promise<void> {
   if (ranks === undefined || (flags.ranks !== undefined && gpus !== undefined))
     throw new FftError('invalid-usage', 'world explain takes either --ranks or --gpus.');
   const given = readProblem(text);
-  const problem = text.trimStart().startsWith('{') ? (given as WorldProblemInput) : ofDescriptor(given);
+  const problem = text.trimStart().startsWith('{') ? (given as WorldProblemInput) : worldProblemOf(given);
   const told = await simulateWorld(problem, {
     ranks,
     ...(perNode === undefined ? {} : { perNode }),
@@ -42,8 +42,8 @@ async function runWorld(text: string, flags: WorldFlags): Promise<void> {
   console.log(json ? JSON.stringify(facts, null, 2) : explain());
 }
 
-/** What a descriptor says that holds for many ranks as well. */
-function ofDescriptor({ size, transform, precision, batches }: ProblemInput): WorldProblemInput {
+/** The fields of a descriptor that a problem of several ranks has, too. */
+function worldProblemOf({ size, transform, precision, batches }: ProblemInput): WorldProblemInput {
   const kind = Array.isArray(transform) ? transform[0] : transform;
   return { size, transform: kind, precision, batches } as WorldProblemInput;
 }

@@ -1,4 +1,4 @@
-/** Under the tree of a plan's picture: the candidates with their prices, and what these are made of. */
+/** The table of candidates below a plan's tree: their prices, and the parts of these. */
 import { differenceText, splitsText } from '../../engine/explaining/explain.ts';
 import type { Plan } from '../../index.ts';
 import { MUTED, type TextStyle, text, widthOf } from './svg.ts';
@@ -6,15 +6,15 @@ import { MUTED, type TextStyle, text, widthOf } from './svg.ts';
 type Candidates = ReturnType<Plan['toJSON']>['candidates'];
 type CandidateRow = Candidates['list'][number];
 
-/** Left and right of a picture. */
+/** The left and right margin of a picture. */
 export const MARGIN = 44;
 const HEADING: TextStyle = { size: 19, weight: 600 };
 const CELL: TextStyle = { size: 15 };
 const LINE = 24;
 
-/** Room for what a candidate is called. */
+/** The width of the column of names. */
 const NAMES = 330;
-/** What stands in each column, and where that ends where names have that room. */
+/** The columns, with the position of their right edge if names take `NAMES`. */
 const COLUMNS: readonly { readonly name: string; readonly end: number; readonly of: (one: CandidateRow) => string }[] =
   [
     { name: 'launches', end: 440, of: ({ launches }) => String(launches) },
@@ -27,7 +27,7 @@ const COLUMNS: readonly { readonly name: string; readonly end: number; readonly 
 const DIFFERENCE_END = 930;
 const TIME_END = 1030;
 
-/** @param y of its upper edge */
+/** Draws the table. @param y the upper edge */
 export function candidateTable(
   { unit, list }: Candidates,
   y: number,

@@ -1,4 +1,4 @@
-/** Charts of figures by length. */
+/** Charts of values over length. */
 import { describe, expect, it } from 'vitest';
 import { chart } from './chart.ts';
 
@@ -31,7 +31,7 @@ describe('a chart', () => {
   it('has dots instead of a line where that is wanted', () => {
     const svg = chart({ title: '', about: '', across: 'Length', lines: [{ name: 'single', points, dots: true }] });
     expect(svg).not.toContain('<polyline');
-    // One stands beside the name.
+    // One more circle stands beside the name.
     expect(svg.match(/<circle/g)).toHaveLength(points.length + 1);
     expect(svg).not.toMatch(/NaN|Infinity|undefined/);
   });

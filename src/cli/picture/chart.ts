@@ -1,27 +1,27 @@
-/** Figures by length as lines or dots: a logarithmic axis of lengths, and one upwards that is logarithmic or begins at 0. */
+/** Charts of lines or dots over length: a logarithmic horizontal axis, and a vertical axis that is logarithmic or starts at 0. */
 import { ticks } from 'd3-array';
 import { escapeXml, INK, MUTED, text, widthOf } from './svg.ts';
 
 export interface ChartLine {
   readonly name: string;
-  /** In the order of x, which is above 0; on a logarithmic axis y is, too. */
+  /** Points with ascending x, which is positive; y is positive, too, on a logarithmic axis. */
   readonly points: readonly (readonly [x: number, y: number])[];
-  /** Not measured: drawn thin and dashed. */
+  /** Whether the line is a bound instead of a measurement: thin and dashed. */
   readonly bound?: true;
-  /** Not ours: drawn dotted. */
+  /** Whether the line is another library's: dotted. */
   readonly beside?: true;
-  /** A dot for each point, and no line. */
+  /** Whether to draw a dot for each point instead of a line. */
   readonly dots?: true;
 }
 
 export interface Chart {
   readonly title: string;
-  /** Stands below the title. */
+  /** The subtitle. */
   readonly about: string;
-  /** What the axes say. */
+  /** The labels of the axes. */
   readonly across: string;
   readonly up?: string;
-  /** The axis upwards begins at 0; else it is logarithmic. */
+  /** Whether the vertical axis starts at 0 instead of being logarithmic. */
   readonly fromZero?: true;
   readonly lines: readonly ChartLine[];
 }
@@ -30,7 +30,7 @@ const [WIDTH, HEIGHT] = [1200, 760];
 const PLOT = { left: 120, top: 90, right: 300, bottom: 80 } as const;
 const [RIGHT, BOTTOM] = [WIDTH - PLOT.right, HEIGHT - PLOT.bottom];
 
-/** Distinct on white, for people who see few colours as well (Okabe and Ito 2008), and three more. */
+/** Colours that are distinct on white, also for colour-blind people (Okabe and Ito 2008), and three more. */
 const COLOURS = [
   '#0072b2',
   '#d55e00',
@@ -45,7 +45,7 @@ const COLOURS = [
   '#b2182b',
 ];
 
-/** Where numbers lie on an axis, from 0 to 1, and its marks. */
+/** An axis: the positions of values from 0 to 1, and the tick marks. */
 interface Scale {
   readonly at: (value: number) => number;
   readonly marks: readonly { readonly value: number; readonly label: string }[];
@@ -91,7 +91,7 @@ function powersOfTen(values: readonly number[]): Scale {
   return { at: (y) => at(Math.log10(y)), marks: axisMarks(from, to).map((y) => ({ value: 10 ** y, label: `1e${y}` })) };
 }
 
-/** From whole exponents to whole exponents, two of them at least. */
+/** The range of a logarithmic axis, from one whole power of ten to another, at least two apart. */
 function logarithmic(exponents: readonly number[]): { from: number; to: number; at: (exponent: number) => number } {
   const from = Math.floor(exponents.reduce((least, one) => Math.min(least, one)));
   const to = Math.max(Math.ceil(exponents.reduce((most, one) => Math.max(most, one))), from + 1);
@@ -103,10 +103,10 @@ function linear(values: readonly number[]): Scale {
   return { at: (y) => y / most, marks: ticks(0, most, 8).map((value) => ({ value, label: String(value) })) };
 }
 
-/** Where a point lies in the picture. */
+/** Maps a point to its position in the picture. */
 type Projection = (point: readonly [number, number]) => readonly [number, number];
 
-/** A line, and its name beside the plot. */
+/** A line with its name beside the plot. */
 function curve({ name, points, bound, beside }: ChartLine, n: number, at: Projection): string {
   const colour = bound ? MUTED : COLOURS[n % COLOURS.length]!;
   const y = heightOfName(n);
@@ -119,7 +119,7 @@ function curve({ name, points, bound, beside }: ChartLine, n: number, at: Projec
   ].join('');
 }
 
-/** Dots, and their name beside the plot. */
+/** Dots with their name beside the plot. */
 function dots({ name, points }: ChartLine, n: number, at: Projection): string {
   const y = heightOfName(n);
   const circles = [...points.map(at), [RIGHT + 42, y - 6] as const].map(
@@ -150,7 +150,7 @@ function rule(x1: number, y1: number, x2: number, y2: number): string {
   return `<line x1="${a}" y1="${b}" x2="${c}" y2="${d}" stroke="${INK}" stroke-opacity="0.12"/>`;
 }
 
-/** About ten marks at the most. */
+/** Tick marks, about ten at most. */
 function axisMarks(from: number, to: number): number[] {
   const step = Math.max(1, Math.ceil((to - from) / 10));
   return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, n) => from + n * step);

@@ -1,6 +1,4 @@
-/**
- * Everything of a spectrogram's picture that is lines and letters: title, axes, ticks, units, colour bar, as SVG.
- */
+/** The lines and texts of a spectrogram's picture as SVG: title, axes, ticks, units, colour bar. */
 
 import type { LevelSpectrogram } from '../../signal/index.ts';
 import { frequencyScale, type Tick, tickLabels } from './frequency-scale.ts';
@@ -10,7 +8,7 @@ import { INK, MUTED, type Rectangle, type TextStyle, text, widthOf } from './svg
 
 const TICK = 9;
 
-/** The picture without its heat map, whose area stays empty. */
+/** The picture, with the area of the heat map left empty. */
 export function figure(
   spectrogram: LevelSpectrogram,
   range: LevelRange,
@@ -42,14 +40,14 @@ export function figure(
   ].join('\n');
 }
 
-/** A line of text in smaller letters, down to half, where it would be wider than the picture. */
+/** A line of text, whose font shrinks down to half if the text would be wider than the picture. */
 function fittedText(x: number, y: number, content: string, style: TextStyle, width: number): string {
   const room = width - x - 20;
   const size = style.size * Math.min(1, Math.max(0.5, room / widthOf(content, style)));
   return text(x, y, content, { ...style, size: Number(size.toFixed(1)) });
 }
 
-/** About how many marks an axis upwards has room for. */
+/** The approximate number of tick marks that fit on a vertical axis. */
 function ticksOn(height: number): number {
   return Math.max(2, Math.round(height / 72));
 }
@@ -92,7 +90,7 @@ function colourBar({ low, high }: LevelRange, colours: Uint8Array, { bar }: Pict
   ];
 }
 
-/** Text that reads upwards, centred on a point. */
+/** Vertical text that reads upwards, centred on a point. */
 function upright(x: number, y: number, content: string): string {
   return text(x, y, content, { size: 23, anchor: 'middle', transform: `rotate(-90 ${x} ${y})` });
 }
@@ -102,7 +100,7 @@ function lineElement(x1: number, y1: number, x2: number, y2: number): string {
   return `<line x1="${a}" y1="${b}" x2="${c}" y2="${d}" stroke="${INK}" stroke-width="2"/>`;
 }
 
-/** A border around a box, outside of it. */
+/** A border around a box, outside it. */
 function frame({ x, y, width, height }: Rectangle): string {
   return `<rect x="${x - 1}" y="${y - 1}" width="${width + 2}" height="${height + 2}" fill="none" stroke="${INK}" stroke-width="2"/>`;
 }

@@ -1,4 +1,4 @@
-/** How frequencies go up a picture: evenly, by octaves, or by how high they sound. */
+/** Frequency scales of a picture's vertical axis: linear, logarithmic or mel. */
 
 import { tickStep, ticks } from 'd3-array';
 import { hzToMel, melToHz } from '../../signal/features/mel.ts';
@@ -6,28 +6,29 @@ import { hzToMel, melToHz } from '../../signal/features/mel.ts';
 export const frequencyScales = ['linear', 'log', 'mel'] as const;
 export type FrequencyScaleName = (typeof frequencyScales)[number];
 
-/** A mark on an axis, at a share of its length. */
+/** A tick mark, with its position as a fraction of the axis. */
 export interface Tick {
   readonly at: number;
   readonly label: string;
 }
 
-/** An axis from some frequency up to half the sample rate. */
+/** An axis that ends at half the sample rate. */
 export interface FrequencyScale {
   /** The label of the axis, such as `Frequency (kHz)`. */
   readonly title: string;
-  /** The frequency, in hertz, at a share of the height. */
+  /** The frequency, in hertz, at a fraction of the height. */
   readonly hertzAt: (share: number) => number;
-  /** Marks at round frequencies, about `count` of them. */
+  /** Tick marks at round frequencies, about `count` of them. */
   readonly ticks: (count: number) => Tick[];
 }
 
-/** Frames from which there are two bins above 0 Hz, between which octaves lie. */
+/** The fewest samples of a frame for a logarithmic scale, which needs two bins above 0 Hz. */
 export const LEAST_LOG_SIZE = 4;
 
 /**
+ * The scale by its name.
  * @param sampleRate in hertz
- * @param size samples in a frame; for `log` at least 4: the axis begins with the first bin above 0 Hz
+ * @param size samples in a frame; for `log` at least 4, because the axis begins at the first bin above 0 Hz
  */
 export function frequencyScale(
   name: FrequencyScaleName,
@@ -57,7 +58,7 @@ export function frequencyScale(
   };
 }
 
-/** Marks at 1, 2 and 5 times powers of ten that are far enough from the one below. */
+/** Tick marks at 1, 2 and 5 times powers of ten, each far enough from the one below. */
 function roundTicks(
   first: readonly number[],
   top: number,
@@ -76,7 +77,7 @@ function roundTicks(
   };
 }
 
-/** Round values from `low` up, with as many decimals as the steps between them need. */
+/** Round values from `low` to `high`, with as many decimals as their distance needs. */
 export function tickLabels(low: number, high: number, count: number): { value: number; label: string }[] {
   const decimals = Math.max(0, -Math.floor(Math.log10(tickStep(low, high, count)) + 1e-9));
   return ticks(low, high, count).map((value) => ({ value, label: value.toFixed(decimals).replace('-', '−') }));

@@ -1,6 +1,4 @@
-/**
- * The coloured area of a spectrogram: levels over time and frequency, brought to the pixels there are.
- */
+/** The coloured area of a spectrogram: levels over time and frequency, resampled to pixels. */
 
 import type { LevelSpectrogram } from '../../signal/index.ts';
 import { frequencyScale } from './frequency-scale.ts';
@@ -13,25 +11,24 @@ export interface Pixels {
   readonly data: Uint8Array;
 }
 
-/** Decibels at the dark and at the bright end of the colours. */
+/** The levels, in decibels, at the dark and at the bright end of the colours. */
 export interface LevelRange {
   readonly low: number;
   readonly high: number;
 }
 
-/** The least that the bright end stands for, in decibels: below it there is silence, which is to look dark. */
+/** The least level of the bright end, in decibels: below it there is silence, which has to look dark. */
 const FAINTEST = -100;
 
 /**
- * A range that shows what there is: up to the loudest level, down to where the noise floor starts, at least 40 and at most
- * 100 dB, in steps of 10.
- * @param dynamicRange decibels from the loudest level down, instead
+ * The range of a recording: up to the loudest level, and down to the noise floor, at least 40 and at most 100 dB, in steps of 10.
+ * @param dynamicRange decibels below the loudest level, instead of the noise floor
  */
 export function levelRange(
   { levels, bins }: Pick<LevelSpectrogram, 'levels' | 'bins'>,
   dynamicRange?: number,
 ): LevelRange {
-  // Some ten thousand levels are enough to find the floor; the loudest has to be exact.
+  // Some ten thousand levels suffice for the floor; the loudest level has to be exact.
   const stride = coprime(Math.max(1, Math.floor(levels.length / 20_000)), bins);
   const count = Math.ceil(levels.length / stride);
   const sample = Float32Array.from({ length: count }, (_, index) => levels[index * stride] ?? 0).sort();
@@ -43,7 +40,7 @@ export function levelRange(
   return { high, low: Math.min(Math.max(low, high - 100), high - 40) };
 }
 
-/** The first number from `least` up that shares no factor with `bins`: steps of it meet all bins equally often. */
+/** The least number from `least` up that is coprime to `bins`: steps of it visit all bins equally often. */
 function coprime(least: number, bins: number): number {
   const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
   let step = least;
@@ -79,8 +76,8 @@ export function heatmap(
 }
 
 /**
- * Levels, frame by frame, as rows of pixels from the lowest frequency up. The frequencies come first where they are so many that as many
- * rows as there are pixels side by side would fit no array.
+ * Resamples levels, which lie frame by frame, to rows of pixels from the lowest frequency up. Frequencies are resampled first if there are so many
+ * that rows over time would exceed the size of an array.
  */
 function pixelRows(
   levels: Float32Array,
@@ -103,17 +100,17 @@ function pixelRows(
   return transposeMatrix(columns, width, height);
 }
 
-/** Levels between the two steps of resampling. */
+/** The most levels between the two steps of resampling. */
 const MOST_LEVELS = 2 ** 28;
 
-/** Which of 256 colours a level has. */
+/** The index of a level's colour among 256. */
 function colourIndex(level: number, { low, high }: LevelRange): number {
   return Math.round(Math.min(Math.max((level - low) / (high - low), 0), 1) * 255);
 }
 
 /**
- * Resamples the rows of a matrix. Output row i covers the input rows from `position(i)` to `position(i + 1)`: where that is
- * more than one, their maximum is taken, since a mean would hide short sounds; where it is less, neighbours are blended.
+ * Resamples the rows of a matrix. Output row i covers the input rows from `position(i)` to `position(i + 1)`. If that is more than one row, their
+ * maximum is taken, because a mean would hide short sounds; otherwise neighbouring rows are blended.
  */
 function resampleRows(
   matrix: Float32Array,

@@ -1,4 +1,4 @@
-/** Pictures of spectrograms, with what they say about themselves. */
+/** Pictures of spectrograms, with titles and axes. */
 
 export { levelSpectrogram } from '../../signal/short-time/level-spectrogram.ts';
 export { spectrogramPng } from './render.ts';

@@ -11,7 +11,7 @@ import { colourMaps, coloursOf, LEAST_PIXELS, pictureLayout } from './style.ts';
 const colours = coloursOf('magma');
 const { plot: PLOT, ...PICTURE } = pictureLayout({});
 
-/** Silence at −120 dB with one loud spot, whose place is given as shares of duration and bandwidth. */
+/** Silence at −120 dB with one loud spot, at fractions of the duration and of the bandwidth. */
 function spot(time: number, frequency: number, frames = 200, bins = 129): LevelSpectrogram {
   const size = 2 * (bins - 1);
   const levels = new Float32Array(frames * bins).fill(-120);
@@ -23,7 +23,7 @@ function spot(time: number, frequency: number, frames = 200, bins = 129): LevelS
 const brightness = (data: ArrayLike<number>, pixel: number) =>
   (data[4 * pixel] ?? 0) + (data[4 * pixel + 1] ?? 0) + (data[4 * pixel + 2] ?? 0);
 
-/** Share of width and height, from the bottom left, of the brightest pixel. */
+/** The position of the brightest pixel, as fractions of width and height from the bottom left. */
 function brightest(data: ArrayLike<number>, width: number, height: number): [number, number] {
   let best = 0;
   for (let pixel = 0; pixel < width * height; pixel++)
@@ -208,7 +208,7 @@ describe('spectrogramPng', () => {
     expect([width, height]).toEqual([PICTURE.width, PICTURE.height]);
     const centre = (PLOT.y + PLOT.height / 2) * width + PLOT.x + Math.round(PLOT.width * 0.1);
     expect(brightness(data, centre)).toBeLessThan(60);
-    /** Dark pixels in a box: letters and lines on white paper. */
+    /** The number of dark pixels in a box: letters and lines on a white background. */
     const ink = (left: number, top: number, right: number, bottom: number) => {
       let count = 0;
       for (let y = top; y < bottom; y++)

@@ -1,6 +1,6 @@
 /**
- * The right half of a plan's picture: a lane downwards for each buffer, thick while it holds what is still to be read, and
- * for each launch an arrow from the lane it reads to the lane it writes.
+ * The right half of a plan's picture: a vertical lane for each buffer, thick while the buffer holds data that is still to be read; and for each
+ * launch an arrow from the lane that it reads to the lane that it writes.
  */
 
 import type { LaunchFacts } from '../../engine/explaining/launch-facts.ts';
@@ -29,12 +29,15 @@ interface Launched {
 
 export interface Lane {
   readonly buffer: string;
-  /** Of one memory in place. */
+  /** The names of the buffers in a lane: two if input and output are the same memory. */
   readonly names: string;
   readonly x: number;
 }
 
-/** @param inPlace input and output are one memory, and so one lane. @param left where the first lane's room begins */
+/**
+ * The lanes of a direction. @param inPlace whether input and output are the same memory, and share a lane. @param left the left edge of the first
+ * lane
+ */
 export function lanesOf(launches: readonly LaunchFacts[], inPlace: boolean, left: number): Lane[] {
   const used = new Set(launches.flatMap(({ from, to }) => [laneOf(from, inPlace), laneOf(to, inPlace)]));
   return LANES.filter((buffer) => used.has(buffer)).map((buffer, n) => ({
@@ -48,7 +51,7 @@ function laneOf(buffer: string, inPlace: boolean): string {
   return inPlace && buffer === 'input' ? 'output' : buffer;
 }
 
-/** @param area from the heads of the lanes down to their ends */
+/** Draws lanes. @param area from the lanes' headings down to their ends */
 export function drawLanes(
   lanes: readonly Lane[],
   rows: readonly TreeRow[],
@@ -81,7 +84,7 @@ function drawLane(
   const idle = `<path class="lane" d="M${x} ${top}V${bottom}" stroke="${colour}" stroke-width="2" stroke-dasharray="3 6" opacity="0.7"/>`;
   return [
     idle,
-    ...heldOf(buffer, launched, inPlace, top, bottom).map(
+    ...liveRangesOf(buffer, launched, inPlace, top, bottom).map(
       ([from, to]) =>
         `<path class="held" d="M${x} ${from.toFixed(1)}V${to.toFixed(1)}" stroke="${colour}" stroke-width="5"/>`,
     ),
@@ -98,8 +101,8 @@ function contentsOf(buffer: string, launched: readonly Launched[], inPlace: bool
   return [...new Set(own.map(({ layout, storage }) => `${layout}, ${storage}`))].join('; ');
 }
 
-/** From where to where a buffer holds what somebody reads later: a launch, or the caller at the end. */
-export function heldOf(
+/** The rows between which a buffer holds data that a later launch, or the caller at the end, reads. */
+export function liveRangesOf(
   buffer: string,
   launched: readonly Pick<Launched, 'y' | 'facts'>[],
   inPlace: boolean,
@@ -128,7 +131,7 @@ function arrow({ y, number, facts }: Launched, from: number, to: number, area: R
   const line = (path: string) => `<path class="flow" d="${path}" fill="none" stroke="${INK}" stroke-width="2.2"/>`;
   const head = (path: string) => `<path class="head" d="${path}" fill="${INK}"/>`;
   if (from === to) {
-    // On the side where there is room: the first lane has none on its left, the last none on its right.
+    // The arrow's number stands on the side that has room: the first lane has none on its left, the last one none on its right.
     const isFirst = from - area.x < LANE_WIDTH;
     const label = { ...LABEL, anchor: isFirst ? 'start' : 'end' } as const;
     const start = isFirst ? from + 38 : from - 20;

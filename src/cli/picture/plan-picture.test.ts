@@ -4,7 +4,7 @@ import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bytesText } from '../../engine/index.ts';
 import { openProfile, type ProblemInput, type ProfileName } from '../../index.ts';
-import { heldOf } from './plan-lanes.ts';
+import { liveRangesOf } from './plan-lanes.ts';
 import { planSvg } from './plan-picture.ts';
 import { escapeXml, type Rectangle, wrap } from './svg.ts';
 
@@ -53,7 +53,7 @@ async function factsOf(profile: ProfileName, problem: ProblemInput) {
   return facts;
 }
 
-/** All rectangles that stand for something. */
+/** All rectangles with a meaning. */
 function boxesOf(svg: string): (Rectangle & { kind: string })[] {
   const pattern = /<rect class="(\w+)" x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)" height="([\d.]+)"/g;
   return [...svg.matchAll(pattern)].map(([, kind = '', ...numbers]) => {
@@ -62,7 +62,7 @@ function boxesOf(svg: string): (Rectangle & { kind: string })[] {
   });
 }
 
-/** Where letters are, as they are drawn. */
+/** The rectangles of texts, as they are drawn. */
 function textsOf(svg: string): (Rectangle & { content: string })[] {
   const sheet = svg.slice(0, svg.indexOf('>') + 1);
   return [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([text, content = '']) => {
@@ -109,7 +109,7 @@ describe('planSvg', () => {
     async (_name, profile, problem) => {
       const facts = await factsOf(profile, problem);
       const svg = planSvg(facts);
-      // Whoever draws it reads it as XML.
+      // The renderer parses the file as XML.
       expect(() => new Resvg(svg).free()).not.toThrow();
       expect(svg).not.toMatch(/<image|undefined|NaN|\[object/);
       const launches = facts.directions.flatMap((direction) => direction.launches);
@@ -152,7 +152,7 @@ describe('planSvg', () => {
   });
 
   it('shows what Bluestein does to its points, in order', async () => {
-    // No prime is to be convolved with one point less.
+    // Rader's algorithm is limited to small primes, so that 1009 points take Bluestein's.
     const tuning = { rader: { multiply: [2, 13], convolve: [2, 13] } } as const;
     const svg = planSvg(await factsOf('h200', { size: [1009], directions: 'forward', edgeStorage: 'half', tuning }));
     const boxes = boxesOf(svg).filter(({ kind }) => kind === 'stage');
@@ -189,7 +189,7 @@ describe('planSvg', () => {
 
 describe('heldOf', () => {
   const launched = (...moves: [number, string, string][]) =>
-    moves.map(([y, from, to]) => ({ y, facts: { from, to } as Parameters<typeof heldOf>[1][number]['facts'] }));
+    moves.map(([y, from, to]) => ({ y, facts: { from, to } as Parameters<typeof liveRangesOf>[1][number]['facts'] }));
 
   it('is from what writes a buffer to what reads it last', () => {
     const launches = launched(
@@ -198,12 +198,12 @@ describe('heldOf', () => {
       [30, 'temp', 'output'],
       [40, 'output', 'output'],
     );
-    expect(heldOf('input', launches, false, 0, 50)).toEqual([[0, 10]]);
-    expect(heldOf('temp', launches, false, 0, 50)).toEqual([
+    expect(liveRangesOf('input', launches, false, 0, 50)).toEqual([[0, 10]]);
+    expect(liveRangesOf('temp', launches, false, 0, 50)).toEqual([
       [10, 20],
       [20, 30],
     ]);
-    expect(heldOf('output', launches, false, 0, 50)).toEqual([
+    expect(liveRangesOf('output', launches, false, 0, 50)).toEqual([
       [30, 40],
       [40, 50],
     ]);
@@ -211,7 +211,7 @@ describe('heldOf', () => {
 
   it('counts both names of one memory in place', () => {
     const launches = launched([10, 'input', 'temp'], [20, 'temp', 'output']);
-    expect(heldOf('output', launches, true, 0, 30)).toEqual([
+    expect(liveRangesOf('output', launches, true, 0, 30)).toEqual([
       [0, 10],
       [20, 30],
     ]);

@@ -1,4 +1,4 @@
-/** A plan as a picture, in SVG: for each direction the tree with its launches, and beside it the buffers that they use. */
+/** A plan as a picture in SVG: for each direction the tree with its launches, and beside it the buffers that they use. */
 
 import { chunkText, paddingText, reasonText, transformKinds } from '../../engine/explaining/explain.ts';
 import { bytesText } from '../../engine/index.ts';
@@ -13,7 +13,7 @@ type PlanJson = ReturnType<Plan['toJSON']>;
 const TREE_WIDTH = 860;
 const TREE_GAP = 24;
 const LANES_AT = MARGIN + TREE_WIDTH + TREE_GAP;
-/** From the top of a direction to its first row, without its notes. */
+/** The height of a direction's heading without its notes. */
 const HEAD = 52;
 const NOTE_LINE = 22;
 const TITLE: TextStyle = { size: 30, weight: 600 };
@@ -21,11 +21,11 @@ const SUBTITLE: TextStyle = { size: 17, fill: MUTED };
 const HEADING: TextStyle = { size: 23, weight: 600 };
 const NOTE: TextStyle = { size: 15, fill: MUTED };
 
-/** @param facts `plan.toJSON()` @returns a whole SVG file */
+/** Draws a plan. @param facts `plan.toJSON()` @returns an SVG file */
 export function planSvg(facts: PlanJson): string {
   const inPlace = facts.problem.placement === 'in-place';
   const most = Math.max(...facts.directions.map(({ launches }) => lanesOf(launches, inPlace, 0).length));
-  // Two lanes leave a direction's heading too little room to be read beside them.
+  // A direction's heading needs the width of two lanes, even if there is only one.
   const width = LANES_AT + LANE_WIDTH * Math.max(most, 2) + MARGIN;
   const parts: string[] = [];
   let y = 34;
@@ -102,7 +102,7 @@ function drawDirection(facts: DirectionFacts, inPlace: boolean, top: number, wid
   };
 }
 
-/** What the colours of stages and the thick parts of lanes mean. */
+/** The legend of stages' colours and of the thick parts of lanes. */
 function stageLegend(y: number): string[] {
   const keys = Object.values(STAGE_COLOURS).map(({ fill, stroke, what }) => ({
     what,

@@ -1,6 +1,5 @@
 /**
- * The left half of a plan's picture: its tree, one box below another, indented under what it is a part of. A launch is a card
- * with the stages that its numbers go through.
+ * The left half of a plan's picture: its tree, with a box for each node, indented below its parent. A launch is a card with the stages of its kernel.
  */
 
 import type { NodeFacts } from '../../engine/explaining/explain.ts';
@@ -16,11 +15,11 @@ import { box, flow, INK, MUTED, type Rectangle, type TextStyle, text, widthOf, w
 
 export type DirectionFacts = ReturnType<Plan['toJSON']>['directions'][number];
 
-/** A node of the tree in its place. */
+/** A node of the tree with its position. */
 export interface TreeRow {
   readonly depth: number;
   readonly box: Rectangle;
-  /** The number of the launch, counted from 1; missing for nodes that are none. */
+  /** The launch with its number, counted from 1; absent for nodes that are not launches. */
   readonly launch?: { readonly number: number; readonly facts: LaunchFacts };
   readonly parts: readonly string[];
 }
@@ -34,7 +33,7 @@ export const STAGE_COLOURS: Readonly<Record<LaunchPart['kind'], { fill: string; 
 const NAME: TextStyle = { size: 17, weight: 600 };
 const CHIP: TextStyle = { size: 15 };
 const DETAIL: TextStyle = { size: 14.5, fill: MUTED };
-/** Between things that are said of a launch. */
+/** The separator of facts about a launch. */
 const DOT = ' · ';
 const INDENT = 30;
 const PADDING = 16;
@@ -44,7 +43,7 @@ const CHIP_HEIGHT = 28;
 const CHIP_GAP = 18;
 const LINE = 22;
 
-/** @param area `height` is whatever it takes */
+/** Lays out the tree. @param area its `height` is ignored */
 export function treeRows({ tree, launches }: DirectionFacts, area: Pick<Rectangle, 'x' | 'y' | 'width'>): TreeRow[] {
   const rows: TreeRow[] = [];
   let top = area.y;
@@ -137,7 +136,7 @@ function chevron(x: number, y: number): string {
   return `<path d="M${(x - 2.5).toFixed(1)} ${y - 5}l5 5l-5 5" fill="none" stroke="${MUTED}" stroke-width="1.8"/>`;
 }
 
-/** Texts that share a line if there is room. */
+/** The texts about a launch; those in one list share a line if there is room. */
 function detailsOf(launch: LaunchFacts): string[][] {
   const { lengths, padded, fused, transformsPerGroup, groups, blocks, threads, lanesAlong, batch, memory, operands } =
     launch;

@@ -1,6 +1,6 @@
 /**
- * From a spectrogram to the bytes of a PNG file. Letters come from a font inside an npm package: the machine needs none.
- * That package and the one that draws are peers, which who draws nothing need not install.
+ * Renders a spectrogram to the bytes of a PNG file. The font comes from an npm package, so the system needs none. That package and the renderer are
+ * peer dependencies, which only users who draw have to install.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { type Caption, type PictureStyle, pictureLayout } from './style.ts';
 import { FONT } from './svg.ts';
 
 const require = createRequire(import.meta.url);
-/** What draws, and the fonts that it draws with. */
+/** The renderer, and its fonts. */
 interface Renderer {
   readonly Resvg: typeof import('@resvg/resvg-wasm').Resvg;
   readonly fonts: Uint8Array[];
@@ -23,11 +23,11 @@ interface Renderer {
 let renderer: Promise<Renderer> | undefined;
 
 /**
- * Loads the package that draws, so that a command can report early that it is missing.
+ * Loads the renderer, so that a command can report early that it is missing.
  * @throws FftError `missing-package`
  */
 export function loadRenderer(): Promise<Renderer> {
-  // The renderer's module can be started only once in a process.
+  // The renderer's WebAssembly module can be initialized once only in a process.
   renderer ??= start();
   return renderer;
 }
@@ -53,7 +53,7 @@ async function rasterise(svg: string): Promise<Pixels> {
   const { Resvg, fonts } = await loadRenderer();
   const image = new Resvg(svg, { font: { fontBuffers: fonts, defaultFontFamily: FONT } });
   const rendered = image.render();
-  // `pixels` looks into the module's memory: copied before it is freed.
+  // `pixels` is a view of the module's memory, and has to be copied before that is freed.
   const pixels = { width: rendered.width, height: rendered.height, data: Uint8Array.from(rendered.pixels) };
   rendered.free();
   image.free();

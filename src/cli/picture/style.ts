@@ -1,4 +1,4 @@
-/** How a spectrogram's picture looks: its caption, its colours, and where things are in it. */
+/** The style of a spectrogram's picture: its caption, its colours and its layout. */
 
 import {
   interpolateCividis,
@@ -22,25 +22,25 @@ export interface PictureStyle {
   readonly frequencies?: FrequencyScaleName;
   /** Default `magma`. */
   readonly colours?: ColourMap;
-  /** Decibels between both ends of the colours; by default from the noise floor up. */
+  /** Decibels between both ends of the colours. Default: down to the noise floor. */
   readonly dynamicRange?: number;
 }
 
-/** Pixels that leave room for letters around the plot, and that fit memory. */
+/** The least size of a picture in pixels, which leaves room for labels around the plot. */
 export const LEAST_PIXELS = { width: 640, height: 400 } as const;
 export const MOST_PIXELS = 8192;
 
-/** Boxes of a picture. */
+/** The boxes of a picture. */
 export interface PictureLayout {
   readonly width: number;
   readonly height: number;
-  /** Where the heat map goes. */
+  /** The box of the heat map. */
   readonly plot: Rectangle;
-  /** The colours, and their levels. */
+  /** The box of the colour bar. */
   readonly bar: Rectangle;
 }
 
-/** Room for letters on all sides of the plot. */
+/** Margins for labels around the plot. */
 const MARGIN = { left: 132, top: 128, right: 200, bottom: 124 } as const;
 
 export function pictureLayout({ width = 1600, height = 900 }: PictureStyle): PictureLayout {
@@ -66,14 +66,14 @@ export type ColourMap = keyof typeof maps;
 export const colourMaps = Object.keys(maps) as ColourMap[];
 
 /**
- * 256 colours as RGB bytes, from the lowest level to the highest. Of all but turbo the lightness grows evenly (of greys it
- * falls, for paper), so that equal steps in decibels look equal, in grey and to colour-blind eyes too.
+ * 256 colours as RGB bytes, from the lowest level to the highest. Except for turbo, lightness changes evenly (for grey it decreases, as on paper), so
+ * that equal steps in decibels look equal, in greyscale and to colour-blind people, too.
  */
 export function coloursOf(map: ColourMap): Uint8Array {
   return Uint8Array.from(Array.from({ length: 256 }, (_, step) => colourChannels(maps[map](step / 255))).flat());
 }
 
-/** `#rrggbb`, or `rgb(r, g, b)`. */
+/** The channels of a colour written as `#rrggbb` or `rgb(r, g, b)`. */
 function colourChannels(colour: string): number[] {
   const hex = /^#(..)(..)(..)$/.exec(colour);
   if (hex) return hex.slice(1).map((channel) => Number.parseInt(channel, 16));
@@ -85,7 +85,7 @@ export interface Caption {
   readonly subtitle: string;
 }
 
-/** A title, and below it what was recorded and how it was transformed. */
+/** A title, and below it the facts of the recording and of its transform. */
 export function captionOf(
   title: string,
   recording: Recording,

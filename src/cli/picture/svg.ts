@@ -1,4 +1,4 @@
-/** What pictures are made of: boxes, text and its colours, as SVG. */
+/** Building blocks of pictures as SVG: boxes, texts and their colours. */
 
 /** A rectangle in pixels, from the top left corner of the picture. */
 export interface Rectangle {
@@ -8,9 +8,9 @@ export interface Rectangle {
   readonly height: number;
 }
 
-/** The font that pictures of pixels are drawn with. */
+/** The font that pictures are rendered with. */
 export const FONT = 'Inter';
-/** What a viewer without that font takes. */
+/** The fonts of a viewer that lacks it. */
 const FAMILY = `${FONT}, Helvetica, Arial, sans-serif`;
 export const INK = '#1b1b23';
 export const MUTED = '#5f6472';
@@ -23,7 +23,7 @@ export interface TextStyle {
   readonly transform?: string;
 }
 
-/** @param y of the line that the letters stand on */
+/** A line of text. @param y the baseline */
 export function text(x: number, y: number, content: string, style: TextStyle): string {
   const { size, weight = 400, fill = INK, anchor = 'start', transform } = style;
   const rotated = transform === undefined ? '' : ` transform="${transform}"`;
@@ -31,16 +31,16 @@ export function text(x: number, y: number, content: string, style: TextStyle): s
   return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}${rotated}>${escapeXml(content)}</text>`;
 }
 
-/** Characters that XML has no way to write, not even escaped; names of files may hold them. */
+/** Characters that XML cannot represent, not even escaped; file names may contain them. */
 const FORBIDDEN = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
 
 export function escapeXml(content: string): string {
   return content.replace(FORBIDDEN, '\ufffd').replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** What a box looks like. */
+/** The style of a box. */
 export interface BoxStyle {
-  /** What it stands for; pictures of plans are tested by it. */
+  /** The meaning of the box, by which tests find it. */
   readonly kind: string;
   readonly fill: string;
   readonly stroke?: string;
@@ -53,7 +53,7 @@ export function box({ x, y, width, height }: Rectangle, { kind, fill, stroke, ra
   return `<rect class="${kind}" x="${left}" y="${top}" width="${across}" height="${down}" rx="${radius}" fill="${fill}"${border}/>`;
 }
 
-/** About how wide a text is, in pixels: in Inter, which is no narrower than what viewers take in its place. */
+/** The approximate width of a text in pixels. It assumes Inter, which is no narrower than the fonts that viewers substitute. */
 export function widthOf(content: string, { size, weight = 400 }: Pick<TextStyle, 'size' | 'weight'>): number {
   const ems = [...content].reduce(
     (sum, letter) => sum + (WIDTHS.find(([which]) => which.test(letter))?.[1] ?? 0.77),
@@ -62,7 +62,7 @@ export function widthOf(content: string, { size, weight = 400 }: Pick<TextStyle,
   return ems * size * (weight > 500 ? 1.03 : 1);
 }
 
-/** Letters of Inter that are about equally wide, in ems; others are at most as wide as an O. */
+/** Widths of letters of Inter in ems, by groups; all other letters are at most as wide as an O. */
 const WIDTHS: readonly (readonly [RegExp, number])[] = [
   [/[ .,:;'|!ijlI·]/, 0.29],
   [/[frt1()[\]/]/, 0.41],
@@ -73,7 +73,7 @@ const WIDTHS: readonly (readonly [RegExp, number])[] = [
   [/[W@%]/, 1.03],
 ];
 
-/** Puts things on lines one after another, a new line where the next does not fit. @returns the line of each and its start */
+/** Arranges items of given widths in lines. @returns the line and the start of each item */
 export function flow(widths: readonly number[], room: number, gap: number): { line: number; start: number }[] {
   let line = 0;
   let next = 0;
@@ -88,7 +88,7 @@ export function flow(widths: readonly number[], room: number, gap: number): { li
   });
 }
 
-/** Cuts a text between words, or other things that it is joined of, into lines that fit. */
+/** Breaks a text between words, or at another separator, into lines that fit. */
 export function wrap(
   content: string,
   room: number,

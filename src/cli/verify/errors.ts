@@ -1,6 +1,6 @@
 /**
- * How far transforms of random numbers are off, in the L2 norm of all results: against double-doubles, and those against sums in
- * fixed point at some of the bins.
+ * Errors of transforms of random numbers, in the L2 norm of all results: relative to the same transform in double-double. Double-doubles are compared
+ * with sums in fixed point at some of the bins.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Device, Plan, ProblemInput } from '../../index.ts';
@@ -20,7 +20,7 @@ export interface Measured {
   readonly direction: TaskDirection;
   readonly average: number;
   readonly maximum: number;
-  /** What the error may be. */
+  /** The largest error that is allowed. */
   readonly bound: number;
   /** The errors of other libraries for the same data. */
   readonly peers: readonly PeerMeasured[];
@@ -30,16 +30,16 @@ export interface PeerMeasured {
   readonly name: string;
   readonly average: number;
   readonly maximum: number;
-  /** Our average over this one; undefined where both are 0. */
+  /** The ratio of the own average to the other library's; undefined if both are 0. */
   readonly ratio?: number;
 }
 
-/** Units of rounding, as the accuracy of omnifft is stated in them. */
+/** Unit roundoffs, in which the accuracy of omnifft is stated. */
 const UNITS = { half: 2 ** -11, single: 2 ** -24, double: 2 ** -53, 'double-double': 2 ** -104 } as const;
-/** Of doubles that are two singles. */
+/** The unit roundoff of doubles that are pairs of singles. */
 const PAIRED = 2 ** -44;
 
-/** 1.2 u √(1 + log₂ N), N the product of the axes' logical lengths; five times that where an axis has large primes. */
+/** The bound on the error: 1.2 u √(1 + log₂ N), where N is the product of the axes' logical lengths; five times that if an axis has large primes. */
 export function errorBound(
   transform: TransformKind,
   size: readonly number[],
@@ -75,7 +75,7 @@ function randomNumbers(count: number, precision: SuitePrecision): { data: never;
   return { data: data as never, words };
 }
 
-/** A normal half near a number that is not 0 and not over 1. */
+/** The bits of a half near a number, which is not 0, not subnormal, and at most 1 in size. */
 function halfBits(value: number): number {
   const exponent = Math.max(-14, Math.min(-1, Math.floor(Math.log2(Math.abs(value)))));
   const mantissa = Math.min(1023, Math.max(0, Math.round((Math.abs(value) / 2 ** exponent - 1) * 1024)));
@@ -95,7 +95,7 @@ function halfValue(bits: number): number {
   return bits & 0x8000 ? -size : size;
 }
 
-/** ‖actual − (hi + lo)‖ / ‖hi‖; infinite where something is no number. */
+/** The relative error ‖actual − (hi + lo)‖ / ‖hi‖; infinite if a result is NaN. */
 function relative(actual: readonly number[], hi: readonly number[], lo: readonly number[]): number {
   let [error, norm] = [0, 0];
   actual.forEach((value, n) => {
@@ -105,18 +105,18 @@ function relative(actual: readonly number[], hi: readonly number[], lo: readonly
   return Number.isFinite(error) ? Math.sqrt(error / norm) : Number.POSITIVE_INFINITY;
 }
 
-/** Bins that a double-double transform is looked at in: all of a short one. */
+/** The number of bins in which a double-double transform is compared; short transforms are compared in all bins. */
 const BINS = 12;
 
-/** Numbers of a tensor in fixed point; no `im`: they are reals. */
+/** A tensor in fixed point; without `im` it is real. */
 interface FixedTensor {
   readonly re: readonly bigint[];
   readonly im: readonly bigint[] | undefined;
 }
 
 /**
- * One bin of the forward transform of a tensor, axis by axis: each line along the fastest axis is reduced to its bin, and these bins are
- * transformed along the other axes likewise.
+ * One bin of the forward transform of a tensor, axis by axis: lines along the fastest axis are reduced to their bin, and these bins are transformed
+ * along the other axes likewise.
  */
 function fixedBin(
   kind: TransformKind,
@@ -138,7 +138,7 @@ function fixedBin(
   return fixedBin(complex ? 'c2c' : kind, others, along, bin.slice(1));
 }
 
-/** Of a forward transform. @param input numbers that were transformed, in fixed point @param at a number of the result */
+/** The relative error of a forward transform. @param input the transformed numbers in fixed point @param at gives a number of the result */
 function fixedError(
   { size, transform }: Problem,
   input: readonly bigint[],
@@ -177,7 +177,7 @@ function someBins(results: number): number[] {
   return Array.from({ length: BINS }, () => Math.floor(Math.random() * results));
 }
 
-/** The double-double at a place, in fixed point. */
+/** The double-double at an index, in fixed point. */
 function fixedAt(words: Float64Array, n: number): bigint {
   return exact(words[2 * n]!).fixed + exact(words[2 * n + 1]!).fixed;
 }
@@ -186,7 +186,7 @@ function fixedToNumber(fixed: bigint): number {
   return Number(fixed >> BigInt(FRACTION_BITS - 180)) * 2 ** -180;
 }
 
-/** Against the same transform in double-double on the CPU. */
+/** The error relative to the same transform in double-double on the CPU. */
 function referenceError(want: Float64Array, result: ArrayLike<number>, precision: SuitePrecision): number {
   const actual = Array.from(result, precision === 'half' ? halfValue : (value) => value);
   return relative(
@@ -196,11 +196,11 @@ function referenceError(want: Float64Array, result: ArrayLike<number>, precision
   );
 }
 
-/** The errors of two or three numbers are chance: a set has so many at least, in several transforms where these are shorter. */
+/** The fewest numbers of a trial, which is filled by several transforms if these are shorter: the error of two or three numbers is left to chance. */
 const SHORT = 64;
 
 /** A trial: one transform, or several in succession. */
-export interface Tried {
+export interface Trial {
   readonly transform: TransformKind;
   /** Lengths of the axes, fastest first. */
   readonly size: readonly number[];
@@ -208,26 +208,26 @@ export interface Tried {
   readonly precision: SuitePrecision;
 }
 
-/** Below the rounding of what results are held against they have no error: nothing is a multiple of that. */
-const NOTHING = { half: 2 ** -96, single: 2 ** -96, double: 2 ** -96, 'double-double': 0 } as const;
+/** The rounding error of the reference. A smaller error counts as none, and no ratio to it is formed. */
+const REFERENCE_ERROR = { half: 2 ** -96, single: 2 ** -96, double: 2 ** -96, 'double-double': 0 } as const;
 
 /** The result of one trial: our error, and the errors of other libraries by their names. */
 type Errors = ReadonlyMap<string, number>;
 const OURS = '';
 
 /**
- * Both directions of a transform; double-doubles forward only.
- * @param cpu computes what others are held against
- * @param rounds sets of random numbers
+ * Measures both directions of a transform; of double-doubles the forward direction only.
+ * @param cpu the device that computes the reference
+ * @param rounds the number of sets of random numbers
  */
 export async function measureErrors(
   device: Device,
   cpu: Device,
-  tried: Tried,
+  trial: Trial,
   rounds: number,
   peers: Pick<Peers, 'single' | 'double' | 'wide'> = { single: [], double: [], wide: [] },
 ): Promise<Measured[]> {
-  const { transform, size, batches, precision } = tried;
+  const { transform, size, batches, precision } = trial;
   const problem = { size, batches, transform, precision } as ProblemInput;
   const wide = { ...problem, precision: 'double-double' } as ProblemInput;
   const directions: readonly TaskDirection[] = precision === 'double-double' ? ['forward'] : ['forward', 'inverse'];
@@ -236,13 +236,13 @@ export async function measureErrors(
   try {
     const measured: Measured[] = [];
     for (const direction of directions) {
-      const task = { ...tried, direction };
+      const task = { ...trial, direction };
       const once = (): Promise<Errors> =>
         reference ? narrowErrors(plan, reference, task, peers) : wideErrors(plan, task, peers.wide);
       const errors: Errors[] = [];
       const times = Math.ceil(SHORT / (pointsOfSize(size) * batches));
       for (let round = 0; round < rounds; round++) {
-        // A plan on the calling thread has its results at once: without this no timer or signal would get its turn.
+        // A plan on the calling thread resolves at once; without this wait, timers and signals would never be handled.
         await setImmediate();
         errors.push(await rootMeanSquares(times, once));
       }
@@ -263,7 +263,7 @@ async function runPlan(plan: Plan, direction: TaskDirection, input: object): Pro
   return (plan[direction] as (input: object) => Promise<Float64Array>).call(plan, input);
 }
 
-/** In half, single or double. */
+/** The errors in half, single or double precision. */
 async function narrowErrors(plan: Plan, reference: Plan, task: Task, peers: Pick<Peers, 'single' | 'double'>) {
   const { direction, precision } = task;
   const { data, words } = randomNumbers(realsOnSide(task, 'read'), precision);
@@ -277,7 +277,7 @@ async function narrowErrors(plan: Plan, reference: Plan, task: Task, peers: Pick
   return errors;
 }
 
-/** In double-double, forward, of one of the transforms; peers are given what they have room for. */
+/** The errors in double-double, forward, of one of the transforms. Peers are only given what fits their formats. */
 async function wideErrors(plan: Plan, task: Task, peers: readonly WidePeer[]) {
   const { data, words } = randomNumbers(realsOnSide(task, 'read'), task.precision);
   const result = await runPlan(plan, 'forward', data);
@@ -326,7 +326,7 @@ function summary(rounds: readonly Errors[], precision: SuitePrecision): Omit<Mea
       return {
         name,
         ...theirs,
-        ...(theirs.average > NOTHING[precision] ? { ratio: ours.average / theirs.average } : {}),
+        ...(theirs.average > REFERENCE_ERROR[precision] ? { ratio: ours.average / theirs.average } : {}),
       };
     }),
   };

@@ -1,4 +1,7 @@
-/** What `omnifft verify` tries: a suite of lengths of all kinds, or one of VkFFT's samples 11 to 19, as far as a reference can follow. */
+/**
+ * The trials of `omnifft verify`: a suite with all kinds of lengths, or one of VkFFT's samples 11 to 19, up to the sizes that a reference can
+ * compute.
+ */
 import { realTransforms, type Storage, type TransformKind, transformKinds } from '../../problem/problem.ts';
 
 export function pointsOfSize(size: readonly number[]): number {
@@ -13,15 +16,15 @@ export interface PrecisionSet {
   readonly sizes: readonly (readonly number[])[];
 }
 
-/** In the order in which they are tried; the first ones have the fewest digits. */
+/** The precisions in the order in which they are tried, with the fewest digits first. */
 export const suitePrecisions = ['half', 'single', 'double', 'double-double'] as const satisfies readonly Storage[];
 export type SuitePrecision = (typeof suitePrecisions)[number];
 
-/** Lengths of all kinds of primes, those that are large as well. */
+/** Lengths with all kinds of prime factors, large ones included. */
 const OTHERS = [3, 5, 6, 7, 9, 10, 11, 12, 13, 15, 17, 21, 25, 30, 49, 60, 97, 100, 121, 127, 210, 243, 343, 360, 1000];
 const MORE = [1009, 2187, 2310, 3125, 4000, 5040, 10_007, 30_030, 59_049, 100_000, 1_000_003];
 
-/** @param most points of the longest transform */
+/** The sets of the suite. @param most the most points of a transform */
 export function precisionSets(most: number): PrecisionSet[] {
   const fitting = (lengths: readonly number[]) => lengths.filter((n) => n <= most).map((n) => [n]);
   const mixed = fitting([2, 4, ...OTHERS, 16, 64, 256, 1024, ...MORE].sort((a, b) => a - b));
@@ -82,7 +85,7 @@ const SCREENS = [
 ];
 
 const lines = (lengths: readonly number[]) => lengths.map((n) => [n]);
-/** Eight columns of every length. */
+/** Sizes of batches of eight columns for each length. */
 const columns = (lengths: readonly number[]) => lengths.map((n) => [8, n]);
 const squareSizes = (lengths: readonly number[]) => lengths.map((n) => [n, n]);
 const cubes = (lengths: readonly number[]) => lengths.map((n) => [n, n, n]);
@@ -133,7 +136,7 @@ export const precisionSamples: readonly PrecisionSample[] = [
   sample(19, 'other lengths', 'double-double', ['c2c'], OTHER_SIZES),
 ];
 
-/** The trials of a sample, up to a number of points: a set for each kind of transform and number of axes. */
+/** The trials of a sample up to a number of points: a set for each kind of transform and number of axes. */
 export function sampleSets({ transforms, sizes }: PrecisionSample, most: number): PrecisionSet[] {
   const axes = ['one axis', 'two axes', 'three axes'];
   return transforms

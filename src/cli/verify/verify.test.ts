@@ -1,4 +1,4 @@
-/** What the precision suite measures with, and its pictures. */
+/** The references of the precision suite, and its pictures. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fixed, fixedTransform, toFixed } from '../../../test/reference/fixed.ts';
 import { randomFor } from '../../../test/support/random.ts';
@@ -50,7 +50,7 @@ const FFTW = [
   ['r2c', 20, 0.719],
 ] as const;
 
-/** The same of 32 sums of cosines or sines of each length, or lines of reals, one after another, in units of the precision. */
+/** Average errors of batches of 32 cosine, sine or real transforms of each length, in units of the precision. */
 const FFTW_OF_MANY = [
   ['dct1', 8, 'double', 0.699],
   ['dct1', 20, 'single', 1.226],
@@ -119,7 +119,7 @@ describe('errors', () => {
   });
 
   it('that are only those of the reference are no measure for others', async () => {
-    // Of four numbers all factors are whole, and doubles hold sums of singles.
+    // Transforms of four numbers have whole factors, and doubles hold sums of singles exactly.
     const run = async (_: unknown, numbers: ArrayLike<number>) => {
       const [a, b, c, d] = Array.from(numbers);
       const [outer, inner] = [a! + d!, b! + c!];

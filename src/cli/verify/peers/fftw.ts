@@ -3,16 +3,16 @@ import { FftError } from '../../../index.ts';
 import { double, extended, type NumberFormat, quad, single, type WideFormat } from './formats.ts';
 import { lineOf, type Peer, realKind, realsOnSide, type Task, type WidePeer } from './peer.ts';
 
-/** Letter of a build in the names of its functions and file. */
+/** Letters that name a build in its functions and file. */
 const BUILDS = { single: 'f', double: '', 'long double': 'l', quad: 'q' } as const;
 export type FftwBuild = keyof typeof BUILDS;
 
-/** From fftw3.h. */
+/** Constants of fftw3.h. */
 const FORWARD = -1;
 const BACKWARD = 1;
 const MEASURE = 0;
 const R2R = { dct1: 3, dct3: 4, dct2: 5, dct4: 6, dst1: 7, dst3: 8, dst2: 9, dst4: 10, dht: 2 } as const;
-/** Seconds of planning, after which FFTW goes by estimates. */
+/** The limit in seconds of FFTW's planning, after which it estimates. */
 const PATIENCE = 1;
 
 type NativePointer = bigint;
@@ -26,12 +26,12 @@ interface Functions {
   readonly destroy: (plan: NativePointer) => void;
 }
 
-/** @throws FftError (as a rejection) `device-unavailable`: no koffi, or no such library */
+/** Opens a build of FFTW. @throws FftError (as a rejection) `device-unavailable` if koffi or the library is missing */
 export async function openFftw(build: 'single' | 'double'): Promise<Peer> {
   return peer('FFTW', await fftwFunctions(build), { single, double }[build]);
 }
 
-/** The same of more digits. */
+/** Opens a build of FFTW in a wider format. @throws FftError (as a rejection) `device-unavailable` */
 export async function openWideFftw(build: 'long double' | 'quad'): Promise<WidePeer> {
   const format: WideFormat = { 'long double': extended, quad }[build];
   if (build === 'long double' && process.arch !== 'x64') {
@@ -49,7 +49,7 @@ function peer<T extends number | bigint>(name: string, fftw: Functions, format: 
       const from = fftw.alloc(read * format.bytes);
       const to = fftw.alloc(written * format.bytes);
       try {
-        // Planning writes to both.
+        // Planning overwrites both arrays.
         const plan = fftw.plan(task, from, to);
         if (plan === null)
           throw new FftError('unsupported-feature', `${name} has no plan for ${task.size.join('x')} points.`);
@@ -81,7 +81,7 @@ async function fftwFunctions(build: FftwBuild): Promise<Functions> {
   if (!library) throw new FftError('device-unavailable', `there is no ${names[0]} (Debian: ${PACKAGES[build]})`);
   const func = (name: string, result: string, ...parameters: string[]) =>
     library.func(`fftw${BUILDS[build]}_${name}`, result, parameters);
-  // Rank, lengths, batches; of each side memory, its lengths, a stride and a distance.
+  // Parameters: rank, lengths, batches; for each side its memory, lengths, stride and distance.
   const side = ['void *', 'void *', 'int', 'int'];
   const many = ['int', 'int *', 'int', ...side, ...side];
   const [c2c, r2c, c2r, r2r] = [
@@ -129,7 +129,7 @@ function firstLoadable<T>(names: readonly string[], load: (name: string) => T): 
     try {
       return load(name);
     } catch {
-      // Perhaps the next one is there.
+      // The next library name may be installed.
     }
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** Numbers in memory as C has them: singles, doubles, and two of more digits that JavaScript has not, in fixed point here. */
+/** Number formats of C in memory: singles, doubles, and two wider formats, which JavaScript lacks and which are converted to fixed point here. */
 import { FRACTION_BITS } from '../../../numeric/exact.ts';
 
 export interface NumberFormat<T extends number | bigint> {
@@ -8,7 +8,7 @@ export interface NumberFormat<T extends number | bigint> {
 }
 
 export interface WideFormat extends NumberFormat<bigint> {
-  /** The nearest number that it has. */
+  /** The nearest number of the format. */
   round(fixed: bigint): bigint;
 }
 
@@ -27,13 +27,15 @@ export const double: NumberFormat<number> = {
 const BIAS = 16383;
 const BYTES = 16;
 
-/** `mantissa` · 2^(`exponent` − digits + 1), of so many binary digits, the first one 1; 0 has no digits. */
+/**
+ * A number as `mantissa` · 2^(`exponent` − digits + 1), where the mantissa has `digits` binary digits, the first of them 1; the mantissa of 0 is 0.
+ */
 function binaryDigits(fixed: bigint, digits: number): { mantissa: bigint; exponent: number } {
   const size = fixed < 0n ? -fixed : fixed;
   const length = size === 0n ? 0 : size.toString(2).length;
   const surplus = length - digits;
   const rounded = surplus > 0 ? (size + (1n << BigInt(surplus - 1))) >> BigInt(surplus) : size << BigInt(-surplus);
-  // Rounded up to the next power of two, there is a digit more.
+  // Rounding up to the next power of two adds a digit.
   const carried = rounded >> BigInt(digits) === 1n;
   return { mantissa: carried ? rounded >> 1n : rounded, exponent: length - 1 - FRACTION_BITS + (carried ? 1 : 0) };
 }
@@ -44,7 +46,7 @@ function fixedOf(negative: boolean, mantissa: bigint, exponent: number, digits: 
   return negative ? -size : size;
 }
 
-/** Sign and exponent in the 16 bits above the mantissa, which has its first digit only where it is stored. */
+/** A format with sign and exponent in the 16 bits above the mantissa, whose leading digit is stored in some formats only. */
 function wide(digits: number, stored: number): WideFormat {
   const mask = (1n << BigInt(stored)) - 1n;
   return {
@@ -76,7 +78,7 @@ function wide(digits: number, stored: number): WideFormat {
   };
 }
 
-/** `long double` of x86: 64 digits, all of them stored, in 16 bytes. */
+/** `long double` of x86: 64 digits, all stored, in 16 bytes. */
 export const extended: WideFormat = wide(64, 64);
 /** `__float128`: IEEE's binary128. */
 export const quad: WideFormat = wide(113, 112);

@@ -1,4 +1,4 @@
-/** The libraries that errors are held beside, as far as they are there. */
+/** The other libraries that errors are compared with, if they are installed. */
 import { type Device, FftError } from '../../../index.ts';
 import type { SuitePrecision } from '../suite.ts';
 import { openFftw, openWideFftw } from './fftw.ts';
@@ -7,17 +7,17 @@ import { openScipy } from './scipy.ts';
 import { openVendorPeer } from './vendor.ts';
 
 export interface Peers {
-  /** Of singles and of doubles. */
+  /** Libraries that compute in singles and in doubles. */
   readonly single: readonly Peer[];
   readonly double: readonly Peer[];
-  /** To hold double-doubles beside. */
+  /** Libraries whose formats are wide enough to compare double-doubles with. */
   readonly wide: readonly WidePeer[];
-  /** Those that are missing, each with its reason. */
+  /** The libraries that are missing, with reasons. */
   readonly missing: readonly string[];
   close(): void;
 }
 
-/** @param precisions that are tried: what has none of them is not looked for. */
+/** Opens the libraries. @param precisions the precisions to be tried: libraries without any of these are not opened. */
 export async function openPeers(device: Device, precisions: readonly SuitePrecision[]): Promise<Peers> {
   const missing: string[] = [];
   const narrow = (['single', 'double'] as const).filter((precision) => precisions.includes(precision));

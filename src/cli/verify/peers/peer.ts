@@ -1,8 +1,8 @@
-/** Another library, to hold errors beside ours: what it is asked for, and how many numbers go in and come out. */
+/** The interface of other libraries whose errors are compared. */
 import type { TransformKind } from '../../../problem/problem.ts';
 import { pointsOfSize, type SuitePrecision } from '../suite.ts';
 
-/** Transforms over all axes, one after another, unnormalised, as omnifft's own. */
+/** A transform over all axes, for several batches one after another, unnormalised like omnifft's own. */
 export interface Task {
   readonly transform: TransformKind;
   readonly direction: 'forward' | 'inverse';
@@ -12,27 +12,27 @@ export interface Task {
   readonly precision: SuitePrecision;
 }
 
-/** A library whose numbers are singles or doubles, or of more digits and here in fixed point. */
+/** A library. Its numbers are singles or doubles, or wider numbers in fixed point. */
 export interface Peer<T extends number | bigint = number> {
   readonly name: string;
   /** Whether the library has this transform. */
   has(task: Task): boolean;
-  /** Of real numbers one after another, complex ones as two; both sides have the sizes of `realsOnSide`. */
+  /** Transforms real numbers, or complex ones as two reals each; both sides have the sizes of `realsOnSide`. */
   run(task: Task, input: ArrayLike<T>): Promise<ArrayLike<T>>;
   close(): void;
 }
 
-/** A number of more digits than doubles, as one comes nearest in fixed point. */
+/** A library whose numbers are wider than doubles, and are given in fixed point. */
 export interface WidePeer extends Peer<bigint> {
   round(fixed: bigint): bigint;
 }
 
-/** Real numbers on one side of all transforms. */
+/** The number of reals on one side of all batches. */
 export function realsOnSide(task: Task, side: 'read' | 'written'): number {
   return task.batches * lineOf(task, side);
 }
 
-/** And of one of them. */
+/** The number of reals on one side of one batch. */
 export function lineOf({ transform, direction, size }: Task, side: 'read' | 'written'): number {
   const points = pointsOfSize(size);
   if (transform === 'c2c') return 2 * points;
@@ -40,7 +40,7 @@ export function lineOf({ transform, direction, size }: Task, side: 'read' | 'wri
   return 2 * (points / size[0]!) * (Math.floor(size[0]! / 2) + 1);
 }
 
-/** FFTW's and SciPy's names for what undoes a sum: types II and III are the inverse of each other. */
+/** The kind of transform under FFTW's and SciPy's name for the direction: DCT-II and DCT-III, like DST-II and DST-III, are inverses of each other. */
 export function realKind({ transform, direction }: Task): TransformKind {
   if (direction === 'forward') return transform;
   return (OPPOSITES as Partial<Record<TransformKind, TransformKind>>)[transform] ?? transform;

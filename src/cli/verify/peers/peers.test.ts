@@ -1,4 +1,4 @@
-/** Libraries that errors are held beside: their numbers, and that they compute what we do. */
+/** The libraries that errors are compared with: their number formats, and that they compute the same transforms. */
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomFor } from '../../../../test/support/random.ts';
@@ -78,7 +78,7 @@ describe('libraries that are here', () => {
         peers,
       )) {
         for (const { name, maximum } of beside) {
-          // It has 64 digits, where double-doubles claim 104.
+          // `long double` has 64 digits, double-doubles 104.
           const allowed = name === 'FFTW long double' ? bound * 2 ** 41 : 2 * bound;
           expect(maximum, `${name}, ${batches} of ${size.join('x')} points, ${precision}`).toBeLessThanOrEqual(allowed);
         }

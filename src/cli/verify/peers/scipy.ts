@@ -1,4 +1,4 @@
-/** SciPy (pocketfft), in a Python that stays alive and answers a line with a line. */
+/** SciPy (pocketfft), in a Python process that answers one line for each request line. */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -6,7 +6,9 @@ import { createInterface } from 'node:readline';
 import { FftError } from '../../../index.ts';
 import { type Peer, realKind } from './peer.ts';
 
-/** Lines of kind, direction, lengths (slowest first), precision and the numbers in base 64, of one transform or several; answers in base 64. */
+/**
+ * A request has kind, direction, lengths (slowest first), precision, and the numbers of one or more transforms in base 64. An answer is in base 64.
+ */
 const PROGRAM = `
 import base64, sys
 import numpy as np
@@ -29,7 +31,7 @@ for line in sys.stdin:
     print(base64.b64encode(np.ascontiguousarray(y).tobytes()).decode(), flush=True)
 `;
 
-/** @throws FftError (as a rejection) `device-unavailable` where no \`python3\` on the path has SciPy */
+/** Opens SciPy. @throws FftError (as a rejection) `device-unavailable` if no \`python3\` on the path has SciPy */
 export async function openScipy(): Promise<Peer> {
   const python = findPython();
   if (python === undefined) throw new FftError('device-unavailable', 'no python3 on the path has SciPy');
@@ -37,7 +39,7 @@ export async function openScipy(): Promise<Peer> {
   const answers = new Answers(child);
   return {
     name: 'SciPy',
-    // Its sums of one kind want two ends.
+    // SciPy's DCT-I needs at least two points.
     has: ({ precision, transform, size }) =>
       (precision === 'single' || precision === 'double') &&
       transform !== 'dht' &&
@@ -82,7 +84,7 @@ class Answers {
   }
 }
 
-/** The first one on the path that has SciPy: the very first need not be the one that it is installed for. */
+/** The first Python on the path that has SciPy, which need not be the first Python. */
 function findPython(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const candidates = [process.env.PYTHON, ...folders.map((folder) => join(folder, 'python3'))];

@@ -1,10 +1,10 @@
-/** cuFFT on a device of CUDA, rocFFT on one of HIP: on memory of that device, as `plan.measure` times them. */
+/** The vendor's library of a CUDA or HIP device, cuFFT or rocFFT, on that device's memory, as `plan.measure` runs it. */
 import { type Device, FftError, type Plan, type ProblemInput } from '../../../index.ts';
 import { type Peer, realsOnSide, type Task } from './peer.ts';
 
 const LIBRARIES = { cuda: { peer: 'cufft', name: 'cuFFT' }, hip: { peer: 'rocfft', name: 'rocFFT' } } as const;
 
-/** @throws FftError (as a rejection) `device-unavailable`: another device, or its library is not installed */
+/** Opens the library. @throws FftError (as a rejection) `device-unavailable` if the device is of another kind or the library is not installed */
 export async function openVendorPeer(device: Device): Promise<Peer> {
   if (device.kind !== 'cuda' && device.kind !== 'hip')
     throw new FftError('device-unavailable', `it runs on cuda or hip, not on ${device.kind}`);
@@ -18,7 +18,7 @@ export async function openVendorPeer(device: Device): Promise<Peer> {
   return { name, has: supports, run: (task, input) => runPeer(device, peer, task, input), close() {} };
 }
 
-/** From complex numbers to reals it destroys what it reads, and it runs more than once when it is timed. */
+/** Whether a task can be timed: the library's transform to reals overwrites its input, and timing repeats it. */
 function supports({ transform, direction, precision, batches, size }: Task): boolean {
   return (
     batches === 1 &&
@@ -38,7 +38,7 @@ async function runPeer(
   const make = precision === 'single' ? Float32Array : Float64Array;
   const problem = { size, transform, precision, directions: direction } as ProblemInput;
   const plan: Plan = await device.plan(problem);
-  // Of reals, an odd number of them has one more beside it.
+  // An odd number of reals is padded by one.
   const room = (side: 'read' | 'written') => 2 * Math.ceil(realsOnSide(task, side) / 2);
   const memory = (['read', 'written'] as const).map((side) => device.alloc(room(side) * make.BYTES_PER_ELEMENT));
   const [from, to] = memory as [(typeof memory)[0], (typeof memory)[0]];
@@ -56,7 +56,7 @@ async function runPeer(
   }
 }
 
-/** A plan that transforms no axis copies, into memory of the device and out of it. */
+/** Copies into or out of device memory by a plan that transforms no axis. */
 async function movedByCopy(device: Device, precision: Task['precision'], from: object, to: object): Promise<void> {
   const [host] = [from, to].filter(ArrayBuffer.isView) as unknown as [Float32Array | Float64Array];
   const problem = { size: [host.length / 2], omit: [true], precision, directions: 'forward' } as ProblemInput;
