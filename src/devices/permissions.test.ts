@@ -1,9 +1,9 @@
-/** What a runtime that allows nothing is asked for. Deno's checks are stood in for by ones that throw as its own do. */
+/** The permissions that are queried in a runtime that grants none. Stand-ins for Deno's functions throw as Deno's own do. */
 import os from 'node:os';
 import { afterEach, expect, it, vi } from 'vitest';
 import { listDevices, openDevice } from '../index.ts';
 
-/** Variables that devices read; the test runner's own are its own business. */
+/** Environment variables of devices; variables that the test runner reads are left out. */
 const VARIABLES = /^(OMNIFFT|CUDA|ROCM|HIP|VK|XDG)_/;
 
 class NotCapable extends Error {

@@ -11,7 +11,7 @@ const without = missing('mpi', whyNoLaunchers());
 /** OpenCL on the processor. */
 const pocl = !hidden && existsSync('/etc/OpenCL/vendors/pocl.icd');
 beforeAll(bundleRanks);
-/** All ranks take the same numbers. */
+/** All ranks use the same seed. */
 const OMNIFFT_SEED = `${seedFor('world/mpi')}`;
 
 describe('ranks of mpirun', () => {
@@ -69,7 +69,7 @@ describe('ranks of mpirun', () => {
       const folder = dirname(driver);
       try {
         for (const name of ['libcuda.so.1', 'libnvrtc.so.13']) symlinkSync(driver, join(folder, name));
-        // Open MPI with another answer.
+        // Open MPI, except that it reports support for memory of CUDA devices.
         const [source, library] = [join(folder, 'answer.c'), join(folder, 'libmpi-answer.so')];
         writeFileSync(source, 'int MPIX_Query_cuda_support(void) { return 1; }\n');
         const options = ['-shared', '-fPIC', '-o', library, source, '-Wl,--no-as-needed', '-l:libmpi.so.40'];

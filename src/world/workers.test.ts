@@ -44,7 +44,7 @@ it('memory of their device holds what host arrays do, whatever numbers it was al
     );
   };
   try {
-    // Halves are made of the caller's memory at one end of either order of the axes.
+    // The caller's numbers are converted to halves at one end of the plan for either order of the axes.
     const swapped = { bricks: [2, 0].map((y) => ({ from: [0, y], to: [6, y + 2] })) };
     const sides = { input: swapped, output: swapped, decomposition: 'slab' } as const;
     const problem = { ...sides, size: [6, 4], precision: 'double', wire: 'half' } as const;
@@ -65,7 +65,7 @@ it.each<[WorldProblemInput]>([
   try {
     const slab = { ...problem, wire: 'half', output: 'any', decomposition: 'slab' } as const;
     for (const { what, error } of await triedOnWorld(world, slab, random, alone)) {
-      // Mantissas of 11 bits, rounded: between 2^-13 and 2^-12 of each number, on average.
+      // Rounding to 11 bits of mantissa changes each number by between 2^-13 and 2^-12 of it, on average.
       expect(error, what).toBeGreaterThan(2 ** -13);
       expect(error, what).toBeLessThan(2 ** -12);
     }

@@ -1,4 +1,4 @@
-/** The folder of compiled code: what comes back is what was put there, or nothing. */
+/** The folder of compiled code: `get` returns either what was put, or nothing. */
 import { spawn } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -17,7 +17,7 @@ afterEach(() => {
   fs.rmSync(join(folder, '..'), { recursive: true, force: true });
 });
 
-/** As another process would open it: nothing of what this one knows. */
+/** A store as another process would open it, without this one's state. */
 function opened(limits?: DiskLimits): DiskStore {
   return new DiskStore(folder, 'build', { fs, crypto }, limits);
 }
@@ -120,11 +120,11 @@ describe('the folder of compiled code', () => {
         const { mtimeMs } = fs.statSync(join(folder, name));
         fs.utimesSync(join(folder, name), mtimeMs / 1000 - long, mtimeMs / 1000 - long);
       }
-      // Whoever uses an entry makes it young again.
+      // Reading an entry marks it as recently used.
       opened(limits).get('0');
     }
     const bytes = entries().reduce((sum, name) => sum + fs.statSync(join(folder, name)).size, 0);
-    // Every sixteenth part of the limit the folder is looked through.
+    // The folder is scanned whenever a sixteenth of the limit has been written.
     expect(bytes).toBeLessThanOrEqual((limits.total * 17) / 16 + 2000);
     const there = Array.from({ length: 30 }, (_, n) => opened(limits).get(`${n}`) !== undefined);
     expect(there.slice(-5)).toEqual([true, true, true, true, true]);
@@ -147,7 +147,7 @@ describe('the folder of compiled code', () => {
     expect(opened().get('a')).toBeUndefined();
     fs.rmSync(folder);
     kept('a', value);
-    // As on a disk that may only be read: root may write where modes forbid it.
+    // Errors as on a read-only disk, because root may write in spite of permissions.
     const refuse = (): never => {
       throw Object.assign(new Error('read-only'), { code: 'EROFS' });
     };
@@ -179,7 +179,7 @@ describe('the folder of compiled code', () => {
   });
 });
 
-/** Writes and reads twenty entries over and over; then ends at once, with the last ones to be written. */
+/** Writes and reads twenty entries repeatedly, then ends at once with entries still queued. */
 const WRITER = `
   import crypto from 'node:crypto';
   import fs from 'node:fs';

@@ -118,7 +118,7 @@ describe('the CPU device', () => {
     const device = await open({ threads: 1 });
     const kernels = [device.compile(scaleKernel(4, 16, 3)), device.compile(scaleKernel(4, 64, 3))];
     await device.warmUp(kernels);
-    // The best of several: anything may come in between.
+    // The shortest of several times, because other processes may interrupt any of them.
     const times: number[] = [];
     for (let i = 0; i < 10; i++) {
       const start = performance.now();

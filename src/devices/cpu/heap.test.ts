@@ -7,7 +7,7 @@ const seed = seedFor('heap');
 const START = 4096;
 const END = START + 2 ** 20;
 
-/** Takes (a number of bytes) and gives back (the n-th of what is held, negative). */
+/** Actions: a positive number takes that many bytes; a negative one gives back one of the blocks in use. */
 const actions = fc.array(
   fc.oneof(
     fc.record({ take: fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 2 ** 18 })) }),

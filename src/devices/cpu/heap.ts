@@ -71,7 +71,7 @@ export class Heap {
     this.taken.delete(address);
     const { starts, ends } = this;
     const end = address + size;
-    const i = above(starts, address);
+    const i = upperBound(starts, address);
     const joinsBelow = i > 0 && ends[i - 1] === address;
     const joinsAbove = i < starts.length && starts[i] === end;
     if (joinsBelow && joinsAbove) {
@@ -92,7 +92,7 @@ function align(bytes: number): number {
 }
 
 /** The number of entries that are at most `value`, in an ascending list. */
-export function above(sorted: readonly number[], value: number): number {
+export function upperBound(sorted: readonly number[], value: number): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {

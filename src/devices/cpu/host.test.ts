@@ -1,10 +1,10 @@
-/** Why there is no CPU device: the reason that is true in each runtime. */
+/** The reason why there is no CPU device is the true one in each runtime. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { cpuAvailability } from './host.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** A runtime whose WebAssembly throws this when it is to compile. */
+/** A runtime whose WebAssembly refuses to compile with this message. */
 function refusing(message: string): object {
   return {
     validate: () => true,

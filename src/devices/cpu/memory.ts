@@ -10,7 +10,7 @@ import { FftError } from '../../problem/errors.ts';
 import { Allocator, type InFlight, OwnedBuffer } from '../common/memory.ts';
 import type { Binding, RealArray } from '../device.ts';
 import { arrayOver, bytesOfArray, typeOfArray } from '../host-arrays.ts';
-import { above, Heap } from './heap.ts';
+import { Heap, upperBound } from './heap.ts';
 
 export const PAGE_BYTES = 65536;
 /** The most pages: one less than 4 GiB, so that sizes fit 32 bits. */
@@ -91,7 +91,7 @@ export class CpuAllocator extends Allocator<CpuBuffer> {
 
   override free(buffer: CpuBuffer): void {
     if (buffer.freed) return;
-    const place = above(this.addresses, buffer.address) - 1;
+    const place = upperBound(this.addresses, buffer.address) - 1;
     this.located.splice(place, 1);
     this.addresses.splice(place, 1);
     super.free(buffer);
@@ -101,7 +101,7 @@ export class CpuAllocator extends Allocator<CpuBuffer> {
   locate(array: ArrayBufferView): Binding | undefined {
     if (array.buffer !== this.buffer) return undefined;
     if (this.handedOut.get(array)?.freed) throw staleView();
-    const buffer = this.located[above(this.addresses, array.byteOffset) - 1];
+    const buffer = this.located[upperBound(this.addresses, array.byteOffset) - 1];
     const byteOffset = buffer ? array.byteOffset - buffer.address : 0;
     if (buffer && byteOffset + array.byteLength <= buffer.bytes) return { buffer, byteOffset };
     throw staleView();
@@ -117,7 +117,7 @@ export class CpuAllocator extends Allocator<CpuBuffer> {
       );
     }
     const buffer = new CpuBuffer(this, address, bytes);
-    const place = above(this.addresses, address);
+    const place = upperBound(this.addresses, address);
     this.located.splice(place, 0, buffer);
     this.addresses.splice(place, 0, address);
     return buffer;

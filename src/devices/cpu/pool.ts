@@ -27,14 +27,14 @@ import {
 const WORKER_SPINS = 5000;
 /** The time for which the calling thread polls before it returns to its event loop. */
 const SPIN_MILLISECONDS = 0.05;
-const SPINS_PER_LOOK_AT_CLOCK = 64;
+const SPINS_PER_CLOCK_READ = 64;
 /**
  * The time for which the calling thread polls if it may not return to its event loop, where alone it would hear that a worker has died.
  * No chunk takes nearly as long.
  */
 const PATIENCE_MILLISECONDS = 10_000;
 /** The most time that counts between two reads of the clock, because the whole process may have been suspended. */
-const LONGEST_LOOK_MILLISECONDS = 1;
+const LONGEST_CLOCK_STEP_MILLISECONDS = 1;
 /** The most time that a plan waits for workers to start. They may still join later. */
 const START_MILLISECONDS = 500;
 
@@ -130,14 +130,14 @@ export class Pool {
     control.set(pointers, CONTROL.pointers);
     Atomics.store(control, CONTROL.left, 0);
     shareOut(control, begin, end, this.workers + 1);
-    this.change(true);
+    this.setOpen(true);
     try {
       takeGroups(control, CONTROL, 0, (first, last) => kernel.run(first, last, scratch.address, ...pointers));
     } catch (cause) {
       // `settled` throws the failure, when no thread works on the job any more.
       this.failure = launchFailure(cause);
     } finally {
-      this.joined = this.change(false);
+      this.joined = this.setOpen(false);
     }
   }
 
@@ -151,9 +151,9 @@ export class Pool {
     let looked = performance.now();
     let waited = 0;
     for (let spin = 1; Atomics.load(control, CONTROL.left) < this.joined && !this.broken; spin++) {
-      if (spin % SPINS_PER_LOOK_AT_CLOCK !== 0) continue;
+      if (spin % SPINS_PER_CLOCK_READ !== 0) continue;
       const now = performance.now();
-      waited += Math.min(now - looked, LONGEST_LOOK_MILLISECONDS);
+      waited += Math.min(now - looked, LONGEST_CLOCK_STEP_MILLISECONDS);
       looked = now;
       if (!blocking && waited > SPIN_MILLISECONDS) return false;
       if (waited > PATIENCE_MILLISECONDS) this.lose();
@@ -187,7 +187,7 @@ export class Pool {
     this.ids.clear();
     this.backlog = [];
     Atomics.store(this.control, CONTROL.quit, 1);
-    this.change(false);
+    this.setOpen(false);
     Atomics.notify(this.control, CONTROL.left);
     this.threads = [];
     // Workers keep their own views until they end; this one would keep the device's memory alive.
@@ -195,7 +195,7 @@ export class Pool {
   }
 
   /** Opens or closes a job, and wakes all threads that wait for a change. @returns the number of workers that had joined before */
-  private change(open: boolean): number {
+  private setOpen(open: boolean): number {
     const { control } = this;
     const before = Atomics.load(control, CONTROL.state);
     const cleared = before & ~JOINED_MASK;
@@ -218,7 +218,7 @@ export class Pool {
     // The message is counted before it is sent: a worker that got ahead of the count would go to sleep in its event loop.
     Atomics.add(this.control, CONTROL.posted, 1);
     this.threads.forEach((thread, number) => thread.post(message(number + 1)));
-    this.change(false);
+    this.setOpen(false);
   }
 
   private async start(): Promise<void> {

@@ -4,7 +4,7 @@ import { hasMultiplyAdds, relaxedInstructions } from '../../../test/support/rela
 import { openWith } from '../../../test/support/transforms.ts';
 import { compileModule, hasRelaxedSimd } from './relaxed.ts';
 
-/** What a script of the process sees. */
+/** The validity as other scripts of the process see it. */
 const before = WebAssembly.validate(probe());
 
 describe.runIf(hasMultiplyAdds)('relaxed SIMD', () => {
@@ -30,7 +30,7 @@ describe.runIf(hasMultiplyAdds)('relaxed SIMD', () => {
   });
 
   it('is there while another thread sets and resets the flag', async () => {
-    // The engine of Node 20 only has the flag; elsewhere there is nothing to reset.
+    // Only the engine of Node 20 has the flag; elsewhere there is nothing to reset.
     const source = `
     const { setFlagsFromString } = require('node:v8');
     const { parentPort } = require('node:worker_threads');
@@ -46,7 +46,7 @@ describe.runIf(hasMultiplyAdds)('relaxed SIMD', () => {
     try {
       await new Promise((resolve) => worker.once('message', resolve));
       for (let n = 0; n < 2000; n++) {
-        // A custom section with a number: V8 remembers what it compiled.
+        // A custom section with a number makes the module new: V8 caches compiled modules.
         const bytes = new Uint8Array([...probe(), 0, 5, 0, n & 255, n >> 8, 0, 0]);
         expect(compileModule(bytes)).toBeInstanceOf(WebAssembly.Module);
       }

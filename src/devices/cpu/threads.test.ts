@@ -13,18 +13,18 @@ import { CpuAllocator } from './memory.ts';
 import { Pool } from './pool.ts';
 
 const random = randomFor('cpu threads');
-/** Threads may be long in starting and ending on a busy machine. */
+/** Threads may take long to start and end on a busy machine. */
 const PATIENCE = { timeout: 10_000 };
 const opened: Backend[] = [];
 
-/** As many threads as that, on any machine. */
+/** Opens a device with the given number of threads on any machine. */
 async function open(options: { readonly threads: number }): Promise<Backend> {
   const device = openCpuBackend({ ...options, workers: Pool });
   opened.push(device);
   return device;
 }
 
-/** A program that fails at work: its output begins near the end of all memory. */
+/** A program that fails at run time: its output begins near the end of memory. */
 function failing(device: Backend) {
   const data = device.allocate(500 * 4096 * 4);
   const made = steps(device, scaleKernel(500, 4096, 1));
@@ -58,7 +58,7 @@ describe('worker threads', () => {
       output.view!('f32').fill(Number.NaN);
       await program.run();
       expect(Buffer.compare(Buffer.from(want.buffer), Buffer.from(output.view!('f32').slice().buffer))).toBe(0);
-      // Leaves the workers time to start and to fall asleep.
+      // Gives the workers time to start and to fall asleep.
       await new Promise((resolve) => setTimeout(resolve, round < 10 ? 10 : 0));
     }
   });
@@ -143,7 +143,7 @@ describe('worker threads', () => {
 
   it('are gone when the device closes, and calls in flight are rejected', async () => {
     const calls = 20;
-    // On a busy machine the calling thread may get through all of them before another one wakes up: then once more.
+    // On a busy machine the calling thread may take all groups before another thread wakes; then the calls are repeated.
     for (let ended = calls, end = performance.now() + 20_000; ended === calls; ) {
       expect(performance.now()).toBeLessThan(end);
       const device = await open({ threads: 3 });
@@ -155,7 +155,7 @@ describe('worker threads', () => {
       const running = Array.from({ length: calls }, () => codeOf(() => program.run()));
       device.close();
       const codes = await Promise.all(running);
-      // Whatever had ended was first in line.
+      // The calls that ended were the first ones in the queue.
       ended = codes.filter((code) => code === undefined).length;
       expect(codes).toEqual(codes.map((_, n) => (n < ended ? undefined : 'device-closed')));
       expect(await codeOf(() => program.run())).toBe('device-closed');

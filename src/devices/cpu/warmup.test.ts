@@ -3,7 +3,7 @@ import type { CpuKernel } from './kernel.ts';
 import { warmUp } from './warmup.ts';
 
 it('plans that share a kernel wait for it together', async () => {
-  // Never faster than its first call, so that all patience is used up.
+  // A kernel that never becomes faster, so that the whole waiting time is used up.
   const kernel = {
     source: new Uint8Array(8),
     coldCall: 1e-12,

@@ -29,7 +29,7 @@ describe('groups of a job', () => {
           expect(last).toBeGreaterThan(first);
           for (let group = first; group < last; group++) times[group] = times[group]! + 1;
         });
-      // Another one comes, or nobody does, between a look at what is left and the attempt to take it.
+      // Between reading the next group and taking it, another thread may or may not take that group.
       vi.spyOn(Atomics, 'load').mockImplementation(((array: Int32Array, at: number) => {
         const seen = load(array, at);
         if (waiting.length > 0 && random.integer(0, 2) === 0) come(waiting.pop()!);

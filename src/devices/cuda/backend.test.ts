@@ -1,4 +1,4 @@
-/** The backend of CUDA and HIP on a simulated GPU that is as lazy as the rules of streams allow. */
+/** The backend of CUDA and HIP on a simulated GPU, which delays work as long as the rules of streams allow. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildSimulator, type Simulator } from '../../../test/device/simulator.ts';
 import { codeOf, scaleKernel, steps, whole } from '../../../test/support/device-kernels.ts';
@@ -110,7 +110,7 @@ describe.runIf(simulator)('on a simulated GPU', () => {
       const [from, to] = buffers();
       for (const times of [1, 2]) {
         const program = bound(from, to, times);
-        // The simulated clock says 1.5 ms whatever was done.
+        // The simulated clock measures 1.5 ms for any work.
         expect(await program.time?.(3)).toBe(0.5);
         expect(await codeOf(() => program.time?.(0))).toBe('invalid-argument');
         program.release();

@@ -8,8 +8,8 @@ import { Counters } from './counters.ts';
 import type { CudaHost } from './memory.ts';
 
 /** Bytes of shared memory above which a kernel has to opt in (`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`). */
-const SHARED_UNASKED = 48 * 1024;
-const CLUSTER_UNASKED = 8;
+const SHARED_WITHOUT_OPT_IN = 48 * 1024;
+const CLUSTER_WITHOUT_OPT_IN = 8;
 /** Numbers of function attributes. */
 const SHARED_BYTES = 8;
 const LARGE_CLUSTERS = 14;
@@ -75,8 +75,8 @@ export class CudaKernel extends SpmdKernel {
     try {
       const entry = api.handle('ModuleGetFunction', module, name);
       if (api.variant.otherNames.FuncSetAttribute !== null) {
-        if (sharedBytes > SHARED_UNASKED) api.call('FuncSetAttribute', entry, SHARED_BYTES, sharedBytes);
-        if (cluster > CLUSTER_UNASKED) api.call('FuncSetAttribute', entry, LARGE_CLUSTERS, 1);
+        if (sharedBytes > SHARED_WITHOUT_OPT_IN) api.call('FuncSetAttribute', entry, SHARED_BYTES, sharedBytes);
+        if (cluster > CLUSTER_WITHOUT_OPT_IN) api.call('FuncSetAttribute', entry, LARGE_CLUSTERS, 1);
       }
       this.loaded = { module, entry };
       return entry;

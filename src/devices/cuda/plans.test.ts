@@ -1,4 +1,4 @@
-/** Plans on a simulated GPU: the emitted CUDA text is compiled and run, whole transforms are held against the reference. */
+/** Plans on a simulated GPU: the emitted CUDA source is compiled and run, and whole transforms are compared with the reference. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { smallProblems, tunedProblems } from '../../../test/device/cases.ts';
 import { buildSimulator, type Simulator } from '../../../test/device/simulator.ts';
@@ -139,7 +139,7 @@ describe.runIf(simulator)('on a simulated GPU', () => {
       const [graph, ready] = [new BigUint64Array(1), new BigUint64Array(1)];
       native('cuStreamEndCapture', ['void *', 'void *'], stream, graph);
       native('cuGraphInstantiateWithFlags', ['void *', 'void *', 'uint64_t'], ready, graph[0]!, 0);
-      // Others come and go meanwhile; what the graph waits by stays its own.
+      // Other programs come and go; the counters of the captured graph stay its own.
       for (let n = 0; n < 40; n++) await plan.forward(work[0]!.data);
       for (let n = 0; n < 2; n++) native('cuGraphLaunch', ['void *', 'void *'], ready[0]!, stream);
       for (const { stream, output, data } of work) {
@@ -169,7 +169,7 @@ describe.runIf(simulator)('on a simulated GPU', () => {
       };
       expect(plan.kernels).toMatchObject([{ name: 'pipelined_stockham32_stockham32', title: 'axis 0 and axis 1' }]);
       for (let round = 0; round < 3; round++) expect(await launched(plan)).toBe(1);
-      // Counters are given back with what was bound to them.
+      // Counters are returned when a program is released.
       const use = async () => {
         const another = await narrow.plan(problem);
         await another.forward(data);
@@ -179,7 +179,7 @@ describe.runIf(simulator)('on a simulated GPU', () => {
       };
       const before = await use();
       for (let round = 0; round < 20; round++) expect(await use()).toBe(before);
-      // Knobs about launches leave them apart.
+      // Options of launches prevent the joining of kernels.
       expect(await launched(await narrow.plan({ ...problem, tuning: { streams: 2 } }))).toBeGreaterThan(1);
     });
   });

@@ -1,4 +1,4 @@
-/** cuFFT as a peer, on the simulated GPU, and rocFFT by its words: a library of the same functions notes down what it is asked for. */
+/** cuFFT, and rocFFT through hipFFT's names, on the simulated GPU: a library with the same functions records its calls. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -84,7 +84,7 @@ describe.runIf(simulator)('cuFFT as a peer', () => {
     expect(await plan.measure(direction, { input, output, repeats: 3, peer: 'cufft' })).toBeCloseTo(0.5);
     expect(notes().slice(0, 15)).toEqual([
       ...[3, 16, 8, 4, 1, 512, 1, 512, type, 3],
-      // Once to warm up.
+      // One run to warm up.
       ...[4, sign, address(input), address(output), 1],
     ]);
   });
@@ -126,7 +126,7 @@ describe.runIf(simulator)('rocFFT as a peer', () => {
   it('is asked by the same functions, whose plans are pointers', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'omnifft-rocfft-'));
     try {
-      // Its plans are addresses, which no int holds.
+      // Plans of hipFFT are addresses, which do not fit an int.
       const source = SOURCE.replaceAll('cufft', 'hipfft')
         .replace('int hipfftPlanMany(int *plan', 'int hipfftPlanMany(void **plan')
         .replace('*plan = 7;', '*plan = PLAN;')

@@ -20,7 +20,7 @@ import { openLibrary } from '../native/library.ts';
 import { gpuProfile } from '../profiles/gpu.ts';
 import { availability, hip } from './index.ts';
 
-/** Kernels of one compilation. */
+/** The number of kernels in one compilation. */
 const TOGETHER = 16;
 const options = ['--offload-arch=gfx90a', '--std=c++17'];
 
@@ -42,7 +42,7 @@ describe.runIf(compiler)('HIP', () => {
     hiprtc = compiler as RuntimeCompiler;
   });
 
-  /** Some at a time: the compiler takes longer to read its own headers than a kernel. */
+  /** Compiles several kernels at a time, because the compiler takes longer for its own headers than for a kernel. */
   async function expectCompiled(programs: readonly SpmdProgram[]): Promise<void> {
     for (let first = 0; first < programs.length; first += TOGETHER) {
       const some = programs.slice(first, first + TOGETHER);
@@ -63,7 +63,7 @@ describe.runIf(compiler)('HIP', () => {
       maxThreads: 1024,
       multiprocessors: 104,
     };
-    // The same text, but for some words, goes through NVIDIA's compiler as a whole: half of it here, every time another.
+    // Except for some words, the same source passes NVIDIA's compiler as a whole; half of the kernels, a different half in every run, suffice here.
     const problems = [...compiledProblems, ...calledProblems()];
     const some = someOf(randomFor('devices/hip/compile'), problems, Math.ceil(problems.length / 2));
     const kernels = kernelsOf(some, profile);

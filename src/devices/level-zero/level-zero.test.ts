@@ -1,7 +1,4 @@
-/**
- * The device of Level Zero on a stand-in for the driver, which runs kernels on the processor and is as free in the order of
- * commands as the rules allow.
- */
+/** The Level Zero device on a stand-in for the driver, which runs kernels on the processor and reorders commands as freely as the rules allow. */
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { buildLevelZero, type LevelZeroStandIn } from '../../../test/device/level-zero.ts';
 import { codeOf, fixed, scaleKernel, steps, whole } from '../../../test/support/device-kernels.ts';
@@ -44,7 +41,7 @@ describe.runIf(built)('the Level Zero device', () => {
 
   const COUNT = 16;
   const kernel = scaleKernel(2, 8, 2);
-  /** As another process reads it. */
+  /** A packed kernel as another process reads it. */
   const reread = (packed: PackedKernel) => ({ ...packed, facts: JSON.parse(JSON.stringify(packed.facts)) });
   const signal = () => new Float32Array(uniform(random, COUNT, 'single'));
   const tripled = (x: Float32Array) => x.map((value) => 3 * value);
@@ -83,7 +80,7 @@ describe.runIf(built)('the Level Zero device', () => {
     it('says what is missing: the loader, or a driver behind it', async () => {
       const loader = await availability(false, '/nowhere/libze_loader.so.1');
       expect(loader).toMatchObject({ available: false, reason: expect.stringContaining('libze1') });
-      // Another path to the same library begins anew.
+      // Another path of the same library is loaded anew.
       const again = sim.library.replace('/libze', '//libze');
       sim.setDrivers(0);
       expect(await codeOf(() => levelZero(again))).toBe('device-unavailable');
@@ -121,7 +118,7 @@ describe.runIf(built)('the Level Zero device', () => {
       program.runSync!();
       backend.downloadSync!(whole(to), results[1]);
       expect(results[1]).toEqual(tripled(first));
-      // A program of two steps, of which the second needs the first.
+      // A program of two steps, where the second step reads the results of the first.
       const step = ([input, output]: (typeof from)[]) => ({
         kernel: backend.compile(kernel),
         arguments: [fixed(whole(input!)), fixed(whole(output!))],
@@ -215,7 +212,7 @@ describe.runIf(built)('the Level Zero device', () => {
       expect(kept.size).toBe(1);
       const other = await open({ store });
       const compiled = other.compile(kernel);
-      // SPIR-V would be refused now, but is not asked for.
+      // SPIR-V would be rejected now, but is not needed.
       await other.warmUp([compiled]);
       expect(kept.size).toBe(1);
       expect(sim.counts().modules).toBe(2);
@@ -234,7 +231,7 @@ describe.runIf(built)('the Level Zero device', () => {
           message: expect.stringContaining('MODULE_BUILD_FAILURE'),
         });
       }
-      // SPIR-V that is none.
+      // Invalid SPIR-V.
       const broken = reread(backend.pack!(backend.compile(kernel), false));
       const none = backend.unpack!({ ...broken, code: broken.code.map(() => 1) }, () => kernel);
       await expect(backend.warmUp([none])).rejects.toMatchObject({
@@ -251,7 +248,7 @@ describe.runIf(built)('the Level Zero device', () => {
       const backend = await open();
       sim.failNext('zeMemAllocDevice', OUT_OF_MEMORY);
       sim.setMemory(2 ** 20);
-      // What was freed may come back: a second try is made before it is given up.
+      // Freed memory may become available again, so an allocation is tried twice.
       expect(backend.allocate(64).bytes).toBe(64);
       expect(await codeOf(() => backend.allocate(2 ** 19 + 1e6))).toBe('out-of-memory');
       expect(await codeOf(() => backend.compile({ ...kernel, threads: 513 }))).toBe('device-limit');

@@ -1,4 +1,4 @@
-/** Binaries of native kernels: a second device takes what a first one has kept, and compiles what cannot be taken. */
+/** Binaries of native kernels: a second device takes the binaries that a first one has kept, and compiles those that it cannot take. */
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { buildSimulator } from '../../../test/device/simulator.ts';
 import { scaleKernel, steps, whole } from '../../../test/support/device-kernels.ts';

@@ -1,4 +1,4 @@
-/** What devices behind C libraries share, on a driver that is a list of things to do. */
+/** The shared part of devices behind C libraries, on a driver that is a list of commands. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { codeOf, scaleKernel, steps, whole } from '../../../test/support/device-kernels.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
@@ -18,7 +18,7 @@ const random = randomFor('devices/native');
 const noise = (length: number) => new Float32Array(uniform(random, length, 'single'));
 const MEBIBYTE = 2 ** 20;
 
-/** Memory by its handle, and commands that run when somebody asks for their event. */
+/** A driver with memory by handles, whose commands run when an event is queried. */
 class ListDriver implements NativeDriver {
   readonly kind = 'opencl';
   readonly codeFacts = {};

@@ -1,4 +1,4 @@
-/** Intel's offline compiler, as far as that can be tried: it comes with drivers that few machines have. */
+/** Intel's offline compiler, as far as it can be tested without an installation: it comes with Intel's drivers, which few machines have. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { findProgram } from '../../../test/support/optional.ts';
 import { compilingDevices } from '../../engine/compiling-devices.ts';

@@ -69,7 +69,7 @@ export class ClDriver implements NativeDriver {
       cl.raw.clReleaseCommandQueue(this.mapping);
       throw error;
     }
-    this.lookAtOrder(this.stream);
+    this.readQueueOrder(this.stream);
   }
 
   readonly addressOf = (block: ArrayBuffer): bigint => this.koffi.address(block);
@@ -195,7 +195,7 @@ export class ClDriver implements NativeDriver {
         "The queue belongs to another context than this device; open the device with it: openDevice('opencl', { queue }).",
       );
     }
-    this.lookAtOrder(target);
+    this.readQueueOrder(target);
     return target;
   }
 
@@ -221,7 +221,7 @@ export class ClDriver implements NativeDriver {
     };
   }
 
-  private lookAtOrder(queue: Handle): void {
+  private readQueueOrder(queue: Handle): void {
     const properties = this.cl.number('queue', queue, INFO.queueProperties) ?? 0;
     if (properties & QUEUE.outOfOrder) this.outOfOrder.add(queue);
     else this.outOfOrder.delete(queue);

@@ -1,4 +1,4 @@
-/** The OpenCL device itself: memory, queues, what the caller brings, and what is refused. Accuracy is tested elsewhere. */
+/** The OpenCL device itself: memory, queues, the caller's objects, and refusals. Accuracy is tested elsewhere. */
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { codeOf, fixed, scaleKernel, steps, whole } from '../../../test/support/device-kernels.ts';
 import { noOpenCl } from '../../../test/support/opencl.ts';
@@ -262,7 +262,7 @@ describe.skipIf(noOpenCl)('the OpenCL device', () => {
         expectWave(read(theirs, output, 2 * size), size);
         device.close();
       }
-      // The caller's are still alive.
+      // The caller's queue, context and memory are still alive.
       expect(cl.number('queue', theirs, 0x1093)).toBe(properties);
     });
 

@@ -1,4 +1,4 @@
-/** Calls that overlap, and calls that fail late, on a device whose memory the host cannot see. */
+/** Overlapping calls, and calls that fail late, on a device whose memory the host cannot access. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noOpenCl, openOpenCl } from '../../../test/support/opencl.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';

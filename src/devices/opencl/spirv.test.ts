@@ -1,4 +1,4 @@
-/** Kernels that an OpenCL driver is given as SPIR-V. */
+/** Kernels that are given to an OpenCL driver as SPIR-V. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { codeOf, scaleKernel } from '../../../test/support/device-kernels.ts';
 import { expectOnDevice, halfSamples } from '../../../test/support/emitted.ts';
@@ -17,7 +17,7 @@ const all = (['f32', 'f64'] as const).flatMap((type) => [
   ...halfSamples(random, type),
 ]);
 const offset = random.integer(0, 11);
-/** Others each time: the driver's compiler is slow. */
+/** A different sample in every run, because the driver's compiler is slow. */
 const samples = exhaustive ? all : all.filter((_, n) => (n + offset) % 12 === 0);
 
 describe.skipIf(noOpenCl || noTranslator)('the kernel language as SPIR-V on an OpenCL device', () => {
@@ -46,12 +46,12 @@ describe.skipIf(noOpenCl || noTranslator)('the kernel language as SPIR-V on an O
     const before = translations.length;
     const [whole, source] = [backend.pack!(compiled, true), backend.pack!(compiled, false)];
     expect(source.code.length).toBeLessThan(whole.code.length);
-    // What is written to disk is read as other objects.
+    // A packed kernel as it is read from a disk: equal data in new objects.
     const read = (packed: PackedKernel) => ({ ...packed, facts: JSON.parse(JSON.stringify(packed.facts)) });
     for (const [packed, times] of [
       [whole, 0],
       [source, 1],
-      // A binary that no driver takes.
+      // A binary that every driver rejects.
       [{ ...whole, code: whole.code.map((byte, n) => (n < source.code.length ? byte : 7)) }, 1],
     ] as const) {
       translations.length = before;

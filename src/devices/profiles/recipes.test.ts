@@ -1,6 +1,6 @@
 /**
- * What the planner comes to for problems that people have, on devices that people have: as text, so that a change of the
- * planner or of a profile shows what it changes. `npx vitest run src/devices/profiles -u` (in this order) writes it anew.
+ * The planner's decisions for common problems on common devices, as text, so that a change of the planner or of a profile shows its effects. `npx
+ * vitest run src/devices/profiles -u` (in this order) rewrites the text.
  */
 
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The Vulkan device itself: memory, the queue, what the caller brings, and what is refused. Accuracy is tested elsewhere. */
+/** The Vulkan device itself: memory, the queue, the caller's objects, and refusals. Accuracy is tested elsewhere. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ describe.each(['lavapipe', 'swiftshader'] as const)('the Vulkan device on %s', (
     cleanup.push(() => backend.close());
     return backend;
   };
-  /** The device's own parts, as a caller's would be. */
+  /** The device's driver object, whose handles stand for a caller's. */
   const partsOf = (backend: Backend) => (backend as unknown as { readonly driver: VkDriver }).driver;
 
   describe.skipIf(skipped)('opening', () => {
@@ -144,7 +144,7 @@ describe.each(['lavapipe', 'swiftshader'] as const)('the Vulkan device on %s', (
       for (const subgroupSize of [most, 2 * most, least / 2, undefined]) {
         const options = subgroupSize === undefined ? {} : { subgroupSize };
         const kernel = device.compile({ ...scaleKernel(5, 12, 3), threads: 4 }, options);
-        // In a module by itself, groups have one thread, which would leave three quarters of the items out.
+        // Without specialization, groups of the module have one thread, and three quarters of the items would be left out.
         const words = new Uint32Array((kernel as unknown as VkKernel).program.source.slice().buffer);
         const SPEC_CONSTANT = 0x40032;
         words[words.indexOf(SPEC_CONSTANT) + 3] = 1;
@@ -235,7 +235,7 @@ describe.each(['lavapipe', 'swiftshader'] as const)('the Vulkan device on %s', (
       );
       plan.destroy();
       device.close();
-      // The caller's are still alive.
+      // The caller's device and queue are still alive.
       theirs.freeCommands(commands);
       for (const each of made) theirs.free(each);
     });
@@ -331,7 +331,7 @@ describe.each(['lavapipe', 'swiftshader'] as const)('the Vulkan device on %s', (
   });
 });
 
-/** As on a GPU with memory of its own. */
+/** Hides host access to memory, as on a GPU with memory of its own. */
 function hideMemory(device: Backend): void {
   const { driver } = device as unknown as { driver: { allocate: VkDriver['allocate'] } };
   const allocate = driver.allocate.bind(driver);
@@ -373,7 +373,7 @@ const noLayers = (() => {
   }
 })();
 
-/** A program that does with a device what users do. */
+/** A typical program with a device. */
 const PROGRAM = `
 import { openDevice } from 'omnifft';
 const device = await openDevice('vulkan');

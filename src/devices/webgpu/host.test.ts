@@ -19,7 +19,7 @@ function isLoaded(name: string): boolean {
   return readFileSync('/proc/self/maps', 'utf8').includes(name);
 }
 
-/** Why Dawn or SwiftShader cannot be loaded. Another process tries, as this one must not have loaded them yet. */
+/** The reason why Dawn or SwiftShader cannot be loaded. A child process tries it, because this process must not have loaded them yet. */
 async function noDawn(): Promise<string | undefined> {
   const { status, stderr } = spawnSync(process.execPath, ['-e', "import('webgpu')"], { encoding: 'utf8' });
   if (status !== 0) return /Error: .*/.exec(stderr)?.[0] ?? `Node ended with ${status}`;

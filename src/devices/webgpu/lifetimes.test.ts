@@ -1,4 +1,4 @@
-/** How long what WebGPU consists of has to live, and on which threads: in processes of their own, for these may crash. */
+/** Lifetimes of WebGPU's objects, and the threads that may use them, in child processes, because these may crash. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ import { noWebGpu } from '../../../test/support/webgpu.ts';
 const index = JSON.stringify(fileURLToPath(new URL('../../index.ts', import.meta.url)));
 const software = JSON.stringify(fileURLToPath(new URL('./software.ts', import.meta.url)));
 
-/** What a program prints. A crash of its process is an error. */
+/** The output of a program; a crash of its process is an error. */
 async function printedBy(program: string): Promise<string[]> {
   const given = ['--expose-gc', '--import', 'tsx', '--input-type=module', '-e', program];
   const { stdout } = await promisify(execFile)(process.execPath, given, { timeout: 50_000 });

@@ -1,4 +1,4 @@
-/** Whether a device that breaks what pairs of singles rest on is found out. */
+/** The probe detects devices that break double-word arithmetic. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noWebGpu } from '../../../test/support/webgpu.ts';
 import { Device } from '../../engine/device.ts';
@@ -16,7 +16,7 @@ const reordered: Rule = (node) => {
   return node.b === a ? b : node.b === b ? a : undefined;
 };
 
-/** The kernel that a compiler makes of it which thinks that numbers have no rounding. */
+/** The kernel after a rewrite by a compiler that assumes exact arithmetic. */
 function rewritten(kernel: Kernel, rule: Rule): Kernel {
   const phases = kernel.phases.map((phase) => {
     const x = new Expressions();
@@ -31,7 +31,7 @@ function rewritten(kernel: Kernel, rule: Rule): Kernel {
   return { ...kernel, phases };
 }
 
-/** The same device behind a compiler that rewrites. */
+/** The device with a compiler that rewrites kernels. */
 function behind(backend: Backend, rule: Rule): Backend {
   return new Proxy(backend, {
     get(target, name) {
@@ -54,7 +54,7 @@ describe.skipIf(noWebGpu)('doubles of two singles', { timeout: 60_000 }, () => {
     await own.probePairs?.();
     const errors = await pairErrors(own);
     own.close();
-    // Operands and results are at most 8: units of the last place are counted in the largest number.
+    // Operands and results are at most 8, so errors are counted in units in the last place of 8.
     const off = TRIED.map(({ name }, n) => [name, errors[n]! * 2 ** 44] as const).filter(([, units]) => !(units <= 4));
     expect(off).toEqual([]);
   });

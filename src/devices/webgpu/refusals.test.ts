@@ -1,4 +1,4 @@
-/** Everything that can be wrong with memory, encoders and devices on WebGPU, and what is said about it. */
+/** Errors about memory, encoders and devices on WebGPU, and their messages. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { codeOf } from '../../../test/support/device-kernels.ts';
 import { noWebGpu, openWebGpu, testAdapter, testGpuDevice } from '../../../test/support/webgpu.ts';
@@ -227,7 +227,7 @@ describe.skipIf(noWebGpu)('a WebGPU device that goes away', () => {
     const memory = device.alloc(apart.output.bytes);
     const pop = gpu.popErrorScope.bind(gpu);
     gpu.popErrorScope = () => pop().then(() => ({ message: 'Parent device is lost' }) as GPUError);
-    // Where both sides are one buffer, the kernel is another one.
+    // If both sides share one buffer, another kernel runs.
     const calls = [
       () => apart.enqueue('forward', { input: memory, output: memory }),
       () => plan.forward(new Float32Array(2 * N)),
@@ -249,7 +249,7 @@ describe.skipIf(noWebGpu)('a WebGPU device that goes away', () => {
     expect(await codeOf(() => device.finish())).toBe('device-lost');
     plan.destroy();
     device.close();
-    // Nobody gets a device that is gone already.
+    // A device that is already lost cannot be opened.
     expect(await codeOf(() => openDevice('webgpu', { device: gpu }))).toBe('device-lost');
     const next = await openWebGpu();
     const again = await next.plan({ size: [N], directions: 'forward' });

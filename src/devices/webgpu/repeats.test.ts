@@ -1,4 +1,4 @@
-/** Calls like one before share what was bound for it: they must compute, refuse and let go as if they were the first. */
+/** Repeated calls share bound steps: they have to compute, fail and release memory like first calls. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -60,7 +60,7 @@ describe.skipIf(noWebGpu)('calls on WebGPU that repeat one another', () => {
     const { hi, lo } = expectedOf(plan.problem, 'forward', Float64Array.from(x));
     expect(relativeError(y, hi, lo)).toBeLessThanOrEqual(tolerance('single', N));
   };
-  /** How many bind groups something makes. */
+  /** The number of bind groups that an action makes. */
   const groupsOf = async (act: () => unknown) => {
     const before = groups;
     await act();
@@ -81,7 +81,7 @@ describe.skipIf(noWebGpu)('calls on WebGPU that repeat one another', () => {
       return Promise.all(accepted);
     };
     expect(await groupsOf(appended)).toBe(steps);
-    // What is remembered is not kept alive: between calls that are waited for, the collector may come by.
+    // Remembered bindings do not keep memory alive: the garbage collector may run between awaited calls.
     const waited = [
       () => plan.forward(input, output),
       () => plan.measure('forward', { input, output, repeats: 1 }),

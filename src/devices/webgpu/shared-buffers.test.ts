@@ -1,4 +1,4 @@
-/** Arrays of any type that lie in one `GPUBuffer`, or in lists of them: each is counted in numbers of its own. */
+/** Arrays of several types in one `GPUBuffer`, or in lists of them: offsets count numbers of each array's own type. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { relativeError, tolerance } from '../../../test/support/accuracy.ts';
 import { fromHalf, toHalf } from '../../../test/support/halves.ts';
@@ -10,7 +10,7 @@ import { type Device, openDevice, type ProblemInput } from '../../index.ts';
 
 const random = randomFor('devices/webgpu/shared-buffers');
 const USAGE = 0x80 | 0x4 | 0x8;
-/** What gaps hold. */
+/** The contents of gaps between arrays. */
 const GAP = 0x3a5b;
 
 describe.skipIf(noWebGpu)('arrays in one GPUBuffer', { timeout: 120_000 }, () => {
@@ -57,7 +57,7 @@ describe.skipIf(noWebGpu)('arrays in one GPUBuffer', { timeout: 120_000 }, () =>
     { size: [64], offsets: [3, 133], cut: false },
     { size: [64], offsets: [134, 2], cut: false },
     { size: [64], offsets: [3, 133], cut: true },
-    // Not in pairs: another number may lie in the same word.
+    // Not in pairs: an array begins in the middle of a word.
     { size: [15], layout: 'planar', offsets: [3, 20], cut: false },
   ] as const)('input and output of the user in halves: %j', async ({ size, offsets, cut, ...more }) => {
     const plan = await device.plan({ ...more, size: [...size], precision: 'half', directions: 'forward' });

@@ -1,4 +1,4 @@
-/** What WebGPU adds to a device: the caller's buffers, encoders and devices, arrays beyond one binding, timestamps. */
+/** The parts of the device that only WebGPU has: the caller's buffers, encoders and devices, arrays beyond one binding, timestamps. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -88,7 +88,7 @@ describe.skipIf(noWebGpu)('WebGPU', () => {
       sharedBytes: limits.maxComputeWorkgroupStorageSize,
       lockstepBytes: 4 * (info.subgroupMaxSize as number),
     });
-    // The profile of that name stands for this adapter.
+    // The profile of the adapter's name describes this adapter.
     const { name, maxBytes, ...numbers } = own.profile;
     expect(namedProfiles.swiftshader.profile).toMatchObject(numbers);
     own.close();
@@ -102,7 +102,7 @@ describe.skipIf(noWebGpu)('WebGPU', () => {
     expectTransform(plan, x, await read(output));
     await plan.inverse(input, output);
     expectTransform(plan, x, await read(output), 'inverse');
-    // Host arrays and device memory go together.
+    // Host arrays and device memory may be mixed in one call.
     const result = new Float32Array(128);
     await plan.forward(input, result);
     expectTransform(plan, x, result);
@@ -157,7 +157,7 @@ describe.skipIf(noWebGpu)('WebGPU', () => {
     const output = [empty(8 * 100), empty(8 * 92)];
     await plan.forward(input, output);
     expectTransform(plan, x, joined([await read(output[0] as GPUBuffer), await read(output[1] as GPUBuffer)]));
-    // The same list with another buffer in it is another array.
+    // A list with one buffer exchanged is another array.
     output[0] = empty(8 * 100);
     await plan.forward(input, output);
     expectTransform(plan, x, joined([await read(output[0]), await read(output[1] as GPUBuffer)]));

@@ -1,9 +1,9 @@
-/** What waits for a GPUDevice, where the device's own promises come in an order that a test chooses. */
+/** Promises that wait for a `GPUDevice`, when the device's own promises settle in an order that the test chooses. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FftError } from '../../problem/errors.ts';
 import { GpuWork, refusal } from './work.ts';
 
-/** A device that is lost when a test says so. */
+/** A device that the test can lose. */
 function fakeDevice(): { work: GpuWork; lose: () => void } {
   let lose: (info: { reason: string; message: string }) => void = () => undefined;
   const lost = new Promise((resolve) => (lose = resolve));
@@ -35,7 +35,7 @@ describe('a failure shortly before the news that the device is lost', () => {
   ])('%s is that loss', async (_, call) => {
     const { work, lose } = fakeDevice();
     const code = codeOf(call(work));
-    // Firefox looks for it every 100 ms, if it has nothing else to do.
+    // Firefox checks for the loss every 100 ms, if it is otherwise idle.
     setTimeout(lose, 1000);
     await vi.runAllTimersAsync();
     expect(await code).toBe('device-lost');

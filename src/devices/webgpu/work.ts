@@ -52,7 +52,7 @@ export class GpuWork {
   }
 
   /** Resolves when the end of the device is reported, or when the time for such a report is over. */
-  private news(): Promise<void> {
+  private endOrTimeout(): Promise<void> {
     return new Promise((resolve) => {
       const heard = (): void => {
         clearTimeout(timer);
@@ -82,7 +82,7 @@ export class GpuWork {
           // A promise of a lost device may be rejected before the device's own `lost` promise settles, with an error of
           // WebGPU's own, or with a result whose meaning is undefined.
           const isKnown = error instanceof FftError && error.code !== 'launch-failed' && error.code !== 'device-lost';
-          if (!isKnown && !this.end) await this.news();
+          if (!isKnown && !this.end) await this.endOrTimeout();
           this.waiting.delete(reject);
           reject(error);
         },

@@ -5,7 +5,7 @@ import { normalizeWorldProblem } from '../../problem/world/index.ts';
 import { simulateWorld } from '../simulate.ts';
 import { namedMachine, pricesOf } from './pricing.ts';
 
-/** By which a price may differ from a time, and a time from a price. */
+/** The largest allowed ratio of a price to a time, and of a time to a price. */
 const NEAR = 1.25;
 
 function expectNear(seconds: number, milliseconds: number): void {

@@ -1,4 +1,4 @@
-/** Worlds of GPUs on a host with simulated ones, as lazy as the rules of streams and contexts allow. */
+/** Worlds of GPUs on a host with simulated ones, which delay work as long as the rules of streams and contexts allow. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildSimulator, type Simulator } from '../../../test/device/simulator.ts';
 import { randomFor } from '../../../test/support/random.ts';
@@ -119,7 +119,7 @@ describe.runIf(simulator)('on simulated GPUs', () => {
     expect(world.counters.bytes - before).toBe(plan.toJSON().chosen.exchanges[0]!.bytes);
     const pairs = await world.plan({ size: [16, 4, 4], exchange: 'pairs', output: 'any', decomposition: 'slab' });
     expect(pairs.toJSON().exchange).toMatch(/copies between devices/);
-    // Two bins of singles are fewer bytes than a kernel's store should be cut into.
+    // Rows of two bins in single precision are shorter than the least store of a kernel.
     expect((await world.plan({ size: [4, 4], output: 'any', decomposition: 'slab' })).toJSON().exchange).toMatch(
       /copies/,
     );
@@ -159,7 +159,7 @@ describe.runIf(simulator)('on simulated GPUs', () => {
   });
 });
 
-/** A redistribution that leaves everything where it is. */
+/** A redistribution that moves nothing. */
 function moved(held: readonly Brick[]) {
   const bricks = held.map(({ from, to, rank, strides }) => ({ from, to, rank, strides }));
   return { input: { bricks }, output: { bricks } };

@@ -63,7 +63,7 @@ export class GpuMemory {
   }
 
   /** Device memory that stands in for a host array on a side. */
-  inPlaceOf(bytes: number, side: Side, rank: Rank): DeviceMemory {
+  stagingFor(bytes: number, side: Side, rank: Rank): DeviceMemory {
     const key = `${rank.schedule.rank} ${side}`;
     const known = this.staged.get(key);
     if (known && known.bytes >= bytes) return known;
@@ -222,7 +222,7 @@ class Submission {
 
   private copied(data: DeviceMemory, side: Side, n: number): DeviceMemory {
     const { gpus, ranks } = this.job;
-    const copy = this.memory.inPlaceOf(data.bytes, side, ranks[n]!);
+    const copy = this.memory.stagingFor(data.bytes, side, ranks[n]!);
     const [from, to] = [data, copy].map((memory) => gpus.addressOf(n, DeviceMemory.bufferOf(memory)!, side));
     const all = { offset: 0, lengths: [data.bytes], strides: [1] };
     gpus.copyBox(n, from!, all, to!, all, 1);
@@ -239,7 +239,7 @@ class Submission {
       // A single step would overwrite its own input before reading all of it.
       const aliased = side === read && bound.input === bound.output && rank.schedule.steps.length === 1;
       if (!ArrayBuffer.isView(data)) return aliased ? this.copied(data, side, n) : data;
-      const memory = this.memory.inPlaceOf(data.byteLength, side, rank);
+      const memory = this.memory.stagingFor(data.byteLength, side, rank);
       // Elements between bricks, and in blocks of zeros, must come back unchanged, so they are uploaded too.
       if (side === read || !isFilled(schedule, side, n))
         gpus.upload(n, gpus.addressOf(n, DeviceMemory.bufferOf(memory)!, side), data);

@@ -150,7 +150,7 @@ class MpiFabric implements Fabric {
     const { call } = this.mpi;
     const requests = new Requests(this.mpi, 1);
     const [out, into] = [countsAndOffsets(sentParts, this.size), countsAndOffsets(receivedParts, this.size)];
-    const memory = [settled(sent), settled(received)];
+    const memory = [withFixedAddress(sent), withFixedAddress(received)];
     requests.kept.push(out, into, memory);
     requests.start('An exchange', (request) =>
       call.Ialltoallv(
@@ -203,7 +203,7 @@ class MpiFabric implements Fabric {
       return { handles, counts, offsets: new Int32Array(this.size) };
     };
     const [out, into] = [side(own.sentParts), side(own.receivedParts)];
-    const memory = [settled(own.sent), settled(own.received)];
+    const memory = [withFixedAddress(own.sent), withFixedAddress(own.received)];
     requests.kept.push(out, into, memory);
     requests.start('An exchange', (request) =>
       call.Ialltoallw(
@@ -218,11 +218,11 @@ class MpiFabric implements Fabric {
   async gather([own]: readonly Uint8Array[]): Promise<Uint8Array[]> {
     const { abi, call } = this.mpi;
     const bytes = own!.length;
-    const [sent, all] = [settled(own!.slice()), new Uint8Array(bytes * this.size)];
+    const [sent, all] = [withFixedAddress(own!.slice()), new Uint8Array(bytes * this.size)];
     const requests = new Requests(this.mpi, 1);
     requests.kept.push(sent, all);
     requests.start('An agreement', (request) =>
-      call.Iallgather(sent, bytes, abi.byte, settled(all), bytes, abi.byte, this.communicator, request),
+      call.Iallgather(sent, bytes, abi.byte, withFixedAddress(all), bytes, abi.byte, this.communicator, request),
     );
     await requests.done('An agreement');
     return Array.from({ length: this.size }, (_, n) => all.slice(n * bytes, (n + 1) * bytes));
@@ -281,7 +281,7 @@ function countsAndOffsets(parts: readonly Part[], size: number): Counts {
 }
 
 /** Memory with a fixed address. A short typed array has none until its buffer is asked for; device memory always has one. */
-function settled<T extends FabricMemory>(memory: T): T {
+function withFixedAddress<T extends FabricMemory>(memory: T): T {
   if (typeof memory !== 'bigint') void memory.buffer;
   return memory;
 }
