@@ -97,22 +97,33 @@ function fillRoots(numbers: Numbers, runs: readonly RootRunData[]): void {
   }
 }
 
-/** A call of a kernel over a chunk of its groups. Few arguments are passed without a list, which would cost a short transform too much time. */
-function callOf(run: (...values: number[]) => void, groups: number, rest: readonly number[]): (chunk: number) => void {
+/**
+ * A call of a kernel over a chunk of its groups, or the first share of a chunk. Few arguments are passed without a list, which would cost a short
+ * transform too much time.
+ */
+function callOf(
+  run: (...values: number[]) => void,
+  groups: number,
+  rest: readonly number[],
+): (chunk: number, share: number) => void {
   const [a, b, c, d, e] = rest as [number, number, number, number, number];
-  if (rest.length === 4) return (n) => run(n * groups, (n + 1) * groups, a, b, c, d);
-  if (rest.length === 5) return (n) => run(n * groups, (n + 1) * groups, a, b, c, d, e);
-  return (n) => run(n * groups, (n + 1) * groups, ...rest);
+  if (rest.length === 4) return (n, share) => run(n * groups, Math.ceil((n + share) * groups), a, b, c, d);
+  if (rest.length === 5) return (n, share) => run(n * groups, Math.ceil((n + share) * groups), a, b, c, d, e);
+  return (n, share) => run(n * groups, Math.ceil((n + share) * groups), ...rest);
 }
 
-/** All launches of a direction, chunk by chunk. @param slots addresses of the sides and of memory between launches */
+/**
+ * All launches of a direction, chunk by chunk.
+ * @param slots addresses of the sides and of memory between launches
+ * @returns a function of the share of each chunk's groups that run
+ */
 function launchSequence(
   { chunks, steps }: DirectionData,
   exports: WebAssembly.Exports,
   slots: readonly number[],
   tables: readonly number[],
   shared: number,
-): () => void {
+): (share?: number) => void {
   const calls = steps.map((step) =>
     callOf(exports[step.kernel] as (...values: number[]) => void, step.groups, [
       shared,
@@ -122,9 +133,9 @@ function launchSequence(
     ]),
   );
   const [first] = calls;
-  if (chunks === 1 && calls.length === 1) return () => first!(0);
-  return () => {
-    for (let n = 0; n < chunks; n++) for (const call of calls) call(n);
+  if (chunks === 1 && calls.length === 1) return (share = 1) => first!(0, share);
+  return (share = 1) => {
+    for (let n = 0; n < chunks; n++) for (const call of calls) call(n, share);
   };
 }
 
@@ -222,7 +233,8 @@ function fillTables(
 export interface BuiltPipeline {
   /** The singles of a buffer. */
   view(buffer: number): Float32Array<ArrayBuffer>;
-  run(): void;
+  /** @param share the share of each launch's groups that run, from the first one on; default 1 */
+  run(share?: number): void;
 }
 
 function pipelineIn({ buffers, shared, tables, steps }: PipelineData, module: WebAssembly.Module): BuiltPipeline {

@@ -8,7 +8,7 @@ import type { Device, Plan } from '../../engine/index.ts';
 import { floatZeros } from '../../numpy/arrays/array.ts';
 import { PlanCache } from '../../numpy/calls/plans.ts';
 import { FftError } from '../../problem/errors.ts';
-import type { Callback, Callbacks, ProblemInput } from '../../problem/index.ts';
+import type { Callback, Callbacks, ProblemInput, Tuning } from '../../problem/index.ts';
 import type { FloatPrecision, Floats } from '../arguments/floats.ts';
 import { unfilledOn, type WorkMemory } from '../calls/work.ts';
 import { fillMeans, windowOf } from './feature-frames.ts';
@@ -109,8 +109,8 @@ export class FeatureEngine {
 }
 
 /** The plan of an engine. @throws FftError (as a rejection) the errors of `device.plan` */
-export async function levelPlan(device: Device, request: EngineRequest): Promise<Plan> {
-  return (await device.plan(levelProblem(request))) as Plan;
+export async function levelPlan(device: Device, request: EngineRequest, tuning: Tuning = {}): Promise<Plan> {
+  return (await device.plan({ ...levelProblem(request), tuning })) as Plan;
 }
 
 /** The program that a whole signal's levels go through. @throws FftError (as a rejection) the errors of `device.compile` */

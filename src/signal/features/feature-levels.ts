@@ -20,11 +20,12 @@ export function largest(values: Floats, before: number): number {
   return most;
 }
 
-/** Converts levels into their final form. @param top the largest level */
-export function finish(values: Floats, spec: FeatureSpec, top: number): void {
+/** Converts levels into their final form. @param known the largest level; default: the largest one of the values */
+export function finish(values: Floats, spec: FeatureSpec, known?: number): void {
   const { log, topDb, ref, add, multiply } = spec;
   const relative = isRelative(spec);
   if (!relative && add === 0 && multiply === 1) return;
+  const top = relative ? (known ?? largest(values, Number.NEGATIVE_INFINITY)) : 0;
   const least = relative && topDb !== null ? top - topDb : Number.NEGATIVE_INFINITY;
   const shift = (log !== 'none' && ref === 'max' ? -top : 0) + add;
   for (let k = 0; k < values.length; k++) {

@@ -21,6 +21,8 @@ const FRAMES = [
   frames.fillFrom,
   frames.fillMeans,
 ] as const;
+/** Frames in a group, one for each lane of a vector: a short signal runs as few groups as it needs, larger groups are no faster, and have more code. */
+const FRAMES_OF_GROUPS = 4;
 const LEVELS = [levels.isRelative, levels.largest, levels.finish] as const;
 const TYPE =
   '(samples: Float32Array, options?: { readonly module?: WebAssembly.Module }) => { readonly data: Float32Array; readonly shape: readonly [number, number] }';
@@ -35,7 +37,7 @@ export async function logMelModule(preset: string, device: Device): Promise<Modu
   const size =
     spec.samples === null ? blockFrames(Number.POSITIVE_INFINITY, 'cpu') : frames.framesOf(spec, spec.samples);
   const request = { spec, frames: size, precision: 'single', isWhole: false } as const;
-  const plan = await levelPlan(device, request);
+  const plan = await levelPlan(device, request, { groupedBatch: FRAMES_OF_GROUPS });
   const reach = 1 + samplesOfFrames(spec, size);
   const arrays = windowArrays(spec, (values) => Float32Array.from(values));
   const [forward] = (plan as unknown as PlannedTransform).directionPrograms;
@@ -76,8 +78,8 @@ function plainSpec({ window: _, ...spec }: FeatureSpec): object {
 function toolsText(): string {
   const decoded = PIPELINE_RUNTIME.find(({ name }) => name.startsWith('decoded'))!;
   const { fillFrom, fillMeans, framesOf, leastLength, paddingOf } = frames;
-  const { finish, largest } = levels;
-  const tools = { fillFrom, fillMeans, framesOf, leastLength, paddingOf, finish, largest, decoded };
+  const { finish } = levels;
+  const tools = { fillFrom, fillMeans, framesOf, leastLength, paddingOf, finish, decoded };
   const all = { ...tools, pipelineIn: PIPELINE_RUNTIME.at(-1)! };
   return `{ ${Object.entries(all)
     .map(([name, tool]) => `${name}: ${tool.name}`)

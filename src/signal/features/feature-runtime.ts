@@ -24,7 +24,7 @@ export interface FrontEndData {
 /** Functions that a front end calls, by their names here. */
 export interface FrontEndTools
   extends Pick<typeof frames, 'fillFrom' | 'fillMeans' | 'framesOf' | 'leastLength' | 'paddingOf'>,
-    Pick<typeof levels, 'finish' | 'largest'> {
+    Pick<typeof levels, 'finish'> {
   readonly decoded: (text: string) => Uint8Array;
   readonly pipelineIn: (data: PipelineData, module: WebAssembly.Module) => BuiltPipeline;
 }
@@ -37,6 +37,8 @@ export interface BuiltFeatures {
 
 /**
  * Makes the function that a built module exports. It computes features in the same steps as `featuresOf` (frames, transforms, bands, levels).
+ * The last block runs only the groups that hold its frames. Where a signal is padded to a length of the spec, frames of nothing but these zeros have
+ * the levels of the first one (`heard` counts the others and this one): of a tail that is mirrored, too, unless the signal reaches into it.
  * @param compiled gives the kernels of the file, if the caller gives no module
  */
 export function frontEndOf(data: FrontEndData, compiled: () => WebAssembly.Module, tools: FrontEndTools) {
@@ -55,25 +57,31 @@ export function frontEndOf(data: FrontEndData, compiled: () => WebAssembly.Modul
         new Uint8Array(view.buffer, view.byteOffset, view.byteLength).set(tools.decoded(text));
       }
     }
-    const { nMels, hopLength, removeDcOffset, rows, maxFrames } = spec;
+    const { nFft, nMels, hopLength, removeDcOffset, rows, maxFrames } = spec;
+    const padding = tools.paddingOf(spec);
     const samples = { data: x.subarray(0, length), base: 0, length };
     const count = Math.min(tools.framesOf(spec, length), maxFrames ?? Number.POSITIVE_INFINITY);
     const all = maxFrames ?? count;
     const values = new Float32Array(nMels * all);
-    for (let done = 0; done < count; done += size) {
-      const target = pipeline.view(0);
-      tools.fillFrom(target, samples, done * hopLength - tools.paddingOf(spec) - 1, spec);
-      if (removeDcOffset) tools.fillMeans(pipeline.view(4), target.subarray(1), spec);
-      pipeline.run();
+    const isMirrored = x.length + padding + 2 > length;
+    const heard = isMirrored ? count : Math.min(count, Math.ceil((x.length + padding + 1) / hopLength) + 1);
+    for (let done = 0; done < heard; done += size) {
+      const some = Math.min(size, heard - done);
+      const target = pipeline.view(0).subarray(0, 1 + (some - 1) * hopLength + nFft);
+      tools.fillFrom(target, samples, done * hopLength - padding - 1, spec);
+      if (removeDcOffset) tools.fillMeans(pipeline.view(4).subarray(0, some), target.subarray(1), spec);
+      pipeline.run(some / size);
       const block = pipeline.view(1);
-      const some = Math.min(size, count - done);
       for (let mel = 0; mel < nMels; mel++) {
         const row = block.subarray(mel * size, mel * size + some);
         if (rows === 'mels') values.set(row, mel * all + done);
         else for (let t = 0; t < some; t++) values[(done + t) * nMels + mel] = row[t]!;
       }
     }
-    tools.finish(values, spec, tools.largest(values, Number.NEGATIVE_INFINITY));
+    if (heard < count)
+      for (let mel = 0; mel < nMels; mel++)
+        values.fill(values[mel * all + heard - 1]!, mel * all + heard, (mel + 1) * all);
+    tools.finish(values, spec);
     return { data: values, shape: rows === 'mels' ? [nMels, all] : [all, nMels] };
   };
 }

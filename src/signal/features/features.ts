@@ -8,7 +8,7 @@ import { areSingles, type FloatPrecision, type Floats, isFloats, liveSamples } f
 import { builtFeatures } from './built-features.ts';
 import { type FeatureEngine, withEngine } from './feature-engine.ts';
 import { fillFrom, framesOf, paddingOf, requireLength, type Samples } from './feature-frames.ts';
-import { finish, largest } from './feature-levels.ts';
+import { finish } from './feature-levels.ts';
 import type { FeatureSpec } from './feature-presets.ts';
 
 /** Features: `[nMels, frames]`, or `[frames, nMels]` by presets of Kaldi's kind, row-major. */
@@ -30,10 +30,13 @@ export function checkedSamples(x: unknown): Floats {
   throw new FftError('invalid-argument', 'x has no samples; at least one is needed.', { path: 'x' });
 }
 
-/** The block size for a number of frames. @param kind the kind of the device */
+/**
+ * The block size for a number of frames. A few small blocks take a CPU less time than surplus frames of a large one.
+ * @param kind the kind of the device
+ */
 export function blockFrames(frames: number, kind: string): number {
-  const sizes = kind === 'cpu' ? FRAMES_OF_BLOCKS.cpu : FRAMES_OF_BLOCKS.others;
-  return sizes.find((size) => size >= frames) ?? sizes.at(-1)!;
+  const [sizes, few] = kind === 'cpu' ? [FRAMES_OF_BLOCKS.cpu, 4] : [FRAMES_OF_BLOCKS.others, 1];
+  return sizes.find((size) => few * size >= frames) ?? sizes.at(-1)!;
 }
 
 /**
@@ -49,7 +52,7 @@ export async function featuresOf(x: Floats, spec: FeatureSpec, chosen: Device | 
   }
   const device = chosen ?? (await sharedDevice());
   const values = await frameLevels(samples, { spec, first: 0, frames }, device);
-  finish(values, spec, largest(values, Number.NEGATIVE_INFINITY));
+  finish(values, spec);
   return asFeatures(values, spec, spec.maxFrames ?? frames);
 }
 
