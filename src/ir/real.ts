@@ -14,7 +14,7 @@ import { type Index, type IndexLike, index, indexKey, type Substitution, type Va
 
 /** `exactAdd` … are operations that no compiler may contract, reorder or simplify: see `Expressions.exactly`. */
 export type BinaryOp = 'add' | 'sub' | 'mul' | 'div' | 'min' | 'max' | 'exactAdd' | 'exactSub' | 'exactMul';
-export type UnaryOp = 'neg' | 'swap' | 'abs' | 'sqrt';
+export type UnaryOp = 'neg' | 'swap' | 'abs' | 'sqrt' | 'exponent' | 'inversePower';
 export type Comparison = 'less' | 'lessEqual' | 'equal';
 
 /**
@@ -115,6 +115,8 @@ export class Expressions {
     swap: new Map(),
     abs: new Map(),
     sqrt: new Map(),
+    exponent: new Map(),
+    inversePower: new Map(),
     add: new Map(),
     sub: new Map(),
     mul: new Map(),
@@ -235,6 +237,16 @@ export class Expressions {
 
   sqrt(a: Real): Real {
     return this.unary('sqrt', a);
+  }
+
+  /** k of a positive number a = 2^k·m with 1 ≤ m < 2, as its bits have it: neither zeros, subnormals, infinities nor NaN have a k that means anything. */
+  exponent(a: Real): Real {
+    return this.unary('exponent', a);
+  }
+
+  /** 2^−k of such a number, so that its product with it is m, exactly. Powers have to be normal numbers, too. */
+  inversePower(a: Real): Real {
+    return this.unary('inversePower', a);
   }
 
   abs(a: Real): Real {

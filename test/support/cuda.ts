@@ -41,6 +41,10 @@ static float __fmul_rn(float a, float b) { return a * b; }
 static double __dadd_rn(double a, double b) { return a + b; }
 static double __dsub_rn(double a, double b) { return a - b; }
 static double __dmul_rn(double a, double b) { return a * b; }
+static unsigned __float_as_uint(float a) { return __builtin_bit_cast(unsigned, a); }
+static float __uint_as_float(unsigned a) { return __builtin_bit_cast(float, a); }
+static int __double2hiint(double a) { return (int)(__builtin_bit_cast(unsigned long long, a) >> 32); }
+static double __hiloint2double(int high, int low) { return __builtin_bit_cast(double, (unsigned long long)(unsigned)high << 32 | (unsigned)low); }
 `;
 
 /** Without the declaration of shared memory, which is the program's; assembly that reads it or converts halves as C. */

@@ -198,6 +198,10 @@ class Writer {
         return `Math.abs(${of(node.a)})`;
       case 'sqrt':
         return this.rounded(`Math.sqrt(${of(node.a)})`);
+      case 'exponent':
+        return `Math.floor(Math.log2(${of(node.a)}))`;
+      case 'inversePower':
+        return `2 ** -Math.floor(Math.log2(${of(node.a)}))`;
       case 'swap':
         return this.value(node.a, this.neighbour(scope));
       case 'add':

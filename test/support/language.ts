@@ -153,7 +153,8 @@ function choices(random: Random, precision: ElementType): LanguageSample {
   const sketch = new Sketch(random, precision);
   const { x, all, place } = sketch;
   const [a, b] = ['a', 'b'].map((name) => x.load(sketch.global(name, all), place)) as [never, never];
-  const output = sketch.global('output', 8 * all);
+  const output = sketch.global('output', 10 * all);
+  const positive = x.add(x.abs(x.mul(a, b)), x.constant(2 ** -90));
   const compared = (comparison: Comparison) => x.select(comparison, a, b, x.mul(a, b), x.sub(b, a));
   const values = [
     compared('less'),
@@ -164,6 +165,8 @@ function choices(random: Random, precision: ElementType): LanguageSample {
     x.abs(x.sub(a, b)),
     x.sqrt(x.abs(a)),
     x.div(a, x.add(x.abs(b), x.constant(0.5))),
+    x.exponent(positive),
+    x.inversePower(positive),
   ];
   values.forEach((value, n) => sketch.stores.push({ array: output, index: add(place, n * all), value }));
   return sketch.sample('choices');

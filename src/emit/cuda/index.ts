@@ -91,6 +91,12 @@ const ROUNDED: Partial<Record<MathName, Record<ElementType, string>>> = {
   exactMul: { f32: '__fmul_rn', f64: '__dmul_rn' },
 };
 
+/** Intrinsics of bits, of both languages. */
+const BITS: Partial<Record<MathName, Record<ElementType, string>>> = {
+  highBits: { f32: '__float_as_uint', f64: '__double2hiint' },
+  ofHighBits: { f32: '__uint_as_float', f64: '__hiloint2double' },
+};
+
 function mathName(math: MathName, type: ElementType): string {
   const name = { abs: 'fabs', min: 'fmin', max: 'fmax' }[math as string] ?? math;
   return type === 'f32' ? `${name}f` : name;
@@ -159,7 +165,8 @@ export function cFamilyOf(language: 'cuda' | 'hip'): CFamily {
     group: (axis) => `blockIdx.${AXES[axis]}`,
     thread: 'threadIdx.x',
     pair: (re, im, type) => `make_${type}(${re}, ${im})`,
-    math: (own, type) => (language === 'cuda' && ROUNDED[own]?.[type]) || (exactName(own) ?? mathName(own, type)),
+    math: (own, type) =>
+      BITS[own]?.[type] ?? ((language === 'cuda' && ROUNDED[own]?.[type]) || (exactName(own) ?? mathName(own, type))),
     ...(language === 'cuda' ? CUDA_HALVES : HIP_HALVES),
     sines: cudaSines,
     barrier: (barrier) => barrierText(barrier, language),

@@ -251,6 +251,7 @@ export class DoubleWordArithmetic {
 }
 
 function isPowerOfTwo({ hi, lo }: DoubleWord): boolean {
+  if (hi.op === 'inversePower' && isZeroConstant(lo)) return true;
   if (hi.op !== 'const' || !isZeroConstant(lo)) return false;
   const size = Math.abs(exact.toNumber(hi.value));
   return size > 0 && Number.isInteger(Math.log2(size)) && 2 ** Math.log2(size) === size;

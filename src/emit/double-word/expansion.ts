@@ -139,6 +139,10 @@ class Expansion {
       case 'abs':
       case 'sqrt':
         return pairs[node.op](of(node.a));
+      // The lower word changes the exponent of powers of two only, whose upper word is then just as good.
+      case 'exponent':
+      case 'inversePower':
+        return pairs.of(x[node.op](pairs.shaped(of(node.a)).hi));
       case 'add':
       case 'sub':
       case 'mul':

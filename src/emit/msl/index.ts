@@ -28,6 +28,11 @@ const AS_WRITTEN = [
 
 const INLINE = 'static inline';
 
+const NAMES: Partial<Record<MathName, string>> = {
+  ...{ abs: 'fabs', min: 'fmin', max: 'fmax', fma: 'exact_fma' },
+  ...{ highBits: 'as_type<uint>', ofHighBits: 'as_type<float>' },
+};
+
 const FAMILY: CFamily = {
   language: 'msl',
   wide: { type: 'long', suffix: 'L' },
@@ -42,7 +47,7 @@ const FAMILY: CFamily = {
   group: (axis) => `metal_group.${'xyz'[axis]}`,
   thread: 'metal_thread',
   pair: (re, im, type) => `${type}(${re}, ${im})`,
-  math: (own) => exactName(own) ?? { abs: 'fabs', min: 'fmin', max: 'fmax', fma: 'exact_fma' }[own as string] ?? own,
+  math: (own) => exactName(own) ?? NAMES[own] ?? own,
   fromHalf: () => ['return float(as_type<half>(bits));'],
   toHalf: () => ['return as_type<ushort>(half(value));'],
   sines: polynomialSines,

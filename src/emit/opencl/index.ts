@@ -14,6 +14,14 @@ export function emitOpencl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgr
   return emitC(kernel, options, openClFamily);
 }
 
+const NAMES = { abs: 'fabs', min: 'fmin', max: 'fmax', highBits: 'high_bits', ofHighBits: 'of_high_bits' };
+const BITS = { highBits: 'as_uint', ofHighBits: 'as_float' };
+const HALVES_OF_DOUBLES = [
+  'static inline uint high_bits(const double value) { return as_uint2(value).y; }',
+  'static inline double of_high_bits(const uint high, const uint low) { return as_double((uint2)(low, high)); }',
+  '',
+];
+
 export const openClFamily: CFamily = {
   language: 'opencl',
   wide: { type: 'long', suffix: 'L' },
@@ -25,7 +33,7 @@ export const openClFamily: CFamily = {
   group: (axis) => `get_group_id(${axis})`,
   thread: 'get_local_id(0)',
   pair: (re, im, type) => `(${type})(${re}, ${im})`,
-  math: (own) => exactName(own) ?? { abs: 'fabs', min: 'fmin', max: 'fmax' }[own as string] ?? own,
+  math: (own, type) => exactName(own) ?? { ...NAMES, ...(type === 'f32' ? BITS : {}) }[own as string] ?? own,
   // Every device can load and store halves in memory; conversions do that with a variable of the thread.
   fromHalf: () => ['return vload_half(0, (const half *)&bits);'],
   toHalf: () => ['unsigned short bits;', 'vstore_half_rte(value, 0, (half *)&bits);', 'return bits;'],
@@ -39,6 +47,7 @@ export const openClFamily: CFamily = {
     const exact = exactFunctions(math, elementTypeOf(precision), 'static inline', []);
     return [
       ...(precision === 'f64' ? ['#pragma OPENCL EXTENSION cl_khr_fp64 : enable'] : []),
+      ...(precision === 'f64' && (math.has('highBits') || math.has('ofHighBits')) ? HALVES_OF_DOUBLES : []),
       ...(exact.length > 0 ? ['#pragma OPENCL FP_CONTRACT OFF', ...exact] : []),
     ];
   },

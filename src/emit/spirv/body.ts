@@ -1,4 +1,5 @@
 /** The body of one function: statements and expressions as instructions. */
+import type { ElementType } from '../../ir/index.ts';
 import type { Expression, MathName, Statement, Type, ValueType } from '../spmd/tree/tree.ts';
 import { type ArrayMemory, type Instructions, readElement, writeElement } from './access.ts';
 import { type Code, instruction, KIND_BYTES, type SpirvModule, type SpirvValue, type ValueKind } from './assembly.ts';
@@ -294,6 +295,7 @@ export class FunctionBody implements Instructions {
 
   private math({ name, type, of }: Extract<Expression, { op: 'math' }>): SpirvValue {
     const given = of.map((each) => this.value(each).id);
+    if (name === 'highBits' || name === 'ofHighBits') return this.bits(name, type, given as [number, number]);
     const exact = EXACT_MATH[name];
     if (exact) {
       const result = this.emit(exact, type, ...given);
@@ -305,6 +307,18 @@ export class FunctionBody implements Instructions {
       throw new RangeError('SPIR-V for Vulkan has no product and sum that are surely rounded once');
     }
     return this.emit('ExtInst', type, set, numbers[name as keyof typeof PLAIN_MATH], ...given);
+  }
+
+  /** The upper bits of a real, or a real of its bits. A double is two words here, because not every device has integers of 64 bits. */
+  private bits(
+    name: 'highBits' | 'ofHighBits',
+    type: ElementType,
+    [first, low]: readonly [number, number],
+  ): SpirvValue {
+    if (type === 'f32') return this.emit('Bitcast', name === 'highBits' ? 'unsigned' : 'f32', first);
+    const words = this.module.vector('unsigned', 2);
+    if (name === 'ofHighBits') return this.emit('Bitcast', type, this.composed(words, [low, first]));
+    return this.emit('CompositeExtract', 'unsigned', this.typed('Bitcast', words, first), 1);
   }
 
   /** A conditional value: memory is read only if the condition holds. */

@@ -68,7 +68,7 @@ export interface CFamily extends RootWords, HalfWords, Pick<Words, 'barrier' | '
 
 const RESERVED = `
   auto bool break case char class const constant continue default delete do double double_of_float double_of_half double2_of_float2
-  double2_of_half2 else enum exact_add exact_mul exact_sub extern false first_group float float_of_double float_of_half
+  double2_of_half2 else enum exact_add exact_mul exact_sub extern high_bits of_high_bits false first_group float float_of_double float_of_half
   float2_of_double2 float2_of_half2 for half_of_double half_of_float half2_of_double2 half2_of_float2 friend generic global goto group half if inline int kernel local long namespace new operator private public
   register restrict return root root_wide shared short signed sizeof static struct switch t template this true typedef typename
   uint ulong union unsigned using void volatile while`;

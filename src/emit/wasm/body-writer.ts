@@ -157,6 +157,9 @@ export class BodyWriter {
         return unit.swap();
       case 'neg':
         return unit.negative(() => this.constants.signs(unit));
+      case 'exponent':
+      case 'inversePower':
+        return unit.power(node.op);
       case 'where': {
         const each = this.guards(node.guard, body);
         unit.conditions((lane) => this.addresses.guard(each[lane % each.length]!));

@@ -75,6 +75,8 @@ const SIMD = {
   'i32x4.shr_u': 173,
   'i32x4.add': 174,
   'i32x4.sub': 177,
+  'i64x2.shr_u': 205,
+  'i64x2.sub': 209,
   'f32x4.abs': 224,
   'f32x4.sqrt': 227,
   'f32x4.add': 228,

@@ -114,6 +114,32 @@ export class VectorUnit {
     this.asm.op(OPERATIONS[shape][name]);
   }
 
+  /** Replaces the number on the stack by its exponent, or by two to the power of the negative exponent: see `Expressions`. */
+  power(name: 'exponent' | 'inversePower'): void {
+    const { asm, element, lanes } = this;
+    const isSingle = element === 'f32';
+    const [digits, bias] = isSingle ? [23, 127] : [52, 1023];
+    if (lanes === 1) asm.op(isSingle ? 'f32x4.splat' : 'f64x2.splat');
+    if (name === 'exponent') {
+      // A real 2^digits has its integer part in the lowest bits.
+      asm.i32(digits);
+      asm.op(isSingle ? 'i32x4.shr_u' : 'i64x2.shr_u');
+      asm.vector(element, 2 ** digits);
+      asm.op('v128.or');
+      asm.vector(element, 2 ** digits + bias);
+      asm.op(isSingle ? 'f32x4.sub' : 'f64x2.sub');
+    } else {
+      asm.vector(element, Number.POSITIVE_INFINITY);
+      asm.op('v128.and');
+      const bits = asm.local('v128');
+      asm.set(bits);
+      asm.vector(element, 2 ** bias);
+      asm.get(bits);
+      asm.op(isSingle ? 'i32x4.sub' : 'i64x2.sub');
+    }
+    if (lanes === 1) asm.lane(isSingle ? 'f32x4.extract_lane' : 'f64x2.extract_lane', 0);
+  }
+
   /** Pops two values and a comparison, and pushes, lane by lane, the first value if the comparison holds, otherwise the second. */
   chosen(): void {
     this.asm.op(this.lanes === 1 ? 'select' : 'v128.bitselect');

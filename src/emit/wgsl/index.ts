@@ -137,7 +137,7 @@ export const wgslWords: Words = {
   },
   math(own) {
     if (own === 'fma') throw new RangeError('WGSL has no product and sum that are surely rounded once');
-    return exactName(own) ?? own;
+    return exactName(own) ?? { highBits: 'bitcast<u32>', ofHighBits: 'bitcast<f32>' }[own as string] ?? own;
   },
   read(element, array, at) {
     if (element.mixed) return readMixed(element, array, at);

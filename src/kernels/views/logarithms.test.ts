@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { processor, runLowered } from '../../../test/support/lift-interpreted.ts';
 import { randomFor } from '../../../test/support/random.ts';
+import { openDevice } from '../../index.ts';
 import { exp, log, map, program, real } from '../../lift/index.ts';
 
 const random = randomFor('logarithms of programs');
@@ -56,4 +57,41 @@ describe('log and exp', () => {
       expect.closeTo(Math.E, 6),
     ]);
   });
+
+  it.each(['single', 'double'] as const)(
+    'are Math.log of every kind of number on the CPU, in %s precision',
+    async (precision) => {
+      const isSingle = precision === 'single';
+      const [digits, least] = isSingle ? [24, -149] : [53, -1074];
+      const largest = (2 - 2 ** (1 - digits)) * 2 ** (isSingle ? 127 : 1023);
+      const special = [
+        0,
+        -0,
+        -1,
+        2 ** least,
+        -(2 ** least),
+        largest,
+        -largest,
+        1,
+        1 + 2 ** (1 - digits),
+        1 - 2 ** -digits,
+      ];
+      const finite = () => (1 + Math.fround(random.unit())) * 2 ** random.integer(least, isSingle ? 126 : 1022);
+      const values = [...special, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN];
+      const x = Float64Array.from({ length: 64 }, (_, i) => values[i] ?? finite());
+      const given = isSingle ? Float32Array.from(x) : x;
+      const device = await openDevice('cpu', { threads: 1 });
+      const logs = program({ x: real(64) }, ({ x }) => map((a) => log(a), x));
+      const compiled = await device.compile(logs, { precision });
+      const result = given.slice().fill(7);
+      await compiled.run({ x: given } as never, result as never);
+      await device.close();
+      given.forEach((value, i) => {
+        const wanted = Math.log(value);
+        if (!Number.isFinite(wanted)) return expect(result[i], `log ${value}`).toBe(wanted);
+        const error = Math.abs(result[i]! - wanted) / Math.max(Math.abs(wanted), 2 ** -digits);
+        expect(error, `log ${value}`).toBeLessThan(4 * 2 ** -digits);
+      });
+    },
+  );
 });

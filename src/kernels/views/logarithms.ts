@@ -45,39 +45,28 @@ export function exponentialOf(x: Expressions, a: Real, type: NumberType): Real {
 }
 
 /**
- * ln a by comparisons, products and one series. Numbers below 1 are inverted, so that only large numbers have to be reduced; then a = 2^k·m with √½ ≤
- * m ≤ √2, and ln m = 2·artanh((m − 1)/(m + 1)).
+ * ln a by products and one series: a = 2^k·m with √½ ≤ m ≤ √2, and ln m = 2·artanh((m − 1)/(m + 1)).
  */
 export function logarithm(x: Expressions, a: Real, type: NumberType): Real {
-  const zero = x.constant(0);
-  const one = x.constant(1);
-  // A number whose inverse overflows is scaled up first.
+  const [zero, one] = [x.constant(0), x.constant(1)];
+  // Powers of two of the number, which is scaled for that, and their inverses are normal numbers.
   const tiny = (yes: Real, no: Real) => x.select('less', a, x.constant(2 ** -100), yes, no);
-  const scaled = tiny(x.mul(a, x.constant(2 ** 100)), a);
-  const small = (yes: Real, no: Real) => x.select('less', scaled, x.constant(Math.SQRT1_2), yes, no);
-  let m = small(x.div(one, scaled), scaled);
-  let k = zero;
-  for (const { power, factors } of type === 'f32' ? scales(type).slice(1) : scales(type)) {
-    const less = factors.reduce((value, by) => x.mul(value, x.constant(2 ** -by)), m);
-    const above = (yes: Real, no: Real) => x.select('less', less, one, no, yes);
-    k = x.add(k, above(x.constant(power), zero));
-    m = above(less, m);
-  }
-  const half = (yes: Real, no: Real) => x.select('less', x.constant(Math.SQRT2), m, yes, no);
-  k = x.add(k, half(one, zero));
-  m = half(x.mul(m, x.constant(0.5)), m);
-  // The logarithm of a negative number is 0/0, not a number.
-  const real = (value: Real) => x.select('less', a, zero, zero, value);
-  const s = x.div(real(x.sub(m, one)), real(x.add(m, one)));
+  const scaled = tiny(x.mul(a, x.constant(2 ** 100)), x.mul(a, x.constant(1 / 4)));
+  const whole = x.mul(scaled, x.inversePower(scaled));
+  const half = (yes: Real, no: Real) => x.select('less', x.constant(Math.SQRT2), whole, yes, no);
+  const m = half(x.mul(whole, x.constant(0.5)), whole);
+  const k = x.add(x.add(x.exponent(scaled), half(one, zero)), tiny(x.constant(-100), x.constant(2)));
+  // The logarithm of zero is −1/0, negative infinity; that of a negative number is 0/0, not a number.
+  const positive = (yes: Real, no: Real) => x.select('less', zero, a, yes, no);
+  const sign = x.select('less', a, zero, zero, x.constant(-1));
+  const s = x.div(positive(x.sub(m, one), sign), positive(x.add(m, one), zero));
   const square = x.mul(s, s);
   let series = zero;
   for (let n = type === 'f32' ? 9 : 23; n >= 1; n -= 2) series = x.add(x.mul(series, square), x.constant(1 / n));
   const rest = x.mul(x.mul(x.constant(2), s), series);
-  const powers = x.add(small(x.neg(k), k), tiny(x.constant(-100), zero));
-  const value = x.add(
-    x.mul(powers, x.constant(LN2_HIGH)),
-    x.add(x.mul(powers, x.constant(LN2_LOW)), small(x.neg(rest), rest)),
-  );
-  // Infinity, and the inverse of 0, are still infinite after the reduction.
-  return x.select('less', x.constant(2), m, small(x.neg(m), m), value);
+  const value = x.add(x.mul(k, x.constant(LN2_HIGH)), x.add(x.mul(k, x.constant(LN2_LOW)), rest));
+  // Infinity is still beyond finite numbers when it is scaled down; it and NaN are their own logarithms.
+  const powers = type === 'f32' ? [64] : Array<number>(8).fill(120);
+  const small = powers.reduce((product, power) => x.mul(product, x.constant(2 ** -power)), a);
+  return x.select('lessEqual', small, x.constant(2 ** 64), value, a);
 }

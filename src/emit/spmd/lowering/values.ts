@@ -26,9 +26,11 @@ import { width } from '../tree/print.ts';
 import { NameScope, type Names } from '../tree/scope.ts';
 import {
   binary,
+  cast,
   chain,
   declareConstant,
   type Expression,
+  integer,
   name,
   type Statement,
   unary,
@@ -328,10 +330,23 @@ export class Item {
       case 'carried':
       case 'fold':
         throw new RangeError(`${node.op} is no operation on values of one item.`);
+      case 'exponent':
+      case 'inversePower':
+        return powerOf(node.op, of[0], this.type);
       default:
         return { op: 'math', name: node.op === 'exactFma' ? 'fma' : node.op, type: this.type, of };
     }
   }
+}
+
+/** The exponent of a real, or two to the power of the negative exponent, by its bits. */
+function powerOf(op: 'exponent' | 'inversePower', value: Expression, type: ElementType): Expression {
+  const [digits, bias] = type === 'f32' ? [23, 127] : [20, 1023];
+  const bits: Expression = { op: 'math', name: 'highBits', type, of: [value] };
+  const biased = binary('>>', bits, integer(digits, 'unsigned'));
+  if (op === 'exponent') return binary('-', cast({ type, pair: false }, biased), { op: 'real', value: bias, type });
+  const high = binary('<<', binary('-', integer(2 * bias, 'unsigned'), biased), integer(digits, 'unsigned'));
+  return { op: 'math', name: 'ofHighBits', type, of: type === 'f32' ? [high] : [high, integer(0, 'unsigned')] };
 }
 
 const OPERATORS = { add: '+', sub: '-', mul: '*', div: '/' } as const;

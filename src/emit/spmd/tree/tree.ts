@@ -45,8 +45,14 @@ export type BinaryWord =
   | '&&'
   | '||';
 
-/** `exactAdd` … are operations that are rounded once and never combined with others. */
-export type MathName = 'sqrt' | 'abs' | 'min' | 'max' | 'fma' | 'exactAdd' | 'exactSub' | 'exactMul';
+/**
+ * `exactAdd` … are operations that are rounded once and never combined with others. `highBits` are the sign, the exponent and the first digits of a real
+ * as an `unsigned`: all bits of a single, the upper half of a double. `ofHighBits` is the real of these bits, and of a double's lower half.
+ */
+export type MathName =
+  | ('sqrt' | 'abs' | 'min' | 'max' | 'fma')
+  | ('exactAdd' | 'exactSub' | 'exactMul')
+  | ('highBits' | 'ofHighBits');
 
 export type Expression =
   | { readonly op: 'name'; readonly name: string }
