@@ -94,25 +94,28 @@ function cheapestSequence(
     ...largePrimesOf(length).filter((prime) => isPass(prime, target)),
     ...listedRadices(length, question.butterflies ?? false, target),
   ];
-  const from = (stride: number): RadixChoice | undefined => {
-    if (stride === length) return { cost: 0, radices: [] };
+  const from = (stride: number): Tail | undefined => {
+    if (stride === length) return NO_PASSES;
     const left = length / stride;
     if (stride > 1 && best.has(left)) return best.get(left);
-    let result: RadixChoice | undefined;
+    let result: Tail | undefined;
     for (const radix of radices) {
-      if ((length / stride) % radix !== 0) continue;
-      const isLast = stride * radix === length;
+      if (left % radix !== 0) continue;
       // (With vectors of two lanes, at most one butterfly is left over, which costs as much as a vector.)
-      if ((stride === 1 && ends > 2 && radix % ends !== 0) || (isLast && (2 * radix) % ends !== 0)) continue;
+      if ((stride === 1 && ends > 2 && radix % ends !== 0) || (left === radix && (2 * radix) % ends !== 0)) continue;
       const rest = from(stride * radix);
       if (!rest) continue;
       const cost = passCost(passOf(question, radix, stride), target, least) + rest.cost;
-      if (!result || cost < result.cost - TIE) result = { cost, radices: [radix, ...rest.radices] };
+      if (!result || cost < result.cost - TIE) result = { cost, radix, rest };
     }
     if (stride > 1) best.set(left, result);
     return result;
   };
-  return from(1);
+  const cheapest = from(1);
+  if (!cheapest) return undefined;
+  const chosen: number[] = [];
+  for (let tail = cheapest; tail.rest; tail = tail.rest) chosen.push(tail.radix);
+  return { cost: cheapest.cost, radices: chosen };
 }
 
 /** The radices of `RADICES` that divide a length, without composites of primes that the user asked to multiply. */
@@ -155,8 +158,17 @@ export function steppedRadices(radices: readonly number[], target: Target): read
   });
 }
 
-/** The cheapest radix sequences for the remaining passes, by the remaining length. */
-type Tails = Map<number, RadixChoice | undefined>;
+/** The cheapest sequence for the remaining passes: its first radix and the sequence behind it, which is missing after the last pass. */
+interface Tail {
+  readonly cost: number;
+  readonly radix: number;
+  readonly rest: Tail | undefined;
+}
+
+const NO_PASSES: Tail = { cost: 0, radix: 1, rest: undefined };
+
+/** The cheapest sequences for the remaining passes, by the remaining length. */
+type Tails = Map<number, Tail | undefined>;
 
 const tails = new Memo<Tails>();
 /** The limit of remembered sequences for each kind of search. */
@@ -218,7 +230,7 @@ export function passCost(question: PassQuestion, target: Target, least = 0): num
     columns: { rows },
   } = target.calibration;
   const measured = measuredCost(radix, target);
-  const own = measured ?? estimatedCost(radix, target) / estimatedCost(4, target);
+  const own = ownCost(radix, target);
   const alone = radix === length;
   const factor = measured !== undefined && stride > 1 && WIDE.has(radix) ? passes.wideTwiddled : 1;
   const idle = idleLanes(question);
@@ -239,6 +251,42 @@ function idleLanes({ radix, stride, length, lanes }: PassQuestion): number {
   return lanes / used;
 }
 
+/** The cost per point of a pass of full lanes over cached data, before anything that its place in a sequence adds. */
+function ownCost(radix: number, target: Target): number {
+  return measuredCost(radix, target) ?? estimatedCost(radix, target) / estimatedCost(4, target);
+}
+
+const shares = new Memo<ReadonlyMap<number, number>>();
+
+/**
+ * For each prime of `RADICES` a cost of one factor: no radix costs less than its prime factors together. A prime's share is what its radices leave
+ * for it beside the shares of smaller primes.
+ */
+function primeShares(target: Target): ReadonlyMap<number, number> {
+  return shares.of(target, '', () => {
+    const own = new Map<number, number>();
+    const factor = Math.min(1, target.calibration.passes.wideTwiddled);
+    for (const radix of [...RADICES].sort((a, b) => largestPrimeFactor(a) - largestPrimeFactor(b))) {
+      const prime = largestPrimeFactor(radix);
+      const factors = primeFactors(radix);
+      const others = factors.reduce((sum, other) => sum + (other === prime ? 0 : own.get(other)!), 0);
+      const left = factor * ownCost(radix, target) - others;
+      const share = left / factors.filter((other) => other === prime).length;
+      own.set(prime, Math.max(0, Math.min(share, own.get(prime) ?? share)));
+    }
+    return own;
+  });
+}
+
+/** A cost that no radix sequence falls below: searches leave out lengths that cannot be the cheapest. 0 where nothing is known. */
+export function leastCost(length: number, target: Target): number {
+  // Rader passes have costs of their own.
+  if (largePrimesOf(length).length > 0 || target.tuning?.rader?.multiply !== undefined) return 0;
+  const own = primeShares(target);
+  // A little less, because sums in another order are rounded differently.
+  return (1 - TIE) * primeFactors(length).reduce((sum, prime) => sum + own.get(prime)!, 0);
+}
+
 function measuredCost(radix: number, target: Target): number | undefined {
   return isInPairs(target.precision, target) ? undefined : target.radixCosts?.[radix];
 }
@@ -247,11 +295,9 @@ function measuredCost(radix: number, target: Target): number | undefined {
 function raderPassCost(rader: RaderRadix, question: PassQuestion, target: Target, least: number): number {
   const { stride, lanes } = question;
   const { passes, rader: measured } = target.calibration;
-  const each = (radix: number) =>
-    measuredCost(radix, target) ?? estimatedCost(radix, target) / estimatedCost(4, target);
   const steps =
     rader.by === 'convolution'
-      ? 2 * rader.radices.reduce((sum, radix) => sum + Math.max(each(radix), least), 0)
+      ? 2 * rader.radices.reduce((sum, radix) => sum + Math.max(ownCost(radix, target), least), 0)
       : (3 * rader.prime + 2 * target.passCost) / estimatedCost(4, target);
   const scattered = stride === 1 && lanes > 1 ? passes.scatter : 0;
   return steps * idleLanes(question) + scattered + measured.pass;

@@ -14,7 +14,7 @@ import { smoothBetween } from '../../numeric/primes.ts';
 import { hermitianLength } from '../../problem/index.ts';
 import { Memo } from '../device/memo.ts';
 import type { Target } from '../device/target.ts';
-import { chooseRadices } from '../group/radix.ts';
+import { chooseRadices, leastCost } from '../group/radix.ts';
 import type { ChirpReach } from '../tree/leaf.ts';
 import {
   type BranchNode,
@@ -118,11 +118,14 @@ function lengthsFor(length: number, least: number, most: number, { tuning }: Tar
 function cheapestLength(candidates: readonly number[], target: Target): number | undefined {
   const { lanes } = target.capacity;
   const lanesAlong = target.lockstep === 'vector' ? 'axis' : 'batch';
+  const bounds = candidates.map((padded) => ({ padded, least: padded * leastCost(padded, target) }));
   let best: number | undefined;
   let lowest = Number.POSITIVE_INFINITY;
-  for (const padded of candidates) {
+  // The most promising lengths come first, so that most others need no search for radices.
+  for (const { padded, least } of bounds.sort((a, b) => a.least - b.least || a.padded - b.padded)) {
+    if (least > lowest) break;
     const cost = padded * chooseRadices({ length: padded, lanesAlong, lanes }, target).cost;
-    if (cost < lowest) [best, lowest] = [padded, cost];
+    if (cost < lowest || (cost === lowest && padded < best!)) [best, lowest] = [padded, cost];
   }
   return best;
 }
