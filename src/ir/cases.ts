@@ -3,26 +3,43 @@ import type { Guard } from './guard.ts';
 import { add, type Index, indexKey, range, scale, sub } from './integer.ts';
 import { boundedRange, boundsOf, multipleOf } from './within.ts';
 
+/** The most values of a quotient that are told apart: a window that reaches over both borders of an array has three. */
+const MOST_CASES = 4;
+
 /**
- * The range of an index whose address jumps, as those beyond the border of a periodic or a reversed array do: each quotient that is 0 or 1 is
- * taken for either, under the bound that makes it so, and all bounds are used together.
+ * The range of an index whose address jumps, as those beyond the border of a periodic or a reversed array do: each quotient that has few values is
+ * taken for one after another, under the bound that makes it so, and all bounds are used together.
  * @returns low > high if the guard never holds
  */
 export function rangeByCases(at: Index, guard: Guard): [low: number, high: number] {
-  const jump = at.terms.find(({ atom }) => {
-    if (atom.kind !== 'div') return false;
-    const [least, most] = boundedRange(atom.argument, guard, []);
-    return least >= 0 && most < 2 * atom.by;
-  });
-  if (jump?.atom.kind !== 'div') return jointRange(at, guard);
+  const [low, high] = jointRange(at, guard);
+  if (low > high) return [low, high];
+  // The quotient made last comes first: its bound is one of the others, which are gone once they have been taken for values.
+  const jump = at.terms
+    .filter(({ atom }) => {
+      if (atom.kind !== 'div') return false;
+      const { first, last } = quotients(atom, guard);
+      return first >= 0 && last - first < MOST_CASES;
+    })
+    .sort((one, other) => other.atom.id - one.atom.id)[0];
+  if (jump?.atom.kind !== 'div') return [low, high];
   const { atom, factor } = jump;
   const rest = { ...at, terms: at.terms.filter((term) => term !== jump) };
-  const cases = [0, 1].map((value) => {
+  const { first, last } = quotients(atom, guard);
+  const cases = Array.from({ length: last - first + 1 }, (_, n) => {
+    const value = first + n;
     const bound = { index: atom.argument, from: value * atom.by, to: (value + 1) * atom.by };
     return rangeByCases(add(rest, value * factor), [...guard, bound]);
   });
-  const possible = cases.filter(([low, high]) => low <= high);
-  return [Math.min(...possible.map(([low]) => low)), Math.max(...possible.map(([, high]) => high))];
+  const possible = cases.filter(([from, to]) => from <= to);
+  const [least, most] = [Math.min(...possible.map(([from]) => from)), Math.max(...possible.map(([, to]) => to))];
+  return [Math.max(low, least), Math.min(high, most)];
+}
+
+/** The least and the largest value of a quotient. */
+function quotients({ argument, by }: { readonly argument: Index; readonly by: number }, guard: Guard) {
+  const [least, most] = boundedRange(argument, guard, []);
+  return { first: Math.floor(least / by), last: Math.floor(most / by) };
 }
 
 /** The range of a sum of bounded indices, whose bounds are used together where that is narrower. */

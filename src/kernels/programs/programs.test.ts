@@ -107,6 +107,19 @@ describe('programs become kernels that do the same', () => {
     }
   });
 
+  it('windows of long steps reach over both borders', () => {
+    for (const border of ['wrap', 'clamp', 'mirror'] as const) {
+      const stepped = program({ x: real(13) }, ({ x }) => join(slide(4, 11, pad(2, 0, border, x))));
+      hold(stepped, { x: numbers(13) });
+      hold(
+        program({ x: real(13) }, ({ x }) => join(transpose(split(3, pad(0, 2, border, x))))),
+        { x: numbers(13) },
+      );
+    }
+    const around = program({ x: real(8) }, ({ x }) => join(slide(2, 9, pad(1, 2, 'wrap', x))));
+    hold(around, { x: numbers(8) });
+  });
+
   it('random ones', () => {
     const made = new RandomPrograms(random);
     for (let round = 0; round < 40; round++) {
