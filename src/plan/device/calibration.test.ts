@@ -51,7 +51,7 @@ describe('the calibration of a profile', () => {
     expect(best({ trip: { ...trip, passes: 54 } }).price).toBeLessThan(best({}).price);
     // A group that holds the whole axis has a multiprocessor to itself.
     const uploadsWith = (alone: number) => {
-      const crowded = { ...occupancy, alone };
+      const crowded = { ...occupancy, alone, fullThreads: alone };
       return lengthsOf(best({ occupancy: crowded }).value.axes[0]).length;
     };
     expect([uploadsWith(1), uploadsWith(0.1)]).toEqual([1, 2]);

@@ -25,8 +25,9 @@ export interface Calibration {
   };
   /** Occupancy: the groups that run side by side on a multiprocessor. */
   readonly occupancy: {
-    /** Shares: of one group alone, and of several groups. */
+    /** Shares: of one group alone, of one group with the most threads that the device allows, and of several groups. */
     readonly alone: number;
+    readonly fullThreads: number;
     readonly several: number;
     /** A power: a group that needs more registers than there are has the share (registers there are / registers needed) to this power. */
     readonly spill: number;
@@ -48,6 +49,8 @@ export interface Calibration {
     readonly butterfly: number;
     /** Further 32-bit registers for an odd butterfly, in prices only. */
     readonly odd: number;
+    /** Further 32-bit registers that let a compiler keep many loads in flight. */
+    readonly spare: number;
   };
   /** Residency: the number of groups side by side for which the compiler has to leave registers. */
   readonly residency: {
@@ -55,6 +58,12 @@ export interface Calibration {
     readonly cluster: number;
     readonly smallCluster: number;
     readonly block: number;
+    /** The number of groups that fit in shared memory from which on memory no longer limits how many run. */
+    readonly free: number;
+    /** Where memory does not limit them: bytes per pass that all groups together have to hold, so that some move data while others wait. */
+    readonly passBytes: number;
+    /** Where memory does not limit them: the most points that a thread may hold, as a multiple of those of its largest butterfly. */
+    readonly held: number;
   };
   /** Columns: groups that move neighbouring columns. */
   readonly columns: {
@@ -166,6 +175,7 @@ const MEASURED: Calibration = {
   launch: { bytes: 30_500, reach: 2 },
   occupancy: {
     alone: 0.78,
+    fullThreads: 0.87,
     several: 0.95,
     spill: 1.4,
     fullShared: { below: 1.18, share: 0.85 },
@@ -178,8 +188,9 @@ const MEASURED: Calibration = {
     always: 4,
     butterfly: 4,
     odd: 2,
+    spare: 22,
   },
-  residency: { cluster: 5, smallCluster: 6, block: 2 },
+  residency: { cluster: 5, smallCluster: 6, block: 2, free: 4, passBytes: 22e3, held: 1.25 },
   columns: {
     cutRuns: [0.85, 0.62, 0.17],
     sectors: 4,

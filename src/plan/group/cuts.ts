@@ -59,7 +59,7 @@ function shareOfBlocks(
   radices: readonly number[],
   target: Target,
 ): number {
-  if (blocks === 1) return shareOfGroup({ points, radices }, target);
+  if (blocks === 1) return shareOfGroup({ points, radices, fused: true }, target);
   const { sharedBytes } = target.capacity;
   return shareOfCluster(blocks, (points / blocks) * sharedBytes, radices, ragged, target);
 }

@@ -43,7 +43,7 @@ describe('the share of the bandwidth', () => {
     fc.assert(
       fc.property(fc.constantFrom(...smooth), fc.integer({ min: 2, max: 15 }), precisions, (n, blocks, precision) => {
         const radices = radicesOf(n, precision);
-        const group = (points: number) => shareOfGroup({ points, radices }, targetOf(profile, precision));
+        const group = (points: number) => shareOfGroup({ points, radices, fused: true }, targetOf(profile, precision));
         expect(group(8 * n)).toBeLessThanOrEqual(group(n));
         const cluster = (more: number, bytes: number, ragged: boolean) =>
           shareOfCluster(more, bytes, radices, ragged, targetOf(profile, precision));
@@ -57,7 +57,8 @@ describe('the share of the bandwidth', () => {
 
   it('is what a profile says where groups crowd one another', () => {
     const crowded = { ...profile, crowded: 0.5 };
-    const group = (points: number) => shareOfGroup({ points, radices: [16, 16] }, targetOf(crowded, 'single'));
+    const group = (points: number) =>
+      shareOfGroup({ points, radices: [16, 16], fused: false }, targetOf(crowded, 'single'));
     expect([group(256), group(16384)]).toEqual([1, 0.5]);
   });
 });

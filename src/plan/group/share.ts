@@ -13,15 +13,16 @@ import { residentByRegisters, threadsFor } from './threads.ts';
 export interface GroupShape {
   readonly points: number;
   readonly radices: readonly number[];
+  readonly fused: boolean;
 }
 
 const groups = new Memo<number>();
 
 /** The share of a group that moves whole runs of memory. */
 export function shareOfGroup(group: GroupShape, target: Target): number {
-  const { points, radices } = group;
-  return groups.of(target, `${points},${radices.join()}`, () => {
-    const { crowded, residentBytes = target.sharedBytes } = target;
+  const { points, radices, fused } = group;
+  return groups.of(target, `${points},${radices.join()},${fused}`, () => {
+    const { maxThreads, crowded, residentBytes = target.sharedBytes } = target;
     const { occupancy, registers } = target.calibration;
     const byMemory = residentBytes / (points * target.capacity.sharedBytes);
     if (crowded !== undefined) return byMemory < occupancy.crowdedBelow ? crowded : 1;
@@ -30,7 +31,7 @@ export function shareOfGroup(group: GroupShape, target: Target): number {
     if (Math.min(byMemory, byRegisters) >= 2) return occupancy.several;
     const spills = Math.min(1, byRegisters) ** occupancy.spill;
     const full = byMemory < occupancy.fullShared.below ? occupancy.fullShared.share : 1;
-    return occupancy.alone * spills * full;
+    return (threads === maxThreads && !fused ? occupancy.fullThreads : occupancy.alone) * spills * full;
   });
 }
 
@@ -40,7 +41,7 @@ export function shareOfColumns(
   sides: 1 | 2,
   target: Target,
 ): number {
-  const group = shareOfGroup({ points: length * tile, radices }, target);
+  const group = shareOfGroup({ points: length * tile, radices, fused: false }, target);
   return shareOfRuns({ tile, count }, sides, target) * group;
 }
 

@@ -130,17 +130,26 @@ export function residentGroups(
 ): number {
   const radices = steppedRadices(passes, target);
   const { cluster, registerFile, residentBytes = target.sharedBytes } = target;
-  const { residency } = target.calibration;
+  const { residency, registers } = target.calibration;
   if (!registerFile) return 0;
   const bytes = points * target.capacity.sharedBytes;
-  const groups = Math.floor(Math.min(residentBytes / bytes, residentByRegisters(points, radices, threads, target, 0)));
-  const most = clustered ? residency[bytes < cluster!.sharedBytes ? 'smallCluster' : 'cluster'] : residency.block;
-  return Math.min(groups, most);
+  const byMemory = residentBytes / bytes;
+  const groups = (spare = 0) =>
+    Math.floor(Math.min(byMemory, residentByRegisters(points, radices, threads, target, 0, spare)));
+  if (clustered) return Math.min(groups(), residency[bytes < cluster!.sharedBytes ? 'smallCluster' : 'cluster']);
+  if (byMemory < residency.free) return Math.min(groups(), residency.block);
+  // If several butterflies together hold more values than the largest one, compilers choose better how many to compute at once.
+  const held = Math.max(...radices.map((radix) => radix * Math.ceil(points / radix / threads)));
+  if (held > residency.held * Math.max(...radices)) return 0;
+  // Compilers without a limit use so few registers that loads wait for one another.
+  const several = groups(registers.spare);
+  return several > residency.block && several * bytes >= residency.passBytes * radices.length ? several : 0;
 }
 
 /**
  * The number of groups that the register file has room for, counting points, the twiddles and addresses of each butterfly, and a constant.
  * @param odd registers for intermediate values of each butterfly with prime factors over 3
+ * @param spare registers that let a compiler keep many loads in flight; 0: the minimum
  */
 export function residentByRegisters(
   points: number,
@@ -148,6 +157,7 @@ export function residentByRegisters(
   threads: number,
   target: Target,
   odd: number,
+  spare = 0,
 ): number {
   const radices = steppedRadices(passes, target);
   const { registerFile = Number.POSITIVE_INFINITY, lockstepBytes } = target;
@@ -159,7 +169,8 @@ export function residentByRegisters(
   const most = Math.max(1, ...butterflies);
   const extra = between.some((radix) => largestPrimeFactor(radix) > 3) ? odd * most : 0;
   const reals = 2 * held + always + butterfly * most;
-  const each = reals * wordsPerReal(target.precision) + extra;
+  const own = reals * wordsPerReal(target.precision) + extra;
+  const each = own + spare;
   const warp = lockstepBytes / 4;
   return registerFile / (Math.ceil(threads / warp) * warp * each);
 }

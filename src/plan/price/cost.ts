@@ -109,7 +109,7 @@ export function wholeCost(length: number, elements: number, target: Target): Lau
 export function groupCost(length: number, elements: number, target: Target): LaunchCost {
   const { lanes } = target.capacity;
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes }, target);
-  const share = shareOfGroup({ points: length, radices }, target);
+  const share = shareOfGroup({ points: length, radices, fused: false }, target);
   const points = length * Math.max(1, Math.floor(target.groupPoints / length));
   return launchCost({ share, points, elements }, equivalentPasses(length, target), target);
 }

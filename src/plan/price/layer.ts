@@ -80,5 +80,5 @@ function shareOfLayer({ points, count }: Lines, target: Target): number {
   if (target.lockstep === 'vector') return 1;
   const { lanes } = target.capacity;
   const { radices } = chooseRadices({ length: points, lanesAlong: 'batch', lanes }, target);
-  return shareOfGroup({ points: points * count, radices }, target);
+  return shareOfGroup({ points: points * count, radices, fused: false }, target);
 }
