@@ -1,9 +1,8 @@
 /**
  * Real arithmetic as a directed acyclic graph, simplified while it is built.
  *
- * Every operation takes operands that are known at plan time or named at run time (VkFFT guide 3.3); known ones fold,
- * equal ones are shared, and signs are pushed outwards until they vanish into a subtraction. Butterflies are derived
- * by running the textbook formula through these constructors (design decisions 1 and 3).
+ * Every operation takes operands that are known at plan time or named at run time (VkFFT guide 3.3); known ones fold, equal ones are shared, and
+ * signs are pushed outwards until they vanish into a subtraction. Butterflies are derived by running the textbook formula through these constructors.
  */
 
 import type { Exact } from '../numeric/exact.ts';
@@ -239,12 +238,12 @@ export class Expressions {
     return this.unary('sqrt', a);
   }
 
-  /** k of a positive number a = 2^k·m with 1 ≤ m < 2, as its bits have it: neither zeros, subnormals, infinities nor NaN have a k that means anything. */
+  /** The exponent k of a positive number a = 2^k·m with 1 ≤ m < 2, read from its bits; without meaning for zeros, subnormals, infinities and NaN. */
   exponent(a: Real): Real {
     return this.unary('exponent', a);
   }
 
-  /** 2^−k of such a number, so that its product with it is m, exactly. Powers have to be normal numbers, too. */
+  /** The inverse 2^−k of the power of two in a positive number a = 2^k·m: a times it is m, exactly. It has to be a normal number, too. */
   inversePower(a: Real): Real {
     return this.unary('inversePower', a);
   }
