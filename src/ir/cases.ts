@@ -18,14 +18,14 @@ export function rangeByCases(at: Index, guard: Guard): [low: number, high: numbe
   const jump = at.terms
     .filter(({ atom }) => {
       if (atom.kind !== 'div') return false;
-      const { first, last } = quotients(atom, guard);
+      const { first, last } = quotientRange(atom, guard);
       return first >= 0 && last - first < MOST_CASES;
     })
     .sort((one, other) => other.atom.id - one.atom.id)[0];
   if (jump?.atom.kind !== 'div') return [low, high];
   const { atom, factor } = jump;
   const rest = { ...at, terms: at.terms.filter((term) => term !== jump) };
-  const { first, last } = quotients(atom, guard);
+  const { first, last } = quotientRange(atom, guard);
   const cases = Array.from({ length: last - first + 1 }, (_, n) => {
     const value = first + n;
     const bound = { index: atom.argument, from: value * atom.by, to: (value + 1) * atom.by };
@@ -37,7 +37,7 @@ export function rangeByCases(at: Index, guard: Guard): [low: number, high: numbe
 }
 
 /** The least and the largest value of a quotient. */
-function quotients({ argument, by }: { readonly argument: Index; readonly by: number }, guard: Guard) {
+function quotientRange({ argument, by }: { readonly argument: Index; readonly by: number }, guard: Guard) {
   const [least, most] = boundedRange(argument, guard, []);
   return { first: Math.floor(least / by), last: Math.floor(most / by) };
 }

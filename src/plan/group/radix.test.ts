@@ -9,7 +9,7 @@ import { largestPrimeFactor } from '../../numeric/primes.ts';
 import type { DeviceProfile } from '../device/profile.ts';
 import { targetOf } from '../device/target.ts';
 import { butterflyOperations, convolvedPrimes, RADICES } from './butterflies.ts';
-import { chooseRadices, leastCost, passCost } from './radix.ts';
+import { chooseRadices, leastPassCost, passCost } from './radix.ts';
 
 const largePrimes = Array.from({ length: 128 }, (_, n) => n).filter((n) => n > 13 && largestPrimeFactor(n) === n);
 const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
@@ -80,7 +80,7 @@ describe('radix sequences', () => {
           return cost;
         };
         const chosen = chooseRadices(requested, targetOf(device, requested.precision));
-        const bound = leastCost(requested.length, targetOf(device, requested.precision));
+        const bound = leastPassCost(requested.length, targetOf(device, requested.precision));
         expect(bound).toBeGreaterThan(0);
         expect(bound).toBeLessThanOrEqual(chosen.cost);
         expect(chosen.cost).toBeCloseTo(costOf(chosen.radices, 0), 9);

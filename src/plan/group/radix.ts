@@ -279,7 +279,7 @@ function primeShares(target: Target): ReadonlyMap<number, number> {
 }
 
 /** A cost that no radix sequence falls below: searches leave out lengths that cannot be the cheapest. 0 where nothing is known. */
-export function leastCost(length: number, target: Target): number {
+export function leastPassCost(length: number, target: Target): number {
   // Rader passes have costs of their own.
   if (largePrimesOf(length).length > 0 || target.tuning?.rader?.multiply !== undefined) return 0;
   const own = primeShares(target);

@@ -14,7 +14,7 @@ import { smoothBetween } from '../../numeric/primes.ts';
 import { hermitianLength } from '../../problem/index.ts';
 import { Memo } from '../device/memo.ts';
 import type { Target } from '../device/target.ts';
-import { chooseRadices, leastCost } from '../group/radix.ts';
+import { chooseRadices, leastPassCost } from '../group/radix.ts';
 import type { ChirpReach } from '../tree/leaf.ts';
 import {
   type BranchNode,
@@ -118,7 +118,7 @@ function lengthsFor(length: number, least: number, most: number, { tuning }: Tar
 function cheapestLength(candidates: readonly number[], target: Target): number | undefined {
   const { lanes } = target.capacity;
   const lanesAlong = target.lockstep === 'vector' ? 'axis' : 'batch';
-  const bounds = candidates.map((padded) => ({ padded, least: padded * leastCost(padded, target) }));
+  const bounds = candidates.map((padded) => ({ padded, least: padded * leastPassCost(padded, target) }));
   let best: number | undefined;
   let lowest = Number.POSITIVE_INFINITY;
   // The most promising lengths come first, so that most others need no search for radices.

@@ -332,7 +332,7 @@ export class Item {
         throw new RangeError(`${node.op} is no operation on values of one item.`);
       case 'exponent':
       case 'inversePower':
-        return powerOf(node.op, of[0], this.type);
+        return exponentBits(node.op, of[0], this.type);
       default:
         return { op: 'math', name: node.op === 'exactFma' ? 'fma' : node.op, type: this.type, of };
     }
@@ -340,7 +340,7 @@ export class Item {
 }
 
 /** The exponent of a real, or two to the power of the negative exponent, by its bits. */
-function powerOf(op: 'exponent' | 'inversePower', value: Expression, type: ElementType): Expression {
+function exponentBits(op: 'exponent' | 'inversePower', value: Expression, type: ElementType): Expression {
   const [digits, bias] = type === 'f32' ? [23, 127] : [20, 1023];
   const bits: Expression = { op: 'math', name: 'highBits', type, of: [value] };
   const biased = binary('>>', bits, integer(digits, 'unsigned'));
