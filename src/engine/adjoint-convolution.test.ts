@@ -215,7 +215,7 @@ describe('the adjoints of spectral layers', () => {
     const own = { size: [8], transform: 'r2c', batches: 2, convolution } as const;
     await expectAdjoints(device, { ...own, precision: 'double-double' });
     await expectAdjoints(device, { ...own, edgeStorage: 'half' });
-    // So many terms of a sum are a loop.
+    // A sum over 128 batches or more is computed in a loop instead of written out.
     for (const precision of ['single', 'double-double'] as const)
       await expectAdjoints(device, { ...own, precision, batches: random.integer(128, 140) });
     device.close();

@@ -14,7 +14,8 @@ const MOST_CASES = 4;
 export function rangeByCases(at: Index, guard: Guard): [low: number, high: number] {
   const [low, high] = jointRange(at, guard);
   if (low > high) return [low, high];
-  // The quotient made last comes first: its bound is one of the others, which are gone once they have been taken for values.
+  // Quotients whose arguments contain other quotients come first (they were made later): once a quotient has been replaced by a value, bounds on
+  // sums that contain it no longer apply.
   const jump = at.terms
     .filter(({ atom }) => {
       if (atom.kind !== 'div') return false;

@@ -111,7 +111,7 @@ function cuts(widths: readonly { readonly width: number; readonly count: number 
   return best.at(-1)!.ends;
 }
 
-/** The terms that are added up where bands of these widths are a class. */
+/** The number of products that a class of bands computes: each band is padded to the width of the widest. `widths`: in ascending order. */
 function bandTerms(widths: readonly { readonly width: number; readonly count: number }[]): number {
   return widths.at(-1)!.width * widths.reduce((sum, { count }) => sum + count, 0);
 }
@@ -128,9 +128,9 @@ interface SumContext {
 interface PlacedClass extends BandClass {
   /** The first bin that each band's loop reads: shorter bands begin earlier where bins would end before their class does. */
   readonly first: readonly number[];
-  /** The number above all of them. */
+  /** An upper bound of `first`: all its entries are less. */
   readonly below: number;
-  /** The first of its entries in the table of integers. */
+  /** Where the entries of the class begin in the table of integers. */
   readonly start: number;
 }
 

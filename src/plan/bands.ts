@@ -21,8 +21,8 @@ const POWER: BuiltCallback = {
 };
 
 /**
- * The cheapest transforms, among which one in a single launch is looked for: where a transform alone takes several launches for more groups, the
- * way of its bins through memory and the launch of the sums cost more than that gains.
+ * The number of cheapest transforms among which one in a single launch is looked for. A transform alone may be cheaper in several launches, which have
+ * more groups; with bands, writing and reading all bins and one more launch cost more than these groups gain.
  */
 const WAYS_IN_ONE_LAUNCH = 64;
 

@@ -56,8 +56,8 @@ export interface AdjointConvolution {
   /** Whether matrices multiply with rows and columns exchanged. */
   readonly transposed?: true;
   /**
-   * Set if a spectral layer is only its beginning, which writes the kept bins: those of the signal or, times the scale of the layer and divided
-   * by its points, those of a cotangent of the result.
+   * Set if only the forward transform of a spectral layer is computed and its kept bins are written. `bins`: the bins of a signal. `scaled bins`: the
+   * bins of a cotangent of the result, times the scale of the layer and divided by its number of points.
    */
   readonly ends?: 'bins' | 'scaled bins';
   /** The layout of a result that is written as a whole, without regard to blocks of zeros; its batches go on from one kernel to the next. */

@@ -1,4 +1,4 @@
-/** The benchmark suites: their problems, and that each of these can be timed. */
+/** Every problem of the benchmark suites can be timed. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomFor } from '../../../test/support/random.ts';
 import { type Device, openDevice } from '../../index.ts';

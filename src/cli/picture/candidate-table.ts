@@ -1,4 +1,4 @@
-/** The table of candidates below a plan's tree: their prices, and the parts of these. */
+/** The table of candidates below a plan's tree: the price of each, and the parts that it is the sum of. */
 import { differenceText, splitsText } from '../../engine/explaining/explain.ts';
 import type { Plan } from '../../index.ts';
 import { MUTED, type TextStyle, text, widthOf } from './svg.ts';

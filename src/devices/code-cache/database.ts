@@ -1,6 +1,6 @@
 /**
  * Compiled code in a page's own database (IndexedDB). Only the build for browsers has this store. Its contents are trusted, because only pages of the
- * same origin can write to the database, and these can run any code here anyway.
+ * same origin can write to the database, and such a page can run any code anyway.
  */
 import { buildDigest, type CodeStore } from './store.ts';
 

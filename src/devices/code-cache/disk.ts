@@ -109,7 +109,7 @@ export class DiskStore implements CodeStore {
     if (!secret) return undefined;
     const bytes = fs.readFileSync(path);
     if (bytes.length !== facts.size || bytes.toString('latin1', 0, MARK.length) !== MARK) return undefined;
-    // Node returns a Buffer, whose methods behave differently from those of a Uint8Array.
+    // Node returns a Buffer, whose `slice` and `toString` differ from a Uint8Array's.
     const value = new Uint8Array(bytes.buffer, bytes.byteOffset + HEADER_BYTES, bytes.length - HEADER_BYTES);
     if (!crypto.timingSafeEqual(bytes.subarray(MARK.length, HEADER_BYTES), this.mac(secret, name, value))) {
       return undefined;

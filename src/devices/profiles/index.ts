@@ -1,6 +1,6 @@
 /**
- * Profiles of well-known devices, for planning without them. Facts are the makers' own (data sheets and programming guides, named beside each); all
- * other values are those of `gpuProfile` or `webGpuProfile`.
+ * Profiles of well-known devices, for planning without them. What a maker publishes comes from data sheets and programming guides, named beside each
+ * profile; the rest is taken from `gpuProfile` or `webGpuProfile`.
  */
 import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { OfflineLanguage } from '../offline/languages.ts';
@@ -125,7 +125,7 @@ export const namedProfiles = {
       multiprocessors: 10,
     },
   },
-  /** The limits that the WebGPU specification guarantees on every device; all other values are those of `webGpuProfile`. */
+  /** The limits that the WebGPU specification guarantees on every device; the rest is taken from `webGpuProfile`. */
   'webgpu-default': {
     language: 'wgsl',
     profile: {

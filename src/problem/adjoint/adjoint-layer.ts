@@ -5,7 +5,8 @@
  * summed over batches and left batches. Where a factor is conjugated, the conjugates below follow. Half a spectrum has each bin once, but its
  * bins between the ends count twice in a result of reals.
  *
- * The sum is a mixing of channels: those of the cotangent are batches, batches are its channels, and X holds its matrices.
+ * The sum over batches is computed by the launch that otherwise multiplies channels by matrices: the batches take the place of its input channels, the
+ * channels of the cotangent that of its batches, and X that of its matrices.
  */
 import type { PlannedProblem } from '../arrays.ts';
 import type { BuiltCallback, BuiltCallbacks } from '../callbacks.ts';
@@ -17,7 +18,7 @@ import type { Convolution, Problem, Side } from '../problem.ts';
 import type { AdjointSteps } from './adjoint-steps.ts';
 import { Steps } from './steps.ts';
 
-/** The conjugated factor of a product with the spectrum of the cotangent in the place of the signal's, and that of the signal as matrices. */
+/** Which factor of the product X̄·G is conjugated, by the word that the layer has for its own product X·H: `signal` is G here, `kernel` is X. */
 const OF_PRODUCT: Readonly<Record<Convolution['conjugate'], Convolution['conjugate']>> = {
   none: 'kernel',
   kernel: 'signal',

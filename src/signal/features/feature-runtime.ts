@@ -37,8 +37,9 @@ export interface BuiltFeatures {
 
 /**
  * Makes the function that a built module exports. It computes features in the same steps as `featuresOf` (frames, transforms, bands, levels).
- * The last block runs only the groups that hold its frames. Where a signal is padded to a length of the spec, frames of nothing but these zeros have
- * the levels of the first one (`heard` counts the others and this one): of a tail that is mirrored, too, unless the signal reaches into it.
+ * The last block runs only the groups that hold its frames. Where a signal is padded with zeros to a length of the spec, all silent frames have
+ * the levels of the first silent frame, which is the last that is computed: `heard` counts the frames up to it. Frames of the mirrored tail are silent,
+ * too, unless the signal reaches into it.
  * @param compiled gives the kernels of the file, if the caller gives no module
  */
 export function frontEndOf(data: FrontEndData, compiled: () => WebAssembly.Module, tools: FrontEndTools) {

@@ -17,7 +17,7 @@ export interface Peers {
   close(): void;
 }
 
-/** Opens the libraries. @param precisions the precisions to be tried: libraries without any of these are not opened. */
+/** Opens the libraries. @param precisions the precisions to be tried; a library that has none of them is not opened. */
 export async function openPeers(device: Device, precisions: readonly SuitePrecision[]): Promise<Peers> {
   const missing: string[] = [];
   const narrow = (['single', 'double'] as const).filter((precision) => precisions.includes(precision));

@@ -47,7 +47,7 @@ export type BinaryWord =
 
 /**
  * `exactAdd` … are operations that are rounded once and never combined with others. `highBits` are the sign, the exponent and the first digits of a real
- * as an `unsigned`: all bits of a single, the upper half of a double. `ofHighBits` is the real of these bits, and of a double's lower half.
+ * as an `unsigned`: all bits of a single, the upper half of a double. `ofHighBits` makes a real of its bits: of all bits of a single, of the upper and the lower half of a double.
  */
 export type MathName =
   | ('sqrt' | 'abs' | 'min' | 'max' | 'fma')
