@@ -113,8 +113,9 @@ export interface Calibration {
     readonly oddEarly: number;
     /** The most time that the passes of a cluster may take, as a multiple of the time without idle threads. */
     readonly idle: number;
-    /** Limits: blocks that have to fit on a multiprocessor, and registers for the points of a thread. */
+    /** Limits: blocks that have to fit on a multiprocessor, butterflies of a pass that a thread may have, registers for its points. */
     readonly sideBySide: number;
+    readonly butterflies: number;
     readonly registers: number;
     /** A factor on the length from which on an axis that memory runs along is given to a cluster. */
     readonly contiguous: number;
@@ -221,6 +222,7 @@ const MEASURED: Calibration = {
     oddEarly: 0.85,
     idle: 1.13,
     sideBySide: 2,
+    butterflies: 4,
     registers: 64,
     contiguous: 1.6,
     choice: { moreBlocks: 0.2, largerBlocks: 0.5, halving: 5, unequal: 0.2, shortShare: 1 },

@@ -65,7 +65,8 @@ function shareOfBlocks(
 }
 
 /**
- * Whether the threads of a cluster are busy in all passes, with other blocks on the same multiprocessor.
+ * Whether the threads of a cluster are busy in all passes, without too many small butterflies each, and with other blocks on the same
+ * multiprocessor.
  * @param idle the most time that the passes may take, as a multiple of the time without idle threads; infinite: any cluster is accepted
  */
 function keepsBusy(
@@ -75,12 +76,13 @@ function keepsBusy(
   idle = target.calibration.cluster.idle,
 ): boolean {
   if (idle === Number.POSITIVE_INFINITY) return true;
-  const { sideBySide } = target.calibration.cluster;
+  const { butterflies, sideBySide } = target.calibration.cluster;
   const radices = steppedRadices(passes, target);
   const threads = threadsFor(points, radices, {}, target, true);
   const rounds = radices.map((radix) => Math.ceil(points / radix / threads));
   const times = radices.map((radix, n) => (rounds[n]! * threads * radix) / points);
   return (
+    Math.max(...rounds) <= butterflies &&
     times.reduce((sum, time) => sum + time, 0) <= idle * times.length &&
     (!target.registerFile || residentGroups(points, radices, threads, target, true) >= sideBySide)
   );

@@ -52,6 +52,7 @@ function bestThreads(
       if (pointsOfThread > mostPoints) continue;
       const wholeWarps = Math.ceil(threads / warp) * warp;
       if (clustered && pointsOfThread * 2 * words > cluster.registers) continue;
+      if (clustered && Math.max(...items) > cluster.butterflies * threads) continue;
       // A group with more than half of the threads excludes a second group, though shared memory has room for it.
       const exclusion =
         fitsTwice && threads > maxThreads / 2 && pointsOfThread <= halfOfRegisters ? occupancy.soleGroup : 1;
